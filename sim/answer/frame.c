@@ -16,18 +16,46 @@ static const char *or_else(const char *text, const char *other)
     return text != NULL ? text : other;
 }
 
-/* The column with what its figure gives. */
+/* The column with what that of results gives. */
 static struct frame_column whole_column(const struct frame_column *column)
 {
     struct frame_column whole = *column;
-    const struct figure_kind *kind = &figure_kinds[column->figure];
-    if (column->figure != FIGURE_NONE) {
-        whole.title = or_else(column->title, kind->title);
-        whole.name = or_else(column->name, kind->name);
-        whole.what = or_else(column->what, kind->what);
-        whole.unit = column->unit != UNIT_TEXT ? column->unit : kind->unit;
+    const struct column *of = column->of != NULL ? column_find(column->of) : NULL;
+    assert(column->of == NULL || of != NULL);
+    if (of != NULL) {
+        whole.column = of;
+        whole.title = or_else(column->title, of->title);
+        whole.name = or_else(column->name, or_else(of->label, of->name));
+        whole.what = or_else(column->what, of->what);
+        whole.unit = column->unit != UNIT_TEXT ? column->unit : column_shown(of);
     }
     return whole;
+}
+
+/* The column of results that a reader asks for: as tables show it, or by its name as data have it. */
+static bool find_asked(const char *name, size_t length, struct frame_column *out)
+{
+    for (const struct column *const *at = column_rows; *at != NULL; at++) {
+        const char *label = (*at)->read != NULL ? (*at)->name : (*at)->label;
+        if (label != NULL && strncmp(label, name, length) == 0 && label[length] == '\0') {
+            *out = (struct frame_column){.of = (*at)->name, .extra = true};
+            return true;
+        }
+    }
+    for (const struct column *const *at = column_rows; *at != NULL; at++) {
+        const struct column *column = *at;
+        if (strncmp(column->name, name, length) == 0 && column->name[length] == '\0') {
+            *out = (struct frame_column){.of = column->name,
+                                         .title = column->name,
+                                         .name = column->name,
+                                         .unit = !column_is_number(column)     ? UNIT_TEXT
+                                                 : unit_is_whole(column->unit) ? UNIT_WHOLE
+                                                                               : UNIT_COUNT,
+                                         .extra = true};
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The place of the column of this name, which need not end; `column_count` if there is none. */
@@ -43,17 +71,24 @@ static uint32_t place_of(const struct frame *frame, const char *name, size_t len
     return i;
 }
 
-/* The nearest name of a column of the frame, of a figure or of a column of results; or NULL. */
+static void keep_nearest(const char *text, const char *name, const char **nearest, int *least)
+{
+    int distance = name != NULL ? name_distance(text, name) : NAME_FAR;
+    *nearest = distance < *least ? name : *nearest;
+    *least = distance < *least ? distance : *least;
+}
+
+/* The nearest name of a column of the frame, or of one of results; or NULL. */
 static const char *nearest_column(const struct frame *frame, const char *text)
 {
     const char *nearest = NULL;
     int least = NAME_FAR;
-    for (uint32_t i = 0; i < frame->column_count + FIGURES_AND_COLUMNS; i++) {
-        const char *name = i < frame->column_count ? frame->columns[i].name
-                                                   : figure_kinds[i - frame->column_count].name;
-        int distance = name != NULL ? name_distance(text, name) : NAME_FAR;
-        nearest = distance < least ? name : nearest;
-        least = distance < least ? distance : least;
+    for (uint32_t i = 0; i < frame->column_count; i++) {
+        keep_nearest(text, frame->columns[i].name, &nearest, &least);
+    }
+    for (const struct column *const *at = column_rows; *at != NULL; at++) {
+        keep_nearest(text, (*at)->label, &nearest, &least);
+        keep_nearest(text, (*at)->name, &nearest, &least);
     }
     return nearest;
 }
@@ -62,13 +97,12 @@ static const char *nearest_column(const struct frame *frame, const char *text)
 static bool append_chosen(struct frame *frame, const char *name, size_t length, struct error *why)
 {
     char text[64] = "";
-    enum figure figure = figure_find(name, length);
+    struct frame_column asked;
     if (frame->columns[place_of(frame, name, length)].title != NULL) {
         return true;
     }
-    if (figure != FIGURE_NONE) {
-        frame->columns[frame->column_count++] =
-            whole_column(&(struct frame_column){.figure = figure, .extra = true});
+    if (find_asked(name, length, &asked)) {
+        frame->columns[frame->column_count++] = whole_column(&asked);
         return true;
     }
     strncat(text, name, length < sizeof text ? length : sizeof text - 1);
@@ -293,17 +327,17 @@ void frame_result(struct frame *frame, const struct result *result)
         const struct frame_column *column = &frame->columns[i];
         double low = NAN, high = NAN;
         char text[CELL_SIZE];
-        if (column->figure == FIGURE_NONE) {
+        if (column->column == NULL) {
             continue;
         }
         if (column->unit == UNIT_TEXT) {
-            frame_text(frame, i, cell_text(result, figure_kinds[column->figure].column, text));
+            frame_text(frame, i, cell_text(result, column->column, text));
             continue;
         }
         if (!column->single) {
-            figure_range(result, column->figure, &low, &high);
+            result_range(result, column->column, &low, &high);
         }
-        frame_range(frame, i, figure_value(result, column->figure), low, high);
+        frame_range(frame, i, result_number(result, column->column), low, high);
     }
 }
 
@@ -328,7 +362,7 @@ void frame_reason_of(struct frame *frame, uint32_t column, uint32_t text)
 void frame_failed(struct frame *frame, uint32_t column, const struct result *result)
 {
     char reason[sizeof result->message + 64];
-    const struct cell *status = &result->cells[COLUMN_STATUS];
+    const struct cell *status = result_cell(result, COLUMN(status));
     snprintf(reason, sizeof reason, "%s%s%s", status->set ? status->text : "failed",
              result->message[0] != '\0' ? ": " : "", result->message);
     frame_reason(frame, column, reason);

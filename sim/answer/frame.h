@@ -4,7 +4,7 @@
  *
  *   static const struct frame_column columns[] = {
  *       {.key = "place", .unit = UNIT_WHOLE, .what = "position of the row"},
- *       {.figure = FIGURE_STEP, .drop = 2},
+ *       {.of = "step_us", .drop = 2},
  *   };
  *   struct frame *frame = frame_create(columns, 2, why);
  *   for (...) {
@@ -19,7 +19,6 @@
 #ifndef ANSWER_FRAME_H
 #define ANSWER_FRAME_H
 
-#include "answer/figures.h"
 #include "answer/table.h"
 #include "result/shown.h"
 #include "result/result.h"
@@ -31,8 +30,10 @@
 /* A column of data has a key, one of tables for people a title; both have both. One with neither is
  * for who fills the frame, and for sentences. */
 struct frame_column {
-    enum figure figure; /* gives title, name, what and unit where these are not set, and the cells
-                         * that frame_result() fills */
+    const char
+        *of; /* a column of results, which gives title, name, what and unit where these are not set,
+                     * and the cells that frame_result() fills; NULL: none */
+    const struct column *column; /* that one; filled when the frame is made */
     enum unit unit;
     const char *key;   /* in JSON, CSV and databases; NULL: only for people */
     bool ranged;       /* in data, KEY_low and KEY_high follow */

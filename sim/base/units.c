@@ -92,6 +92,7 @@ static const struct {
     [UNIT_FLAG] = {WHOLE, UNIT_COUNT},
     [UNIT_US] = {REAL, UNIT_NS, 1e3},
     [UNIT_MS] = {REAL, UNIT_NS, 1e6},
+    [UNIT_PER_S] = {REAL, UNIT_COUNT},
     [UNIT_DOLLARS] = {REAL, UNIT_COUNT},
     [UNIT_JSON] = {"TEXT", UNIT_TEXT},
     [UNIT_PERCENT] = {REAL, UNIT_SHARE},

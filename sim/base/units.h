@@ -31,6 +31,7 @@ enum unit {
     UNIT_FLAG,  /* 1 or 0; in the JSON of studies true or false */
     UNIT_US,
     UNIT_MS,
+    UNIT_PER_S, /* tokens or requests a second */
     UNIT_DOLLARS,
     UNIT_JSON, /* a text that is JSON */
     /* of tables for people only */

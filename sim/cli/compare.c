@@ -105,12 +105,12 @@ static void print_rate(double per_s, FILE *out)
 /* Requests that arrive all at once have no rate. */
 static void print_rates(const struct cell *cells, double asked)
 {
-    const struct cell *in = &cells[COLUMN_RATE_IN];
+    const struct cell *in = &cells[COLUMN(requests_in_per_s)->index];
     double predicted = in->set ? in->real : (double)INFINITY;
-    bool agree =
-        isfinite(asked) && in->set
-            ? measured_agrees_in_rate(asked, predicted, (double)cells[COLUMN_REQUESTS].integer)
-            : !isfinite(asked) && !in->set;
+    bool agree = isfinite(asked) && in->set
+                     ? measured_agrees_in_rate(asked, predicted,
+                                               (double)cells[COLUMN(requests)->index].integer)
+                     : !isfinite(asked) && !in->set;
     if (!isnan(asked) && !agree) {
         fputs("note: requests were sent ", stdout);
         print_rate(asked, stdout);
@@ -126,19 +126,19 @@ static void compare_measured_print_notes(const struct result *result,
                                          const struct measured *measured)
 {
     const struct cell *cells = result->cells;
-    double requests = (double)cells[COLUMN_REQUESTS].integer;
+    double requests = (double)cells[COLUMN(requests)->index].integer;
     if (!isnan(measured->requests) && measured->requests != requests) {
         printf("note: %.0f requests were measured, and %.0f predicted\n", measured->requests,
                requests);
     }
     if (measured->model[0] != '\0' &&
-        !measured_names_model(measured->model, cells[COLUMN_MODEL].text)) {
+        !measured_names_model(measured->model, cells[COLUMN(model)->index].text)) {
         printf("note: %s was measured, and %s predicted\n", measured->model,
-               cells[COLUMN_MODEL].text);
+               cells[COLUMN(model)->index].text);
     }
     print_rates(cells, measured->rate);
     printf("basis of the machine's figures: %s\n\n",
-           cells[COLUMN_BASIS].set ? cells[COLUMN_BASIS].text : "none");
+           cells[COLUMN(basis)->index].set ? cells[COLUMN(basis)->index].text : "none");
 }
 
 static bool print_run(const struct compare_run *run, const struct result *result,
@@ -146,9 +146,9 @@ static bool print_run(const struct compare_run *run, const struct result *result
 {
     const struct cell *cells = result->cells;
     struct frame *frame = compare_measured_figures_frame(result, measured, why);
-    printf("%s, %s on %s%s%s, beside %s\n\n", cells[COLUMN_SYSTEM].text, cells[COLUMN_MODEL].text,
-           cells[COLUMN_HARDWARE].text, run->variant[0] != '\0' ? ", " : "", run->variant,
-           measured->tool);
+    printf("%s, %s on %s%s%s, beside %s\n\n", cells[COLUMN(system)->index].text,
+           cells[COLUMN(model)->index].text, cells[COLUMN(hardware)->index].text,
+           run->variant[0] != '\0' ? ", " : "", run->variant, measured->tool);
     bool ok = frame_print(frame, NULL, stdout, why);
     compare_measured_print_notes(result, measured);
     frame_destroy(frame);

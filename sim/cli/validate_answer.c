@@ -17,20 +17,20 @@
 enum { TEXT = 64 };
 
 enum {
-#define COLUMN(name, type, what) DATA_##name,
+#define FIELD(name, type, what) DATA_##name,
 #define SHOWN(name, type, what, ...) DATA_##name,
 #define PEOPLE(name, type, ...) DATA_##name,
 #include "answer/validations.def"
-#undef COLUMN
+#undef FIELD
     COLUMNS
 };
 
 static const struct frame_column columns[COLUMNS] = {
-#define COLUMN(id, type, meaning) {.key = #id, .unit = UNIT_##type},
+#define FIELD(id, type, meaning) {.key = #id, .unit = UNIT_##type},
 #define SHOWN(id, type, meaning, ...) {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
 #define PEOPLE(id, type, ...) {.unit = UNIT_##type, __VA_ARGS__},
 #include "answer/validations.def"
-#undef COLUMN
+#undef FIELD
 };
 
 /* One sample has no spread. */

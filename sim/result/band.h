@@ -12,12 +12,10 @@
 
 /* The band of a figure of this run, as shares of the rate; NULL: the figure is not a time, a rate
  * or a cost of tokens, or no band stands. It belongs to the result. */
-const double *band_of(const struct result *result, enum column column);
+const double *band_of(const struct result *result, const struct column *column);
 
 /* The ends between which `band` puts a figure of that column, in the unit of `value`. */
-void band_ends(enum column column, const double band[2], double value, double *least, double *most);
-
-/* Can figures of this column have a band? */
-bool band_column(enum column column);
+void band_ends(const struct column *column, const double band[2], double value, double *least,
+               double *most);
 
 #endif

@@ -39,15 +39,6 @@ static void cell_put_real(struct cell_writer *writer, double value)
     cell_put(writer, "%s", text);
 }
 
-/* Write nanoseconds as decimals with `digits` places: 3 gives microseconds, 6 milliseconds. */
-static void cell_format_ns(int64_t ns, int digits, char *text, size_t size)
-{
-    uint64_t scale = digits == 3 ? 1000 : 1000000;
-    uint64_t magnitude = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-    snprintf(text, size, "%s%" PRIu64 ".%0*" PRIu64, ns < 0 ? "-" : "", magnitude / scale, digits,
-             magnitude % scale);
-}
-
 bool cell_read_ns(double value, double scale, int64_t *ns)
 {
     double exact = value * scale;
@@ -58,21 +49,25 @@ bool cell_read_ns(double value, double scale, int64_t *ns)
     return true;
 }
 
-static void put_ns(struct cell_writer *writer, int64_t ns, int digits)
+/* Whole nanoseconds in microseconds or milliseconds, exact. */
+static void put_time(struct cell_writer *writer, int64_t ns, enum unit unit)
 {
-    char text[32];
-    cell_format_ns(ns, digits, text, sizeof text);
-    cell_put(writer, "%s", text);
+    uint64_t scale = (uint64_t)unit_ns(unit);
+    uint64_t magnitude = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    cell_put(writer, "%s%" PRIu64 ".%0*" PRIu64, ns < 0 ? "-" : "", magnitude / scale,
+             unit == UNIT_US ? 3 : 6, magnitude % scale);
 }
 
-static void put_items(struct cell_writer *writer, const struct result_item *items, uint32_t count,
-                      enum column_type type)
+static void put_items(struct cell_writer *writer, const struct result *result,
+                      const struct column *column)
 {
+    uint32_t count;
+    const struct result_item *items = result_items(result, column, &count);
     cell_put(writer, "{");
     for (uint32_t i = 0; i < count; i++) {
         cell_put(writer, "%s\"%s\":", i > 0 ? "," : "", items[i].name);
-        if (type == COLUMN_TYPE_PARTS) {
-            put_ns(writer, items[i].ns, 3);
+        if (unit_ns(column->unit) > 0) {
+            put_time(writer, items[i].ns, column->unit);
         } else {
             cell_put_real(writer, items[i].share);
         }
@@ -80,45 +75,48 @@ static void put_items(struct cell_writer *writer, const struct result_item *item
     cell_put(writer, "}");
 }
 
-const char *cell_text(const struct result *result, enum column column, char buffer[CELL_SIZE])
+static void put_band(struct cell_writer *writer, const double band[2])
+{
+    cell_put(writer, "[");
+    cell_put_real(writer, band[0]);
+    cell_put(writer, ",");
+    cell_put_real(writer, band[1]);
+    cell_put(writer, "]");
+}
+
+static void put_value(struct cell_writer *writer, const struct cell *cell, enum unit unit)
+{
+    if (unit_ns(unit) > 0) {
+        put_time(writer, cell->integer, unit);
+    } else if (unit_is_whole(unit)) {
+        cell_put(writer, "%" PRId64, cell->integer);
+    } else {
+        cell_put_real(writer, cell->real);
+    }
+}
+
+const char *cell_text(const struct result *result, const struct column *column,
+                      char buffer[CELL_SIZE])
 {
     if (!result_has(result, column)) {
         return NULL;
     }
-    const struct cell *cell = &result->cells[column];
     struct cell_writer writer = {.text = buffer};
-    switch (column_kinds[column].type) {
-    case COLUMN_TYPE_TEXT:
-        return cell->text;
-    case COLUMN_TYPE_INTEGER:
-        cell_put(&writer, "%" PRId64, cell->integer);
+    switch (column->holds) {
+    case HOLDS_ITEMS:
+        put_items(&writer, result, column);
         break;
-    case COLUMN_TYPE_REAL:
-        cell_put_real(&writer, cell->real);
+    case HOLDS_BAND:
+        put_band(&writer, result->band[column->band - BANDED_RATE]);
         break;
-    case COLUMN_TYPE_US:
-        put_ns(&writer, cell->integer, 3);
-        break;
-    case COLUMN_TYPE_MS:
-        put_ns(&writer, cell->integer, 6);
-        break;
-    case COLUMN_TYPE_PARTS:
-    case COLUMN_TYPE_SHARES: {
-        uint32_t count;
-        const struct result_item *items = result_items(result, column, &count);
-        put_items(&writer, items, count, column_kinds[column].type);
-        break;
-    }
-    case COLUMN_TYPE_BAND:
-        cell_put(&writer, "[");
-        cell_put_real(&writer, result->band[column - COLUMN_ERROR_BAND][0]);
-        cell_put(&writer, ",");
-        cell_put_real(&writer, result->band[column - COLUMN_ERROR_BAND][1]);
-        cell_put(&writer, "]");
-        break;
-    case COLUMN_TYPE_NOTES:
+    case HOLDS_NOTES:
         notes_write_json(&result->notes, buffer, CELL_SIZE);
         break;
+    default:
+        if (column->unit == UNIT_TEXT) {
+            return result_cell(result, column)->text;
+        }
+        put_value(&writer, result_cell(result, column), column->unit);
     }
     return buffer;
 }
@@ -129,20 +127,20 @@ static bool is_name(const char *text)
     return length > 0 && length < RESULT_NAME && text[length] == '\0';
 }
 
-static bool cell_read_item(const char *name, const json_t *value, enum column_type type,
+static bool cell_read_item(const char *name, const json_t *value, enum unit unit,
                            struct result_item *item)
 {
     double number = json_number_value(value);
     *item = (struct result_item){.name = name};
-    if (type == COLUMN_TYPE_PARTS) {
-        return json_is_number(value) && cell_read_ns(number, 1e3, &item->ns);
+    if (unit_ns(unit) > 0) {
+        return json_is_number(value) && cell_read_ns(number, unit_ns(unit), &item->ns);
     }
     item->share = number;
     return json_is_number(value);
 }
 
-static bool parse_items(json_t *object, enum column_type type, struct result_item *items,
-                        uint32_t *count, char (*names)[RESULT_NAME])
+static bool parse_items(json_t *object, enum unit unit, struct result_item *items, uint32_t *count,
+                        char (*names)[RESULT_NAME])
 {
     if (!json_is_object(object)) {
         return false;
@@ -155,7 +153,7 @@ static bool parse_items(json_t *object, enum column_type type, struct result_ite
             return false;
         }
         memcpy(names[*count], name, strlen(name) + 1);
-        if (!cell_read_item(names[*count], value, type, &items[*count])) {
+        if (!cell_read_item(names[*count], value, unit, &items[*count])) {
             return false;
         }
         ++*count;
@@ -175,32 +173,26 @@ static bool parse_band(const json_t *array, double band[2])
     return json_array_size(array) == 2;
 }
 
-static bool parse_column(struct result *result, enum column column, json_t *json,
+static bool parse_column(struct result *result, const struct column *column, json_t *json,
                          char (*names)[RESULT_NAME])
 {
-    enum column_type type = column_kinds[column].type;
-    switch (column) {
-    case COLUMN_PARTS:
-        return parse_items(json, type, result->parts, &result->part_count, names);
-    case COLUMN_STALLS:
-        return parse_items(json, type, result->stalls, &result->stall_count, names);
-    case COLUMN_BASIS_SHARE:
-        return parse_items(json, type, result->basis, &result->basis_count, names);
-    case COLUMN_NOTES:
-        return notes_read_json(json, &result->notes);
-    default:
-        assert(type == COLUMN_TYPE_BAND);
-        return parse_band(json, result->band[column - COLUMN_ERROR_BAND]);
-    }
+    enum unit unit = column->unit;
+    return column->holds == HOLDS_BAND ? parse_band(json, result->band[column->band - BANDED_RATE])
+           : column->holds == HOLDS_NOTES ? notes_read_json(json, &result->notes)
+           : column == COLUMN(parts_us)
+               ? parse_items(json, unit, result->parts, &result->part_count, names)
+           : column == COLUMN(stalls_us)
+               ? parse_items(json, unit, result->stalls, &result->stall_count, names)
+               : parse_items(json, unit, result->basis, &result->basis_count, names);
 }
 
-bool cell_parse(struct result *result, enum column column, const char *text,
+bool cell_parse(struct result *result, const struct column *column, const char *text,
                 char (*names)[RESULT_NAME])
 {
     json_error_t ignored;
     json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &ignored);
     bool ok = json != NULL && parse_column(result, column, json, names);
     json_decref(json);
-    result->cells[column].set = ok;
+    result->cells[column->index].set = ok;
     return ok;
 }

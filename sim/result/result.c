@@ -9,44 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct column_kind column_kinds[COLUMN_COUNT] = {
-#define COLUMN(id, name, type, what) [COLUMN_##id] = {name, COLUMN_TYPE_##type, what},
-#include "result/columns.def"
-#undef COLUMN
-};
-
-const struct column_range column_ranges[RANGE_COUNT] = {
-#define COLUMN(id, name, type, what)
-#define RANGED(id, name, type, what) {COLUMN_##id, COLUMN_##id##_LOW, COLUMN_##id##_HIGH},
-#include "result/columns.def"
-#undef COLUMN
-};
-
-bool column_is_end(enum column column)
-{
-    bool end = false;
-    for (size_t i = 0; i < RANGE_COUNT; i++) {
-        end = end || column_ranges[i].low == column || column_ranges[i].high == column;
-    }
-    return end;
-}
-
-const struct column_range *column_range_of(enum column column)
-{
-    for (size_t i = 0; i < RANGE_COUNT; i++) {
-        if (column_ranges[i].column == column) {
-            return &column_ranges[i];
-        }
-    }
-    return NULL;
-}
-
-const enum column drawn_columns[DRAWN_COUNT] = {
-#define DRAWN(id, name) COLUMN_##id,
-#include "result/drawn.def"
-#undef DRAWN
-};
-
 void result_init(struct result *result)
 {
     *result = (struct result){.cells = {{.set = false}}};
@@ -54,10 +16,9 @@ void result_init(struct result *result)
 
 void result_release(struct result *result)
 {
-    for (int column = 0; column < COLUMN_COUNT; column++) {
-        struct cell *cell = &result->cells[column];
-        if (cell->set && column_kinds[column].type == COLUMN_TYPE_TEXT) {
-            free(cell->text);
+    for (uint32_t i = 0; i < column_count; i++) {
+        if (result->cells[i].set && column_is_text(column_rows[i])) {
+            free(result->cells[i].text);
         }
     }
     free(result->layers);
@@ -71,24 +32,23 @@ void result_release(struct result *result)
     result_init(result);
 }
 
-const struct result_item *result_items(const struct result *result, enum column column,
+const struct result_item *result_items(const struct result *result, const struct column *column,
                                        uint32_t *count)
 {
-    switch (column) {
-    case COLUMN_PARTS:
+    if (column == COLUMN(parts_us)) {
         *count = result->part_count;
         return result->parts;
-    case COLUMN_STALLS:
+    }
+    if (column == COLUMN(stalls_us)) {
         *count = result->stall_count;
         return result->stalls;
-    default:
-        assert(column == COLUMN_BASIS_SHARE);
-        *count = result->basis_count;
-        return result->basis;
     }
+    assert(column == COLUMN(basis_share));
+    *count = result->basis_count;
+    return result->basis;
 }
 
-const struct result_item *result_largest(const struct result *result, enum column column)
+const struct result_item *result_largest(const struct result *result, const struct column *column)
 {
     uint32_t count;
     const struct result_item *items = result_items(result, column, &count), *largest = NULL;
@@ -100,7 +60,7 @@ const struct result_item *result_largest(const struct result *result, enum colum
 
 static bool has_status(const struct result *result, const char *name)
 {
-    const struct cell *status = &result->cells[COLUMN_STATUS];
+    const struct cell *status = result_cell(result, COLUMN(status));
     return status->set && strcmp(status->text, name) == 0;
 }
 
@@ -119,32 +79,47 @@ bool result_out_of_memory(const struct result *result)
     return has_status(result, "out-of-memory");
 }
 
-bool result_has(const struct result *result, enum column column)
+bool result_has(const struct result *result, const struct column *column)
 {
-    enum column_type type = column_kinds[column].type;
     uint32_t items = 0;
-    if (type == COLUMN_TYPE_PARTS || type == COLUMN_TYPE_SHARES) {
+    if (column->holds == HOLDS_ITEMS) {
         result_items(result, column, &items);
     }
-    return result->cells[column].set || items > 0 || type == COLUMN_TYPE_NOTES;
+    return result_cell(result, column)->set || items > 0 || column->holds == HOLDS_NOTES;
 }
 
-double result_number(const struct result *result, enum column column)
+double result_number(const struct result *result, const struct column *column)
 {
-    const struct cell *cell = &result->cells[column];
-    if (!cell->set) {
-        return NAN;
+    double ns = unit_ns(column->unit);
+    if (column->read != NULL) {
+        return column->read(result);
     }
-    switch (column_kinds[column].type) {
-    case COLUMN_TYPE_REAL:
-        return cell->real;
-    case COLUMN_TYPE_US:
-        return (double)cell->integer / 1e3;
-    case COLUMN_TYPE_MS:
-        return (double)cell->integer / 1e6;
-    default:
-        return (double)cell->integer;
-    }
+    const struct cell *cell = result_cell(result, column);
+    return !cell->set                   ? (double)NAN
+           : !column_is_integer(column) ? cell->real
+           : ns > 0                     ? (double)cell->integer / ns
+                                        : (double)cell->integer;
+}
+
+bool result_range(const struct result *result, const struct column *column, double *low,
+                  double *high)
+{
+    *low = column->low != NULL ? result_number(result, column->low) : NAN;
+    *high = column->low != NULL ? result_number(result, column->high) : NAN;
+    return *low < *high; /* false of NaN */
+}
+
+double result_number_with(const struct result *result, const struct column *column, uint32_t family)
+{
+    return column->range > 0 && result->family_count > 0
+               ? result->families[family].values[column->range - 1]
+               : result_number(result, column);
+}
+
+const char *result_shown(const struct result *result, const struct column *column,
+                         char text[SHOWN_TEXT])
+{
+    return shown_value(column_shown(column), 0, result_number(result, column), NAN, NAN, text);
 }
 
 void result_note(struct result *result, struct note note)
@@ -171,27 +146,27 @@ void result_drop_notes(struct result *result)
     result->message[0] = '\0';
 }
 
-void result_integer(struct result *result, enum column column, int64_t value)
+void result_integer(struct result *result, const struct column *column, int64_t value)
 {
-    enum column_type type = column_kinds[column].type;
-    assert(type == COLUMN_TYPE_INTEGER || type == COLUMN_TYPE_US || type == COLUMN_TYPE_MS);
-    result->cells[column] = (struct cell){.set = true, .integer = value};
+    assert(column_is_integer(column));
+    result->cells[column->index] = (struct cell){.set = true, .integer = value};
 }
 
-void result_real(struct result *result, enum column column, double value)
+void result_real(struct result *result, const struct column *column, double value)
 {
-    assert(column_kinds[column].type == COLUMN_TYPE_REAL);
-    result->cells[column] = (struct cell){.set = isfinite(value), .real = value};
+    assert(column_is_number(column) && !column_is_integer(column));
+    result->cells[column->index] = (struct cell){.set = isfinite(value), .real = value};
 }
 
-bool result_text(struct result *result, enum column column, const char *text, struct error *why)
+bool result_text(struct result *result, const struct column *column, const char *text,
+                 struct error *why)
 {
-    assert(column_kinds[column].type == COLUMN_TYPE_TEXT);
+    assert(column_is_text(column));
     char *copy = strdup(text);
     if (copy == NULL) {
         return error_set(why, NULL, 0, "out of memory: no room for a result");
     }
-    struct cell *cell = &result->cells[column];
+    struct cell *cell = &result->cells[column->index];
     if (cell->set) {
         free(cell->text);
     }

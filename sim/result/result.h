@@ -1,4 +1,4 @@
-/* The result of one run: a cell for each column of columns.def, and the detail tables.
+/* The result of one run: a cell for each stored column (column.h), and the detail tables.
  *
  * A study hands it to the store, and the command line prints it. A cell that was not set is null:
  * it does not apply, or is not implemented.
@@ -7,64 +7,20 @@
 #define RESULT_RESULT_H
 
 #include "base/error.h"
+#include "result/column.h"
 #include "result/note.h"
+#include "result/shown.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum column {
-#define COLUMN(id, name, type, what) COLUMN_##id,
-#include "result/columns.def"
-#undef COLUMN
-    COLUMN_COUNT
-};
-
-/* The columns with a range (RANGED in columns.def), in order. */
-enum {
-#define COLUMN(id, name, type, what)
-#define RANGED(id, name, type, what) RANGE_##id,
-#include "result/columns.def"
-#undef COLUMN
-    RANGE_COUNT
-};
-
-enum column_type {
-    COLUMN_TYPE_TEXT,
-    COLUMN_TYPE_INTEGER,
-    COLUMN_TYPE_REAL,
-    COLUMN_TYPE_US,
-    COLUMN_TYPE_MS,
-    COLUMN_TYPE_PARTS,
-    COLUMN_TYPE_SHARES,
-    COLUMN_TYPE_BAND,
-    COLUMN_TYPE_NOTES,
-};
-
-struct column_kind {
-    const char *name;
-    enum column_type type;
-    const char *what;
-};
-extern const struct column_kind column_kinds[COLUMN_COUNT];
-
-struct column_range {
-    enum column column, low, high;
-};
-extern const struct column_range column_ranges[RANGE_COUNT];
-
-/* Is it the low or the high end of a range? */
-bool column_is_end(enum column column);
-
-/* The range of a column; NULL if it has none. */
-const struct column_range *column_range_of(enum column column);
-
 struct cell {
     bool set;
     union {
-        int64_t integer; /* INTEGER; US and MS in nanoseconds */
-        double real;     /* REAL */
-        char *text;      /* TEXT; owned by the result */
+        int64_t integer; /* whole numbers; times in nanoseconds */
+        double real;     /* other numbers */
+        char *text;      /* owned by the result */
     };
 };
 
@@ -108,9 +64,9 @@ struct result_wait {
 };
 
 enum {
-#define COLUMN(name, type, what) RESULT_SERIES_##name,
+#define FIELD(name, type, what) RESULT_SERIES_##name,
 #include "result/series.def"
-#undef COLUMN
+#undef FIELD
     RESULT_SERIES
 };
 
@@ -120,28 +76,18 @@ struct result_bin {
     double figures[RESULT_SERIES];
 };
 
-/* The figures of drawn.def, in order. */
-enum drawn {
-#define DRAWN(id, name) DRAWN_##id,
-#include "result/drawn.def"
-#undef DRAWN
-    DRAWN_COUNT
-};
-extern const enum column drawn_columns[DRAWN_COUNT];
-
 /* Replications of a run, in the order in which they were drawn (study/sweep/replication.h). */
 struct result_draws {
-    char ranges[17];               /* hash of the ranges drawn from, 16 hex digits */
-    double (*values)[DRAWN_COUNT]; /* owned; in the units of the columns' names, NaN: null */
+    char ranges[17]; /* hash of the ranges drawn from, 16 hex digits */
+    double (
+        *values)[DRAWN_MOST]; /* owned; as result_number(), by the columns' `drawn`; NaN: null */
     uint32_t count;
 };
-
-enum { RESULT_BANDS = COLUMN_TPOT_BAND - COLUMN_ERROR_BAND + 1 };
 
 /* What one family of recordings gave, where several were replayed (serving/families.h). */
 struct result_family {
     char name[RESULT_NAME];     /* of the recording */
-    double values[RANGE_COUNT]; /* in the units of the columns' names; NaN: null */
+    double values[RANGES_MOST]; /* as result_number(), by the columns' `range`; NaN: null */
 };
 enum { RESULT_MOST_FAMILIES = 8 };
 
@@ -152,15 +98,16 @@ struct result_mass {
 };
 
 struct result {
-    struct cell cells[COLUMN_COUNT];
+    struct cell cells[COLUMNS_MOST];
     struct result_item parts[RESULT_MOST_ITEMS], stalls[RESULT_MOST_ITEMS];
     uint32_t part_count, stall_count;
     struct result_item basis[RESULT_MOST_ITEMS];
     uint32_t basis_count;
-    double band[RESULT_BANDS][2]; /* from COLUMN_ERROR_BAND on, where that column is set */
-    char (*names)[RESULT_NAME];   /* owned; NULL unless read back */
-    struct result_layer *layers;  /* owned */
-    struct result_step *steps;    /* owned */
+    double band[COLUMN_BANDS]
+               [2];              /* by BANDED_RATE and so on, where the column of the band is set */
+    char (*names)[RESULT_NAME];  /* owned; NULL unless read back */
+    struct result_layer *layers; /* owned */
+    struct result_step *steps;   /* owned */
     uint32_t layer_count, step_count;
     struct result_request *requests; /* owned; none when it was read back */
     struct result_wait *waits;       /* owned; as requests */
@@ -196,18 +143,35 @@ bool result_out_of_memory(const struct result *result);
 /* Does this column have a value? Items (or a band) count as set whether their cell is set or not;
  * the cell tells an empty list from a null one. Notes always have one, an empty list if there are
  * none. */
-bool result_has(const struct result *result, enum column column);
+bool result_has(const struct result *result, const struct column *column);
 
-/* A number in the unit of its column's name: microseconds, milliseconds or as it is; NaN for null.
- * Not for texts and items. */
-double result_number(const struct result *result, enum column column);
+static inline const struct cell *result_cell(const struct result *result,
+                                             const struct column *column)
+{
+    return &result->cells[column->index];
+}
 
-/* The items of PARTS, STALLS or BASIS_SHARE. */
-const struct result_item *result_items(const struct result *result, enum column column,
+/* A number in the unit of its column; NaN for null. Not for texts and items. */
+double result_number(const struct result *result, const struct column *column);
+
+/* The ends of its range over families of recordings. Returns false if it has none. */
+bool result_range(const struct result *result, const struct column *column, double *low,
+                  double *high);
+
+/* The same number with one family's demands; without families, its only one. */
+double result_number_with(const struct result *result, const struct column *column,
+                          uint32_t family);
+
+/* A number as tables show it, without a range; NULL: there is nothing to show. */
+const char *result_shown(const struct result *result, const struct column *column,
+                         char text[SHOWN_TEXT]);
+
+/* The items of parts_us, stalls_us or basis_share. */
+const struct result_item *result_items(const struct result *result, const struct column *column,
                                        uint32_t *count);
 
-/* The longest item of PARTS or STALLS, the first of equals; NULL if there is none. */
-const struct result_item *result_largest(const struct result *result, enum column column);
+/* The longest item of parts_us or stalls_us, the first of equals; NULL if there is none. */
+const struct result_item *result_largest(const struct result *result, const struct column *column);
 
 /* Add a note, and its words to the message; of a run that did not fail. */
 void result_note(struct result *result, struct note note);
@@ -220,8 +184,9 @@ const char *result_reason(const struct result *result, char *text, size_t size);
 void result_drop_notes(struct result *result);
 
 /* Set a cell. A real that is not finite leaves null. */
-void result_integer(struct result *result, enum column column, int64_t value);
-void result_real(struct result *result, enum column column, double value);
-bool result_text(struct result *result, enum column column, const char *text, struct error *why);
+void result_integer(struct result *result, const struct column *column, int64_t value);
+void result_real(struct result *result, const struct column *column, double value);
+bool result_text(struct result *result, const struct column *column, const char *text,
+                 struct error *why);
 
 #endif

@@ -8,20 +8,13 @@
 
 /* ---- a figure ---- */
 
-static bool tie_is_timed(enum column column)
-{
-    enum column_type type = column_kinds[column].type;
-    return type == COLUMN_TYPE_US || type == COLUMN_TYPE_MS || band_column(column) ||
-           column == COLUMN_GOODPUT || column == COLUMN_RATE_OUT;
-}
-
 static uint64_t hash_subject(const struct cell *cells)
 {
-    static const enum column columns[] = {COLUMN_SYSTEM, COLUMN_MODEL, COLUMN_HARDWARE};
-    const struct cell *gpus = &cells[COLUMN_TENSOR_PARALLEL];
+    const struct column *const columns[] = {COLUMN(system), COLUMN(model), COLUMN(hardware)};
+    const struct cell *gpus = &cells[COLUMN(tensor_parallel)->index];
     uint64_t hash = gpus->set ? (uint64_t)gpus->integer : 1;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
-        const struct cell *cell = &cells[columns[i]];
+        const struct cell *cell = &cells[columns[i]->index];
         if (!cell->set) {
             return 0;
         }
@@ -30,31 +23,25 @@ static uint64_t hash_subject(const struct cell *cells)
     return hash;
 }
 
-static void copy_families(const struct result *result, const struct column_range *range,
-                          struct tie_figure *out)
-{
-    out->family_count = result->family_count;
-    for (uint32_t i = 0; i < result->family_count; i++) {
-        out->families[i] = result->families[i].values[range - column_ranges];
-        memcpy(out->names[i], result->families[i].name, RESULT_NAME);
-    }
-    out->least = fmin(out->value, result_number(result, range->low)); /* of NaN the other one */
-    out->most = fmax(out->value, result_number(result, range->high));
-}
-
-void tie_figure(const struct result *result, enum column column, struct tie_figure *out)
+void tie_figure(const struct result *result, const struct column *column, struct tie_figure *out)
 {
     const double *band = band_of(result, column);
-    const struct column_range *range = column_range_of(column);
-    double value = result_number(result, column);
+    double value = result_number(result, column), low, high;
     *out = (struct tie_figure){.value = value,
                                .least = value,
                                .most = value,
                                .has_band = band != NULL,
-                               .timed = tie_is_timed(column),
+                               .timed = column_is_pace(column),
                                .subject = hash_subject(result->cells)};
-    if (range != NULL && result->family_count > 0) {
-        copy_families(result, range, out);
+    if (column->range > 0 && result->family_count > 0) {
+        out->family_count = result->family_count;
+        for (uint32_t i = 0; i < result->family_count; i++) {
+            out->families[i] = result_number_with(result, column, i);
+            memcpy(out->names[i], result->families[i].name, RESULT_NAME);
+        }
+        result_range(result, column, &low, &high);
+        out->least = fmin(value, low); /* of NaN the other one */
+        out->most = fmax(value, high);
     }
     if (band != NULL) {
         band_ends(column, band, value, &out->least, &out->most);
@@ -134,7 +121,7 @@ enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b)
     return ties ? TIE_FAMILIES : TIE_NONE;
 }
 
-enum tie result_tie(const struct result *a, const struct result *b, enum column column)
+enum tie result_tie(const struct result *a, const struct result *b, const struct column *column)
 {
     struct tie_figure x, y;
     tie_figure(a, column, &x);

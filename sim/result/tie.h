@@ -47,7 +47,7 @@ struct tie_figure {
 };
 
 /* The figure of a column that is a number. Cannot fail. */
-void tie_figure(const struct result *result, enum column column, struct tie_figure *out);
+void tie_figure(const struct result *result, const struct column *column, struct tie_figure *out);
 
 /* Why two figures of one column tie; TIE_NONE: they differ, and the larger figure is larger.
  * Figures that are not timed are near only if they are equal. If neither run has the figure they
@@ -55,7 +55,7 @@ void tie_figure(const struct result *result, enum column column, struct tie_figu
 enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b);
 
 /* The same for a column of two results. */
-enum tie result_tie(const struct result *a, const struct result *b, enum column column);
+enum tie result_tie(const struct result *a, const struct result *b, const struct column *column);
 
 /* A figure with one family's demands; of a run whose hits need no trace, its only figure. */
 double tie_figure_with(const struct tie_figure *figure, uint32_t family);

@@ -17,21 +17,21 @@
 
 bool outcome_names(const struct setup *setup, struct result *result, struct error *why)
 {
-    result_integer(result, COLUMN_CONTEXT, (int64_t)setup->context);
-    result_integer(result, COLUMN_SEED, (int64_t)setup->seed);
-    result_integer(result, COLUMN_TENSOR_PARALLEL, setup->model.tensor_parallel);
+    result_integer(result, COLUMN(context), (int64_t)setup->context);
+    result_integer(result, COLUMN(seed), (int64_t)setup->seed);
+    result_integer(result, COLUMN(tensor_parallel), setup->model.tensor_parallel);
     if (setup->drafts.count > 0) {
-        result_integer(result, COLUMN_DRAFTS, setup->drafts.count);
+        result_integer(result, COLUMN(drafts), setup->drafts.count);
     }
-    return result_text(result, COLUMN_SYSTEM, setup->system.name, why) &&
-           result_text(result, COLUMN_MODEL, setup->model.name, why) &&
-           result_text(result, COLUMN_HARDWARE, setup->profile.name, why) &&
-           result_text(result, COLUMN_DTYPE_WEIGHTS, dtype_name(setup->model.weights), why) &&
-           result_text(result, COLUMN_DTYPE_KV, dtype_name(setup->model.kv), why) &&
-           result_text(result, COLUMN_TRACE, setup->trace_name, why) &&
-           result_text(result, COLUMN_POLICY, setup->mechanisms.policy->name, why) &&
-           result_text(result, COLUMN_AVAILABLE, setup->system.available, why) &&
-           result_text(result, COLUMN_LOSSLESS, setup_lossless(setup), why);
+    return result_text(result, COLUMN(system), setup->system.name, why) &&
+           result_text(result, COLUMN(model), setup->model.name, why) &&
+           result_text(result, COLUMN(hardware), setup->profile.name, why) &&
+           result_text(result, COLUMN(dtype_weights), dtype_name(setup->model.weights), why) &&
+           result_text(result, COLUMN(dtype_kv), dtype_name(setup->model.kv), why) &&
+           result_text(result, COLUMN(trace), setup->trace_name, why) &&
+           result_text(result, COLUMN(policy), setup->mechanisms.policy->name, why) &&
+           result_text(result, COLUMN(available), setup->system.available, why) &&
+           result_text(result, COLUMN(lossless), setup_lossless(setup), why);
 }
 
 bool outcome_setup(const struct setup *setup, const struct plan *plan, struct result *result,
@@ -40,7 +40,7 @@ bool outcome_setup(const struct setup *setup, const struct plan *plan, struct re
     snprintf(result->plan_hash, sizeof result->plan_hash, "%016" PRIx64, plan_hash(setup, plan));
     outcome_note_machine(setup, result);
     if (threshold_is_chosen(setup)) {
-        result_real(result, COLUMN_QSAC_ETA, qsac_eta(setup->mechanisms.policy_values));
+        result_real(result, COLUMN(qsac_eta), qsac_eta(setup->mechanisms.policy_values));
     }
     return outcome_names(setup, result, why);
 }
@@ -55,7 +55,7 @@ static void write_residency(const struct setup *setup, const struct plan *plan,
                             struct result *result)
 {
     if (setup->mechanisms.residency == RESIDENCY_PRESSURE && plan->fits) {
-        result_real(result, COLUMN_RESIDENT_SHARE, plan->resident_share);
+        result_real(result, COLUMN(resident_share), plan->resident_share);
     }
 }
 
@@ -70,7 +70,7 @@ static bool write_contexts(const struct plan *plan, struct result *result, struc
                                  plan->cohorts[i].sequences);
     }
     snprintf(text + used, sizeof text - used, "}");
-    return plan->cohort_count == 1 || result_text(result, COLUMN_CONTEXTS, text, why);
+    return plan->cohort_count == 1 || result_text(result, COLUMN(contexts), text, why);
 }
 
 /* The columns of tiers: views of what a plan holds. */
@@ -79,24 +79,24 @@ static void write_tiers(const struct memory *memory, struct result *result)
     const struct memory_held *hbm = &memory->in[TIER_GPU], *host = &memory->in[TIER_HOST],
                              *disk = &memory->in[TIER_DISK];
     const struct {
-        enum column column;
+        const struct column *column;
         uint64_t bytes;
     } views[] = {
-        {COLUMN_CACHE_BYTES, hbm->cache},
-        {COLUMN_HBM_BYTES, hbm->all},
-        {COLUMN_HBM_WEIGHTS, hbm->weights},
-        {COLUMN_HBM_KV, hbm->kv + hbm->window},
-        {COLUMN_HBM_METADATA, hbm->metadata},
-        {COLUMN_HBM_BUFFERS, hbm->buffers},
-        {COLUMN_HBM_WORKSPACE, hbm->workspace},
-        {COLUMN_DRAM_BYTES, host->all},
-        {COLUMN_DRAM_KV, host->kv},
-        {COLUMN_DRAM_WEIGHTS, host->weights},
-        {COLUMN_DRAM_BUFFERS, host->buffers},
-        {COLUMN_DRAM_PADDING, host->padding},
-        {COLUMN_DISK_BYTES, disk->all},
-        {COLUMN_DISK_KV, disk->kv},
-        {COLUMN_DISK_WEIGHTS, disk->weights},
+        {COLUMN(cache_bytes), hbm->cache},
+        {COLUMN(hbm_bytes), hbm->all},
+        {COLUMN(hbm_weights_bytes), hbm->weights},
+        {COLUMN(hbm_kv_bytes), hbm->kv + hbm->window},
+        {COLUMN(hbm_metadata_bytes), hbm->metadata},
+        {COLUMN(hbm_buffers_bytes), hbm->buffers},
+        {COLUMN(hbm_workspace_bytes), hbm->workspace},
+        {COLUMN(dram_bytes), host->all},
+        {COLUMN(dram_kv_bytes), host->kv},
+        {COLUMN(dram_weights_bytes), host->weights},
+        {COLUMN(dram_buffers_bytes), host->buffers},
+        {COLUMN(dram_padding_bytes), host->padding},
+        {COLUMN(disk_bytes), disk->all},
+        {COLUMN(disk_kv_bytes), disk->kv},
+        {COLUMN(disk_weights_bytes), disk->weights},
     };
     for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
         result_integer(result, views[i].column, (int64_t)views[i].bytes);
@@ -107,12 +107,12 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
                     struct error *why)
 {
     const struct memory *memory = &plan->memory;
-    result_integer(result, COLUMN_BATCH, plan->batch);
-    result_integer(result, COLUMN_STEPS, plan->steps);
-    result_integer(result, COLUMN_WARMUP, plan->warmup);
-    result_integer(result, COLUMN_BUDGET_BYTES, (int64_t)plan->budget_bytes);
+    result_integer(result, COLUMN(batch), plan->batch);
+    result_integer(result, COLUMN(steps), plan->steps);
+    result_integer(result, COLUMN(warmup), plan->warmup);
+    result_integer(result, COLUMN(budget_bytes), (int64_t)plan->budget_bytes);
     write_tiers(memory, result);
-    result_integer(result, COLUMN_MAX_BATCH, plan->max_batch);
+    result_integer(result, COLUMN(max_batch), plan->max_batch);
     write_residency(setup, plan, result);
     if (plan->fits) {
         outcome_note_plan(setup, plan, result);
@@ -120,10 +120,10 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
         outcome_note_short(plan, result);
     }
     return write_contexts(plan, result, why) &&
-           result_text(result, COLUMN_HBM_PEAK, memory->peak_in_prefill ? "prefill" : "step",
+           result_text(result, COLUMN(hbm_peak), memory->peak_in_prefill ? "prefill" : "step",
                        why) &&
-           result_text(result, COLUMN_LIMITED_BY, tier_kinds[plan->full].name, why) &&
-           result_text(result, COLUMN_STATUS, plan->fits ? "ok" : "out-of-memory", why);
+           result_text(result, COLUMN(limited_by), tier_kinds[plan->full].name, why) &&
+           result_text(result, COLUMN(status), plan->fits ? "ok" : "out-of-memory", why);
 }
 
 /* Sums over some ledger rows. */
@@ -152,7 +152,7 @@ void outcome_cache(const struct ledger *ledger, struct result *result)
         hits_add(&all, &ledger->rows[i]);
     }
     if (all.wanted > 0) {
-        result_real(result, COLUMN_HIT_RATIO, hit_ratio(&all));
+        result_real(result, COLUMN(hit_ratio), hit_ratio(&all));
     }
     outcome_note_cold(ledger, result);
 }
@@ -183,7 +183,7 @@ void outcome_kept(const struct setup *setup, const struct plan *plan, const stru
         kept += (double)ledger->rows[i].for_cpu;
     }
     if (pairs * outside > 0) {
-        result_real(result, COLUMN_KEPT_SHARE, kept / (pairs * outside));
+        result_real(result, COLUMN(kept_share), kept / (pairs * outside));
     }
 }
 
@@ -214,7 +214,7 @@ void outcome_union(const struct setup *setup, const struct plan *plan, const str
         union_add_wanted(plan, i, ledger, whole, &wanted, &single);
     }
     if (single > 0) {
-        result_real(result, COLUMN_DRAFT_UNION, wanted / single);
+        result_real(result, COLUMN(draft_union), wanted / single);
     }
 }
 
@@ -288,8 +288,8 @@ static bool write_quantiles(const struct setup *setup, const struct timing *timi
     }
     qsort(ns, timing->steps, sizeof *ns, compare_ns);
     uint32_t p50 = (timing->steps * 50u + 99) / 100, p99 = (timing->steps * 99u + 99) / 100;
-    result_integer(result, COLUMN_TPOT_P50, token_ns(setup, ns[p50 - 1]));
-    result_integer(result, COLUMN_TPOT_P99, token_ns(setup, ns[p99 - 1]));
+    result_integer(result, COLUMN(tpot_p50_ms), token_ns(setup, ns[p50 - 1]));
+    result_integer(result, COLUMN(tpot_p99_ms), token_ns(setup, ns[p99 - 1]));
     free(ns);
     return true;
 }
@@ -318,22 +318,24 @@ static void outcome_write_parts(const struct timing *timing, int64_t step_ns, st
         result->stalls[i] = (struct result_item){pipeline_part_names[i], mean[i], 0};
     }
     result->part_count = result->stall_count = PART_COUNT;
-    result_real(result, COLUMN_GPU_BUSY, 1 - (double)stall_sum / (double)timing->total_ns);
-    result_integer(result, COLUMN_CPU, apportion_mean(timing->cpu_ns, timing->steps));
+    result_real(result, COLUMN(gpu_busy_share), 1 - (double)stall_sum / (double)timing->total_ns);
+    result_integer(result, COLUMN(cpu_us), apportion_mean(timing->cpu_ns, timing->steps));
 }
 
 static void outcome_write_rates(const struct setup *setup, const struct plan *plan, int64_t step_ns,
                                 struct result *result)
 {
     double tokens = drafts_tokens(&setup->drafts), per_user = tokens * 1e9 / (double)step_ns;
-    result_integer(result, COLUMN_STEP, step_ns);
-    result_integer(result, COLUMN_TPOT, token_ns(setup, step_ns));
+    result_integer(result, COLUMN(step_us), step_ns);
+    result_integer(result, COLUMN(tpot_ms), token_ns(setup, step_ns));
     if (setup->drafts.count > 0) {
-        result_real(result, COLUMN_STEP_TOKENS, tokens);
+        result_real(result, COLUMN(step_tokens), tokens);
     }
-    result_real(result, COLUMN_DECODE_RATE, per_user * plan->batch * model_passes(&setup->model));
-    result_real(result, COLUMN_USER_RATE, per_user);
-    result_real(result, COLUMN_GPU_RATE, per_user * plan->batch / setup->model.tensor_parallel);
+    result_real(result, COLUMN(decode_tokens_per_s),
+                per_user * plan->batch * model_passes(&setup->model));
+    result_real(result, COLUMN(tokens_per_s_per_user), per_user);
+    result_real(result, COLUMN(tokens_per_s_per_gpu),
+                per_user * plan->batch / setup->model.tensor_parallel);
     price_write(&setup->profile, result);
 }
 
@@ -348,12 +350,14 @@ static void write_disk(const struct setup *setup, const struct timing *timing,
             ways[way] += (double)timing->step[s].moved[way] * gpus;
         }
     }
-    result_integer(result, COLUMN_DISK_READ, llround(ways[WAY_DISK_IN] / timing->steps));
-    result_integer(result, COLUMN_DISK_WRITE, llround(ways[WAY_DISK_OUT] / timing->steps));
+    result_integer(result, COLUMN(disk_read_bytes_per_step),
+                   llround(ways[WAY_DISK_IN] / timing->steps));
+    result_integer(result, COLUMN(disk_write_bytes_per_step),
+                   llround(ways[WAY_DISK_OUT] / timing->steps));
     if (mechanisms_use_disk(&setup->mechanisms)) {
         double a_day = ways[WAY_DISK_OUT] * 86400e9 / (double)timing->total_ns;
         double capacity = profile_value(&setup->profile, CURVE_DISK_CAPACITY, 0, &ignored);
-        result_real(result, COLUMN_DISK_WEAR, a_day / capacity);
+        result_real(result, COLUMN(disk_writes_per_day), a_day / capacity);
     }
 }
 
@@ -371,9 +375,10 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
     }
     outcome_write_rates(setup, plan, step_ns, result);
     outcome_write_parts(timing, step_ns, result);
-    result_integer(result, COLUMN_LAYER, apportion_mean(layers, timing->steps * timing->layers));
-    result_integer(result, COLUMN_IN_BYTES, apportion_mean(in, timing->steps));
-    result_integer(result, COLUMN_OUT_BYTES, apportion_mean(out, timing->steps));
+    result_integer(result, COLUMN(layer_us),
+                   apportion_mean(layers, timing->steps * timing->layers));
+    result_integer(result, COLUMN(h2d_bytes_per_step), apportion_mean(in, timing->steps));
+    result_integer(result, COLUMN(d2h_bytes_per_step), apportion_mean(out, timing->steps));
     write_disk(setup, timing, result);
     return write_quantiles(setup, timing, result, why) &&
            write_layers(ledger, timing, model_kv_head_bytes(&setup->model), result, why) &&
@@ -383,11 +388,11 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
 void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t prefill_ns,
                      struct result *result)
 {
-    double step_ns = (double)result->cells[COLUMN_STEP].integer;
+    double step_ns = (double)result_cell(result, COLUMN(step_us))->integer;
     double output = (double)setup->output, tokens = drafts_tokens(&setup->drafts);
-    result_integer(result, COLUMN_PREFILL, prefill_ns);
+    result_integer(result, COLUMN(prefill_ms), prefill_ns);
     if (setup->output > 0) {
-        result_real(result, COLUMN_E2E_RATE,
+        result_real(result, COLUMN(e2e_tokens_per_s),
                     1e9 * plan->batch * model_passes(&setup->model) * output /
                         ((double)prefill_ns + output / tokens * step_ns));
     }
@@ -417,8 +422,9 @@ void outcome_step(const struct setup *setup, const struct plan *plan, const stru
 
 void price_write(const struct profile *machine, struct result *result)
 {
-    const struct cell *rate = &result->cells[COLUMN_GPU_RATE];
+    const struct cell *rate = result_cell(result, COLUMN(tokens_per_s_per_gpu));
     if (machine->price_per_hour > 0 && rate->set && rate->real > 0) {
-        result_real(result, COLUMN_COST, 1e6 * machine->price_per_hour / (3600 * rate->real));
+        result_real(result, COLUMN(cost_per_million_tokens),
+                    1e6 * machine->price_per_hour / (3600 * rate->real));
     }
 }

@@ -20,7 +20,7 @@ static bool note_horizon(const struct setup *setup, const struct plan *plan, boo
         return false;
     }
     result_note(result, note_dropping(mass_known, m->policy->name, needed, run));
-    result_integer(result, COLUMN_MASS_HORIZON, (int64_t)needed);
+    result_integer(result, COLUMN(mass_horizon_steps), (int64_t)needed);
     return true;
 }
 
@@ -41,9 +41,9 @@ void outcome_mass(const struct setup *setup, const struct plan *plan, const stru
     if (!mass->known) {
         return;
     }
-    result_real(result, COLUMN_MASS_RECALL, mass->least);
+    result_real(result, COLUMN(mass_recall), mass->least);
     if (mass->most > mass->least) {
-        result_real(result, COLUMN_MASS_MOST, mass->most);
+        result_real(result, COLUMN(mass_recall_most), mass->most);
     }
     if (!short_run && llround(1000 * mass->most) > llround(1000 * mass->least)) {
         result_note(result, lacks_window(setup) ? note_window_assumed() : note_mass_least());

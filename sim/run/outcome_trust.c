@@ -81,14 +81,14 @@ bool outcome_trust(const struct setup *setup, const struct plan *plan, const str
             basis_name((enum basis)i), 0, (double)timing->basis_ns[i] / (double)timing->total_ns};
     }
     result->basis_count = BASIS_COUNT;
-    result_integer(result, COLUMN_EXTRAPOLATED, trust.extrapolated);
-    if (!result_text(result, COLUMN_BASIS, basis_name(trust.basis), why) ||
+    result_integer(result, COLUMN(extrapolated), trust.extrapolated);
+    if (!result_text(result, COLUMN(basis), basis_name(trust.basis), why) ||
         (timing->assumed != NULL &&
-         !result_text(result, COLUMN_ASSUMED_FIGURE, timing->assumed, why))) {
+         !result_text(result, COLUMN(assumed_figure), timing->assumed, why))) {
         return false;
     }
     describe_trace(setup, true, text, sizeof text);
     return !outcome_asks_trace(setup, plan) ||
-           (result_text(result, COLUMN_TRACE_BASIS, basis_name(setup->trace_basis), why) &&
-            result_text(result, COLUMN_TRACE_SOURCE, text, why));
+           (result_text(result, COLUMN(trace_basis), basis_name(setup->trace_basis), why) &&
+            result_text(result, COLUMN(trace_source), text, why));
 }

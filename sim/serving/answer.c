@@ -78,19 +78,23 @@ static bool write_identity(const struct point *point, struct result *result, str
         return error_set(why, NULL, 0, "the resolved scenario is longer than %zu bytes",
                          sizeof result->scenario);
     }
-    static_assert((int)RESULT_BANDS == (int)BAND_FIGURE_COUNT, "in the order of the columns");
-    static const enum column figures[RESULT_BANDS] = {
-        [BAND_RATE] = COLUMN_DECODE_RATE, [BAND_TTFT] = COLUMN_TTFT, [BAND_TPOT] = COLUMN_TPOT};
+    static_assert((int)COLUMN_BANDS == (int)BAND_FIGURE_COUNT, "in the order of the columns");
+    const struct column *const columns[COLUMN_BANDS] = {[BAND_RATE] = COLUMN(error_band),
+                                                        [BAND_TTFT] = COLUMN(ttft_band),
+                                                        [BAND_TPOT] = COLUMN(tpot_band)};
+    const struct column *const figures[COLUMN_BANDS] = {[BAND_RATE] = COLUMN(decode_tokens_per_s),
+                                                        [BAND_TTFT] = COLUMN(ttft_ms),
+                                                        [BAND_TPOT] = COLUMN(tpot_ms)};
     const struct point_bands *bands = bands_of(point, result);
     bool stands = has_bands(result);
-    for (int i = 0; i < RESULT_BANDS; i++) {
-        struct cell *cell = &result->cells[COLUMN_ERROR_BAND + i];
-        cell->set = bands->known[i] && stands && result->cells[figures[i]].set;
+    for (int i = 0; i < COLUMN_BANDS; i++) {
+        struct cell *cell = &result->cells[columns[i]->index];
+        cell->set = bands->known[i] && stands && result_cell(result, figures[i])->set;
         if (cell->set) {
             memcpy(result->band[i], bands->ends[i], sizeof result->band[i]);
         }
     }
-    return result_text(result, COLUMN_RUN, hashes.run, why);
+    return result_text(result, COLUMN(run), hashes.run, why);
 }
 
 /* How far published figures lay from predictions of this kind, where that is too far for a band. */
@@ -111,7 +115,7 @@ static void note_missed(const struct point *point, struct result *result)
     const struct error_band *missed = &bands_of(point, result)->missed;
     const struct model *model = &point->setup.model;
     bool apart = model->parallel.experts > 1 || model_shares_experts(model);
-    if (!result->cells[COLUMN_TPOT].set) {
+    if (!result_cell(result, COLUMN(tpot_ms))->set) {
         return;
     }
     if (missed->rows > 0) {
@@ -128,8 +132,8 @@ static void note_no_band(const struct point *point, struct result *result)
     const char *class = error_band_names[system_class_of(&point->setup)];
     const struct model *model = &point->setup.model;
     bool narrow = model->weights != DTYPE_BF16 || model->kv != DTYPE_BF16;
-    if (point_serves(point) || !result->cells[COLUMN_STEP].set || point->setup.drafts.count > 0 ||
-        result->cells[COLUMN_ERROR_BAND].set) {
+    if (point_serves(point) || !result_cell(result, COLUMN(step_us))->set ||
+        point->setup.drafts.count > 0 || result_cell(result, COLUMN(error_band))->set) {
         return;
     }
     result_note(result, narrow                                    ? note_band_of_16_bits()
@@ -144,7 +148,7 @@ static void note_no_band(const struct point *point, struct result *result)
  * it is much of the step. */
 static void note_overhead(const struct point *point, struct result *result)
 {
-    const struct cell *step = &result->cells[COLUMN_STEP];
+    const struct cell *step = result_cell(result, COLUMN(step_us));
     const struct server_engine *engine = &point->preset_engine;
     double ns = 0;
     for (uint32_t i = 0; i < result->stall_count; i++) {
@@ -169,7 +173,7 @@ static uint64_t count_gpus(const struct point *point)
 static bool serving_answer_finish(const struct point *point, struct result *result,
                                   struct error *why)
 {
-    result_integer(result, COLUMN_GPUS, (int64_t)count_gpus(point));
+    result_integer(result, COLUMN(gpus), (int64_t)count_gpus(point));
     bool good = write_identity(point, result, why);
     note_missed(point, result);
     note_overhead(point, result);
@@ -216,8 +220,8 @@ static bool open_member(struct answer *answer, uint32_t family, struct error *wh
  * result. */
 static bool needs_others(const struct result *result)
 {
-    const struct cell *mass = &result->cells[COLUMN_MASS_RECALL];
-    return !result_ok(result) || result->cells[COLUMN_TRACE_SOURCE].set ||
+    const struct cell *mass = result_cell(result, COLUMN(mass_recall));
+    return !result_ok(result) || result_cell(result, COLUMN(trace_source))->set ||
            (mass->set && mass->real < 1);
 }
 
@@ -242,7 +246,7 @@ static void note_chosen(const struct setup *setup, const struct result *results,
     double least = INFINITY, most = -INFINITY;
     double reused = 100 * qsac_reuse(setup->mechanisms.policy_values);
     for (uint32_t i = 0; i < count; i++) {
-        const struct cell *eta = &results[i].cells[COLUMN_QSAC_ETA];
+        const struct cell *eta = result_cell(&results[i], COLUMN(qsac_eta));
         least = eta->set ? fmin(least, eta->real) : least;
         most = eta->set ? fmax(most, eta->real) : most;
     }
@@ -270,9 +274,9 @@ static bool describe_ensemble(const struct point *point, struct result *result, 
 {
     char text[256];
     ensemble_describe(point, text, sizeof text);
-    return result_text(result, COLUMN_TRACE, point->setup.trace_name, why) &&
-           ((!result->cells[COLUMN_TRACE_SOURCE].set && result->family_count == 0) ||
-            result_text(result, COLUMN_TRACE_SOURCE, text, why));
+    return result_text(result, COLUMN(trace), point->setup.trace_name, why) &&
+           ((!result_cell(result, COLUMN(trace_source))->set && result->family_count == 0) ||
+            result_text(result, COLUMN(trace_source), text, why));
 }
 
 /* Hits of small models say little about a large one. */

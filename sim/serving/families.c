@@ -30,7 +30,8 @@ static uint32_t families_middle_of(const double *values, uint32_t count)
 
 static double time_of(const struct result *result)
 {
-    const struct cell *step = &result->cells[COLUMN_STEP], *tpot = &result->cells[COLUMN_TPOT];
+    const struct cell *step = result_cell(result, COLUMN(step_us)),
+                      *tpot = result_cell(result, COLUMN(tpot_ms));
     return step->set ? (double)step->integer : tpot->set ? (double)tpot->integer : INFINITY;
 }
 
@@ -46,7 +47,7 @@ uint32_t families_middle(const struct result *results, uint32_t count)
 /* ---- ranges ---- */
 
 /* The family with the least (or most) of a column; `count` if none has it. */
-static uint32_t find_end(const struct result *results, uint32_t count, enum column column,
+static uint32_t find_end(const struct result *results, uint32_t count, const struct column *column,
                          bool most)
 {
     uint32_t end = count;
@@ -61,7 +62,8 @@ static uint32_t find_end(const struct result *results, uint32_t count, enum colu
 }
 
 /* The family in the middle of a column; `count` if one has none, or if two are in the middle. */
-static uint32_t find_middle(const struct result *results, uint32_t count, enum column column)
+static uint32_t find_middle(const struct result *results, uint32_t count,
+                            const struct column *column)
 {
     double values[RESULT_MOST_FAMILIES];
     bool all = true;
@@ -73,17 +75,17 @@ static uint32_t find_middle(const struct result *results, uint32_t count, enum c
 }
 
 static void families_write_range(const struct result *results, uint32_t count,
-                                 const struct column_range *range, struct result *out)
+                                 const struct column *column, struct result *out)
 {
-    uint32_t low = find_end(results, count, range->column, false);
-    uint32_t middle = find_middle(results, count, range->column);
+    uint32_t low = find_end(results, count, column, false);
+    uint32_t middle = find_middle(results, count, column);
     if (low < count) {
-        uint32_t high = find_end(results, count, range->column, true);
-        out->cells[range->low] = results[low].cells[range->column];
-        out->cells[range->high] = results[high].cells[range->column];
+        uint32_t high = find_end(results, count, column, true);
+        out->cells[column->low->index] = *result_cell(&results[low], column);
+        out->cells[column->high->index] = *result_cell(&results[high], column);
     }
     if (middle < count) {
-        out->cells[range->column] = results[middle].cells[range->column];
+        out->cells[column->index] = *result_cell(&results[middle], column);
     }
 }
 
@@ -109,13 +111,14 @@ void families_write(const struct result *results, const char *const *names, uint
     for (uint32_t f = 0; f < count; f++) {
         struct result_family *family = &out->families[f];
         snprintf(family->name, sizeof family->name, "%s", names[f]);
-        for (int i = 0; i < RANGE_COUNT; i++) {
-            family->values[i] = result_number(&results[f], column_ranges[i].column);
+        for (uint32_t i = 0; column_ranged(i) != NULL; i++) {
+            family->values[i] = result_number(&results[f], column_ranged(i));
         }
     }
     out->family_count = count;
-    for (int i = 0; i < RANGE_COUNT; i++) { /* last: `out` may be one of the results */
-        families_write_range(results, count, &column_ranges[i], out);
+    for (uint32_t i = 0; column_ranged(i) != NULL;
+         i++) { /* last: `out` may be one of the results */
+        families_write_range(results, count, column_ranged(i), out);
     }
     note_unfit(results, names, count, out);
 }

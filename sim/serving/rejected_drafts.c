@@ -19,7 +19,7 @@ bool rejected_drafts_note(const struct setup *setup, const struct run_context *c
     const struct drafts *drafts = &setup->drafts;
     struct setup other = *setup;
     struct result bound;
-    if (!result->cells[COLUMN_DRAFT_UNION].set || drafts->accepted[drafts->count] >= 1) {
+    if (!result_cell(result, COLUMN(draft_union))->set || drafts->accepted[drafts->count] >= 1) {
         return true;
     }
     bool adjacent = drafts->rejected == REJECTED_ADJACENT;
@@ -27,8 +27,8 @@ bool rejected_drafts_note(const struct setup *setup, const struct run_context *c
     if (!run_setup(&other, context, &bound, why)) {
         return false;
     }
-    double own = result->cells[COLUMN_DECODE_RATE].real;
-    double rate = bound.cells[COLUMN_DECODE_RATE].real;
+    double own = result_cell(result, COLUMN(decode_tokens_per_s))->real;
+    double rate = result_cell(&bound, COLUMN(decode_tokens_per_s))->real;
     result_note(result, adjacent ? note_rejected_adjacent(percents_above(rate, own))
                                  : note_rejected_before(percents_below(rate, own)));
     result_release(&bound);

@@ -17,7 +17,7 @@ uint64_t serving_lasting(double rate, double taken_s)
 
 static void note_load(const struct point *point, bool grows, int64_t last_ns, struct result *result)
 {
-    int64_t taken_ns = result->cells[COLUMN_E2E].integer;
+    int64_t taken_ns = result_cell(result, COLUMN(e2e_ms))->integer;
     if (grows) {
         result_note(result, note_queue_grows());
     } else if (point->workload.clients == 0 && last_ns < LASTING * taken_ns) {
@@ -33,8 +33,9 @@ static bool lack_sessions(const struct point *point, const struct requests *requ
 
 uint64_t serving_requests_wanted(const struct result *result)
 {
-    const struct cell *rate = &result->cells[COLUMN_RATE_IN], *taken = &result->cells[COLUMN_E2E];
-    const struct cell *requests = &result->cells[COLUMN_REQUESTS];
+    const struct cell *rate = result_cell(result, COLUMN(requests_in_per_s)),
+                      *taken = result_cell(result, COLUMN(e2e_ms));
+    const struct cell *requests = result_cell(result, COLUMN(requests));
     if (!rate->set || !taken->set || !requests->set) {
         return 0;
     }
@@ -44,13 +45,14 @@ uint64_t serving_requests_wanted(const struct result *result)
 
 bool serving_sessions_lack(const struct result *result)
 {
-    return result->cells[COLUMN_RATE_IN].set && !result->cells[COLUMN_QUEUE_GROWS].set;
+    return result_cell(result, COLUMN(requests_in_per_s))->set &&
+           !result_cell(result, COLUMN(queue_grows))->set;
 }
 
 double serving_session_s(const struct result *result, double rate)
 {
-    double more = result_number(result, COLUMN_REQUESTS) - 1;
-    return fmax(more / result_number(result, COLUMN_RATE_IN) - more / rate, 0);
+    double more = result_number(result, COLUMN(requests)) - 1;
+    return fmax(more / result_number(result, COLUMN(requests_in_per_s)) - more / rate, 0);
 }
 
 /* When the last request came, and the last session or request without one began. */
@@ -85,9 +87,9 @@ static bool write_load(const struct point *point, const struct requests *request
                                                &grows, why)) {
         return false;
     }
-    result_real(result, COLUMN_RATE_IN, came);
+    result_real(result, COLUMN(requests_in_per_s), came);
     if (grows || !few) { /* a few sessions that are served say nothing of many */
-        result_integer(result, COLUMN_QUEUE_GROWS, grows);
+        result_integer(result, COLUMN(queue_grows), grows);
     }
     note_load(point, grows, arrivals.last_ns, result);
     if (few) {
@@ -101,16 +103,16 @@ bool serving_write_load(const struct point *point, const struct requests *reques
 {
     struct arrivals arrivals = serving_load_read_arrivals(requests, all);
     if (arrivals.last_ns == 0 && requests->count > 0) {
-        result_integer(result, COLUMN_QUEUE_GROWS, 0); /* all at once: the queue only shrinks */
+        result_integer(result, COLUMN(queue_grows), 0); /* all at once: the queue only shrinks */
     }
     return arrivals.last_ns == 0 || write_load(point, requests, all, arrivals, result, why);
 }
 
 bool serving_saturated(const struct result *result)
 {
-    const struct cell *queue = &result->cells[COLUMN_QUEUE_P50];
-    const struct cell *ttft = &result->cells[COLUMN_TTFT_P50];
-    const struct cell *tpot = &result->cells[COLUMN_TPOT_P50];
+    const struct cell *queue = result_cell(result, COLUMN(queue_p50_ms));
+    const struct cell *ttft = result_cell(result, COLUMN(ttft_p50_ms));
+    const struct cell *tpot = result_cell(result, COLUMN(tpot_p50_ms));
     return queue->set && ttft->set && tpot->set && 2 * queue->integer > ttft->integer &&
            queue->integer > 4 * tpot->integer;
 }

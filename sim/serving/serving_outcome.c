@@ -14,54 +14,60 @@ void serving_write_requests(const struct point *point, const struct requests *re
     for (size_t i = 0; i < requests->count; i++) {
         prompt += i >= warm ? requests->all[i].prompt : 0;
     }
-    result_integer(result, COLUMN_REQUESTS, (int64_t)requests->count);
-    result_integer(result, COLUMN_REPLICAS, (int64_t)point->workload.replicas);
-    result_integer(result, COLUMN_PROMPT_TOKENS, (int64_t)prompt);
+    result_integer(result, COLUMN(requests), (int64_t)requests->count);
+    result_integer(result, COLUMN(replicas), (int64_t)point->workload.replicas);
+    result_integer(result, COLUMN(prompt_tokens), (int64_t)prompt);
     if (requests->chunk_tokens > 0) {
         const struct requests_hashed *hashed = &requests->hashed;
-        result_integer(result, COLUMN_HASHED, (int64_t)hashed->all);
-        result_integer(result, COLUMN_HASHED_UNIQUE, (int64_t)(hashed->all - hashed->hits));
-        result_integer(result, COLUMN_HASHED_HIT, (int64_t)hashed->hits);
-        result_integer(result, COLUMN_HASHED_FULL, (int64_t)hashed->full);
-        result_integer(result, COLUMN_HASHED_FULL_UNIQUE,
+        result_integer(result, COLUMN(hashed_blocks), (int64_t)hashed->all);
+        result_integer(result, COLUMN(hashed_blocks_unique), (int64_t)(hashed->all - hashed->hits));
+        result_integer(result, COLUMN(hashed_blocks_hit), (int64_t)hashed->hits);
+        result_integer(result, COLUMN(full_blocks), (int64_t)hashed->full);
+        result_integer(result, COLUMN(full_blocks_unique),
                        (int64_t)(hashed->full - hashed->full_hits));
-        result_integer(result, COLUMN_HASHED_FULL_HIT, (int64_t)hashed->full_hits);
+        result_integer(result, COLUMN(full_blocks_hit), (int64_t)hashed->full_hits);
     }
     serving_note_requests(point, requests, result);
 }
 
 void serving_write_refused(const struct point *point, size_t refused, struct result *result)
 {
-    result_integer(result, COLUMN_LEFT_OUT, (int64_t)refused);
+    result_integer(result, COLUMN(requests_left_out), (int64_t)refused);
     if (refused > 0) {
         result_note(result,
                     note_refused(refused, point->requests->count, point->workload.request_tokens));
     }
 }
 
-/* Columns of prefixes by tier. */
-static const struct {
-    enum column tokens, held, read, written; /* the GPU has `tokens` alone */
-} tier_columns[TIER_COUNT] = {
-    [TIER_GPU] = {.tokens = COLUMN_HIT_TOKENS_GPU},
-    [TIER_HOST] = {COLUMN_HIT_TOKENS_HOST, COLUMN_PREFIX_HOST, COLUMN_PREFIX_HOST_READ,
-                   COLUMN_PREFIX_HOST_WRITTEN},
-    [TIER_DISK] = {COLUMN_HIT_TOKENS_DISK, COLUMN_PREFIX_DISK, COLUMN_PREFIX_DISK_READ,
-                   COLUMN_PREFIX_DISK_WRITTEN},
-    [TIER_POOL] = {COLUMN_HIT_TOKENS_POOL, COLUMN_PREFIX_POOL, COLUMN_PREFIX_POOL_READ,
-                   COLUMN_PREFIX_POOL_WRITTEN},
+/* Columns of prefixes in a tier. */
+struct tier_columns {
+    const struct column *tokens, *held, *read, *written; /* the GPU has `tokens` alone */
 };
+
+static struct tier_columns columns_of(enum tier_id tier)
+{
+    const struct tier_columns all[TIER_COUNT] = {
+        [TIER_GPU] = {.tokens = COLUMN(hit_tokens_gpu)},
+        [TIER_HOST] = {COLUMN(hit_tokens_host), COLUMN(prefix_host_bytes),
+                       COLUMN(prefix_host_read_bytes), COLUMN(prefix_host_written_bytes)},
+        [TIER_DISK] = {COLUMN(hit_tokens_disk), COLUMN(prefix_disk_bytes),
+                       COLUMN(prefix_disk_read_bytes), COLUMN(prefix_disk_written_bytes)},
+        [TIER_POOL] = {COLUMN(hit_tokens_pool), COLUMN(prefix_pool_bytes),
+                       COLUMN(prefix_pool_read_bytes), COLUMN(prefix_pool_written_bytes)},
+    };
+    return all[tier];
+}
 
 /* Tokens by the tier that has them; those of host memory are 0 where prefixes are not kept there. */
 static void write_tokens(const struct point *point, const uint64_t found[PREFIX_MOST_TIERS],
                          uint64_t computed, struct result *result)
 {
     const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
-    result_integer(result, COLUMN_HIT_TOKENS_HOST, 0);
+    result_integer(result, COLUMN(hit_tokens_host), 0);
     for (uint32_t k = 0; k < tiers.count; k++) {
-        result_integer(result, tier_columns[tiers.of[k]].tokens, (int64_t)found[k]);
+        result_integer(result, columns_of(tiers.of[k]).tokens, (int64_t)found[k]);
     }
-    result_integer(result, COLUMN_RECOMPUTE_TOKENS, (int64_t)computed);
+    result_integer(result, COLUMN(recompute_tokens), (int64_t)computed);
 }
 
 /* What prefixes take of each tier. */
@@ -72,9 +78,9 @@ static void write_moved(const struct point *point, const struct serving_memory *
     for (uint32_t k = 1; k < tiers.count; k++) {
         int64_t bytes = (int64_t)memory->block_bytes;
         enum tier_id tier = tiers.of[k];
-        result_integer(result, tier_columns[tier].held, (int64_t)moved[k].held * bytes);
-        result_integer(result, tier_columns[tier].read, (int64_t)moved[k].loaded * bytes);
-        result_integer(result, tier_columns[tier].written, (int64_t)moved[k].saved * bytes);
+        result_integer(result, columns_of(tier).held, (int64_t)moved[k].held * bytes);
+        result_integer(result, columns_of(tier).read, (int64_t)moved[k].loaded * bytes);
+        result_integer(result, columns_of(tier).written, (int64_t)moved[k].saved * bytes);
     }
 }
 
@@ -89,8 +95,8 @@ void serving_write_prefixes(const struct point *point, const struct serving_memo
 
 void serving_add_left_out(uint64_t too_long, struct result *result)
 {
-    int64_t refused = result->cells[COLUMN_LEFT_OUT].integer;
-    result_integer(result, COLUMN_LEFT_OUT, refused + (int64_t)too_long);
+    int64_t refused = result_cell(result, COLUMN(requests_left_out))->integer;
+    result_integer(result, COLUMN(requests_left_out), refused + (int64_t)too_long);
     if (too_long > 0) {
         result_note(result, note_too_long(too_long));
     }
@@ -101,13 +107,13 @@ bool serving_write_found(const struct point *point, const struct serving_memory 
                          struct error *why)
 {
     if (host_worth_known(point)) {
-        result_integer(result, COLUMN_HOST_SAVES, llround(found->worth_ns));
+        result_integer(result, COLUMN(host_saves_ms), llround(found->worth_ns));
     }
     serving_write_prefixes(point, memory, found->found, found->compute_tokens, found->moved,
                            result);
     if (found->best_known) {
-        result_integer(result, COLUMN_HIT_TOKENS_BEST, (int64_t)found->best_tokens);
+        result_integer(result, COLUMN(hit_tokens_best), (int64_t)found->best_tokens);
     }
     serving_add_left_out(found->too_long, result);
-    return result_text(result, COLUMN_STATUS, "ok", why);
+    return result_text(result, COLUMN(status), "ok", why);
 }

@@ -101,10 +101,10 @@ static void read_served(const struct point *point, const struct requests *reques
 }
 
 /* Write mean and quantiles of a time; nothing if no request has it. */
-static void write_sample(struct sample *sample, enum column mean, enum column p50, enum column p90,
-                         enum column p99, struct result *result)
+static void write_sample(struct sample *sample, const struct column *mean, const struct column *p50,
+                         const struct column *p90, const struct column *p99, struct result *result)
 {
-    const enum column columns[] = {p50, p90, p99};
+    const struct column *columns[] = {p50, p90, p99};
     const double shares[] = {0.5, 0.9, 0.99};
     if (sample->count == 0) {
         return;
@@ -121,17 +121,17 @@ static void write_sample(struct sample *sample, enum column mean, enum column p5
 static void write_wear(const struct point *point, int64_t end_ns, struct result *result)
 {
     const struct profile *profile = &point->setup.profile;
-    const struct cell *written = &result->cells[COLUMN_PREFIX_DISK_WRITTEN];
+    const struct cell *written = result_cell(result, COLUMN(prefix_disk_written_bytes));
     struct trust unseen = {.basis = BASIS_MEASURED};
     if (!written->set || end_ns <= 0) {
         return;
     }
     double days = (double)end_ns / 86400e9;
     double day = (double)written->integer / (double)point->workload.replicas / days;
-    result_integer(result, COLUMN_PREFIX_DISK_DAY, llround(day));
+    result_integer(result, COLUMN(prefix_disk_day_bytes), llround(day));
     if (profile_states(profile, CURVE_DISK_CAPACITY)) {
         double capacity = profile_value(profile, CURVE_DISK_CAPACITY, 0, &unseen);
-        result_real(result, COLUMN_PREFIX_DISK_WRITES, day / capacity);
+        result_real(result, COLUMN(prefix_disk_drive_writes), day / capacity);
     }
 }
 
@@ -140,10 +140,10 @@ static void write_gaps(const struct gaps *gaps, struct result *result)
     if (gaps->count == 0) {
         return;
     }
-    result_integer(result, COLUMN_ITL, llround(gaps->sum_ns / (double)gaps->count));
-    result_integer(result, COLUMN_ITL_P50, llround(gaps_quantile_ns(gaps, 0.5)));
-    result_integer(result, COLUMN_ITL_P90, llround(gaps_quantile_ns(gaps, 0.9)));
-    result_integer(result, COLUMN_ITL_P99, llround(gaps_quantile_ns(gaps, 0.99)));
+    result_integer(result, COLUMN(itl_ms), llround(gaps->sum_ns / (double)gaps->count));
+    result_integer(result, COLUMN(itl_p50_ms), llround(gaps_quantile_ns(gaps, 0.5)));
+    result_integer(result, COLUMN(itl_p90_ms), llround(gaps_quantile_ns(gaps, 0.9)));
+    result_integer(result, COLUMN(itl_p99_ms), llround(gaps_quantile_ns(gaps, 0.99)));
 }
 
 static void serving_times_write_rates(const struct point *point,
@@ -157,13 +157,13 @@ static void serving_times_write_rates(const struct point *point,
         return;
     }
     double rate = (double)tokens->output / seconds;
-    result_real(result, COLUMN_DECODE_RATE, rate);
-    result_real(result, COLUMN_GPU_RATE, rate / gpus);
+    result_real(result, COLUMN(decode_tokens_per_s), rate);
+    result_real(result, COLUMN(tokens_per_s_per_gpu), rate / gpus);
     price_write(&point->setup.profile, result);
-    result_real(result, COLUMN_GPU_BUSY,
+    result_real(result, COLUMN(gpu_busy_share),
                 (double)totals->busy_ns / ((double)totals->end_ns * (double)point_servers(point)));
     if (workload->slo_ttft_ns > 0 || workload->slo_tpot_ns > 0) {
-        result_real(result, COLUMN_GOODPUT, (double)tokens->good / seconds);
+        result_real(result, COLUMN(goodput), (double)tokens->good / seconds);
     }
 }
 
@@ -174,10 +174,11 @@ static bool write_arrivals(const struct point *point, const struct requests *req
 {
     int64_t taken_ns = totals->end_ns - tokens->since_ns;
     if (point->setup.mechanisms.residency == RESIDENCY_PRESSURE) {
-        result_real(result, COLUMN_RESIDENT_SHARE, totals->resident_share);
+        result_real(result, COLUMN(resident_share), totals->resident_share);
     }
     if (taken_ns > 0) {
-        result_real(result, COLUMN_RATE_OUT, (double)tokens->counted * 1e9 / (double)taken_ns);
+        result_real(result, COLUMN(requests_out_per_s),
+                    (double)tokens->counted * 1e9 / (double)taken_ns);
     }
     return serving_write_load(point, requests, all, result, why);
 }
@@ -191,11 +192,11 @@ static bool write_trust(const struct serving_totals *totals, struct result *resu
         result->basis[i] = (struct result_item){basis_name((enum basis)i), 0, totals->basis[i]};
     }
     result->basis_count = BASIS_COUNT;
-    result_integer(result, COLUMN_EXTRAPOLATED, trust.extrapolated);
-    return result_text(result, COLUMN_BASIS, basis_name(trust.basis), why) &&
+    result_integer(result, COLUMN(extrapolated), trust.extrapolated);
+    return result_text(result, COLUMN(basis), basis_name(trust.basis), why) &&
            (!traced ||
-            (result_text(result, COLUMN_TRACE_BASIS, basis_name(totals->trace_basis), why) &&
-             result_text(result, COLUMN_TRACE_SOURCE, totals->trace_source, why)));
+            (result_text(result, COLUMN(trace_basis), basis_name(totals->trace_basis), why) &&
+             result_text(result, COLUMN(trace_source), totals->trace_source, why)));
 }
 
 bool serving_write_times(const struct point *point, const struct serving_memory *memory,
@@ -210,23 +211,24 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
         return false;
     }
     read_served(point, requests, served, &samples, &tokens);
-    write_sample(&samples.ttft, COLUMN_TTFT, COLUMN_TTFT_P50, COLUMN_TTFT_P90, COLUMN_TTFT_P99,
-                 result);
-    write_sample(&samples.queue, COLUMN_QUEUE, COLUMN_QUEUE_P50, COLUMN_QUEUE_P90, COLUMN_QUEUE_P99,
-                 result);
-    write_sample(&samples.e2e, COLUMN_E2E, COLUMN_E2E_P50, COLUMN_E2E_P90, COLUMN_E2E_P99, result);
-    write_sample(&samples.tpot, COLUMN_TPOT, COLUMN_TPOT_P50, COLUMN_TPOT_P90, COLUMN_TPOT_P99,
-                 result);
+    write_sample(&samples.ttft, COLUMN(ttft_ms), COLUMN(ttft_p50_ms), COLUMN(ttft_p90_ms),
+                 COLUMN(ttft_p99_ms), result);
+    write_sample(&samples.queue, COLUMN(queue_ms), COLUMN(queue_p50_ms), COLUMN(queue_p90_ms),
+                 COLUMN(queue_p99_ms), result);
+    write_sample(&samples.e2e, COLUMN(e2e_ms), COLUMN(e2e_p50_ms), COLUMN(e2e_p90_ms),
+                 COLUMN(e2e_p99_ms), result);
+    write_sample(&samples.tpot, COLUMN(tpot_ms), COLUMN(tpot_p50_ms), COLUMN(tpot_p90_ms),
+                 COLUMN(tpot_p99_ms), result);
     samples_release(&samples);
     write_gaps(&totals->gaps, result);
     serving_write_prefixes(point, memory, tokens.found, tokens.computed, totals->moved, result);
     write_wear(point, totals->end_ns, result);
     serving_times_write_rates(point, &tokens, totals, result);
-    result_integer(result, COLUMN_KV_BLOCKS, (int64_t)totals->blocks);
-    result_integer(result, COLUMN_PREEMPTIONS, (int64_t)tokens.preemptions);
+    result_integer(result, COLUMN(kv_blocks), (int64_t)totals->blocks);
+    result_integer(result, COLUMN(preemptions), (int64_t)tokens.preemptions);
     serving_add_left_out(tokens.too_long, result);
     return write_arrivals(point, requests, served, totals, &tokens, result, why) &&
            serving_write_detail(point, requests, served, &totals->series, totals->end_ns, result,
                                 why) &&
-           write_trust(totals, result, why) && result_text(result, COLUMN_STATUS, "ok", why);
+           write_trust(totals, result, why) && result_text(result, COLUMN(status), "ok", why);
 }

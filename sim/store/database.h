@@ -25,6 +25,10 @@ bool database_run(struct store *store, const char *sql, struct error *why);
 bool database_prepare(struct store *store, const char *sql, sqlite3_stmt **statement,
                       struct error *why);
 
+/* The same of a text on the heap, which it frees; NULL: `why` is set already. */
+bool database_prepare_own(struct store *store, char *sql, sqlite3_stmt **statement,
+                          struct error *why);
+
 /* One step. `*row` is true for a row and false at the end. */
 bool database_step(struct store *store, sqlite3_stmt *statement, bool *row, struct error *why);
 

@@ -78,17 +78,8 @@ static void ranged_answer(sqlite3_context *context, int count, sqlite3_value **v
 
 /* ---- tied ---- */
 
-static enum column sql_find_column(const char *name)
-{
-    int column = 0;
-    while (column < COLUMN_COUNT && strcmp(column_kinds[column].name, name) != 0) {
-        column++;
-    }
-    return (enum column)column;
-}
-
 /* The figure of a run; false if there is no such run. */
-static bool sql_read_figure(struct store *store, sqlite3_value *run, enum column column,
+static bool sql_read_figure(struct store *store, sqlite3_value *run, const struct column *column,
                             struct tie_figure *out)
 {
     struct result result;
@@ -98,7 +89,7 @@ static bool sql_read_figure(struct store *store, sqlite3_value *run, enum column
     if (name == NULL || !store_get(store, name, &result, &unseen)) {
         return false;
     }
-    bool there = result.cells[COLUMN_STATUS].set;
+    bool there = result_cell(&result, COLUMN(status))->set;
     tie_figure(&result, column, out);
     result_release(&result);
     return there;
@@ -108,10 +99,10 @@ static void tied_answer(sqlite3_context *context, int count, sqlite3_value **val
 {
     struct store *store = sqlite3_user_data(context);
     const char *name = (const char *)sqlite3_value_text(values[2]);
-    enum column column = name != NULL ? sql_find_column(name) : COLUMN_COUNT;
+    const struct column *column = name != NULL ? column_find(name) : NULL;
     struct tie_figure a, b;
     (void)count;
-    if (column == COLUMN_COUNT || column_kinds[column].type == COLUMN_TYPE_TEXT ||
+    if (column == NULL || !column_is_number(column) ||
         !sql_read_figure(store, values[0], column, &a) ||
         !sql_read_figure(store, values[1], column, &b)) {
         return;

@@ -6,12 +6,12 @@
 #include "store/database.h"
 #include "store/schema.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define LONGEST (1 << 26) /* bytes of a text: far more than the largest table of a report */
 
 static const char made[] = "CREATE TABLE ";
-enum { MADE = sizeof made - 1 };
 
 void guard_begin(struct store *store)
 {
@@ -30,34 +30,6 @@ void guard_begin(struct store *store)
     sqlite3_exec(store->database, "PRAGMA cell_size_check = 1", NULL, NULL, NULL);
 }
 
-/* ---- spillway's own tables ---- */
-
-const char *guard_table(size_t index, size_t *length)
-{
-    const char *at = strstr(schema_tables, made);
-    for (; at != NULL && index > 0; index--) {
-        at = strstr(at + MADE, made);
-    }
-    *length = at != NULL ? strcspn(at + MADE, ";") : 0;
-    return at != NULL ? at + MADE : NULL;
-}
-
-static bool guard_has_name(const char *table, const char *name)
-{
-    size_t length = strcspn(table, " ");
-    return strlen(name) == length && sqlite3_strnicmp(table, name, (int)length) == 0;
-}
-
-/* The statement of the own table of this name; NULL: the name is not one of spillway's. */
-static const char *guard_find_own(const char *name, size_t *length)
-{
-    const char *table;
-    for (size_t i = 0; (table = guard_table(i, length)) != NULL && !guard_has_name(table, name);) {
-        i++;
-    }
-    return table;
-}
-
 /* ---- what the file holds ---- */
 
 /* A row of sqlite_schema; "" for a null. */
@@ -74,30 +46,40 @@ static bool guard_refuse(const struct store *store, const char *type, const stru
     return error_expect(why, "spillway's tables as it makes them, and plain tables beside them");
 }
 
+/* Is it the statement that makes this table? */
+static bool is_own_table(const struct schema_table *table, const char *sql)
+{
+    struct error unseen;
+    char *create = schema_create(table, &unseen);
+    bool same = create != NULL && strcmp(create, sql) == 0;
+    free(create);
+    return same;
+}
+
+static const struct schema_table *find_own(const char *name)
+{
+    return schema_find(name, strlen(name));
+}
+
 static bool check_table(const struct store *store, const struct object *object, struct error *why)
 {
-    size_t length;
-    const char *own = guard_find_own(object->name, &length);
-    bool plain = strncmp(object->sql, made, MADE) == 0;
+    const struct schema_table *own = find_own(object->name);
     if (own == NULL) {
-        return plain || guard_refuse(store, "virtual table", object, why);
+        return strncmp(object->sql, made, sizeof made - 1) == 0 ||
+               guard_refuse(store, "virtual table", object, why);
     }
-    bool same = plain && strncmp(object->sql + MADE, own, length) == 0 &&
-                object->sql[MADE + length] == '\0';
-    return same ||
+    return is_own_table(own, object->sql) ||
            error_set(why, store->path, 0,
                      "holds results of another version of spillway (table '%.60s')", object->name);
 }
 
 static bool check_object(const struct store *store, const struct object *object, struct error *why)
 {
-    size_t length;
     if (strcmp(object->type, "table") == 0) {
         return check_table(store, object, why);
     }
     bool index = strcmp(object->type, "index") == 0;
-    bool harmless =
-        index && (object->sql[0] == '\0' || guard_find_own(object->table, &length) == NULL);
+    bool harmless = index && (object->sql[0] == '\0' || find_own(object->table) == NULL);
     return harmless || guard_refuse(store, object->type, object, why);
 }
 
@@ -123,15 +105,11 @@ static bool check_objects(struct store *store, struct error *why)
 
 static bool check_missing(struct store *store, struct error *why)
 {
-    const char *table;
-    size_t length;
     bool good = true;
-    for (size_t i = 0; good && (table = guard_table(i, &length)) != NULL; i++) {
-        char name[64];
-        sqlite3_snprintf(sizeof name, name, "%.*s", (int)strcspn(table, " "), table);
-        good = sqlite3_table_column_metadata(store->database, "main", name, NULL, NULL, NULL, NULL,
-                                             NULL, NULL) == SQLITE_OK ||
-               error_set(why, store->path, 0, "is damaged: the table '%s' is missing", name);
+    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
+        good = sqlite3_table_column_metadata(store->database, "main", table->name, NULL, NULL, NULL,
+                                             NULL, NULL, NULL) == SQLITE_OK ||
+               error_set(why, store->path, 0, "is damaged: the table '%s' is missing", table->name);
     }
     return good;
 }

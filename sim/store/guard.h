@@ -11,12 +11,6 @@
 
 #include "store/store.h"
 
-#include <stddef.h>
-
-/* Table number `index` that spillway makes: `*length` bytes of its statement, from the name on.
- * NULL after the last. */
-const char *guard_table(size_t index, size_t *length);
-
 /* Prepare an open connection before its first statement. Cannot fail. */
 void guard_begin(struct store *store);
 

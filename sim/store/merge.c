@@ -3,23 +3,12 @@
 #include "store/store.h"
 
 #include "store/database.h"
+#include "store/schema.h"
 #include "store/store_draws.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { SQL = 256 };
-
-/* The tables of a run, a miss curve, a validation, an ablation, a plan; the first table of each has
- * the keys. */
-static const char *const run_tables[] = {"runs",     "parts",    "stalls", "layers",
-                                         "steps",    "requests", "waits",  "series",
-                                         "families", "masses",   NULL};
-static const char *const curve_tables[] = {"curves", "curve_points", NULL};
-static const char *const validation_tables[] = {"validations", NULL};
-static const char *const ablation_tables[] = {"ablations", NULL};
-static const char *const plan_tables[] = {"plans", "plan_points", NULL};
 
 /* A file that is being merged. */
 struct merge_part {
@@ -40,6 +29,11 @@ struct merge {
 
 /* ---- rows ------------------------------------------------------------------------------ */
 
+static int first_word(const char *key)
+{
+    return (int)strcspn(key, ",");
+}
+
 /* Bind the columns of the row at which `from` stands to the parameters of `to`. */
 static bool merge_bind_row(sqlite3_stmt *from, sqlite3_stmt *to)
 {
@@ -51,32 +45,27 @@ static bool merge_bind_row(sqlite3_stmt *from, sqlite3_stmt *to)
     return true;
 }
 
-/* "INSERT INTO parts VALUES (?,?,?)"; without room it is cut short, and SQLite refuses it. */
-static void insert_sql(const char *table, int columns, char *sql, size_t size)
+/* Rows whose first column is `key`. */
+static sqlite3_stmt *find_rows(struct store *store, const struct schema_table *table,
+                               const char *key, struct error *why)
 {
-    size_t used = (size_t)snprintf(sql, size, "INSERT INTO %s VALUES (?", table);
-    for (int i = 1; i < columns && used < size; i++) {
-        used += (size_t)snprintf(sql + used, size - used, ",?");
+    char rest[128];
+    sqlite3_stmt *statement = NULL;
+    snprintf(rest, sizeof rest, "WHERE %.*s = ? ORDER BY 1, 2, 3", first_word(table->key),
+             table->key);
+    if (database_prepare_own(store, schema_select(table, rest, why), &statement, why)) {
+        sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
     }
-    if (used < size) {
-        snprintf(sql + used, size - used, ")");
-    }
+    return statement;
 }
 
-/* Copy the rows of `table` whose key, its first column, is `key`. */
-static bool merge_copy_rows(struct store *from, struct store *into, const char *table,
-                            const char *column, const char *key, struct error *why)
+static bool merge_copy_rows(struct store *from, struct store *into,
+                            const struct schema_table *table, const char *key, struct error *why)
 {
-    char sql[4 * SQL];
-    sqlite3_stmt *rows = NULL, *insert = NULL;
+    sqlite3_stmt *rows = find_rows(from, table, key, why), *insert = NULL;
     bool row = true, unused;
-    snprintf(sql, sizeof sql, "SELECT * FROM %s WHERE %s = ?", table, column);
-    bool ok = database_prepare(from, sql, &rows, why);
-    if (ok) {
-        sqlite3_bind_text(rows, 1, key, -1, SQLITE_STATIC);
-        insert_sql(table, sqlite3_column_count(rows), sql, sizeof sql);
-        ok = database_prepare(into, sql, &insert, why);
-    }
+    bool ok = rows != NULL &&
+              database_prepare_own(into, schema_insert(table, "INSERT", why), &insert, why);
     while (ok && (ok = database_step(from, rows, &row, why)) && row) {
         ok = (merge_bind_row(rows, insert) || database_error(into, why)) &&
              database_step(into, insert, &unused, why);
@@ -88,18 +77,6 @@ static bool merge_copy_rows(struct store *from, struct store *into, const char *
 }
 
 /* ---- rows that are there twice --------------------------------------------------------- */
-
-static sqlite3_stmt *find_rows(struct store *store, const char *table, const char *column,
-                               const char *key, struct error *why)
-{
-    char sql[SQL];
-    sqlite3_stmt *statement = NULL;
-    snprintf(sql, sizeof sql, "SELECT * FROM %s WHERE %s = ? ORDER BY 1, 2, 3", table, column);
-    if (database_prepare(store, sql, &statement, why)) {
-        sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
-    }
-    return statement;
-}
 
 static bool equal_texts(sqlite3_stmt *a, sqlite3_stmt *b, int column)
 {
@@ -133,12 +110,12 @@ static bool equal_rows(sqlite3_stmt *a, sqlite3_stmt *b)
 }
 
 /* Compare the rows of `key` in a table of both files: does the output have any, and the same? */
-static bool merge_compare_rows(struct merge *merge, struct store *from, const char *table,
-                               const char *column, const char *key, bool *there, bool *same,
-                               struct error *why)
+static bool merge_compare_rows(struct merge *merge, struct store *from,
+                               const struct schema_table *table, const char *key, bool *there,
+                               bool *same, struct error *why)
 {
-    sqlite3_stmt *theirs = find_rows(from, table, column, key, why);
-    sqlite3_stmt *ours = theirs != NULL ? find_rows(merge->into, table, column, key, why) : NULL;
+    sqlite3_stmt *theirs = find_rows(from, table, key, why);
+    sqlite3_stmt *ours = theirs != NULL ? find_rows(merge->into, table, key, why) : NULL;
     bool left = true, right = true, ok = ours != NULL;
     *there = false;
     *same = true;
@@ -153,16 +130,30 @@ static bool merge_compare_rows(struct merge *merge, struct store *from, const ch
     return ok;
 }
 
-/* Is `key` in both files, with the same rows in all tables? */
-static bool merge_compare(struct merge *merge, struct store *from, const char *const *tables,
-                          const char *column, const char *key, bool *there, struct error *why)
+/* The next table from here that is keyed by `column`; NULL after the last. The first one has the keys.
+ * Replications are joined draw by draw. */
+static const struct schema_table *merge_next_table(const struct schema_table *table,
+                                                   const char *column)
 {
+    while (table->name != NULL && (strlen(column) != (size_t)first_word(table->key) ||
+                                   strncmp(table->key, column, strlen(column)) != 0 ||
+                                   strcmp(table->name, "replications") == 0)) {
+        table++;
+    }
+    return table->name != NULL ? table : NULL;
+}
+
+/* Is `key` in both files, with the same rows in all tables? */
+static bool merge_compare(struct merge *merge, struct store *from, const char *column,
+                          const char *key, bool *there, struct error *why)
+{
+    const struct schema_table *table = merge_next_table(schema_tables, column);
     bool same, some;
-    if (!merge_compare_rows(merge, from, tables[0], column, key, there, &same, why)) {
+    if (!merge_compare_rows(merge, from, table, key, there, &same, why)) {
         return false;
     }
-    for (size_t i = 1; *there && same && tables[i] != NULL; i++) {
-        if (!merge_compare_rows(merge, from, tables[i], column, key, &some, &same, why)) {
+    while (*there && same && (table = merge_next_table(table + 1, column)) != NULL) {
+        if (!merge_compare_rows(merge, from, table, key, &some, &same, why)) {
             return false;
         }
     }
@@ -173,17 +164,18 @@ static bool merge_compare(struct merge *merge, struct store *from, const char *c
     return true;
 }
 
-/* Copy the rows of `key` in all `tables`, unless they are there. */
-static bool copy_key(struct merge *merge, struct store *from, const char *const *tables,
-                     const char *column, const char *key, bool *copied, struct error *why)
+/* Copy the rows of `key` in all tables, unless they are there. */
+static bool copy_key(struct merge *merge, struct store *from, const char *column, const char *key,
+                     bool *copied, struct error *why)
 {
+    const struct schema_table *table = merge_next_table(schema_tables, column);
     bool there;
-    if (!merge_compare(merge, from, tables, column, key, &there, why)) {
+    if (!merge_compare(merge, from, column, key, &there, why)) {
         return false;
     }
     *copied = !there;
-    for (size_t i = 0; !there && tables[i] != NULL; i++) {
-        if (!merge_copy_rows(from, merge->into, tables[i], column, key, why)) {
+    for (; !there && table != NULL; table = merge_next_table(table + 1, column)) {
+        if (!merge_copy_rows(from, merge->into, table, key, why)) {
             return false;
         }
     }
@@ -253,7 +245,7 @@ static bool copy_next_run(struct merge *merge, struct merge_part *part, struct e
 {
     bool copied;
     const char *run = merge_read_key(part, part->runs, why);
-    if (run == NULL || !copy_key(merge, part->store, run_tables, "run", run, &copied, why) ||
+    if (run == NULL || !copy_key(merge, part->store, "run", run, &copied, why) ||
         !store_join_draws(merge->into, part->store, run, why)) {
         return false;
     }
@@ -284,18 +276,19 @@ static bool copy_runs(struct merge *merge, struct error *why)
     return true;
 }
 
-/* Copy everything that the first of `tables` lists, key by key. */
-static bool copy_keys(struct merge *merge, struct merge_part *part, const char *const *tables,
-                      const char *column, struct error *why)
+/* Copy everything that the first table of `column` lists, key by key. */
+static bool copy_keys(struct merge *merge, struct merge_part *part, const char *column,
+                      struct error *why)
 {
-    char sql[SQL];
+    char sql[128];
     sqlite3_stmt *keys = NULL;
     bool row = true, copied;
-    snprintf(sql, sizeof sql, "SELECT DISTINCT %s FROM %s ORDER BY 1", column, tables[0]);
+    snprintf(sql, sizeof sql, "SELECT DISTINCT %s FROM %s ORDER BY 1", column,
+             merge_next_table(schema_tables, column)->name);
     bool ok = database_prepare(part->store, sql, &keys, why);
     while (ok && (ok = database_step(part->store, keys, &row, why)) && row) {
         const char *key = merge_read_key(part, keys, why);
-        ok = key != NULL && copy_key(merge, part->store, tables, column, key, &copied, why);
+        ok = key != NULL && copy_key(merge, part->store, column, key, &copied, why);
     }
     sqlite3_finalize(keys);
     return ok;
@@ -308,10 +301,8 @@ static bool copy_all(struct merge *merge, struct error *why)
     }
     for (uint32_t i = 0; i < merge->count; i++) {
         struct merge_part *part = &merge->parts[i];
-        if (!copy_keys(merge, part, curve_tables, "curve", why) ||
-            !copy_keys(merge, part, validation_tables, "validation", why) ||
-            !copy_keys(merge, part, ablation_tables, "ablation", why) ||
-            !copy_keys(merge, part, plan_tables, "plan", why) ||
+        if (!copy_keys(merge, part, "curve", why) || !copy_keys(merge, part, "validation", why) ||
+            !copy_keys(merge, part, "ablation", why) || !copy_keys(merge, part, "plan", why) ||
             (part->is_shard && !store_insert_shard(merge->into, &part->shard, why))) {
             return false;
         }

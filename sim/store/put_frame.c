@@ -3,8 +3,10 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "store/database.h"
+#include "store/schema.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- a row ---- */
@@ -81,19 +83,13 @@ static bool remove_whole(struct store *store, const struct store_frame *of, stru
 
 static bool put_frame(struct store *store, const struct store_frame *of, struct error *why)
 {
-    char insert[1024] = "";
-    const char *comma = "";
-    text_append(insert, sizeof insert, "INSERT OR REPLACE INTO %s VALUES (", of->table);
-    for (uint32_t i = 0; i < of->frame->column_count; i++) {
-        const struct frame_column *column = &of->frame->columns[i];
-        if (column->key != NULL) {
-            text_append(insert, sizeof insert, "%s%s", comma, column->ranged ? "?, ?, ?" : "?");
-            comma = ", ";
-        }
-    }
-    text_append(insert, sizeof insert, of->is_nameless ? ")" : ", ?)");
-    return remove_whole(store, of, why) &&
-           database_put_each(store, insert, store_frame_bind_row, of, of->frame->row_count, why);
+    const struct schema_table *table = schema_find(of->table, strlen(of->table));
+    char *insert = schema_insert(table, "INSERT OR REPLACE", why);
+    bool good =
+        insert != NULL && remove_whole(store, of, why) &&
+        database_put_each(store, insert, store_frame_bind_row, of, of->frame->row_count, why);
+    free(insert);
+    return good;
 }
 
 bool store_put_frames(struct store *store, const struct store_frame *frames, uint32_t count,

@@ -1,113 +1,274 @@
 #include "store/schema.h"
 
+#include "base/array.h"
 #include "base/regular.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <xxhash.h>
 
-/* The SQLite type of a column. Items, bands and notes are JSON texts. */
-#define SQL_TEXT " TEXT"
-#define SQL_INTEGER " INTEGER"
-#define SQL_WHOLE " INTEGER"
-#define SQL_COUNT " REAL"
-#define SQL_REAL " REAL"
-#define SQL_US " REAL"
-#define SQL_MS " REAL"
-#define SQL_PARTS " TEXT"
-#define SQL_SHARES " TEXT"
-#define SQL_BAND " TEXT"
-#define SQL_FLAG " INTEGER"
-#define SQL_JSON " TEXT"
-#define SQL_SHARE " REAL"
-#define SQL_PERCENT " REAL"
-#define SQL_CHANGE " REAL"
-#define SQL_DURATION " REAL"
-#define SQL_TIMES " REAL"
-#define SQL_NOTES " TEXT"
-
-const char schema_tables[] =
-    "CREATE TABLE runs (\n"
-#define COLUMN(id, name, type, what) "  " name SQL_##type ",\n"
-#include "result/columns.def"
-#undef COLUMN
-    "  scenario_hash TEXT, trace_hash TEXT, profile_hash TEXT, plan_hash TEXT,\n"
-    "  scenario TEXT, message TEXT, version TEXT,\n"
-    "  PRIMARY KEY (run));\n"
-    "CREATE TABLE parts (run TEXT, name TEXT, us REAL, PRIMARY KEY (run, name)) WITHOUT ROWID;\n"
-    "CREATE TABLE stalls (run TEXT, name TEXT, us REAL, PRIMARY KEY (run, name)) WITHOUT ROWID;\n"
-    "CREATE TABLE layers (run TEXT, layer INTEGER, us REAL, hit_ratio REAL, h2d_bytes INTEGER,\n"
-    "  PRIMARY KEY (run, layer)) WITHOUT ROWID;\n"
-    "CREATE TABLE steps (run TEXT, step INTEGER, us REAL, hit_ratio REAL, h2d_bytes INTEGER,\n"
-    "  mass_recall REAL, PRIMARY KEY (run, step)) WITHOUT ROWID;\n"
-    "CREATE TABLE requests (run TEXT, request INTEGER, replica INTEGER, prompt INTEGER,\n"
-    "  output INTEGER, gpu_tokens INTEGER, host_tokens INTEGER, disk_tokens INTEGER,\n"
-    "  pool_tokens INTEGER, preemptions INTEGER,\n"
-    "  arrived_ms REAL, scheduled_ms REAL, first_token_ms REAL, end_ms REAL,\n"
-    "  PRIMARY KEY (run, request)) WITHOUT ROWID;\n"
-    "CREATE TABLE waits (run TEXT, request INTEGER, name TEXT, ms REAL,\n"
-    "  PRIMARY KEY (run, request, name)) WITHOUT ROWID;\n"
-    "CREATE TABLE series (run TEXT, bin INTEGER, start_ms REAL, ms REAL,\n"
-#define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
-#include "result/series.def"
-#undef COLUMN
-    "  PRIMARY KEY (run, bin)) WITHOUT ROWID;\n"
-    "CREATE TABLE replications (run TEXT, ranges TEXT, replication INTEGER,\n"
-#define DRAWN(id, name) "  " name " REAL,\n"
-#include "result/drawn.def"
-#undef DRAWN
-    "  PRIMARY KEY (run, ranges, replication)) WITHOUT ROWID;\n"
-    "CREATE TABLE families (run TEXT, place INTEGER, family TEXT,\n"
-#define COLUMN(id, name, type, what)
-#define RANGED(id, name, type, what) "  " name " REAL,\n"
-#include "result/columns.def"
-#undef COLUMN
-    "  PRIMARY KEY (run, place)) WITHOUT ROWID;\n"
-    "CREATE TABLE masses (run TEXT, place INTEGER, step INTEGER, mass_recall REAL,\n"
-    "  PRIMARY KEY (run, place, step)) WITHOUT ROWID;\n"
-    "CREATE TABLE curves (\n"
-#define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
-#include "answer/curves.def"
-#undef COLUMN
-    "  PRIMARY KEY (curve)) WITHOUT ROWID;\n"
-    "CREATE TABLE curve_points (curve TEXT, size INTEGER, misses INTEGER,\n"
-    "  PRIMARY KEY (curve, size)) WITHOUT ROWID;\n"
-    "CREATE TABLE shards (scenario TEXT, points INTEGER, number INTEGER, count INTEGER,\n"
-    "  PRIMARY KEY (scenario, number, count)) WITHOUT ROWID;\n"
-    "CREATE TABLE validations (\n"
-#define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
-#include "answer/validations.def"
-#undef COLUMN
-    "  version TEXT, PRIMARY KEY (validation, mechanism)) WITHOUT ROWID;\n"
-    "CREATE TABLE ablations (\n"
-#define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
-#include "answer/ablations.def"
-#undef COLUMN
-    "  version TEXT, PRIMARY KEY (ablation, place)) WITHOUT ROWID;\n"
-    "CREATE TABLE plans (\n"
-#define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
-#include "answer/plans.def"
-#undef COLUMN
-    "  version TEXT, PRIMARY KEY (plan, place)) WITHOUT ROWID;\n"
-    "CREATE TABLE plan_points (\n"
-#define COLUMN(name, type, what) "  " #name SQL_##type ",\n"
-#include "answer/plan_points.def"
-#undef COLUMN
-    "  version TEXT, PRIMARY KEY (plan, place, liked, target)) WITHOUT ROWID;\n";
+/* ---- tables ---- */
 
 #define FIELD(field) #field, offsetof(struct result, field), sizeof((struct result *)0)->field
 const struct schema_text schema_texts[SCHEMA_TEXTS] = {
     {FIELD(scenario_hash)}, {FIELD(trace_hash)}, {FIELD(profile_hash)},
     {FIELD(plan_hash)},     {FIELD(scenario)},   {FIELD(message)},
 };
+#undef FIELD
+
+static const struct schema_field run_end[] = {
+    {"scenario_hash", UNIT_TEXT, AS_KEY, 0}, {"trace_hash", UNIT_TEXT, AS_KEY, 0},
+    {"profile_hash", UNIT_TEXT, AS_KEY, 0},  {"plan_hash", UNIT_TEXT, AS_KEY, 0},
+    {"scenario", UNIT_TEXT, AS_KEY, 0},      {"message", UNIT_TEXT, AS_KEY, 0},
+    {"version", UNIT_TEXT, AS_KEY, 0},
+};
+
+#define RUN                                                                                        \
+    {                                                                                              \
+        "run", UNIT_TEXT, AS_KEY, 0                                                                \
+    }
+#define AT(row, member) offsetof(struct result_##row, member)
+static const struct schema_field items[] = {
+    RUN,
+    {"name", UNIT_TEXT, AS_TEXT, AT(item, name)},
+    {"us", UNIT_US, AS_NS, AT(item, ns)},
+};
+static const struct schema_field layers[] = {
+    RUN,
+    {"layer", UNIT_WHOLE, AS_ROW, 0},
+    {"us", UNIT_US, AS_NS, AT(layer, ns)},
+    {"hit_ratio", UNIT_SHARE, AS_REAL, AT(layer, hit_ratio)},
+    {"h2d_bytes", UNIT_BYTES, AS_64, AT(layer, in_bytes)},
+};
+static const struct schema_field steps[] = {
+    RUN,
+    {"step", UNIT_WHOLE, AS_ROW, 0},
+    {"us", UNIT_US, AS_NS, AT(step, ns)},
+    {"hit_ratio", UNIT_SHARE, AS_REAL, AT(step, hit_ratio)},
+    {"h2d_bytes", UNIT_BYTES, AS_64, AT(step, in_bytes)},
+    {"mass_recall", UNIT_SHARE, AS_REAL, AT(step, mass_recall)},
+};
+static const struct schema_field requests[] = {
+    RUN,
+    {"request", UNIT_WHOLE, AS_ROW, 0},
+    {"replica", UNIT_WHOLE, AS_U32, AT(request, replica)},
+    {"prompt", UNIT_WHOLE, AS_U32, AT(request, prompt)},
+    {"output", UNIT_WHOLE, AS_U32, AT(request, output)},
+    {"gpu_tokens", UNIT_TOKENS, AS_64, AT(request, gpu_tokens)},
+    {"host_tokens", UNIT_TOKENS, AS_64, AT(request, host_tokens)},
+    {"disk_tokens", UNIT_TOKENS, AS_64, AT(request, disk_tokens)},
+    {"pool_tokens", UNIT_TOKENS, AS_64, AT(request, pool_tokens)},
+    {"preemptions", UNIT_WHOLE, AS_U32, AT(request, preemptions)},
+    {"arrived_ms", UNIT_MS, AS_NS, AT(request, arrived_ns)},
+    {"scheduled_ms", UNIT_MS, AS_NS, AT(request, scheduled_ns)},
+    {"first_token_ms", UNIT_MS, AS_NS, AT(request, first_token_ns)},
+    {"end_ms", UNIT_MS, AS_NS, AT(request, end_ns)},
+};
+static const struct schema_field waits[] = {
+    RUN,
+    {"request", UNIT_WHOLE, AS_U32, AT(wait, request)},
+    {"name", UNIT_TEXT, AS_TEXT, AT(wait, name)},
+    {"ms", UNIT_MS, AS_NS, AT(wait, ns)},
+};
+static const struct schema_field series[] = {
+    RUN,
+    {"bin", UNIT_WHOLE, AS_ROW, 0},
+    {"start_ms", UNIT_MS, AS_NS, AT(bin, start_ns)},
+    {"ms", UNIT_MS, AS_NS, AT(bin, ns)},
+#define FIELD(name, type, what)                                                                    \
+    {#name, UNIT_##type, AS_REAL, AT(bin, figures) + RESULT_SERIES_##name * sizeof(double)},
+#include "result/series.def"
+#undef FIELD
+};
+static const struct schema_field families[] = {
+    RUN,
+    {"place", UNIT_WHOLE, AS_ROW, 0},
+    {"family", UNIT_TEXT, AS_NAME, AT(family, name)},
+};
+static const struct schema_field masses[] = {
+    RUN,
+    {"place", UNIT_WHOLE, AS_U32, AT(mass, family)},
+    {"step", UNIT_WHOLE, AS_U32, AT(mass, step)},
+    {"mass_recall", UNIT_SHARE, AS_REAL, AT(mass, mass_recall)},
+};
+static const struct schema_field replications[] = {
+    RUN,
+    {"ranges", UNIT_TEXT, AS_KEY, 0},
+    {"replication", UNIT_WHOLE, AS_ROW, 0},
+};
+static const struct schema_field curve_points[] = {
+    {"curve", UNIT_TEXT, AS_KEY, 0},
+    {"size", UNIT_WHOLE, AS_KEY, 0},
+    {"misses", UNIT_WHOLE, AS_KEY, 0},
+};
+static const struct schema_field shards[] = {
+    {"scenario", UNIT_TEXT, AS_KEY, 0},
+    {"points", UNIT_WHOLE, AS_KEY, 0},
+    {"number", UNIT_WHOLE, AS_KEY, 0},
+    {"count", UNIT_WHOLE, AS_KEY, 0},
+};
+
+/* Those of studies. */
+#define FIELD(name, type, what) {#name, UNIT_##type, AS_KEY, 0},
+static const struct schema_field curves[] = {
+#include "answer/curves.def"
+};
+static const struct schema_field validations[] = {
+#include "answer/validations.def"
+};
+static const struct schema_field ablations[] = {
+#include "answer/ablations.def"
+};
+static const struct schema_field plans[] = {
+#include "answer/plans.def"
+};
+static const struct schema_field plan_points[] = {
+#include "answer/plan_points.def"
+};
+#undef FIELD
+static const struct schema_field version[] = {{"version", UNIT_TEXT, AS_KEY, 0}};
+
+static const struct column *stored_column(uint32_t place)
+{
+    return place < column_count ? column_rows[place] : NULL;
+}
+
+#define OF(fields) .begin = (fields), .begins = sizeof(fields) / sizeof *(fields)
+#define STUDY(fields) OF(fields), .end = version, .ends = 1
+#define DETAIL(row, of)                                                                            \
+    .rows = offsetof(struct result, of), .count = offsetof(struct result, row##_count),            \
+    .size = sizeof *((struct result *)0)->of
+const struct schema_table schema_tables[] = {
+    {"runs", "run", .walk = stored_column, .end = run_end,
+     .ends = sizeof run_end / sizeof *run_end},
+    {"parts", "run, name", OF(items), DETAIL(part, parts), .inside = true},
+    {"stalls", "run, name", OF(items), DETAIL(stall, stalls), .inside = true},
+    {"layers", "run, layer", OF(layers), DETAIL(layer, layers), .read = true},
+    {"steps", "run, step", OF(steps), DETAIL(step, steps), .read = true},
+    {"requests", "run, request", OF(requests), DETAIL(request, requests)},
+    {"waits", "run, request, name", OF(waits), DETAIL(wait, waits)},
+    {"series", "run, bin", OF(series), DETAIL(bin, bins)},
+    {"replications", "run, ranges, replication", OF(replications), .walk = column_drawn},
+    {"families", "run, place", OF(families), DETAIL(family, families), .walk = column_ranged,
+     .inside = true, .reals = offsetof(struct result_family, values), .read = true},
+    {"masses", "run, place, step", OF(masses), DETAIL(mass, masses)},
+    {"curves", "curve", OF(curves)},
+    {"curve_points", "curve, size", OF(curve_points)},
+    {"shards", "scenario, number, count", OF(shards)},
+    {"validations", "validation, mechanism", STUDY(validations)},
+    {"ablations", "ablation, place", STUDY(ablations)},
+    {"plans", "plan, place", STUDY(plans)},
+    {"plan_points", "plan, place, liked, target", STUDY(plan_points)},
+    {.name = NULL},
+};
+
+const struct schema_table *schema_find(const char *name, size_t length)
+{
+    const struct schema_table *table = schema_tables;
+    while (table->name != NULL &&
+           (strlen(table->name) != length || strncasecmp(table->name, name, length) != 0)) {
+        table++;
+    }
+    return table->name != NULL ? table : NULL;
+}
+
+static uint32_t count_walked(const struct schema_table *table)
+{
+    uint32_t count = 0;
+    while (table->walk != NULL && table->walk(count) != NULL) {
+        count++;
+    }
+    return count;
+}
+
+const char *schema_column(const struct schema_table *table, size_t index, const char **type)
+{
+    const struct column *column = NULL;
+    const struct schema_field *field = index < table->begins ? &table->begin[index] : NULL;
+    if (field == NULL && table->walk != NULL) {
+        column = table->walk((uint32_t)(index - table->begins));
+    }
+    if (field == NULL && column == NULL) {
+        size_t place = index - table->begins - count_walked(table);
+        field = place < table->ends ? &table->end[place] : NULL;
+    }
+    *type = column != NULL ? column_sql(column) : field != NULL ? unit_sql(field->unit) : NULL;
+    return column != NULL ? column->name : field != NULL ? field->name : NULL;
+}
+
+/* ---- statements ---- */
+
+/* "run, layer, us", or with their types. */
+static void write_names(const struct schema_table *table, bool types, FILE *out)
+{
+    const char *name, *type;
+    for (size_t i = 0; (name = schema_column(table, i, &type)) != NULL; i++) {
+        fprintf(out, "%s%s", i > 0 ? ", " : "", name);
+        if (types) {
+            fprintf(out, " %s", type);
+        }
+    }
+}
+
+char *schema_create(const struct schema_table *table, struct error *why)
+{
+    struct text_file file;
+    bool good = text_open(&file, why);
+    if (good) {
+        fprintf(file.out, "CREATE TABLE %s (", table->name);
+        write_names(table, true, file.out);
+        fprintf(file.out, ", PRIMARY KEY (%s))%s", table->key,
+                table == schema_tables ? "" : " WITHOUT ROWID"); /* runs keep their order */
+    }
+    return text_close(&file, good, why);
+}
+
+char *schema_insert(const struct schema_table *table, const char *verb, struct error *why)
+{
+    struct text_file file;
+    const char *type;
+    bool good = text_open(&file, why);
+    if (good) {
+        fprintf(file.out, "%s INTO %s (", verb, table->name);
+        write_names(table, false, file.out);
+        fputs(") VALUES (?", file.out);
+        for (size_t i = 1; schema_column(table, i, &type) != NULL; i++) {
+            fputs(",?", file.out);
+        }
+        fputc(')', file.out);
+    }
+    return text_close(&file, good, why);
+}
+
+char *schema_select(const struct schema_table *table, const char *rest, struct error *why)
+{
+    struct text_file file;
+    bool good = text_open(&file, why);
+    if (good) {
+        fputs("SELECT ", file.out);
+        write_names(table, false, file.out);
+        fprintf(file.out, " FROM %s %s", table->name, rest);
+    }
+    return text_close(&file, good, why);
+}
+
+/* ---- the file ---- */
 
 int32_t schema_version(void)
 {
-    uint32_t hash = XXH32(schema_tables, strlen(schema_tables), 0);
+    uint32_t hash = 0;
+    struct error unseen;
+    for (const struct schema_table *table = schema_tables; table->name != NULL; table++) {
+        char *create = schema_create(table, &unseen);
+        hash = create != NULL ? XXH32(create, strlen(create), hash) : hash;
+        free(create);
+    }
     return (int32_t)(hash & INT32_MAX) | 1;
 }
 

@@ -1,8 +1,7 @@
-/* The tables of a results file, and the marks that identify one.
+/* The tables of a results file: their columns, and where a run keeps what is in them.
  *
- * SQLite keeps two numbers in a file's header with which programs mark their files. The application
- * id is always 'Splw'. The user version is a hash of the statements that make the tables, so that a
- * changed column is noticed even if nobody raises a version number.
+ * A table's columns are fields, then some columns of results, then more fields. Statements name them,
+ * because a file that was made by an older version has them in another order.
  */
 #ifndef STORE_SCHEMA_H
 #define STORE_SCHEMA_H
@@ -16,19 +15,62 @@
 
 #define SCHEMA_APPLICATION 0x53706c77
 
-/* The statements that make the tables, each ending with a semicolon. */
-extern const char schema_tables[];
+/* How a row of a run keeps a field. */
+enum schema_as {
+    AS_KEY, /* not at all: the run's hash, or another key that is bound by hand */
+    AS_ROW, /* the number of the row */
+    AS_U32,
+    AS_64,
+    AS_NS, /* whole nanoseconds, in the unit of the column; negative: null */
+    AS_REAL,
+    AS_TEXT,
+    AS_NAME, /* characters of the row itself, at most RESULT_NAME with the NUL */
+};
 
-/* Never 0, which is the user version of a new file. */
-int32_t schema_version(void);
+struct schema_field {
+    const char *name;
+    enum unit unit;
+    enum schema_as as;
+    size_t at; /* offset in the row */
+};
 
-/* Fixed-size texts of a run that follow the columns of columns.def in `runs`. */
+struct schema_table {
+    const char *name, *key;           /* "layers", "run, layer" */
+    const struct schema_field *begin; /* [begins] */
+    size_t begins;
+    const struct column *(*walk)(uint32_t place); /* columns of results; NULL: none */
+    const struct schema_field *end;               /* [ends] */
+    size_t ends;
+    /* Of a run's detail: where a result has the rows, and how many. */
+    size_t rows, count, size; /* size: of a row; 0: no detail of a run */
+    bool inside;              /* the rows are an array in the result, not one that it points to */
+    size_t reals;             /* offset in the row of the numbers of `walk` */
+    bool read;                /* store_get() reads them back */
+};
+extern const struct schema_table schema_tables[]; /* ends with name NULL */
+
+/* The table of this name, in any case, of `length` characters; NULL: it is not one of spillway's. */
+const struct schema_table *schema_find(const char *name, size_t length);
+
+/* The name of column `index`, and its type; NULL after the last. */
+const char *schema_column(const struct schema_table *table, size_t index, const char **type);
+
+/* Statements, on the heap: the one that makes a table; "INSERT VERB INTO ... (names) VALUES (?,...)";
+ * and "SELECT names FROM ... REST". NULL if there is no room. */
+char *schema_create(const struct schema_table *table, struct error *why);
+char *schema_insert(const struct schema_table *table, const char *verb, struct error *why);
+char *schema_select(const struct schema_table *table, const char *rest, struct error *why);
+
+/* Fixed-size texts of a run that follow the columns of results in `runs`. */
 struct schema_text {
     const char *name;
     size_t offset, size; /* in struct result */
 };
 #define SCHEMA_TEXTS 6
 extern const struct schema_text schema_texts[SCHEMA_TEXTS];
+
+/* Never 0, which is the user version of a new file. */
+int32_t schema_version(void);
 
 /* Look at the file without opening it as a database, so that a foreign file is not changed. True
  * for a results file of this schema and, for writing, for a missing or empty file. False, too, if

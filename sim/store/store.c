@@ -67,6 +67,14 @@ bool database_prepare(struct store *store, const char *sql, sqlite3_stmt **state
            database_error(store, why);
 }
 
+bool database_prepare_own(struct store *store, char *sql, sqlite3_stmt **statement,
+                          struct error *why)
+{
+    bool good = sql != NULL && database_prepare(store, sql, statement, why);
+    free(sql);
+    return good;
+}
+
 bool database_step(struct store *store, sqlite3_stmt *statement, bool *row, struct error *why)
 {
     int code = sqlite3_step(statement);
@@ -120,9 +128,17 @@ static bool create_tables(struct store *store, struct error *why)
     if (!database_run(store, "BEGIN IMMEDIATE", why) || !store_read_version(store, &version, why)) {
         return false;
     }
-    return (version != 0 ||
-            (database_run(store, schema_tables, why) && database_run(store, marks, why))) &&
-           database_run(store, "COMMIT", why);
+    bool good = true;
+    for (const struct schema_table *table = schema_tables; good && version == 0; table++) {
+        if (table->name == NULL) {
+            good = database_run(store, marks, why);
+            break;
+        }
+        char *create = schema_create(table, why);
+        good = create != NULL && database_run(store, create, why);
+        free(create);
+    }
+    return good && database_run(store, "COMMIT", why);
 }
 
 static bool stopped(const struct store *store)

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "store/database.h"
+#include "store/schema.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,29 +12,22 @@
 /* Columns before the figures: run, ranges, replication. */
 enum { KEYS = 3 };
 
-static const char insert_draw[] = "INSERT OR IGNORE INTO replications VALUES (?1,?2,?3"
-#define DRAWN(id, name) ",:" name
-#include "result/drawn.def"
-#undef DRAWN
-                                  ")";
-
-static const char select_rows[] = "SELECT replication"
-#define DRAWN(id, name) ", " name
-#include "result/drawn.def"
-#undef DRAWN
-                                  " FROM replications WHERE run = ?1 AND ranges = ?2"
-                                  " ORDER BY replication";
+static const struct schema_table *table(void)
+{
+    return schema_find("replications", strlen("replications"));
+}
 
 static bool insert_row(struct store *store, sqlite3_stmt *statement, uint32_t number,
-                       const double values[DRAWN_COUNT], struct error *why)
+                       const double values[DRAWN_MOST], struct error *why)
 {
     bool row;
     sqlite3_bind_int64(statement, KEYS, number);
-    for (int i = 0; i < DRAWN_COUNT; i++) {
+    for (uint32_t i = 0; column_drawn(i) != NULL; i++) {
+        int at = KEYS + 1 + (int)i;
         if (isnan(values[i])) {
-            sqlite3_bind_null(statement, KEYS + 1 + i);
+            sqlite3_bind_null(statement, at);
         } else {
-            sqlite3_bind_double(statement, KEYS + 1 + i, values[i]);
+            sqlite3_bind_double(statement, at, values[i]);
         }
     }
     bool ok = database_step(store, statement, &row, why);
@@ -48,7 +42,8 @@ bool store_insert_draws(struct store *store, const char *run, const struct resul
     if (draws->count == 0) {
         return true;
     }
-    bool ok = database_prepare(store, insert_draw, &statement, why);
+    bool ok = database_prepare_own(store, schema_insert(table(), "INSERT OR IGNORE", why),
+                                   &statement, why);
     if (ok) {
         sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
         sqlite3_bind_text(statement, 2, draws->ranges, -1, SQLITE_STATIC);
@@ -60,14 +55,15 @@ bool store_insert_draws(struct store *store, const char *run, const struct resul
     return ok;
 }
 
-static bool store_draws_read_row(sqlite3_stmt *row, double values[DRAWN_COUNT])
+static bool store_draws_read_row(sqlite3_stmt *row, double values[DRAWN_MOST])
 {
-    for (int i = 0; i < DRAWN_COUNT; i++) {
-        int type = sqlite3_column_type(row, 1 + i);
+    memset(values, 0, DRAWN_MOST * sizeof *values); /* rows are compared as bytes */
+    for (uint32_t i = 0; column_drawn(i) != NULL; i++) {
+        int at = KEYS + (int)i, type = sqlite3_column_type(row, at);
         if (type != SQLITE_NULL && type != SQLITE_FLOAT) {
             return false;
         }
-        values[i] = type == SQLITE_NULL ? NAN : sqlite3_column_double(row, 1 + i);
+        values[i] = type == SQLITE_NULL ? NAN : sqlite3_column_double(row, at);
     }
     return true;
 }
@@ -78,7 +74,7 @@ static bool store_draws_read_rows(struct store *store, sqlite3_stmt *statement, 
     size_t capacity = 0;
     bool row = false;
     while (database_step(store, statement, &row, why)) {
-        if (!row || sqlite3_column_int64(statement, 0) != draws->count) {
+        if (!row || sqlite3_column_int64(statement, KEYS - 1) != draws->count) {
             return true;
         }
         if (!array_reserve(&draws->values, &capacity, draws->count + 1U, sizeof *draws->values,
@@ -93,13 +89,15 @@ static bool store_draws_read_rows(struct store *store, sqlite3_stmt *statement, 
     return false;
 }
 
+static const char own_rows[] = "WHERE run = ? AND ranges = ? ORDER BY replication";
+
 bool store_get_draws(struct store *store, const char *run, struct result_draws *draws,
                      struct error *why)
 {
     sqlite3_stmt *statement = NULL;
     draws->values = NULL;
     draws->count = 0;
-    bool ok = database_prepare(store, select_rows, &statement, why);
+    bool ok = database_prepare_own(store, schema_select(table(), own_rows, why), &statement, why);
     if (ok) {
         sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
         sqlite3_bind_text(statement, 2, draws->ranges, -1, SQLITE_STATIC);

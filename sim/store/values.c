@@ -3,10 +3,9 @@
 
 #include "result/cell.h"
 #include "store/database.h"
-#include "store/guard.h"
 #include "store/schema.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST_TEXT = 1 << 16 }; /* bytes: more than any text of a cell */
@@ -38,7 +37,7 @@ const char *values_fault(sqlite3_stmt *row, int column)
 /* Rows of a table that are looked at. */
 struct value_rows {
     const struct store *store;
-    char table[32];
+    const char *table;
     sqlite3_stmt *row; /* the current one */
 };
 
@@ -65,7 +64,7 @@ static bool check_types(const struct value_rows *rows, struct error *why)
 
 /* ---- texts ---- */
 
-static bool holds_items(enum column column, const char *text)
+static bool holds_items(const struct column *column, const char *text)
 {
     char names[RESULT_MOST_ITEMS][RESULT_NAME];
     struct result result;
@@ -75,28 +74,21 @@ static bool holds_items(enum column column, const char *text)
     return holds;
 }
 
-/* The columns of a run that are JSON texts. Those of `runs` begin with those of columns.def. */
-static bool check_items(const struct value_rows *rows, struct error *why)
+/* The columns of a run that are JSON texts, and the texts behind them, which have a most size each. */
+static bool check_run(const struct value_rows *rows, struct error *why)
 {
-    for (int i = 0; i < COLUMN_COUNT; i++) {
-        enum column_type type = column_kinds[i].type;
-        bool items = type == COLUMN_TYPE_PARTS || type == COLUMN_TYPE_SHARES ||
-                     type == COLUMN_TYPE_BAND || type == COLUMN_TYPE_NOTES;
-        const char *text = items ? (const char *)sqlite3_column_text(rows->row, i) : NULL;
-        if (text != NULL && !holds_items((enum column)i, text)) {
+    for (int i = 0; i < (int)column_count; i++) {
+        const char *text = column_rows[i]->holds != HOLDS_VALUE
+                               ? (const char *)sqlite3_column_text(rows->row, i)
+                               : NULL;
+        if (text != NULL && !holds_items(column_rows[i], text)) {
             return store_values_damaged(rows, i, "malformed JSON", why);
         }
     }
-    return true;
-}
-
-/* The texts that follow them have a most size each. */
-static bool check_texts(const struct value_rows *rows, struct error *why)
-{
     for (int i = 0; i < SCHEMA_TEXTS; i++) {
-        int size = sqlite3_column_bytes(rows->row, COLUMN_COUNT + i);
-        if ((size_t)size >= schema_texts[i].size) {
-            return store_values_damaged(rows, COLUMN_COUNT + i, "longer than spillway writes", why);
+        int at = (int)column_count + i;
+        if ((size_t)sqlite3_column_bytes(rows->row, at) >= schema_texts[i].size) {
+            return store_values_damaged(rows, at, "longer than spillway writes", why);
         }
     }
     return true;
@@ -111,16 +103,13 @@ static bool check_json(const struct value_rows *rows, struct error *why)
 
 typedef bool (*row_check)(const struct value_rows *rows, struct error *why);
 
-/* Check the rows of "SELECT `what` FROM `table` ...", whose name ends at a blank. */
-static bool store_values_check_rows(struct store *store, const char *what, const char *table,
+/* Check each row of `sql`, which is on the heap, of a table. */
+static bool store_values_check_rows(struct store *store, char *sql, const char *table,
                                     row_check check, struct error *why)
 {
-    char sql[160];
-    struct value_rows rows = {.store = store};
+    struct value_rows rows = {.store = store, .table = table};
     bool more = true;
-    snprintf(rows.table, sizeof rows.table, "%.*s", (int)strcspn(table, " "), table);
-    snprintf(sql, sizeof sql, "SELECT %s FROM %s", what, table);
-    bool good = database_prepare(store, sql, &rows.row, why);
+    bool good = database_prepare_own(store, sql, &rows.row, why);
     while (good && (good = database_step(store, rows.row, &more, why)) && more) {
         good = check(&rows, why);
     }
@@ -128,33 +117,28 @@ static bool store_values_check_rows(struct store *store, const char *what, const
     return good;
 }
 
-static bool check_all_types(struct store *store, struct error *why)
+static bool check_texts(struct store *store, const char *sql, const char *table, struct error *why)
 {
-    const char *table;
-    size_t length;
-    bool good = true;
-    for (size_t i = 0; good && (table = guard_table(i, &length)) != NULL; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(table, " "), table);
-        good = store_values_check_rows(store, "*", name, check_types, why);
-    }
-    return good;
+    char *copy = strdup(sql);
+    return copy != NULL ? store_values_check_rows(store, copy, table, check_json, why)
+                        : error_set(why, store->path, 0, "out of memory");
 }
 
 bool values_check(struct store *store, struct error *why)
 {
-    static const struct {
-        const char *what, *table;
-        row_check check;
-    } texts[] = {
-        {"*", "runs", check_items},
-        {"*", "runs", check_texts},
-        {"run, scenario", "runs WHERE scenario <> '' AND NOT json_valid(scenario)", check_json},
-        {"curve, parameters", "curves WHERE NOT json_valid(parameters)", check_json},
-    };
-    bool good = check_all_types(store, why);
-    for (size_t i = 0; good && i < sizeof texts / sizeof texts[0]; i++) {
-        good = store_values_check_rows(store, texts[i].what, texts[i].table, texts[i].check, why);
+    bool good = true;
+    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
+        good = store_values_check_rows(store, schema_select(table, "", why), table->name,
+                                       check_types, why);
     }
-    return good;
+    return good &&
+           store_values_check_rows(store, schema_select(schema_tables, "", why), "runs", check_run,
+                                   why) &&
+           check_texts(store,
+                       "SELECT run, scenario FROM runs"
+                       " WHERE scenario <> '' AND NOT json_valid(scenario)",
+                       "runs", why) &&
+           check_texts(store,
+                       "SELECT curve, parameters FROM curves WHERE NOT json_valid(parameters)",
+                       "curves", why);
 }

@@ -52,13 +52,13 @@ static void require_round_trip(const struct point *point)
 static void require_result(const struct result *result)
 {
     int64_t parts = 0;
-    bool ok = strcmp(result->cells[COLUMN_STATUS].text, "ok") == 0;
+    bool ok = strcmp(result_cell(result, COLUMN(status))->text, "ok") == 0;
     for (uint32_t i = 0; i < result->part_count; i++) {
         require(result->parts[i].ns >= 0);
         parts += result->parts[i].ns;
     }
-    require(result->cells[COLUMN_STEP].set == ok);
-    require(!ok || parts == result->cells[COLUMN_STEP].integer);
+    require(result_cell(result, COLUMN(step_us))->set == ok);
+    require(!ok || parts == result_cell(result, COLUMN(step_us))->integer);
     require(ok || result->message[0] != '\0');
 }
 

@@ -25,7 +25,7 @@ static void run_point(const struct point *point)
     require(run_context_init(&runs, 1, NULL, &why));
     runs.threads = 1;
     if (answer_run(point, &runs, &result, &why)) {
-        bool ok = strcmp(result.cells[COLUMN_STATUS].text, "ok") == 0;
+        bool ok = strcmp(result_cell(&result, COLUMN(status))->text, "ok") == 0;
         require(ok || result.message[0] != '\0');
         result_release(&result);
     } else {

@@ -22,10 +22,10 @@ static void check_target(const struct target *target, struct result *result)
     require(isfinite(target->bound) && target->bound >= 0);
     require(targets_parse(target->text, &again, &why) && again.count == 1);
     require(again.all[0].column == target->column && again.all[0].bound == target->bound);
-    if (column_kinds[target->column].type == COLUMN_TYPE_REAL) {
-        result_real(result, target->column, 1);
-    } else {
+    if (unit_is_whole(target->column->unit) || unit_ns(target->column->unit) > 0) {
         result_integer(result, target->column, 1);
+    } else {
+        result_real(result, target->column, 1);
     }
     double violation = target_violation(target, result);
     require(isfinite(violation) && violation >= 0);
@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct result result;
     char *text = strndup((const char *)data, size);
     result_init(&result);
-    require(text != NULL && result_text(&result, COLUMN_STATUS, "ok", &why));
+    require(text != NULL && result_text(&result, COLUMN(status), "ok", &why));
     if (targets_parse(text, &targets, &why)) {
         require(targets.count > 0 && targets.count <= TARGETS_MOST);
         for (uint32_t i = 0; i < targets.count; i++) {

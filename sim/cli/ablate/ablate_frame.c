@@ -11,11 +11,11 @@ enum { LINE = 4096 };
 
 enum {
     ROW, /* the name of the row */
-#define COLUMN(name, type, what) DATA_##name,
+#define FIELD(name, type, what) DATA_##name,
 #define SHOWN(name, type, what, ...) DATA_##name,
 #define RANGED(name, type, what, ...) DATA_##name,
 #include "answer/ablations.def"
-#undef COLUMN
+#undef FIELD
     KV,
     HBM,
     LINK,
@@ -25,16 +25,16 @@ enum {
 
 static const struct frame_column columns[COLUMNS] = {
     [ROW] = {.title = ""},
-#define COLUMN(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
+#define FIELD(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
 #define SHOWN(id, type, meaning, ...)                                                              \
     [DATA_##id] = {.key = #id, .unit = UNIT_##type, .what = meaning, __VA_ARGS__},
 #define RANGED(id, type, meaning, ...)                                                             \
     [DATA_##id] = {.key = #id, .unit = UNIT_##type, .what = meaning, .ranged = true, __VA_ARGS__},
 #include "answer/ablations.def"
-#undef COLUMN
-    [KV] = {.figure = FIGURE_KV, .extra = true},
-    [HBM] = {.figure = FIGURE_HBM, .extra = true},
-    [LINK] = {.figure = FIGURE_LINK, .extra = true},
+#undef FIELD
+    [KV] = {.of = "kv", .extra = true},
+    [HBM] = {.of = "hbm_bytes", .extra = true},
+    [LINK] = {.of = "h2d_bytes_per_step", .extra = true},
     [COMPANY] = {.title = "",
                  .wrap = true,
                  .name = "others",
@@ -66,9 +66,9 @@ static void put_mechanism(const struct ablation *ablation, const struct ablation
 }
 
 static void put_text(struct frame *frame, uint32_t column, const struct result *result,
-                     enum column of)
+                     const struct column *of)
 {
-    frame_text(frame, column, result->cells[of].set ? result->cells[of].text : NULL);
+    frame_text(frame, column, result_cell(result, of)->set ? result_cell(result, of)->text : NULL);
 }
 
 static void put_savings(const struct ablation *ablation, const struct ablation_row *row,
@@ -142,13 +142,13 @@ static void ablate_frame_put_run(const struct ablation *ablation, const struct a
 {
     const struct result *result = ablation_result(ablation, row->shown);
     char names[ABLATE_NAMES];
-    put_text(frame, DATA_run, result, COLUMN_RUN);
+    put_text(frame, DATA_run, result, COLUMN(run));
     frame_result(frame, result);
     frame_text(frame, COMPANY, ablate_others(ablation, row, names));
-    if (result->cells[COLUMN_STEP].set) {
-        put_text(frame, DATA_status, result, COLUMN_STATUS);
+    if (result_cell(result, COLUMN(step_us))->set) {
+        put_text(frame, DATA_status, result, COLUMN(status));
     } else {
-        put_reason(result->cells[COLUMN_STATUS].text, result->message, frame);
+        put_reason(result_cell(result, COLUMN(status))->text, result->message, frame);
     }
 }
 

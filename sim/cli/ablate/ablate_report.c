@@ -91,7 +91,7 @@ static bool ablate_report_print_findings(const struct ablation *ablation, FILE *
     if (!ablate_trades(ablation, out, why)) {
         return false;
     }
-    const struct cell *lossless = &ablation_result(ablation, 0)->cells[COLUMN_LOSSLESS];
+    const struct cell *lossless = result_cell(ablation_result(ablation, 0), COLUMN(lossless));
     if (lossless->set && strcmp(lossless->text, "lossy") == 0) {
         fprintf(out, "note: %s is lossy itself: nothing here is compared with exact attention\n",
                 ablation->base.name);

@@ -8,7 +8,7 @@ int ablate_decimals(const struct ablation *ablation)
 {
     int64_t longest = 0;
     for (uint32_t i = 0; i < ablation->done; i++) {
-        const struct cell *step = &ablation->results[i].cells[COLUMN_STEP];
+        const struct cell *step = result_cell(&ablation->results[i], COLUMN(step_us));
         longest = step->set && step->integer > longest ? step->integer : longest;
     }
     return longest < 10000000 ? 3 : longest < 10000000000 ? 2 : 1;

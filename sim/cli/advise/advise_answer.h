@@ -13,7 +13,7 @@ enum { ADVISE_WORDS = 256 };
 
 enum advise_verdict {
 #define SENTENCE(name, what, words) VERDICT_##name,
-#define COLUMN(name, type, what) VERDICT_##name,
+#define FIELD(name, type, what) VERDICT_##name,
 #define SHOWN(name, type, what, ...) VERDICT_##name,
 #define WORD(name, type, ...) VERDICT_##name,
 #include "answer/verdicts.def"
@@ -70,7 +70,7 @@ void advise_put_limits(struct frame *frame, uint32_t column, const struct target
                        const struct result *result);
 
 /* "TTFT p99 ms" for the columns of times that people have a name for; else the column's name. */
-const char *advise_title(enum column column);
+const char *advise_title(const struct column *column);
 
 /* Fill the cells of a row's scenario and of its run. */
 bool advise_put_run(const struct scenario *scenario, const struct result *run, struct frame *rows,

@@ -23,8 +23,8 @@ double hire_tokens_cost(const struct hire *hire, const struct hire_form *form)
 {
     const struct result *result = hire_holds(form);
     double tokens = result == NULL ? NAN
-                                   : result_number(result, COLUMN_DECODE_RATE) /
-                                         result_number(result, COLUMN_RATE_OUT);
+                                   : result_number(result, COLUMN(decode_tokens_per_s)) /
+                                         result_number(result, COLUMN(requests_out_per_s));
     return 1e6 * hire_request_cost(hire, form) / tokens;
 }
 
@@ -68,11 +68,11 @@ static void put_meets(const struct hire *hire, const struct hire_form *best, str
 {
     const struct result *result = hire_holds(best);
     char time[ADVISE_WORDS];
-    frame_number(verdict, VERDICT_requests, result_number(result, COLUMN_REQUESTS));
+    frame_number(verdict, VERDICT_requests, result_number(result, COLUMN(requests)));
     advise_put_limits(verdict, VERDICT_limits, &hire->targets, result);
     advise_put_queued(verdict, &hire->targets, result);
     frame_text(verdict, VERDICT_ttft_p50_text,
-               advise_time(result_number(result, COLUMN_TTFT_P50), time));
+               advise_time(result_number(result, COLUMN(ttft_p50_ms)), time));
     if (best->fewer > 0) {
         frame_number(verdict, VERDICT_fewer, best->fewer);
         advise_put_limits(verdict, VERDICT_limits_with_fewer, &hire->targets, hire_misses(best));

@@ -12,7 +12,7 @@
 enum { LINE = 2048 };
 
 enum {
-#define COLUMN(name, type, what) DATA_##name,
+#define FIELD(name, type, what) DATA_##name,
 #define SHOWN(name, type, what, ...) DATA_##name,
 #define PEOPLE(name, ...) DATA_##name,
 #include "answer/hires.def"
@@ -20,7 +20,7 @@ enum {
 };
 
 static const struct frame_column fixed_columns[COLUMNS] = {
-#define COLUMN(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
+#define FIELD(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
 #define SHOWN(id, type, meaning, ...) [DATA_##id] = {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
 #define PEOPLE(id, ...) [DATA_##id] = {__VA_ARGS__},
 #include "answer/hires.def"
@@ -86,12 +86,12 @@ static void put_why(const struct hire *hire, const struct hire_form *form, struc
 
 /* For people a time to the first token, or of a token, is shown as it is limited, or as its 99th
  * percentile. */
-static enum column limited_time(const struct hire *hire, bool first)
+static const struct column *limited_time(const struct hire *hire, bool first)
 {
-    enum column shown = first ? COLUMN_TTFT_P99 : COLUMN_TPOT_P99;
+    const struct column *shown = first ? COLUMN(ttft_p99_ms) : COLUMN(tpot_p99_ms);
     for (uint32_t i = 0; i < hire->targets.count; i++) {
-        enum column column = hire->targets.all[i].column;
-        if (strncmp(column_kinds[column].name, first ? "ttft" : "tpot", 4) == 0) {
+        const struct column *column = hire->targets.all[i].column;
+        if (strncmp(column->name, first ? "ttft" : "tpot", 4) == 0) {
             shown = column;
         }
     }

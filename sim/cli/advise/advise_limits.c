@@ -26,23 +26,9 @@ static const struct frame_column columns[COLUMNS] = {
 
 /* ---- names and numbers ---- */
 
-const char *advise_title(enum column column)
+const char *advise_title(const struct column *column)
 {
-    static const struct {
-        enum column column;
-        const char *title;
-    } titles[] = {
-        {COLUMN_TTFT, "TTFT ms"},         {COLUMN_TTFT_P50, "TTFT p50 ms"},
-        {COLUMN_TTFT_P90, "TTFT p90 ms"}, {COLUMN_TTFT_P99, "TTFT p99 ms"},
-        {COLUMN_TPOT, "TPOT ms"},         {COLUMN_TPOT_P50, "TPOT p50 ms"},
-        {COLUMN_TPOT_P90, "TPOT p90 ms"}, {COLUMN_TPOT_P99, "TPOT p99 ms"},
-    };
-    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
-        if (titles[i].column == column) {
-            return titles[i].title;
-        }
-    }
-    return column_kinds[column].name;
+    return column->title != NULL && column_shown(column) == UNIT_MS ? column->title : column->name;
 }
 
 /* The title without its unit, which stands behind a value. */
@@ -52,18 +38,11 @@ static int name_length(const char *title)
     return (int)(unit != NULL ? (size_t)(unit - title) : strlen(title));
 }
 
-/* A bound in the unit of its column's name. */
-static double bound_of(const struct target *target)
-{
-    enum column_type type = column_kinds[target->column].type;
-    return target->bound / (type == COLUMN_TYPE_MS ? 1e6 : type == COLUMN_TYPE_US ? 1e3 : 1);
-}
-
 static const char *write_figure(const struct target *target, const struct result *result,
                                 char text[NUMBER])
 {
     double value = result_number(result, target->column);
-    if (column_kinds[target->column].type != COLUMN_TYPE_MS || isnan(value)) {
+    if (target->column->unit != UNIT_MS || isnan(value)) {
         return target_format(target, result, text);
     }
     return shown_value(UNIT_DURATION, 0, 1e3 * value, NAN, NAN, text);
@@ -87,9 +66,10 @@ void advise_put_queued(struct frame *verdict, const struct targets *targets,
 {
     bool limited = false;
     for (uint32_t i = 0; i < targets->count; i++) {
-        limited = limited || strncmp(column_kinds[targets->all[i].column].name, "ttft", 4) == 0;
+        limited = limited || strncmp(targets->all[i].column->name, "ttft", 4) == 0;
     }
-    double ttft = result_number(result, COLUMN_TTFT), queue = result_number(result, COLUMN_QUEUE);
+    double ttft = result_number(result, COLUMN(ttft_ms)),
+           queue = result_number(result, COLUMN(queue_ms));
     if (!limited && serving_saturated(result) && queue > ttft / 2) {
         frame_text(verdict, VERDICT_queued, "in a queue, which --ttft limits");
     }
@@ -111,12 +91,14 @@ static void say_margin(const struct target *target, const struct result *result,
 }
 
 /* A median that is met says nothing of requests that take ten times as long. */
-static void say_tail(enum column column, const struct result *result, char text[ADVISE_WORDS])
+static void say_tail(const struct column *column, const struct result *result,
+                     char text[ADVISE_WORDS])
 {
     double median = result_number(result, column), tail = NAN;
     char number[NUMBER];
-    if (column == COLUMN_TTFT_P50 || column == COLUMN_TPOT_P50) {
-        tail = result_number(result, column == COLUMN_TTFT_P50 ? COLUMN_TTFT_P99 : COLUMN_TPOT_P99);
+    if (column == COLUMN(ttft_p50_ms) || column == COLUMN(tpot_p50_ms)) {
+        tail = result_number(result, column == COLUMN(ttft_p50_ms) ? COLUMN(ttft_p99_ms)
+                                                                   : COLUMN(tpot_p99_ms));
     }
     if (tail >= FAR * median) {
         text_append(text, ADVISE_WORDS, " (but p99 %s)",
@@ -128,18 +110,20 @@ static void say_tail(enum column column, const struct result *result, char text[
 static bool say_service(const struct target *target, const struct result *result,
                         char miss[ADVISE_WORDS])
 {
-    if (target->column == COLUMN_LEFT_OUT) {
+    if (target->column == COLUMN(requests_left_out)) {
         snprintf(miss, ADVISE_WORDS, "%.0f of %.0f requests are too long for its memory",
-                 result_number(result, COLUMN_LEFT_OUT), result_number(result, COLUMN_REQUESTS));
-    } else if (target->column == COLUMN_QUEUE_GROWS && serving_sessions_lack(result)) {
+                 result_number(result, COLUMN(requests_left_out)),
+                 result_number(result, COLUMN(requests)));
+    } else if (target->column == COLUMN(queue_grows) && serving_sessions_lack(result)) {
         snprintf(miss, ADVISE_WORDS,
                  "its %.0f requests in sessions do not show it: only %.3g a second came",
-                 result_number(result, COLUMN_REQUESTS), result_number(result, COLUMN_RATE_IN));
-    } else if (target->column == COLUMN_QUEUE_GROWS) {
-        double came = result_number(result, COLUMN_RATE_IN);
+                 result_number(result, COLUMN(requests)),
+                 result_number(result, COLUMN(requests_in_per_s)));
+    } else if (target->column == COLUMN(queue_grows)) {
+        double came = result_number(result, COLUMN(requests_in_per_s));
         snprintf(miss, ADVISE_WORDS, "it falls behind: %.*g of %.*g requests a second answered",
-                 came < 1000 ? 3 : 7, result_number(result, COLUMN_RATE_OUT), came < 1000 ? 3 : 7,
-                 came);
+                 came < 1000 ? 3 : 7, result_number(result, COLUMN(requests_out_per_s)),
+                 came < 1000 ? 3 : 7, came);
     }
     return miss[0] != '\0';
 }
@@ -170,7 +154,7 @@ void advise_put_longer(struct frame *verdict, const struct error_band *missed,
         const char *title = advise_title(target->column);
         double us = 1e3 * result_number(result, target->column);
         char median[NUMBER], most[NUMBER];
-        if (strncmp(column_kinds[target->column].name, "tpot", 4) == 0 &&
+        if (strncmp(target->column->name, "tpot", 4) == 0 &&
             shown_value(UNIT_DURATION, 0, us * missed->median, NAN, NAN, median) != NULL &&
             shown_value(UNIT_DURATION, 0, us * missed->factor, NAN, NAN, most) != NULL) {
             frame_textf(
@@ -193,10 +177,10 @@ void advise_put_limits(struct frame *frame, uint32_t column, const struct target
     for (uint32_t i = 0; i < targets->count; i++) {
         const struct target *target = &targets->all[i];
         frame_row(rows);
-        frame_text(rows, KEY, column_kinds[target->column].name);
+        frame_text(rows, KEY, target->column->name);
         frame_number(rows, VALUE, result_number(result, target->column));
         frame_number(rows, AT_MOST, target->at_most);
-        frame_number(rows, BOUND, bound_of(target));
+        frame_number(rows, BOUND, target->bound);
         frame_number(rows, MET, target_violation(target, result) == 0);
         if (result_ok(result)) {
             say_target(rows, target, result);

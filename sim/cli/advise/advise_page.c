@@ -16,7 +16,7 @@ bool advise_page(const struct arguments *arguments, struct store *store, const s
         .title = verdict->cells[0].text,
         .store = database != NULL ? database_show(database, note, why) : store,
         .verdict = verdict,
-        .run = best != NULL ? best->cells[COLUMN_RUN].text : NULL,
+        .run = best != NULL ? result_cell(best, COLUMN(run))->text : NULL,
         .targets = targets->count > 0 ? targets_text(targets, limits) : "",
         .database = database,
     };

@@ -17,7 +17,7 @@
 
 static const struct frame_column columns[VERDICT_COLUMNS] = {
 #define SENTENCE(id, meaning, text) [VERDICT_##id] = {.key = #id, .title = #id, .words = text},
-#define COLUMN(id, type, meaning) [VERDICT_##id] = {.key = #id, .unit = UNIT_##type},
+#define FIELD(id, type, meaning) [VERDICT_##id] = {.key = #id, .unit = UNIT_##type},
 #define SHOWN(id, type, meaning, ...)                                                              \
     [VERDICT_##id] = {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
 #define WORD(id, type, ...) [VERDICT_##id] = {.name = #id, .unit = UNIT_##type, __VA_ARGS__},
@@ -134,8 +134,8 @@ const char *advise_form(const struct advice_form *form, char text[ADVISE_WORDS])
 /* The factors of the error band of a result's tokens a second; NaN if it is unknown. */
 static void read_factors(const struct result *result, double *low, double *high)
 {
-    const struct target rate = {.column = COLUMN_DECODE_RATE};
-    double value = result->cells[COLUMN_DECODE_RATE].real, least, most;
+    const struct target rate = {.column = COLUMN(decode_tokens_per_s)};
+    double value = result_cell(result, COLUMN(decode_tokens_per_s))->real, least, most;
     bool known = target_range(&rate, result, &least, &most);
     *low = known ? least / value : NAN;
     *high = known ? most / value : NAN;

@@ -15,7 +15,7 @@
 enum { LINE = 2048 };
 
 enum {
-#define COLUMN(name, type, what) DATA_##name,
+#define FIELD(name, type, what) DATA_##name,
 #define SHOWN(name, type, what, ...) DATA_##name,
 #define PEOPLE(name, ...) DATA_##name,
 #include "answer/advices.def"
@@ -23,7 +23,7 @@ enum {
 };
 
 static const struct frame_column fixed_columns[COLUMNS] = {
-#define COLUMN(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
+#define FIELD(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
 #define SHOWN(id, type, meaning, ...) [DATA_##id] = {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
 #define PEOPLE(id, ...) [DATA_##id] = {__VA_ARGS__},
 #include "answer/advices.def"
@@ -53,9 +53,9 @@ static const struct result *shown_of(const struct search *search)
  * servers do. */
 static bool are_alike(const struct search *a, const struct search *b)
 {
-    static const enum column columns[] = {
-        COLUMN_BATCH, COLUMN_HBM_BYTES, COLUMN_DRAM_BYTES,  COLUMN_MAX_BATCH,
-        COLUMN_TPOT,  COLUMN_TTFT,      COLUMN_DECODE_RATE, COLUMN_MASS_RECALL,
+    const struct column *const columns[] = {
+        COLUMN(batch),   COLUMN(hbm_bytes), COLUMN(dram_bytes),          COLUMN(max_batch),
+        COLUMN(tpot_ms), COLUMN(ttft_ms),   COLUMN(decode_tokens_per_s), COLUMN(mass_recall),
     };
     const struct result *x = shown_of(a), *y = shown_of(b);
     bool alike = x != NULL && y != NULL && (advice_result(a) == NULL) == (advice_result(b) == NULL);
@@ -293,8 +293,8 @@ static void put_missing(const struct advice *advice, const struct search *search
 
 static void put_mass(const struct result *result, struct frame *rows)
 {
-    double mass = figure_value(result, FIGURE_MASS), low = NAN, high = NAN;
-    if (figure_range(result, FIGURE_MASS, &low, &high) || mass < 0.9995) {
+    double mass = result_number(result, COLUMN(mass_recall)), low = NAN, high = NAN;
+    if (result_range(result, COLUMN(mass_recall), &low, &high) || mass < 0.9995) {
         frame_range(rows, DATA_mass, mass, low, high);
     }
 }
@@ -310,7 +310,7 @@ static void put_told(const struct advice *advice, const struct advise_line *line
         frame_text(rows, DATA_rate_text, search_text(search, true, search->found));
     } else if (line->trial == NULL ||
                line->trial->change != ADVICE_DRAFTS) { /* the table has theirs */
-        frame_number(rows, DATA_sequences, result_number(advice_result(search), COLUMN_BATCH));
+        frame_number(rows, DATA_sequences, result_number(advice_result(search), COLUMN(batch)));
     }
     if (line->trial == NULL && best != NULL && advice_starts(search) &&
         line->rate != advice_rate(advice, best, &advice->form) && advice_ties(search, best)) {
@@ -323,7 +323,7 @@ static void advise_put_figures(const struct advice *advice, const struct advise_
 {
     double times = advice->serves ? 1 : line->form->servers, low = NAN, high = NAN;
     frame_result(rows, result);
-    figure_range(result, FIGURE_RATE, &low, &high);
+    result_range(result, COLUMN(decode_tokens_per_s), &low, &high);
     frame_range(rows, DATA_tokens_per_s, line->rate, times * low, times * high);
     put_mass(result, rows);
     if (advice_result(advice_plain(advice)) != NULL) {
@@ -358,7 +358,7 @@ static struct frame *make_rows(const struct advice *advice, struct error *why)
 {
     struct frame_column columns[COLUMNS];
     memcpy(columns, fixed_columns, sizeof columns);
-    columns[DATA_at].figure = advice->serves ? FIGURE_RATE_IN : FIGURE_BATCH;
+    columns[DATA_at].of = advice->serves ? "requests_in_per_s" : "batch";
     columns[DATA_at].title = advice->serves ? "req/s" : "batch";
     return frame_create(columns, COLUMNS, why);
 }

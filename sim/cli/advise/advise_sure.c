@@ -51,7 +51,7 @@ static void put_share(struct frame *rows, const char *first, const char *second,
 
 static const char *words_of(const struct explain_time *time)
 {
-    return time->column == COLUMN_TTFT ? "to the first token" : "of a token";
+    return time->column == COLUMN(ttft_ms) ? "to the first token" : "of a token";
 }
 
 /* The largest share first. */
@@ -64,7 +64,7 @@ static void put_causes(const struct explain_time *time, struct frame *rows)
         for (int cause = 1; cause < EXPLAIN_CAUSES; cause++) {
             most = shares[cause] > shares[most] ? cause : most;
         }
-        put_share(rows, column_kinds[time->column].name, explain_causes[most], shares[most],
+        put_share(rows, time->column->name, explain_causes[most], shares[most],
                   place < CAUSES_TOLD ? told_part : INFINITY, place == 0 ? words_of(time) : NULL);
         shares[most] = -1;
     }
@@ -95,22 +95,22 @@ static void put_helps(const struct explain_time *time, const char *of, struct fr
                  {"fabric.", "speed between GPUs"}};
     for (size_t i = 0; i < sizeof helps / sizeof helps[0]; i++) {
         double effect = effect_of(time, helps[i].begins);
-        put_share(rows, column_kinds[time->column].name, helps[i].what, effect, told_effect, of);
+        put_share(rows, time->column->name, helps[i].what, effect, told_effect, of);
     }
 }
 
 static void put_limited(const struct explanation *explanation, bool serves, struct frame *verdict)
 {
     const struct result *result = &explanation->result;
-    const struct cell *by = &result->cells[COLUMN_LIMITED_BY];
-    double batch = result_number(result, COLUMN_BATCH);
+    const struct cell *by = result_cell(result, COLUMN(limited_by));
+    double batch = result_number(result, COLUMN(batch));
     struct frame *causes = make_shares("time", "cause", "begins");
     struct frame *helps = make_shares("time", "figure", "of");
     for (uint32_t i = 0; i < (serves ? explanation->count : 1); i++) {
         put_causes(&explanation->times[i], causes);
         put_helps(&explanation->times[i], serves ? words_of(&explanation->times[i]) : NULL, helps);
     }
-    if (!serves && by->set && batch == result_number(result, COLUMN_MAX_BATCH)) {
+    if (!serves && by->set && batch == result_number(result, COLUMN(max_batch))) {
         frame_text(verdict, VERDICT_full, strcmp(by->text, "hbm") == 0 ? "HBM" : "Host memory");
     }
     frame_take(verdict, VERDICT_causes, causes);
@@ -121,7 +121,7 @@ static void put_limited(const struct explanation *explanation, bool serves, stru
 
 static void put_error_band(const struct result *result, struct frame *verdict)
 {
-    if (result->cells[COLUMN_ERROR_BAND].set) {
+    if (result_cell(result, COLUMN(error_band))->set) {
         frame_number(verdict, VERDICT_error_band_low, result->band[0][0]);
         frame_number(verdict, VERDICT_error_band_high, result->band[0][1]);
     }

@@ -22,8 +22,8 @@ static void put_times(struct frame *frame, uint32_t column, const struct advise_
  * after the last has come, and end before a queue has grown. */
 static void put_came(const struct advice *advice, const struct search *best, struct frame *verdict)
 {
-    double came = result_number(advice_result(best), COLUMN_RATE_IN);
-    double answered = result_number(advice_result(best), COLUMN_RATE_OUT);
+    double came = result_number(advice_result(best), COLUMN(requests_in_per_s));
+    double answered = result_number(advice_result(best), COLUMN(requests_out_per_s));
     if (came < 0.98 * advise_rate_of(advice, best, best->found)) {
         frame_textf(verdict, VERDICT_came, "%.3g", came);
     } else if (answered < came / 2) {
@@ -62,16 +62,18 @@ static void advise_put_best(const struct advice *advice, struct frame *verdict)
                : best->candidate->traits.tiers  ? "no offloading while decoding"
                                                 : "no offloading");
     advise_put_rate(advice, best, &advice->form, verdict, VERDICT_tokens_per_s);
-    frame_number(verdict, VERDICT_tpot_ms, result_number(result, COLUMN_TPOT));
-    frame_number(verdict, VERDICT_ttft_ms, result_number(result, COLUMN_TTFT));
-    frame_text(verdict, VERDICT_ttft_text, advise_time(result_number(result, COLUMN_TTFT), time));
+    frame_number(verdict, VERDICT_tpot_ms, result_number(result, COLUMN(tpot_ms)));
+    frame_number(verdict, VERDICT_ttft_ms, result_number(result, COLUMN(ttft_ms)));
+    frame_text(verdict, VERDICT_ttft_text,
+               advise_time(result_number(result, COLUMN(ttft_ms)), time));
     advise_put_queued(verdict, &advice->targets, result);
-    frame_number(verdict, VERDICT_cost_per_million_tokens, result_number(result, COLUMN_COST));
+    frame_number(verdict, VERDICT_cost_per_million_tokens,
+                 result_number(result, COLUMN(cost_per_million_tokens)));
     advise_put_limits(verdict, VERDICT_limits, &advice->targets, result);
     if (advice->serves) {
         put_rates(advice, best, verdict);
     } else {
-        frame_number(verdict, VERDICT_batch, result_number(result, COLUMN_BATCH));
+        frame_number(verdict, VERDICT_batch, result_number(result, COLUMN(batch)));
     }
 }
 
@@ -130,17 +132,18 @@ static void put_room(const struct advice *advice, const struct result *result,
 {
     struct trust unseen = {.basis = BASIS_MEASURED};
     double hbm = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &unseen);
-    double kv = result_number(result, COLUMN_HBM_KV) / result_number(result, COLUMN_BATCH);
-    double blocks = result_number(result, COLUMN_KV_BLOCKS);
+    double kv = result_number(result, COLUMN(hbm_kv_bytes)) / result_number(result, COLUMN(batch));
+    double blocks = result_number(result, COLUMN(kv_blocks));
     bool engine = setup->system.engine[0] != '\0' && setup->kv_pool_tokens == 0;
     frame_number(verdict, VERDICT_several, advice->form.gpus > 1);
     frame_number(verdict, VERDICT_hbm_usable_bytes, or_nan(hbm * setup->hbm_usable));
     frame_number(verdict, VERDICT_hbm_bytes, or_nan(hbm));
-    frame_number(verdict, VERDICT_weights_bytes, or_nan(result_number(result, COLUMN_HBM_WEIGHTS)));
+    frame_number(verdict, VERDICT_weights_bytes,
+                 or_nan(result_number(result, COLUMN(hbm_weights_bytes))));
     frame_number(verdict, VERDICT_kv_bytes_a_sequence, or_nan(kv));
     frame_number(verdict, VERDICT_kv_tokens,
                  advice->serves ? blocks * (double)setup->mechanisms.prefix_block : NAN);
-    frame_number(verdict, VERDICT_max_batch, result_number(result, COLUMN_MAX_BATCH));
+    frame_number(verdict, VERDICT_max_batch, result_number(result, COLUMN(max_batch)));
     frame_number(verdict, VERDICT_bare, !advice->serves && engine);
 }
 
@@ -196,7 +199,7 @@ static void put_offload(const struct advice *advice, const struct search *search
     advise_put_rate(advice, search, &advice->form, verdict, VERDICT_offload_tokens_per_s);
     if (!advice->serves) {
         frame_number(verdict, VERDICT_offload_batch,
-                     result_number(advice_result(search), COLUMN_BATCH));
+                     result_number(advice_result(search), COLUMN(batch)));
     }
     if (advice_result(advice_plain(advice)) != NULL) {
         struct advise_ratio ratio = advise_ratio(advice, search, &advice->form);

@@ -9,16 +9,16 @@
 #include <xxhash.h>
 
 enum {
-#define COLUMN(name, type, what) DATA_##name,
+#define FIELD(name, type, what) DATA_##name,
 #include "answer/curves.def"
-#undef COLUMN
+#undef FIELD
     COLUMNS
 };
 
 static const struct frame_column columns[COLUMNS] = {
-#define COLUMN(id, type, meaning) {.key = #id, .unit = UNIT_##type},
+#define FIELD(id, type, meaning) {.key = #id, .unit = UNIT_##type},
 #include "answer/curves.def"
-#undef COLUMN
+#undef FIELD
 };
 
 enum { POINT_CURVE, POINT_SIZE, POINT_MISSES, POINT_COLUMNS };

@@ -6,65 +6,50 @@
 #include <inttypes.h>
 #include <math.h>
 
-static const char *const drawn_names[DRAWN_COUNT] = {
-#define DRAWN(id, name) name,
-#include "result/drawn.def"
-#undef DRAWN
-};
+/* The values of a figure, a row of figures apart. */
+static const double *values_of(const struct result *result, const struct column *column)
+{
+    return &result->draws.values[0][column->drawn - 1];
+}
 
 /* Does every draw have the figure? For a server, the seed can decide whether there is something to
  * count; if one draw has none, the figure is left out. */
-static bool drawn_in_all(const struct result *result, enum drawn drawn)
+static bool drawn_in_all(const struct result *result, const struct column *column)
 {
-    const struct result_draws *draws = &result->draws;
-    for (uint32_t i = 0; i < draws->count; i++) {
-        if (isnan(draws->values[i][drawn])) {
+    for (uint32_t i = 0; i < result->draws.count; i++) {
+        if (isnan(values_of(result, column)[i * DRAWN_MOST])) {
             return false;
         }
     }
-    return draws->count > 1;
+    return result->draws.count > 1;
 }
 
-static const double *values_of(const struct result *result, enum drawn drawn)
+static struct interval mean_of(const struct result *result, const struct column *column)
 {
-    return &result->draws.values[0][drawn];
-}
-
-static struct interval mean_of(const struct result *result, enum drawn drawn)
-{
-    return interval_mean(values_of(result, drawn), DRAWN_COUNT, result->draws.count);
-}
-
-/* The drawn figure of a column; DRAWN_COUNT if there is none. */
-static enum drawn drawn_of(const struct frame_column *column)
-{
-    int drawn = 0;
-    while (drawn < DRAWN_COUNT && drawn_columns[drawn] != figure_kinds[column->figure].column) {
-        drawn++;
-    }
-    return column->unit == UNIT_SHARE ? DRAWN_COUNT : (enum drawn)drawn;
+    return interval_mean(values_of(result, column), DRAWN_MOST, result->draws.count);
 }
 
 void drawn_means(struct frame *frame, const struct result *result)
 {
     for (uint32_t i = 0; frame != NULL && i < frame->column_count; i++) {
-        enum drawn drawn = drawn_of(&frame->columns[i]);
-        if (drawn != DRAWN_COUNT && drawn_in_all(result, drawn)) {
-            struct interval mean = mean_of(result, drawn);
+        const struct column *column = frame->columns[i].column;
+        bool drawn = column != NULL && column->drawn > 0 && frame->columns[i].unit != UNIT_SHARE;
+        if (drawn && drawn_in_all(result, column)) {
+            struct interval mean = mean_of(result, column);
             frame_mean(frame, i, mean.mean, mean.half);
         }
     }
 }
 
-bool drawn_span(const struct result *result, enum drawn drawn, char text[DRAWN_TEXT],
+bool drawn_span(const struct result *result, const struct column *column, char text[DRAWN_TEXT],
                 const char **out, struct error *why)
 {
     struct interval interval;
     *out = NULL;
-    if (!drawn_in_all(result, drawn)) {
+    if (!drawn_in_all(result, column)) {
         return true;
     }
-    if (!interval_of(values_of(result, drawn), DRAWN_COUNT, result->draws.count, &interval, why)) {
+    if (!interval_of(values_of(result, column), DRAWN_MOST, result->draws.count, &interval, why)) {
         return false;
     }
     int most = interval.p5 > 0 ? 2 - (int)floor(log10(interval.p5)) : 0;
@@ -76,8 +61,8 @@ bool drawn_span(const struct result *result, enum drawn drawn, char text[DRAWN_T
 
 const char *drawn_missed(const struct result *result, double wanted, char text[DRAWN_TEXT])
 {
-    enum drawn main = replication_main(result);
-    if (wanted == 0 || main == DRAWN_COUNT || !drawn_in_all(result, main)) {
+    const struct column *main = replication_main(result);
+    if (wanted == 0 || main == NULL || !drawn_in_all(result, main)) {
         return NULL;
     }
     struct interval interval = mean_of(result, main);
@@ -96,18 +81,19 @@ bool drawn_print_json(const struct result *result, FILE *out, struct error *why)
         return true;
     }
     fprintf(out, ",\"replications\":{\"draws\":%" PRIu32, draws->count);
-    for (int i = 0; i < DRAWN_COUNT; i++) {
+    const struct column *column;
+    for (uint32_t i = 0; (column = column_drawn(i)) != NULL; i++) {
         struct interval all;
-        if (!drawn_in_all(result, (enum drawn)i)) {
+        if (!drawn_in_all(result, column)) {
             continue;
         }
-        if (!interval_of(values_of(result, (enum drawn)i), DRAWN_COUNT, draws->count, &all, why)) {
+        if (!interval_of(values_of(result, column), DRAWN_MOST, draws->count, &all, why)) {
             return false;
         }
         fprintf(out,
                 ",\"%s\":{\"mean\":%.9g,\"low\":%.9g,\"high\":%.9g,\"deviation\":%.9g,"
                 "\"p5\":%.9g,\"median\":%.9g,\"p95\":%.9g}",
-                drawn_names[i], all.mean, all.mean - all.half, all.mean + all.half, all.deviation,
+                column->name, all.mean, all.mean - all.half, all.mean + all.half, all.deviation,
                 all.p5, all.median, all.p95);
     }
     fputc('}', out);
@@ -117,8 +103,8 @@ bool drawn_print_json(const struct result *result, FILE *out, struct error *why)
 void drawn_print_csv_head(FILE *out)
 {
     fputs(",draws", out);
-    for (int i = 0; i < DRAWN_COUNT; i++) {
-        const char *name = drawn_names[i];
+    for (uint32_t i = 0; column_drawn(i) != NULL; i++) {
+        const char *name = column_drawn(i)->name;
         fprintf(out, ",%s_mean,%s_low,%s_high", name, name, name);
     }
 }
@@ -126,12 +112,13 @@ void drawn_print_csv_head(FILE *out)
 void drawn_print_csv(const struct result *result, FILE *out)
 {
     fprintf(out, ",%" PRIu32, result->draws.count);
-    for (int i = 0; i < DRAWN_COUNT; i++) {
-        if (!drawn_in_all(result, (enum drawn)i)) {
+    const struct column *column;
+    for (uint32_t i = 0; (column = column_drawn(i)) != NULL; i++) {
+        if (!drawn_in_all(result, column)) {
             fputs(",,,", out);
             continue;
         }
-        struct interval all = mean_of(result, (enum drawn)i);
+        struct interval all = mean_of(result, column);
         fprintf(out, ",%.9g,%.9g,%.9g", all.mean, all.mean - all.half, all.mean + all.half);
     }
 }

@@ -13,7 +13,7 @@ enum { DRAWN_TEXT = SHOWN_TEXT };
 void drawn_means(struct frame *frame, const struct result *result);
 
 /* The range of the middle nine in ten draws, "41 - 52"; or NULL. */
-bool drawn_span(const struct result *result, enum drawn drawn, char text[DRAWN_TEXT],
+bool drawn_span(const struct result *result, const struct column *column, char text[DRAWN_TEXT],
                 const char **out, struct error *why);
 
 /* If the draws did not reach the requested precision of their main figure (0: none requested): "5 %

@@ -72,24 +72,23 @@ const struct list list_mechanisms = {"mechanisms", LIST_COLUMNS(mechanism_column
 
 /* ---- columns ---- */
 
-static const struct frame_column result_columns[] = {
+static const struct frame_column column_columns[] = {
     {.key = "column", .title = "column"},
+    {.key = "short", .title = "or"},
     {.key = "what", .title = "what it is", .wrap = true},
 };
 
 static bool list_words_add_columns(struct frame *frame, struct error *why)
 {
     (void)why;
-    for (int i = FIGURE_NONE + 1; i < FIGURES_AND_COLUMNS; i++) {
-        const struct figure_kind *kind = &figure_kinds[i];
-        if ((int)figure_find(kind->name, strlen(kind->name)) == i) {
-            frame_add(frame, (const char *[]){kind->name, kind->what}, 2);
-        }
+    for (const struct column *const *at = column_rows; *at != NULL; at++) {
+        const char *label = (*at)->label != NULL ? (*at)->label : "";
+        frame_add(frame, (const char *[]){(*at)->name, label, (*at)->what}, 3);
     }
     return true;
 }
 
-const struct list list_columns = {"columns", LIST_COLUMNS(result_columns), list_words_add_columns};
+const struct list list_columns = {"columns", LIST_COLUMNS(column_columns), list_words_add_columns};
 
 /* ---- engines ---- */
 

@@ -180,26 +180,26 @@ static bool deployment_command(const struct deployment *deployment, const char *
     return good;
 }
 
-static double deployment_number(const struct result *result, enum column column)
+static double deployment_number(const struct result *result, const struct column *column)
 {
-    return result->cells[column].set ? result_number(result, column) : 0;
+    return result_cell(result, column)->set ? result_number(result, column) : 0;
 }
 
 static void put_prediction(const struct deployment *deployment, char text[LINE])
 {
     const struct result *result = deployment->result;
     const struct {
-        enum column column;
+        const struct column *column;
         const char *name, *unit;
-    } figures[] = {{COLUMN_DECODE_RATE, "", " tokens a second"},
-                   {COLUMN_TTFT_P99, "(99th percentile of TTFT)", " ms "},
-                   {COLUMN_TTFT_P50, "(median of TTFT)", " ms "},
-                   {COLUMN_TPOT_P99, "(99th percentile of TPOT)", " ms "},
-                   {COLUMN_TPOT_P50, "(median of TPOT)", " ms "}};
+    } figures[] = {{COLUMN(decode_tokens_per_s), "", " tokens a second"},
+                   {COLUMN(ttft_p99_ms), "(99th percentile of TTFT)", " ms "},
+                   {COLUMN(ttft_p50_ms), "(median of TTFT)", " ms "},
+                   {COLUMN(tpot_p99_ms), "(99th percentile of TPOT)", " ms "},
+                   {COLUMN(tpot_p50_ms), "(median of TPOT)", " ms "}};
     int used = snprintf(text, LINE, "Predicted:");
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
         char number[SHOWN_TEXT];
-        if (result->cells[figures[i].column].set) {
+        if (result_cell(result, figures[i].column)->set) {
             range_single(result_number(result, figures[i].column), number, sizeof number);
             used += snprintf(text + used, (size_t)(LINE - used), "%s %s%s%s", used > 10 ? "," : "",
                              number, figures[i].unit, figures[i].name);
@@ -243,7 +243,7 @@ static bool put_requests(const struct point *point, const struct result *result,
     snprintf(values[PROMPT], LINE, "%.0f", prompt);
     snprintf(values[OUTPUT], LINE, "%.0f", output);
     snprintf(values[REQUESTS], LINE, "%zu", requests->count);
-    snprintf(values[RATE], LINE, "%.6g", deployment_number(result, COLUMN_RATE_IN));
+    snprintf(values[RATE], LINE, "%.6g", deployment_number(result, COLUMN(requests_in_per_s)));
     const char *path = point->workload.path;
     /* vLLM's own benchmark takes other requests of that data set than SGLang's, and scales none. */
     bool known = synthetic_is(path) && synthetic_says(path, "lengths") &&
@@ -263,7 +263,7 @@ static void put_batch(const struct point *point, const struct deployment *deploy
 {
     enum { TOKENS = 256 };
     uint64_t context = point->setup.context, output = context > TOKENS ? TOKENS : context / 2;
-    double batch = deployment_number(deployment->result, COLUMN_BATCH) * deployment->servers;
+    double batch = deployment_number(deployment->result, COLUMN(batch)) * deployment->servers;
     snprintf(values[PROMPT], LINE, "%" PRIu64, context - output);
     snprintf(values[OUTPUT], LINE, "%" PRIu64, output);
     snprintf(values[REQUESTS], LINE, "%.0f", 4 * batch);

@@ -230,7 +230,7 @@ static bool plan_command_read_options(const struct arguments *arguments,
                     least != NULL ? "--minimise" : "--maximise");
         return error_expect(why, "one goal; a bound on the other is a target");
     }
-    return (best == NULL || best_read(best, "--best", &out->best, why)) &&
+    return (best == NULL || (out->best = best_read(best, "--best", why)) != NULL) &&
            read_targets(arguments, &out->targets, why) &&
            read_allowed(arguments_text(arguments, ALLOW), &out->candidates, why);
 }

@@ -77,14 +77,14 @@ static const struct frame_column fixed_columns[FIXED_COLUMNS + 1] = {
                .optional = true,
                .name = "batch",
                .what = "sequences, if they are not the axis"},
-    [KV] = {.figure = FIGURE_KV, .drop = 2, .optional = true},
-    [CACHE] = {.figure = FIGURE_CACHE, .optional = true, .extra = true},
-    [HBM] = {.figure = FIGURE_HBM, .optional = true},
-    [HIT] = {.figure = FIGURE_HIT, .optional = true, .drop = 1},
-    [MASS] = {.figure = FIGURE_MASS, .optional = true},
-    [TPOT] = {.figure = FIGURE_TPOT, .optional = true},
-    [RATE] = {.figure = FIGURE_RATE, .optional = true},
-    [COST] = {.figure = FIGURE_COST, .optional = true},
+    [KV] = {.of = "kv", .drop = 2, .optional = true},
+    [CACHE] = {.of = "cache_bytes", .optional = true, .extra = true},
+    [HBM] = {.of = "hbm_bytes", .optional = true},
+    [HIT] = {.of = "hit_ratio", .optional = true, .drop = 1},
+    [MASS] = {.of = "mass_recall", .optional = true},
+    [TPOT] = {.of = "tpot_ms", .optional = true},
+    [RATE] = {.of = "decode_tokens_per_s", .optional = true},
+    [COST] = {.of = "cost_per_million_tokens", .optional = true},
     [WORD] = {.title = "", .name = "verdict", .what = "wins, or ties with what wins"},
 };
 
@@ -99,7 +99,7 @@ const struct frame_column *plan_columns(uint32_t *count)
 struct plan_frame_report {
     const struct planning *planning;
     const struct targets *targets;
-    struct target compared;              /* the figure of --best; COLUMN_COUNT: none */
+    struct target compared;              /* the figure of --best; NULL: none */
     const struct target *judged[JUDGED]; /* shown in extra columns */
     uint32_t judged_count;
     struct frame_column columns[FIXED_COLUMNS + JUDGED + 1];
@@ -108,12 +108,12 @@ struct plan_frame_report {
 };
 
 /* Has this column a place in the table, or an earlier target it? */
-static bool plan_frame_is_shown(const struct plan_frame_report *report, enum column column)
+static bool plan_frame_is_shown(const struct plan_frame_report *report, const struct column *column)
 {
-    bool shows = column == COLUMN_BATCH;
+    bool shows = column == COLUMN(batch);
     for (uint32_t i = 0; i < FIXED_COLUMNS; i++) {
-        enum figure figure = fixed_columns[i].figure;
-        shows = shows || (figure != FIGURE_NONE && figure_kinds[figure].column == column);
+        const char *of = fixed_columns[i].of;
+        shows = shows || (of != NULL && column_find(of) == column);
     }
     for (uint32_t i = 0; i < report->judged_count; i++) {
         shows = shows || report->judged[i]->column == column;
@@ -130,8 +130,8 @@ static void plan_frame_list_columns(struct plan_frame_report *report)
     for (uint32_t i = 0; i < report->targets->count + 1; i++) {
         bool last = i == report->targets->count;
         const struct target *target = last ? &report->compared : &report->targets->all[i];
-        if (target->column != COLUMN_COUNT && !plan_frame_is_shown(report, target->column)) {
-            const char *name = column_kinds[target->column].name;
+        if (target->column != NULL && !plan_frame_is_shown(report, target->column)) {
+            const char *name = target->column->name;
             report->judged[report->judged_count++] = target;
             report->columns[count++] =
                 (struct frame_column){.title = name, .unit = UNIT_COUNT, .name = name};
@@ -154,7 +154,7 @@ static void fit_columns(struct plan_frame_report *report)
     columns[HARDWARE].title = plan_machines_differ(report->planning) ? "hardware" : NULL;
     columns[AT].title = plan_axis(report->planning);
     columns[BATCH].title = plan_frame_has_batch(report->planning) ? "batch" : "";
-    columns[CACHE].extra = !targets_judge(report->targets, COLUMN_CACHE_BYTES);
+    columns[CACHE].extra = !targets_judge(report->targets, COLUMN(cache_bytes));
 }
 
 /* ---- for programs ---- */
@@ -186,10 +186,9 @@ static void put_near(const struct plan_frame_report *report, const struct result
 {
     struct targets open;
     json_t *list = json_array();
-    bool any = false;
-    for (int i = 0; i < RESULT_BANDS; i++) {
-        any = any || result->cells[COLUMN_ERROR_BAND + i].set;
-    }
+    bool any = result_cell(result, COLUMN(error_band))->set ||
+               result_cell(result, COLUMN(ttft_band))->set ||
+               result_cell(result, COLUMN(tpot_band))->set;
     targets_open(report->targets, result, &open);
     for (uint32_t i = 0; i < open.count; i++) {
         json_array_append_new(list, json_string(open.all[i].text));
@@ -275,9 +274,9 @@ static bool plan_frame_put_data(const struct plan_frame_report *report, const st
 /* What limits a run, in its step or its memory: "link, 56 % of the step". */
 static const char *name_block(const struct result *result, char text[BLOCK])
 {
-    const struct result_item *part = result_largest(result, COLUMN_PARTS);
-    const struct result_item *stall = result_largest(result, COLUMN_STALLS);
-    double ns = (double)result->cells[COLUMN_STEP].integer;
+    const struct result_item *part = result_largest(result, COLUMN(parts_us));
+    const struct result_item *stall = result_largest(result, COLUMN(stalls_us));
+    double ns = (double)result_cell(result, COLUMN(step_us))->integer;
     text[0] = '\0';
     if (part == NULL || part->ns == 0) {
         snprintf(text, BLOCK, "%s", result->message);
@@ -301,7 +300,7 @@ static void put_met(const struct plan_frame_report *report, const struct search 
     frame_text(frame, AT,
                search_label(search, planning->maximise, search->found, text, sizeof text));
     if (plan_frame_has_batch(planning)) {
-        frame_number(frame, BATCH, result_number(result, COLUMN_BATCH));
+        frame_number(frame, BATCH, result_number(result, COLUMN(batch)));
     } else {
         frame_text(frame, BATCH, "");
     }
@@ -319,7 +318,7 @@ static void put_met(const struct plan_frame_report *report, const struct search 
 static void put_missed(const struct plan_frame_report *report, const struct search *search)
 {
     char text[2 * LINE], violation[LINE], block[BLOCK], label[TEXT];
-    enum column compared = report->compared.column;
+    const struct column *compared = report->compared.column;
     if (search->nearest == GRID_NONE) {
         violation_describe(report->targets, compared, &search->results[0], text);
     } else {

@@ -11,7 +11,7 @@ static bool check_workload(const struct scenario *scenario, const struct targets
     for (uint32_t i = 0; !scenario_serves(scenario) && i < targets->count; i++) {
         if (target_serves(&targets->all[i])) {
             error_usage(why, "--target", 0, "'%s' is a serving metric; it needs a 'workload'",
-                        column_kinds[targets->all[i].column].name);
+                        targets->all[i].column->name);
             return error_expect(why, pareto ? "a metric of a decode step, such as tpot_ms"
                                             : "--set workload=NAME, such as conversations; or a "
                                               "metric of a decode step, such as tpot_ms");
@@ -27,7 +27,7 @@ static bool check_objectives(const struct scenario *scenario,
     const struct node *slo = node_said(scenario->root, "slo");
     bool said = slo != NULL && (slo->kind != NODE_MAP || slo->count > 0);
     bool walked = options->axis != NULL && strncmp(options->axis, "slo", 3) == 0;
-    if (said || walked || !targets_judge(&options->targets, COLUMN_GOODPUT)) {
+    if (said || walked || !targets_judge(&options->targets, COLUMN(goodput))) {
         return true;
     }
     error_usage(why, "--target", 0,

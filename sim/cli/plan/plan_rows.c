@@ -15,26 +15,26 @@
 
 enum { VALUE = 64 };
 
-#define COLUMN(name, type, what) PLAN_##name,
+#define FIELD(name, type, what) PLAN_##name,
 enum {
 #include "answer/plans.def"
     PLAN_COLUMNS
 };
-#undef COLUMN
-#define COLUMN(name, type, what) POINT_##name,
+#undef FIELD
+#define FIELD(name, type, what) POINT_##name,
 enum {
 #include "answer/plan_points.def"
     POINT_COLUMNS
 };
-#undef COLUMN
-#define COLUMN(name, type, meaning) {.key = #name, .unit = UNIT_##type},
+#undef FIELD
+#define FIELD(name, type, meaning) {.key = #name, .unit = UNIT_##type},
 static const struct frame_column stored_columns[PLAN_COLUMNS] = {
 #include "answer/plans.def"
 };
 static const struct frame_column point_columns[POINT_COLUMNS] = {
 #include "answer/plan_points.def"
 };
-#undef COLUMN
+#undef FIELD
 
 /* The columns that are the same in all rows. */
 struct plan_rows_said {
@@ -50,7 +50,7 @@ static uint64_t plan_rows_add_text(const char *text, uint64_t hash)
 
 static const char *run_name(const struct search *search, uint32_t value)
 {
-    const struct cell *run = &search->results[value].cells[COLUMN_RUN];
+    const struct cell *run = result_cell(&search->results[value], COLUMN(run));
     return run->set ? run->text : NULL;
 }
 

@@ -18,7 +18,7 @@ bool plan_nearest_explain(const struct planning *planning, struct error *why)
         return true;
     }
     const struct search *search = &planning->searches[planning->nearest];
-    if (!search->results[search->nearest].cells[COLUMN_STEP].set) {
+    if (!result_cell(&search->results[search->nearest], COLUMN(step_us))->set) {
         return true;
     }
     struct scenario nearest;
@@ -40,7 +40,7 @@ static void plan_winner_print_note(struct note note)
 static bool plan_winner_print_command(const struct scenario *point, const struct result *result,
                                       struct error *why)
 {
-    const struct cell *held = &result->cells[COLUMN_DRAM_KV];
+    const struct cell *held = result_cell(result, COLUMN(dram_kv_bytes));
     struct server_command command;
     if (!server_command(point, result, NULL, &command, why)) {
         return false;
@@ -53,7 +53,7 @@ static bool plan_winner_print_command(const struct scenario *point, const struct
     if (command.lacks[0] != '\0') {
         printf("\nnot in that command: %s\n", command.lacks);
     }
-    if (result->cells[COLUMN_RESIDENT_SHARE].set && held->set) {
+    if (result_cell(result, COLUMN(resident_share))->set && held->set) {
         plan_winner_print_note(note_host_pool((uint64_t)held->integer));
     }
     if (command.pool > 0) {

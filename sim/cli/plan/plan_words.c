@@ -51,14 +51,14 @@ static bool is_numeric(const struct planning *planning)
 
 static const char *most_or_least(const struct planning *planning)
 {
-    return best_is_least(planning->best) ? "least" : "most";
+    return planning->best->best == BEST_LEAST ? "least" : "most";
 }
 
 void plan_goal(const struct planning *planning, char text[PLAN_GOAL])
 {
     if (planning->by_figure) {
-        snprintf(text, PLAN_GOAL, "%s %s over %s", most_or_least(planning),
-                 column_kinds[planning->best].name, plan_axis(planning));
+        snprintf(text, PLAN_GOAL, "%s %s over %s", most_or_least(planning), planning->best->name,
+                 plan_axis(planning));
         return;
     }
     const char *liked = is_numeric(planning) ? planning->maximise ? "largest" : "least"
@@ -80,8 +80,8 @@ static void say_name(const struct planning *planning, const struct search *searc
 /* What a lossy winner attends to: the answer must not sound as if nothing were lost. */
 static void say_mass(const struct result *result, char text[PLAN_ANSWER])
 {
-    const struct cell *mass = &result->cells[COLUMN_MASS_RECALL];
-    const struct cell *lossless = &result->cells[COLUMN_LOSSLESS];
+    const struct cell *mass = result_cell(result, COLUMN(mass_recall));
+    const struct cell *lossless = result_cell(result, COLUMN(lossless));
     if (!lossless->set || strcmp(lossless->text, "lossy") != 0) {
         return;
     }
@@ -178,7 +178,7 @@ static void say_winner(const struct planning *planning, const struct targets *ta
     say_mass(&search->results[search->found], text);
     if (planning->by_figure) {
         text_append(text, PLAN_ANSWER, " has the %s %s, %s", most_or_least(planning),
-                    column_kinds[planning->best].name,
+                    planning->best->name,
                     target_format(&figure, &search->results[search->found], best));
         say_value(planning, search, ", with ", text);
         say_ties(planning, text);

@@ -21,15 +21,15 @@ static const struct frame_column columns[] = {
               .optional = true,
               .name = "budget",
               .what = "share of the context that the cache holds"},
-    {.figure = FIGURE_BATCH}, /* the other axis */
-    {.figure = FIGURE_KV, .optional = true, .drop = 1},
-    {.figure = FIGURE_CACHE, .optional = true, .extra = true},
-    {.figure = FIGURE_HBM},
-    {.figure = FIGURE_HIT, .optional = true, .drop = 2},
-    {.figure = FIGURE_MASS, .optional = true},
-    {.figure = FIGURE_TPOT},
-    {.figure = FIGURE_RATE},
-    {.figure = FIGURE_COST, .optional = true},
+    {.of = "batch"}, /* the other axis */
+    {.of = "kv", .optional = true, .drop = 1},
+    {.of = "cache_bytes", .optional = true, .extra = true},
+    {.of = "hbm_bytes"},
+    {.of = "hit_ratio", .optional = true, .drop = 2},
+    {.of = "mass_recall", .optional = true},
+    {.of = "tpot_ms"},
+    {.of = "decode_tokens_per_s"},
+    {.of = "cost_per_million_tokens", .optional = true},
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
@@ -38,12 +38,12 @@ static const struct frame_column served[] = {
     [HARDWARE] = {.title = "hardware"},
     [AXIS] = {.unit = UNIT_COUNT}, /* each axis is a title */
     [AXIS + 1] = {.unit = UNIT_COUNT},
-    {.figure = FIGURE_TTFT},
-    {.figure = FIGURE_TTFT_P99},
-    {.figure = FIGURE_TPOT_MEAN},
-    {.figure = FIGURE_RATE, .what = "output tokens a second"},
-    {.figure = FIGURE_GPU_RATE},
-    {.figure = FIGURE_COST, .optional = true},
+    {.of = "ttft_ms"},
+    {.of = "ttft_p99_ms", .title = "p99"},
+    {.of = "tpot_ms"},
+    {.of = "decode_tokens_per_s", .what = "output tokens a second"},
+    {.of = "tokens_per_s_per_gpu"},
+    {.of = "cost_per_million_tokens", .optional = true},
 };
 enum { SERVED = sizeof served / sizeof served[0] };
 static_assert(WHATIF_MOST_AXES == 2, "each axis has a column");
@@ -93,8 +93,8 @@ static void tradeoff_report_put_run(const struct tradeoff *tradeoff, const struc
     const struct cell *cells = run->result->cells;
     uint32_t axes = tradeoff->serves ? study->axis_count : study->axis_count - 1;
     frame_row(frame);
-    frame_text(frame, SYSTEM, cells[COLUMN_SYSTEM].text);
-    frame_text(frame, HARDWARE, cells[COLUMN_HARDWARE].text);
+    frame_text(frame, SYSTEM, cells[COLUMN(system)->index].text);
+    frame_text(frame, HARDWARE, cells[COLUMN(hardware)->index].text);
     for (uint32_t i = 0; i < axes; i++) {
         char label[TEXT];
         frame_text(frame, AXIS + i,

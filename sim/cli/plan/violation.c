@@ -4,17 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t say_absent(enum column column, size_t used, char text[VIOLATION_TEXT])
+static size_t say_absent(const struct column *column, size_t used, char text[VIOLATION_TEXT])
 {
-    return (size_t)snprintf(text + used, VIOLATION_TEXT - used, "%shas no %s%s",
-                            used > 0 ? ", " : "", column_kinds[column].name,
-                            column == COLUMN_COST ? " (the hardware has no price_per_hour)" : "");
+    return (size_t)snprintf(
+        text + used, VIOLATION_TEXT - used, "%shas no %s%s", used > 0 ? ", " : "", column->name,
+        column == COLUMN(cost_per_million_tokens) ? " (the hardware has no price_per_hour)" : "");
 }
 
-void violation_describe(const struct targets *targets, enum column compared,
+void violation_describe(const struct targets *targets, const struct column *compared,
                         const struct result *result, char text[VIOLATION_TEXT])
 {
-    const char *status = result->cells[COLUMN_STATUS].text;
+    const char *status = result_cell(result, COLUMN(status))->text;
     size_t used = 0;
     text[0] = '\0';
     if (strcmp(status, "ok") != 0) {
@@ -39,7 +39,7 @@ void violation_describe(const struct targets *targets, enum column compared,
                                      target_format(target, result, value));
         }
     }
-    bool lacks = compared != COLUMN_COUNT && !result->cells[compared].set;
+    bool lacks = compared != NULL && !result_cell(result, compared)->set;
     if (lacks && !targets_judge(targets, compared) && used < VIOLATION_TEXT) {
         say_absent(compared, used, text);
     }

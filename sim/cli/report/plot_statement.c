@@ -100,11 +100,11 @@ static void append_only(const struct plot_statement *statement, FILE *out)
 static void append_cells(FILE *out)
 {
     fputs(", cell(id, place, key, what, value) AS (", out);
-    for (int i = 0; i < COLUMN_COUNT; i++) {
-        const struct column_kind *kind = &column_kinds[i];
-        fprintf(out, "%sSELECT id, %d, '%s', ", i > 0 ? " UNION ALL " : "", i, kind->name);
-        append_quoted(kind->what, strlen(kind->what), out);
-        fprintf(out, ", %s FROM ok\n", kind->name);
+    for (uint32_t i = 0; i < column_count; i++) {
+        const struct column *column = column_rows[i];
+        fprintf(out, "%sSELECT id, %u, '%s', ", i > 0 ? " UNION ALL " : "", i, column->name);
+        append_quoted(column->what, strlen(column->what), out);
+        fprintf(out, ", %s FROM ok\n", column->name);
     }
     fputs(")\n", out);
 }

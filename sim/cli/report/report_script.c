@@ -82,7 +82,8 @@ static bool write_step(const struct report *report, const char *run, const char 
     struct result result;
     result_init(&result);
     bool ok = text_open(&trace, why) && store_get(report->store, run, &result, why);
-    bool asked = ok && result.cells[COLUMN_STEP].set && !result.cells[COLUMN_REQUESTS].set;
+    bool asked = ok && result_cell(&result, COLUMN(step_us))->set &&
+                 !result_cell(&result, COLUMN(requests))->set;
     bool made = asked && trace_run(run, result.scenario, trace.out, &unmade);
     char *text = text_close(&trace, made, &unmade);
     if (text != NULL) {

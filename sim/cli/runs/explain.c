@@ -2,7 +2,6 @@
 #include "cli/runs/explain.h"
 
 #include "base/text.h"
-#include "answer/figures.h"
 #include "cli/frame/progress.h"
 #include "cli/runs/explain_words.h"
 #include "cli/runs/sweep_keys.h"
@@ -17,10 +16,10 @@ enum { SETTING = 256 };
 
 static void print_step(const struct result *result, FILE *out)
 {
-    double ns = (double)result->cells[COLUMN_STEP].integer;
-    const struct result_item *part = result_largest(result, COLUMN_PARTS);
-    const struct result_item *stall = result_largest(result, COLUMN_STALLS);
-    double waits = figure_value(result, FIGURE_STALLED);
+    double ns = (double)result_cell(result, COLUMN(step_us))->integer;
+    const struct result_item *part = result_largest(result, COLUMN(parts_us));
+    const struct result_item *stall = result_largest(result, COLUMN(stalls_us));
+    double waits = result_number(result, COLUMN(stall));
     fprintf(out, "A step takes %.*f ms. ", ns < 1e8 ? 2 : 1, ns / 1e6);
     fprintf(out, "The largest part of its critical path is %s, ", part->name);
     explain_percent((double)part->ns / ns, out);
@@ -39,9 +38,9 @@ static void print_step(const struct result *result, FILE *out)
 static void write_run(const struct explanation *explanation, FILE *out)
 {
     const struct result *result = &explanation->result;
-    fprintf(out, "%s, batch %" PRId64 ": ", result->cells[COLUMN_SYSTEM].text,
-            result->cells[COLUMN_BATCH].integer);
-    if (result->cells[COLUMN_STEP].set) {
+    fprintf(out, "%s, batch %" PRId64 ": ", result_cell(result, COLUMN(system))->text,
+            result_cell(result, COLUMN(batch))->integer);
+    if (result_cell(result, COLUMN(step_us))->set) {
         print_step(result, out);
         explain_helps(explanation, &explanation->times[0], "", out);
         explain_measure_first(explanation, "the step", EXPLAIN_SHOWN, out);

@@ -40,12 +40,12 @@ static void print_changes(const struct result *result, const struct result *end,
 {
     char before[CELL_SIZE], after[CELL_SIZE];
     const char *between = "";
-    for (int c = 0; c < COLUMN_COUNT; c++) {
-        const char *old = cell_text(result, (enum column)c, before);
-        const char *new = cell_text(end, (enum column)c, after);
-        if (column_kinds[c].type != COLUMN_TYPE_TEXT && c != COLUMN_NOTES && old != NULL &&
+    for (uint32_t i = 0; i < column_count; i++) {
+        const struct column *column = column_rows[i];
+        const char *old = cell_text(result, column, before), *new = cell_text(end, column, after);
+        if (!column_is_text(column) && column->holds != HOLDS_NOTES && old != NULL &&
             new != NULL &&strcmp(old, new) != 0) {
-            fprintf(out, "%s\"%s\":%s", between, column_kinds[c].name, new);
+            fprintf(out, "%s\"%s\":%s", between, column->name, new);
             between = ",";
         }
     }

@@ -98,7 +98,7 @@ static struct explain_shared print_before(const struct result *result, double be
     add_share(&shares, "prefixes from the host", load / before);
     add_share(&shares, "steps with its prompt", prefill / before);
     add_share(&shares, "waiting beside others", shared.others / before);
-    print_mean("A first token takes", result_number(result, COLUMN_TTFT), out);
+    print_mean("A first token takes", result_number(result, COLUMN(ttft_ms)), out);
     fputs(" in the mean: ", out);
     print_shares(&shares, out);
     fputs(".", out);
@@ -110,7 +110,7 @@ static void print_after(const struct result *result, double after, struct explai
 {
     struct shares shares = {.count = 0};
     double others = waited(result, "others") + waited(result, "preempted") - before.others;
-    if (!result->cells[COLUMN_TPOT].set || after <= 0) {
+    if (!result_cell(result, COLUMN(tpot_ms))->set || after <= 0) {
         return;
     }
     add_share(&shares, "decoding", waited(result, "decode") / after);
@@ -120,7 +120,7 @@ static void print_after(const struct result *result, double after, struct explai
         add_share(&shares, pipeline_part_names[part],
                   waited(result, pipeline_part_names[part]) / after);
     }
-    print_mean(" A later one takes", result_number(result, COLUMN_TPOT), out);
+    print_mean(" A later one takes", result_number(result, COLUMN(tpot_ms)), out);
     fputs(": ", out);
     print_shares(&shares, out);
     fputs(".", out);
@@ -139,10 +139,11 @@ static double level(const struct result *result, int figure)
 
 static void print_load(const struct result *result, FILE *out)
 {
-    const struct cell *grows = &result->cells[COLUMN_QUEUE_GROWS];
-    const struct cell *blocks = &result->cells[COLUMN_KV_BLOCKS];
+    const struct cell *grows = result_cell(result, COLUMN(queue_grows));
+    const struct cell *blocks = result_cell(result, COLUMN(kv_blocks));
     fprintf(out, " The GPU computes for %.0f %% of the time, %.1f requests at once",
-            100 * result->cells[COLUMN_GPU_BUSY].real, level(result, RESULT_SERIES_running));
+            100 * result_cell(result, COLUMN(gpu_busy_share))->real,
+            level(result, RESULT_SERIES_running));
     if (blocks->set && blocks->integer > 0) {
         fprintf(out, ", and the KV pool is %.0f %% full",
                 100 * level(result, RESULT_SERIES_blocks) / (double)blocks->integer);
@@ -159,7 +160,7 @@ static void print_load(const struct result *result, FILE *out)
 
 static const char *explain_times_name_of(const struct explain_time *time)
 {
-    return time->column == COLUMN_TTFT ? "TTFT" : "TPOT";
+    return time->column == COLUMN(ttft_ms) ? "TTFT" : "TPOT";
 }
 
 /* Products of as few rows as there are sequences reach a small share of the peak. */
@@ -177,7 +178,7 @@ static void print_causes(const struct explain_time *time, FILE *out)
         fprintf(out, " %s hangs on (in proportion): ", explain_times_name_of(time));
         print_shares(&shares, out);
         fputs(
-            of[CAUSE_PRODUCTS] > MUCH && time->column == COLUMN_TPOT
+            of[CAUSE_PRODUCTS] > MUCH && time->column == COLUMN(tpot_ms)
                 ? " (products: a tile of rows that few sequences fill takes as long as a full one)."
                 : ".",
             out);

@@ -15,7 +15,7 @@ void explain_percent(double share, FILE *out)
 /* Requests have not the regularity of steps: their means deserve fewer digits. */
 static void print_ms(const struct explain_time *time, double ms, FILE *out)
 {
-    bool step = time->column == COLUMN_STEP;
+    bool step = time->column == COLUMN(step_us);
     fprintf(out, " off %s, %.*f ms", step ? "the step" : "it", step ? 2 : ms < 100 ? 1 : 0, ms);
 }
 
@@ -23,7 +23,7 @@ void explain_helps(const struct explanation *explanation, const struct explain_t
                    const char *of, FILE *out)
 {
     uint32_t shown = 0;
-    double ms = (double)explanation->result.cells[time->column].integer / 1e6;
+    double ms = (double)result_cell(&explanation->result, time->column)->integer / 1e6;
     for (uint32_t i = 0; i < time->count && shown < EXPLAIN_SHOWN; i++) {
         const struct explain_figure *figure = &time->figures[i];
         if (-figure->better < EXPLAIN_TOLD) {

@@ -9,18 +9,18 @@
 enum { STALLS = 256 };
 
 static const struct frame_column step_columns[] = {
-    {.figure = FIGURE_BATCH},
-    {.figure = FIGURE_KV, .drop = 3},
-    {.figure = FIGURE_RESIDENT, .optional = true, .extra = true},
-    {.figure = FIGURE_CACHE, .extra = true},
-    {.figure = FIGURE_HBM, .extra = true},
-    {.figure = FIGURE_HOST, .extra = true},
-    {.figure = FIGURE_HIT},
-    {.figure = FIGURE_MASS, .drop = 1},
-    {.figure = FIGURE_PREFILL, .optional = true},
-    {.figure = FIGURE_STEP_TOKENS, .optional = true},
-    {.figure = FIGURE_STEP},
-    {.figure = FIGURE_RATE},
+    {.of = "batch"},
+    {.of = "kv", .drop = 3},
+    {.of = "resident_share", .optional = true, .extra = true},
+    {.of = "cache_bytes", .extra = true},
+    {.of = "hbm_bytes", .extra = true},
+    {.of = "dram_bytes", .extra = true},
+    {.of = "hit_ratio"},
+    {.of = "mass_recall", .drop = 1},
+    {.of = "prefill_ms", .optional = true},
+    {.of = "step_tokens", .optional = true},
+    {.of = "step_us"},
+    {.of = "decode_tokens_per_s"},
     {.title = "5 - 95 %",
      .unit = UNIT_COUNT,
      .optional = true,
@@ -31,32 +31,32 @@ static const struct frame_column step_columns[] = {
      .drop = 2,
      .name = "best",
      .what = "tokens a second as a share of the best run beside it"},
-    {.figure = FIGURE_E2E_RATE, .optional = true},
-    {.figure = FIGURE_COST, .optional = true},
-    {.figure = FIGURE_LINK, .extra = true},
-    {.figure = FIGURE_STALLED},
+    {.of = "e2e_tokens_per_s", .optional = true},
+    {.of = "cost_per_million_tokens", .optional = true},
+    {.of = "h2d_bytes_per_step", .extra = true},
+    {.of = "stall"},
     {.title = "waiting for (% of step)", .name = "waits", .what = "what it waits for"},
 };
 
 static const struct frame_column served_columns[] = {
-    {.figure = FIGURE_REQUESTS, .drop = 3},
-    {.figure = FIGURE_RATE_IN, .optional = true, .drop = 2},
-    {.figure = FIGURE_RATE_OUT, .optional = true, .drop = 2},
-    {.figure = FIGURE_GPU_HIT, .optional = true},
-    {.figure = FIGURE_HOST_HIT, .optional = true},
-    {.figure = FIGURE_DISK_HIT, .optional = true},
-    {.figure = FIGURE_POOL_HIT, .optional = true},
-    {.figure = FIGURE_HOST_SAVES, .optional = true},
-    {.figure = FIGURE_TTFT_P50, .optional = true},
-    {.figure = FIGURE_TTFT_P99, .optional = true},
-    {.figure = FIGURE_TPOT_P50, .optional = true},
-    {.figure = FIGURE_TPOT_P99, .optional = true},
-    {.figure = FIGURE_RATE, .optional = true, .what = "output tokens a second"},
-    {.figure = FIGURE_GOODPUT, .optional = true},
-    {.figure = FIGURE_COST, .optional = true},
-    {.figure = FIGURE_PREEMPTIONS, .optional = true, .drop = 1},
-    {.figure = FIGURE_E2E, .extra = true},
-    {.figure = FIGURE_RESIDENT, .optional = true, .extra = true},
+    {.of = "requests", .drop = 3},
+    {.of = "requests_in_per_s", .optional = true, .drop = 2},
+    {.of = "requests_out_per_s", .optional = true, .drop = 2},
+    {.of = "gpu_hit", .optional = true},
+    {.of = "host_hit", .optional = true},
+    {.of = "disk_hit", .optional = true},
+    {.of = "pool_hit", .optional = true},
+    {.of = "host_saves_ms", .optional = true},
+    {.of = "ttft_p50_ms", .title = "TTFT ms", .name = "ttft", .optional = true},
+    {.of = "ttft_p99_ms", .title = "p99", .optional = true},
+    {.of = "tpot_p50_ms", .title = "TPOT ms", .name = "tpot", .optional = true},
+    {.of = "tpot_p99_ms", .title = "p99", .optional = true},
+    {.of = "decode_tokens_per_s", .optional = true, .what = "output tokens a second"},
+    {.of = "goodput", .optional = true},
+    {.of = "cost_per_million_tokens", .optional = true},
+    {.of = "preemptions", .optional = true, .drop = 1},
+    {.of = "e2e_ms", .extra = true},
+    {.of = "resident_share", .optional = true, .extra = true},
     {.title = "",
      .optional = true,
      .name = "marks",
@@ -85,7 +85,8 @@ static void write_stalls(const struct result *result, char text[STALLS])
     qsort(items, result->stall_count, sizeof items[0], by_time);
     text[0] = '\0';
     for (uint32_t i = 0; i < result->stall_count; i++) {
-        double percent = 100 * (double)items[i].ns / (double)result->cells[COLUMN_STEP].integer;
+        double percent =
+            100 * (double)items[i].ns / (double)result_cell(result, COLUMN(step_us))->integer;
         if (percent >= 0.5) {
             text_append(text, STALLS, "%s%s %.0f", i > 0 ? ", " : "", items[i].name, percent);
         }
@@ -97,7 +98,7 @@ bool runs_fill(struct frame *frame, const struct result *result, struct error *w
 {
     char stalls[STALLS], span[DRAWN_TEXT];
     const char *spread;
-    if (!drawn_span(result, DRAWN_DECODE_RATE, span, &spread, why)) {
+    if (!drawn_span(result, COLUMN(decode_tokens_per_s), span, &spread, why)) {
         return false;
     }
     if (result->family_count > 0) {
@@ -116,12 +117,12 @@ void runs_fill_served(struct frame *frame, const struct result *result)
 {
     if (result->draws.count > 0) {
         frame->columns[frame_find(frame, "rate")].drop = 1;
-        frame_number(frame, frame_find(frame, "requests"), figure_value(result, FIGURE_REQUESTS));
+        frame_number(frame, frame_find(frame, "requests"), result_number(result, COLUMN(requests)));
         drawn_means(frame, result);
     } else {
         frame_result(frame, result);
     }
-    if (result->cells[COLUMN_QUEUE_GROWS].integer > 0) {
+    if (result_cell(result, COLUMN(queue_grows))->integer > 0) {
         frame_text(frame, frame_find(frame, "marks"), "queue grows");
     }
 }

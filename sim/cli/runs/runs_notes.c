@@ -98,8 +98,8 @@ void runs_notes_destroy(struct runs_notes *notes)
 
 static void note_trust(struct runs_notes *notes, const struct result *result)
 {
-    const struct cell *extrapolated = &result->cells[COLUMN_EXTRAPOLATED];
-    const struct cell *assumed = &result->cells[COLUMN_ASSUMED_FIGURE];
+    const struct cell *extrapolated = result_cell(result, COLUMN(extrapolated));
+    const struct cell *assumed = result_cell(result, COLUMN(assumed_figure));
     for (uint32_t i = 0; i < result->basis_count && i < BASIS_COUNT; i++) {
         double share = result->basis[i].share;
         notes->least[i] = notes->timed == 0 ? share : fmin(notes->least[i], share);
@@ -129,27 +129,27 @@ static void note_notes(struct runs_notes *notes, const struct result *result, co
  * has. */
 static void note_band(struct runs_notes *notes, const struct result *result, const char *system)
 {
-    static const struct {
-        enum column column, figure;
+    const struct {
+        const struct column *column, *figure;
         const char *what;
-    } bands[] = {{COLUMN_TTFT_BAND, COLUMN_TTFT, "of TTFT "},
-                 {COLUMN_TPOT_BAND, COLUMN_TPOT, "of TPOT "},
-                 {COLUMN_ERROR_BAND, COLUMN_DECODE_RATE, "of tok/s "}};
+    } bands[] = {{COLUMN(ttft_band), COLUMN(ttft_ms), "of TTFT "},
+                 {COLUMN(tpot_band), COLUMN(tpot_ms), "of TPOT "},
+                 {COLUMN(error_band), COLUMN(decode_tokens_per_s), "of tok/s "}};
     enum { BANDS = sizeof bands / sizeof bands[0] };
     char text[128] = "";
-    bool serves = result->cells[COLUMN_REQUESTS].set, any = false;
+    bool serves = result_cell(result, COLUMN(requests))->set, any = false;
     for (size_t i = 0; i < BANDS; i++) {
-        any = any || result->cells[bands[i].column].set;
+        any = any || result_cell(result, bands[i].column)->set;
     }
     for (size_t i = serves ? 0 : BANDS - 1; any && i < BANDS; i++) {
-        const double *band = result->band[bands[i].column - COLUMN_ERROR_BAND];
+        const double *band = result->band[bands[i].column->band - BANDED_RATE];
         bool first = text[0] == '\0';
-        if (!result->cells[bands[i].figure].set) {
+        if (!result_cell(result, bands[i].figure)->set) {
             continue;
         }
         text_append(text, sizeof text, "%s%s%s", first ? "" : ", ", serves ? bands[i].what : "",
                     first ? "is " : "");
-        if (result->cells[bands[i].column].set) {
+        if (result_cell(result, bands[i].column)->set) {
             text_append(text, sizeof text, "%+.0f … %+.0f %%", 100 * band[0], 100 * band[1]);
         } else {
             text_append(text, sizeof text, "unknown");
@@ -161,9 +161,9 @@ static void note_band(struct runs_notes *notes, const struct result *result, con
 /* Where KV is left out but nothing misses, as in HBM, only the mass rests on the trace. */
 static void note_source(struct runs_notes *notes, const struct result *result, const char *system)
 {
-    const struct cell *source = &result->cells[COLUMN_TRACE_SOURCE];
-    const struct cell *trace = &result->cells[COLUMN_TRACE];
-    const struct cell *mass = &result->cells[COLUMN_MASS_RECALL];
+    const struct cell *source = result_cell(result, COLUMN(trace_source));
+    const struct cell *trace = result_cell(result, COLUMN(trace));
+    const struct cell *mass = result_cell(result, COLUMN(mass_recall));
     if (source->set) {
         runs_notes_add_text(&notes->sources, source->text, system);
     } else if (mass->set && mass->real < 1 && trace->set) {
@@ -174,23 +174,23 @@ static void note_source(struct runs_notes *notes, const struct result *result, c
 /* Did a server finish its workload, timed or not? */
 static bool is_served(const struct result *result)
 {
-    return result->cells[COLUMN_REQUESTS].set && result_ok(result);
+    return result_cell(result, COLUMN(requests))->set && result_ok(result);
 }
 
 /* A failed run has its reason in the table; its notes and basis are left out. */
 void runs_notes_add(struct runs_notes *notes, const struct result *result)
 {
-    const struct cell *name = &result->cells[COLUMN_SYSTEM];
+    const struct cell *name = result_cell(result, COLUMN(system));
     const char *system = name->set ? name->text : "-";
     runs_shared_add(&notes->shared, result);
-    if (!result->cells[COLUMN_STEP].set && !is_served(result)) {
+    if (!result_cell(result, COLUMN(step_us))->set && !is_served(result)) {
         return;
     }
     notes->runs++;
-    notes->decodes = notes->decodes || result->cells[COLUMN_STEP].set;
+    notes->decodes = notes->decodes || result_cell(result, COLUMN(step_us))->set;
     notes->ranged = notes->ranged || result->family_count > 0;
     note_notes(notes, result, system);
-    if (result->cells[COLUMN_BASIS].set) { /* not of a server that was not timed */
+    if (result_cell(result, COLUMN(basis))->set) { /* not of a server that was not timed */
         note_trust(notes, result);
         note_source(notes, result, system);
         note_band(notes, result, system);

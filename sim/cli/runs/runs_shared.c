@@ -9,18 +9,18 @@
 
 enum { LINE = 1024 };
 
-static const enum column shared_columns[SHARED_COUNT] = {
-    COLUMN_MODEL, COLUMN_GPUS, COLUMN_HARDWARE, COLUMN_CONTEXT, COLUMN_STEPS, COLUMN_WARMUP};
+static const char *const shared_columns[SHARED_COUNT] = {"model",   "gpus",  "hardware",
+                                                         "context", "steps", "warmup"};
 
 /* Note whether a run agrees with those before it. If machines differ only in their parts, as a40
  * and a40+pcie5-x16, `text` is cut to the GPU that they share. */
-static bool agrees(enum column column, const char *before, char *text)
+static bool agrees(const struct column *column, const char *before, char *text)
 {
     size_t gpu = strcspn(text, "+");
     if (before[0] == '\0' || strcmp(before, text) == 0) {
         return true;
     }
-    if (column != COLUMN_HARDWARE || strcspn(before, "+") != gpu ||
+    if (column != COLUMN(hardware) || strcspn(before, "+") != gpu ||
         strncmp(before, text, gpu) != 0) {
         return false;
     }
@@ -32,17 +32,18 @@ void runs_shared_add(struct runs_shared *shared, const struct result *result)
 {
     shared->families = shared->families || result->family_count > 0;
     for (int i = 0; i < SHARED_COUNT; i++) {
-        const struct cell *cell = &result->cells[shared_columns[i]];
+        const struct column *column = column_find(shared_columns[i]);
+        const struct cell *cell = result_cell(result, column);
         char text[RUNS_SHARED_TEXT];
         if (!cell->set) {
             continue;
         }
-        if (column_kinds[shared_columns[i]].type == COLUMN_TYPE_TEXT) {
+        if (column->unit == UNIT_TEXT) {
             snprintf(text, sizeof text, "%s", cell->text);
         } else {
             snprintf(text, sizeof text, "%" PRId64, cell->integer);
         }
-        shared->varies[i] = shared->varies[i] || !agrees(shared_columns[i], shared->text[i], text);
+        shared->varies[i] = shared->varies[i] || !agrees(column, shared->text[i], text);
         memcpy(shared->text[i], text, sizeof text);
     }
 }

@@ -114,7 +114,7 @@ static bool add_rate(struct runs_table *runs, const struct result *result, struc
                        sizeof *runs->rates, why)) {
         return false;
     }
-    tie_figure(result, COLUMN_DECODE_RATE, &runs->rates[runs->rate_count++]);
+    tie_figure(result, COLUMN(decode_tokens_per_s), &runs->rates[runs->rate_count++]);
     return true;
 }
 
@@ -128,7 +128,7 @@ static void add_draws(struct draws *draws, const struct result *result)
     draws->least = draws->most == 0 || count < draws->least ? count : draws->least;
     draws->most = count > draws->most ? count : draws->most;
     draws->ranged = draws->ranged || result->family_count > 0;
-    draws->serves = replication_main(result) == DRAWN_TTFT;
+    draws->serves = replication_main(result) == COLUMN(ttft_ms);
     if (drawn_missed(result, draws->precision, text) != NULL && draws->missed++ == 0) {
         text_copy(draws->example, DRAWN_TEXT, text);
     }
@@ -139,7 +139,7 @@ static void put_keys(struct runs_table *runs, uint32_t index, const struct resul
 {
     frame_row(runs->frame);
     frame_number(runs->frame, GROUP, (double)sweep_point_group(runs->scenario->sweep, index));
-    frame_text(runs->frame, SYSTEM, result->cells[COLUMN_SYSTEM].text);
+    frame_text(runs->frame, SYSTEM, result_cell(result, COLUMN(system))->text);
     for (uint32_t i = 0; i < runs->key_count; i++) {
         char value[TEXT];
         if (i == runs->layout) {
@@ -154,7 +154,7 @@ static void put_keys(struct runs_table *runs, uint32_t index, const struct resul
 /* A run without figures has its reason in their place. */
 static bool put_figures(struct runs_table *runs, const struct result *result, struct error *why)
 {
-    bool timed = result->cells[COLUMN_STEP].set;
+    bool timed = result_cell(result, COLUMN(step_us))->set;
     if (result_failed(result) || (!runs->serves && !timed)) {
         uint32_t batch = FIRST_KEY + runs->key_count;
         frame_result(runs->frame, result);

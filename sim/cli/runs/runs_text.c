@@ -30,10 +30,9 @@ static void print_json_families(const struct result *result, FILE *out)
         const struct result_family *family = &result->families[f];
         fprintf(out, "%s\"%s\":{", f == 0 ? ",\"families\":{" : ",", family->name);
         const char *between = "";
-        for (int i = 0; i < RANGE_COUNT; i++) {
+        for (uint32_t i = 0; column_ranged(i) != NULL; i++) {
             if (!isnan(family->values[i])) {
-                fprintf(out, "%s\"%s\":%.9g", between, column_kinds[column_ranges[i].column].name,
-                        family->values[i]);
+                fprintf(out, "%s\"%s\":%.9g", between, column_ranged(i)->name, family->values[i]);
                 between = ",";
             }
         }
@@ -71,18 +70,18 @@ static void print_json_seal(const struct result *result, FILE *out)
 bool run_print_json_open(const struct result *result, FILE *out, struct error *why)
 {
     char buffer[CELL_SIZE];
-    for (int c = 0; c < COLUMN_COUNT; c++) {
-        const struct column_kind *kind = &column_kinds[c];
-        const char *text = cell_text(result, (enum column)c, buffer);
-        if (text == NULL && column_is_end((enum column)c)) {
+    for (uint32_t i = 0; i < column_count; i++) {
+        const struct column *column = column_rows[i];
+        const char *text = cell_text(result, column, buffer);
+        if (text == NULL && column->is_end) {
             continue;
         }
-        fprintf(out, "%s\"%s\":", c == 0 ? "{" : ",", kind->name);
+        fprintf(out, "%s\"%s\":", i == 0 ? "{" : ",", column->name);
         if (text == NULL) {
             fputs("null", out);
-        } else if (kind->type != COLUMN_TYPE_TEXT) {
+        } else if (!column_is_text(column)) {
             fputs(text, out);
-        } else if (!print_json_text(kind->name, text, out, why)) {
+        } else if (!print_json_text(column->name, text, out, why)) {
             return false;
         }
     }
@@ -118,8 +117,8 @@ bool run_put_json(const struct result *result, struct frame *frame, uint32_t col
 
 void run_print_csv_head(bool drawn, FILE *out)
 {
-    for (int c = 0; c < COLUMN_COUNT; c++) {
-        fprintf(out, "%s%s", c == 0 ? "" : ",", column_kinds[c].name);
+    for (uint32_t i = 0; i < column_count; i++) {
+        fprintf(out, "%s%s", i == 0 ? "" : ",", column_rows[i]->name);
     }
     if (drawn) {
         drawn_print_csv_head(out);
@@ -127,21 +126,15 @@ void run_print_csv_head(bool drawn, FILE *out)
     fputc('\n', out);
 }
 
-static bool runs_text_is_number(enum column_type type)
-{
-    return type == COLUMN_TYPE_INTEGER || type == COLUMN_TYPE_REAL || type == COLUMN_TYPE_US ||
-           type == COLUMN_TYPE_MS;
-}
-
 void run_print_csv(const struct result *result, bool drawn, FILE *out)
 {
     char buffer[CELL_SIZE];
-    for (int c = 0; c < COLUMN_COUNT; c++) {
-        const char *text = cell_text(result, (enum column)c, buffer);
-        if (c > 0) {
+    for (uint32_t i = 0; i < column_count; i++) {
+        const char *text = cell_text(result, column_rows[i], buffer);
+        if (i > 0) {
             fputc(',', out);
         }
-        if (text != NULL && runs_text_is_number(column_kinds[c].type)) {
+        if (text != NULL && column_is_number(column_rows[i])) {
             fputs(text, out);
         } else if (text != NULL) {
             csv_fwrite(out, text, strlen(text));

@@ -36,9 +36,9 @@ static const struct frame_column columns[] = {
     {NAMED(unit_kind)},
     {NAMED(queries), .unit = UNIT_FLAG, .what = "of each query head"},
     {NAMED(approximate), .unit = UNIT_FLAG, .what = "rows as a speculative query would keep them"},
-#define COLUMN(field, means) {NAMED(field), .unit = UNIT_WHOLE, .what = (means)},
-    FIELDS(COLUMN)
-#undef COLUMN
+#define OF_TRACE(field, means) {NAMED(field), .unit = UNIT_WHOLE, .what = (means)},
+    FIELDS(OF_TRACE)
+#undef OF_TRACE
 };
 
 /* The source is written anew, on one line. */

@@ -17,7 +17,7 @@ enum { LINE = WHATIF_LINE };
 static const char *name_cache(const struct whatif *whatif, uint32_t point, char text[LINE])
 {
     char cache[SHOWN_TEXT];
-    const char *bytes = figure_text(&whatif->results[point], FIGURE_CACHE, cache);
+    const char *bytes = result_shown(&whatif->results[point], COLUMN(cache_bytes), cache);
     text[0] = '\0';
     for (uint32_t axis = 0; axis < whatif->axis_count && bytes != NULL; axis++) {
         if (strcmp(whatif->axes[axis].key, "mechanisms.budget") == 0) {
@@ -71,8 +71,8 @@ static void whatif_report_print_more(const struct whatif *whatif,
     double gained = whatif_worth(whatif, findings->more) - before;
     char line[2 * LINE], cache[SHOWN_TEXT];
     snprintf(line, sizeof line, "one GiB more than the scenario's %s is worth %+.3g %s (%+.1f %%)",
-             figure_text(own, FIGURE_CACHE, cache), gained, whatif_words[whatif->figure].unit,
-             100 * gained / before);
+             result_shown(own, COLUMN(cache_bytes), cache), gained,
+             whatif_words[whatif->figure].unit, 100 * gained / before);
     table_line("", line, out);
 }
 
@@ -112,7 +112,7 @@ static void whatif_report_print_title(const struct whatif *whatif, FILE *out)
 {
     const char *system = "";
     for (uint32_t i = 0; i < whatif->count && system[0] == '\0'; i++) {
-        const struct cell *cell = &whatif->results[i].cells[COLUMN_SYSTEM];
+        const struct cell *cell = result_cell(&whatif->results[i], COLUMN(system));
         system = cell->set ? cell->text : "";
     }
     for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {

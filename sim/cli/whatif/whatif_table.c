@@ -13,18 +13,16 @@ enum { TEXT = WHATIF_TEXT };
 enum { VALUE, FIRST_FIGURE };
 
 static const struct frame_column step_columns[] = {
-    {.figure = FIGURE_BATCH,
-     .optional = true,
-     .what = "sequences; shown where they vary along the axis"},
-    {.figure = FIGURE_KV, .drop = 1, .optional = true},
-    {.figure = FIGURE_RESIDENT, .optional = true},
-    {.figure = FIGURE_CACHE},
-    {.figure = FIGURE_HIT, .optional = true},
-    {.figure = FIGURE_MASS, .optional = true},
-    {.figure = FIGURE_STEP},
-    {.figure = FIGURE_RATE},
-    {.figure = FIGURE_STALLED},
-    {.figure = FIGURE_BY_LINK},
+    {.of = "batch", .optional = true, .what = "sequences; shown where they vary along the axis"},
+    {.of = "kv", .drop = 1, .optional = true},
+    {.of = "resident_share", .optional = true},
+    {.of = "cache_bytes"},
+    {.of = "hit_ratio", .optional = true},
+    {.of = "mass_recall", .optional = true},
+    {.of = "step_us"},
+    {.of = "decode_tokens_per_s"},
+    {.of = "stall"},
+    {.of = "by_link", .name = "link"},
 };
 
 uint32_t whatif_columns(bool serves, struct frame_column out[TABLE_MOST_COLUMNS])
@@ -45,10 +43,10 @@ uint32_t whatif_columns(bool serves, struct frame_column out[TABLE_MOST_COLUMNS]
 /* Does the batch vary along the axis, without being the axis? */
 static bool batch_varies(const struct whatif *whatif)
 {
-    const struct cell *first = &whatif->results[0].cells[COLUMN_BATCH];
+    const struct cell *first = result_cell(&whatif->results[0], COLUMN(batch));
     bool varies = false;
     for (uint32_t i = 0; i < whatif->count; i++) {
-        const struct cell *batch = &whatif->results[i].cells[COLUMN_BATCH];
+        const struct cell *batch = result_cell(&whatif->results[i], COLUMN(batch));
         varies = varies || (batch->set && first->set && batch->integer != first->integer);
     }
     return varies && strcmp(whatif->axes[0].key, "batch") != 0;
@@ -58,24 +56,17 @@ static bool batch_varies(const struct whatif *whatif)
  * requested rate, not the drawn one. */
 static void adapt(const struct whatif *whatif, struct frame_column *column)
 {
-    switch (column->figure) {
-    case FIGURE_BATCH:
+    const struct column *of = column->of != NULL ? column_find(column->of) : NULL;
+    if (of == COLUMN(batch)) {
         column->extra = !batch_varies(whatif);
-        break;
-    case FIGURE_CACHE:
+    } else if (of == COLUMN(cache_bytes)) {
         column->extra = strcmp(whatif->axes[0].key, "mechanisms.budget") != 0;
-        break;
-    case FIGURE_RATE_IN:
+    } else if (of == COLUMN(requests_in_per_s)) {
         column->drop = isnan(whatif_arrivals(whatif)) ? 0 : column->drop;
-        break;
-    case FIGURE_RATE:
+    } else if (of == COLUMN(decode_tokens_per_s)) {
         column->drop = whatif->figure == WHATIF_GOODPUT;
-        break;
-    case FIGURE_E2E:
+    } else if (of == COLUMN(e2e_ms)) {
         column->extra = whatif->figure != WHATIF_TIME;
-        break;
-    default:
-        break;
     }
 }
 

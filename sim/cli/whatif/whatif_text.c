@@ -51,7 +51,7 @@ const char *whatif_mark(const struct whatif *whatif, const struct whatif_finding
 {
     const char *objection = whatif_objection(whatif, point);
     bool all_tie = whatif_all_tie(whatif, findings);
-    bool grows = whatif->results[point].cells[COLUMN_QUEUE_GROWS].integer > 0;
+    bool grows = result_cell(&whatif->results[point], COLUMN(queue_grows))->integer > 0;
     const struct {
         bool here;
         const char *mark;

@@ -337,7 +337,7 @@ const struct result *ablation_result(const struct ablation *ablation, uint32_t s
 /* The step of a set. */
 static bool ablation_read_step(const struct ablation *ablation, uint32_t set, int64_t *ns)
 {
-    const struct cell *step = &ablation_result(ablation, set)->cells[COLUMN_STEP];
+    const struct cell *step = result_cell(ablation_result(ablation, set), COLUMN(step_us));
     *ns = step->set ? step->integer : 0;
     return *ns > 0;
 }
@@ -364,8 +364,8 @@ bool ablation_range(const struct ablation *ablation, const struct ablation_row *
     if (row->refused != NULL) {
         return false;
     }
-    tie_figure(ablation_result(ablation, row->without), COLUMN_STEP, &without);
-    tie_figure(ablation_result(ablation, row->with), COLUMN_STEP, &with);
+    tie_figure(ablation_result(ablation, row->without), COLUMN(step_us), &without);
+    tie_figure(ablation_result(ablation, row->with), COLUMN(step_us), &with);
     uint32_t families = without.family_count > 0 ? without.family_count : with.family_count;
     bool known = families > 0;
     for (uint32_t i = 0; i < families; i++) {

@@ -119,7 +119,8 @@ static struct ablation_payoff find_payoff(const struct ablation *ablation,
         const struct result *without =
             &results[ablation_place(trial->sets, trial->count, row->without)];
         const struct result *with = &results[ablation_place(trial->sets, trial->count, row->with)];
-        const struct cell *a = &without->cells[COLUMN_STEP], *b = &with->cells[COLUMN_STEP];
+        const struct cell *a = result_cell(without, COLUMN(step_us)),
+                          *b = result_cell(with, COLUMN(step_us));
         if (a->set && b->set && (double)a->integer > (1 + ABLATION_NOTICED) * (double)b->integer) {
             return (struct ablation_payoff){PAYOFF_SAVES, ablation->settings[s],
                                             a->integer - b->integer};

@@ -5,20 +5,21 @@
 #define LEAST_MASS 0.001
 #define LEAST_CHANGE 0.01 /* of other measures */
 
-static double whole_of(const struct result *result, enum column column)
+static double whole_of(const struct result *result, const struct column *column)
 {
-    const struct cell *cell = &result->cells[column];
+    const struct cell *cell = result_cell(result, column);
     return cell->set ? (double)cell->integer : NAN;
 }
 
 static void trade_fill(const struct result *result, double out[TRADE_MEASURES])
 {
-    const struct cell *mass = &result->cells[COLUMN_MASS_RECALL];
+    const struct cell *mass = result_cell(result, COLUMN(mass_recall));
     out[TRADE_MASS] = mass->set ? mass->real : NAN;
-    out[TRADE_HBM] = whole_of(result, COLUMN_HBM_BYTES);
-    out[TRADE_DRAM] = whole_of(result, COLUMN_DRAM_BYTES);
-    out[TRADE_CPU] = whole_of(result, COLUMN_CPU);
-    out[TRADE_LINK] = whole_of(result, COLUMN_IN_BYTES) + whole_of(result, COLUMN_OUT_BYTES);
+    out[TRADE_HBM] = whole_of(result, COLUMN(hbm_bytes));
+    out[TRADE_DRAM] = whole_of(result, COLUMN(dram_bytes));
+    out[TRADE_CPU] = whole_of(result, COLUMN(cpu_us));
+    out[TRADE_LINK] =
+        whole_of(result, COLUMN(h2d_bytes_per_step)) + whole_of(result, COLUMN(d2h_bytes_per_step));
 }
 
 bool ablation_trade(const struct ablation *ablation, const struct ablation_row *row,

@@ -301,7 +301,7 @@ double advice_rate(const struct advice *advice, const struct search *search,
 {
     const struct result *result = advice_result(search);
     double servers = advice->serves ? 1 : form->servers; /* with requests the result is of all */
-    return result == NULL ? NAN : servers * result_number(result, COLUMN_DECODE_RATE);
+    return result == NULL ? NAN : servers * result_number(result, COLUMN(decode_tokens_per_s));
 }
 
 bool advice_is_idle(const struct search *search)
@@ -314,7 +314,7 @@ bool advice_is_idle(const struct search *search)
 
 bool advice_ties(const struct search *a, const struct search *b)
 {
-    return result_tie(advice_result(a), advice_result(b), COLUMN_DECODE_RATE) != TIE_NONE;
+    return result_tie(advice_result(a), advice_result(b), COLUMN(decode_tokens_per_s)) != TIE_NONE;
 }
 
 bool advice_starts(const struct search *search)

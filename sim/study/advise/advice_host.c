@@ -81,9 +81,10 @@ static bool run_beside(const struct advice_options *options, const struct advice
 double advice_host_slower(const struct advice *advice)
 {
     const struct advice_host *host = &advice->host;
-    double without = result_number(advice_result(advice_plain(advice)), COLUMN_E2E);
-    bool times = host->ran && result_ok(&host->with) && host->with.cells[COLUMN_E2E].set;
-    return times && without > 0 ? result_number(&host->with, COLUMN_E2E) / without - 1
+    double without = result_number(advice_result(advice_plain(advice)), COLUMN(e2e_ms));
+    bool times =
+        host->ran && result_ok(&host->with) && result_cell(&host->with, COLUMN(e2e_ms))->set;
+    return times && without > 0 ? result_number(&host->with, COLUMN(e2e_ms)) / without - 1
                                 : (double)NAN;
 }
 

@@ -61,7 +61,7 @@ bool advice_search(const struct scenario *scenario, const struct advice_options 
                                     .axis = serves ? "rate" : "batch",
                                     .maximise = serves,
                                     .by_figure = !serves,
-                                    .best = COLUMN_DECODE_RATE,
+                                    .best = COLUMN(decode_tokens_per_s),
                                     .tries = serves ? A_ROUND : 0,
                                     .close = CLOSE,
                                     .store = options->store,

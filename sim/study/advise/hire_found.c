@@ -112,7 +112,7 @@ uint32_t hire_best_on(const struct hire *hire, const char *machine)
 static void cost_figure(const struct hire_form *form, struct tie_figure *out)
 {
     double cost = hire_cost(form, form->servers);
-    tie_figure(hire_holds(form), COLUMN_COST, out);
+    tie_figure(hire_holds(form), COLUMN(cost_per_million_tokens), out);
     double times = cost / out->value;
     bool priced = !isnan(times);
     out->timed = true;

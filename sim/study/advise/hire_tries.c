@@ -82,7 +82,7 @@ static void take_share(const struct sizing *sizing, const struct hire_try *try,
     bool behind = untimed && sizing->hire->rate / try->servers > form->rough.most;
     if (violation == 0 && !behind) {
         double session = serving_session_s(result, sizing->hire->rate / try->servers);
-        form->taken = fmax(result_number(result, COLUMN_E2E) / 1e3, session);
+        form->taken = fmax(result_number(result, COLUMN(e2e_ms)) / 1e3, session);
     }
     grid_put(&form->grid, try->servers - 1, behind ? fmax(violation, 1) : violation);
 }
@@ -127,8 +127,8 @@ static bool refuse_sessions(double rate, const struct result *result, struct err
     error_usage(why, "--rate", 0,
                 "%.0f requests in sessions do not show %g a second: only %.3g came, as sessions "
                 "last too long for so few",
-                result_number(result, COLUMN_REQUESTS), rate,
-                result_number(result, COLUMN_RATE_IN));
+                result_number(result, COLUMN(requests)), rate,
+                result_number(result, COLUMN(requests_in_per_s)));
     return error_expect(why, "a workload with requests=%" PRIu64 " or so, or a lower rate",
                         (wanted + 99) / 100 * 100);
 }

@@ -18,9 +18,9 @@ struct sizing_host {
     struct error *why;
 };
 
-static double share_of(const struct result *result, enum column column)
+static double share_of(const struct result *result, const struct column *column)
 {
-    return result_number(result, column) / result_number(result, COLUMN_PROMPT_TOKENS);
+    return result_number(result, column) / result_number(result, COLUMN(prompt_tokens));
 }
 
 /* Memory that has no room for a block finds nothing. */
@@ -37,10 +37,10 @@ static bool find_at(const struct sizing_host *sizing, uint64_t gib, struct host_
     if (!serving_run(&at, sizing->context, &result, sizing->why)) {
         return false;
     }
-    bool known = result.cells[COLUMN_HOST_SAVES].set;
-    found->gpu = share_of(&result, COLUMN_HIT_TOKENS_GPU);
-    found->host = share_of(&result, COLUMN_HIT_TOKENS_HOST);
-    found->saves_s = known ? result_number(&result, COLUMN_HOST_SAVES) / 1e3 : NAN;
+    bool known = result_cell(&result, COLUMN(host_saves_ms))->set;
+    found->gpu = share_of(&result, COLUMN(hit_tokens_gpu));
+    found->host = share_of(&result, COLUMN(hit_tokens_host));
+    found->saves_s = known ? result_number(&result, COLUMN(host_saves_ms)) / 1e3 : NAN;
     result_release(&result);
     return true;
 }

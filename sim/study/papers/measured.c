@@ -18,33 +18,28 @@
 
 /* In groups of four: mean, median, 90th and 99th percentile. */
 const struct measured_figure measured_figures[MEASURED_FIGURES] = {
-    {COLUMN_TTFT, "TTFT mean, ms", "mean_ttft_ms", "mean_ttft_ms"},
-    {COLUMN_TTFT_P50, "TTFT p50, ms", "median_ttft_ms", "median_ttft_ms"},
-    {COLUMN_TTFT_P90, "TTFT p90, ms", "p90_ttft_ms", "p90_ttft_ms"},
-    {COLUMN_TTFT_P99, "TTFT p99, ms", "p99_ttft_ms", "p99_ttft_ms"},
-    {COLUMN_TPOT, "TPOT mean, ms", "mean_tpot_ms", "mean_tpot_ms"},
-    {COLUMN_TPOT_P50, "TPOT p50, ms", "median_tpot_ms", "median_tpot_ms"},
-    {COLUMN_TPOT_P90, "TPOT p90, ms", "p90_tpot_ms", "p90_tpot_ms"},
-    {COLUMN_TPOT_P99, "TPOT p99, ms", "p99_tpot_ms", "p99_tpot_ms"},
-    {COLUMN_ITL, "ITL mean, ms", "mean_itl_ms", "mean_itl_ms"},
-    {COLUMN_ITL_P50, "ITL p50, ms", "median_itl_ms", "median_itl_ms"},
-    {COLUMN_ITL_P90, "ITL p90, ms", "p90_itl_ms", "p90_itl_ms"},
-    {COLUMN_ITL_P99, "ITL p99, ms", "p99_itl_ms", "p99_itl_ms"},
-    {COLUMN_E2E, "end to end mean, ms", "mean_e2el_ms", "mean_e2e_latency_ms"},
-    {COLUMN_E2E_P50, "end to end p50, ms", "median_e2el_ms", "median_e2e_latency_ms"},
-    {COLUMN_E2E_P90, "end to end p90, ms", "p90_e2el_ms", "p90_e2e_latency_ms"},
-    {COLUMN_E2E_P99, "end to end p99, ms", "p99_e2el_ms", "p99_e2e_latency_ms"},
-    {COLUMN_DECODE_RATE, "output, tokens/s", "output_throughput", "output_throughput"},
+    {"ttft_ms", "TTFT mean, ms", "mean_ttft_ms", "mean_ttft_ms"},
+    {"ttft_p50_ms", "TTFT p50, ms", "median_ttft_ms", "median_ttft_ms"},
+    {"ttft_p90_ms", "TTFT p90, ms", "p90_ttft_ms", "p90_ttft_ms"},
+    {"ttft_p99_ms", "TTFT p99, ms", "p99_ttft_ms", "p99_ttft_ms"},
+    {"tpot_ms", "TPOT mean, ms", "mean_tpot_ms", "mean_tpot_ms"},
+    {"tpot_p50_ms", "TPOT p50, ms", "median_tpot_ms", "median_tpot_ms"},
+    {"tpot_p90_ms", "TPOT p90, ms", "p90_tpot_ms", "p90_tpot_ms"},
+    {"tpot_p99_ms", "TPOT p99, ms", "p99_tpot_ms", "p99_tpot_ms"},
+    {"itl_ms", "ITL mean, ms", "mean_itl_ms", "mean_itl_ms"},
+    {"itl_p50_ms", "ITL p50, ms", "median_itl_ms", "median_itl_ms"},
+    {"itl_p90_ms", "ITL p90, ms", "p90_itl_ms", "p90_itl_ms"},
+    {"itl_p99_ms", "ITL p99, ms", "p99_itl_ms", "p99_itl_ms"},
+    {"e2e_ms", "end to end mean, ms", "mean_e2el_ms", "mean_e2e_latency_ms"},
+    {"e2e_p50_ms", "end to end p50, ms", "median_e2el_ms", "median_e2e_latency_ms"},
+    {"e2e_p90_ms", "end to end p90, ms", "p90_e2el_ms", "p90_e2e_latency_ms"},
+    {"e2e_p99_ms", "end to end p99, ms", "p99_e2el_ms", "p99_e2e_latency_ms"},
+    {"decode_tokens_per_s", "output, tokens/s", "output_throughput", "output_throughput"},
 };
 
 double measured_predicted(const struct result *result, const struct measured_figure *figure)
 {
-    const struct cell *cell = &result->cells[figure->column];
-    if (!cell->set) {
-        return NAN;
-    }
-    return column_kinds[figure->column].type == COLUMN_TYPE_MS ? (double)cell->integer / 1e6
-                                                               : cell->real;
+    return result_number(result, column_find(figure->column));
 }
 
 /* ---- a summary ------------------------------------------------------------------------ */

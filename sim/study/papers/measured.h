@@ -28,7 +28,7 @@ enum {
 
 /* A figure that may have been measured, and the column that predicts it. */
 struct measured_figure {
-    enum column column;
+    const char *column;
     const char *what;   /* "TTFT p99, ms" */
     const char *vllm;   /* key */
     const char *sglang; /* key */

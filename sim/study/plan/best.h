@@ -5,14 +5,11 @@
 
 #include "result/result.h"
 
-/* Read the key of a result. Fails for keys of which neither more nor less is better. `option` is
- * what messages name. */
-bool best_read(const char *key, const char *option, enum column *out, struct error *why);
-
-/* Is a smaller figure better? */
-bool best_is_least(enum column column);
+/* Read the key of a result; NULL for keys of which neither more nor less is better. `option` is what
+ * messages name. */
+const struct column *best_read(const char *key, const char *option, struct error *why);
 
 /* How good a run is: more is better. NaN if it did not succeed or has no such figure. */
-double best_merit(enum column column, const struct result *result);
+double best_merit(const struct column *column, const struct result *result);
 
 #endif

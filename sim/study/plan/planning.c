@@ -232,7 +232,7 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
     *out = (struct planning){.runs = options->runs,
                              .maximise = options->maximise,
                              .by_figure = options->by_figure,
-                             .best = options->by_figure ? options->best : COLUMN_COUNT,
+                             .best = options->by_figure ? options->best : NULL,
                              .winner = PLANNING_NONE,
                              .nearest = PLANNING_NONE};
     sources_remember(scenario->sources, REMEMBERED);

@@ -29,7 +29,7 @@ struct planning_options {
     const char *axis; /* one axis, in the notation of axis.h */
     bool maximise;
     bool by_figure; /* the value with the best figure is wanted, not the smallest or largest */
-    enum column best;
+    const struct column *best;
     struct store *store;            /* NULL: keep nothing */
     uint32_t jobs;                  /* 0: one per processor */
     const struct run_context *runs; /* with room for these jobs */
@@ -72,7 +72,7 @@ struct planning {
     const struct run_context *runs; /* the options' */
     uint64_t requests;              /* the workload was extended to so many (lengthen.h); 0: not */
     bool maximise, by_figure;       /* the options' */
-    enum column best;               /* the options'; COLUMN_COUNT if not by_figure */
+    const struct column *best;      /* the options'; NULL if not by_figure */
     uint32_t winner;                /* a search; or PLANNING_NONE */
     uint32_t nearest; /* the search least short among those that found nothing; or PLANNING_NONE */
 };

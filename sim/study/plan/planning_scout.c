@@ -92,7 +92,7 @@ static double planning_scout_judge(const struct scouting *scouting, const struct
     bool held = planning_scout_rate_of(scouting, tried->search, tried->value) <= scout->rough.most;
     violation = held ? violation : fmax(violation, 1);
     if (violation == 0 && tried->value <= grid_found(&scout->grid)) {
-        scout->taken = result_number(result, COLUMN_E2E) / 1e3;
+        scout->taken = result_number(result, COLUMN(e2e_ms)) / 1e3;
     }
     return violation;
 }
@@ -257,9 +257,9 @@ static bool only_times(const struct targets *targets)
 {
     bool only = true;
     for (uint32_t i = 0; i < targets->count; i++) {
-        enum column column = targets->all[i].column;
-        bool time = column_kinds[column].type == COLUMN_TYPE_MS || column == COLUMN_QUEUE_GROWS ||
-                    column == COLUMN_LEFT_OUT;
+        const struct column *column = targets->all[i].column;
+        bool time = column->unit == UNIT_MS || column == COLUMN(queue_grows) ||
+                    column == COLUMN(requests_left_out);
         only = only && targets->all[i].at_most && time;
     }
     return only;

@@ -7,8 +7,9 @@ enum { TIMES = 3 };
 
 void rough_read(const struct result *at_once, struct rough *out)
 {
-    double taken = result_number(at_once, COLUMN_E2E) - result_number(at_once, COLUMN_QUEUE);
-    double most = result_ok(at_once) ? result_number(at_once, COLUMN_RATE_OUT) : 0;
+    double taken =
+        result_number(at_once, COLUMN(e2e_ms)) - result_number(at_once, COLUMN(queue_ms));
+    double most = result_ok(at_once) ? result_number(at_once, COLUMN(requests_out_per_s)) : 0;
     *out = (struct rough){.most = most, .held = most > 0 ? most * taken / 1e3 : 0};
 }
 

@@ -100,7 +100,7 @@ static bool check_price(const struct candidate *candidate, const struct profile 
                         const struct planning_options *options, struct error *why)
 {
     bool priced = machine->price_per_hour > 0;
-    return priced || !options->by_figure || options->best != COLUMN_COST ||
+    return priced || !options->by_figure || options->best != COLUMN(cost_per_million_tokens) ||
            error_set(why, NULL, 0, "no price is known for %.80s: --price %.80s=DOLLARS",
                      candidate->machine, candidate->machine);
 }

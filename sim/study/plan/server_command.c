@@ -53,7 +53,7 @@ static double count_stages(const struct commanded *run)
 /* Each stage has a batch under way. */
 static double count_sequences(const struct commanded *run)
 {
-    const struct cell *batch = &run->result->cells[COLUMN_BATCH];
+    const struct cell *batch = result_cell(run->result, COLUMN(batch));
     return batch->set ? (double)batch->integer * run->point->setup.model.parallel.pipeline
                       : (double)run->point->workload.sequences;
 }
@@ -86,8 +86,8 @@ static double cached_tokens(const struct commanded *run)
 {
     const struct setup *setup = &run->point->setup;
     const struct amount *budget = &setup->mechanisms.budget;
-    const struct cell *batch = &run->result->cells[COLUMN_BATCH];
-    const struct cell *cache = &run->result->cells[COLUMN_CACHE_BYTES];
+    const struct cell *batch = result_cell(run->result, COLUMN(batch));
+    const struct cell *cache = result_cell(run->result, COLUMN(cache_bytes));
     double sequences = batch->set ? (double)batch->integer : 1;
     if (budget->unit == UNIT_TIMES && !budget->rest) {
         return floor(budget->value * selected_tokens(run));
@@ -166,8 +166,8 @@ static double host_pool_gib(const struct commanded *run)
 {
     const struct point *point = run->point;
     const struct setup *setup = &point->setup;
-    const struct cell *batch = &run->result->cells[COLUMN_BATCH];
-    const struct cell *kv = &run->result->cells[COLUMN_DRAM_KV];
+    const struct cell *batch = result_cell(run->result, COLUMN(batch));
+    const struct cell *kv = result_cell(run->result, COLUMN(dram_kv_bytes));
     double token = (double)model_kv_tokens_bytes(&setup->model) * memory_host_copies(setup);
     double sequences = batch->set ? (double)batch->integer : (double)point->workload.sequences;
     double blocks = (sequences + 2) * (double)setup->mechanisms.prefix_block * token;
@@ -193,7 +193,7 @@ static double block_tokens(const struct commanded *run)
 /* Blocks that a rank of the server has for sequences. */
 static uint64_t kv_blocks(const struct commanded *run)
 {
-    const struct cell *blocks = &run->result->cells[COLUMN_KV_BLOCKS];
+    const struct cell *blocks = result_cell(run->result, COLUMN(kv_blocks));
     uint64_t ranks = run->point->workload.replicas * run->point->setup.model.parallel.data;
     return blocks->set ? (uint64_t)blocks->integer / ranks : 0;
 }

@@ -1,9 +1,10 @@
-/* The unit follows from the column's type; for plain numbers, from the end of its name. */
+/* Values and bounds are in the unit of the column. */
 #include "study/plan/target.h"
 
 #include "base/name.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "result/band.h"
 #include "serving/serving_load.h"
 
 #include <math.h>
@@ -14,132 +15,90 @@
 
 /* ---- keys ---- */
 
-static bool target_is_number(enum column_type type)
+static bool is_key(const struct column *column)
 {
-    return type == COLUMN_TYPE_INTEGER || type == COLUMN_TYPE_REAL || type == COLUMN_TYPE_US ||
-           type == COLUMN_TYPE_MS;
-}
-
-/* Nanoseconds per unit of the column; 0 if it is not a time. */
-static double time_scale(enum column column)
-{
-    enum column_type type = column_kinds[column].type;
-    return type == COLUMN_TYPE_US ? 1e3 : type == COLUMN_TYPE_MS ? 1e6 : 0;
-}
-
-/* The unit of a plain number, by the end of its name. */
-static enum unit unit_of(enum column column)
-{
-    static const struct {
-        const char *end;
-        enum unit unit;
-    } ends[] = {
-        {"cost_per_million_tokens", UNIT_COUNT},
-        {"_bytes", UNIT_BYTES},
-        {"_bytes_per_step", UNIT_BYTES},
-        {"_ratio", UNIT_SHARE},
-        {"_share", UNIT_SHARE},
-        {"_recall", UNIT_SHARE},
-        {"context", UNIT_TOKENS},
-        {"_tokens", UNIT_TOKENS},
-    };
-    for (size_t i = 0; i < RANGE_COUNT; i++) { /* an end of a range has the range's unit */
-        const struct column_range *range = &column_ranges[i];
-        column = column == range->low || column == range->high ? range->column : column;
-    }
-    const char *name = column_kinds[column].name;
-    if (time_scale(column) > 0) {
-        return UNIT_NS;
-    }
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
-        size_t length = strlen(name), end = strlen(ends[i].end);
-        if (length >= end && strcmp(name + length - end, ends[i].end) == 0) {
-            return ends[i].unit;
-        }
-    }
-    return UNIT_COUNT;
+    return column != NULL && column->read == NULL && column_is_number(column);
 }
 
 static const char *number_key(size_t index)
 {
-    for (int column = 0; column < COLUMN_COUNT; column++) {
-        if (target_is_number(column_kinds[column].type) && index-- == 0) {
-            return column_kinds[column].name;
+    for (uint32_t i = 0; i < column_count; i++) {
+        if (is_key(column_rows[i]) && index-- == 0) {
+            return column_rows[i]->name;
         }
     }
     return NULL;
 }
 
-/* The time that is called `key` and its unit: "tpot" is tpot_ms. COLUMN_COUNT if there is none. */
-static enum column time_called(const char *key)
+/* The time that is called `key` and its unit: "tpot" is tpot_ms. NULL if there is none. */
+static const struct column *time_called(const char *key)
 {
     size_t length = strlen(key);
-    int column = 0;
-    for (; column < COLUMN_COUNT; column++) {
-        const char *name = column_kinds[column].name;
-        if (time_scale((enum column)column) > 0 && strncmp(name, key, length) == 0 &&
-            (strcmp(name + length, "_ms") == 0 || strcmp(name + length, "_us") == 0)) {
-            break;
+    for (uint32_t i = 0; i < column_count; i++) {
+        const struct column *column = column_rows[i];
+        const char *end = column->unit == UNIT_MS ? "_ms" : "_us";
+        if (is_key(column) && unit_ns(column->unit) > 0 &&
+            strncmp(column->name, key, length) == 0 && strcmp(column->name + length, end) == 0) {
+            return column;
         }
     }
-    return (enum column)column;
+    return NULL;
 }
 
-static bool target_find_column(const char *key, enum column *out, struct error *why)
+static const struct column *target_find_column(const char *key, struct error *why)
 {
-    for (int column = 0; column < COLUMN_COUNT; column++) {
-        if (strcmp(column_kinds[column].name, key) == 0) {
-            *out = (enum column)column;
-            if (target_is_number(column_kinds[column].type)) {
-                return true;
-            }
-            error_usage(why, OPTION, 0, "'%s' is not a number", key);
-            return error_expect(why, "a numeric key of 'simulate --json', such as tpot_ms");
-        }
+    const struct column *column = column_find(key);
+    if (column == NULL) {
+        column = time_called(key);
     }
-    *out = time_called(key);
-    if (*out != COLUMN_COUNT) {
-        return true;
+    if (is_key(column)) {
+        return column;
+    }
+    if (column != NULL && column->read == NULL) {
+        error_usage(why, OPTION, 0, "'%s' is not a number", key);
+        error_expect(why, "a numeric key of 'simulate --json', such as tpot_ms");
+        return NULL;
     }
     error_usage(why, OPTION, 0, "results have no key '%s'", key);
     error_expect(why, "a numeric key of 'simulate --json', such as tpot_ms, decode_tokens_per_s, "
                       "hbm_bytes, mass_recall or ttft_p99_ms");
-    return error_nearest(why, name_nearest(key, number_key));
+    error_nearest(why, name_nearest(key, number_key));
+    return NULL;
 }
 
 /* ---- bounds ---- */
 
 /* A time called without its unit needs one in its bound. */
-static bool check_unit(const char *key, const char *bound, enum column column, struct error *why)
+static bool check_unit(const char *key, const char *bound, const struct column *column,
+                       struct error *why)
 {
     struct quantity read;
-    if (strcmp(column_kinds[column].name, key) == 0 || !quantity_parse(bound, &read) ||
+    if (strcmp(column->name, key) == 0 || !quantity_parse(bound, &read) ||
         read.unit != UNIT_COUNT) {
         return true;
     }
     error_usage(why, OPTION, 0, "'%s' is '%s', which has no unit", key, bound);
-    return error_expect(why, "a time with its unit, such as 50ms or 2s; or %s",
-                        column_kinds[column].name);
+    return error_expect(why, "a time with its unit, such as 50ms or 2s; or %s", column->name);
 }
 
 static bool read_bound(const char *text, struct target *target, struct error *why)
 {
-    const char *name = column_kinds[target->column].name;
-    enum unit unit = unit_of(target->column);
-    double scale = time_scale(target->column);
+    const char *name = target->column->name;
+    enum unit unit = unit_stated(target->column->unit);
     struct quantity bound;
     if (quantity_parse(text, &bound) && bound.value >= 0 &&
         (bound.unit == unit || bound.unit == UNIT_COUNT)) {
-        bool bare_time = unit == UNIT_NS && bound.unit == UNIT_COUNT;
-        target->bound = bare_time ? bound.value * scale : bound.value;
+        bool time = unit == UNIT_NS && bound.unit == UNIT_NS;
+        target->bound = time ? bound.value / unit_ns(target->column->unit) : bound.value;
         return unit != UNIT_SHARE || bound.value <= 1 ||
                (error_usage(why, OPTION, 0, "'%s' is a share; '%s' is more than the whole", name,
                             text),
                 error_expect(why, "at most 1, or 100%%"));
     }
     error_usage(why, OPTION, 0, "invalid bound '%s' for '%s'", text, name);
-    return unit == UNIT_NS ? error_expect(why, "a number of %s, or a time such as 12ms",
-                                          scale == 1e3 ? "microseconds" : "milliseconds")
+    return unit == UNIT_NS
+               ? error_expect(why, "a number of %s, or a time such as 12ms",
+                              target->column->unit == UNIT_US ? "microseconds" : "milliseconds")
            : unit == UNIT_COUNT
                ? error_expect(why, "a number of at least 0")
                : error_expect(why, "a number of at least 0, such as %s", unit_example(unit));
@@ -175,8 +134,9 @@ static bool read_target(const char *text, size_t length, struct target *out, str
     out->at_most = out->text[sign] == '<';
     copy_trimmed(out->text, sign, key);
     copy_trimmed(out->text + sign + 2, strlen(out->text + sign + 2), out->typed);
-    return target_find_column(key, &out->column, why) &&
-           check_unit(key, out->typed, out->column, why) && read_bound(out->typed, out, why);
+    out->column = target_find_column(key, why);
+    return out->column != NULL && check_unit(key, out->typed, out->column, why) &&
+           read_bound(out->typed, out, why);
 }
 
 static bool contradict(const struct target *a, const struct target *b)
@@ -216,12 +176,10 @@ bool targets_parse(const char *text, struct targets *out, struct error *why)
 
 /* ---- judging ---- */
 
-static bool target_value_of(enum column column, const struct result *result, double *out)
+/* NaN if the run has no such figure, or did not succeed. */
+static double target_value_of(const struct column *column, const struct result *result)
 {
-    const struct cell *cell = &result->cells[column];
-    bool real = column_kinds[column].type == COLUMN_TYPE_REAL;
-    *out = !cell->set ? NAN : real ? cell->real : (double)cell->integer;
-    return cell->set && result_ok(result);
+    return result_ok(result) ? result_number(result, column) : NAN;
 }
 
 static double target_violation_of(const struct target *target, double value)
@@ -233,20 +191,17 @@ static double target_violation_of(const struct target *target, double value)
 /* Sessions too few to show a rate fall short of it like a queue that grows. */
 double target_violation(const struct target *target, const struct result *result)
 {
-    double value;
-    if (target->column == COLUMN_QUEUE_GROWS && serving_sessions_lack(result)) {
-        return target_violation_of(target, 1);
+    double value = target_value_of(target->column, result);
+    if (target->column == COLUMN(queue_grows) && serving_sessions_lack(result)) {
+        value = 1;
     }
-    return target_value_of(target->column, result, &value) ? target_violation_of(target, value)
-                                                           : INFINITY;
+    return isnan(value) ? INFINITY : target_violation_of(target, value);
 }
 
 double target_margin(const struct target *target, const struct result *result)
 {
-    double value;
-    bool bounded = target->at_most && time_scale(target->column) > 0 && target->bound > 0;
-    return bounded && target_value_of(target->column, result, &value) ? 1 - value / target->bound
-                                                                      : NAN;
+    bool bounded = target->at_most && unit_ns(target->column->unit) > 0 && target->bound > 0;
+    return bounded ? 1 - target_value_of(target->column, result) / target->bound : NAN;
 }
 
 bool targets_ample(const struct targets *targets, const struct result *result)
@@ -267,15 +222,12 @@ double targets_violation(const struct targets *targets, const struct result *res
     return most;
 }
 
-/* Families' values are in the units of the columns' names. */
 static bool is_met_by(const struct target *target, const struct result *result, uint32_t family)
 {
-    const struct column_range *range = column_range_of(target->column);
-    if (range == NULL) {
+    if (target->column->range == 0) {
         return target_violation(target, result) == 0;
     }
-    double scale = time_scale(target->column);
-    double value = result->families[family].values[range - column_ranges] * (scale > 0 ? scale : 1);
+    double value = result_number_with(result, target->column, family);
     return !isnan(value) && target_violation_of(target, value) == 0;
 }
 
@@ -295,20 +247,16 @@ uint32_t targets_count_families(const struct targets *targets, const struct resu
 const char *target_format(const struct target *target, const struct result *result,
                           char text[TARGET_TEXT])
 {
-    double value;
-    return target_value_of(target->column, result, &value)
-               ? target_format_value(target, value, text)
-               : "-";
+    double value = target_value_of(target->column, result);
+    return isnan(value) ? "-" : target_format_value(target, value, text);
 }
 
 const char *target_format_value(const struct target *target, double value, char text[TARGET_TEXT])
 {
-    enum unit unit = unit_of(target->column);
-    double scale = time_scale(target->column);
+    enum unit unit = target->column->unit;
     if (unit == UNIT_SHARE || unit == UNIT_BYTES) {
         return units_format(value, unit, text, TARGET_TEXT);
     }
-    value = scale > 0 ? value / scale : value;
     bool whole = value == nearbyint(value) && value < 1e9;
     snprintf(text, TARGET_TEXT, whole || fabs(value) >= 9999.5 ? "%.0f" : "%.4g", value);
     return text;
@@ -316,10 +264,11 @@ const char *target_format_value(const struct target *target, double value, char 
 
 bool target_serves(const struct target *target)
 {
-    return target->column >= COLUMN_REQUESTS && target->column <= COLUMN_PREEMPTIONS;
+    return target->column->index >= COLUMN(requests)->index &&
+           target->column->index <= COLUMN(preemptions)->index;
 }
 
-bool targets_judge(const struct targets *targets, enum column column)
+bool targets_judge(const struct targets *targets, const struct column *column)
 {
     for (uint32_t i = 0; i < targets->count; i++) {
         if (targets->all[i].column == column) {
@@ -360,7 +309,41 @@ void targets_without_queue(const struct targets *targets, struct targets *out)
 {
     out->count = 0;
     for (uint32_t i = 0; i < targets->count; i++) {
-        if (targets->all[i].column != COLUMN_QUEUE_GROWS) {
+        if (targets->all[i].column != COLUMN(queue_grows)) {
+            out->all[out->count++] = targets->all[i];
+        }
+    }
+}
+
+/* ---- how certain it is ---- */
+
+const double *target_band(const struct target *target, const struct result *result)
+{
+    return band_of(result, target->column);
+}
+
+bool target_range(const struct target *target, const struct result *result, double *least,
+                  double *most)
+{
+    const double *band = band_of(result, target->column);
+    if (band != NULL) {
+        band_ends(target->column, band, result_number(result, target->column), least, most);
+    }
+    return band != NULL;
+}
+
+bool target_is_near(const struct target *target, const struct result *result)
+{
+    double least, most;
+    return target_range(target, result, &least, &most) && target->bound > least &&
+           target->bound < most;
+}
+
+void targets_open(const struct targets *targets, const struct result *result, struct targets *out)
+{
+    out->count = 0;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        if (target_is_near(&targets->all[i], result)) {
             out->all[out->count++] = targets->all[i];
         }
     }

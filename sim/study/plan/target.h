@@ -16,9 +16,9 @@
 enum { TARGETS_MOST = 16, TARGET_TEXT = 64, TARGETS_TEXT = TARGETS_MOST * (TARGET_TEXT + 2) };
 
 struct target {
-    enum column column;
+    const struct column *column;
     bool at_most;
-    double bound;            /* as the result stores it: times in ns */
+    double bound;            /* in the unit of the column */
     char text[TARGET_TEXT];  /* as it was typed, */
     char typed[TARGET_TEXT]; /* and its NUMBER alone: "40ms" */
 };
@@ -60,7 +60,7 @@ const char *target_format_value(const struct target *target, double value, char 
 bool target_serves(const struct target *target);
 
 /* Does any target judge this column? */
-bool targets_judge(const struct targets *targets, enum column column);
+bool targets_judge(const struct targets *targets, const struct column *column);
 
 /* Add a target that a server has to meet whatever was asked for, unless one judges its column. */
 bool targets_add_unjudged(const char *text, struct targets *targets, struct error *why);

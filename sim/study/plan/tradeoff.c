@@ -108,30 +108,33 @@ static bool walk_all(struct tradeoff *tradeoff, const struct tradeoff_options *o
 static bool is_held(const struct result *result, const struct targets *targets)
 {
     const struct cell *cells = result->cells;
-    return result_ok(result) && cells[COLUMN_DECODE_RATE].set && !serving_sessions_lack(result) &&
-           cells[COLUMN_QUEUE_GROWS].integer == 0 && cells[COLUMN_LEFT_OUT].integer == 0 &&
+    return result_ok(result) && cells[COLUMN(decode_tokens_per_s)->index].set &&
+           !serving_sessions_lack(result) && cells[COLUMN(queue_grows)->index].integer == 0 &&
+           cells[COLUMN(requests_left_out)->index].integer == 0 &&
            targets_violation(targets, result) == 0;
 }
 
 static struct pareto_point tradeoff_place(const struct result *result, bool serves)
 {
-    const struct cell *cells = result->cells, *mass = &cells[COLUMN_MASS_RECALL];
+    const struct cell *cells = result->cells, *mass = &cells[COLUMN(mass_recall)->index];
     if (serves) {
-        return (struct pareto_point){{cells[COLUMN_GPU_RATE].real,
-                                      -(double)cells[COLUMN_TTFT_P99].integer,
-                                      -(double)cells[COLUMN_TPOT].integer, 0}};
+        return (struct pareto_point){{cells[COLUMN(tokens_per_s_per_gpu)->index].real,
+                                      -(double)cells[COLUMN(ttft_p99_ms)->index].integer,
+                                      -(double)cells[COLUMN(tpot_ms)->index].integer, 0}};
     }
-    return (struct pareto_point){
-        {cells[COLUMN_DECODE_RATE].real, -(double)cells[COLUMN_TPOT].integer,
-         -(double)cells[COLUMN_HBM_BYTES].integer, mass->set ? mass->real : 0}};
+    return (struct pareto_point){{cells[COLUMN(decode_tokens_per_s)->index].real,
+                                  -(double)cells[COLUMN(tpot_ms)->index].integer,
+                                  -(double)cells[COLUMN(hbm_bytes)->index].integer,
+                                  mass->set ? mass->real : 0}};
 }
 
 static int tradeoff_by_rate(const void *a, const void *b)
 {
     const struct tradeoff_run *x = a, *y = b;
-    bool serves = x->result->cells[COLUMN_REQUESTS].set;
-    enum column column = serves ? COLUMN_GPU_RATE : COLUMN_DECODE_RATE;
-    double rate = x->result->cells[column].real, other = y->result->cells[column].real;
+    bool serves = result_cell(x->result, COLUMN(requests))->set;
+    const struct column *column =
+        serves ? COLUMN(tokens_per_s_per_gpu) : COLUMN(decode_tokens_per_s);
+    double rate = result_number(x->result, column), other = result_number(y->result, column);
     if (rate != other) {
         return rate > other ? -1 : 1;
     }

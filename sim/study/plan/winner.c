@@ -30,13 +30,13 @@ static void cost_of(const struct planning *planning, const struct search *search
 {
     const struct result *result = &search->results[search->found];
     const struct cell *cells = result->cells;
-    double hbm = whole_or(&cells[COLUMN_HBM_BYTES], INFINITY);
+    double hbm = whole_or(&cells[COLUMN(hbm_bytes)->index], INFINITY);
     costs[VALUE] = planning->by_figure    ? -best_merit(planning->best, result)
                    : finds_budget(search) ? hbm
                                           : cost_of_value(planning, search);
     costs[HBM] = hbm;
-    costs[E2E] = whole_or(&cells[COLUMN_E2E], INFINITY);
-    costs[TPOT] = whole_or(&cells[COLUMN_TPOT], INFINITY);
+    costs[E2E] = whole_or(&cells[COLUMN(e2e_ms)->index], INFINITY);
+    costs[TPOT] = whole_or(&cells[COLUMN(tpot_ms)->index], INFINITY);
     costs[MECHANISMS] = search->candidate->mechanisms;
 }
 

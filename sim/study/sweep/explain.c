@@ -12,7 +12,8 @@ static const double by = 0.1;
 
 /* ---- figures ---------------------------------------------------------------------------- */
 
-static double change(const struct result *result, const struct result *scaled, enum column column)
+static double change(const struct result *result, const struct result *scaled,
+                     const struct column *column)
 {
     return result_number(scaled, column) / result_number(result, column) - 1;
 }
@@ -22,7 +23,8 @@ static double change(const struct result *result, const struct result *scaled, e
  * of them run together. */
 static struct explain_figure explain_read_figure(const struct setup *setup,
                                                  const struct result *result,
-                                                 const struct run_range *range, enum column column)
+                                                 const struct run_range *range,
+                                                 const struct column *column)
 {
     double less = change(result, &range->ends[0], column);
     double more = change(result, &range->ends[1], column);
@@ -30,7 +32,7 @@ static struct explain_figure explain_read_figure(const struct setup *setup,
     return (struct explain_figure){
         .curve = range->curve,
         .basis = setup->profile.curves[range->curve].basis,
-        .better = column == COLUMN_STEP ? better : fmax(better, -worse),
+        .better = column == COLUMN(step_us) ? better : fmax(better, -worse),
         .worse = worse,
         .is_more = more < less,
     };
@@ -46,7 +48,8 @@ static int explain_by_effect(const void *a, const void *b)
 }
 
 static bool explain_read_time(const struct setup *setup, const struct run_ranges *ranges,
-                              enum column column, struct explanation *out, struct error *why)
+                              const struct column *column, struct explanation *out,
+                              struct error *why)
 {
     struct explain_time *time = &out->times[out->count++];
     *time = (struct explain_time){.column = column};
@@ -68,7 +71,7 @@ static bool explain_read_time(const struct setup *setup, const struct run_ranges
 bool explain_run(const struct point *point, const struct run_context *context,
                  struct explanation *out, struct error *why)
 {
-    static const enum column columns[] = {COLUMN_STEP, COLUMN_TTFT, COLUMN_TPOT};
+    const struct column *const columns[] = {COLUMN(step_us), COLUMN(ttft_ms), COLUMN(tpot_ms)};
     struct run_ranges ranges;
     bool ok = true;
     *out = (struct explanation){.count = 0};
@@ -76,7 +79,7 @@ bool explain_run(const struct point *point, const struct run_context *context,
         return false;
     }
     for (size_t i = 0; ok && i < sizeof columns / sizeof *columns; i++) {
-        bool has = out->result.cells[columns[i]].set && out->result.cells[columns[i]].integer > 0;
+        bool has = result_number(&out->result, columns[i]) > 0;
         ok = !has || explain_read_time(&point->setup, &ranges, columns[i], out, why);
     }
     run_ranges_release(&ranges);

@@ -24,7 +24,8 @@ struct explain_figure {
 };
 
 struct explain_time {
-    enum column column; /* COLUMN_STEP; of a server COLUMN_TTFT and COLUMN_TPOT: means */
+    const struct column
+        *column; /* COLUMN(step_us); of a server COLUMN(ttft_ms) and COLUMN(tpot_ms): means */
     struct explain_figure *figures; /* those that change it, largest effect first; owned */
     uint32_t count;
 };

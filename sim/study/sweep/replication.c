@@ -82,21 +82,15 @@ struct replication_course {
     bool seeded;    /* each draw has its own seed */
 };
 
-/* A figure of the planned run with this family. */
-static double planned_number(const struct result *planned, uint32_t family, enum column column)
-{
-    const struct column_range *range = planned->family_count > 0 ? column_range_of(column) : NULL;
-    return range != NULL ? planned->families[family].values[range - column_ranges]
-                         : result_number(planned, column);
-}
-
 /* Figures that do not depend on the machine are taken from the planned run. */
 static void replication_take(const struct result *drawn, const struct result *planned,
-                             uint32_t family, double values[DRAWN_COUNT])
+                             uint32_t family, double values[DRAWN_MOST])
 {
-    for (int i = 0; i < DRAWN_COUNT; i++) {
-        double value = result_number(drawn, drawn_columns[i]);
-        values[i] = isnan(value) ? planned_number(planned, family, drawn_columns[i]) : value;
+    const struct column *column;
+    memset(values, 0, DRAWN_MOST * sizeof *values); /* draws are compared as bytes */
+    for (uint32_t i = 0; (column = column_drawn(i)) != NULL; i++) {
+        double value = result_number(drawn, column);
+        values[i] = isnan(value) ? result_number_with(planned, column, family) : value;
     }
 }
 
@@ -109,7 +103,7 @@ struct drawn_view {
 /* Time the open answer on a drawn machine; `point` is the draw's view, or has another seed. */
 static bool time_answer(const struct replication_course *course, uint32_t family,
                         const struct point *point, const struct profile *machine,
-                        double values[DRAWN_COUNT], struct error *why)
+                        double values[DRAWN_MOST], struct error *why)
 {
     struct point drawn = *point;
     struct result result;
@@ -124,14 +118,14 @@ static bool time_answer(const struct replication_course *course, uint32_t family
 
 static bool check_timed(const struct result *planned, uint32_t number, struct error *why)
 {
-    return replication_main(planned) != DRAWN_COUNT ||
+    return replication_main(planned) != NULL ||
            error_set(why, NULL, 0, "replication %u: %.200s", number, planned->message);
 }
 
 /* Replay the point with its own seed, and time it. */
 static bool time_replayed(const struct replication_course *course, const struct point *seeded,
-                          uint32_t number, const struct profile *machine,
-                          double values[DRAWN_COUNT], struct error *why)
+                          uint32_t number, const struct profile *machine, double values[DRAWN_MOST],
+                          struct error *why)
 {
     struct run_context alone = *course->context; /* draws run side by side */
     struct result planned, result;
@@ -155,7 +149,7 @@ static bool time_replayed(const struct replication_course *course, const struct 
 /* A run with another seed is replayed again; a server's answer keeps no replay and is reused. */
 static bool time_seeded(const struct replication_course *course, uint32_t number,
                         const struct drawn_view *view, const struct profile *machine,
-                        double values[DRAWN_COUNT], struct error *why)
+                        double values[DRAWN_MOST], struct error *why)
 {
     struct point seeded;
     if (!resolve_seeded(&view->point, view->point.setup.seed + number, &seeded, why)) {
@@ -170,7 +164,7 @@ static bool time_seeded(const struct replication_course *course, uint32_t number
 
 /* Time a replication on its machine, with its family. */
 static bool time_drawn(const struct replication_course *course, uint32_t number,
-                       const struct profile *machine, double values[DRAWN_COUNT], struct error *why)
+                       const struct profile *machine, double values[DRAWN_MOST], struct error *why)
 {
     struct drawn_view view = {.family = draw_family(course->point, number)};
     const struct result *planned = answer_planned(course->answer, view.family);
@@ -208,22 +202,18 @@ static bool replication_draw(uint32_t index, uint32_t thread, void *context, str
 
 /* ---- when it is enough ----------------------------------------------------------------- */
 
-enum drawn replication_main(const struct result *result)
+const struct column *replication_main(const struct result *result)
 {
-    static const enum drawn candidates[] = {DRAWN_STEP, DRAWN_TTFT};
-    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
-        if (result->cells[drawn_columns[candidates[i]]].set) {
-            return candidates[i];
-        }
-    }
-    return DRAWN_COUNT;
+    return result_cell(result, COLUMN(step_us))->set   ? COLUMN(step_us)
+           : result_cell(result, COLUMN(ttft_ms))->set ? COLUMN(ttft_ms)
+                                                       : NULL;
 }
 
 static bool replication_is_precise(const struct replication_options *options,
                                    const struct result *result, uint32_t count)
 {
-    enum drawn main = replication_main(result);
-    struct interval interval = interval_mean(&result->draws.values[0][main], DRAWN_COUNT, count);
+    const double *values = &result->draws.values[0][replication_main(result)->drawn - 1];
+    struct interval interval = interval_mean(values, DRAWN_MOST, count);
     return interval.half <= options->precision * interval.mean;
 }
 
@@ -281,7 +271,7 @@ bool replication_run(const struct point *point, const struct replication_options
                                         .result = result,
                                         .seeded = resolve_hangs_on_seed(point)};
     bool good = true;
-    if (options->count > 0 && replication_main(result) != DRAWN_COUNT) {
+    if (options->count > 0 && replication_main(result) != NULL) {
         replication_ranges(&point->setup, result->draws.ranges);
         good = draw_all(&course, context->threads, why);
     }

@@ -43,8 +43,8 @@ double replication_quantile(uint64_t seed, uint32_t replication, enum curve_id i
 void replication_ranges(const struct setup *setup, char ranges[17]);
 
 /* The figure that precision refers to and that runs are compared by: the time of a step, or the
- * mean time to first token of a server. DRAWN_COUNT if a run has neither. */
-enum drawn replication_main(const struct result *result);
+ * mean time to first token of a server. NULL if a run has neither. */
+const struct column *replication_main(const struct result *result);
 
 /* The number of draws, of those made, that is enough; 0: more are needed. */
 uint32_t replication_enough(const struct replication_options *options, const struct result *result);

@@ -47,7 +47,7 @@ static bool required_basis_check_trace(const struct required_basis *required,
                                        const struct setup *setup, const struct result *result,
                                        struct error *why)
 {
-    const struct cell *cell = &result->cells[COLUMN_TRACE_BASIS];
+    const struct cell *cell = result_cell(result, COLUMN(trace_basis));
     enum basis basis = BASIS_MEASURED;
     if (cell->set && !read_cell(cell, &basis, why)) {
         return false;
@@ -90,7 +90,7 @@ static bool required_basis_check_figures(const struct required_basis *required,
     const struct setup *setup = &point->setup;
     enum curve_id curves[CURVE_COUNT];
     enum basis basis;
-    if (!read_cell(&result->cells[COLUMN_BASIS], &basis, why)) {
+    if (!read_cell(result_cell(result, COLUMN(basis)), &basis, why)) {
         return false;
     }
     if (basis <= required->least) {
@@ -109,7 +109,7 @@ static bool required_basis_check_figures(const struct required_basis *required,
 bool required_basis_check(const struct required_basis *required, const struct point *point,
                           const struct result *result, struct error *why)
 {
-    if (!required->asked || !result->cells[COLUMN_BASIS].set) {
+    if (!required->asked || !result_cell(result, COLUMN(basis))->set) {
         return true;
     }
     return required_basis_check_trace(required, &point->setup, result, why) &&

@@ -182,7 +182,7 @@ static bool read_draws(const struct sweep *sweep, struct slot *slot, const char 
                        struct error *why)
 {
     struct result_draws *draws = &slot->result.draws;
-    if (sweep->replications.count == 0 || replication_main(&slot->result) == DRAWN_COUNT) {
+    if (sweep->replications.count == 0 || replication_main(&slot->result) == NULL) {
         return true;
     }
     replication_ranges(&slot->point.setup, draws->ranges);
@@ -312,7 +312,7 @@ static bool describe_failure(struct slot *slot, struct error *why)
     snprintf(result->expected, sizeof result->expected, "%.255s", slot->why.expected);
     snprintf(result->nearest, sizeof result->nearest, "%s", slot->why.nearest);
     return (slot->point.scenario == NULL || outcome_names(&slot->point.setup, result, why)) &&
-           result_text(result, COLUMN_STATUS, "failed", why);
+           result_text(result, COLUMN(status), "failed", why);
 }
 
 static bool hand_over(const struct sweep *sweep, struct slot *slot, struct error *why)

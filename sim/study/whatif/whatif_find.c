@@ -1,7 +1,6 @@
 /* Conclusions from the points of a study: the best, the knee, the point at which a limit is met. */
 #include "study/whatif/whatif.h"
 
-#include "answer/figures.h"
 #include "study/whatif/knee.h"
 
 #include <math.h>
@@ -19,7 +18,7 @@ bool whatif_serves(const struct whatif *whatif)
 {
     bool served = false;
     for (uint32_t i = 0; i < whatif->count; i++) {
-        served = served || whatif->results[i].cells[COLUMN_REQUESTS].set;
+        served = served || result_cell(&whatif->results[i], COLUMN(requests))->set;
     }
     return served;
 }
@@ -40,7 +39,7 @@ double whatif_arrivals(const struct whatif *whatif)
 {
     double rate = NAN;
     for (uint32_t i = 0; i < whatif->count; i++) {
-        const struct cell *come = &whatif->results[i].cells[COLUMN_RATE_IN];
+        const struct cell *come = result_cell(&whatif->results[i], COLUMN(requests_in_per_s));
         if (come->set && !isnan(rate) && come->real != rate) {
             return NAN;
         }
@@ -55,10 +54,11 @@ static bool has_arrivals(const struct whatif *whatif)
     bool any = false;
     for (uint32_t i = 0; i < whatif->count; i++) {
         const struct cell *cells = whatif->results[i].cells;
-        if (cells[COLUMN_DECODE_RATE].set && !cells[COLUMN_RATE_IN].set) {
+        if (cells[COLUMN(decode_tokens_per_s)->index].set &&
+            !cells[COLUMN(requests_in_per_s)->index].set) {
             return false;
         }
-        any = any || cells[COLUMN_RATE_IN].set;
+        any = any || cells[COLUMN(requests_in_per_s)->index].set;
     }
     return any && !has_clients(whatif);
 }
@@ -68,11 +68,12 @@ static enum whatif_figure whatif_find_figure_of(const struct whatif *whatif)
     enum whatif_figure figure = WHATIF_FOUND;
     for (uint32_t i = 0; i < whatif->count; i++) {
         const struct cell *cells = whatif->results[i].cells;
-        if (cells[COLUMN_GOODPUT].set) {
+        if (cells[COLUMN(goodput)->index].set) {
             return WHATIF_GOODPUT;
         }
-        bool lacks = !cells[COLUMN_HIT_TOKENS_GPU].set && !result_failed(&whatif->results[i]);
-        if (cells[COLUMN_DECODE_RATE].set || lacks) {
+        bool lacks =
+            !cells[COLUMN(hit_tokens_gpu)->index].set && !result_failed(&whatif->results[i]);
+        if (cells[COLUMN(decode_tokens_per_s)->index].set || lacks) {
             figure = WHATIF_RATE;
         }
     }
@@ -85,9 +86,12 @@ static enum whatif_figure whatif_find_figure_of(const struct whatif *whatif)
 /* Prompt tokens of requests that were not answered. */
 static int64_t unanswered_tokens(const struct cell *cells)
 {
-    return cells[COLUMN_PROMPT_TOKENS].integer - cells[COLUMN_HIT_TOKENS_GPU].integer -
-           cells[COLUMN_HIT_TOKENS_HOST].integer - cells[COLUMN_HIT_TOKENS_DISK].integer -
-           cells[COLUMN_HIT_TOKENS_POOL].integer - cells[COLUMN_RECOMPUTE_TOKENS].integer;
+    return cells[COLUMN(prompt_tokens)->index].integer -
+           cells[COLUMN(hit_tokens_gpu)->index].integer -
+           cells[COLUMN(hit_tokens_host)->index].integer -
+           cells[COLUMN(hit_tokens_disk)->index].integer -
+           cells[COLUMN(hit_tokens_pool)->index].integer -
+           cells[COLUMN(recompute_tokens)->index].integer;
 }
 
 void whatif_judge(struct whatif *whatif)
@@ -97,7 +101,7 @@ void whatif_judge(struct whatif *whatif)
     for (uint32_t i = 0; i < whatif->count; i++) {
         const struct cell *cells = whatif->results[i].cells;
         int64_t unanswered = unanswered_tokens(cells);
-        bool served = cells[COLUMN_RECOMPUTE_TOKENS].set;
+        bool served = cells[COLUMN(recompute_tokens)->index].set;
         whatif->unanswered =
             served && unanswered < whatif->unanswered ? unanswered : whatif->unanswered;
     }
@@ -106,8 +110,9 @@ void whatif_judge(struct whatif *whatif)
 const char *whatif_objection(const struct whatif *whatif, uint32_t point)
 {
     const struct cell *cells = whatif->results[point].cells;
-    bool served = cells[COLUMN_RATE_OUT].set && !cells[COLUMN_GOODPUT].set;
-    return served && cells[COLUMN_QUEUE_GROWS].integer > 0           ? "queue grows"
+    bool served =
+        cells[COLUMN(requests_out_per_s)->index].set && !cells[COLUMN(goodput)->index].set;
+    return served && cells[COLUMN(queue_grows)->index].integer > 0   ? "queue grows"
            : served && unanswered_tokens(cells) > whatif->unanswered ? "leaves some out"
                                                                      : NULL;
 }
@@ -117,18 +122,20 @@ const char *whatif_objection(const struct whatif *whatif, uint32_t point)
 static double found_percent(const struct result *result)
 {
     double below = 0; /* a tier that a server lacks finds nothing */
-    for (enum figure figure = FIGURE_HOST_HIT; figure <= FIGURE_POOL_HIT; figure++) {
-        double share = figure_value(result, figure);
+    const struct column *const tiers[] = {COLUMN(host_hit), COLUMN(disk_hit), COLUMN(pool_hit)};
+    for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++) {
+        double share = result_number(result, tiers[i]);
         below += isnan(share) ? 0 : share;
     }
-    return 100 * (figure_value(result, FIGURE_GPU_HIT) + below);
+    return 100 * (result_number(result, COLUMN(gpu_hit)) + below);
 }
 
 double whatif_worth(const struct whatif *whatif, uint32_t point)
 {
     const struct cell *cells = whatif->results[point].cells;
-    const struct cell *goodput = &cells[COLUMN_GOODPUT], *rate = &cells[COLUMN_DECODE_RATE];
-    const struct cell *time = &cells[COLUMN_E2E];
+    const struct cell *goodput = &cells[COLUMN(goodput)->index],
+                      *rate = &cells[COLUMN(decode_tokens_per_s)->index];
+    const struct cell *time = &cells[COLUMN(e2e_ms)->index];
     if (whatif_objection(whatif, point) != NULL) {
         return NAN;
     }
@@ -231,19 +238,21 @@ struct whatif_findings whatif_find(const struct whatif *whatif)
 
 enum tie whatif_tie(const struct whatif *whatif, uint32_t a, uint32_t b)
 {
-    static const enum column columns[] = {
-        [WHATIF_RATE] = COLUMN_DECODE_RATE, [WHATIF_BORNE] = COLUMN_DECODE_RATE,
-        [WHATIF_TIME] = COLUMN_E2E,         [WHATIF_GOODPUT] = COLUMN_GOODPUT,
-        [WHATIF_FOUND] = COLUMN_COUNT,
+    const struct column *const columns[] = {
+        [WHATIF_RATE] = COLUMN(decode_tokens_per_s),
+        [WHATIF_BORNE] = COLUMN(decode_tokens_per_s),
+        [WHATIF_TIME] = COLUMN(e2e_ms),
+        [WHATIF_GOODPUT] = COLUMN(goodput),
+        [WHATIF_FOUND] = NULL,
     };
     double x = whatif_worth(whatif, a), y = whatif_worth(whatif, b);
     if (isnan(x) || isnan(y)) {
         return TIE_NONE;
     }
-    enum column column = columns[whatif->figure];
-    return column != COLUMN_COUNT ? result_tie(&whatif->results[a], &whatif->results[b], column)
-           : x == y               ? TIE_NEAR
-                                  : TIE_NONE;
+    const struct column *column = columns[whatif->figure];
+    return column != NULL ? result_tie(&whatif->results[a], &whatif->results[b], column)
+           : x == y       ? TIE_NEAR
+                          : TIE_NONE;
 }
 
 uint32_t whatif_count_ties(const struct whatif *whatif, const struct whatif_findings *findings,

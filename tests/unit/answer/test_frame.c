@@ -15,7 +15,7 @@
 enum { NAME, STEP, SAVES, NOTE, COLUMNS };
 static const struct frame_column columns[COLUMNS] = {
     [NAME] = {.title = "name", .key = "name"},
-    [STEP] = {.figure = FIGURE_STEP, .key = "step_us"},
+    [STEP] = {.of = "step_us", .key = "step_us"},
     [SAVES] = {.title = "saves ms", .unit = UNIT_US, .key = "saves_us", .ranged = true},
     [NOTE] = {.key = "note", .what = "only data"},
 };
@@ -32,7 +32,7 @@ static void add_run(struct frame *frame, const char *name, int64_t step_ns)
 {
     struct result result;
     result_init(&result);
-    result_integer(&result, COLUMN_STEP, step_ns);
+    result_integer(&result, COLUMN(step_us), step_ns);
     frame_row(frame);
     frame_text(frame, NAME, name);
     frame_result(frame, &result);
@@ -291,7 +291,7 @@ static void a_failed_run_says_why(void **state)
     result_init(&result);
     frame_row(frame);
     frame_failed(frame, STEP, &result);
-    assert_true(result_text(&result, COLUMN_STATUS, "out-of-memory", &why));
+    assert_true(result_text(&result, COLUMN(status), "out-of-memory", &why));
     snprintf(result.message, sizeof result.message, "HBM is short");
     frame_row(frame);
     frame_failed(frame, STEP, &result);

@@ -15,18 +15,18 @@
 #include <string.h>
 
 /* A run whose step takes 2 ms, with these rates drawn; up to a 0. */
-static struct result make(enum drawn drawn, const double *values)
+static struct result make(const struct column *drawn, const double *values)
 {
     struct result result;
     result_init(&result);
-    result_integer(&result, drawn == DRAWN_TTFT ? COLUMN_TTFT : COLUMN_STEP, 2000000);
+    result_integer(&result, drawn == COLUMN(ttft_ms) ? drawn : COLUMN(step_us), 2000000);
     while (values[result.draws.count] != 0) {
         result.draws.count++;
     }
     result.draws.values = calloc(result.draws.count, sizeof *result.draws.values);
     for (uint32_t i = 0; i < result.draws.count; i++) {
-        for (int f = 0; f < DRAWN_COUNT; f++) {
-            result.draws.values[i][f] = f == (int)drawn ? values[i] : (double)NAN;
+        for (int f = 0; f < DRAWN_MOST; f++) {
+            result.draws.values[i][f] = f == drawn->drawn - 1 ? values[i] : (double)NAN;
         }
     }
     return result;
@@ -62,10 +62,10 @@ static void spans_hold_nine_of_ten(void **state)
     for (int i = 0; i < 21; i++) {
         values[i] = 10 + 0.1 * i;
     }
-    struct result result = make(DRAWN_DECODE_RATE, values);
-    assert_true(drawn_span(&result, DRAWN_DECODE_RATE, room, &text, &why));
+    struct result result = make(COLUMN(decode_tokens_per_s), values);
+    assert_true(drawn_span(&result, COLUMN(decode_tokens_per_s), room, &text, &why));
     assert_string_equal(text, "10.1 - 11.9");
-    assert_true(drawn_span(&result, DRAWN_STEP, room, &text, &why));
+    assert_true(drawn_span(&result, COLUMN(step_us), room, &text, &why));
     assert_null(text);
     result_release(&result);
 }
@@ -76,8 +76,8 @@ static void programs_get_every_figure(void **state)
     struct error why;
     char *text = NULL;
     size_t size = 0;
-    struct result result = make(DRAWN_STEP, (const double[]){10, 12, 0});
-    struct result none = make(DRAWN_STEP, (const double[]){0});
+    struct result result = make(COLUMN(step_us), (const double[]){10, 12, 0});
+    struct result none = make(COLUMN(step_us), (const double[]){0});
     FILE *out = open_memstream(&text, &size);
     assert_true(drawn_print_json(&none, out, &why));
     assert_true(drawn_print_json(&result, out, &why));
@@ -113,7 +113,7 @@ static void a_precision_that_was_not_reached_is_said(void **state)
 {
     (void)state;
     char room[DRAWN_TEXT];
-    struct result result = make(DRAWN_STEP, (const double[]){10, 12, 0});
+    struct result result = make(COLUMN(step_us), (const double[]){10, 12, 0});
     assert_string_equal(drawn_missed(&result, 0.05, room),
                         "5 % wanted, 116 % reached after 2 draws");
     assert_null(drawn_missed(&result, 0, room));

@@ -25,9 +25,9 @@ static void fill(const struct run *run, struct result *result)
 {
     struct error why;
     result_init(result);
-    assert_true(result_text(result, COLUMN_SYSTEM, run->system, &why));
-    assert_true(result_text(result, COLUMN_MODEL, "tiny", &why));
-    result_integer(result, COLUMN_BATCH, 1);
+    assert_true(result_text(result, COLUMN(system), run->system, &why));
+    assert_true(result_text(result, COLUMN(model), "tiny", &why));
+    result_integer(result, COLUMN(batch), 1);
     for (const char *name = run->models; name != NULL && *name != '\0'; name++) {
         result_note(result, note_indexer_unused((const char[]){*name, '\0'}));
     }
@@ -35,22 +35,22 @@ static void fill(const struct run *run, struct result *result)
         result_note(result, note_too_long(run->left_out));
     }
     if (run->short_of_memory) {
-        assert_true(result_text(result, COLUMN_STATUS, "out-of-memory", &why));
+        assert_true(result_text(result, COLUMN(status), "out-of-memory", &why));
         return;
     }
-    result_integer(result, COLUMN_STEP, 2000000);
-    result_real(result, COLUMN_DECODE_RATE, 500);
-    result_integer(result, COLUMN_EXTRAPOLATED, run->extrapolated);
-    assert_true(result_text(result, COLUMN_BASIS, "assumed", &why));
+    result_integer(result, COLUMN(step_us), 2000000);
+    result_real(result, COLUMN(decode_tokens_per_s), 500);
+    result_integer(result, COLUMN(extrapolated), run->extrapolated);
+    assert_true(result_text(result, COLUMN(basis), "assumed", &why));
     result->basis_count = 4;
     result->basis[1].share = 1 - run->assumed;
     result->basis[3].share = run->assumed;
     if (run->trace != NULL) {
-        assert_true(result_text(result, COLUMN_TRACE, run->trace, &why));
-        result_real(result, COLUMN_MASS_RECALL, 0.8);
+        assert_true(result_text(result, COLUMN(trace), run->trace, &why));
+        result_real(result, COLUMN(mass_recall), 0.8);
     }
     if (run->source != NULL) {
-        assert_true(result_text(result, COLUMN_TRACE_SOURCE, run->source, &why));
+        assert_true(result_text(result, COLUMN(trace_source), run->source, &why));
     }
 }
 

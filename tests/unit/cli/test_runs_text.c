@@ -20,14 +20,14 @@ static void fill(struct result *result)
 {
     struct error why;
     result_init(result);
-    assert_true(result_text(result, COLUMN_RUN, "0123456789abcdef", &why));
-    assert_true(result_text(result, COLUMN_TRACE, odd_text, &why));
-    assert_true(result_text(result, COLUMN_POLICY, "", &why));
-    result_integer(result, COLUMN_CONTEXT, 131072);
-    result_integer(result, COLUMN_STEP, 50097183);
-    result_integer(result, COLUMN_TPOT, 50097183);
-    result_real(result, COLUMN_HIT_RATIO, 0.1);
-    result_real(result, COLUMN_MASS_RECALL, INFINITY);
+    assert_true(result_text(result, COLUMN(run), "0123456789abcdef", &why));
+    assert_true(result_text(result, COLUMN(trace), odd_text, &why));
+    assert_true(result_text(result, COLUMN(policy), "", &why));
+    result_integer(result, COLUMN(context), 131072);
+    result_integer(result, COLUMN(step_us), 50097183);
+    result_integer(result, COLUMN(tpot_ms), 50097183);
+    result_real(result, COLUMN(hit_ratio), 0.1);
+    result_real(result, COLUMN(mass_recall), INFINITY);
     result->part_count = 2;
     result->parts[0] = (struct result_item){.name = "compute", .ns = 50000000};
     result->parts[1] = (struct result_item){.name = "link", .ns = 97183};
@@ -55,22 +55,26 @@ static void json_has_every_column_in_order(void **state)
     assert_true(ok);
     assert_int_equal(strcspn(text, "\n"), strlen(text) - 1); /* one line */
     json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
-    assert_int_equal(json_object_size(json), COLUMN_COUNT - 2 * RANGE_COUNT + 1);
+    uint32_t ends = 0;
+    for (uint32_t i = 0; i < column_count; i++) {
+        ends += column_rows[i]->is_end;
+    }
+    assert_int_equal(json_object_size(json), column_count - ends + 1);
     const char *name;
     json_t *value;
-    int column = 0;
+    uint32_t i = 0;
     json_object_foreach(json, name, value)
     {
-        if (column == COLUMN_COUNT) {
+        if (i == column_count) {
             assert_string_equal(name, "seal");
             break;
         }
-        while (column_is_end((enum column)column)) {
-            column++; /* no family, no range */
+        while (column_rows[i]->is_end) {
+            i++; /* no family, no range */
         }
-        assert_string_equal(name, column_kinds[column].name);
-        assert_int_equal(!json_is_null(value), result_has(&result, (enum column)column));
-        column++;
+        assert_string_equal(name, column_rows[i]->name);
+        assert_int_equal(!json_is_null(value), result_has(&result, column_rows[i]));
+        i++;
     }
     json_decref(json);
     free(text);
@@ -84,13 +88,13 @@ static void json_has_the_range_over_families(void **state)
     struct error why;
     bool ok;
     fill(&result);
-    result_real(&result, COLUMN_HIT_RATIO_LOW, 0.05);
-    result_real(&result, COLUMN_HIT_RATIO_HIGH, 0.5);
+    result_real(&result, COLUMN(hit_ratio_low), 0.05);
+    result_real(&result, COLUMN(hit_ratio_high), 0.5);
     result.family_count = 2;
     for (int f = 0; f < 2; f++) {
         snprintf(result.families[f].name, RESULT_NAME, "family-%d", f);
-        for (int i = 0; i < RANGE_COUNT; i++) {
-            result.families[f].values[i] = i == RANGE_HIT_RATIO ? 0.25 * (f + 1) : NAN;
+        for (int i = 0; i < RANGES_MOST; i++) {
+            result.families[f].values[i] = i == COLUMN(hit_ratio)->range - 1 ? 0.25 * (f + 1) : NAN;
         }
     }
     char *text = print_json(&result, &ok, &why);
@@ -132,7 +136,7 @@ static void text_that_is_no_utf8_is_an_error_in_json(void **state)
     struct error why;
     bool ok;
     fill(&result);
-    assert_true(result_text(&result, COLUMN_MODEL, "mod\xff", &why));
+    assert_true(result_text(&result, COLUMN(model), "mod\xff", &why));
     char *text = print_json(&result, &ok, &why);
     assert_false(ok);
     free(text);
@@ -178,7 +182,7 @@ static void csv_gives_the_values_back(void **state)
     for (const char *c = row; *c != '\0'; c++) {
         fields += *c == '|';
     }
-    assert_int_equal(fields, COLUMN_COUNT);
+    assert_int_equal(fields, column_count);
     free(text);
     result_release(&result);
 }

@@ -227,23 +227,26 @@ static void rate_counts_output_over_prefill_and_decode(void **state)
     (void)state;
     run_tiny("context=1000", "prompt=1000", "output=50", &result);
     double prefill = 2 * (168040 + 3 * 640000) + 2 * FURTHER_NS + ENDS_NS;
-    double step = (double)result.cells[COLUMN_STEP].integer;
-    assert_int_equal(result.cells[COLUMN_PREFILL].integer, (int64_t)prefill);
-    assert_near(result.cells[COLUMN_E2E_RATE].real, 3 * 50 * 1e9 / (prefill + 50 * step), 1e-6);
-    assert_int_equal(result.cells[COLUMN_EXTRAPOLATED].integer, 0);
+    double step = (double)result_cell(&result, COLUMN(step_us))->integer;
+    assert_int_equal(result_cell(&result, COLUMN(prefill_ms))->integer, (int64_t)prefill);
+    assert_near(result_cell(&result, COLUMN(e2e_tokens_per_s))->real,
+                3 * 50 * 1e9 / (prefill + 50 * step), 1e-6);
+    assert_int_equal(result_cell(&result, COLUMN(extrapolated))->integer, 0);
     result_release(&result);
 
     run_tiny("context=1000", "prompt=1000", "output=none", &result);
-    assert_true(result.cells[COLUMN_PREFILL].set && !result.cells[COLUMN_E2E_RATE].set);
+    assert_true(result_cell(&result, COLUMN(prefill_ms))->set &&
+                !result_cell(&result, COLUMN(e2e_tokens_per_s))->set);
     result_release(&result);
 
     run_tiny("context=1000", "prompt=none", "output=none", &result);
-    assert_true(!result.cells[COLUMN_PREFILL].set && !result.cells[COLUMN_E2E_RATE].set);
+    assert_true(!result_cell(&result, COLUMN(prefill_ms))->set &&
+                !result_cell(&result, COLUMN(e2e_tokens_per_s))->set);
     result_release(&result);
 
     /* The model was trained on 100 000 tokens. */
     run_tiny("context=100000", "prompt=99990", "output=11", &result);
-    assert_int_equal(result.cells[COLUMN_EXTRAPOLATED].integer, 1);
+    assert_int_equal(result_cell(&result, COLUMN(extrapolated))->integer, 1);
     result_release(&result);
 }
 

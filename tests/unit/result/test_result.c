@@ -18,14 +18,14 @@ static void the_largest_item_is_the_first_of_the_longest(void **state)
     (void)state;
     struct result result;
     result_init(&result);
-    assert_null(result_largest(&result, COLUMN_PARTS));
+    assert_null(result_largest(&result, COLUMN(parts_us)));
     result.part_count = 4;
     result.parts[0] = (struct result_item){.name = "link", .ns = 2};
     result.parts[1] = (struct result_item){.name = "compute", .ns = 7};
     result.parts[2] = (struct result_item){.name = "sync", .ns = 0};
     result.parts[3] = (struct result_item){.name = "merge", .ns = 7};
-    assert_string_equal(result_largest(&result, COLUMN_PARTS)->name, "compute");
-    assert_null(result_largest(&result, COLUMN_STALLS));
+    assert_string_equal(result_largest(&result, COLUMN(parts_us))->name, "compute");
+    assert_null(result_largest(&result, COLUMN(stalls_us)));
     result_release(&result);
 }
 
@@ -99,19 +99,51 @@ static void a_reason_leaves_out_what_would_fit(void **state)
 static void every_range_has_its_ends(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < RANGE_COUNT; i++) {
+    const struct column *column;
+    uint32_t count = 0;
+    for (; (column = column_ranged(count)) != NULL; count++) {
         char low[64], high[64];
-        const struct column_range *range = &column_ranges[i];
-        snprintf(low, sizeof low, "%s_low", column_kinds[range->column].name);
-        snprintf(high, sizeof high, "%s_high", column_kinds[range->column].name);
-        assert_string_equal(column_kinds[range->low].name, low);
-        assert_string_equal(column_kinds[range->high].name, high);
-        assert_int_equal(column_kinds[range->low].type, column_kinds[range->column].type);
-        assert_true(column_is_end(range->low) && column_is_end(range->high));
-        assert_false(column_is_end(range->column));
-        assert_ptr_equal(column_range_of(range->column), range);
+        snprintf(low, sizeof low, "%s_low", column->name);
+        snprintf(high, sizeof high, "%s_high", column->name);
+        assert_string_equal(column->low->name, low);
+        assert_string_equal(column->high->name, high);
+        assert_int_equal(column->low->unit, column->unit);
+        assert_true(column->low->is_end && column->high->is_end);
+        assert_int_equal(column->low->index, column->index + 1);
     }
-    assert_null(column_range_of(COLUMN_RUN));
+    assert_in_range(count, 10, RANGES_MOST);
+    assert_int_equal(COLUMN(run)->range, 0);
+}
+
+static void rows_are_in_their_places_with_names_of_their_own(void **state)
+{
+    (void)state;
+    uint32_t count = 0;
+    for (; column_rows[count] != NULL; count++) {
+        const struct column *column = column_rows[count];
+        assert_int_equal(column->index, count);
+        assert_ptr_equal(column_find(column->name), column);
+        assert_int_equal(column->read != NULL, count >= column_count);
+        assert_true(column->read != NULL || column_sql(column)[0] != '\0');
+        assert_true(column->title != NULL || column->label == NULL);
+    }
+    assert_true(count > column_count);
+    assert_null(column_find("nothing"));
+}
+
+/* Each figure of replications has a place of its own, without a gap. */
+static void figures_of_replications_are_counted_from_one(void **state)
+{
+    (void)state;
+    uint32_t drawn = 0, places = 0;
+    for (uint32_t i = 0; i < column_count; i++) {
+        drawn += column_rows[i]->drawn > 0;
+    }
+    while (column_drawn(places) != NULL) {
+        places++;
+    }
+    assert_int_equal(places, drawn);
+    assert_in_range(drawn, 1, DRAWN_MOST);
 }
 
 int main(void)
@@ -122,6 +154,8 @@ int main(void)
         cmocka_unit_test(a_figure_without_a_range_has_three_digits),
         cmocka_unit_test(a_reason_leaves_out_what_would_fit),
         cmocka_unit_test(every_range_has_its_ends),
+        cmocka_unit_test(rows_are_in_their_places_with_names_of_their_own),
+        cmocka_unit_test(figures_of_replications_are_counted_from_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

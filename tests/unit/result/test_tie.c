@@ -28,25 +28,25 @@ static struct cell text_cell(char *text)
 static void make(const struct run *run, struct result *out)
 {
     result_init(out);
-    out->cells[COLUMN_SYSTEM] = text_cell(run->system);
-    out->cells[COLUMN_MODEL] = text_cell("llama-3-8b");
-    out->cells[COLUMN_HARDWARE] = text_cell(run->hardware);
+    out->cells[COLUMN(system)->index] = text_cell(run->system);
+    out->cells[COLUMN(model)->index] = text_cell("llama-3-8b");
+    out->cells[COLUMN(hardware)->index] = text_cell(run->hardware);
     if (run->rate > 0) {
-        result_real(out, COLUMN_DECODE_RATE, run->rate);
+        result_real(out, COLUMN(decode_tokens_per_s), run->rate);
     }
-    out->cells[COLUMN_ERROR_BAND].set = run->low < 0;
+    out->cells[COLUMN(error_band)->index].set = run->low < 0;
     out->band[0][0] = run->low;
     out->band[0][1] = run->high;
     out->family_count = run->families[0] > 0 ? 3 : 0;
     double low = INFINITY, high = -INFINITY;
     for (uint32_t i = 0; i < out->family_count; i++) {
         snprintf(out->families[i].name, RESULT_NAME, "family %u", i);
-        out->families[i].values[RANGE_DECODE_RATE] = run->families[i];
+        out->families[i].values[COLUMN(decode_tokens_per_s)->range - 1] = run->families[i];
         low = fmin(low, run->families[i]);
         high = fmax(high, run->families[i]);
     }
-    result_real(out, COLUMN_DECODE_RATE_LOW, low); /* without families infinite, so null */
-    result_real(out, COLUMN_DECODE_RATE_HIGH, high);
+    result_real(out, COLUMN(decode_tokens_per_s_low), low); /* without families infinite, so null */
+    result_real(out, COLUMN(decode_tokens_per_s_high), high);
 }
 
 static const struct {
@@ -115,10 +115,10 @@ static void results_tie_within_what_is_unknown(void **state)
         struct result a, b;
         make(&cases[i].a, &a);
         make(&cases[i].b, &b);
-        enum tie tie = result_tie(&a, &b, COLUMN_DECODE_RATE);
-        if (tie != cases[i].tie || result_tie(&b, &a, COLUMN_DECODE_RATE) != tie) {
+        enum tie tie = result_tie(&a, &b, COLUMN(decode_tokens_per_s));
+        if (tie != cases[i].tie || result_tie(&b, &a, COLUMN(decode_tokens_per_s)) != tie) {
             fail_msg("%s: %d, or %d the other way round, and it should be %d", cases[i].what, tie,
-                     result_tie(&b, &a, COLUMN_DECODE_RATE), cases[i].tie);
+                     result_tie(&b, &a, COLUMN(decode_tokens_per_s)), cases[i].tie);
         }
     }
 }
@@ -130,10 +130,10 @@ static void bytes_and_shares_tie_if_they_are_equal(void **state)
     const struct run run = {"clo", "a40", 1, 0, 0, {0}};
     make(&run, &a);
     make(&run, &b);
-    result_integer(&a, COLUMN_HBM_BYTES, 1000);
-    result_integer(&b, COLUMN_HBM_BYTES, 1001);
-    assert_int_equal(result_tie(&a, &b, COLUMN_HBM_BYTES), TIE_NONE);
-    assert_int_equal(result_tie(&a, &a, COLUMN_HBM_BYTES), TIE_NEAR);
+    result_integer(&a, COLUMN(hbm_bytes), 1000);
+    result_integer(&b, COLUMN(hbm_bytes), 1001);
+    assert_int_equal(result_tie(&a, &b, COLUMN(hbm_bytes)), TIE_NONE);
+    assert_int_equal(result_tie(&a, &a, COLUMN(hbm_bytes)), TIE_NEAR);
     assert_string_equal(tie_reason(TIE_NEAR), "at most 2 % apart");
     assert_string_equal(tie_reason(TIE_IN_BAND), "one lies in the other's error band");
 }

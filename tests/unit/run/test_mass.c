@@ -76,7 +76,7 @@ static struct result run(const char *const *overrides)
 
 static double mass_of(const struct result *result)
 {
-    return result_number(result, COLUMN_MASS_RECALL);
+    return result_number(result, COLUMN(mass_recall));
 }
 
 static void mass_is_whole_where_nothing_is_left_out(void **state)
@@ -95,8 +95,8 @@ static void mass_is_whole_where_nothing_is_left_out(void **state)
         const char *overrides[4] = {whole[i][0], whole[i][1], whole[i][2]};
         struct result result = run(overrides);
         assert_true(mass_of(&result) == 1);
-        assert_string_equal(result.cells[COLUMN_LOSSLESS].text, "exact");
-        assert_false(result.cells[COLUMN_MASS_MOST].set);
+        assert_string_equal(result_cell(&result, COLUMN(lossless))->text, "exact");
+        assert_false(result_cell(&result, COLUMN(mass_recall_most))->set);
         for (uint32_t s = 0; s < result.step_count; s++) {
             assert_true(result.steps[s].mass_recall == 1);
         }
@@ -106,7 +106,7 @@ static void mass_is_whole_where_nothing_is_left_out(void **state)
         const char *overrides[4] = {part[i][0], part[i][1], part[i][2]};
         struct result result = run(overrides);
         assert_true(mass_of(&result) < 1 && mass_of(&result) > .5);
-        assert_string_equal(result.cells[COLUMN_LOSSLESS].text, "lossy");
+        assert_string_equal(result_cell(&result, COLUMN(lossless))->text, "lossy");
         result_release(&result);
     }
 }
@@ -124,7 +124,7 @@ static void mass_is_told_step_by_step(void **state)
         assert_near(many.steps[s].mass_recall, one.steps[s].mass_recall, 1e-9);
     }
     assert_near(mass_of(&one), sum / 4, 1e-12);
-    assert_true(result_number(&one, COLUMN_MASS_MOST) > mass_of(&one));
+    assert_true(result_number(&one, COLUMN(mass_recall_most)) > mass_of(&one));
     result_release(&one);
     result_release(&many);
 }
@@ -155,7 +155,7 @@ static void a_short_run_says_that_dropping_goes_on(void **state)
         assert_int_equal(told != NULL, runs[i].note != NULL);
         assert_true(told == NULL || strstr(result.message, runs[i].note) != NULL);
         assert_true(told == NULL || strstr(result.message, "the least that") == NULL);
-        assert_int_equal(result.cells[COLUMN_MASS_HORIZON].set, told != NULL);
+        assert_int_equal(result_cell(&result, COLUMN(mass_horizon_steps))->set, told != NULL);
         result_release(&result);
     }
 }

@@ -166,16 +166,16 @@ static struct setup make_result(const char *const *overrides, struct plan *plan,
     return setup;
 }
 
-static int64_t integer_of(const struct result *result, enum column column)
+static int64_t integer_of(const struct result *result, const struct column *column)
 {
-    assert_true(result->cells[column].set);
-    return result->cells[column].integer;
+    assert_true(result_cell(result, column)->set);
+    return result_cell(result, column)->integer;
 }
 
-static double real_of(const struct result *result, enum column column)
+static double real_of(const struct result *result, const struct column *column)
 {
-    assert_true(result->cells[column].set);
-    return result->cells[column].real;
+    assert_true(result_cell(result, column)->set);
+    return result_cell(result, column)->real;
 }
 
 static void columns_are_means_over_steps(void **state)
@@ -184,19 +184,19 @@ static void columns_are_means_over_steps(void **state)
     struct result result;
     struct plan plan;
     struct setup setup = make_result(OVERRIDES(NULL), &plan, &result);
-    assert_near(real_of(&result, COLUMN_HIT_RATIO), 325.0 / 400, 1e-15);
-    assert_int_equal(integer_of(&result, COLUMN_STEP), 104);
-    assert_int_equal(integer_of(&result, COLUMN_TPOT), 104);
-    assert_int_equal(integer_of(&result, COLUMN_TPOT_P50), 104);
-    assert_int_equal(integer_of(&result, COLUMN_TPOT_P99), 107);
-    assert_int_equal(integer_of(&result, COLUMN_LAYER), 42); /* 251 / 6 */
-    assert_int_equal(integer_of(&result, COLUMN_IN_BYTES), 5000);
-    assert_int_equal(integer_of(&result, COLUMN_OUT_BYTES), 11); /* 32 / 3 */
-    assert_near(real_of(&result, COLUMN_USER_RATE), 1e9 / 104, 1e-6);
-    assert_near(real_of(&result, COLUMN_DECODE_RATE), 5e9 / 104, 1e-6);
-    assert_near(real_of(&result, COLUMN_GPU_RATE), 5e9 / 104, 1e-6);
-    assert_near(real_of(&result, COLUMN_GPU_BUSY), 1 - 85.0 / 311, 1e-15);
-    assert_int_equal(integer_of(&result, COLUMN_CPU), 33); /* 100 / 3 */
+    assert_near(real_of(&result, COLUMN(hit_ratio)), 325.0 / 400, 1e-15);
+    assert_int_equal(integer_of(&result, COLUMN(step_us)), 104);
+    assert_int_equal(integer_of(&result, COLUMN(tpot_ms)), 104);
+    assert_int_equal(integer_of(&result, COLUMN(tpot_p50_ms)), 104);
+    assert_int_equal(integer_of(&result, COLUMN(tpot_p99_ms)), 107);
+    assert_int_equal(integer_of(&result, COLUMN(layer_us)), 42); /* 251 / 6 */
+    assert_int_equal(integer_of(&result, COLUMN(h2d_bytes_per_step)), 5000);
+    assert_int_equal(integer_of(&result, COLUMN(d2h_bytes_per_step)), 11); /* 32 / 3 */
+    assert_near(real_of(&result, COLUMN(tokens_per_s_per_user)), 1e9 / 104, 1e-6);
+    assert_near(real_of(&result, COLUMN(decode_tokens_per_s)), 5e9 / 104, 1e-6);
+    assert_near(real_of(&result, COLUMN(tokens_per_s_per_gpu)), 5e9 / 104, 1e-6);
+    assert_near(real_of(&result, COLUMN(gpu_busy_share)), 1 - 85.0 / 311, 1e-15);
+    assert_int_equal(integer_of(&result, COLUMN(cpu_us)), 33); /* 100 / 3 */
     assert_string_equal(result.message, "");
     result_release(&result);
     plan_release(&plan);
@@ -211,12 +211,12 @@ static void cost_is_the_price_over_what_an_hour_makes(void **state)
     struct result result;
     struct plan plan;
     struct setup setup = make_result(OVERRIDES("hardware.price_per_hour=3.6"), &plan, &result);
-    assert_near(real_of(&result, COLUMN_COST), 2.08e-5, 1e-17);
+    assert_near(real_of(&result, COLUMN(cost_per_million_tokens)), 2.08e-5, 1e-17);
     result_release(&result);
     plan_release(&plan);
     setup_release(&setup);
     setup = make_result(OVERRIDES(NULL), &plan, &result);
-    assert_false(result.cells[COLUMN_COST].set);
+    assert_false(result_cell(&result, COLUMN(cost_per_million_tokens))->set);
     result_release(&result);
     plan_release(&plan);
     setup_release(&setup);
@@ -230,13 +230,14 @@ static void cost_counts_every_gpu_and_no_idle_ones_tokens(void **state)
     struct result result;
     result_init(&result);
     price_write(&priced, &result); /* no clock, no rate */
-    assert_false(result.cells[COLUMN_COST].set);
-    result_real(&result, COLUMN_GPU_RATE, 0);
+    assert_false(result_cell(&result, COLUMN(cost_per_million_tokens))->set);
+    result_real(&result, COLUMN(tokens_per_s_per_gpu), 0);
     price_write(&priced, &result);
-    assert_false(result.cells[COLUMN_COST].set);
-    result_real(&result, COLUMN_GPU_RATE, 1500.0 / 6);
+    assert_false(result_cell(&result, COLUMN(cost_per_million_tokens))->set);
+    result_real(&result, COLUMN(tokens_per_s_per_gpu), 1500.0 / 6);
     price_write(&priced, &result);
-    assert_near(real_of(&result, COLUMN_COST), 2, 1e-12); /* 1.8 * 6 / (1500 * 3600) * 1e6 */
+    assert_near(real_of(&result, COLUMN(cost_per_million_tokens)), 2,
+                1e-12); /* 1.8 * 6 / (1500 * 3600) * 1e6 */
     result_release(&result);
 }
 
@@ -317,8 +318,8 @@ static void quantiles_are_steps_that_happened(void **state)
         sorted.part_ns[PART_COMPUTE] = sorted.total_ns;
         result_init(&result);
         assert_true(outcome_time(&setup, &plan, NULL, &sorted, &result, &why));
-        assert_int_equal(integer_of(&result, COLUMN_TPOT_P50), quantiles[i].p50);
-        assert_int_equal(integer_of(&result, COLUMN_TPOT_P99), quantiles[i].p99);
+        assert_int_equal(integer_of(&result, COLUMN(tpot_p50_ms)), quantiles[i].p50);
+        assert_int_equal(integer_of(&result, COLUMN(tpot_p99_ms)), quantiles[i].p99);
         assert_true(isnan(result.steps[0].hit_ratio) && isnan(result.layers[0].hit_ratio));
         result_release(&result);
     }
@@ -332,11 +333,11 @@ static void nothing_offloaded_leaves_no_hits(void **state)
     struct result result;
     result_init(&result);
     outcome_cache(NULL, &result);
-    assert_false(result.cells[COLUMN_HIT_RATIO].set);
+    assert_false(result_cell(&result, COLUMN(hit_ratio))->set);
     struct ledger_row none[1] = {{0}};
     const struct ledger empty = {.steps = 1, .layers = 1, .rows = none};
     outcome_cache(&empty, &result);
-    assert_false(result.cells[COLUMN_HIT_RATIO].set);
+    assert_false(result_cell(&result, COLUMN(hit_ratio))->set);
     struct ledger cold = empty;
     cold.demand_wanted = 10000;
     cold.demand_cold = 4;
@@ -457,10 +458,10 @@ static void what_the_gpu_waits_for_is_said(void **state)
     }
 }
 
-static const char *text_of(const struct result *result, enum column column)
+static const char *text_of(const struct result *result, const struct column *column)
 {
-    assert_true(result->cells[column].set);
-    return result->cells[column].text;
+    assert_true(result_cell(result, column)->set);
+    return result_cell(result, column)->text;
 }
 
 static const struct {
@@ -498,17 +499,17 @@ static void what_does_not_fit_is_a_result(void **state)
         }
         struct result result = run(all, 1);
         bool ok = strcmp(sizes[i].status, "ok") == 0;
-        assert_string_equal(text_of(&result, COLUMN_STATUS), sizes[i].status);
-        assert_string_equal(text_of(&result, COLUMN_LIMITED_BY), sizes[i].limited);
+        assert_string_equal(text_of(&result, COLUMN(status)), sizes[i].status);
+        assert_string_equal(text_of(&result, COLUMN(limited_by)), sizes[i].limited);
         if (strncmp(result.message, sizes[i].message, strlen(sizes[i].message)) != 0) {
             fail_msg("'%s'", result.message);
         }
         assert_true(ok || result.message[0] != '\0');
-        assert_true(integer_of(&result, COLUMN_HBM_BYTES) > 0);
-        assert_int_equal(result.cells[COLUMN_STEP].set, ok);
-        assert_int_equal(result.cells[COLUMN_BASIS].set, ok);
+        assert_true(integer_of(&result, COLUMN(hbm_bytes)) > 0);
+        assert_int_equal(result_cell(&result, COLUMN(step_us))->set, ok);
+        assert_int_equal(result_cell(&result, COLUMN(basis))->set, ok);
         assert_int_equal(result.part_count > 0, ok);
-        assert_int_equal(strlen(text_of(&result, COLUMN_RUN)), 16);
+        assert_int_equal(strlen(text_of(&result, COLUMN(run))), 16);
         result_release(&result);
     }
 }
@@ -519,9 +520,9 @@ static void kept_share_is_of_what_lies_outside_the_window(void **state)
     (void)state;
     struct result hybrid = run(OVERRIDES("system=hgca", "trace=assumed:hit=90%", "steps=2"), 1);
     struct result others = run(OVERRIDES("system=clo", "trace=assumed:hit=90%", "steps=2"), 1);
-    assert_true(hybrid.cells[COLUMN_KEPT_SHARE].set);
-    assert_near(hybrid.cells[COLUMN_KEPT_SHARE].real, 0.1, 1e-4);
-    assert_false(others.cells[COLUMN_KEPT_SHARE].set);
+    assert_true(result_cell(&hybrid, COLUMN(kept_share))->set);
+    assert_near(result_cell(&hybrid, COLUMN(kept_share))->real, 0.1, 1e-4);
+    assert_false(result_cell(&others, COLUMN(kept_share))->set);
     result_release(&hybrid);
     result_release(&others);
 }
@@ -529,17 +530,40 @@ static void kept_share_is_of_what_lies_outside_the_window(void **state)
 /* The columns that every run has, those of a run that offloads, and those that are not built. */
 static void columns_are_set_where_they_apply(void **state)
 {
-    static const enum column always[] = {
-        COLUMN_RUN,         COLUMN_SYSTEM,    COLUMN_MODEL,         COLUMN_HARDWARE,
-        COLUMN_TRACE,       COLUMN_CONTEXT,   COLUMN_BATCH,         COLUMN_STEPS,
-        COLUMN_WARMUP,      COLUMN_POLICY,    COLUMN_SEED,          COLUMN_STATUS,
-        COLUMN_HBM_BYTES,   COLUMN_MAX_BATCH, COLUMN_LIMITED_BY,    COLUMN_DRAM_BYTES,
-        COLUMN_STEP,        COLUMN_CPU,       COLUMN_TPOT,          COLUMN_DECODE_RATE,
-        COLUMN_GPU_BUSY,    COLUMN_BASIS,     COLUMN_AVAILABLE,     COLUMN_EXTRAPOLATED,
-        COLUMN_LOSSLESS,    COLUMN_IN_BYTES,  COLUMN_OUT_BYTES,     COLUMN_BUDGET_BYTES,
-        COLUMN_CACHE_BYTES, COLUMN_DTYPE_KV,  COLUMN_DTYPE_WEIGHTS, COLUMN_TENSOR_PARALLEL};
-    static const enum column never[] = {COLUMN_TTFT, COLUMN_QUEUE, COLUMN_GOODPUT, COLUMN_PREFILL,
-                                        COLUMN_E2E_RATE};
+    const struct column *const always[] = {COLUMN(run),
+                                           COLUMN(system),
+                                           COLUMN(model),
+                                           COLUMN(hardware),
+                                           COLUMN(trace),
+                                           COLUMN(context),
+                                           COLUMN(batch),
+                                           COLUMN(steps),
+                                           COLUMN(warmup),
+                                           COLUMN(policy),
+                                           COLUMN(seed),
+                                           COLUMN(status),
+                                           COLUMN(hbm_bytes),
+                                           COLUMN(max_batch),
+                                           COLUMN(limited_by),
+                                           COLUMN(dram_bytes),
+                                           COLUMN(step_us),
+                                           COLUMN(cpu_us),
+                                           COLUMN(tpot_ms),
+                                           COLUMN(decode_tokens_per_s),
+                                           COLUMN(gpu_busy_share),
+                                           COLUMN(basis),
+                                           COLUMN(available),
+                                           COLUMN(extrapolated),
+                                           COLUMN(lossless),
+                                           COLUMN(h2d_bytes_per_step),
+                                           COLUMN(d2h_bytes_per_step),
+                                           COLUMN(budget_bytes),
+                                           COLUMN(cache_bytes),
+                                           COLUMN(dtype_kv),
+                                           COLUMN(dtype_weights),
+                                           COLUMN(tensor_parallel)};
+    const struct column *const never[] = {COLUMN(ttft_ms), COLUMN(queue_ms), COLUMN(goodput),
+                                          COLUMN(prefill_ms), COLUMN(e2e_tokens_per_s)};
     static const char *const systems[] = {"system=fullattn", "system=vllm", "system=retroinfer",
                                           "system=clo", "system=infinigen"};
     (void)state;
@@ -547,17 +571,17 @@ static void columns_are_set_where_they_apply(void **state)
         struct result result = run(OVERRIDES(systems[i], "steps=2"), 1);
         bool offloads = i >= 2;
         for (size_t c = 0; c < COUNT(always); c++) {
-            if (!result.cells[always[c]].set) {
-                fail_msg("%s: no %s", systems[i], column_kinds[always[c]].name);
+            if (!result_cell(&result, always[c])->set) {
+                fail_msg("%s: no %s", systems[i], always[c]->name);
             }
         }
         for (size_t c = 0; c < COUNT(never); c++) {
-            assert_false(result.cells[never[c]].set);
+            assert_false(result_cell(&result, never[c])->set);
         }
-        assert_int_equal(result.cells[COLUMN_HIT_RATIO].set, offloads);
-        assert_int_equal(result.cells[COLUMN_TRACE_SOURCE].set, offloads);
-        assert_int_equal(result.cells[COLUMN_TRACE_BASIS].set, offloads);
-        assert_int_equal(integer_of(&result, COLUMN_IN_BYTES) > 0, offloads);
+        assert_int_equal(result_cell(&result, COLUMN(hit_ratio))->set, offloads);
+        assert_int_equal(result_cell(&result, COLUMN(trace_source))->set, offloads);
+        assert_int_equal(result_cell(&result, COLUMN(trace_basis))->set, offloads);
+        assert_int_equal(integer_of(&result, COLUMN(h2d_bytes_per_step)) > 0, offloads);
         result_release(&result);
     }
 }
@@ -573,11 +597,11 @@ static void result_adds_up(const struct result *result)
     for (uint32_t i = 0; i < result->basis_count; i++) {
         basis += result->basis[i].share;
     }
-    assert_int_equal(parts, integer_of(result, COLUMN_STEP));
+    assert_int_equal(parts, integer_of(result, COLUMN(step_us)));
     assert_near(basis, 1, 1e-12);
-    double idle = (1 - real_of(result, COLUMN_GPU_BUSY)) * (double)parts;
+    double idle = (1 - real_of(result, COLUMN(gpu_busy_share))) * (double)parts;
     assert_true(fabs(idle - (double)stalls) <= 1);
-    assert_true(integer_of(result, COLUMN_LAYER) * (int64_t)result->layer_count <= parts + 32);
+    assert_true(integer_of(result, COLUMN(layer_us)) * (int64_t)result->layer_count <= parts + 32);
 }
 
 /* Every shipped system, and on a recording, where steps differ and means are rounded. */
@@ -604,12 +628,12 @@ static void parts_add_up_to_the_step_exactly(void **state)
 
 static void assert_same(const struct result *a, const struct result *b)
 {
-    for (size_t c = 0; c < COLUMN_COUNT; c++) {
+    for (uint32_t c = 0; c < column_count; c++) {
         assert_int_equal(a->cells[c].set, b->cells[c].set);
         if (!a->cells[c].set) {
             continue;
         }
-        if (column_kinds[c].type == COLUMN_TYPE_TEXT) {
+        if (column_rows[c]->unit == UNIT_TEXT) {
             assert_string_equal(a->cells[c].text, b->cells[c].text);
         } else {
             assert_int_equal(a->cells[c].integer, b->cells[c].integer); /* bit for bit */
@@ -666,19 +690,19 @@ static void trace_of_another_model_is_marked(void **state)
         }
         struct result result = run(all, 1);
         if (sources[i].source == NULL) {
-            assert_false(result.cells[COLUMN_TRACE_SOURCE].set);
-            assert_false(result.cells[COLUMN_TRACE_BASIS].set);
+            assert_false(result_cell(&result, COLUMN(trace_source))->set);
+            assert_false(result_cell(&result, COLUMN(trace_basis))->set);
         } else {
-            assert_string_equal(text_of(&result, COLUMN_TRACE_BASIS), sources[i].basis);
-            assert_non_null(strstr(text_of(&result, COLUMN_TRACE_SOURCE), sources[i].source));
+            assert_string_equal(text_of(&result, COLUMN(trace_basis)), sources[i].basis);
+            assert_non_null(strstr(text_of(&result, COLUMN(trace_source)), sources[i].source));
         }
-        assert_int_equal(integer_of(&result, COLUMN_EXTRAPOLATED), sources[i].extrapolated);
-        assert_int_equal(result.cells[COLUMN_MASS_RECALL].set, sources[i].mass);
+        assert_int_equal(integer_of(&result, COLUMN(extrapolated)), sources[i].extrapolated);
+        assert_int_equal(result_cell(&result, COLUMN(mass_recall))->set, sources[i].mass);
         result_release(&result);
     }
     struct result result = run(OVERRIDES("system=clo", "trace=smollm2-135m", "steps=1"), 1);
-    assert_non_null(strstr(text_of(&result, COLUMN_TRACE_SOURCE), "→131072 tokens"));
-    assert_int_equal(integer_of(&result, COLUMN_EXTRAPOLATED), 1);
+    assert_non_null(strstr(text_of(&result, COLUMN(trace_source)), "→131072 tokens"));
+    assert_int_equal(integer_of(&result, COLUMN(extrapolated)), 1);
     result_release(&result);
 }
 
@@ -697,7 +721,7 @@ static void seed_reaches_the_policy(void **state)
                 run(OVERRIDES("system=retroinfer", policies_drawn[i], "mechanisms.budget=15%",
                               "trace=smollm2-135m", "context=8192", "steps=4", seeds[s]),
                     1);
-            hits[s] = real_of(&result, COLUMN_HIT_RATIO);
+            hits[s] = real_of(&result, COLUMN(hit_ratio));
             result_release(&result);
         }
         assert_int_equal(hits[0] == hits[1], i == 0);

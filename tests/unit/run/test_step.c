@@ -17,7 +17,7 @@ static void check_step(const char *const *overrides)
     assert_true(run_setup(&setup, &runs, &result, &why));
     assert_true(run_step(&setup, &runs, &answer, &why));
     print_message("%s %s: %lld ns\n", overrides[0], overrides[1], (long long)answer.ns);
-    assert_int_equal(answer.ns, result.cells[COLUMN_STEP].integer);
+    assert_int_equal(answer.ns, result_cell(&result, COLUMN(step_us))->integer);
     for (uint32_t i = 0; i < result.stall_count; i++) {
         for (int part = 0; part < PART_COUNT; part++) {
             if (strcmp(result.stalls[i].name, pipeline_part_names[part]) == 0) {

@@ -38,8 +38,8 @@ static void no_band_stands_on_assumptions_alone(void **state)
 {
     (void)state;
     struct result result = answer_of(false);
-    assert_true(result.cells[COLUMN_STEP].set);
-    assert_false(result.cells[COLUMN_ERROR_BAND].set);
+    assert_true(result_cell(&result, COLUMN(step_us))->set);
+    assert_false(result_cell(&result, COLUMN(error_band))->set);
     result_release(&result);
 }
 
@@ -47,7 +47,7 @@ static void a_band_stands_where_time_is_known(void **state)
 {
     (void)state;
     struct result result = answer_of(true);
-    assert_true(result.cells[COLUMN_ERROR_BAND].set);
+    assert_true(result_cell(&result, COLUMN(error_band))->set);
     assert_near(result.band[0][0], -0.2, 0);
     assert_near(result.band[0][1], 0.25, 0);
     result_release(&result);
@@ -58,14 +58,14 @@ static void a_server_is_saturated_if_half_of_the_requests_wait_longest(void **st
     struct result result;
     (void)state;
     result_init(&result);
-    result.cells[COLUMN_TTFT_P50] = (struct cell){.set = true, .integer = 100};
-    result.cells[COLUMN_TPOT_P50] = (struct cell){.set = true, .integer = 12};
+    result.cells[COLUMN(ttft_p50_ms)->index] = (struct cell){.set = true, .integer = 100};
+    result.cells[COLUMN(tpot_p50_ms)->index] = (struct cell){.set = true, .integer = 12};
     assert_false(serving_saturated(&result));
-    result.cells[COLUMN_QUEUE_P50] = (struct cell){.set = true, .integer = 50};
+    result.cells[COLUMN(queue_p50_ms)->index] = (struct cell){.set = true, .integer = 50};
     assert_false(serving_saturated(&result));
-    result.cells[COLUMN_QUEUE_P50].integer = 51;
+    result.cells[COLUMN(queue_p50_ms)->index].integer = 51;
     assert_true(serving_saturated(&result));
-    result.cells[COLUMN_TPOT_P50].integer = 13; /* it waited for a few steps */
+    result.cells[COLUMN(tpot_p50_ms)->index].integer = 13; /* it waited for a few steps */
     assert_false(serving_saturated(&result));
     result_release(&result);
 }
@@ -95,22 +95,26 @@ static void an_ensemble_is_a_run_with_each_recording(void **state)
     (void)state;
     struct result all = answer_with("system=clo", "trace=ensemble");
     assert_int_equal(all.family_count, 3);
-    assert_string_equal(all.cells[COLUMN_TRACE].text, "ensemble");
+    assert_string_equal(result_cell(&all, COLUMN(trace))->text, "ensemble");
     uint32_t chosen = 0;
     for (uint32_t i = 0; i < all.family_count; i++) {
         char trace[64];
         snprintf(trace, sizeof trace, "trace=%s", all.families[i].name);
         struct result one = answer_with("system=clo", trace);
         assert_int_equal(one.family_count, 0);
-        assert_near(all.families[i].values[RANGE_STEP], result_number(&one, COLUMN_STEP), 0);
-        assert_near(all.families[i].values[RANGE_HIT_RATIO], result_number(&one, COLUMN_HIT_RATIO),
-                    0);
-        chosen += one.cells[COLUMN_STEP].integer == all.cells[COLUMN_STEP].integer &&
-                  one.cells[COLUMN_HIT_RATIO].real == all.cells[COLUMN_HIT_RATIO].real;
+        assert_near(all.families[i].values[COLUMN(step_us)->range - 1],
+                    result_number(&one, COLUMN(step_us)), 0);
+        assert_near(all.families[i].values[COLUMN(hit_ratio)->range - 1],
+                    result_number(&one, COLUMN(hit_ratio)), 0);
+        chosen += result_cell(&one, COLUMN(step_us))->integer ==
+                      result_cell(&all, COLUMN(step_us))->integer &&
+                  result_cell(&one, COLUMN(hit_ratio))->real ==
+                      result_cell(&all, COLUMN(hit_ratio))->real;
         result_release(&one);
     }
     assert_int_equal(chosen, 1);
-    assert_true(all.cells[COLUMN_HIT_RATIO_LOW].real < all.cells[COLUMN_HIT_RATIO_HIGH].real);
+    assert_true(result_cell(&all, COLUMN(hit_ratio_low))->real <
+                result_cell(&all, COLUMN(hit_ratio_high))->real);
     assert_non_null(strstr(all.message, "QSAC's threshold does not carry between models"));
     result_release(&all);
 }
@@ -120,8 +124,8 @@ static void hits_that_need_no_trace_have_no_range(void **state)
     (void)state;
     struct result all = answer_with("system=fullattn", "trace=ensemble");
     assert_int_equal(all.family_count, 0);
-    assert_false(all.cells[COLUMN_STEP_LOW].set);
-    assert_false(all.cells[COLUMN_TRACE_SOURCE].set);
+    assert_false(result_cell(&all, COLUMN(step_us_low))->set);
+    assert_false(result_cell(&all, COLUMN(trace_source))->set);
     result_release(&all);
 }
 
@@ -130,7 +134,8 @@ static void masses_that_need_a_trace_have_a_range(void **state)
 {
     (void)state;
     struct result all = answer_with("system=quest", "trace=ensemble");
-    assert_true(all.cells[COLUMN_MASS_RECALL_LOW].real < all.cells[COLUMN_MASS_RECALL_HIGH].real);
+    assert_true(result_cell(&all, COLUMN(mass_recall_low))->real <
+                result_cell(&all, COLUMN(mass_recall_high))->real);
     result_release(&all);
 }
 

@@ -130,8 +130,8 @@ static void what_is_selected_is_capped_at_what_there_is(void **state)
     assert_near(read_step(surface, 1, 2500).fetched_bytes, 0, 0);
     point.setup.context = 20480;
     assert_true(run_setup(&point.setup, &runs, &result, &why));
-    assert_true(result.cells[COLUMN_IN_BYTES].integer > 0);
-    double exact = (double)result.cells[COLUMN_STEP].integer;
+    assert_true(result_cell(&result, COLUMN(h2d_bytes_per_step))->integer > 0);
+    double exact = (double)result_cell(&result, COLUMN(step_us))->integer;
     assert_near(read_step(surface, 1, 20480).ns, exact, 0.01 * exact);
     result_release(&result);
     decode_surface_destroy(surface);

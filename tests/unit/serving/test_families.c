@@ -21,10 +21,10 @@ static struct result run_of(int64_t step, double hit)
     struct result result;
     struct error why;
     result_init(&result);
-    assert_true(result_text(&result, COLUMN_STATUS, step == OOM ? "out-of-memory" : "ok", &why));
+    assert_true(result_text(&result, COLUMN(status), step == OOM ? "out-of-memory" : "ok", &why));
     if (step != OOM) {
-        result_integer(&result, COLUMN_STEP, 1000 * step);
-        result_real(&result, COLUMN_HIT_RATIO, hit / 100);
+        result_integer(&result, COLUMN(step_us), 1000 * step);
+        result_real(&result, COLUMN(hit_ratio), hit / 100);
     }
     return result;
 }
@@ -69,7 +69,7 @@ static void a_server_is_ranked_by_time_per_token(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         result_init(&results[i]);
-        result_integer(&results[i], COLUMN_TPOT, 100 - i);
+        result_integer(&results[i], COLUMN(tpot_ms), 100 - i);
     }
     assert_int_equal(families_middle(results, 3), 1);
 }
@@ -89,18 +89,18 @@ static void ranges_are_least_and_most_over_families(void **state)
     (void)state;
     struct result results[] = {run_of(20, 85), run_of(10, 96), run_of(30, 90)};
     struct result all = write(results, 3);
-    assert_int_equal(all.cells[COLUMN_STEP].integer, 20000);
-    assert_int_equal(all.cells[COLUMN_STEP_LOW].integer, 10000);
-    assert_int_equal(all.cells[COLUMN_STEP_HIGH].integer, 30000);
-    assert_true(all.cells[COLUMN_HIT_RATIO].real == .9); /* of another family */
-    assert_true(all.cells[COLUMN_HIT_RATIO_LOW].real == .85);
-    assert_true(all.cells[COLUMN_HIT_RATIO_HIGH].real == .96);
-    assert_false(all.cells[COLUMN_MASS_RECALL_LOW].set); /* no run has a mass */
+    assert_int_equal(result_cell(&all, COLUMN(step_us))->integer, 20000);
+    assert_int_equal(result_cell(&all, COLUMN(step_us_low))->integer, 10000);
+    assert_int_equal(result_cell(&all, COLUMN(step_us_high))->integer, 30000);
+    assert_true(result_cell(&all, COLUMN(hit_ratio))->real == .9); /* of another family */
+    assert_true(result_cell(&all, COLUMN(hit_ratio_low))->real == .85);
+    assert_true(result_cell(&all, COLUMN(hit_ratio_high))->real == .96);
+    assert_false(result_cell(&all, COLUMN(mass_recall_low))->set); /* no run has a mass */
     assert_int_equal(all.family_count, 3);
     assert_string_equal(all.families[1].name, "two");
-    assert_true(all.families[1].values[RANGE_STEP] == 10);
-    assert_true(all.families[0].values[RANGE_HIT_RATIO] == .85);
-    assert_true(isnan(all.families[0].values[RANGE_MASS_RECALL]));
+    assert_true(all.families[1].values[COLUMN(step_us)->range - 1] == 10);
+    assert_true(all.families[0].values[COLUMN(hit_ratio)->range - 1] == .85);
+    assert_true(isnan(all.families[0].values[COLUMN(mass_recall)->range - 1]));
     assert_string_equal(all.message, "");
     result_release(&all);
 }
@@ -114,8 +114,8 @@ static void a_family_that_does_not_fit_is_named(void **state)
     assert_string_equal(all.message, "more requests arrive than are answered: the queue grows "
                                      "without bound; with the recording of two it does not fit in "
                                      "memory");
-    assert_int_equal(all.cells[COLUMN_STEP_HIGH].integer, 20000);
-    assert_true(isnan(all.families[1].values[RANGE_STEP]));
+    assert_int_equal(result_cell(&all, COLUMN(step_us_high))->integer, 20000);
+    assert_true(isnan(all.families[1].values[COLUMN(step_us)->range - 1]));
     result_release(&all);
 }
 
@@ -124,7 +124,7 @@ static void what_fits_with_no_family_has_no_range(void **state)
     (void)state;
     struct result results[] = {run_of(OOM, 0), run_of(OOM, 0), run_of(OOM, 0)};
     struct result all = write(results, 3);
-    assert_false(all.cells[COLUMN_STEP_LOW].set);
+    assert_false(result_cell(&all, COLUMN(step_us_low))->set);
     assert_string_equal(all.message, "");
     result_release(&all);
 }

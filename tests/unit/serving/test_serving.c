@@ -61,16 +61,19 @@ static void serve(const char *model, const char *one, const char *two, struct re
 /* Ranks of a dense model share nothing, so they serve as replicas do. */
 static void ranks_of_a_dense_model_serve_as_replicas(void **state)
 {
-    static const enum column same[] = {COLUMN_TTFT, COLUMN_TPOT, COLUMN_E2E, COLUMN_KV_BLOCKS};
+    const struct column *const same[] = {COLUMN(ttft_ms), COLUMN(tpot_ms), COLUMN(e2e_ms),
+                                         COLUMN(kv_blocks)};
     struct result ranks, replicas;
     (void)state;
     serve("model=llama-3-8b", "data_parallel=3", "replicas=2", &ranks);
     serve("model=llama-3-8b", "data_parallel=1", "replicas=6", &replicas);
     for (size_t i = 0; i < COUNT(same); i++) {
-        assert_true(ranks.cells[same[i]].set);
-        assert_int_equal(ranks.cells[same[i]].integer, replicas.cells[same[i]].integer);
+        assert_true(result_cell(&ranks, same[i])->set);
+        assert_int_equal(result_cell(&ranks, same[i])->integer,
+                         result_cell(&replicas, same[i])->integer);
     }
-    assert_true(ranks.cells[COLUMN_GPU_RATE].real == replicas.cells[COLUMN_GPU_RATE].real);
+    assert_true(result_cell(&ranks, COLUMN(tokens_per_s_per_gpu))->real ==
+                result_cell(&replicas, COLUMN(tokens_per_s_per_gpu))->real);
     result_release(&ranks);
     result_release(&replicas);
 }
@@ -88,9 +91,9 @@ static void gpus_that_share_weights_have_more_room(void **state)
     serve("model=qwen3-30b-a3b", "tensor_parallel=1", "data_parallel=1", &one);
     for (size_t i = 0; i < COUNT(forms); i++) {
         serve("model=qwen3-30b-a3b", forms[i][0], forms[i][1], &two);
-        int64_t alone = one.cells[COLUMN_KV_BLOCKS].integer;
-        assert_true(two.cells[COLUMN_KV_BLOCKS].integer > 2 * alone);
-        assert_int_equal(two.cells[COLUMN_REPLICAS].integer, 1);
+        int64_t alone = result_cell(&one, COLUMN(kv_blocks))->integer;
+        assert_true(result_cell(&two, COLUMN(kv_blocks))->integer > 2 * alone);
+        assert_int_equal(result_cell(&two, COLUMN(replicas))->integer, 1);
         result_release(&two);
     }
     result_release(&one);
@@ -104,10 +107,12 @@ static void tokens_of_prompts_add_up_without_those_that_warm(void **state)
     serve("model=llama-3-8b", "tensor_parallel=1", "replicas=1", &all);
     serve("model=llama-3-8b", "warm_requests=10", "replicas=1", &some);
     const struct cell *cells = some.cells;
-    assert_true(cells[COLUMN_PROMPT_TOKENS].integer < all.cells[COLUMN_PROMPT_TOKENS].integer);
-    assert_int_equal(cells[COLUMN_PROMPT_TOKENS].integer,
-                     cells[COLUMN_HIT_TOKENS_GPU].integer + cells[COLUMN_HIT_TOKENS_HOST].integer +
-                         cells[COLUMN_RECOMPUTE_TOKENS].integer);
+    assert_true(cells[COLUMN(prompt_tokens)->index].integer <
+                result_cell(&all, COLUMN(prompt_tokens))->integer);
+    assert_int_equal(cells[COLUMN(prompt_tokens)->index].integer,
+                     cells[COLUMN(hit_tokens_gpu)->index].integer +
+                         cells[COLUMN(hit_tokens_host)->index].integer +
+                         cells[COLUMN(recompute_tokens)->index].integer);
     result_release(&all);
     result_release(&some);
 }

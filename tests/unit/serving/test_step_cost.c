@@ -41,8 +41,8 @@ static double run_ns(const struct point *server, const struct run_context *runs,
     setup.batch = batch;
     setup.context = tokens / batch;
     assert_true(run_setup(&setup, runs, &result, &why));
-    assert_true(result.cells[COLUMN_STEP].set);
-    double ns = (double)result.cells[COLUMN_STEP].integer;
+    assert_true(result_cell(&result, COLUMN(step_us))->set);
+    double ns = (double)result_cell(&result, COLUMN(step_us))->integer;
     result_release(&result);
     return ns;
 }

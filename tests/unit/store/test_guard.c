@@ -30,8 +30,8 @@ static void put_run(struct store *store, const char *run)
 {
     struct result result;
     result_init(&result);
-    assert_true(result_text(&result, COLUMN_RUN, run, &why));
-    assert_true(result_text(&result, COLUMN_SYSTEM, "none", &why));
+    assert_true(result_text(&result, COLUMN(run), run, &why));
+    assert_true(result_text(&result, COLUMN(system), "none", &why));
     strcpy(result.scenario, "{}");
     assert_true(store_put(store, &result, &why));
     result_release(&result);
@@ -40,9 +40,9 @@ static void put_run(struct store *store, const char *run)
 static void put_curve(struct store *store)
 {
     static const struct frame_column columns[] = {
-#define COLUMN(name, type, what) {.key = #name, .unit = UNIT_##type},
+#define FIELD(name, type, what) {.key = #name, .unit = UNIT_##type},
 #include "answer/curves.def"
-#undef COLUMN
+#undef FIELD
     };
     struct frame *frame = frame_create(columns, sizeof columns / sizeof *columns, &why);
     frame_add(frame,
@@ -336,7 +336,7 @@ static void a_file_in_use_is_not_awaited_once_the_flag_is_raised(void **state)
     assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
     assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
     result_init(&result);
-    assert_true(result_text(&result, COLUMN_RUN, "r2", &why));
+    assert_true(result_text(&result, COLUMN(run), "r2", &why));
     assert_false(store_put(store, &result, &why));
     assert_string_equal(why.found, "interrupted");
     assert_in_range(slept_us, 1, 1000000);

@@ -37,27 +37,19 @@ static void fill(struct result *result, const char *run, int salt)
 {
     struct error why;
     result_init(result);
-    for (int c = 0; c < COLUMN_COUNT; c++) {
-        enum column column = (enum column)c;
-        switch (column_kinds[c].type) {
-        case COLUMN_TYPE_TEXT:
+    for (uint32_t c = 0; c < column_count; c++) {
+        const struct column *column = column_rows[c];
+        if (column->holds != HOLDS_VALUE) {
+            result->cells[c].set = column->holds == HOLDS_BAND;
+        } else if (column->unit == UNIT_TEXT) {
             assert_true(result_text(result, column, "it's \"text\", → quoted", &why));
-            break;
-        case COLUMN_TYPE_REAL:
-            result_real(result, column, salt + c / 3.0);
-            break;
-        case COLUMN_TYPE_BAND:
-            result->cells[c].set = true;
-            break;
-        case COLUMN_TYPE_PARTS:
-        case COLUMN_TYPE_SHARES:
-        case COLUMN_TYPE_NOTES:
-            break;
-        default:
+        } else if (unit_is_whole(column->unit) || unit_ns(column->unit) > 0) {
             result_integer(result, column, 1000000007LL * c + salt);
+        } else {
+            result_real(result, column, salt + c / 3.0);
         }
     }
-    assert_true(result_text(result, COLUMN_RUN, run, &why));
+    assert_true(result_text(result, COLUMN(run), run, &why));
     result->part_count = 2;
     result->parts[0] = (struct result_item){.name = "link", .ns = 1490125 + salt};
     result->parts[1] = (struct result_item){.name = "cpu_attention", .ns = 1};
@@ -76,7 +68,7 @@ static void fill(struct result *result, const char *run, int salt)
     result->steps = calloc(1, sizeof *result->steps);
     result->steps[0] = (struct result_step){123, 0.5, 17, 0.875};
     result->family_count = 2;
-    for (int i = 0; i < RANGE_COUNT; i++) {
+    for (int i = 0; column_ranged((uint32_t)i) != NULL; i++) {
         result->families[0].values[i] = salt + i;
         result->families[1].values[i] = i == 0 ? (double)NAN : i / 3.0;
     }
@@ -115,9 +107,9 @@ static struct store *open_store(bool writable)
 static void assert_same_result(const struct result *a, const struct result *b)
 {
     char one[CELL_SIZE], other[CELL_SIZE];
-    for (int c = 0; c < COLUMN_COUNT; c++) {
-        const char *text = cell_text(a, (enum column)c, one);
-        const char *back = cell_text(b, (enum column)c, other);
+    for (uint32_t c = 0; c < column_count; c++) {
+        const char *text = cell_text(a, column_rows[c], one);
+        const char *back = cell_text(b, column_rows[c], other);
         if (text == NULL || back == NULL) {
             assert_ptr_equal(text, back);
         } else {
@@ -138,7 +130,7 @@ static void assert_same_result(const struct result *a, const struct result *b)
     assert_int_equal(a->family_count, b->family_count);
     for (uint32_t i = 0; i < a->family_count; i++) {
         assert_string_equal(a->families[i].name, b->families[i].name);
-        for (int f = 0; f < RANGE_COUNT; f++) {
+        for (int f = 0; f < RANGES_MOST; f++) {
             double x = a->families[i].values[f], y = b->families[i].values[f];
             assert_true(x == y || (isnan(x) && isnan(y)));
         }
@@ -194,15 +186,17 @@ static void what_was_not_set_is_null(void **state)
     struct error why;
     struct result result, got;
     result_init(&result);
-    assert_true(result_text(&result, COLUMN_RUN, "b", &why));
-    result_real(&result, COLUMN_HIT_RATIO, NAN);
-    result.cells[COLUMN_STALLS].set = true; /* nothing stalls, which is not the same as unknown */
+    assert_true(result_text(&result, COLUMN(run), "b", &why));
+    result_real(&result, COLUMN(hit_ratio), NAN);
+    result.cells[COLUMN(stalls_us)->index].set =
+        true; /* nothing stalls, which is not the same as unknown */
     struct store *store = open_store(true);
     assert_true(store_put(store, &result, &why));
     assert_true(store_get(store, "b", &got, &why));
-    for (int c = 0; c < COLUMN_COUNT; c++) {
-        assert_int_equal(result_has(&got, (enum column)c),
-                         c == COLUMN_RUN || c == COLUMN_STALLS || c == COLUMN_NOTES);
+    for (uint32_t i = 0; i < column_count; i++) {
+        const struct column *c = column_rows[i];
+        assert_int_equal(result_has(&got, c),
+                         c == COLUMN(run) || c == COLUMN(stalls_us) || c == COLUMN(notes));
     }
     assert_same_result(&result, &got);
     result_release(&got);
@@ -221,14 +215,14 @@ static void times_are_exact_to_the_nanosecond(void **state)
         struct result result, got;
         snprintf(run, sizeof run, "t%zu", i);
         fill(&result, run, 0);
-        result_integer(&result, COLUMN_STEP, times[i]);
-        result_integer(&result, COLUMN_TPOT, times[i]);
+        result_integer(&result, COLUMN(step_us), times[i]);
+        result_integer(&result, COLUMN(tpot_ms), times[i]);
         result.parts[0].ns = times[i];
         result.steps[0].ns = times[i];
         assert_true(store_put(store, &result, &why));
         assert_true(store_get(store, run, &got, &why));
-        assert_int_equal(got.cells[COLUMN_STEP].integer, times[i]);
-        assert_int_equal(got.cells[COLUMN_TPOT].integer, times[i]);
+        assert_int_equal(result_cell(&got, COLUMN(step_us))->integer, times[i]);
+        assert_int_equal(result_cell(&got, COLUMN(tpot_ms))->integer, times[i]);
         assert_int_equal(got.parts[0].ns, times[i]);
         assert_int_equal(got.steps[0].ns, times[i]);
         result_release(&result);
@@ -240,26 +234,26 @@ static void times_are_exact_to_the_nanosecond(void **state)
 static void cells_have_one_spelling(void **state)
 {
     (void)state;
-    static const struct {
-        enum column column;
+    const struct {
+        const struct column *column;
         const char *text;
     } expected[] = {
-        {COLUMN_PARTS, "{\"link\":1490.125,\"cpu_attention\":0.001}"},
-        {COLUMN_STALLS, "{\"sync\":0.999}"},
-        {COLUMN_BASIS_SHARE, "{\"published\":0.1,\"assumed\":0.9}"},
-        {COLUMN_ERROR_BAND, "[-0.2,0.3333333333333333]"},
-        {COLUMN_STEP, "1490.125"},
-        {COLUMN_TPOT, "1.490125"},
-        {COLUMN_HIT_RATIO, "0.931"},
-        {COLUMN_BATCH, "64"},
+        {COLUMN(parts_us), "{\"link\":1490.125,\"cpu_attention\":0.001}"},
+        {COLUMN(stalls_us), "{\"sync\":0.999}"},
+        {COLUMN(basis_share), "{\"published\":0.1,\"assumed\":0.9}"},
+        {COLUMN(error_band), "[-0.2,0.3333333333333333]"},
+        {COLUMN(step_us), "1490.125"},
+        {COLUMN(tpot_ms), "1.490125"},
+        {COLUMN(hit_ratio), "0.931"},
+        {COLUMN(batch), "64"},
     };
     struct result result;
     char buffer[CELL_SIZE];
     fill(&result, "c", 0);
-    result_integer(&result, COLUMN_STEP, 1490125);
-    result_integer(&result, COLUMN_TPOT, 1490125);
-    result_integer(&result, COLUMN_BATCH, 64);
-    result_real(&result, COLUMN_HIT_RATIO, 0.931);
+    result_integer(&result, COLUMN(step_us), 1490125);
+    result_integer(&result, COLUMN(tpot_ms), 1490125);
+    result_integer(&result, COLUMN(batch), 64);
+    result_real(&result, COLUMN(hit_ratio), 0.931);
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         assert_string_equal(cell_text(&result, expected[i].column, buffer), expected[i].text);
     }

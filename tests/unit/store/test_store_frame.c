@@ -85,18 +85,18 @@ static void a_whole_replaces_all_of_itself(void **state)
 /* ---- validations: of most columns nothing is known ---- */
 
 enum {
-#define COLUMN(name, type, what) DATA_##name,
+#define FIELD(name, type, what) DATA_##name,
 #include "answer/validations.def"
-#undef COLUMN
+#undef FIELD
     COLUMNS
 };
 
 static void put_validation(struct store *store, const char *mechanism, double measured_us)
 {
     static const struct frame_column columns[COLUMNS] = {
-#define COLUMN(name, type, what) {.key = #name, .unit = UNIT_##type},
+#define FIELD(name, type, what) {.key = #name, .unit = UNIT_##type},
 #include "answer/validations.def"
-#undef COLUMN
+#undef FIELD
     };
     struct frame *frame = frame_create(columns, COLUMNS, &why);
     frame_row(frame);

@@ -18,26 +18,26 @@
 #include <unistd.h>
 
 /* As `plan` stores it (plan_rows.c). */
-#define COLUMN(name, type, what) PLAN_##name,
+#define FIELD(name, type, what) PLAN_##name,
 enum {
 #include "answer/plans.def"
     PLAN_COLUMNS
 };
-#undef COLUMN
-#define COLUMN(name, type, what) POINT_##name,
+#undef FIELD
+#define FIELD(name, type, what) POINT_##name,
 enum {
 #include "answer/plan_points.def"
     POINT_COLUMNS
 };
-#undef COLUMN
-#define COLUMN(name, type, meaning) {.key = #name, .unit = UNIT_##type},
+#undef FIELD
+#define FIELD(name, type, meaning) {.key = #name, .unit = UNIT_##type},
 static const struct frame_column plan_columns[PLAN_COLUMNS] = {
 #include "answer/plans.def"
 };
 static const struct frame_column point_columns[POINT_COLUMNS] = {
 #include "answer/plan_points.def"
 };
-#undef COLUMN
+#undef FIELD
 
 struct plan_frames {
     struct frame *plans, *points;
@@ -202,9 +202,9 @@ static void put_run(struct store *store, const char *run, double rate)
     struct error why;
     struct result result;
     result_init(&result);
-    assert_true(result_text(&result, COLUMN_RUN, run, &why));
-    assert_true(result_text(&result, COLUMN_STATUS, "ok", &why));
-    result_real(&result, COLUMN_DECODE_RATE, rate);
+    assert_true(result_text(&result, COLUMN(run), run, &why));
+    assert_true(result_text(&result, COLUMN(status), "ok", &why));
+    result_real(&result, COLUMN(decode_tokens_per_s), rate);
     assert_true(store_put(store, &result, &why));
     result_release(&result);
 }

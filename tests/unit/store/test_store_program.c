@@ -40,7 +40,7 @@ static void put(const char *names, const char *program)
         struct result result;
         const char run[2] = {*name, '\0'};
         result_init(&result);
-        assert_true(result_text(&result, COLUMN_RUN, run, &why));
+        assert_true(result_text(&result, COLUMN(run), run, &why));
         assert_true(store_put(store, &result, &why));
         result_release(&result);
     }

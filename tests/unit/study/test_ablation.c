@@ -51,7 +51,7 @@ static void make(struct made *made, const int64_t steps[POINTS])
         made->sets[i] = i;
         result_init(&made->results[i]);
         if (steps[i] > 0) {
-            result_integer(&made->results[i], COLUMN_STEP, steps[i]);
+            result_integer(&made->results[i], COLUMN(step_us), steps[i]);
         }
     }
     made->ablation = (struct ablation){.rows = made->rows,
@@ -74,12 +74,12 @@ static void a_saving_has_a_range_over_families(void **state)
     make(&made, steps);
     assert_false(ablation_range(&made.ablation, &made.rows[1], &least, &most));
     for (uint32_t i = 0; i < COUNT(families); i++) {
-        made.results[A].families[i].values[RANGE_STEP] = families[i];
+        made.results[A].families[i].values[COLUMN(step_us)->range - 1] = families[i];
     }
     made.results[A].family_count = COUNT(families);
     assert_true(ablation_range(&made.ablation, &made.rows[1], &least, &most));
     assert_true(fabs(least + 200000) < 1e-3 && fabs(most - 2300000) < 1e-3);
-    made.results[A].families[1].values[RANGE_STEP] = (double)NAN;
+    made.results[A].families[1].values[COLUMN(step_us)->range - 1] = (double)NAN;
     assert_false(ablation_range(&made.ablation, &made.rows[1], &least, &most));
 }
 
@@ -154,12 +154,12 @@ static void what_a_mechanism_buys_is_told_from_its_two_runs(void **state)
     struct ablation_trade trade;
     make(&made, steps);
     for (uint32_t i = 0; i <= B; i += B) {
-        result_real(&made.results[i], COLUMN_MASS_RECALL, of[i].mass);
-        result_integer(&made.results[i], COLUMN_HBM_BYTES, of[i].hbm);
-        result_integer(&made.results[i], COLUMN_DRAM_BYTES, of[i].dram);
-        result_integer(&made.results[i], COLUMN_CPU, of[i].cpu);
-        result_integer(&made.results[i], COLUMN_IN_BYTES, of[i].in);
-        result_integer(&made.results[i], COLUMN_OUT_BYTES, of[i].out);
+        result_real(&made.results[i], COLUMN(mass_recall), of[i].mass);
+        result_integer(&made.results[i], COLUMN(hbm_bytes), of[i].hbm);
+        result_integer(&made.results[i], COLUMN(dram_bytes), of[i].dram);
+        result_integer(&made.results[i], COLUMN(cpu_us), of[i].cpu);
+        result_integer(&made.results[i], COLUMN(h2d_bytes_per_step), of[i].in);
+        result_integer(&made.results[i], COLUMN(d2h_bytes_per_step), of[i].out);
     }
     assert_false(ablation_costs(&made.ablation, &made.rows[1])); /* 0.498 % */
     assert_true(ablation_costs(&made.ablation, &made.rows[2]));
@@ -259,7 +259,7 @@ static int64_t step_at(const char *batch, const char *system, const char *mechan
     if (!try_setup(overrides, &setup, &why) || !run_setup(&setup, &runs, &result, &why)) {
         fail_msg("%s", message_of(&why));
     }
-    int64_t step = result.cells[COLUMN_STEP].integer;
+    int64_t step = result_cell(&result, COLUMN(step_us))->integer;
     result_release(&result);
     setup_release(&setup);
     run_context_release(&runs);

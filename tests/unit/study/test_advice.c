@@ -85,8 +85,8 @@ static double brute_force(const char *model, const char *hardware, const char *m
     assert_true(scenario_sweep(&scenario, "batch", "[1, 2, 3, 4, 5, 6, 7, 8]", &why));
     assert_true(sweep_keep(&scenario, &sweep, results, &count, &interrupted, &why));
     for (uint32_t i = 0; i < count; i++) {
-        if (result_ok(&results[i]) && results[i].cells[COLUMN_TPOT].integer <= ns) {
-            most = fmax(most, results[i].cells[COLUMN_DECODE_RATE].real);
+        if (result_ok(&results[i]) && result_cell(&results[i], COLUMN(tpot_ms))->integer <= ns) {
+            most = fmax(most, result_cell(&results[i], COLUMN(decode_tokens_per_s))->real);
         }
         result_release(&results[i]);
     }
@@ -158,7 +158,7 @@ static void gpus_are_tried_in_every_form(void **state)
         const struct advice_trial *form = &advice->trials[i];
         assert_int_equal(form->change, ADVICE_NO_CHANGE);
         const struct search *search = advice_trial_search(form);
-        double each = advice_result(search)->cells[COLUMN_DECODE_RATE].real;
+        double each = result_cell(advice_result(search), COLUMN(decode_tokens_per_s))->real;
         assert_int_equal(form->form.servers * form->form.gpus, 2);
         assert_true(advice_rate(advice, search, &form->form) == form->form.servers * each);
         assert_true(advice_rate(advice, search, &form->form) <=

@@ -15,9 +15,9 @@ static struct result run(double rate)
     struct result result;
     struct error why;
     result_init(&result);
-    assert_true(result_text(&result, COLUMN_STATUS, "ok", &why));
-    result_real(&result, COLUMN_DECODE_RATE, rate);
-    result_integer(&result, COLUMN_TPOT, (int64_t)(1e9 / rate));
+    assert_true(result_text(&result, COLUMN(status), "ok", &why));
+    result_real(&result, COLUMN(decode_tokens_per_s), rate);
+    result_integer(&result, COLUMN(tpot_ms), (int64_t)(1e9 / rate));
     return result;
 }
 
@@ -25,23 +25,22 @@ static void more_of_a_rate_and_less_of_a_time_is_better(void **state)
 {
     struct result fast = run(100), slow = run(50);
     (void)state;
-    assert_true(best_merit(COLUMN_DECODE_RATE, &fast) > best_merit(COLUMN_DECODE_RATE, &slow));
-    assert_true(best_merit(COLUMN_TPOT, &fast) > best_merit(COLUMN_TPOT, &slow));
-    assert_true(isnan(best_merit(COLUMN_COST, &fast)));
+    assert_true(best_merit(COLUMN(decode_tokens_per_s), &fast) >
+                best_merit(COLUMN(decode_tokens_per_s), &slow));
+    assert_true(best_merit(COLUMN(tpot_ms), &fast) > best_merit(COLUMN(tpot_ms), &slow));
+    assert_true(isnan(best_merit(COLUMN(cost_per_million_tokens), &fast)));
     result_release(&fast);
     result_release(&slow);
 }
 
 static void keys_without_a_better_side_are_refused(void **state)
 {
-    enum column column;
     struct error why;
     (void)state;
-    assert_true(best_read("cost_per_million_tokens", "--best", &column, &why));
-    assert_int_equal(column, COLUMN_COST);
-    assert_true(best_is_least(column));
-    assert_false(best_read("layers", "--best", &column, &why));
-    assert_false(best_read("decode_tokens_per_", "--best", &column, &why));
+    assert_ptr_equal(best_read("cost_per_million_tokens", "--best", &why),
+                     COLUMN(cost_per_million_tokens));
+    assert_null(best_read("layers", "--best", &why));
+    assert_null(best_read("decode_tokens_per_", "--best", &why));
     assert_string_equal(why.nearest, "decode_tokens_per_s");
 }
 

@@ -208,9 +208,9 @@ static void check_command(const char *command, const char *expected)
     struct result result;
     struct error why = {.found = ""};
     result_init(&result);
-    result_integer(&result, COLUMN_BATCH, 3);
+    result_integer(&result, COLUMN(batch), 3);
     /* 64 KiB a token on each of two GPUs: 1000 tokens of three sequences */
-    result_integer(&result, COLUMN_CACHE_BYTES, (int64_t)3 * 1000 * 65536);
+    result_integer(&result, COLUMN(cache_bytes), (int64_t)3 * 1000 * 65536);
     struct server_command said;
     if (server_command(&scenario, &result, NULL, &said, &why)) {
         assert_int_equal(said.pool, 0);
@@ -246,7 +246,7 @@ static void check_pool(const char *said, const char *option, uint64_t computed)
     struct error why = {.found = ""};
     struct server_command command;
     result_init(&result);
-    result_integer(&result, COLUMN_KV_BLOCKS, 100);
+    result_integer(&result, COLUMN(kv_blocks), 100);
     assert_true(server_command(&scenario, &result, NULL, &command, &why));
     const char *at = strstr(command.text, " --num-gpu-blocks-override");
     assert_string_equal(at != NULL ? at : "", option);
@@ -273,7 +273,7 @@ static void check_said(const char *system, const char *said, const char *part, c
     struct error why = {.found = ""};
     struct server_command command;
     result_init(&result);
-    result_integer(&result, COLUMN_BATCH, 1);
+    result_integer(&result, COLUMN(batch), 1);
     assert_true(server_command(&scenario, &result, NULL, &command, &why));
     assert_non_null(strstr(command.text, command.needs_checkpoint
                                              ? " CHECKPOINT "
@@ -342,7 +342,7 @@ static void another_engine_has_the_same_limits(void **state)
     };
     struct result result;
     result_init(&result);
-    result_integer(&result, COLUMN_KV_BLOCKS, 2000);
+    result_integer(&result, COLUMN(kv_blocks), 2000);
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
         struct server_command command;
         struct error why = {.found = ""};

@@ -72,7 +72,7 @@ static void what_does_not_fit_has_no_figures(void **state)
     (void)state;
     struct explanation explanation = explain(OVERRIDES("system=fullattn", "batch=1000"));
     assert_int_equal(explanation.count, 0);
-    assert_false(explanation.result.cells[COLUMN_STEP].set);
+    assert_false(result_cell(&explanation.result, COLUMN(step_us))->set);
     explanation_release(&explanation);
 }
 
@@ -85,8 +85,8 @@ static void a_server_has_two_times(void **state)
         OVERRIDES("system=vllm", "context=", "workload=synthetic:prompt=2000,output=20,requests=8",
                   "rate=1"));
     assert_int_equal(explanation.count, 2);
-    assert_int_equal(explanation.times[0].column, COLUMN_TTFT);
-    assert_int_equal(explanation.times[1].column, COLUMN_TPOT);
+    assert_int_equal(explanation.times[0].column, COLUMN(ttft_ms));
+    assert_int_equal(explanation.times[1].column, COLUMN(tpot_ms));
     for (int i = 0; i < 2; i++) {
         double shares[EXPLAIN_CAUSES], sum = 0;
         explain_shares(&explanation.times[i], shares);

@@ -139,7 +139,7 @@ static bool plan_cost(const char *machines, const char *prices, struct planning 
         .axis = "batch=[1, 2]",
         .maximise = true,
         .by_figure = true,
-        .best = COLUMN_COST,
+        .best = COLUMN(cost_per_million_tokens),
         .jobs = JOBS,
         .runs = &runs,
     };

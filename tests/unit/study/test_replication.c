@@ -109,14 +109,18 @@ static void the_run_itself_stays(void **state)
     struct result drawn = replicate(&point, &(struct replication_options){.count = 5}, 1);
     assert_int_equal(plain.draws.count, 0);
     assert_int_equal(drawn.draws.count, 5);
-    assert_int_equal(plain.cells[COLUMN_STEP].integer, drawn.cells[COLUMN_STEP].integer);
-    assert_string_equal(plain.cells[COLUMN_RUN].text, drawn.cells[COLUMN_RUN].text);
+    assert_int_equal(result_cell(&plain, COLUMN(step_us))->integer,
+                     result_cell(&drawn, COLUMN(step_us))->integer);
+    assert_string_equal(result_cell(&plain, COLUMN(run))->text,
+                        result_cell(&drawn, COLUMN(run))->text);
     for (uint32_t i = 0; i < 5; i++) {
-        double step = drawn.draws.values[i][DRAWN_STEP];
-        assert_true(step != result_number(&plain, COLUMN_STEP));
-        assert_near(drawn.draws.values[i][DRAWN_DECODE_RATE] * step / 1e6, 1, 1e-9);
-        assert_near(drawn.draws.values[i][DRAWN_HIT_RATIO], plain.cells[COLUMN_HIT_RATIO].real, 0);
-        assert_true(isnan(drawn.draws.values[i][DRAWN_TTFT]));
+        double step = drawn.draws.values[i][COLUMN(step_us)->drawn - 1];
+        assert_true(step != result_number(&plain, COLUMN(step_us)));
+        assert_near(drawn.draws.values[i][COLUMN(decode_tokens_per_s)->drawn - 1] * step / 1e6, 1,
+                    1e-9);
+        assert_near(drawn.draws.values[i][COLUMN(hit_ratio)->drawn - 1],
+                    result_cell(&plain, COLUMN(hit_ratio))->real, 0);
+        assert_true(isnan(drawn.draws.values[i][COLUMN(ttft_ms)->drawn - 1]));
     }
     result_release(&plain);
     result_release(&drawn);
@@ -155,17 +159,17 @@ static void a_step_follows_what_is_drawn(void **state)
     point.setup.profile.curves[CURVE_GPU_HBM_BANDWIDTH].most = 2;
     struct result result =
         replicate(&point, &(struct replication_options){.count = COUNT_OF_DRAWS}, 1);
-    double least = INFINITY, most = 0, own = result_number(&result, COLUMN_STEP);
+    double least = INFINITY, most = 0, own = result_number(&result, COLUMN(step_us));
     for (uint32_t i = 0; i < COUNT_OF_DRAWS; i++) {
         double quantile = replication_quantile(point.setup.seed, i, CURVE_GPU_HBM_BANDWIDTH);
-        double step = result.draws.values[i][DRAWN_STEP];
+        double step = result.draws.values[i][COLUMN(step_us)->drawn - 1];
         assert_near(step / own, exp2(1 - 2 * quantile), 0.03);
         least = fmin(least, step);
         most = fmax(most, step);
     }
     assert_true(least < 0.6 * own && most > 1.8 * own);
-    struct interval interval =
-        interval_mean(&result.draws.values[0][DRAWN_STEP], DRAWN_COUNT, COUNT_OF_DRAWS);
+    struct interval interval = interval_mean(&result.draws.values[0][COLUMN(step_us)->drawn - 1],
+                                             DRAWN_MOST, COUNT_OF_DRAWS);
     assert_near(interval.mean / own, 1.0820, 1.5 * interval.half / own + 0.02);
     result_release(&result);
     point_release(&point);
@@ -179,10 +183,10 @@ static void a_machine_without_ranges_is_sure(void **state)
         point.setup.profile.curves[i].least = point.setup.profile.curves[i].most = 1;
     }
     struct result result = replicate(&point, &(struct replication_options){.count = 6}, 1);
-    struct interval interval =
-        interval_mean(&result.draws.values[0][DRAWN_STEP], DRAWN_COUNT, result.draws.count);
+    struct interval interval = interval_mean(&result.draws.values[0][COLUMN(step_us)->drawn - 1],
+                                             DRAWN_MOST, result.draws.count);
     assert_true(interval.half == 0);
-    assert_true(interval.mean == result_number(&result, COLUMN_STEP));
+    assert_true(interval.mean == result_number(&result, COLUMN(step_us)));
     result_release(&result);
     point_release(&point);
 }
@@ -191,7 +195,8 @@ static double deviation_between(const struct result *a, const struct result *b)
 {
     double difference[64];
     for (uint32_t i = 0; i < a->draws.count; i++) {
-        difference[i] = a->draws.values[i][DRAWN_STEP] - b->draws.values[i][DRAWN_STEP];
+        difference[i] = a->draws.values[i][COLUMN(step_us)->drawn - 1] -
+                        b->draws.values[i][COLUMN(step_us)->drawn - 1];
     }
     return interval_mean(difference, 1, a->draws.count).deviation;
 }
@@ -211,9 +216,10 @@ static void a_draw_takes_one_family(void **state)
     assert_true(same_draws(&one.draws, &two.draws));
     for (uint32_t i = 0; i < options.count; i++) {
         for (int f = 0; f < 3; f++) {
-            seen[f] +=
-                one.draws.values[i][DRAWN_STEP] == one.families[f].values[RANGE_STEP] &&
-                one.draws.values[i][DRAWN_MASS_RECALL] == one.families[f].values[RANGE_MASS_RECALL];
+            seen[f] += one.draws.values[i][COLUMN(step_us)->drawn - 1] ==
+                           one.families[f].values[COLUMN(step_us)->range - 1] &&
+                       one.draws.values[i][COLUMN(mass_recall)->drawn - 1] ==
+                           one.families[f].values[COLUMN(mass_recall)->range - 1];
         }
     }
     assert_int_equal(seen[0] + seen[1] + seen[2], options.count);
@@ -260,16 +266,18 @@ static struct point make_whole(const char *const *overrides)
 }
 
 /* Without ranges nothing but the seed is left to differ. */
-static double spread_of_seeds(const char *const *overrides, enum drawn drawn)
+static double spread_of_seeds(const char *const *overrides, const struct column *column)
 {
     struct point point = make_whole(overrides);
     for (size_t i = 0; i < CURVE_COUNT; i++) {
         point.setup.profile.curves[i].least = point.setup.profile.curves[i].most = 1;
     }
     struct result result = replicate(&point, &(struct replication_options){.count = 4}, 2);
-    double own = result_number(&result, drawn_columns[drawn]);
-    assert_near(result.draws.values[0][drawn], own, 0); /* the first seed is the run's */
-    double deviation = interval_mean(&result.draws.values[0][drawn], DRAWN_COUNT, 4).deviation;
+    double own = result_number(&result, column);
+    assert_near(result.draws.values[0][column->drawn - 1], own,
+                0); /* the first seed is the run's */
+    double deviation =
+        interval_mean(&result.draws.values[0][column->drawn - 1], DRAWN_MOST, 4).deviation;
     result_release(&result);
     point_release(&point);
     return deviation;
@@ -289,12 +297,12 @@ static void what_is_generated_takes_a_seed_each(void **state)
     static const char *const dealt[] = {"model=llama-3-8b", HERE, "context=8192",
                                         "trace=assumed:hit=93%,spread=5%", NULL};
     if (ROUNDS(true, false)) {
-        assert_true(spread_of_seeds(generated, DRAWN_HIT_RATIO) > 0);
-        assert_true(spread_of_seeds(mixed, DRAWN_HIT_RATIO) > 0);
+        assert_true(spread_of_seeds(generated, COLUMN(hit_ratio)) > 0);
+        assert_true(spread_of_seeds(mixed, COLUMN(hit_ratio)) > 0);
     }
-    assert_true(spread_of_seeds(lots, DRAWN_HIT_RATIO) > 0);
-    assert_true(spread_of_seeds(dealt, DRAWN_STEP) > 0);
-    assert_true(spread_of_seeds(recorded, DRAWN_STEP) == 0);
+    assert_true(spread_of_seeds(lots, COLUMN(hit_ratio)) > 0);
+    assert_true(spread_of_seeds(dealt, COLUMN(step_us)) > 0);
+    assert_true(spread_of_seeds(recorded, COLUMN(step_us)) == 0);
 }
 
 static void a_server_has_arrivals_of_its_own(void **state)
@@ -303,15 +311,15 @@ static void a_server_has_arrivals_of_its_own(void **state)
 #define SERVER "model=llama-3.1-8b", "hardware=rtx-4090", "system=vllm", "workload=conversations"
     static const char *const drawn[] = {SERVER, "limit=20", "rate=2", NULL};
     static const char *const stated[] = {SERVER, "limit=20", "trace=smollm2-135m", NULL};
-    assert_true(spread_of_seeds(drawn, DRAWN_TTFT) > 0);
-    assert_true(spread_of_seeds(stated, DRAWN_TTFT) == 0);
+    assert_true(spread_of_seeds(drawn, COLUMN(ttft_ms)) > 0);
+    assert_true(spread_of_seeds(stated, COLUMN(ttft_ms)) == 0);
 }
 
 /* ---- enough ---- */
 
 static struct interval after(const struct result *result, uint32_t count)
 {
-    return interval_mean(&result->draws.values[0][DRAWN_STEP], DRAWN_COUNT, count);
+    return interval_mean(&result->draws.values[0][COLUMN(step_us)->drawn - 1], DRAWN_MOST, count);
 }
 
 static void drawing_stops_when_the_mean_is_known(void **state)
@@ -360,7 +368,7 @@ static void what_does_not_fit_is_not_drawn(void **state)
     struct point point = POINT("system=fullattn", "batch=1000");
     struct result result = replicate(&point, &(struct replication_options){.count = 5}, 1);
     assert_int_equal(result.draws.count, 0);
-    assert_string_equal(result.cells[COLUMN_STATUS].text, "out-of-memory");
+    assert_string_equal(result_cell(&result, COLUMN(status))->text, "out-of-memory");
     result_release(&result);
     point_release(&point);
 }

@@ -64,8 +64,8 @@ static void time_and_trace_must_rest_on_what_is_required(void **state)
     struct result result;
     struct error why;
     result_init(&result);
-    assert_true(result_text(&result, COLUMN_BASIS, "assumed", &why));
-    assert_true(result_text(&result, COLUMN_TRACE_BASIS, "published", &why));
+    assert_true(result_text(&result, COLUMN(basis), "assumed", &why));
+    assert_true(result_text(&result, COLUMN(trace_basis), "published", &why));
     result.basis[0] = (struct result_item){.name = "published", .share = .25};
     result.basis[1] = (struct result_item){.name = "datasheet", .share = .65};
     result.basis[2] = (struct result_item){.name = "assumed", .share = .1};
@@ -95,7 +95,7 @@ static void a_run_without_a_time_passes(void **state)
     struct error why;
     result_init(&result);
     assert_true(required_basis_check(&required, &point, &result, &why));
-    assert_true(result_text(&result, COLUMN_BASIS, "assumed", &why));
+    assert_true(result_text(&result, COLUMN(basis), "assumed", &why));
     assert_true(required_basis_check(&none, &point, &result, &why));
     result_release(&result);
     point_release(&point);

@@ -37,7 +37,7 @@ static bool see(uint32_t index, struct result *result, void *context, struct err
 {
     struct seen *seen = context;
     assert_int_equal(index, seen->count);
-    const struct cell *run = &result->cells[COLUMN_RUN];
+    const struct cell *run = result_cell(result, COLUMN(run));
     strcat(seen->runs, run->set ? run->text : "failed");
     strcat(seen->runs, " ");
     seen->count++;

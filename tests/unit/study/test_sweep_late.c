@@ -60,7 +60,7 @@ static bool counted_run(const struct point *point, const struct replication_opti
         return error_set(why, NULL, 0, "a point was run that is not resolved yet");
     }
     result_init(result);
-    return run_identity(point, run, why) && result_text(result, COLUMN_RUN, run, why);
+    return run_identity(point, run, why) && result_text(result, COLUMN(run), run, why);
 }
 
 #define pthread_cond_wait late_cond_wait
@@ -94,7 +94,8 @@ static bool see(uint32_t index, struct result *result, void *context, struct err
 {
     struct seen *seen = context;
     assert_int_equal(index, seen->count);
-    snprintf(seen->runs[seen->count++], sizeof seen->runs[0], "%s", result->cells[COLUMN_RUN].text);
+    snprintf(seen->runs[seen->count++], sizeof seen->runs[0], "%s",
+             result_cell(result, COLUMN(run))->text);
     return seen->keep == NULL || index % seen->fresh_each == seen->fresh_each - 1 ||
            store_put(seen->keep, result, why);
 }

@@ -16,26 +16,26 @@
 
 static const struct {
     const char *text;
-    enum column column;
+    const char *column;
     bool at_most;
     double bound;
 } bounds[] = {
-    {"tpot_ms<=40", COLUMN_TPOT, true, 40e6},
-    {"tpot_ms<=40ms", COLUMN_TPOT, true, 40e6},
-    {"tpot_ms <= 0.04 s", COLUMN_TPOT, true, 40e6},
-    {"step_us>=1.5", COLUMN_STEP, false, 1500},
-    {"step_us>=1.5ms", COLUMN_STEP, false, 1500000},
-    {"decode_tokens_per_s>=2e2", COLUMN_DECODE_RATE, false, 200},
-    {"hbm_bytes<=40GiB", COLUMN_HBM_BYTES, true, 42949672960},
-    {"hbm_bytes<=1000", COLUMN_HBM_BYTES, true, 1000},
-    {"h2d_bytes_per_step<=1MB", COLUMN_IN_BYTES, true, 1e6},
-    {"mass_recall>=90%", COLUMN_MASS_RECALL, false, 0.9},
-    {"hit_ratio>=0.9", COLUMN_HIT_RATIO, false, 0.9},
-    {"hit_ratio_low>=85%", COLUMN_HIT_RATIO_LOW, false, 0.85},
-    {"step_us_high<=2ms", COLUMN_STEP_HIGH, true, 2000000},
-    {"context>=128K", COLUMN_CONTEXT, false, 131072},
-    {"cost_per_million_tokens<=1.5", COLUMN_COST, true, 1.5}, /* dollars, no tokens */
-    {"preemptions<=0", COLUMN_PREEMPTIONS, true, 0},
+    {"tpot_ms<=40", "tpot_ms", true, 40},
+    {"tpot_ms<=40ms", "tpot_ms", true, 40},
+    {"tpot_ms <= 0.04 s", "tpot_ms", true, 40},
+    {"step_us>=1.5", "step_us", false, 1.5},
+    {"step_us>=1.5ms", "step_us", false, 1500},
+    {"decode_tokens_per_s>=2e2", "decode_tokens_per_s", false, 200},
+    {"hbm_bytes<=40GiB", "hbm_bytes", true, 42949672960},
+    {"hbm_bytes<=1000", "hbm_bytes", true, 1000},
+    {"h2d_bytes_per_step<=1MB", "h2d_bytes_per_step", true, 1e6},
+    {"mass_recall>=90%", "mass_recall", false, 0.9},
+    {"hit_ratio>=0.9", "hit_ratio", false, 0.9},
+    {"hit_ratio_low>=85%", "hit_ratio_low", false, 0.85},
+    {"step_us_high<=2ms", "step_us_high", true, 2000},
+    {"context>=128K", "context", false, 131072},
+    {"cost_per_million_tokens<=1.5", "cost_per_million_tokens", true, 1.5}, /* dollars, no tokens */
+    {"preemptions<=0", "preemptions", true, 0},
 };
 
 static void a_bound_is_in_the_keys_unit_or_in_its_own(void **state)
@@ -48,7 +48,7 @@ static void a_bound_is_in_the_keys_unit_or_in_its_own(void **state)
             fail_msg("%s: %s", bounds[i].text, why.found);
         }
         assert_int_equal(targets.count, 1);
-        assert_int_equal(targets.all[0].column, bounds[i].column);
+        assert_string_equal(targets.all[0].column->name, bounds[i].column);
         assert_int_equal(targets.all[0].at_most, bounds[i].at_most);
         const char *typed = strchr(bounds[i].text, '=') + 1;
         assert_string_equal(targets.all[0].typed, typed + strspn(typed, " "));
@@ -60,19 +60,19 @@ static void a_bound_is_in_the_keys_unit_or_in_its_own(void **state)
 
 static void figures_of_requests_are_told_from_those_of_steps(void **state)
 {
-    static const struct {
-        enum column column;
+    const struct {
+        const struct column *column;
         bool serves;
-    } figures[] = {{COLUMN_TPOT, false},        {COLUMN_DECODE_RATE, false},
-                   {COLUMN_MASS_RECALL, false}, {COLUMN_BASIS, false},
-                   {COLUMN_REQUESTS, true},     {COLUMN_TTFT_P99, true},
-                   {COLUMN_E2E_RATE, false},    {COLUMN_TPOT_P90, true},
-                   {COLUMN_GOODPUT, true},      {COLUMN_PREEMPTIONS, true}};
+    } figures[] = {{COLUMN(tpot_ms), false},          {COLUMN(decode_tokens_per_s), false},
+                   {COLUMN(mass_recall), false},      {COLUMN(basis), false},
+                   {COLUMN(requests), true},          {COLUMN(ttft_p99_ms), true},
+                   {COLUMN(e2e_tokens_per_s), false}, {COLUMN(tpot_p90_ms), true},
+                   {COLUMN(goodput), true},           {COLUMN(preemptions), true}};
     (void)state;
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
         const struct target target = {.column = figures[i].column};
         if (target_serves(&target) != figures[i].serves) {
-            fail_msg("%s", column_kinds[figures[i].column].name);
+            fail_msg("%s", figures[i].column->name);
         }
     }
 }
@@ -145,10 +145,10 @@ static void make_run(struct result *result, const char *status)
 {
     struct error why;
     result_init(result);
-    result_integer(result, COLUMN_TPOT, 50000000);
-    result_real(result, COLUMN_DECODE_RATE, 20);
-    result_integer(result, COLUMN_PREEMPTIONS, 3);
-    assert_true(result_text(result, COLUMN_STATUS, status, &why));
+    result_integer(result, COLUMN(tpot_ms), 50000000);
+    result_real(result, COLUMN(decode_tokens_per_s), 20);
+    result_integer(result, COLUMN(preemptions), 3);
+    assert_true(result_text(result, COLUMN(status), status, &why));
 }
 
 static const struct {
@@ -198,13 +198,13 @@ static void sessions_too_few_for_a_rate_do_not_meet_it(void **state)
     make_run(&result, "ok");
     assert_true(targets_parse("queue_grows<=0", &targets, &why));
     assert_true(isinf(targets_violation(&targets, &result))); /* no server */
-    result_integer(&result, COLUMN_REQUESTS, 81);
-    result_real(&result, COLUMN_RATE_IN, 0.5);
+    result_integer(&result, COLUMN(requests), 81);
+    result_real(&result, COLUMN(requests_in_per_s), 0.5);
     assert_true(targets_violation(&targets, &result) == 1);
     double session = serving_session_s(&result, 25);
     assert_true(fabs(session - 156.8) < 1e-9);
     assert_in_range(serving_lasting(25, session), 39201, 39202);
-    result_integer(&result, COLUMN_QUEUE_GROWS, 0);
+    result_integer(&result, COLUMN(queue_grows), 0);
     assert_true(targets_violation(&targets, &result) == 0);
     result_release(&result);
 }
@@ -244,12 +244,13 @@ static void families_are_counted_in_their_columns_units(void **state)
     struct result result;
     struct error why;
     result_init(&result);
-    assert_true(result_text(&result, COLUMN_STATUS, "ok", &why));
-    result_integer(&result, COLUMN_HBM_BYTES, 500000000);
+    assert_true(result_text(&result, COLUMN(status), "ok", &why));
+    result_integer(&result, COLUMN(hbm_bytes), 500000000);
     result.family_count = 3;
     for (int i = 0; i < 3; i++) {
-        result.families[i].values[RANGE_TPOT] = i < 2 ? 20.0 * (i + 1) : (double)NAN;
-        result.families[i].values[RANGE_HIT_RATIO] = i < 2 ? .8 + .1 * i : (double)NAN;
+        result.families[i].values[COLUMN(tpot_ms)->range - 1] =
+            i < 2 ? 20.0 * (i + 1) : (double)NAN;
+        result.families[i].values[COLUMN(hit_ratio)->range - 1] = i < 2 ? .8 + .1 * i : (double)NAN;
     }
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct targets targets;
@@ -270,10 +271,10 @@ static void a_target_is_added_where_nothing_judges_its_column(void **state)
     assert_true(targets_add_unjudged("queue_grows<=0", &targets, &why));
     assert_int_equal(targets.count, 2);
     assert_true(targets.all[0].bound == 3);
-    assert_int_equal(targets.all[1].column, COLUMN_QUEUE_GROWS);
+    assert_int_equal(targets.all[1].column, COLUMN(queue_grows));
     targets.count = TARGETS_MOST;
     assert_true(targets_add_unjudged("queue_grows<=0", &targets, &why));
-    targets.all[1].column = COLUMN_TPOT;
+    targets.all[1].column = COLUMN(tpot_ms);
     assert_false(targets_add_unjudged("queue_grows<=0", &targets, &why));
 }
 
@@ -285,16 +286,16 @@ static void a_margin_is_a_share_of_the_bound_of_a_time(void **state)
     struct error why;
     (void)state;
     result_init(&result);
-    assert_true(result_text(&result, COLUMN_STATUS, "ok", &why));
-    result_integer(&result, COLUMN_TPOT_P99, 45000000);
-    result_integer(&result, COLUMN_QUEUE_GROWS, 0);
+    assert_true(result_text(&result, COLUMN(status), "ok", &why));
+    result_integer(&result, COLUMN(tpot_p99_ms), 45000000);
+    result_integer(&result, COLUMN(queue_grows), 0);
     assert_true(targets_parse("tpot_p99_ms<=50,queue_grows<=0,tpot_p99_ms>=44", &targets, &why));
     assert_float_equal(target_margin(&targets.all[0], &result), 0.1, 1e-12);
     assert_true(isnan(target_margin(&targets.all[1], &result)));
     assert_true(isnan(target_margin(&targets.all[2], &result)));
-    result_integer(&result, COLUMN_TPOT_P99, 44000000);
+    result_integer(&result, COLUMN(tpot_p99_ms), 44000000);
     assert_true(targets_ample(&targets, &result));
-    result_integer(&result, COLUMN_TPOT_P99, 46000000);
+    result_integer(&result, COLUMN(tpot_p99_ms), 46000000);
     assert_false(targets_ample(&targets, &result));
     result_release(&result);
 }

@@ -18,25 +18,25 @@ static void make_run(struct result *result)
     result_init(result);
     result->band[0][0] = -0.2;
     result->band[0][1] = 0.25;
-    result->cells[COLUMN_ERROR_BAND].set = true;
-    result->cells[COLUMN_TPOT] = (struct cell){.set = true, .integer = 60000000};
-    result->cells[COLUMN_DECODE_RATE] = (struct cell){.set = true, .real = 20};
-    result->cells[COLUMN_COST] = (struct cell){.set = true, .real = 8};
-    result->cells[COLUMN_HBM_BYTES] = (struct cell){.set = true, .integer = 1000};
-    assert_true(result_text(result, COLUMN_STATUS, "ok", &why));
+    result->cells[COLUMN(error_band)->index].set = true;
+    result->cells[COLUMN(tpot_ms)->index] = (struct cell){.set = true, .integer = 60000000};
+    result->cells[COLUMN(decode_tokens_per_s)->index] = (struct cell){.set = true, .real = 20};
+    result->cells[COLUMN(cost_per_million_tokens)->index] = (struct cell){.set = true, .real = 8};
+    result->cells[COLUMN(hbm_bytes)->index] = (struct cell){.set = true, .integer = 1000};
+    assert_true(result_text(result, COLUMN(status), "ok", &why));
 }
 
 static const struct {
     const char *target;
     bool known;
-    double least, most; /* as stored: ns, tokens a second, dollars */
+    double least, most; /* milliseconds, tokens a second, dollars */
     bool near;
 } cases[] = {
-    {"tpot_ms<=50", true, 48e6, 75e6, true},  /* 60 / 1.25 to 60 / 0.8; missed */
-    {"tpot_ms<=70", true, 48e6, 75e6, true},  /* met */
-    {"tpot_ms<=47", true, 48e6, 75e6, false}, /* missed for sure */
-    {"tpot_ms<=76", true, 48e6, 75e6, false}, /* met for sure */
-    {"tpot_ms>=70", true, 48e6, 75e6, true},
+    {"tpot_ms<=50", true, 48, 75, true},  /* 60 / 1.25 to 60 / 0.8; missed */
+    {"tpot_ms<=70", true, 48, 75, true},  /* met */
+    {"tpot_ms<=47", true, 48, 75, false}, /* missed for sure */
+    {"tpot_ms<=76", true, 48, 75, false}, /* met for sure */
+    {"tpot_ms>=70", true, 48, 75, true},
     {"decode_tokens_per_s>=16.5", true, 16, 25, true},
     {"decode_tokens_per_s>=15", true, 16, 25, false},
     {"decode_tokens_per_s>=24", true, 16, 25, true},
@@ -73,7 +73,7 @@ static void without_a_band_nothing_is_known(void **state)
     struct error why;
     (void)state;
     make_run(&run);
-    run.cells[COLUMN_ERROR_BAND].set = false;
+    run.cells[COLUMN(error_band)->index].set = false;
     assert_true(targets_parse("tpot_ms<=60", &targets, &why));
     assert_false(target_is_near(&targets.all[0], &run));
     result_release(&run);
@@ -87,7 +87,7 @@ static void a_servers_figures_have_bands_of_their_own(void **state)
         bool known;
         double least, most;
     } served[] = {
-        {"ttft_ms<=100", true, 50e6, 200e6},       {"ttft_p50_ms<=100", true, 50e6, 200e6},
+        {"ttft_ms<=100", true, 50, 200},           {"ttft_p50_ms<=100", true, 50, 200},
         {"ttft_p99_ms<=100", false, 0, 0},         {"tpot_ms<=60", false, 0, 0},
         {"decode_tokens_per_s>=20", true, 16, 25},
     };
@@ -98,12 +98,13 @@ static void a_servers_figures_have_bands_of_their_own(void **state)
         struct error why;
         double least = 0, most = 0;
         make_run(&run);
-        run.cells[COLUMN_REQUESTS] = (struct cell){.set = true, .integer = 10};
-        run.cells[COLUMN_TTFT] = run.cells[COLUMN_TTFT_P50] = run.cells[COLUMN_TTFT_P99] =
-            (struct cell){.set = true, .integer = 100000000};
-        run.cells[COLUMN_TTFT_BAND].set = true;
-        run.band[COLUMN_TTFT_BAND - COLUMN_ERROR_BAND][0] = -0.5;
-        run.band[COLUMN_TTFT_BAND - COLUMN_ERROR_BAND][1] = 1;
+        run.cells[COLUMN(requests)->index] = (struct cell){.set = true, .integer = 10};
+        run.cells[COLUMN(ttft_ms)->index] = run.cells[COLUMN(ttft_p50_ms)->index] =
+            run.cells[COLUMN(ttft_p99_ms)->index] =
+                (struct cell){.set = true, .integer = 100000000};
+        run.cells[COLUMN(ttft_band)->index].set = true;
+        run.band[BANDED_TTFT - BANDED_RATE][0] = -0.5;
+        run.band[BANDED_TTFT - BANDED_RATE][1] = 1;
         assert_true(targets_parse(served[i].target, &targets, &why));
         bool known = target_range(&targets.all[0], &run, &least, &most);
         if (known != served[i].known || fabs(least - served[i].least) > 1e-9 * served[i].least ||

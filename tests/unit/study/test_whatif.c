@@ -72,11 +72,15 @@ static void assert_same_alone(const char *const *overrides, uint32_t count, cons
     load(with, count + 1, &scenario);
     assert_true(scenario_point(&scenario, 0, &point, &why));
     assert_true(answer_run(&point, &runs, &result, &why));
-    assert_string_equal(result.cells[COLUMN_RUN].text, found->cells[COLUMN_RUN].text);
-    assert_true(result.cells[COLUMN_HIT_RATIO].set);
-    assert_true(result.cells[COLUMN_HIT_RATIO].real == found->cells[COLUMN_HIT_RATIO].real);
-    assert_int_equal(result.cells[COLUMN_STEP].integer, found->cells[COLUMN_STEP].integer);
-    assert_int_equal(result.cells[COLUMN_IN_BYTES].integer, found->cells[COLUMN_IN_BYTES].integer);
+    assert_string_equal(result_cell(&result, COLUMN(run))->text,
+                        result_cell(found, COLUMN(run))->text);
+    assert_true(result_cell(&result, COLUMN(hit_ratio))->set);
+    assert_true(result_cell(&result, COLUMN(hit_ratio))->real ==
+                result_cell(found, COLUMN(hit_ratio))->real);
+    assert_int_equal(result_cell(&result, COLUMN(step_us))->integer,
+                     result_cell(found, COLUMN(step_us))->integer);
+    assert_int_equal(result_cell(&result, COLUMN(h2d_bytes_per_step))->integer,
+                     result_cell(found, COLUMN(h2d_bytes_per_step))->integer);
     assert_string_equal(result.message, found->message);
     result_release(&result);
     point_release(&point);
@@ -127,11 +131,13 @@ static void any_number_of_threads_studies_alike(void **state)
     assert_int_equal(one.count, 27);
     assert_int_equal(many.count, 27);
     for (uint32_t i = 0; i < one.count; i++) {
-        const struct cell *a = one.results[i].cells, *b = many.results[i].cells;
-        assert_string_equal(a[COLUMN_STATUS].text, i % 3 == 2 ? "out-of-memory" : "ok");
-        assert_string_equal(a[COLUMN_RUN].text, b[COLUMN_RUN].text);
-        assert_int_equal(a[COLUMN_STEP].set, i % 3 != 2);
-        assert_int_equal(a[COLUMN_STEP].integer, b[COLUMN_STEP].integer);
+        const struct result *a = &one.results[i], *b = &many.results[i];
+        assert_string_equal(result_cell(a, COLUMN(status))->text,
+                            i % 3 == 2 ? "out-of-memory" : "ok");
+        assert_string_equal(result_cell(a, COLUMN(run))->text, result_cell(b, COLUMN(run))->text);
+        assert_int_equal(result_cell(a, COLUMN(step_us))->set, i % 3 != 2);
+        assert_int_equal(result_cell(a, COLUMN(step_us))->integer,
+                         result_cell(b, COLUMN(step_us))->integer);
         assert_int_equal(whatif_value(&one, 0, i), i / 3);
         assert_int_equal(whatif_value(&one, 1, i), i % 3);
     }
@@ -179,7 +185,7 @@ static void a_walked_key_need_not_be_said(void **state)
         }
         assert_int_equal(whatif.count, 4);
         assert_int_equal(whatif_find(&whatif).own, WHATIF_NONE);
-        assert_int_equal(whatif.results[0].cells[COLUMN_CONTEXT].integer, 2048);
+        assert_int_equal(result_cell(&whatif.results[0], COLUMN(context))->integer, 2048);
         whatif_release(&whatif);
         scenario_release(&scenario);
     }
@@ -198,8 +204,8 @@ static void a_point_that_cannot_be_is_a_point_unless_none_can(void **state)
     bool interrupted;
     load(overrides, 5, &scenario);
     study(&scenario, "batch=[1, 2000000]", 1, &whatif);
-    assert_string_equal(whatif.results[0].cells[COLUMN_STATUS].text, "ok");
-    assert_string_equal(whatif.results[1].cells[COLUMN_STATUS].text, "failed");
+    assert_string_equal(result_cell(&whatif.results[0], COLUMN(status))->text, "ok");
+    assert_string_equal(result_cell(&whatif.results[1], COLUMN(status))->text, "failed");
     assert_string_equal(whatif.results[1].message,
                         "'batch' is '2000000', which is more than 1048576");
     whatif_release(&whatif);
@@ -244,8 +250,8 @@ static void draw(size_t number, struct whatif *whatif, struct axis_value *values
         values[i] = (struct axis_value){.number = curves[number].values[i]};
         result_init(&results[i]);
         if (curves[number].rates[i] > 0) {
-            result_real(&results[i], COLUMN_DECODE_RATE, curves[number].rates[i]);
-            result_integer(&results[i], COLUMN_STEP, 1000000);
+            result_real(&results[i], COLUMN(decode_tokens_per_s), curves[number].rates[i]);
+            result_integer(&results[i], COLUMN(step_us), 1000000);
         }
     }
 }
@@ -277,11 +283,11 @@ static void the_only_point_with_a_figure_is_the_best(void **state)
     struct result *results = calloc(2, sizeof *results);
     struct whatif whatif = {.axis_count = 1, .results = results, .count = 2};
     whatif.axes[0] = (struct axis){.key = "limit", .numeric = true, .values = values, .count = 2};
-    result_integer(&results[1], COLUMN_HASHED, 9);
-    result_integer(&results[1], COLUMN_HIT_TOKENS_GPU, 0);
-    result_integer(&results[1], COLUMN_HIT_TOKENS_HOST, 0);
-    result_integer(&results[1], COLUMN_PROMPT_TOKENS, 100);
-    assert_true(result_text(&results[0], COLUMN_STATUS, "failed", &why));
+    result_integer(&results[1], COLUMN(hashed_blocks), 9);
+    result_integer(&results[1], COLUMN(hit_tokens_gpu), 0);
+    result_integer(&results[1], COLUMN(hit_tokens_host), 0);
+    result_integer(&results[1], COLUMN(prompt_tokens), 100);
+    assert_true(result_text(&results[0], COLUMN(status), "failed", &why));
     whatif_judge(&whatif);
     assert_int_equal(whatif.figure, WHATIF_FOUND);
     struct whatif_findings findings = whatif_find(&whatif);
@@ -398,15 +404,15 @@ static void serve(size_t number, struct whatif *whatif, struct axis_value *value
         int64_t left_out = servers[number].left_out[i];
         values[i] = (struct axis_value){.number = i};
         result_init(&results[i]);
-        result_real(&results[i], COLUMN_DECODE_RATE, servers[number].tokens[i]);
-        result_real(&results[i], COLUMN_RATE_IN, servers[number].come[i]);
-        result_real(&results[i], COLUMN_RATE_OUT, servers[number].come[i]);
-        result_integer(&results[i], COLUMN_QUEUE_GROWS, servers[number].grows[i]);
-        result_integer(&results[i], COLUMN_E2E, (int64_t)(1e9 * servers[number].times[i]));
-        result_integer(&results[i], COLUMN_PROMPT_TOKENS, 100);
-        result_integer(&results[i], COLUMN_HIT_TOKENS_GPU, 20);
-        result_integer(&results[i], COLUMN_HIT_TOKENS_HOST, 10);
-        result_integer(&results[i], COLUMN_RECOMPUTE_TOKENS, 70 - left_out);
+        result_real(&results[i], COLUMN(decode_tokens_per_s), servers[number].tokens[i]);
+        result_real(&results[i], COLUMN(requests_in_per_s), servers[number].come[i]);
+        result_real(&results[i], COLUMN(requests_out_per_s), servers[number].come[i]);
+        result_integer(&results[i], COLUMN(queue_grows), servers[number].grows[i]);
+        result_integer(&results[i], COLUMN(e2e_ms), (int64_t)(1e9 * servers[number].times[i]));
+        result_integer(&results[i], COLUMN(prompt_tokens), 100);
+        result_integer(&results[i], COLUMN(hit_tokens_gpu), 20);
+        result_integer(&results[i], COLUMN(hit_tokens_host), 10);
+        result_integer(&results[i], COLUMN(recompute_tokens), 70 - left_out);
     }
     whatif_judge(whatif);
 }

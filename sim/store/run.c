@@ -1,0 +1,356 @@
+/* A run in the results file: its row in `runs`, and its rows in other tables, put in one transaction or
+ * not at all. What is read back is checked like any input: types, names, numbers. */
+#include "store/store.h"
+
+#include "base/array.h"
+#include "base/version.h"
+#include "result/cell.h"
+#include "store/database.h"
+#include "store/schema.h"
+#include "store/store_draws.h"
+#include "store/values.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- putting a row of runs ---- */
+
+static void bind_real(sqlite3_stmt *statement, int at, double value)
+{
+    if (isnan(value)) {
+        sqlite3_bind_null(statement, at);
+    } else {
+        sqlite3_bind_double(statement, at, value);
+    }
+}
+
+static void bind_cell(sqlite3_stmt *statement, int at, const struct result *result,
+                      const struct column *column)
+{
+    char buffer[CELL_SIZE];
+    if (!result_has(result, column)) {
+        sqlite3_bind_null(statement, at);
+    } else if (!column_is_number(column)) {
+        const char *text = cell_text(result, column, buffer);
+        sqlite3_bind_text(statement, at, text, -1, SQLITE_TRANSIENT);
+    } else if (unit_is_whole(column->unit)) {
+        sqlite3_bind_int64(statement, at, result_cell(result, column)->integer);
+    } else {
+        bind_real(statement, at, result_number(result, column));
+    }
+}
+
+static void bind_run(sqlite3_stmt *statement, const struct result *result)
+{
+    int at = 1;
+    for (uint32_t i = 0; i < column_count; i++) {
+        bind_cell(statement, at++, result, column_rows[i]);
+    }
+    for (int i = 0; i < SCHEMA_TEXTS; i++) {
+        const char *text = (const char *)result + schema_texts[i].offset;
+        sqlite3_bind_text(statement, at++, text, -1, SQLITE_STATIC);
+    }
+    sqlite3_bind_text(statement, at, spillway_program, -1, SQLITE_STATIC);
+}
+
+static bool put_run(struct store *store, const struct result *result, bool *added,
+                    struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row, good = database_prepare_own(
+                  store, schema_insert(schema_tables, "INSERT OR IGNORE", why), &statement, why);
+    if (good) {
+        bind_run(statement, result);
+        good = database_step(store, statement, &row, why);
+    }
+    *added = good && sqlite3_changes(store->database) > 0;
+    sqlite3_finalize(statement);
+    return good;
+}
+
+/* ---- putting detail ---- */
+
+static char *rows_of(const struct schema_table *table, const struct result *result)
+{
+    char *rows = (char *)result + table->rows;
+    if (!table->inside) {
+        memcpy(&rows, rows, sizeof rows);
+    }
+    return rows;
+}
+
+static void bind_field(sqlite3_stmt *statement, int at, const struct schema_field *field,
+                       const char *row, uint32_t index)
+{
+    const char *value = row + field->at, *text;
+    uint32_t small;
+    int64_t whole;
+    double real;
+    switch (field->as) {
+    case AS_KEY:
+        break;
+    case AS_ROW:
+        sqlite3_bind_int64(statement, at, index);
+        break;
+    case AS_U32:
+        memcpy(&small, value, sizeof small);
+        sqlite3_bind_int64(statement, at, small);
+        break;
+    case AS_64:
+        memcpy(&whole, value, sizeof whole);
+        sqlite3_bind_int64(statement, at, whole);
+        break;
+    case AS_NS:
+        memcpy(&whole, value, sizeof whole);
+        bind_real(statement, at, whole < 0 ? NAN : (double)whole / unit_ns(field->unit));
+        break;
+    case AS_REAL:
+        memcpy(&real, value, sizeof real);
+        bind_real(statement, at, real);
+        break;
+    case AS_TEXT:
+        memcpy(&text, value, sizeof text);
+        sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
+        break;
+    case AS_NAME:
+        sqlite3_bind_text(statement, at, value, -1, SQLITE_STATIC);
+    }
+}
+
+static void bind_detail(sqlite3_stmt *statement, const struct schema_table *table, const char *row,
+                        uint32_t index)
+{
+    int at = 1;
+    for (size_t i = 0; i < table->begins; i++) {
+        bind_field(statement, at++, &table->begin[i], row, index);
+    }
+    for (uint32_t i = 0; table->walk != NULL && table->walk(i) != NULL; i++) {
+        double real;
+        memcpy(&real, row + table->reals + i * sizeof real, sizeof real);
+        bind_real(statement, at++, real);
+    }
+}
+
+static bool put_detail(struct store *store, const struct schema_table *table,
+                       const struct result *result, struct error *why)
+{
+    const char *rows = rows_of(table, result);
+    sqlite3_stmt *statement = NULL;
+    uint32_t count;
+    bool more,
+        good = database_prepare_own(store, schema_insert(table, "INSERT", why), &statement, why);
+    memcpy(&count, (const char *)result + table->count, sizeof count);
+    for (uint32_t i = 0; good && i < count; i++) {
+        sqlite3_bind_text(statement, 1, result_cell(result, COLUMN(run))->text, -1, SQLITE_STATIC);
+        bind_detail(statement, table, rows + i * table->size, i);
+        good = database_step(store, statement, &more, why);
+        sqlite3_reset(statement);
+    }
+    sqlite3_finalize(statement);
+    return good;
+}
+
+bool store_put(struct store *store, const struct result *result, struct error *why)
+{
+    assert(result_cell(result, COLUMN(run))->set);
+    const char *run = result_cell(result, COLUMN(run))->text;
+    bool added = false;
+    bool good = database_run(store, "BEGIN IMMEDIATE", why) && put_run(store, result, &added, why);
+    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
+        good = table->size == 0 || !added || put_detail(store, table, result, why);
+    }
+    return database_end(store, good && store_insert_draws(store, run, &result->draws, why), why);
+}
+
+/* ---- reading a row of runs ---- */
+
+static bool run_is_damaged(const struct store *store, const char *run, const char *what,
+                           struct error *why)
+{
+    return error_set(why, store->path, 0, "run %s is damaged: %s", run, what);
+}
+
+/* The items of parts_us, stalls_us and basis_share keep their names side by side. */
+static char (*names_of(struct result *result, const struct column *column))[RESULT_NAME]
+{
+    int list = column == COLUMN(parts_us) ? 0 : column == COLUMN(stalls_us) ? 1 : 2;
+    return result->names + list * RESULT_MOST_ITEMS;
+}
+
+/* Read a number, or JSON, that is not null and of its column's type. */
+static bool run_read_cell(sqlite3_stmt *row, int at, const struct column *column,
+                          struct result *result)
+{
+    double number = sqlite3_column_double(row, at), scale = unit_ns(column->unit);
+    int64_t whole = sqlite3_column_int64(row, at);
+    if (column->holds != HOLDS_VALUE) {
+        const char *text = (const char *)sqlite3_column_text(row, at);
+        return cell_parse(result, column, text, names_of(result, column));
+    }
+    if (!column_is_integer(column)) {
+        result_real(result, column, number);
+        return true;
+    }
+    if (scale > 0 && !cell_read_ns(number, scale, &whole)) {
+        return false;
+    }
+    result_integer(result, column, whole);
+    return true;
+}
+
+static bool read_column(const struct store *store, sqlite3_stmt *row, int at, const char *run,
+                        struct result *result, struct error *why)
+{
+    const struct column *column = column_rows[at];
+    if (sqlite3_column_type(row, at) == SQLITE_NULL) {
+        return true;
+    }
+    if (values_fault(row, at) != NULL) {
+        return run_is_damaged(store, run, column->name, why);
+    }
+    if (column_is_text(column)) {
+        return result_text(result, column, (const char *)sqlite3_column_text(row, at), why);
+    }
+    return run_read_cell(row, at, column, result) || run_is_damaged(store, run, column->name, why);
+}
+
+static bool read_texts(sqlite3_stmt *row, struct result *result)
+{
+    for (int i = 0; i < SCHEMA_TEXTS; i++) {
+        const struct schema_text *text = &schema_texts[i];
+        const char *value = (const char *)sqlite3_column_text(row, (int)column_count + i);
+        if (value == NULL || strlen(value) >= text->size) {
+            return false;
+        }
+        memcpy((char *)result + text->offset, value, strlen(value) + 1);
+    }
+    return true;
+}
+
+static bool read_run(const struct store *store, sqlite3_stmt *row, const char *run,
+                     struct result *result, struct error *why)
+{
+    for (uint32_t i = 0; i < column_count; i++) {
+        if (!read_column(store, row, (int)i, run, result, why)) {
+            return false;
+        }
+    }
+    return read_texts(row, result) || run_is_damaged(store, run, "its texts", why);
+}
+
+static bool get_run(struct store *store, const char *run, struct result *result, struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false;
+    bool good = database_prepare_own(store, schema_select(schema_tables, "WHERE run = ?", why),
+                                     &statement, why);
+    if (good) {
+        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
+        good = database_step(store, statement, &row, why) &&
+               (row || error_set(why, store->path, 0, "holds no run '%s'", run)) &&
+               read_run(store, statement, run, result, why);
+    }
+    sqlite3_finalize(statement);
+    return good;
+}
+
+/* ---- reading detail ---- */
+
+static double run_read_real(sqlite3_stmt *row, int at)
+{
+    return sqlite3_column_type(row, at) == SQLITE_NULL ? (double)NAN
+                                                       : sqlite3_column_double(row, at);
+}
+
+/* The number of the row and texts that are not the row's own are not read. */
+static bool read_field(sqlite3_stmt *from, int at, const struct schema_field *field, char *row)
+{
+    char *value = row + field->at;
+    const char *text = (const char *)sqlite3_column_text(from, at);
+    int64_t whole = sqlite3_column_int64(from, at);
+    double real = run_read_real(from, at);
+    switch (field->as) {
+    case AS_64:
+        memcpy(value, &whole, sizeof whole);
+        return true;
+    case AS_NS:
+        return cell_read_ns(sqlite3_column_double(from, at), unit_ns(field->unit), &whole) &&
+               memcpy(value, &whole, sizeof whole) != NULL;
+    case AS_REAL:
+        memcpy(value, &real, sizeof real);
+        return true;
+    case AS_NAME:
+        return text != NULL && strlen(text) < RESULT_NAME &&
+               memcpy(value, text, strlen(text) + 1) != NULL;
+    default:
+        return true;
+    }
+}
+
+static bool read_detail(sqlite3_stmt *from, const struct schema_table *table, char *row)
+{
+    bool good = true;
+    for (int i = 0; good && i < sqlite3_column_count(from); i++) {
+        good = values_fault(from, i) == NULL;
+    }
+    for (size_t i = 0; good && i < table->begins; i++) {
+        good = read_field(from, (int)i, &table->begin[i], row);
+    }
+    for (uint32_t i = 0; good && table->walk != NULL && table->walk(i) != NULL; i++) {
+        double real = run_read_real(from, (int)(table->begins + i));
+        memcpy(row + table->reals + i * sizeof real, &real, sizeof real);
+    }
+    return good;
+}
+
+/* Make room for one more row. Those inside a result are families. */
+static bool detail_reserve(const struct schema_table *table, struct result *result, uint32_t count,
+                           size_t *capacity, struct error *why)
+{
+    char *rows = rows_of(table, result);
+    if (table->inside) {
+        return count < RESULT_MOST_FAMILIES;
+    }
+    bool good = array_reserve(&rows, capacity, count + 1U, table->size, why);
+    memcpy((char *)result + table->rows, &rows, sizeof rows);
+    return good;
+}
+
+static bool get_detail(struct store *store, const struct schema_table *table, const char *run,
+                       struct result *result, struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    size_t capacity = 0;
+    uint32_t count = 0;
+    bool row = false;
+    bool good = database_prepare_own(store, schema_select(table, "WHERE run = ? ORDER BY 2", why),
+                                     &statement, why);
+    if (good) {
+        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
+    }
+    while (good && (good = database_step(store, statement, &row, why)) && row) {
+        good = (detail_reserve(table, result, count, &capacity, why) &&
+                read_detail(statement, table, rows_of(table, result) + count * table->size)) ||
+               run_is_damaged(store, run, table->name, why);
+        count += good;
+        memcpy((char *)result + table->count, &count, sizeof count);
+    }
+    sqlite3_finalize(statement);
+    return good;
+}
+
+bool store_get(struct store *store, const char *run, struct result *result, struct error *why)
+{
+    result_init(result);
+    result->names = array_zeroed(3 * RESULT_MOST_ITEMS, sizeof *result->names, why);
+    bool good = result->names != NULL && get_run(store, run, result, why);
+    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
+        good = !table->read || get_detail(store, table, run, result, why);
+    }
+    if (!good) {
+        result_release(result);
+    }
+    return good;
+}
