@@ -34,6 +34,12 @@ OTHERS = [
     " --set workload=synthetic:prompt=1000000,output=1 --set rate=1",
     "simulate --set model=qwen2.5-0.5b --set hardware=h200 --set system=sglang-hicache"
     " --set workload=synthetic:prompt=1000000,output=1 --set rate=1",
+    "simulate --set model=qwen2.5-0.5b --set hardware=h200 --set system=vllm --set rate=50 --no-cache"
+    " --set workload=synthetic:prompt=1000,output=20,prefix=200,prefixes=1000,requests=1000000",
+    "simulate --set model=qwen2.5-0.5b --set hardware=h200 --set system=sglang-hicache --set timed=no --no-cache"
+    " --set workload=synthetic:prompt=1000,output=20,prefix=200,prefixes=1000,requests=1000000",
+    "simulate --set model=qwen2.5-0.5b --set hardware=h200 --set system=vllm --set rate=50 --no-cache"
+    " --set workload=synthetic:prompt=1000,output=20,requests=10000000",
     "plan --pareto --system all --allow lossy,paper --no-cache --set model=llama-3-8b"
     " --set hardware=a40 --set context=128K",
     "plan --pareto --system all --allow lossy,paper --no-cache --set model=qwen2.5-0.5b"
