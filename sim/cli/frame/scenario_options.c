@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 /* "model=..." */
-typedef char override_text[sizeof((struct stated_key *)0)->value + 32];
+typedef char override_text[sizeof((struct stated_key *)0)->value + 64];
 
 static void print_key(const char *file, const struct stated_key *key, const char *text)
 {
@@ -62,17 +62,17 @@ static bool scenario_options_read_keys(const char *file, struct stated_keys *out
 }
 
 /* Add what a server's file says to the overrides. */
-static bool lay_server(const char *file, override_text texts[STATED_COUNT], const char **all,
+static bool lay_server(const char *file, override_text texts[STATED_MOST], const char **all,
                        uint32_t *count, struct error *why)
 {
     struct stated_keys keys;
     if (!scenario_options_read_keys(file, &keys, why)) {
         return false;
     }
-    for (int id = 0; id < STATED_COUNT; id++) {
+    for (int id = 0; id < STATED_MOST; id++) {
         const struct stated_key *key = &keys.all[id];
         if (key->value[0] != '\0') {
-            snprintf(texts[id], sizeof texts[id], "%s=%s", stated_key_names[id], key->value);
+            snprintf(texts[id], sizeof texts[id], "%s=%s", key->key, key->value);
             print_key(file, key, texts[id]);
             all[(*count)++] = texts[id];
         }
@@ -84,13 +84,13 @@ static bool lay_server(const char *file, override_text texts[STATED_COUNT], cons
 bool scenario_from_arguments(const struct arguments *arguments, struct scenario *out,
                              struct error *why)
 {
-    override_text texts[STATED_COUNT];
+    override_text texts[STATED_MOST];
     const char *server = arguments_shared(arguments, "--from");
     uint32_t file_count, set_count, count = 0;
     const char *const *files = arguments_operands(arguments, &file_count);
     const char *const *sets =
         arguments_all(arguments, arguments_number(arguments, "--set"), &set_count);
-    const char **all = array_zeroed(STATED_COUNT + set_count, sizeof *all, why);
+    const char **all = array_zeroed(STATED_MOST + set_count, sizeof *all, why);
     bool ok = all != NULL && (server == NULL || lay_server(server, texts, all, &count, why));
     for (uint32_t i = 0; ok && i < set_count; i++) {
         all[count++] = sets[i];

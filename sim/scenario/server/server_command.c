@@ -2,8 +2,6 @@
  * its values: after the model, no word of a server's command stands alone. */
 #include "scenario/server/server_command.h"
 
-#include "scenario/server/server_option.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,18 +96,15 @@ static bool read_unused(struct server_said *said, const char *typed, char *name,
 {
     char value[WORD];
     name[strcspn(name, ".")] = '\0'; /* a part of an option: --compilation-config.mode 3 */
-    const char *nearest = server_setting_suggest(name);
+    const struct server_option *known = server_option_find(said->program, name);
+    const struct server_option *nearest =
+        known == NULL ? server_option_suggest(said->program, name) : NULL;
     if (nearest != NULL) {
-        char option[64];
-        snprintf(option, sizeof option, "%s%s", strlen(nearest) < 3 ? "-" : "--", nearest);
-        for (char *at = option; *at != '\0'; at++) {
-            *at = *at == '_' ? '-' : *at;
-        }
         error_usage(why, said->file, said->line, "unknown option '%s'", typed);
-        error_expect(why, "an option of vLLM or SGLang");
-        return error_nearest(why, option);
+        error_expect(why, "an option of %s", said->program->title);
+        return error_nearest(why, nearest->flag);
     }
-    add_unused(said, said->line, typed, server_option_harmless(name));
+    add_unused(said, said->line, typed, known != NULL && known->harmless);
     while (next_value(rest, value, sizeof value)) {
     }
     return true;
@@ -123,10 +118,8 @@ static bool server_command_read_option(struct server_said *said, char *typed, co
     snprintf(word, sizeof word, "%s", typed);
     const char *given = split_option(word);
     keep_name(typed);
-    bool short_switch = said->maker == SERVER_VLLM && strcmp(word, "ep") == 0; /* SGLang: a count */
-    const struct server_setting *setting =
-        server_setting_find(short_switch ? "enable_expert_parallel" : word);
-    if (setting == NULL) {
+    const struct server_option *setting = server_option_find(said->program, word);
+    if (setting == NULL || setting->value == SERVER_VALUE_NONE) {
         return read_unused(said, typed, word, rest, why);
     }
     if (given != NULL) {
@@ -154,7 +147,7 @@ static bool server_command_read_option(struct server_said *said, char *typed, co
 static bool server_command_read_words(struct server_said *said, const char **rest,
                                       struct error *why)
 {
-    const struct server_setting *model = server_setting_find("model");
+    const struct server_option *model = server_option_find(said->program, "model");
     const char *counted = *rest;
     char word[WORD];
     for (bool ok = true, first = true; server_command_next_word(rest, word, sizeof word);
@@ -164,7 +157,7 @@ static bool server_command_read_words(struct server_said *said, const char **res
         }
         if (is_option(word)) {
             ok = server_command_read_option(said, word, rest, why);
-        } else if (first) {
+        } else if (first && model != NULL) {
             ok = server_setting_take(model, word, said, NULL, why);
         } else {
             add_unused(said, said->line, "a word without an option", false);
@@ -176,32 +169,25 @@ static bool server_command_read_words(struct server_said *said, const char **res
     return true;
 }
 
-/* What starts a server, or the image of one. */
-static const struct {
-    const char *mark;
-    enum server_maker maker;
-    bool image; /* a tag may follow */
-} commands[] = {
-    {"vllm serve", SERVER_VLLM, false},
-    {"vllm.entrypoints.openai.api_server", SERVER_VLLM, false},
-    {"sglang.launch_server", SERVER_SGLANG, false},
-    {"sglang serve", SERVER_SGLANG, false},
-    {"vllm/vllm-openai", SERVER_VLLM, true},
-};
-enum { COMMANDS = sizeof commands / sizeof *commands };
+/* What stands behind a command that starts a server of the program, or behind its image, whose tag may
+ * follow; NULL if the text has none. */
+static const char *behind_program(const struct server_program *program, const char *text)
+{
+    const char *rest = server_program_after(program->starts, text);
+    if (rest == NULL && program->image_serves && (rest = strstr(text, program->image)) != NULL) {
+        rest += strlen(program->image);
+        rest += *rest == ':' ? strcspn(rest, " \t\v") : 0;
+    }
+    return rest != NULL && strchr(" \t\v", *rest) != NULL ? rest : NULL; /* or the line's end */
+}
 
-/* What stands behind a command that starts a server, or behind the image of one; NULL if the text
- * has none. */
 static const char *behind_command(struct server_said *said, const char *text)
 {
-    for (size_t i = 0; i < COMMANDS; i++) {
-        const char *rest = strstr(text, commands[i].mark);
-        rest = rest != NULL ? rest + strlen(commands[i].mark) : NULL;
-        if (rest != NULL && commands[i].image && *rest == ':') {
-            rest += strcspn(rest, " \t\v");
-        }
-        if (rest != NULL && strchr(" \t\v", *rest) != NULL) { /* or the line's end */
-            said->maker = commands[i].maker;
+    for (size_t i = 0; i < said->program_count; i++) {
+        const struct server_program *program = &said->programs[i];
+        const char *rest = program->reads ? behind_program(program, text) : NULL;
+        if (rest != NULL) {
+            said->program = program;
             return rest;
         }
     }
@@ -241,8 +227,8 @@ bool server_command_read(struct server_said *said, const char *line, bool *found
 
 void server_command_end(struct server_said *said)
 {
-    const struct stated_key *tokens = &said->all[SAID_BLOCK_TOKENS];
-    if (tokens->typed && said->all[SAID_BLOCKS].value[0] == '\0') {
+    const struct stated_key *tokens = &said->all[STATED_BLOCK_TOKENS];
+    if (tokens->typed && said->all[STATED_KV_BLOCKS].value[0] == '\0') {
         add_unused(said, tokens->line, "--block-size", false);
     }
 }

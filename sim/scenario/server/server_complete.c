@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VLLM_BLOCK = 16 }; /* tokens of a block of vLLM, if block_size is not stated */
-
 static uint64_t server_complete_number_of(const struct stated_key *key, uint64_t unsaid)
 {
     return key->value[0] != '\0' ? strtoull(key->value, NULL, 10) : unsaid;
@@ -26,25 +24,25 @@ static bool says(const struct stated_key *key, const char *value)
     return strcmp(key->value, value) == 0;
 }
 
-/* SGLang counts all GPUs in tp_size, and its dp_size are servers of their own, unless the ranks
- * share the layers outside attention: enable_dp_attention says so, and attn_dp_size, which counts
- * these ranks apart. */
+/* Where all GPUs are counted in tensor_parallel, as SGLang does, data_parallel are servers of their
+ * own, unless the ranks share the layers outside attention: shared_ranks says so, and rank_count,
+ * which counts these ranks apart. */
 static void complete_ranks(struct stated_key *all)
 {
-    if (server_complete_number_of(&all[SAID_RANK_COUNT], 1) > 1) {
+    if (server_complete_number_of(&all[STATED_RANK_COUNT], 1) > 1) {
         if (all[STATED_DATA_PARALLEL].value[0] != '\0') {
-            all[STATED_REPLICAS] = all[STATED_DATA_PARALLEL];
+            set(&all[STATED_REPLICAS], &all[STATED_DATA_PARALLEL], all[STATED_DATA_PARALLEL].value);
         }
-        all[STATED_DATA_PARALLEL] = all[SAID_RANK_COUNT];
-        snprintf(all[SAID_RANKS].value, sizeof all[SAID_RANKS].value, "yes");
+        set(&all[STATED_DATA_PARALLEL], &all[STATED_RANK_COUNT], all[STATED_RANK_COUNT].value);
+        set(&all[STATED_SHARED_RANKS], &all[STATED_RANK_COUNT], "yes");
     }
     uint64_t tensor = server_complete_number_of(&all[STATED_TENSOR_PARALLEL], 1);
     uint64_t data = server_complete_number_of(&all[STATED_DATA_PARALLEL], 1);
     if (data <= 1) {
         return;
     }
-    if (!says(&all[SAID_RANKS], "yes")) {
-        all[STATED_REPLICAS] = all[STATED_DATA_PARALLEL];
+    if (!says(&all[STATED_SHARED_RANKS], "yes")) {
+        set(&all[STATED_REPLICAS], &all[STATED_DATA_PARALLEL], all[STATED_DATA_PARALLEL].value);
         all[STATED_DATA_PARALLEL].value[0] = '\0';
     } else if (tensor % data == 0) {
         char text[32];
@@ -53,51 +51,39 @@ static void complete_ranks(struct stated_key *all)
     }
 }
 
-/* For both makers: the pool from its blocks, and the ranks of experts. */
-static void complete_both(struct stated_key *all)
+/* The pool from its blocks, and the ranks of experts. */
+static void complete_counts(const struct server_program *program, struct stated_key *all)
 {
-    const struct stated_key *blocks = &all[SAID_BLOCKS];
+    const struct stated_key *blocks = &all[STATED_KV_BLOCKS];
     char text[32];
     if (blocks->value[0] != '\0' && all[STATED_KV_POOL].value[0] == '\0') {
         snprintf(text, sizeof text, "%" PRIu64,
                  server_complete_number_of(blocks, 0) *
-                     server_complete_number_of(&all[SAID_BLOCK_TOKENS], VLLM_BLOCK));
+                     server_complete_number_of(&all[STATED_BLOCK_TOKENS], program->block));
         set(&all[STATED_KV_POOL], blocks, text);
     }
-    if (says(&all[SAID_EXPERTS], "yes")) {
+    if (says(&all[STATED_WHOLE_EXPERTS], "yes")) {
         snprintf(text, sizeof text, "%" PRIu64,
                  server_complete_number_of(&all[STATED_TENSOR_PARALLEL], 1) *
                      server_complete_number_of(&all[STATED_DATA_PARALLEL], 1));
-        set(&all[STATED_EXPERT_PARALLEL], &all[SAID_EXPERTS], text);
+        set(&all[STATED_EXPERT_PARALLEL], &all[STATED_WHOLE_EXPERTS], text);
     }
 }
 
-static void complete_vllm(struct stated_key *all)
+/* The preset; and of a program whose logs do not state its version, the latest that is known. */
+static bool complete_program(const struct server_program *program, struct stated_key *all,
+                             struct error *why)
 {
-    const struct stated_key vllm = {.said = "vLLM"};
-    bool off = says(&all[SAID_PREFIX], "no");
-    set(&all[STATED_SYSTEM], off ? &all[SAID_PREFIX] : &vllm, off ? "none" : "vllm");
-    if (says(&all[SAID_EAGER], "yes")) {
-        set(&all[STATED_COMPILE], &all[SAID_EAGER], server_compile_names[COMPILE_EAGER]);
+    struct stated_key own = {.line = 0};
+    snprintf(own.said, sizeof own.said, "%s", program->title);
+    if (all[STATED_SYSTEM].value[0] == '\0') {
+        set(&all[STATED_SYSTEM], &own, program->system);
     }
-}
-
-static bool complete_sglang(struct stated_key *all, struct error *why)
-{
-    const struct stated_key sglang = {.said = "SGLang"};
-    complete_ranks(all);
-    const char *engine = server_engine_latest("sglang", why);
-    if (engine == NULL) {
-        return false;
+    const char *engine = program->versions == NULL ? server_engine_latest(program->file, why) : "";
+    if (engine != NULL && engine[0] != '\0') {
+        set(&all[STATED_ENGINE], &own, engine);
     }
-    set(&all[STATED_ENGINE], &sglang, engine);
-    bool tiers = says(&all[SAID_TIERS], "yes");
-    set(&all[STATED_SYSTEM], tiers ? &all[SAID_TIERS] : &sglang,
-        tiers ? "sglang-hicache" : "sglang");
-    if (says(&all[SAID_PREFIX], "no")) {
-        set(&all[STATED_PREFIX], &all[SAID_PREFIX], "none");
-    }
-    return true;
+    return engine != NULL;
 }
 
 /* A form of parallelism with a single rank is the default, and need not be stated. */
@@ -112,12 +98,10 @@ static void drop_single_ranks(struct stated_key *all)
 
 bool server_complete(struct server_said *said, struct error *why)
 {
-    complete_both(said->all);
-    if (said->maker == SERVER_VLLM) {
-        complete_vllm(said->all);
-    } else if (!complete_sglang(said->all, why)) {
-        return false;
+    complete_counts(said->program, said->all);
+    if (said->program->ranks_in_tensor) {
+        complete_ranks(said->all);
     }
     drop_single_ranks(said->all);
-    return true;
+    return complete_program(said->program, said->all, why);
 }

@@ -2,17 +2,17 @@
  * by '=' or ':' and a value; a line with a server's command goes to server_command.h. */
 #include "scenario/server/server_text.h"
 
+#include "base/text.h"
 #include "scenario/server/server_command.h"
 #include "scenario/server/server_complete.h"
 #include "scenario/server/server_setting.h"
-#include "serve/server_engine.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const stated_key_names[STATED_COUNT] = {
+static const char *const known_keys[STATED_KNOWN] = {
     [STATED_MODEL] = "model",
     [STATED_SYSTEM] = "system",
     [STATED_PREFIX] = "mechanisms.prefix",
@@ -30,6 +30,11 @@ const char *const stated_key_names[STATED_COUNT] = {
     [STATED_KV_DTYPE] = "dtype.kv",
     [STATED_WEIGHTS_DTYPE] = "dtype.weights",
     [STATED_KV_POOL] = "kv_pool_tokens",
+    [STATED_KV_BLOCKS] = "kv_blocks",
+    [STATED_BLOCK_TOKENS] = "block_tokens",
+    [STATED_WHOLE_EXPERTS] = "whole_experts",
+    [STATED_SHARED_RANKS] = "shared_ranks",
+    [STATED_RANK_COUNT] = "rank_count",
 };
 
 /* ---- settings in a line ------------------------------------------------------------------ */
@@ -77,16 +82,17 @@ enum { SHORTEST = 3 }; /* names of a log; shorter ones are a command line's */
 
 static bool read_settings(struct server_said *said, const char *line, struct error *why)
 {
-    const struct server_setting *setting;
-    for (size_t i = 0; (setting = server_setting_at(i)) != NULL; i++) {
+    const struct server_program *program = said->program;
+    for (size_t i = 0; i < program->option_count; i++) {
         char value[512];
-        const char *name = server_setting_name(setting);
-        const char *at = strlen(name) < SHORTEST ? NULL : server_text_find_value(line, name);
+        const struct server_option *option = &program->options[i];
+        bool named = option->value != SERVER_VALUE_NONE && strlen(option->name) >= SHORTEST;
+        const char *at = named ? server_text_find_value(line, option->name) : NULL;
         if (at == NULL) {
             continue;
         }
         copy_value(at, value, sizeof value);
-        if (!server_setting_take(setting, value, said, NULL, why)) {
+        if (!server_setting_take(option, value, said, NULL, why)) {
             return false;
         }
     }
@@ -98,57 +104,54 @@ static bool read_settings(struct server_said *said, const char *line, struct err
 /* vLLM's logo in a log stands beside its version. */
 static void server_text_read_version(struct server_said *said, const char *line)
 {
-    static const char *const marks[] = {"LLM engine (v", "API server version ",
-                                        "vllm/vllm-openai:v", "\u2588  version "};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        const char *at = strstr(line, marks[i]);
-        int major, minor;
-        if (at == NULL || sscanf(at + strlen(marks[i]), "%d.%d", &major, &minor) != 2) {
-            continue;
+    for (size_t i = 0; i < said->program_count; i++) {
+        const struct server_program *program = &said->programs[i];
+        const struct node *marks = program->versions;
+        for (size_t j = 0; marks != NULL && j < marks->count; j++) {
+            const char *at = strstr(line, marks->children[j]->text);
+            int major, minor;
+            if (at == NULL ||
+                sscanf(at + strlen(marks->children[j]->text), "%d.%d", &major, &minor) != 2) {
+                continue;
+            }
+            struct stated_key *engine = &said->all[STATED_ENGINE];
+            snprintf(engine->value, sizeof engine->value, "%s-%d.%d", program->file, major, minor);
+            snprintf(engine->said, sizeof engine->said, "version %d.%d", major, minor);
+            engine->line = said->line;
+            said->program = program;
         }
-        struct stated_key *engine = &said->all[STATED_ENGINE];
-        snprintf(engine->value, sizeof engine->value, "vllm-%d.%d", major, minor);
-        snprintf(engine->said, sizeof engine->said, "version %d.%d", major, minor);
-        engine->line = said->line;
-        said->maker = SERVER_VLLM;
     }
 }
 
-/* Does the mark stand in the line; one of metrics at its beginning? Returns what follows. */
-static const char *server_text_after(const char *line, const char *mark)
+/* What follows a mark of the program's logs in the line, or the beginning of its metrics. */
+static const char *after_mark(const struct server_program *program, const char *line)
 {
-    size_t length = strlen(mark);
-    bool metric = strcmp(mark, "vllm:") == 0 || strcmp(mark, "sglang:") == 0;
-    const char *at = metric ? (strncmp(line, mark, length) == 0 ? line : NULL) : strstr(line, mark);
-    return at != NULL ? at + length : NULL;
+    size_t length = program->metrics != NULL ? strlen(program->metrics) : 0;
+    bool metric = length > 0 && strncmp(line, program->metrics, length) == 0;
+    return metric ? line + length : server_program_after(program->logs, line);
+}
+
+/* The value of a metric that is a setting itself stands behind its labels. */
+static bool read_metric(struct server_said *said, const char *metric, struct error *why)
+{
+    char name[64];
+    size_t length = strcspn(metric, "{ ");
+    const char *value = strrchr(metric, ' ');
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : 0), metric);
+    const struct server_option *option =
+        metric[length] == '{' && value != NULL ? server_option_find(said->program, name) : NULL;
+    return option == NULL || option->value == SERVER_VALUE_NONE ||
+           server_setting_take(option, value + 1, said, NULL, why);
 }
 
 static bool read_log(struct server_said *said, const char *line, struct error *why)
 {
-    static const struct {
-        const char *mark;
-        enum server_maker maker;
-    } marks[] = {
-        {"non-default args:", SERVER_VLLM},
-        {" with config: ", SERVER_VLLM},
-        {"GPU KV cache size: ", SERVER_VLLM},
-        {"Chunked prefill is enabled with", SERVER_VLLM},
-        {"vllm:", SERVER_VLLM},
-        {"server_args=ServerArgs(", SERVER_SGLANG},
-        {"max_total_num_tokens=", SERVER_SGLANG},
-        {"sglang:", SERVER_SGLANG},
-    };
-    const struct server_setting *tokens = server_setting_find("max_total_num_tokens");
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        const char *rest = server_text_after(line, marks[i].mark);
-        if (rest == NULL) {
-            continue;
+    for (size_t i = 0; i < said->program_count; i++) {
+        const char *rest = after_mark(&said->programs[i], line);
+        if (rest != NULL) {
+            said->program = &said->programs[i];
+            return read_settings(said, line, why) && read_metric(said, rest, why);
         }
-        said->maker = marks[i].maker;
-        const char *value = strrchr(line, ' ');
-        bool pool = strncmp(rest, "max_total_num_tokens{", 21) == 0 && value != NULL;
-        return read_settings(said, line, why) &&
-               (!pool || server_setting_take(tokens, value + 1, said, NULL, why));
     }
     return true;
 }
@@ -204,25 +207,50 @@ static bool server_text_read_lines(struct server_said *said, char *text, struct 
 
 /* ---- the whole text ---------------------------------------------------------------------- */
 
+/* "SGLang or vLLM" */
+static void name_programs(const struct server_said *said, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < said->program_count; i++) {
+        if (said->programs[i].reads) {
+            text_append(text, size, "%s%s", text[0] != '\0' ? " or " : "", said->programs[i].title);
+        }
+    }
+}
+
+static bool no_server(const struct server_said *said, struct error *why)
+{
+    char programs[128];
+    name_programs(said, programs, sizeof programs);
+    error_set(why, said->file, 0, "no line is a server's");
+    return error_expect(
+        why, "the start-up log of %s, a command such as 'vllm serve MODEL', or its /metrics",
+        programs);
+}
+
 bool server_text_read(const char *text, size_t size, const char *file, struct stated_keys *out,
                       struct error *why)
 {
     struct server_said said = {.file = file};
-    char *copy = join_lines(text, size);
+    for (int i = 0; i < STATED_KNOWN; i++) {
+        said.all[i].key = known_keys[i];
+    }
+    said.programs = server_programs(&said.program_count, why);
+    char *copy = said.programs != NULL ? join_lines(text, size) : NULL;
     if (copy == NULL) {
-        return error_set(why, file, 0, "out of memory");
+        return said.programs != NULL && error_set(why, file, 0, "out of memory");
     }
     bool ok = server_text_read_lines(&said, copy, why);
     free(copy);
-    if (ok && said.maker == SERVER_UNKNOWN) {
-        error_set(why, file, 0, "no line is a server's");
-        return error_expect(why,
-                            "the start-up log of vLLM or SGLang, a command such as 'vllm serve "
-                            "MODEL', or its /metrics");
+    if (ok && said.program == NULL) {
+        return no_server(&said, why);
     }
     if (ok) {
         server_command_end(&said);
         ok = server_complete(&said, why);
+    }
+    for (int i = STATED_FACTS; i < STATED_KNOWN; i++) {
+        said.all[i].value[0] = '\0';
     }
     memcpy(out->all, said.all, sizeof out->all);
     out->unused = said.unused;

@@ -26,6 +26,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Keys that code reads or fills in, in the order in which they are told, and facts that are no key;
+ * then those that only options set (server_program.h). */
 enum stated_key_id {
     STATED_MODEL,
     STATED_SYSTEM,
@@ -44,13 +46,20 @@ enum stated_key_id {
     STATED_KV_DTYPE,
     STATED_WEIGHTS_DTYPE,
     STATED_KV_POOL,
-    STATED_COUNT
+    STATED_FACTS, /* for server_complete.h */
+    STATED_KV_BLOCKS = STATED_FACTS,
+    STATED_BLOCK_TOKENS,
+    STATED_WHOLE_EXPERTS,
+    STATED_SHARED_RANKS,
+    STATED_RANK_COUNT,
+    STATED_KNOWN,
+    STATED_MOST = STATED_KNOWN + 16
 };
-extern const char *const stated_key_names[STATED_COUNT]; /* "model", ..., "dtype.kv", ... */
 
 struct stated_key {
-    char value[256]; /* of the key; "": the text does not say */
-    char said[40];   /* the server's name for it */
+    const char *key; /* of a scenario: "model", "dtype.kv"; NULL behind the last */
+    char value[256]; /* "": the text does not say */
+    char said[64];   /* the server's name for it */
     int line;
     bool typed; /* in a command */
 };
@@ -68,7 +77,7 @@ struct server_unused {
 };
 
 struct stated_keys {
-    struct stated_key all[STATED_COUNT];
+    struct stated_key all[STATED_MOST];
     struct server_unused unused;
 };
 

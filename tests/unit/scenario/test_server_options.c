@@ -7,8 +7,7 @@
 
 #include <cmocka.h>
 
-#include "scenario/server/server_option.h"
-#include "scenario/server/server_setting.h"
+#include "scenario/server/server_program.h"
 #include "scenario/server/server_text.h"
 
 #include <stdio.h>
@@ -22,6 +21,20 @@ static const struct maker {
     {"vllm", "vllm serve m"},
     {"sglang", "python3 -m sglang.launch_server --model-path m"},
 };
+
+static const struct server_option *option_of(const char *program, const char *name)
+{
+    struct error why;
+    size_t count;
+    const struct server_program *all = server_programs(&count, &why);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(all[i].file, program) == 0) {
+            return server_option_find(&all[i], name);
+        }
+    }
+    fail_msg("no program %s", program);
+    return NULL;
+}
 
 /* What the program prints of a command's options: the names of unused ones, or the message. */
 static const char *said_of(const char *text)
@@ -55,7 +68,8 @@ static const char *plain_name(const char *option)
 static void check_option(const struct maker *maker, const char *option)
 {
     static const char *const ways[] = {"%s %s " SECRET, "%s %s=" SECRET, "%s %s"};
-    bool set = server_setting_find(plain_name(option)) != NULL;
+    const struct server_option *row = option_of(maker->name, plain_name(option));
+    bool set = row != NULL && row->value != SERVER_VALUE_NONE;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
         char text[256];
         snprintf(text, sizeof text, ways[i], maker->command, option);
@@ -103,7 +117,7 @@ static void no_value_of_an_unused_option_is_repeated(void **state)
         {"vllm serve m --no-such:" SECRET, "--no-such"},
         {"vllm serve m --tensor-parallel-sise=" SECRET,
          "f:1: unknown option '--tensor-parallel-sise'\n  nearest: '--tensor-parallel-size'   "
-         "expected: an option of vLLM or SGLang"},
+         "expected: an option of vLLM"},
         {"non-default args: {'api_key': ['" SECRET "'], 'hf_token': '" SECRET "'}", ""},
         {"server_args=ServerArgs(model_path='m', api_key='" SECRET "')", ""},
         {"docker run -e HF_TOKEN=" SECRET " vllm/vllm-openai:v0.19.0 --model m", ""},
@@ -116,15 +130,21 @@ static void no_value_of_an_unused_option_is_repeated(void **state)
 static void some_options_change_no_answer(void **state)
 {
     (void)state;
-    static const char *const harmless[] = {"api_key", "ssl_keyfile", "seed", "no_log_error_stack",
-                                           "served_model_name"};
-    static const char *const others[] = {"speculative_config", "cpu_offload_gb", "page_size",
-                                         "async_scheduling",   "config",         "sslx"};
-    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++) {
-        assert_true(server_option_harmless(harmless[i]));
+    static const char *const names[][2] = {{"vllm", "api_key"},
+                                           {"vllm", "ssl_keyfile"},
+                                           {"vllm", "seed"},
+                                           {"vllm", "no_log_error_stack"},
+                                           {"sglang", "served_model_name"}};
+    static const char *const others[][2] = {
+        {"vllm", "speculative_config"}, {"vllm", "cpu_offload_gb"}, {"sglang", "page_size"},
+        {"vllm", "async_scheduling"},   {"vllm", "config"},         {"vllm", "sslx"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct server_option *option = option_of(names[i][0], names[i][1]);
+        assert_true(option != NULL && option->harmless);
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        assert_false(server_option_harmless(others[i]));
+        const struct server_option *option = option_of(others[i][0], others[i][1]);
+        assert_true(option == NULL || !option->harmless);
     }
 }
 

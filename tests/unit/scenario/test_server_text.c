@@ -37,12 +37,11 @@ static const char *keys_of(const char *text)
     if (!read_keys(text, &keys, out)) {
         return out;
     }
-    for (int id = 0; id < STATED_COUNT; id++) {
+    for (int id = 0; id < STATED_MOST; id++) {
         const struct stated_key *key = &keys.all[id];
         if (key->value[0] != '\0') {
-            used +=
-                (size_t)snprintf(out + used, sizeof out - used, "%s%s=%s@%d", used > 0 ? " " : "",
-                                 stated_key_names[id], key->value, key->line);
+            used += (size_t)snprintf(out + used, sizeof out - used, "%s%s=%s@%d",
+                                     used > 0 ? " " : "", key->key, key->value, key->line);
         }
     }
     return out;
@@ -218,7 +217,7 @@ static const struct {
     {"", "f: no line is a server's"},
     {"how to run With `vllm serve`, you should", "f: no line is a server's"},
     {"\n$ vllm serv m --max-num-seqs 8",
-     "f: no line is a server's\n  expected: the start-up log of vLLM or SGLang, a command such as "
+     "f: no line is a server's\n  expected: the start-up log of SGLang or vLLM, a command such as "
      "'vllm serve MODEL', or its /metrics"},
     {"\nvllm serve m --max-num-seqs many", "f:2: 'max_num_seqs' is 'many'"},
     {"vllm serve m --max-num-seqs", "f:1: 'max_num_seqs' has no value"},
@@ -243,7 +242,7 @@ static const struct {
     {"vllm serve m --enable-prefix-caching=maybe", "f:1: 'enable_prefix_caching' is 'maybe'"},
     {"vllm serve m --tensor-parallel-sise 2", "f:1: unknown option '--tensor-parallel-sise'\n"
                                               "  nearest: '--tensor-parallel-size'   "
-                                              "expected: an option of vLLM or SGLang"},
+                                              "expected: an option of vLLM"},
     {"vllm serve m -tq=2", "f:1: unknown option '-tq'"},
     {"vllm serve a -tp 2\nvllm serve b\n",
      "f:2: a second command starts a server; the first is in line 1\n  expected: one server"},
