@@ -176,7 +176,7 @@ static bool prepare_file(struct store *store, bool writable, struct error *why)
     if (!writable) {
         return (version != 0 || error_set(why, store->path, 0, "holds no results")) &&
                values_check(store, why) &&
-               database_run(store, "PRAGMA temp_store = MEMORY; PRAGMA query_only = 1", why);
+               database_run(store, "PRAGMA query_only = 1", why);
     }
     if (sqlite3_db_readonly(store->database, "main") == 1) {
         return error_set(why, store->path, 0, "cannot be written: it is read-only");
