@@ -102,8 +102,9 @@ bool notes_read_json(const json_t *array, struct notes *notes)
     bool good = json_is_array(array) && json_array_size(array) <= NOTES_MOST;
     for (size_t i = 0; good && i < json_array_size(array); i++) {
         struct note note;
-        good = read_note(json_array_get(array, i), &note);
-        if (good) {
+        const json_t *item = json_array_get(array, i);
+        good = json_is_string(json_object_get(item, "note"));
+        if (good && read_note(item, &note)) { /* else of another version */
             notes_add(notes, &note);
         }
     }

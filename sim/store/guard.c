@@ -6,7 +6,7 @@
 #include "store/database.h"
 #include "store/schema.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LONGEST (1 << 26) /* bytes of a text: far more than the largest table of a report */
@@ -46,14 +46,52 @@ static bool guard_refuse(const struct store *store, const char *type, const stru
     return error_expect(why, "spillway's tables as it makes them, and plain tables beside them");
 }
 
-/* Is it the statement that makes this table? */
+/* The type of a column of the table; NULL: this version has none of that name. */
+static const char *own_type(const struct schema_table *table, const char *name, size_t length)
+{
+    const char *own, *type;
+    for (size_t i = 0; (own = schema_column(table, i, &type)) != NULL; i++) {
+        if (strlen(own) == length && sqlite3_strnicmp(own, name, (int)length) == 0) {
+            return type;
+        }
+    }
+    return NULL;
+}
+
+/* Read "NAME TYPE," with nothing else, of the type that the column has here. Columns that only
+ * another version has are plain, too. Returns what follows; NULL: it is another text. */
+static const char *read_plain_column(const struct schema_table *table, const char *at)
+{
+    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+    static const char *const types[] = {"TEXT", "INTEGER", "REAL"};
+    size_t length = strspn(at, word);
+    const char *declared = at + length + 1, *own = own_type(table, at, length);
+    for (size_t i = 0; length > 0 && at[length] == ' ' && i < 3; i++) {
+        size_t size = strlen(types[i]);
+        if (strncmp(declared, types[i], size) == 0 && declared[size] == ',' &&
+            (own == NULL || strcmp(own, types[i]) == 0)) {
+            return declared + size + 1;
+        }
+    }
+    return NULL;
+}
+
+/* Is it a statement that makes this table, of this version or another one: plain columns, and its key?
+ * No column has a constraint, a default or an expression. */
 static bool is_own_table(const struct schema_table *table, const char *sql)
 {
-    struct error unseen;
-    char *create = schema_create(table, &unseen);
-    bool same = create != NULL && strcmp(create, sql) == 0;
-    free(create);
-    return same;
+    char head[64], tail[96];
+    snprintf(head, sizeof head, "CREATE TABLE %s (", table->name);
+    snprintf(tail, sizeof tail, "PRIMARY KEY (%s))%s", table->key,
+             table == schema_tables ? "" : " WITHOUT ROWID");
+    if (strncmp(sql, head, strlen(head)) != 0) {
+        return false;
+    }
+    const char *at = sql + strlen(head);
+    while (at != NULL && strcmp(at += strspn(at, " \n"), tail) != 0) {
+        at = read_plain_column(table, at);
+    }
+    return at != NULL;
 }
 
 static const struct schema_table *find_own(const char *name)
@@ -114,7 +152,7 @@ static bool check_missing(struct store *store, struct error *why)
     return good;
 }
 
-bool guard_check(struct store *store, struct error *why)
+bool guard_check(struct store *store, bool whole, struct error *why)
 {
-    return check_objects(store, why) && check_missing(store, why);
+    return check_objects(store, why) && (!whole || check_missing(store, why));
 }

@@ -15,7 +15,8 @@
 void guard_begin(struct store *store);
 
 /* Compare what the file holds with what spillway makes: fails, naming the object, at the first one
- * that is not spillway's and at a table that is missing. Changes nothing. */
-bool guard_check(struct store *store, struct error *why);
+ * that is not spillway's, and if it should be `whole` at a table that is missing. Columns may be missing
+ * or be those of another version. Changes nothing. */
+bool guard_check(struct store *store, bool whole, struct error *why);
 
 #endif

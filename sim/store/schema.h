@@ -69,11 +69,12 @@ struct schema_text {
 #define SCHEMA_TEXTS 6
 extern const struct schema_text schema_texts[SCHEMA_TEXTS];
 
-/* Never 0, which is the user version of a new file. */
+/* The number of the schema, SQLite's user version: how many columns all tables have. It rises with each
+ * that is added. Files of versions that did not number theirs have large numbers. */
 int32_t schema_version(void);
 
 /* Look at the file without opening it as a database, so that a foreign file is not changed. True
- * for a results file of this schema and, for writing, for a missing or empty file. False, too, if
+ * for a results file and, for writing, for a missing or empty file. False, too, if
  * SQLite would take something beside it that is no regular file for its journal. */
 bool schema_check_file(const char *path, bool writable, struct error *why);
 

@@ -118,27 +118,58 @@ static bool store_read_version(struct store *store, int *version, struct error *
     return ok;
 }
 
-/* Create tables and marks in one transaction; another process may have done so first. */
-static bool create_tables(struct store *store, struct error *why)
+static bool has_column(struct store *store, const char *table, const char *column)
+{
+    return sqlite3_table_column_metadata(store->database, "main", table, column, NULL, NULL, NULL,
+                                         NULL, NULL) == SQLITE_OK;
+}
+
+/* Make the table, or add the columns that this version has more; `only_look`: does it lack any? */
+static bool complete_table(struct store *store, const struct schema_table *table, bool only_look,
+                           struct error *why)
+{
+    const char *name, *type;
+    bool good = true;
+    if (!has_column(store, table->name, NULL)) {
+        char *create = only_look ? NULL : schema_create(table, why);
+        good = create != NULL && database_run(store, create, why);
+        free(create);
+        return good;
+    }
+    for (size_t i = 0; good && (name = schema_column(table, i, &type)) != NULL; i++) {
+        char add[192];
+        snprintf(add, sizeof add, "ALTER TABLE %s ADD COLUMN %s %s", table->name, name, type);
+        good =
+            has_column(store, table->name, name) || (!only_look && database_run(store, add, why));
+    }
+    return good;
+}
+
+static bool complete_tables(struct store *store, bool only_look, struct error *why)
+{
+    bool good = true;
+    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
+        good = complete_table(store, table, only_look, why);
+    }
+    return good;
+}
+
+static bool is_complete(struct store *store)
+{
+    struct error unused;
+    return complete_tables(store, true, &unused);
+}
+
+/* Tables, columns and marks in one transaction; another process may have made them meanwhile. */
+static bool complete_file(struct store *store, struct error *why)
 {
     char marks[96];
     snprintf(marks, sizeof marks, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              SCHEMA_APPLICATION, (int)schema_version());
-    int version;
-    if (!database_run(store, "BEGIN IMMEDIATE", why) || !store_read_version(store, &version, why)) {
-        return false;
-    }
-    bool good = true;
-    for (const struct schema_table *table = schema_tables; good && version == 0; table++) {
-        if (table->name == NULL) {
-            good = database_run(store, marks, why);
-            break;
-        }
-        char *create = schema_create(table, why);
-        good = create != NULL && database_run(store, create, why);
-        free(create);
-    }
-    return good && database_run(store, "COMMIT", why);
+    bool good = database_run(store, "BEGIN IMMEDIATE", why);
+    good = good && (is_complete(store) ||
+                    (complete_tables(store, false, why) && database_run(store, marks, why)));
+    return database_end(store, good, why);
 }
 
 static bool stopped(const struct store *store)
@@ -164,24 +195,51 @@ static int waits(void *opaque, int tries)
     return 1;
 }
 
-static bool prepare_file(struct store *store, bool writable, struct error *why)
+static void set_up(struct store *store)
 {
-    int version;
     sqlite3_busy_handler(store->database, waits, store);
     sqlite3_progress_handler(store->database, LOOK_STEPS, abandons, store);
     guard_begin(store);
-    if (!store_read_version(store, &version, why) || (version != 0 && !guard_check(store, why))) {
+}
+
+/* A reader changes no file: one of an older version is read from a copy that SQLite keeps in memory, or
+ * in a file of its own if it is large. */
+static bool read_copy(struct store *store, struct error *why)
+{
+    sqlite3 *copy = NULL;
+    sqlite3_backup *backup = NULL;
+    bool good = sqlite3_open("", &copy) == SQLITE_OK &&
+                (backup = sqlite3_backup_init(copy, "main", store->database, "main")) != NULL &&
+                sqlite3_backup_step(backup, -1) == SQLITE_DONE;
+    sqlite3_backup_finish(backup);
+    if (!good) {
+        sqlite3_close(copy);
+        return error_set(why, store->path, 0,
+                         "cannot be copied to be read: it is of an older version");
+    }
+    sqlite3_close(store->database);
+    store->database = copy;
+    set_up(store);
+    return functions_create(store, why) && complete_file(store, why);
+}
+
+static bool prepare_file(struct store *store, bool writable, struct error *why)
+{
+    int version;
+    set_up(store);
+    if (!store_read_version(store, &version, why) ||
+        (version != 0 && !guard_check(store, version == schema_version(), why))) {
         return false;
     }
     if (!writable) {
         return (version != 0 || error_set(why, store->path, 0, "holds no results")) &&
-               values_check(store, why) &&
+               (is_complete(store) || read_copy(store, why)) && values_check(store, why) &&
                database_run(store, "PRAGMA query_only = 1", why);
     }
     if (sqlite3_db_readonly(store->database, "main") == 1) {
         return error_set(why, store->path, 0, "cannot be written: it is read-only");
     }
-    return version != 0 || create_tables(store, why);
+    return is_complete(store) || complete_file(store, why);
 }
 
 /* A reader also opens for writing if it may: otherwise it could not roll a killed writer back. */
