@@ -9,6 +9,7 @@
 #include "cli/plan/deployment_folder.h"
 #include "model/parallel.h"
 #include "result/shown.h"
+#include "scenario/server/server_program.h"
 #include "serve/requests/synthetic.h"
 #include "study/plan/server_command.h"
 
@@ -21,19 +22,6 @@
 #include <unistd.h>
 
 enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
-
-/* Sources: docs.vllm.ai/en/stable/deployment/docker, docs.sglang.io (install),
- * nvidia.github.io/TensorRT-LLM (quick start). `plain` starts the engine by itself, `tiered` with
- * host memory for prompts that begin alike. */
-static const struct deployment_engine {
-    const char *name, *program, *plain, *tiered, *image;
-} engines[] = {
-    {"vllm", "vllm serve", "vllm", "vllm-offload", "vllm/vllm-openai:latest"},
-    {"sglang", "sglang.launch_server", "sglang", "sglang-hicache", "lmsysorg/sglang:latest"},
-    {"tensorrt-llm", "trtllm-serve", "tensorrt-llm", "tensorrt-llm",
-     "nvcr.io/nvidia/tensorrt-llm/release:latest"},
-};
-enum { ENGINES = sizeof engines / sizeof engines[0] };
 
 /* What a template names, in the order of value_names. */
 enum {
@@ -308,24 +296,24 @@ static bool write_scenario_file(const struct deployment *deployment, int folder,
 }
 
 /* NAME.sh of an engine, which starts the command that `values` have. */
-static bool write_engine(const struct deployment_engine *engine, int folder, char (*values)[LINE],
+static bool write_engine(const struct server_program *engine, int folder, char (*values)[LINE],
                          struct error *why)
 {
     char name[TEXT];
-    snprintf(values[ENGINE], LINE, "%s", engine->name);
-    snprintf(values[IMAGE], LINE, "%s", engine->image);
-    snprintf(name, sizeof name, "%s.sh", engine->name);
+    snprintf(values[ENGINE], LINE, "%s", engine->file);
+    snprintf(values[IMAGE], LINE, "%s:latest", engine->image);
+    snprintf(name, sizeof name, "%s.sh", engine->file);
     return fill_template("serve.sh", folder, name, values, why);
 }
 
 /* The same of an engine that was not advised. One that cannot have this form has no file. */
 static bool write_other(const struct deployment *deployment, const struct point *point,
-                        const struct deployment_engine *engine, int folder, char (*values)[LINE],
+                        const struct server_program *engine, int folder, char (*values)[LINE],
                         struct error *why)
 {
     struct error unused;
     bool tiers = point_serves(point) && point->setup.mechanisms.prefix == PREFIX_TWO_TIER;
-    const char *system = tiers ? engine->tiered : engine->plain;
+    const char *system = tiers ? engine->tiered : engine->system;
     snprintf(values[SYSTEM], LINE, "%s", system);
     return !deployment_command(deployment, system, values, &unused) || values[COMMAND][0] == '\0' ||
            write_engine(engine, folder, values, why);
@@ -336,20 +324,22 @@ static bool write_files(const struct deployment *deployment, const struct point 
 {
     static const char *const files[] = {"README.md", "compose.yaml", "kubernetes.yaml",
                                         "benchmark.sh"};
-    size_t advised = 0;
-    bool good = true;
-    while (advised < ENGINES && strstr(values[COMMAND], engines[advised].program) == NULL) {
-        advised++;
+    size_t count;
+    const struct server_program *engines = server_programs(&count, why);
+    if (engines == NULL) {
+        return false;
     }
-    if (advised == ENGINES) {
+    const struct server_program *advised = server_program_of(values[COMMAND], why);
+    if (advised == NULL) {
         return error_set(why, NULL, 0, "no engine has a command that starts '%s'", values[SYSTEM]);
     }
-    good = write_engine(&engines[advised], folder, values, why);
+    bool good = write_engine(advised, folder, values, why);
     for (size_t i = 0; good && i < sizeof files / sizeof files[0]; i++) {
         good = fill_template(files[i], folder, files[i], values, why);
     }
-    for (size_t i = 0; good && i < ENGINES; i++) {
-        good = i == advised || write_other(deployment, point, &engines[i], folder, values, why);
+    for (size_t i = 0; good && i < count; i++) {
+        good = &engines[i] == advised ||
+               write_other(deployment, point, &engines[i], folder, values, why);
     }
     return good && write_scenario_file(deployment, folder, why);
 }

@@ -3,8 +3,10 @@
 #include "base/name.h"
 #include "base/named.h"
 #include "base/quote.h"
+#include "base/text.h"
 #include "decode/plan/memory.h"
 #include "model/parallel.h"
+#include "scenario/server/server_program.h"
 #include "serve/requests/requests.h"
 #include "study/plan/host_room.h"
 
@@ -14,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE = SERVER_MODEL + 128 };
+enum { VALUE = SERVER_MODEL + 128, SERVER_TEMPLATE = 2 * SERVER_COMMAND };
 #define GIB 1073741824.0
 
 /* The run whose server the command starts. */
@@ -402,10 +404,11 @@ static const char *value_name(size_t index)
     return index < sizeof values / sizeof values[0] ? values[index].name : NULL;
 }
 
-/* The length of the name in "{name}" at `text`; 0 if there is no name, as in JSON. */
+/* The length of the name in "{name}" or "{?name}" at `text`; 0 if there is no name, as in JSON. */
 static size_t plan_server_name_length(const char *text)
 {
-    size_t length = strspn(text + 1, "abcdefghijklmnopqrstuvwxyz_0123456789");
+    size_t asks = text[0] == '{' && text[1] == '?';
+    size_t length = asks + strspn(text + 1 + asks, "abcdefghijklmnopqrstuvwxyz_0123456789");
     return text[0] == '{' && text[1 + length] == '}' ? length : 0;
 }
 
@@ -418,7 +421,8 @@ static bool plan_server_write_value(const struct commanded *run, const char *at,
         *length = 0;
         return true;
     }
-    snprintf(text, VALUE, "%.*s", (int)*length, at + 1);
+    int asks = at[1] == '?';
+    snprintf(text, VALUE, "%.*s", (int)*length - asks, at + 1 + asks);
     int row =
         name_find(text, value_name, "value of a command", run->server->setup.system.name, 0, why);
     return row >= 0 && write_value(run, &values[row], text, why);
@@ -473,9 +477,10 @@ static bool write_next(const struct commanded *run, const char **at, struct writ
         return false;
     }
     if (length > 0) {
+        bool asks = (*at)[1] == '?';
         out->misses = out->misses || value[0] == '\0';
         *at += length + 2;
-        return append_quoted_value(out, value, why);
+        return asks || append_quoted_value(out, value, why);
     }
     if (**at == '[') {
         out->part = out->used;
@@ -496,10 +501,39 @@ static bool write_next(const struct commanded *run, const char **at, struct writ
     return append(out, (*at)++, 1, why);
 }
 
-static bool write_command(const struct commanded *run, char text[SERVER_COMMAND], struct error *why)
+/* Write the preset's command with a part for each option of its program in place of {options}. The
+ * value of a switch says whether it is there. */
+static bool expand_options(const char *command, char text[SERVER_TEMPLATE], struct error *why)
+{
+    static const char mark[] = "{options}";
+    const char *at = strstr(command, mark);
+    int before = at != NULL ? (int)(at - command) : (int)strlen(command);
+    snprintf(text, SERVER_TEMPLATE, "%.*s", before, command);
+    if (at == NULL) {
+        return true;
+    }
+    const struct server_program *program = server_program_of(command, why);
+    if (program == NULL) {
+        error_set(why, NULL, 0, "'%.100s' starts no program that is known", command);
+        return error_expect(why, "one of engines/commands for {options}");
+    }
+    for (size_t i = 0; i < program->option_count; i++) {
+        const struct server_option *option = &program->options[i];
+        bool on = option->value == SERVER_VALUE_SWITCH;
+        if (option->writes != NULL) {
+            text_append(text, SERVER_TEMPLATE, "[%s%s{%s%s}] ", option->flag, on ? "" : " ",
+                        on ? "?" : "", option->writes);
+        }
+    }
+    text_append(text, SERVER_TEMPLATE, "%s", at + strlen(mark) + (at[strlen(mark)] == ' '));
+    return true;
+}
+
+static bool write_command(const struct commanded *run, const char *command,
+                          char text[SERVER_COMMAND], struct error *why)
 {
     struct written out = {.text = text};
-    for (const char *at = run->server->setup.system.command; *at != '\0';) {
+    for (const char *at = command; *at != '\0';) {
         if (!write_next(run, &at, &out, why)) {
             return false;
         }
@@ -523,7 +557,10 @@ static bool says_form(const struct point *point, const char *command)
 
 static bool write_server(const struct commanded *run, struct server_command *out, struct error *why)
 {
-    const char *command = run->server->setup.system.command;
+    char command[SERVER_TEMPLATE];
+    if (!expand_options(run->server->setup.system.command, command, why)) {
+        return false;
+    }
     if (run->point->setup.kv_pool_tokens == 0 && strstr(command, "{pool_") != NULL) {
         out->pool = kv_tokens(run);
     }
@@ -535,7 +572,7 @@ static bool write_server(const struct commanded *run, struct server_command *out
     if (out->needs_checkpoint) {
         snprintf(out->model, sizeof out->model, SERVER_CHECKPOINT);
     }
-    return write_command(run, out->text, why);
+    return write_command(run, command, out->text, why);
 }
 
 /* The point of the scenario with another system. */

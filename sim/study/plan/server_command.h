@@ -31,7 +31,8 @@
  *     draft_rows       drafts of a step, and the token that they follow
  *     draft_model      id of the network that drafts, if it has weights of its own
  *
- * MODEL stands for the model's id. A part in [ ] is left out if one of its values does not apply.
+ * {options} stands for all options of the program that have a value of the run, as
+ * engines/commands/NAME.yaml says. MODEL stands for the model's id. A part in [ ] is left out if one of its values does not apply.
  * The four from batched_tokens on do not apply to a run without requests. pool_blocks and
  * pool_tokens also need the scenario's `kv_pool_tokens`: a computed pool does not count what a
  * server's graphs and workspace take, and a server that is told to take more memory than is free
