@@ -16,7 +16,20 @@ within_a_gibibyte() {
         "$program" "$@" --no-cache 2>&1 | cmp -s - "$scratch/said"
 }
 
-echo 1..3
+# A page of 1600 runs: those of a sweep, each four times.
+page_of_many_runs() {
+    "$program" simulate --set model=smollm2-135m --set hardware=a40 --set system=fullattn --csv --no-cache \
+        --set 'sweep.context=[512, 1K, 2K, 4K]' --set "sweep.batch=[$(seq -s, 100)]" --db "$scratch/runs.db" \
+        >/dev/null 2>&1 &&
+        sqlite3 "$scratch/runs.db" "CREATE TABLE more AS SELECT * FROM runs, (VALUES (2), (3), (4))" \
+            "UPDATE more SET run = substr(run, 2) || column1,
+                scenario = replace(scenario, '\"seed\": \"1\"', '\"seed\": \"' || column1 || '\"')" \
+            "ALTER TABLE more DROP COLUMN column1" "INSERT INTO runs SELECT * FROM more" "DROP TABLE more" &&
+        (ulimit -v 120000 -s 1024 && MALLOC_ARENA_MAX=1 "$program" report "$scratch/runs.db" --no-pictures \
+            -o "$scratch/page.html")
+}
+
+echo 1..4
 check 'advice on very short sequences' within_a_gibibyte advise llama-3.1-8b a40 --context 1
 check 'the largest batches of systems that stream weights, and their prefill' within_a_gibibyte simulate \
     --set model=qwen2.5-0.5b --set hardware=h200 --set context=1K --set prompt=512 --set output=64 \
@@ -24,4 +37,5 @@ check 'the largest batches of systems that stream weights, and their prefill' wi
 check 'requests with prefixes' within_a_gibibyte simulate \
     --set model=qwen2.5-0.5b --set hardware=h200 --set system=vllm --set rate=50 \
     --set workload=synthetic:prompt=1000,output=20,prefix=200,prefixes=1000,requests=100000
+check 'a page of 1600 runs' page_of_many_runs
 exit $failed
