@@ -264,7 +264,8 @@ static bool version_read(const struct engine_file *program, struct program_versi
         return true;
     }
     struct node *merged = merge_version(program, version, 0, why);
-    bool good = merged != NULL && server_engine_read(merged, version->name, &version->engine, why);
+    bool good = merged != NULL &&
+                server_engine_read(version->node, merged, version->name, &version->engine, why);
     if (!good) {
         node_destroy(merged);
         return false;

@@ -188,15 +188,15 @@ static const char *wrong_key(const struct server_engine *engine, const char **ex
     return NULL;
 }
 
-static bool check_engine(const struct node *merged, const char *name,
+static bool check_engine(const struct node *own, const char *name,
                          const struct server_engine *engine, struct error *why)
 {
     const char *expected, *key = wrong_key(engine, &expected);
     if (key == NULL) {
         return true;
     }
-    node_key_error(merged, key, why, "engine '%s' %s '%s'", name,
-                   node_get(merged, key) != NULL ? "has an invalid" : "lacks", key);
+    node_key_error(own, key, why, "engine '%s' %s '%s'", name,
+                   node_get(own, key) != NULL ? "has an invalid" : "lacks", key);
     return error_expect(why, "%s", expected);
 }
 
@@ -215,8 +215,8 @@ static bool hash_content(const struct node *merged, uint64_t *out, struct error 
     return *out != 0;
 }
 
-bool server_engine_read(const struct node *merged, const char *name, struct server_engine *out,
-                        struct error *why)
+bool server_engine_read(const struct node *own, const struct node *merged, const char *name,
+                        struct server_engine *out, struct error *why)
 {
     struct version_read all = {.engine.row = name};
     struct server_engine *engine = &all.engine;
@@ -229,7 +229,7 @@ bool server_engine_read(const struct node *merged, const char *name, struct serv
     }
     engine->dense = engine->runner;
     if (!node_fields_read(all.dense, runner_fields, "dense", &engine->dense, why) ||
-        !check_engine(merged, name, engine, why) || !hash_content(merged, &engine->content, why) ||
+        !check_engine(own, name, engine, why) || !hash_content(merged, &engine->content, why) ||
         !read_host(all.host_memory, engine, why)) {
         return false;
     }
