@@ -1,86 +1,76 @@
 /* A frame as JSON, for programs. Write errors of the stream are found when it is flushed. */
 #include "answer/frame.h"
 
+#include "base/json_writer.h"
 #include "base/text.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { FLAGS = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(12) };
+enum { DIGITS = 12 };
 
-static bool frame_json_print_value(const char *key, json_t *value, bool first, FILE *out,
-                                   struct error *why)
+static void frame_json_put_number(struct json_writer *json, const char *key, enum unit unit,
+                                  double value)
 {
-    char *text = value != NULL ? json_dumps(value, FLAGS) : NULL;
-    json_decref(value);
-    if (text == NULL) {
-        return error_set(why, NULL, 0, "a row is not UTF-8, so it cannot be written as JSON");
+    if (isfinite(value) && unit == UNIT_FLAG) {
+        json_put(json, key, value != 0 ? "true" : "false");
+    } else if (isfinite(value) && unit_is_whole(unit)) {
+        json_put(json, key, "%lld", llround(value));
+    } else {
+        json_put_number(json, key, value, DIGITS);
     }
-    fprintf(out, "%s\"%s\":%s", first ? "{" : ",", key, text);
-    free(text);
-    return true;
 }
 
-static json_t *json_of_number(enum unit unit, double value)
-{
-    return !isfinite(value)      ? json_null()
-           : unit == UNIT_FLAG   ? json_boolean(value != 0)
-           : unit_is_whole(unit) ? json_integer(llround(value))
-                                 : json_real(value);
-}
-
-static bool print_range(const struct frame_column *column, const struct frame_cell *cell, FILE *out,
-                        struct error *why)
+static void frame_json_put_range(struct json_writer *json, const struct frame_column *column,
+                                 const struct frame_cell *cell)
 {
     char key[64];
     bool has = cell->set && cell->low < cell->high;
     snprintf(key, sizeof key, "%s_low", column->key);
-    bool good = frame_json_print_value(key, json_of_number(column->unit, has ? cell->low : NAN),
-                                       false, out, why);
+    frame_json_put_number(json, key, column->unit, has ? cell->low : NAN);
     snprintf(key, sizeof key, "%s_high", column->key);
-    return good && frame_json_print_value(key, json_of_number(column->unit, has ? cell->high : NAN),
-                                          false, out, why);
+    frame_json_put_number(json, key, column->unit, has ? cell->high : NAN);
 }
 
-static bool frame_json_print_cell(const struct frame_column *column, const struct frame_cell *cell,
-                                  bool first, FILE *out, struct error *why)
+static void frame_json_put_cell(struct json_writer *json, const struct frame_column *column,
+                                const struct frame_cell *cell)
 {
     if (column->unit == UNIT_JSON) {
-        fprintf(out, "%s\"%s\":%s", first ? "{" : ",", column->key,
-                cell->set ? cell->text : "null");
-        return true;
+        json_put(json, column->key, "%s", cell->set ? cell->text : "null");
+        return;
     }
-    json_t *value = !cell->set           ? json_null()
-                    : cell->text != NULL ? json_string(cell->text)
-                                         : json_of_number(column->unit, cell->value);
-    return frame_json_print_value(column->key, value, first, out, why) &&
-           (!column->ranged || print_range(column, cell, out, why));
+    if (!cell->set || cell->text != NULL) {
+        json_put_text(json, column->key, cell->set ? cell->text : NULL);
+    } else {
+        frame_json_put_number(json, column->key, column->unit, cell->value);
+    }
+    if (column->ranged) {
+        frame_json_put_range(json, column, cell);
+    }
 }
 
-/* A comma before each key but the first: the brace that the first needs stands in its place. */
-static bool frame_json_print_row(const struct frame *frame, uint32_t row, FILE *out,
-                                 struct error *why)
+static bool frame_json_put_row(struct json_writer *json, const struct frame *frame, uint32_t row,
+                               struct error *why)
 {
     const struct frame_cell *cells = &frame->cells[(size_t)row * frame->column_count];
-    bool good = true, first = true;
-    for (uint32_t i = 0; good && i < frame->column_count; i++) {
+    json_begin(json, NULL, '{');
+    for (uint32_t i = 0; i < frame->column_count; i++) {
         const struct frame_column *column = &frame->columns[i];
         if (column->key != NULL && (cells[i].set || !column->sparse)) {
-            good = frame_json_print_cell(column, &cells[i], first, out, why);
-            first = false;
+            frame_json_put_cell(json, column, &cells[i]);
         }
     }
-    fputc('}', out);
-    return good;
+    json_end(json, '}');
+    return !json->bad ||
+           error_set(why, NULL, 0, "a row is not UTF-8, so it cannot be written as JSON");
 }
 
 bool frame_print_json(const struct frame *frame, FILE *out, struct error *why)
 {
     bool good = frame_ok(frame, why);
     for (uint32_t row = 0; good && row < frame->row_count; row++) {
-        good = frame_json_print_row(frame, row, out, why);
+        struct json_writer json = {.out = out};
+        good = frame_json_put_row(&json, frame, row, why);
         fputc('\n', out);
     }
     return good;
@@ -88,12 +78,13 @@ bool frame_print_json(const struct frame *frame, FILE *out, struct error *why)
 
 static bool print_list(const struct frame *rows, FILE *out, struct error *why)
 {
+    struct json_writer json = {.out = out};
     bool good = frame_ok(rows, why);
+    json_begin(&json, NULL, '[');
     for (uint32_t row = 0; good && row < rows->row_count; row++) {
-        fputs(row > 0 ? "," : "[", out);
-        good = frame_json_print_row(rows, row, out, why);
+        good = frame_json_put_row(&json, rows, row, why);
     }
-    fputs(good && rows->row_count == 0 ? "[]" : "]", out);
+    json_end(&json, ']');
     return good;
 }
 
@@ -127,7 +118,8 @@ void frame_take(struct frame *frame, uint32_t column, struct frame *rows)
 
 static bool print_object(const struct frame *row, FILE *out, struct error *why)
 {
-    return frame_ok(row, why) && frame_json_print_row(row, 0, out, why);
+    struct json_writer json = {.out = out};
+    return frame_ok(row, why) && frame_json_put_row(&json, row, 0, why);
 }
 
 bool frame_object(struct frame *frame, uint32_t column, const struct frame *row, struct error *why)

@@ -69,7 +69,7 @@ void progress_show(uint32_t done, uint32_t total, const char *format, ...)
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (watched) {
-        fprintf(stderr, "\r%.*s\033[K", progress_bytes_of(line, line_room()), line);
+        dprintf(STDERR_FILENO, "\r%.*s\033[K", progress_bytes_of(line, line_room()), line);
     } else {
         message_progress(done, total, line);
     }
@@ -106,7 +106,7 @@ const char *progress_left(double share, char text[PROGRESS_LEFT])
 void progress_clear(void)
 {
     if (isatty(STDERR_FILENO)) {
-        fputs("\r\033[K", stderr);
+        dprintf(STDERR_FILENO, "\r\033[K");
     }
 }
 

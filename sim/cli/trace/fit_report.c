@@ -2,10 +2,10 @@
 #include "cli/trace/fit_report.h"
 
 #include "answer/frame.h"
+#include "base/json_writer.h"
 #include "base/text.h"
 #include "trace/source.h"
 
-#include <jansson.h>
 #include <math.h>
 
 static double was_of(const struct fit_report *report, uint32_t f)
@@ -34,36 +34,45 @@ static bool is_miss(const struct fit_report *report, uint32_t f)
 
 /* ---- JSON ---- */
 
-static json_t *figure_json(const struct fit_report *report, uint32_t f)
+enum { DIGITS = 6 };
+
+static void fit_report_print_figure(const struct fit_report *report, uint32_t f,
+                                    struct json_writer *json)
 {
-    json_t *figure = json_pack("{s:f, s:f, s:f, s:b}", "recording", was_of(report, f), "twin",
-                               fit_report_is_of(report, f), "promised", promised(report, f), "miss",
-                               is_miss(report, f));
+    json_begin(json, likeness_figures[f].name, '{');
+    json_put_number(json, "recording", was_of(report, f), DIGITS);
+    json_put_number(json, "twin", fit_report_is_of(report, f), DIGITS);
+    json_put_number(json, "promised", promised(report, f), DIGITS);
+    json_put(json, "miss", is_miss(report, f) ? "true" : "false");
     if (report->comparison->is_own) {
-        json_object_set_new(figure, "twice_the_context", json_real(report->is_twice[f]));
+        json_put_number(json, "twice_the_context", report->is_twice[f], DIGITS);
     }
-    return figure;
+    json_end(json, '}');
 }
 
 bool fit_report_json(const struct fit_report *report, struct error *why)
 {
-    const struct trace *recording = report->comparison->recording;
-    const struct trace_header *header = trace_header(recording);
+    const struct beside_twin *comparison = report->comparison;
+    const struct trace_header *header = trace_header(comparison->recording);
     struct trace_source source;
+    struct json_writer json = {.out = stdout};
     trace_source_read(header, &source);
-    json_t *object = json_pack(
-        "{s:s, s:s, s:s, s:I, s:I, s:b, s:f, s:I, s:b}", "recording", trace_path(recording),
-        "model", source.model, "text", source.text, "context", (json_int_t)header->context,
-        "fitted_context", (json_int_t)report->comparison->fitted, "fitted",
-        report->comparison->is_own, "selection", report->fitted->share, "layers",
-        (json_int_t)header->layers, "chosen_layers", report->chosen);
+    json_begin(&json, NULL, '{');
+    json_put_text(&json, "recording", trace_path(comparison->recording));
+    json_put_text(&json, "model", source.model);
+    json_put_text(&json, "text", source.text);
+    json_put(&json, "context", "%u", header->context);
+    json_put(&json, "fitted_context", "%u", comparison->fitted);
+    json_put(&json, "fitted", comparison->is_own ? "true" : "false");
+    json_put_number(&json, "selection", report->fitted->share, DIGITS);
+    json_put(&json, "layers", "%u", header->layers);
+    json_put(&json, "chosen_layers", report->chosen ? "true" : "false");
     for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
-        json_object_set_new(object, likeness_figures[f].name, figure_json(report, f));
+        fit_report_print_figure(report, f, &json);
     }
-    bool ok = object != NULL && json_dumpf(object, stdout, JSON_REAL_PRECISION(6)) == 0;
-    json_decref(object);
-    fputc('\n', stdout);
-    return ok || error_set(why, "standard output", 0, "cannot be written");
+    json_end(&json, '}');
+    putchar('\n');
+    return !json.bad || error_set(why, "standard output", 0, "cannot be written");
 }
 
 /* ---- the table ---- */

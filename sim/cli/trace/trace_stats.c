@@ -1,5 +1,6 @@
 /* `spillway trace stats`: measures how reusable the demands of a trace are. */
 #include "answer/frame.h"
+#include "base/json_writer.h"
 #include "base/units.h"
 #include "cli/frame/commands.h"
 #include "cli/trace/layer_choice.h"
@@ -8,7 +9,6 @@
 #include "trace/stats.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 
 enum { SELECTION, LAYERS, JSON };
@@ -35,25 +35,6 @@ static bool stats_command_read_selection(const struct arguments *arguments,
            units_parse(share, UNIT_SHARE, NULL, 0, "--selection", &out->share, why);
 }
 
-/* ---- JSON ---- */
-
-static json_t *real_or_null(double value)
-{
-    return isnan(value) ? json_null() : json_real(value);
-}
-
-static json_t *head_json(const struct trace *trace, const struct trace_stats *stats, uint32_t head)
-{
-    json_t *object = json_object();
-    uint32_t kv_heads = trace_header(trace)->kv_heads;
-    json_object_set_new(object, "layer", json_integer(trace_model_layer(trace, head / kv_heads)));
-    json_object_set_new(object, "head", json_integer(head % kv_heads));
-    for (int f = 0; f < TRACE_FIGURES; f++) {
-        json_object_set_new(object, trace_figures[f].name, real_or_null(stats->figures[f][head]));
-    }
-    return object;
-}
-
 /* What is printed of a trace. */
 struct stats_command_measured {
     struct trace_selection selection;
@@ -72,56 +53,70 @@ static bool has_others(const struct trace *trace)
     return trace_header(trace)->kv_heads > 1;
 }
 
-static void stats_command_set_locality(const struct trace *trace,
-                                       const struct fit_locality *locality, json_t *object)
+/* ---- JSON ---- */
+
+enum { DIGITS = 6 };
+
+static void put_head_stats(const struct trace *trace, const struct trace_stats *stats,
+                           uint32_t head, struct json_writer *json)
 {
-    json_t *near = json_array();
+    uint32_t kv_heads = trace_header(trace)->kv_heads;
+    json_begin(json, NULL, '{');
+    json_put(json, "layer", "%u", trace_model_layer(trace, head / kv_heads));
+    json_put(json, "head", "%u", head % kv_heads);
+    for (int f = 0; f < TRACE_FIGURES; f++) {
+        json_put_number(json, trace_figures[f].name, stats->figures[f][head], DIGITS);
+    }
+    json_end(json, '}');
+}
+
+static void put_locality(const struct trace *trace, const struct fit_locality *locality,
+                         struct json_writer *json)
+{
+    json_begin(json, "near", '[');
     for (int width = 0; has_neighbours(trace) && width < PROFILE_WIDTHS; width++) {
-        json_array_append_new(near, json_real(locality->near[width]));
+        json_put_number(json, NULL, locality->near[width], DIGITS);
     }
-    json_object_set_new(object, "near", near);
-    json_object_set_new(object, "alike",
-                        real_or_null(has_others(trace) ? locality->alike : (double)NAN));
+    json_end(json, ']');
+    json_put_number(json, "alike", has_others(trace) ? locality->alike : (double)NAN, DIGITS);
 }
 
-static json_t *unions_json(const struct trace_unions *unions)
+static void put_unions(const struct trace_unions *unions, struct json_writer *json)
 {
-    json_t *array = json_array();
+    json_begin(json, "unions", '[');
     for (uint32_t i = 0; i < UNIONS_MOST_DRAFTS; i++) {
-        json_t *object = json_object();
-        json_object_set_new(object, "drafts", json_integer(i + 1));
-        json_object_set_new(object, "runs", json_integer((json_int_t)unions->runs[i]));
-        json_object_set_new(object, "attended", json_integer((json_int_t)unions->attended[i]));
-        json_object_set_new(object, "union", json_integer((json_int_t)unions->units[i]));
-        json_array_append_new(array, object);
+        json_begin(json, NULL, '{');
+        json_put(json, "drafts", "%u", i + 1);
+        json_put(json, "runs", "%" PRIu64, unions->runs[i]);
+        json_put(json, "attended", "%" PRIu64, unions->attended[i]);
+        json_put(json, "union", "%" PRIu64, unions->units[i]);
+        json_end(json, '}');
     }
-    return array;
+    json_end(json, ']');
 }
 
-static bool stats_command_print_json(const struct trace *trace,
-                                     const struct stats_command_measured *measured,
-                                     struct error *why)
+static void stats_command_print_json(const struct trace *trace,
+                                     const struct stats_command_measured *measured)
 {
     const struct trace_selection *selection = &measured->selection;
     const struct trace_stats *stats = &measured->stats;
-    json_t *object = json_object();
-    json_object_set_new(object, "selection", json_real(selection->share));
-    json_object_set_new(object, "sinks", json_integer(selection->sinks));
-    json_object_set_new(object, "recent", json_integer(selection->recent));
+    struct json_writer json = {.out = stdout};
+    json_begin(&json, NULL, '{');
+    json_put_number(&json, "selection", selection->share, DIGITS);
+    json_put(&json, "sinks", "%u", selection->sinks);
+    json_put(&json, "recent", "%u", selection->recent);
     for (int f = 0; f < TRACE_FIGURES; f++) {
-        json_object_set_new(object, trace_figures[f].name, real_or_null(stats->overall[f]));
+        json_put_number(&json, trace_figures[f].name, stats->overall[f], DIGITS);
     }
-    stats_command_set_locality(trace, &measured->locality, object);
-    json_object_set_new(object, "unions", unions_json(&stats->unions));
-    json_t *heads = json_array();
+    put_locality(trace, &measured->locality, &json);
+    put_unions(&stats->unions, &json);
+    json_begin(&json, "heads", '[');
     for (uint32_t head = 0; head < stats->heads; head++) {
-        json_array_append_new(heads, head_json(trace, stats, head));
+        put_head_stats(trace, stats, head, &json);
     }
-    bool ok = json_object_set_new(object, "heads", heads) == 0 &&
-              json_dumpf(object, stdout, JSON_REAL_PRECISION(6)) == 0;
-    json_decref(object);
-    fputc('\n', stdout);
-    return ok || error_set(why, "standard output", 0, "cannot be written");
+    json_end(&json, ']');
+    json_end(&json, '}');
+    putchar('\n');
 }
 
 /* ---- table ---- */
@@ -235,10 +230,12 @@ static bool stats_command_run(const struct arguments *arguments, struct error *w
         trace != NULL &&
         layer_choice_apply(trace, arguments_text(arguments, LAYERS), &choice, why) &&
         stats_command_read_selection(arguments, trace_header(trace), &measured.selection, why) &&
-        stats_command_measure(trace, &measured, why) &&
-        (arguments_given(arguments, JSON)
-             ? stats_command_print_json(trace, &measured, why)
-             : stats_command_print_table(trace, &measured, &choice, why));
+        stats_command_measure(trace, &measured, why);
+    if (ok && arguments_given(arguments, JSON)) {
+        stats_command_print_json(trace, &measured);
+    } else {
+        ok = ok && stats_command_print_table(trace, &measured, &choice, why);
+    }
     trace_stats_release(&measured.stats);
     trace_close(trace);
     return ok;
