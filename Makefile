@@ -113,11 +113,9 @@ all: $(PROGRAM) $(HARNESS) $(PYTHON_POLICY) ## build the program (the default)
 calibrate: $(PROGRAM) $(HARNESS) toolkit ## build the part that measures GPU and link (needs nvcc)
 	$(SUBMAKE) $(HARNESS)-cuda
 
-bundle: calibrate ## pack build/bundle for a GPU machine on which nothing can be installed (needs nvcc)
+bundle: calibrate ## pack build/bundle/quarter for a GPU machine on which nothing can be installed (needs nvcc)
 	$(SUBMAKE) $(HARNESS)-test-kernels
-	@rm -rf build/bundle
-	$(SUBMAKE) -s install DESTDIR=$(CURDIR)/build/bundle PREFIX=
-	@NVCC=$(NVCC) tools/bundle.sh build/bundle $(HARNESS)-test-kernels
+	@tools/bundle.sh build/bundle/quarter $(PROGRAM) $(HARNESS)-cuda $(HARNESS)-test-kernels
 
 demo: packages ## compare systems on a recorded trace: table, database, pictures
 	$(SUBMAKE) all

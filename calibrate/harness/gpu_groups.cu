@@ -12,16 +12,17 @@ static bool on_gpu(const struct effort *effort, uint64_t seed, struct findings *
     return gpu_find(why) && RUN(effort, seed, findings, why);
 }
 
+/* By what the answers hang on, in case that time runs out. */
 const struct group gpu_groups[] = {
-    {"gpu-memory", "reads, copies and gathers inside HBM", 0.10, on_gpu<gpu_memory_speed>},
-    {"launch", "launches, graphs, events, synchronisation", 0.06, on_gpu<launches>},
-    {"flags", "flags that kernels poll", 0.03, on_gpu<flags>},
     {"link-copies", "copies each way by size, pinned and pageable", 0.10, on_gpu<link_copies>},
+    {"link-sharing", "copies and kernels side by side", 0.06, on_gpu<link_sharing>},
+    {"link-loads", "loads and stores of pinned memory by SMs", 0.10, on_gpu<link_loads>},
+    {"link-stores", "CPU stores into GPU memory", 0.03, on_gpu<link_stores>},
     {"link-blocks", "KV in pieces, by calls, batches and kernels", 0.06, on_gpu<link_blocks>},
     {"link-beside", "the same beside attention", 0.03, on_gpu<link_beside>},
-    {"link-loads", "loads and stores of pinned memory by SMs", 0.10, on_gpu<link_loads>},
-    {"link-sharing", "copies and kernels side by side", 0.06, on_gpu<link_sharing>},
-    {"link-stores", "CPU stores into GPU memory", 0.03, on_gpu<link_stores>},
+    {"launch", "launches, graphs, events, synchronisation", 0.06, on_gpu<launches>},
+    {"flags", "flags that kernels poll", 0.03, on_gpu<flags>},
+    {"gpu-memory", "reads, copies and gathers inside HBM", 0.10, on_gpu<gpu_memory_speed>},
     {"attention", "decode attention by batch, heads, length and type", 0.13,
      on_gpu<attention_speed>},
     {"products", "matrix products by rows, the models' projections", 0.16, on_gpu<product_speed>},

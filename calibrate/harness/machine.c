@@ -10,9 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Starting up a machine of eight GPUs without a persistence daemon may take half of this. */
-#define DESCRIBE_SECONDS 60
-
 /* The value in a line "key   : value"; NULL if the line has another key. */
 static const char *machine_value_of(char *line, const char *key)
 {
@@ -129,8 +126,8 @@ static bool machine_write_provenance(void *state, struct error *why)
 
 /* A GPU is looked at in a process of its own. This process never uses one: it starts others, which
  * could not use the GPU after it. */
-bool machine_describe(enum machine_part most, enum fact clocks, struct provenance *out,
-                      struct error *why)
+bool machine_describe(enum machine_part most, enum fact clocks, double seconds,
+                      struct provenance *out, struct error *why)
 {
     if (most == MACHINE_NOTHING) {
         return true;
@@ -140,8 +137,7 @@ bool machine_describe(enum machine_part most, enum fact clocks, struct provenanc
         return false;
     }
     *description = (struct description){most, clocks, *out};
-    const struct apart apart = {"describe", DESCRIBE_SECONDS, machine_write_provenance,
-                                description};
+    const struct apart apart = {"describe", seconds, machine_write_provenance, description};
     bool ok =
         most == MACHINE_GPU ? apart_run(&apart, why) : machine_write_provenance(description, why);
     if (ok) {

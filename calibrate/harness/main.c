@@ -1,6 +1,7 @@
 /* The harness: runs `calibrate` with the options that sim/cli/calibrate.c describes. */
 #include "base/name.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "base/version.h"
 #include "calibrate/disk/groups.h"
 #include "calibrate/harness/apart.h"
@@ -23,11 +24,14 @@
 /* The order of samples is the same in every measurement. */
 enum { SEED = 1, MOST_GROUPS = 64 };
 
-/* Twice what 'validate' takes for its samples, and a minute to set up. */
-#define MINI_SECONDS 300
+/* What a run of miniatures may take beyond one and a half times its samples, in seconds. */
+#define MINI_PATIENCE 30
 
 /* What a group may take beyond twice its time, in seconds: it sets up, and loads cuBLAS. */
 #define PATIENCE 60
+
+/* Of --within: the description of the machine at the end takes a part of it. */
+enum { LEAST_WITHIN_S = 10 };
 
 static void harness_interrupt(int number)
 {
@@ -158,26 +162,18 @@ static bool harness_prepare(const struct arguments *arguments, const struct effo
 {
     state_how(effort, machine, &calibration->provenance);
     return import_files(arguments, calibration, why) &&
-           machine_describe(machine, FACT_CLOCKS_START, &calibration->provenance, why) &&
+           machine_describe(machine, FACT_CLOCKS_START, DESCRIBE_SECONDS, &calibration->provenance,
+                            why) &&
            choose_base(arguments, calibration, why);
 }
 
 /* ---- what is said after ---- */
 
-static bool is_restless(const struct finding *finding)
-{
-    bool restless = false;
-    for (uint32_t i = 0; i < finding->count; i++) {
-        restless = restless || (!finding->points[i].precise && finding->points[i].samples > 1);
-    }
-    return restless && finding_is_curve(finding);
-}
-
 static void report_restless(const struct findings *findings)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < findings->count; i++) {
-        if (is_restless(&findings->all[i])) {
+        if (finding_is_curve(&findings->all[i]) && finding_is_restless(&findings->all[i])) {
             fprintf(stderr, "%s %s", count++ == 0 ? "too restless to settle:" : ",",
                     findings->all[i].name);
         }
@@ -239,6 +235,27 @@ static bool list_tables(const struct arguments *arguments, const struct group *t
     return folder == NULL || scratch_check(folder, why);
 }
 
+/* --within, from now on, less what the end of a session takes. */
+static bool read_terms(const struct arguments *arguments, struct budget_terms *out,
+                       struct error *why)
+{
+    const char *text = arguments_text(arguments, CALIBRATE_WITHIN);
+    double ns = 0;
+    *out = (struct budget_terms){.patience = PATIENCE};
+    if (text == NULL) {
+        return true;
+    }
+    if (!units_parse(text, UNIT_NS, NULL, 0, "--within", &ns, why)) {
+        return false;
+    }
+    if (ns < LEAST_WITHIN_S * 1e9) {
+        error_usage(why, NULL, 0, "--within: %s is too short to measure anything", text);
+        return error_expect(why, "at least %d s", LEAST_WITHIN_S);
+    }
+    out->end_ns = clock_ns() + ns - SESSION_END_SECONDS * 1e9;
+    return true;
+}
+
 static bool harness_measure(const struct arguments *arguments, struct calibration *calibration,
                             struct error *why)
 {
@@ -247,19 +264,21 @@ static bool harness_measure(const struct arguments *arguments, struct calibratio
     const struct effort *effort =
         arguments_given(arguments, CALIBRATE_QUICK) ? &effort_quick : &effort_full;
     struct choice choice = {.count = 0};
-    if (!list_tables(arguments, tables, why) || !check_names(arguments, tables, why) ||
+    struct budget_terms terms;
+    if (!read_terms(arguments, &terms, why) || !list_tables(arguments, tables, why) ||
+        !check_names(arguments, tables, why) ||
         !harness_prepare(arguments, effort, machine, calibration, why)) {
         return false;
     }
     for (size_t i = 0; tables[i] != NULL; i++) {
         choose_from(arguments, tables[i], &choice);
     }
+    terms.seconds = choice.shares > 0 ? effort->seconds / choice.shares : 0;
     const struct session session = {
         .path = arguments_text(arguments, CALIBRATE_OUTPUT),
         .groups = choice.groups,
         .effort = effort,
-        .seconds = choice.shares > 0 ? effort->seconds / choice.shares : 0,
-        .patience = PATIENCE,
+        .terms = terms,
         .again = arguments_given(arguments, CALIBRATE_GROUP),
         .seed = SEED,
         .machine = machine,
@@ -270,6 +289,10 @@ static bool harness_measure(const struct arguments *arguments, struct calibratio
         return false;
     }
     harness_report(calibration, session.path);
+    if (terms.end_ns > 0) {
+        fprintf(stderr, "done %.1f s before the end\n",
+                (terms.end_ns - clock_ns()) / 1e9 + SESSION_END_SECONDS);
+    }
     return failed == 0 || say_failed(failed, choice.count, session.path, why);
 }
 
@@ -287,6 +310,7 @@ static const struct command_option no_options[] = {{.name = NULL}};
 struct mini_task {
     const char *spec;
     struct mini_broken *broken;
+    double seconds; /* for samples */
 };
 
 static bool run_mini_task(void *state, struct error *why)
@@ -299,7 +323,8 @@ static bool run_mini_task(void *state, struct error *why)
 static bool run_mini_tasks(const struct mini_task *task, struct error *why)
 {
     struct mini_broken *broken = task->broken;
-    const struct apart apart = {"mini", MINI_SECONDS, run_mini_task, (void *)task};
+    const struct apart apart = {"mini", 1.5 * task->seconds + MINI_PATIENCE, run_mini_task,
+                                (void *)task};
     while (!apart_run(&apart, why)) {
         if (broken->running < 0) {
             return false;
@@ -313,8 +338,9 @@ static bool run_mini(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     struct mini_broken *broken = apart_memory(sizeof *broken, why);
-    const struct mini_task task = {arguments_operands(arguments, &count)[0], broken};
-    bool ok = broken != NULL && run_mini_tasks(&task, why);
+    struct mini_task task = {arguments_operands(arguments, &count)[0], broken, 0};
+    bool ok =
+        broken != NULL && mini_seconds(task.spec, &task.seconds, why) && run_mini_tasks(&task, why);
     apart_release(broken, sizeof *broken);
     return ok;
 }

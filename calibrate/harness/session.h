@@ -14,23 +14,31 @@
  * A PROFILE of the same machine that lacks some of the session's groups is added to. If it lacks
  * none of them, nothing is measured, or, if that is asked for, they are measured again and replace
  * their older figures. A PROFILE of another measurement is refused.
+ *
+ * A session that has to end in time says first how long each group may take (budget.h). It measures
+ * restless groups of the PROFILE again, after those that are absent: the fewer groups, the more
+ * samples of each.
  */
 #ifndef CALIBRATE_HARNESS_SESSION_H
 #define CALIBRATE_HARNESS_SESSION_H
 
+#include "calibrate/harness/budget.h"
 #include "calibrate/harness/machine.h"
 #include "calibrate/harness/profile_write.h"
 #include "calibrate/measure/group.h"
 
 #include <stdio.h>
 
+/* Of the time of a session that has to end: for the last description of the machine, and to kill
+ * what hangs. */
+#define SESSION_END_SECONDS 5
+
 struct session {
     const char *path;                  /* of the profile */
     const struct group *const *groups; /* in order; ends with NULL */
     const struct effort *effort;
-    double seconds;  /* of a group whose share is 1 */
-    double patience; /* a group is killed this many seconds after twice its time */
-    bool again;      /* measure the groups again if the profile has all of them */
+    struct budget_terms terms; /* how long groups may take */
+    bool again;                /* measure the groups again if the profile has all of them */
     uint64_t seed;
     enum machine_part machine; /* the part that is measured */
     FILE *log;                 /* a line for each group */

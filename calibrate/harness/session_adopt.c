@@ -19,7 +19,7 @@ static const char *session_adopt_difference(const struct calibration *left,
 
 static bool adopt(struct calibration *calibration, struct calibration *left, struct error *why)
 {
-    static const enum fact begun[] = {FACT_DATE, FACT_GROUPS, FACT_CLOCKS_START};
+    static const enum fact begun[] = {FACT_DATE, FACT_GROUPS, FACT_RESTLESS, FACT_CLOCKS_START};
     for (size_t i = 0; i < sizeof begun / sizeof begun[0]; i++) {
         provenance_set(&calibration->provenance, begun[i], "%s", left->provenance.facts[begun[i]]);
     }

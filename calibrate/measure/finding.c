@@ -73,6 +73,16 @@ bool findings_state(struct findings *findings, const char *name, double value, c
            findings_note(findings, name, note, why);
 }
 
+bool finding_is_restless(const struct finding *finding)
+{
+    for (uint32_t i = 0; i < finding->count; i++) {
+        if (!finding->points[i].precise && finding->points[i].samples > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool finding_is_curve(const struct finding *finding)
 {
     return find_curve(finding->name) != NULL;

@@ -33,6 +33,9 @@ const struct finding *findings_get(const struct findings *findings, const char *
 /* Has the finding the name of a row of curves.def? */
 bool finding_is_curve(const struct finding *finding);
 
+/* Is the median of a sampled point less precise than was wanted? */
+bool finding_is_restless(const struct finding *finding);
+
 /* Note how a figure was measured, or why it is absent. Creates the finding if it is missing. */
 bool findings_note(struct findings *findings, const char *name, const char *note,
                    struct error *why);

@@ -17,6 +17,7 @@ static const struct {
     [FACT_EFFORT] = {"effort", true},
     [FACT_SEED] = {"seed", true},
     [FACT_GROUPS] = {"groups", false},
+    [FACT_RESTLESS] = {"restless", false},
     [FACT_FROM] = {"from", true},
     [FACT_NOT_MEASURED] = {"not_measured", false},
     [FACT_GPU] = {"gpu", true},

@@ -14,6 +14,7 @@ enum fact {
     FACT_EFFORT,       /* quick, full */
     FACT_SEED,         /* of the order of samples */
     FACT_GROUPS,       /* measured: "link-copies host-gather" */
+    FACT_RESTLESS,     /* groups of which a curve did not settle */
     FACT_FROM,         /* files of other tools from which figures were imported */
     FACT_NOT_MEASURED, /* curves that the base profile states instead */
     FACT_GPU,

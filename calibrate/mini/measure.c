@@ -366,6 +366,14 @@ static bool run_spec(const struct spec *spec, struct mini_broken *broken, FILE *
     return good;
 }
 
+bool mini_seconds(const char *text, double *seconds, struct error *why)
+{
+    struct spec spec;
+    bool good = read_spec(text, &spec, why);
+    *seconds = good ? spec.seconds : 0;
+    return good;
+}
+
 bool mini_measure(const char *text, struct mini_broken *broken, FILE *out, struct error *why)
 {
     struct spec spec;

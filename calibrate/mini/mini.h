@@ -144,6 +144,9 @@ struct mini_broken {
     char reason[MINIATURE_COUNT][256]; /* why a mechanism is left out; empty if it is not */
 };
 
+/* The seconds for samples that `spec` states. */
+bool mini_seconds(const char *spec, double *seconds, struct error *why);
+
 /* Run all mechanisms as `spec` says (measure.c), except those in `broken`, and write their times.
  * If a mechanism fails, or ends the process, `broken->running` says which. */
 bool mini_measure(const char *spec, struct mini_broken *broken, FILE *out, struct error *why);

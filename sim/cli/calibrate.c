@@ -32,6 +32,10 @@ static const struct command_option options[] = {
                                    "of at most 512 MiB and a quarter of what is free"},
     [CALIBRATE_QUICK] = {.name = "--quick",
                          .summary = "take fewer samples: at most 90 seconds instead of 8 minutes"},
+    [CALIBRATE_WITHIN] = {.name = "--within",
+                          .argument = "TIME",
+                          .summary = "end after this time, such as 240s: each group has a budget, "
+                                     "which ends it; restless groups are measured again"},
     [CALIBRATE_BASE] = {.name = "--base",
                         .argument = "NAME",
                         .summary = "the profile, by name or file, that supplies what is not "

@@ -128,8 +128,9 @@ static int multiply(struct cublas_handle *handle, int turn_a, int turn_b, int m,
     }
     double bytes = 2.0 * ((double)m * k + (double)n * k + (double)m * n);
     double ns = fmax(2 * multiplications(of) / PRODUCT_FLOPS_A_NS, bytes / PRODUCT_BYTES_A_NS);
+    uint64_t taken = emulator_kernel_factor() * (PRODUCT_NS + (uint64_t)ns);
     emulator_put(
-        handle->stream, [of] { compute(of); }, PRODUCT_NS + (uint64_t)ns, key_of(of));
+        handle->stream, [of] { compute(of); }, taken, key_of(of));
     return CUBLAS_DONE;
 }
 

@@ -1,8 +1,10 @@
 /* The emulated GPU: its attributes, its memory, errors. It has an odd number of SMs, a small L2 and
- * little memory, which is host memory: 128 MiB, or EMULATOR_MEMORY MiB. */
+ * little memory, which is host memory: 128 MiB, or EMULATOR_MEMORY MiB. "640,products=3500" says that a
+ * process of the name 'products' sees another GPU (the harness names it so). */
 #include "emulator.h"
 
 #include <stdio.h>
+#include <sys/prctl.h>
 
 #include <map>
 
@@ -158,8 +160,14 @@ struct allocation {
 
 static size_t memory_bytes()
 {
-    static const char *const asked = getenv("EMULATOR_MEMORY");
-    return (asked != nullptr ? (size_t)strtoul(asked, nullptr, 10) : 128) << 20;
+    const char *asked = getenv("EMULATOR_MEMORY");
+    char name[20] = ",";
+    if (asked == nullptr) {
+        return (size_t)128 << 20;
+    }
+    prctl(PR_GET_NAME, name + 1);
+    const char *own = strstr(asked, strcat(name, "="));
+    return (size_t)strtoul(own != nullptr ? own + strlen(name) : asked, nullptr, 10) << 20;
 }
 
 static std::map<const char *, allocation> allocations; /* by start */

@@ -30,6 +30,9 @@ cudaError_t emulator_call();
 /* Keep an error for cudaGetLastError(), and return it. */
 cudaError_t emulator_return(cudaError_t error);
 
+/* The factor by which EMULATOR_SLOW slows down kernels and products; else 1. */
+uint64_t emulator_kernel_factor();
+
 /* The factor by which an injected failure slows down the times of events; else 1. */
 double emulator_slowness();
 

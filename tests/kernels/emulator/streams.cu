@@ -97,7 +97,7 @@ static bool run_kernel(emulator_stream *stream, const work &what, uint64_t begin
         }
         stream->ns = later(begin + BEGIN_NS, emulator_now());
     } else {
-        uint64_t ns = BEGIN_NS + emulator_kernel_ns(stream->kernel);
+        uint64_t ns = BEGIN_NS + emulator_kernel_factor() * emulator_kernel_ns(stream->kernel);
         kernel_ns[what.key] = ns;
         stream->ns = begin + ns;
     }

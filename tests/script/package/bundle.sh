@@ -1,6 +1,6 @@
 #!/bin/bash
-# What `make bundle` packs needs nothing but the C library: in an empty folder (chroot) its programs simulate, find no
-# GPU, and say so. Building the CUDA part takes minutes of CPU, so it is packed here only if it is up to date.
+# What `make bundle` packs needs nothing but the C library and the repository's data: in a folder with these alone
+# (chroot) its programs simulate, find no GPU, and say so. Building the CUDA part takes minutes of CPU, so it is packed here only if it is up to date.
 set -u
 cd "$(dirname "$0")/../../.."
 export PATH=$PATH:/usr/sbin:/sbin
@@ -30,18 +30,21 @@ check() { # NAME COMMAND...
 }
 
 pack() {
-    local loader folder
+    local loader folder root=$scratch/root
     make -s bundle >"$scratch/said" 2>&1 || return
-    mkdir -p "$scratch/root/proc" "$scratch/root/tmp"
-    cp -r build/bundle "$scratch/root"
-    loader=$(ldd build/bundle/bin/spillway | awk '/ld-linux/ { print $1 }')
-    folder=$(ldd build/bundle/bin/spillway | awk '/libc\.so/ { print $3 }')
+    mkdir -p "$root"/{proc,tmp,bundle,data/traces}
+    tail -n "+$(($(grep -anm1 '^PACKED$' build/bundle/quarter | cut -d: -f1) + 1))" build/bundle/quarter |
+        tar -xz -C "$root/bundle" || return
+    cp -r models hwprofiles scenarios "$root/data"
+    cp traces/smollm2-135m.* "$root/data/traces"
+    loader=$(ldd "$root/bundle/bin/spillway" | awk '/ld-linux/ { print $1 }')
+    folder=$(ldd "$root/bundle/bin/spillway" | awk '/libc\.so/ { print $3 }')
     folder=${folder%/*}
-    cp -L --parents "$loader" "$folder"/lib{c,m,dl,rt,pthread,resolv}.so.* "$scratch/root"
+    cp -L --parents "$loader" "$folder"/lib{c,m,dl,rt,pthread,resolv}.so.* "$root"
 }
 # Run a program of the bundle in the empty folder. What it says is in $scratch/said, its status in $status.
 inside() {
-    unshare -rm bash -c 'mount --rbind /proc "$0/proc" && exec chroot "$0" "$@"' "$scratch/root" \
+    unshare -rm bash -c 'mount --rbind /proc "$0/proc" && SPILLWAY_DATA=/data exec chroot "$0" "$@"' "$scratch/root" \
         "/bundle/bin/$1" "${@:2}" >"$scratch/said" 2>&1
     status=$?
 }
@@ -51,7 +54,7 @@ calibrates() {
         grep -q '^spillway: no GPU to measure: ' "$scratch/said" && [ ! -e "$scratch/root/tmp/x.yaml" ]
 }
 tests_kernels() {
-    inside spillway-calibrate-test-kernels
+    inside kernel-tests
     [ $status = 1 ] && grep -q '^Bail out! no GPU to measure: ' "$scratch/said"
 }
 simulates() {
@@ -59,8 +62,8 @@ simulates() {
         --set hardware=h100-sxm --set trace=smollm2-135m --json
     [ $status = 0 ] && grep -q '"status":"ok"' "$scratch/said"
 }
-first_hour() {
-    CALL_SECONDS=60 build/bundle/first_hour "$scratch/out_here" check quick >"$scratch/said" 2>&1
+quarter() {
+    KEPT=$scratch/kept build/bundle/quarter "$scratch/out_here" measure >"$scratch/said" 2>&1
     status=$?
     [ $status = 1 ] && [ "$(grep -c 'no GPU to measure' "$scratch/out_here/log.txt")" = 2 ]
 }
@@ -70,6 +73,6 @@ check it_is_packed pack
 check without_a_gpu_calibrate_says_so calibrates
 check without_a_gpu_the_tests_of_kernels_say_so tests_kernels
 check data_are_found_and_simulated simulates
-nvidia-smi -L >/dev/null 2>&1 && echo 'ok 5 - first_hour # SKIP a GPU is here' && exit $failed
-check first_hour_goes_on_and_keeps_a_log first_hour
+nvidia-smi -L >/dev/null 2>&1 && echo 'ok 5 - quarter # SKIP a GPU is here' && exit $failed
+check quarter_goes_on_and_keeps_a_log quarter
 exit $failed

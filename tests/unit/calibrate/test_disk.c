@@ -225,11 +225,12 @@ static void run_session(const char *path, char **log)
     struct session session = {.path = path,
                               .groups = groups,
                               .effort = &one_sample,
-                              .patience = 60,
+                              .terms = {.patience = 60},
                               .seed = 1,
                               .machine = MACHINE_HOST,
                               .log = open_memstream(log, &size)};
-    assert_true(machine_describe(MACHINE_HOST, FACT_CLOCKS_START, &calibration.provenance, &why));
+    assert_true(machine_describe(MACHINE_HOST, FACT_CLOCKS_START, DESCRIBE_SECONDS,
+                                 &calibration.provenance, &why));
     if (!session_run(&session, &calibration, &failed, &why) || failed > 0) {
         fail_msg("%s: %s", why.file, failed > 0 ? "failed" : why.found);
     }

@@ -5,6 +5,7 @@
 #include "calibrate/harness/session.h"
 #include "hardware/measured.h"
 
+#include <math.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,6 +19,8 @@ static char profile_path[64], part_path[64];
 static int *runs, failing = -1;
 static enum how { FAILS, CRASHES, HANGS, EXITS, LIES, INTERRUPTS } how = FAILS;
 
+static bool restless; /* the samples of gathering vary */
+
 static bool sample_lookup(void *state, double *value, struct error *why)
 {
     (void)state;
@@ -28,8 +31,10 @@ static bool sample_lookup(void *state, double *value, struct error *why)
 
 static bool sample_gather(void *state, double *value, struct error *why)
 {
+    static uint32_t count;
     (void)why;
     *value = (failing == 1 && how == LIES ? 1e18 : 1e9) * *(const double *)state;
+    *value *= restless && count++ % 2 == 0 ? 2 : 1;
     return true;
 }
 
@@ -98,8 +103,12 @@ static void start(struct calibration *calibration, const char *how)
     *calibration = (struct calibration){.base = "h100-sxm"};
     provenance_set(&calibration->provenance, FACT_EFFORT, "%s", how);
     provenance_set(&calibration->provenance, FACT_DATE, "never");
-    assert_true(machine_describe(MACHINE_HOST, FACT_CLOCKS_START, &calibration->provenance, &why));
+    assert_true(machine_describe(MACHINE_HOST, FACT_CLOCKS_START, DESCRIBE_SECONDS,
+                                 &calibration->provenance, &why));
 }
+
+/* The seconds within which sessions have to end; 0: as long as they take. */
+static double within_s;
 
 /* Run a session over these groups, of which `failed` fail. What it said is `*log`, owned by the
  * caller. */
@@ -108,11 +117,13 @@ static bool run_over(const struct group *const *some, bool again, struct calibra
 {
     size_t size;
     uint32_t found = 0;
+    const struct budget_terms terms = {.seconds = how == HANGS ? 0.1 : 60,
+                                       .patience = how == HANGS ? 3 : 60,
+                                       .end_ns = within_s > 0 ? clock_ns() + within_s * 1e9 : 0};
     struct session session = {.path = profile_path,
                               .groups = some,
                               .effort = &effort,
-                              .seconds = how == HANGS ? 0.1 : 60,
-                              .patience = how == HANGS ? 3 : 60,
+                              .terms = terms,
                               .again = again,
                               .seed = 1,
                               .machine = MACHINE_HOST};
@@ -166,6 +177,8 @@ static void forget(void)
     unlink(part_path);
     failing = -1;
     how = FAILS;
+    within_s = 0;
+    restless = false;
 }
 
 static void session_writes_a_profile_that_loads(void **state)
@@ -252,6 +265,69 @@ static void broken_group_is_absent_until_it_is_measured(void **state)
         calibration_release(&calibration);
     }
     free(whole);
+    forget();
+}
+
+/* With an end, the budgets together are the time until then. A group that hangs is killed when its
+ * own is over, and the others are measured. */
+static void session_with_an_end_deals_out_its_time(void **state)
+{
+    (void)state;
+    const struct budget_terms terms = {.seconds = 99, .patience = 99, .end_ns = 121e9};
+    struct budget budgets[] = {{&groups[0], 0, 0, 0}, {&groups[1], 0, 0, 0}, {&groups[2], 0, 0, 0}};
+    budget_deal(&terms, 1e9, budgets, 3); /* 120 s: 20 s each, and 60 s by shares */
+    assert_true(fabs(budgets[0].planned_s - 32) < 1e-9 && fabs(budgets[0].samples_s - 9) < 1e-9);
+    assert_true(fabs(budgets[1].planned_s - 62) < 1e-9 && fabs(budgets[2].planned_s - 26) < 1e-9);
+    assert_true(fabs(budgets[2].end_ns - 121e9) < 1);
+    assert_true(fabs(budget_left(&terms, &budgets[1], 11e9) - 84) < 1e-9);
+
+    struct calibration calibration;
+    struct error why;
+    char *log;
+    failing = 1;
+    how = HANGS;
+    within_s = 1;
+    start(&calibration, "test");
+    double since = clock_ns();
+    assert_true(run_session(&calibration, 1, &log, &why));
+    assert_true(clock_ns() - since > 0.7e9); /* the end of the second group's budget */
+    assert_non_null(strstr(log, "s  fake-gather: rows\n"));
+    assert_non_null(strstr(log, "fake-gather failed: not done after"));
+    assert_non_null(findings_get(&calibration.findings, "host.lookup"));
+    free(log);
+    calibration_release(&calibration);
+    forget();
+}
+
+/* A session with an end measures restless groups again. If that fails, their older figures stay. */
+static void restless_groups_are_measured_again(void **state)
+{
+    (void)state;
+    struct calibration calibration;
+    struct error why;
+    char *log;
+    restless = true;
+    leave_profile();
+    for (failing = 0; failing <= 1; failing++) {
+        start(&calibration, "test");
+        within_s = 60;
+        assert_true(run_session(&calibration, 0, &log, &why));
+        assert_int_equal(runs[0] + runs[2], 0);
+        assert_int_equal(runs[1], 1);
+        assert_string_equal(calibration.provenance.facts[FACT_RESTLESS], "fake-gather");
+        assert_true(findings_get(&calibration.findings, "host.gather")->count > 0);
+        assert_null(findings_get(&calibration.findings, "group.fake-gather"));
+        free(log);
+        calibration_release(&calibration);
+    }
+    restless = false;
+    failing = -1;
+    start(&calibration, "test");
+    assert_true(run_session(&calibration, 0, &log, &why));
+    assert_int_equal(runs[1], 1);
+    assert_string_equal(calibration.provenance.facts[FACT_RESTLESS], "");
+    free(log);
+    calibration_release(&calibration);
     forget();
 }
 
@@ -624,6 +700,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(session_writes_a_profile_that_loads),
         cmocka_unit_test(broken_group_is_absent_until_it_is_measured),
+        cmocka_unit_test(session_with_an_end_deals_out_its_time),
+        cmocka_unit_test(restless_groups_are_measured_again),
         cmocka_unit_test(groups_are_measured_where_ends_of_processes_are_ignored),
         cmocka_unit_test(impossible_figure_is_its_groups_failure),
         cmocka_unit_test(without_any_figure_there_is_no_profile),
