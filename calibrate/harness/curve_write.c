@@ -1,6 +1,6 @@
 #include "calibrate/harness/curve_write.h"
 
-#include "base/text.h"
+#include "base/quote.h"
 #include "calibrate/harness/thin.h"
 #include "hardware/profile.h"
 
@@ -9,12 +9,8 @@
 
 void text_write(const char *text, FILE *out)
 {
-    char escaped[TEXT_ESCAPED];
     fputc('"', out);
-    while (*text != '\0') {
-        text_escape(&text, escaped);
-        fputs(escaped, out);
-    }
+    quote_write(QUOTE_YAML_DOUBLE, text, out);
     fputc('"', out);
 }
 

@@ -3,45 +3,17 @@
  * again gives the same text. */
 #include "base/array.h"
 #include "base/node.h"
+#include "base/quote.h"
 #include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct canonical_text {
-    char *bytes;
-    size_t count, capacity;
-};
-
-static bool node_canonical_put(struct canonical_text *text, const char *bytes, size_t count,
-                               struct error *why)
+static void put_quoted(const char *text, FILE *out)
 {
-    if (!array_reserve(&text->bytes, &text->capacity, text->count + count, 1, why)) {
-        return false;
-    }
-    memcpy(text->bytes + text->count, bytes, count);
-    text->count += count;
-    return true;
-}
-
-static bool put_string(struct canonical_text *text, const char *string, struct error *why)
-{
-    return node_canonical_put(text, string, strlen(string), why);
-}
-
-static bool put_quoted(struct canonical_text *text, const char *string, struct error *why)
-{
-    if (!put_string(text, "\"", why)) {
-        return false;
-    }
-    while (*string != '\0') {
-        char escaped[TEXT_ESCAPED];
-        text_escape(&string, escaped); /* valid UTF-8: libyaml checked it */
-        if (!put_string(text, escaped, why)) {
-            return false;
-        }
-    }
-    return put_string(text, "\"", why);
+    fputc('"', out);
+    quote_write(QUOTE_YAML_DOUBLE, text, out);
+    fputc('"', out);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -49,24 +21,23 @@ static int compare_keys(const void *a, const void *b)
     return strcmp((*(struct node *const *)a)->key, (*(struct node *const *)b)->key);
 }
 
-static bool put_node(struct canonical_text *text, const struct node *node, struct error *why);
+static bool put_node(const struct node *node, FILE *out, struct error *why);
 
-static bool put_children(struct canonical_text *text, struct node *const *children, size_t count,
-                         struct error *why)
+static bool put_children(struct node *const *children, size_t count, FILE *out, struct error *why)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct node *child = children[i];
-        if ((i > 0 && !put_string(text, ", ", why)) ||
-            (child->key != NULL &&
-             !(put_quoted(text, child->key, why) && put_string(text, ": ", why))) ||
-            !put_node(text, child, why)) {
-            return false;
+    bool done = true;
+    for (size_t i = 0; done && i < count; i++) {
+        fputs(i > 0 ? ", " : "", out);
+        if (children[i]->key != NULL) {
+            put_quoted(children[i]->key, out);
+            fputs(": ", out);
         }
+        done = put_node(children[i], out, why);
     }
-    return true;
+    return done;
 }
 
-static bool put_map(struct canonical_text *text, const struct node *map, struct error *why)
+static bool put_map(const struct node *map, FILE *out, struct error *why)
 {
     struct node **sorted = array_zeroed(map->count, sizeof(struct node *), why);
     if (sorted == NULL) {
@@ -76,33 +47,33 @@ static bool put_map(struct canonical_text *text, const struct node *map, struct 
         memcpy(sorted, map->children, map->count * sizeof(struct node *));
         qsort(sorted, map->count, sizeof(struct node *), compare_keys);
     }
-    bool done = put_string(text, "{", why) && put_children(text, sorted, map->count, why) &&
-                put_string(text, "}", why);
+    fputc('{', out);
+    bool done = put_children(sorted, map->count, out, why);
+    fputc('}', out);
     free(sorted);
     return done;
 }
 
-static bool put_node(struct canonical_text *text, const struct node *node, struct error *why)
+static bool put_node(const struct node *node, FILE *out, struct error *why)
 {
-    switch (node->kind) {
-    case NODE_SCALAR:
-        return put_quoted(text, node->text, why);
-    case NODE_LIST:
-        return put_string(text, "[", why) && put_children(text, node->children, node->count, why) &&
-               put_string(text, "]", why);
-    case NODE_MAP:
-        return put_map(text, node, why);
-    default:
-        return put_string(text, "null", why);
+    bool done = true;
+    if (node->kind == NODE_MAP) {
+        return put_map(node, out, why);
     }
+    if (node->kind == NODE_LIST) {
+        fputc('[', out);
+        done = put_children(node->children, node->count, out, why);
+        fputc(']', out);
+    } else if (node->kind == NODE_SCALAR) {
+        put_quoted(node->text, out);
+    } else {
+        fputs("null", out);
+    }
+    return done;
 }
 
 char *node_canonical(const struct node *node, struct error *why)
 {
-    struct canonical_text text = {0};
-    if (!put_node(&text, node, why) || !node_canonical_put(&text, "", 1, why)) {
-        free(text.bytes);
-        return NULL;
-    }
-    return text.bytes;
+    struct text_file text;
+    return text_close(&text, text_open(&text, why) && put_node(node, text.out, why), why);
 }

@@ -24,41 +24,30 @@ static bool is_hidden(uint32_t character)
     return false;
 }
 
-/* Write the character at `*at`, hidden ones as escapes, behind a backslash if it is in `special`,
- * and step over it. */
-static void quote_character(const char **at, const char *special, FILE *out)
+/* Write the character at `*at` as an ASCII escape of YAML, and step over it. JSON differs only for
+ * characters past 16 bits. */
+static void quote_escape(const char **at, FILE *out)
 {
-    const char *start = *at;
-    char escaped[TEXT_ESCAPED];
-    if (is_hidden(text_character(at))) {
-        *at = start;
-        text_escape(at, escaped);
-        fputs(escaped, out);
-        return;
-    }
-    fputs(strchr(special, *start) != NULL ? "\\" : "", out);
-    fwrite(start, 1, (size_t)(*at - start), out);
-}
-
-static void quote_line(const char *text, FILE *out)
-{
-    while (*text != '\0') {
-        quote_character(&text, "", out);
+    uint32_t character = text_character(at);
+    if (character >= ' ' && character < 0x7f) {
+        fputs(character == '"' || character == '\\' ? "\\" : "", out);
+        fputc((int)character, out);
+    } else {
+        fprintf(out, character <= 0xffff ? "\\u%04x" : "\\U%08x", character);
     }
 }
 
-/* JSON's escapes reach 16 bits; all hidden characters do. */
-static void quote_json(const char *text, FILE *out)
+/* The text with escapes for hidden characters, and a backslash before those in `special`. */
+static void quote_visible(const char *text, const char *special, FILE *out)
 {
-    while (*text != '\0') {
-        quote_character(&text, "\"\\", out);
-    }
-}
-
-static void quote_markdown(const char *text, FILE *out)
-{
-    while (*text != '\0') {
-        quote_character(&text, "\\`*_[]<>|~&#$", out);
+    for (const char *start = text; *text != '\0'; start = text) {
+        if (is_hidden(text_character(&text))) {
+            text = start;
+            quote_escape(&text, out);
+        } else {
+            fputs(strchr(special, *start) != NULL ? "\\" : "", out);
+            fwrite(start, 1, (size_t)(text - start), out);
+        }
     }
 }
 
@@ -78,21 +67,11 @@ static void quote_shell(const char *text, FILE *out)
     fputs(bare ? "" : "'", out);
 }
 
-/* The quotes end, for a part in single ones: an interactive shell obeys '!' within double ones. */
-static void quote_double(const char *text, FILE *out)
-{
-    fputs("\"'", out);
-    quote_single(text, out);
-    fputs("'\"", out);
-}
-
 static void quote_escaped(const char *text, bool variables, FILE *out)
 {
     while (*text != '\0') {
-        char escaped[TEXT_ESCAPED];
         fputs(variables && *text == '$' ? "$" : "", out);
-        text_escape(&text, escaped);
-        fputs(escaped, out);
+        quote_escape(&text, out);
     }
 }
 
@@ -107,31 +86,42 @@ static void quote_scalar(const char *text, bool variables, FILE *out)
     fputs(bare ? "" : "\"", out);
 }
 
-static void quote_yaml(const char *text, FILE *out)
-{
-    quote_scalar(text, false, out);
-}
-
-static void quote_manifest(const char *text, FILE *out)
-{
-    quote_scalar(text, true, out);
-}
-
-static void quote_manifest_double(const char *text, FILE *out)
-{
-    quote_escaped(text, true, out);
-}
-
 void quote_write(enum quote quote, const char *text, FILE *out)
 {
-    static void (*const writers[])(const char *text, FILE *out) = {
-        [QUOTE_LINE] = quote_line,           [QUOTE_SHELL] = quote_shell,
-        [QUOTE_SHELL_SINGLE] = quote_single, [QUOTE_SHELL_DOUBLE] = quote_double,
-        [QUOTE_JSON] = quote_json,           [QUOTE_YAML] = quote_yaml,
-        [QUOTE_MANIFEST] = quote_manifest,   [QUOTE_MANIFEST_DOUBLE] = quote_manifest_double,
-        [QUOTE_MARKDOWN] = quote_markdown,
-    };
-    writers[quote](text, out);
+    switch (quote) {
+    case QUOTE_LINE:
+        quote_visible(text, "", out);
+        break;
+    case QUOTE_JSON: /* its escapes reach 16 bits; all hidden characters do */
+        quote_visible(text, "\"\\", out);
+        break;
+    case QUOTE_MARKDOWN:
+        quote_visible(text, "\\`*_[]<>|~&#$", out);
+        break;
+    case QUOTE_SHELL:
+        quote_shell(text, out);
+        break;
+    case QUOTE_SHELL_SINGLE:
+        quote_single(text, out);
+        break;
+    case QUOTE_SHELL_DOUBLE: /* closed for it: an interactive shell obeys '!' within them */
+        fputs("\"'", out);
+        quote_single(text, out);
+        fputs("'\"", out);
+        break;
+    case QUOTE_YAML:
+        quote_scalar(text, false, out);
+        break;
+    case QUOTE_YAML_DOUBLE:
+        quote_escaped(text, false, out);
+        break;
+    case QUOTE_MANIFEST:
+        quote_scalar(text, true, out);
+        break;
+    case QUOTE_MANIFEST_DOUBLE:
+        quote_escaped(text, true, out);
+        break;
+    }
 }
 
 char *quote_text(enum quote quote, const char *text, struct error *why)

@@ -14,7 +14,8 @@ enum quote {
     QUOTE_SHELL_DOUBLE,    /* and within "..." */
     QUOTE_JSON,            /* within "..." of JSON */
     QUOTE_YAML,            /* a scalar of YAML, in quotes if it needs them */
-    QUOTE_MANIFEST,        /* the same for Compose and Kubernetes, where $ begins a variable */
+    QUOTE_YAML_DOUBLE,     /* within "...", in ASCII */
+    QUOTE_MANIFEST,        /* QUOTE_YAML for Compose and Kubernetes, where $ begins a variable */
     QUOTE_MANIFEST_DOUBLE, /* and within "..." */
     QUOTE_MARKDOWN,        /* text of a paragraph or a heading */
 };

@@ -85,16 +85,6 @@ uint32_t text_character(const char **at)
     return good ? character : 0xfffd;
 }
 
-void text_escape(const char **at, char out[TEXT_ESCAPED])
-{
-    uint32_t character = text_character(at);
-    const char *format = character == '"' || character == '\\'  ? "\\%c"
-                         : character >= ' ' && character < 0x7f ? "%c"
-                         : character <= 0xffff                  ? "\\u%04x"
-                                                                : "\\U%08x";
-    snprintf(out, TEXT_ESCAPED, format, character);
-}
-
 /* Bytes before the first comma that separates. */
 static size_t item_length(const char *list)
 {

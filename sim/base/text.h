@@ -1,4 +1,4 @@
-/* Texts in UTF-8: copied, appended to, cut between characters, escaped to ASCII, split as a list, or
+/* Texts in UTF-8: copied, appended to, cut between characters, split as a list, or
  * written as a file is. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
@@ -24,15 +24,9 @@ void text_append(char *text, size_t size, const char *format, ...)
 /* A copy of the whole text, owned by the caller; NULL with `why` if there is no memory. */
 char *text_duplicate(const char *text, struct error *why);
 
-enum { TEXT_ESCAPED = 11 }; /* bytes of \U0001F600 and the final 0 */
-
 /* The character at `*at`, which is stepped over. A byte that begins none is U+FFFD. The text has a
  * character left. */
 uint32_t text_character(const char **at);
-
-/* Write the character at `*at` as an ASCII escape for a double-quoted YAML string, and step over
- * it. (JSON differs only for characters past 16 bits.) */
-void text_escape(const char **at, char out[TEXT_ESCAPED]);
 
 /* Append the first part of `choice`, "one|other}", or the other. */
 void text_append_choice(char *text, size_t size, bool one, const char *choice);

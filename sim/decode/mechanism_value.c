@@ -1,5 +1,6 @@
 #include "decode/mechanism_value.h"
 
+#include "base/quote.h"
 #include "base/text.h"
 
 #include <stdio.h>
@@ -84,28 +85,12 @@ void mechanism_take(const struct mechanism_key *key, struct mechanisms *to,
 
 /* ---- writing ---- */
 
-/* The name of a plug-in is its path, which may need quotes. */
-static void mechanism_value_write_name(const char *name, FILE *out)
-{
-    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0') {
-        fputs(name, out);
-        return;
-    }
-    fputc('"', out);
-    while (*name != '\0') {
-        char escaped[TEXT_ESCAPED];
-        text_escape(&name, escaped);
-        fputs(escaped, out);
-    }
-    fputc('"', out);
-}
-
 static void mechanism_value_write_policy(const struct mechanisms *of, FILE *out)
 {
     char number[32];
     size_t params = param_count(of->policy);
     fputs(params > 0 ? "{name: " : "", out);
-    mechanism_value_write_name(of->policy->name, out);
+    quote_write(QUOTE_YAML, of->policy->name, out); /* that of a plug-in is its path */
     for (size_t i = 0; i < params; i++) {
         fprintf(out, ", %s: %s", of->policy->params[i].name,
                 units_write(of->policy_values[i], UNIT_COUNT, number, sizeof number));

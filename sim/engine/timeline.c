@@ -4,6 +4,7 @@
 #include "engine/timeline.h"
 
 #include "base/array.h"
+#include "base/quote.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -62,20 +63,10 @@ static struct slice *collect_slices(const struct engine *engine, int64_t from_ns
     return slices;
 }
 
-/* Anything but plain ASCII is escaped, so that every label gives valid JSON. */
 static void write_string(FILE *out, const char *text)
 {
     putc('"', out);
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        if (c < ' ' || c > '~') {
-            fprintf(out, "\\u%04x", c);
-        } else if (c == '"' || c == '\\') {
-            fprintf(out, "\\%c", c);
-        } else {
-            putc(c, out);
-        }
-    }
+    quote_write(QUOTE_JSON, text, out);
     putc('"', out);
 }
 

@@ -23,37 +23,16 @@
 
 enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
 
-/* What a template names, in the order of value_names. */
-enum {
-    MODEL,
-    MACHINE,
-    SYSTEM,
-    ENGINE,
-    IMAGE,
-    VERSION,
-    COMMAND,
-    LACKS,
-    GPUS,
-    SERVERS,
-    PREDICTION,
-    PROMPT,
-    PREFIX,
-    SUFFIX,
-    PREFIXES,
-    PROMPTS,
-    OUTPUT,
-    REQUESTS,
-    RATE,
-    CONCURRENCY,
-    VARIES,
-    COMPARED,
-    PREDICTED,
-    VALUES
-};
-static const char *const value_names[VALUES] = {
-    "MODEL",  "MACHINE",  "SYSTEM",     "ENGINE",      "IMAGE",  "VERSION",  "COMMAND",  "LACKS",
-    "GPUS",   "SERVERS",  "PREDICTION", "PROMPT",      "PREFIX", "SUFFIX",   "PREFIXES", "PROMPTS",
-    "OUTPUT", "REQUESTS", "RATE",       "CONCURRENCY", "VARIES", "COMPARED", "PREDICTED"};
+/* What a template names. */
+#define TEMPLATE_VALUES(V)                                                                         \
+    V(MODEL), V(MACHINE), V(SYSTEM), V(ENGINE), V(IMAGE), V(VERSION), V(COMMAND), V(LACKS),        \
+        V(GPUS), V(SERVERS), V(PREDICTION), V(PROMPT), V(PREFIX), V(SUFFIX), V(PREFIXES),          \
+        V(PROMPTS), V(OUTPUT), V(REQUESTS), V(RATE), V(CONCURRENCY), V(VARIES), V(COMPARED),       \
+        V(PREDICTED)
+#define VALUE_ID(name) name
+#define VALUE_NAME(name) #name
+enum { TEMPLATE_VALUES(VALUE_ID), VALUES };
+static const char *const value_names[VALUES] = {TEMPLATE_VALUES(VALUE_NAME)};
 
 /* ---- templates ---- */
 

@@ -14,14 +14,8 @@ static const char mark_text[] = "--deploy of spillway made this folder, and repl
 
 static bool is_marked(int folder)
 {
-    char text[sizeof mark_text];
-    int file = openat(folder, mark_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    bool marked = file >= 0 && read(file, text, sizeof text) == (ssize_t)strlen(mark_text) &&
-                  memcmp(text, mark_text, strlen(mark_text)) == 0;
-    if (file >= 0) {
-        close(file);
-    }
-    return marked;
+    struct stat mark;
+    return fstatat(folder, mark_name, &mark, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(mark.st_mode);
 }
 
 static bool is_empty(int folder)

@@ -2,6 +2,7 @@
 #include "study/whatif/axis_build.h"
 
 #include "base/array.h"
+#include "base/quote.h"
 #include "base/text.h"
 #include "policy/policy.h"
 #include "scenario/scenario_names.h"
@@ -318,11 +319,7 @@ static void axis_write_value(const struct axis_value *value, FILE *out)
         return;
     }
     fputc('"', out);
-    for (const char *at = value->text; *at != '\0';) {
-        char escaped[TEXT_ESCAPED];
-        text_escape(&at, escaped); /* UTF-8: the text was read as YAML, or is a number */
-        fputs(escaped, out);
-    }
+    quote_write(QUOTE_YAML_DOUBLE, value->text, out);
     fputc('"', out);
 }
 

@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/files.h"
 #include "base/node.h"
-#include "base/text.h"
+#include "base/quote.h"
 #include "trace/generate/mapping.h"
 
 #include <inttypes.h>
@@ -283,11 +283,7 @@ void trace_profile_release(struct trace_profile *profile)
 static void trace_profile_write_text(const char *key, const char *text, FILE *out)
 {
     fprintf(out, "%s: \"", key);
-    while (*text != '\0') {
-        char escaped[TEXT_ESCAPED];
-        text_escape(&text, escaped);
-        fputs(escaped, out);
-    }
+    quote_write(QUOTE_YAML_DOUBLE, text, out);
     fputs("\"\n", out);
 }
 

@@ -1,4 +1,4 @@
-/* Texts in UTF-8, cut, appended to and escaped. */
+/* Texts in UTF-8, cut and appended to. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -60,21 +60,6 @@ static void a_duplicate_is_the_whole_text(void **state)
         assert_string_equal(copy, texts[i]);
         free(copy);
     }
-}
-
-static void characters_are_escaped_one_by_one(void **state)
-{
-    (void)state;
-    static const char *const escaped[] = {"a",       "\\\"",    "\\\\",        "\\u000a", "\\u007f",
-                                          "\\u00e9", "\\u2028", "\\U0001f600", "b"};
-    const char *at = "a\"\\\n\x7f\xc3\xa9\xe2\x80\xa8\xf0\x9f\x98\x80"
-                     "b";
-    for (size_t i = 0; i < sizeof escaped / sizeof escaped[0]; i++) {
-        char out[TEXT_ESCAPED];
-        text_escape(&at, out);
-        assert_string_equal(out, escaped[i]);
-    }
-    assert_int_equal(*at, '\0');
 }
 
 static void a_list_has_an_item_between_commas(void **state)
@@ -152,7 +137,6 @@ int main(void)
         cmocka_unit_test(copies_are_cut_between_characters),
         cmocka_unit_test(what_is_appended_is_cut_between_characters),
         cmocka_unit_test(a_duplicate_is_the_whole_text),
-        cmocka_unit_test(characters_are_escaped_one_by_one),
         cmocka_unit_test(a_value_follows_its_noun),
         cmocka_unit_test(a_list_has_an_item_between_commas),
         cmocka_unit_test(a_text_is_written_as_a_file),
