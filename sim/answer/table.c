@@ -1,6 +1,7 @@
 #include "answer/table.h"
 
 #include "base/array.h"
+#include "base/quote.h"
 #include "base/text.h"
 
 #include <assert.h>
@@ -111,10 +112,10 @@ bool table_add(struct table *table, const char *const *texts, uint32_t cells, st
     for (; row.cells < cells; row.cells++) {
         const char *text = texts[row.cells];
         const char *none = *table->column[row.cells].title != '\0' ? "-" : "";
-        row.texts[row.cells] = strdup(text != NULL ? text : none);
+        row.texts[row.cells] = quote_text(QUOTE_LINE, text != NULL ? text : none, why);
         if (row.texts[row.cells] == NULL) {
             row_release(&row);
-            return error_set(why, NULL, 0, "out of memory: no room for a table");
+            return false;
         }
     }
     for (uint32_t i = 0; i < cells; i++) {

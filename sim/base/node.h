@@ -38,9 +38,8 @@ struct node *node_map(const char *file, struct error *why); /* an empty map, at 
 struct node *node_copy(const struct node *node, struct error *why);
 void node_destroy(struct node *node);
 
-/* All bytes of a file but a byte order mark, for node_parse(), and a 0 behind them. The caller frees
- * them. If a file has more than 16 MiB, only a little more than that is read, which node_parse() then
- * refuses. */
+/* All bytes of a file but a byte order mark, and a 0 behind them. The caller frees them. A file of more
+ * than 16 MiB is refused. */
 char *node_file(const char *path, size_t *size, struct error *why);
 
 /* Child of a map by key, NULL when absent (or when `map` is NULL or no map). */

@@ -258,7 +258,7 @@ static bool unread(const char *path, const char *what, struct error *why)
                           : error_set(why, path, 0, "%s: %s", what, strerror(errno));
 }
 
-/* All bytes of a file, up to one byte over the limit. */
+/* All bytes of a file. */
 static char *read_file(FILE *file, const char *path, size_t *size, struct error *why)
 {
     char *text = NULL;
@@ -273,10 +273,13 @@ static char *read_file(FILE *file, const char *path, size_t *size, struct error 
     }
     if (ferror(file)) {
         unread(path, "cannot be read", why);
-        free(text);
-        return NULL;
+    } else if (*size > FILE_LIMIT) {
+        error_input(why, path, 0, "larger than 16 MiB");
+    } else {
+        return text;
     }
-    return text;
+    free(text);
+    return NULL;
 }
 
 char *node_file(const char *path, size_t *size, struct error *why)

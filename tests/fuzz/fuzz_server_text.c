@@ -25,8 +25,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct stated_keys keys;
     struct error why = {.found = ""};
-    if (!server_text_read(size > 0 ? (const char *)data : "", size, "fuzz", &keys, &why)) {
-        require(why.found[0] != '\0');
+    FILE *in = fmemopen((void *)data, size, "r");
+    require(in != NULL || size == 0);
+    bool read = in != NULL && server_text_read(in, "fuzz", &keys, &why);
+    if (in != NULL) {
+        fclose(in);
+    }
+    if (!read) {
+        require(size == 0 || why.found[0] != '\0');
         return 0;
     }
     for (int id = 0; id < STATED_MOST; id++) {

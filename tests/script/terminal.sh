@@ -1,5 +1,6 @@
 #!/bin/bash
 # Tables fit the terminal, as wide as it says or as $COLUMNS does; where the output is no terminal they look at neither.
+# A terminal obeys nothing that a file or a name says.
 set -u
 cd "$(dirname "$0")/../.."
 source tests/script/tap.bash
@@ -35,5 +36,26 @@ check 'a wider terminal has more columns' test "$(wc -L <"$scratch/said")" -gt "
 "$program" ${commands[0]} >"$scratch/plain" 2>&1
 COLUMNS=64 "$program" ${commands[0]} >"$scratch/said" 2>&1
 check 'a file has the same lines whatever COLUMNS says' cmp -s "$scratch/said" "$scratch/plain"
+# No terminal obeys what a file, a name or a value says, whether it is seen at once or kept.
+hostile=$(printf 'm\033]0;title\a\033[31m\302\233')
+mkdir "$scratch/$hostile"
+cp models/smollm2-135m.json "$scratch/$hostile/config.json"
+printf "vllm serve '%s' --max-num-seqs 4\n" "$hostile" >"$scratch/log"
+name="$(printf '%s/%s' "$scratch" "$hostile" | sed 's/\x1b/\\e/g; s/\a/\\a/g; s/\xc2\x9b/\\x9b/g')"
+printf 'system: vllm\nhardware: a40\ncontext: 512\nsteps: 4\nsweep: {model: ["%s", smollm2-135m]}\n' "$name" >"$scratch/hostile.yaml"
+obeyed() { # FILE: bytes that a terminal obeys
+    LC_ALL=C tr -d '\11\12\40-\176\200-\377' <"$1" | wc -c
+}
+seen() { # WHAT COMMAND...
+    "${@:2}" >"$scratch/said" 2>&1 || true
+    check "$1: nothing is obeyed" test "$(obeyed "$scratch/said")" = 0
+    check "$1: it is shown" grep -q 'u001b\[31m\|?\[31m' "$scratch/said"
+    check "$1: 8-bit controls, too" test "$(LC_ALL=C grep -c "$(printf '\302\233')" "$scratch/said")" = 0
+}
+seen 'what --from reads' "$program" simulate --from "$scratch/log"
+seen 'a name in a table' "$program" simulate "$scratch/hostile.yaml" --db "$scratch/hostile.db"
+seen 'a name in CSV' "$program" simulate "$scratch/hostile.yaml" --csv
+seen 'a name that is unknown' "$program" simulate --set 'model="\e[31m"'
+seen 'a file that is not there' "$program" simulate "$hostile.yaml"
 echo "1..$count"
 exit $failed

@@ -7,6 +7,7 @@
 #include "cli/frame/help.h"
 #include "cli/frame/message.h"
 #include "cli/frame/output.h"
+#include "cli/frame/visible.h"
 #include "cli/frame/question.h"
 
 #include <fcntl.h>
@@ -213,6 +214,7 @@ int program_run(const struct program *program, int argc, char *const *argv)
     signal(SIGXFSZ, SIG_IGN); /* and so does a file at its size limit */
     foreign_watch();
     occupy_closed_streams();
+    visible_streams();
     keep_freed_memory();
     find_json(argc, argv);
     bool ok = run_words(program, argc, argv, &why);

@@ -69,7 +69,10 @@ void progress_show(uint32_t done, uint32_t total, const char *format, ...)
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (watched) {
-        dprintf(STDERR_FILENO, "\r%.*s\033[K", progress_bytes_of(line, line_room()), line);
+        dprintf(STDERR_FILENO, "\r"); /* a terminal shall obey this */
+        fprintf(stderr, "%.*s", progress_bytes_of(line, line_room()), line);
+        fflush(stderr);
+        dprintf(STDERR_FILENO, "\033[K");
     } else {
         message_progress(done, total, line);
     }

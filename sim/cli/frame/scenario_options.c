@@ -2,14 +2,15 @@
 #include "cli/frame/scenario_options.h"
 
 #include "base/array.h"
-#include "base/files.h"
 #include "base/text.h"
 #include "cli/frame/message.h"
 #include "scenario/server/server_text.h"
 #include "scenario/scenario_keys.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* "model=..." */
 typedef char override_text[sizeof((struct stated_key *)0)->value + 64];
@@ -54,10 +55,12 @@ static void print_unused(const char *file, const struct server_unused *unused)
 
 static bool scenario_options_read_keys(const char *file, struct stated_keys *out, struct error *why)
 {
-    size_t size;
-    char *text = files_text(NULL, file, &size, why);
-    bool ok = text != NULL && server_text_read(text, size, file, out, why);
-    free(text);
+    FILE *in = fopen(file, "r");
+    if (in == NULL) {
+        return error_set(why, file, 0, "cannot be opened: %s", strerror(errno));
+    }
+    bool ok = server_text_read(in, file, out, why);
+    fclose(in);
     return ok;
 }
 

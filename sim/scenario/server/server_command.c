@@ -6,34 +6,53 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD = 512 };
+/* Far more than a server has; for each, all names of options are looked at. */
+enum { WORD = 512, MOST_UNUSED = 500 };
 
 /* ---- words ------------------------------------------------------------------------------- */
 
 static bool ends_command(const char *at)
 {
     bool redirected = isdigit((unsigned char)*at) && (at[1] == '>' || at[1] == '<');
-    return *at == '\0' || redirected || strchr("|;&><#", *at) != NULL;
+    return *at == '\0' || redirected || strchr("|;&><#\n", *at) != NULL;
 }
 
-/* The next word of a shell command, without its quotes; false after the last. */
-static bool server_command_next_word(const char **at, char *out, size_t size)
+/* Does the character behind this backslash stand for itself? */
+static bool is_escape(const char *at, char quote)
+{
+    return at[0] == '\\' && at[1] != '\0' &&
+           (quote == '\0' || (quote == '"' && strchr("\\\"$`", at[1]) != NULL));
+}
+
+/* The next word of a shell command, without its quotes; false after the last. `open`: the text ends
+ * within quotes. */
+static bool read_word(const char **at, char *out, size_t size, bool *open)
 {
     size_t length = 0;
     char quote = '\0';
     *at += strspn(*at, " \t\v");
+    *open = false;
     if (ends_command(*at)) {
         return false;
     }
-    for (; **at != '\0' && (quote != '\0' || strchr(" \t\v|;&><", **at) == NULL); (*at)++) {
+    for (; **at != '\0' && (quote != '\0' || strchr(" \t\v\n|;&><", **at) == NULL); (*at)++) {
+        bool escape = is_escape(*at, quote);
         bool opens = quote == '\0' && (**at == '\'' || **at == '"'), closes = **at == quote;
         quote = opens ? **at : closes ? '\0' : quote;
+        *at += escape;
         if (!opens && !closes && length + 1 < size) {
             out[length++] = **at;
         }
     }
     out[length] = '\0';
+    *open = quote != '\0';
     return true;
+}
+
+static bool server_command_next_word(const char **at, char *out, size_t size)
+{
+    bool open;
+    return read_word(at, out, size, &open);
 }
 
 /* Is the word an option? "-1" and "-.5" are values. */
@@ -103,6 +122,10 @@ static bool read_unused(struct server_said *said, const char *typed, char *name,
         error_usage(why, said->file, said->line, "unknown option '%s'", typed);
         error_expect(why, "an option of %s", said->program->title);
         return error_nearest(why, nearest->flag);
+    }
+    if (said->unused.count >= MOST_UNUSED) {
+        return error_set(why, said->file, said->line, "more than %d options are unknown",
+                         MOST_UNUSED);
     }
     add_unused(said, said->line, typed, known != NULL && known->harmless);
     while (next_value(rest, value, sizeof value)) {
@@ -181,13 +204,14 @@ static const char *behind_program(const struct server_program *program, const ch
     return rest != NULL && strchr(" \t\v", *rest) != NULL ? rest : NULL; /* or the line's end */
 }
 
-static const char *behind_command(struct server_said *said, const char *text)
+static const char *behind_command(const struct server_said *said, const char *text,
+                                  const struct server_program **found)
 {
     for (size_t i = 0; i < said->program_count; i++) {
         const struct server_program *program = &said->programs[i];
         const char *rest = program->reads ? behind_program(program, text) : NULL;
         if (rest != NULL) {
-            said->program = program;
+            *found = program;
             return rest;
         }
     }
@@ -217,12 +241,24 @@ bool server_command_read(struct server_said *said, const char *line, bool *found
     bool ok = true;
     const char *rest = line + strspn(line, " \t");
     *found = false;
-    while (ok && *rest != '#' && (line = behind_command(said, rest)) != NULL) {
+    while (ok && *rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
         *found = true;
         rest = line;
         ok = read_command(said, &rest, why);
     }
     return ok;
+}
+
+bool server_command_is_open(const struct server_said *said, const char *line)
+{
+    const struct server_program *program;
+    char word[WORD];
+    const char *rest =
+        line[strspn(line, " \t")] == '#' ? NULL : behind_command(said, line, &program);
+    bool open = false;
+    while (rest != NULL && !open && read_word(&rest, word, sizeof word, &open)) {
+    }
+    return open;
 }
 
 void server_command_end(struct server_said *said)

@@ -11,6 +11,9 @@
 bool server_command_read(struct server_said *said, const char *line, bool *found,
                          struct error *why);
 
+/* Does the line end within quotes of a command, so that the next one goes on with it? */
+bool server_command_is_open(const struct server_said *said, const char *line);
+
 /* Count as unused an option that only acts together with another one that was not given. Call it
  * after the last line. */
 void server_command_end(struct server_said *said);

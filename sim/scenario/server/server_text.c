@@ -2,12 +2,14 @@
  * by '=' or ':' and a value; a line with a server's command goes to server_command.h. */
 #include "scenario/server/server_text.h"
 
+#include "base/array.h"
 #include "base/text.h"
 #include "scenario/server/server_command.h"
 #include "scenario/server/server_complete.h"
 #include "scenario/server/server_setting.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +80,7 @@ static const char *server_text_find_value(const char *line, const char *name)
     return NULL;
 }
 
+enum { MOST_WRAPPED = 64, LONGEST = 16 << 20 };
 enum { SHORTEST = 3 }; /* names of a log; shorter ones are a command line's */
 
 static bool read_settings(struct server_said *said, const char *line, struct error *why)
@@ -163,44 +166,91 @@ static bool server_text_read_line(struct server_said *said, const char *line, st
     return server_command_read(said, line, &found, why) && (found || read_log(said, line, why));
 }
 
-/* A copy in which a line that ends in a backslash goes on: '\v' stands for its end, and a blank for
- * a byte that no text has. */
-static char *join_lines(const char *text, size_t size)
+/* Lines that are read and not yet looked at, each with its '\n'. */
+struct lines {
+    FILE *in;
+    const char *file;
+    char *text;
+    size_t used, capacity;
+};
+
+/* A byte of a text; a blank for one that no text has. */
+static int read_byte(FILE *in)
 {
-    char *copy = malloc(size + 1);
-    for (size_t i = 0; copy != NULL && i < size; i++) {
-        bool ends = text[i] == '\n' && i > 0 && (copy[i - 1] == '\\' || copy[i - 1] == '\v');
-        bool carriage = text[i] == '\r' && i > 0 && copy[i - 1] == '\\';
-        copy[i] = text[i] == '\0' || text[i] == '\v' || text[i] == '\r' ? ' ' : text[i];
-        if (carriage) { /* its '\n' comes next */
-            copy[i - 1] = ' ';
-            copy[i] = '\\';
-        } else if (ends) {
-            copy[i - 1] = ' ';
-            copy[i] = '\v';
-        }
+    int c = getc_unlocked(in), next = c == '\r' ? getc_unlocked(in) : EOF;
+    if (c == '\r' && next == '\n') {
+        return '\n';
     }
-    if (copy != NULL) {
-        copy[size] = '\0';
+    if (c == '\r') {
+        ungetc(next, in);
     }
-    return copy;
+    return c == '\0' || c == '\v' || c == '\r' ? ' ' : c;
 }
 
-static bool server_text_read_lines(struct server_said *said, char *text, struct error *why)
+/* Read a line, and those that its backslashes join to it: '\v' stands for the end of one. */
+static bool server_text_read_on(struct lines *lines, struct error *why)
 {
+    size_t start = lines->used;
+    for (int c = ' '; c != '\n';) {
+        if (lines->used > LONGEST) {
+            return error_set(why, lines->file, 0, "a line is longer than %d MiB", LONGEST >> 20);
+        }
+        if (!array_reserve(&lines->text, &lines->capacity, lines->used + 2, 1, why)) {
+            return false;
+        }
+        c = read_byte(lines->in);
+        if (c == '\n' && lines->used > start && lines->text[lines->used - 1] == '\\') {
+            lines->text[lines->used - 1] = ' ';
+            c = '\v';
+        }
+        c = c == EOF ? '\n' : c;
+        lines->text[lines->used++] = (char)c;
+        lines->text[lines->used] = '\0';
+    }
+    return !ferror(lines->in) ||
+           error_set(why, lines->file, 0, "cannot be read: %s", strerror(errno));
+}
+
+/* The bytes of the first line; 0: there is none. A quote that a command opens goes on in the next
+ * lines, unless none of them closes it. */
+static bool server_text_read_first(const struct server_said *said, struct lines *lines,
+                                   size_t *bytes, struct error *why)
+{
+    bool open = true;
+    *bytes = 0;
+    for (int more = 0; open && more < MOST_WRAPPED; more++) {
+        if (*bytes == lines->used && feof(lines->in)) {
+            break;
+        }
+        if (*bytes == lines->used && !server_text_read_on(lines, why)) {
+            return false;
+        }
+        char *end = strchr(lines->text + *bytes, '\n');
+        *end = '\0';
+        open = server_command_is_open(said, lines->text);
+        *end = '\n';
+        *bytes = (size_t)(end - lines->text) + 1;
+    }
+    *bytes = open && *bytes > 0 ? strcspn(lines->text, "\n") + 1 : *bytes;
+    for (size_t i = 0; i < *bytes; i++) {
+        char *byte = &lines->text[i];
+        *byte = *byte != '\n' ? *byte : i + 1 == *bytes ? '\0' : '\v';
+    }
+    return true;
+}
+
+static bool server_text_read_lines(struct server_said *said, struct lines *lines, struct error *why)
+{
+    size_t bytes = 0;
     bool ok = true;
     said->line = 1;
-    for (char *line = text; ok && line != NULL;) {
-        char *end = strchr(line, '\n');
-        if (end != NULL) {
-            *end = '\0';
+    while (ok && (ok = server_text_read_first(said, lines, &bytes, why)) && bytes > 0) {
+        ok = server_text_read_line(said, lines->text, why);
+        for (size_t i = 0; ok && i < bytes; i++) {
+            said->line += lines->text[i] == '\v' || lines->text[i] == '\0';
         }
-        ok = server_text_read_line(said, line, why);
-        for (; *line != '\0'; line++) {
-            said->line += *line == '\v';
-        }
-        said->line++;
-        line = end != NULL ? end + 1 : NULL;
+        lines->used -= bytes;
+        memmove(lines->text, lines->text + bytes, lines->used + 1);
     }
     return ok;
 }
@@ -228,20 +278,16 @@ static bool no_server(const struct server_said *said, struct error *why)
         programs);
 }
 
-bool server_text_read(const char *text, size_t size, const char *file, struct stated_keys *out,
-                      struct error *why)
+bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struct error *why)
 {
     struct server_said said = {.file = file};
+    struct lines lines = {.in = in, .file = file};
     for (int i = 0; i < STATED_KNOWN; i++) {
         said.all[i].key = known_keys[i];
     }
     said.programs = server_programs(&said.program_count, why);
-    char *copy = said.programs != NULL ? join_lines(text, size) : NULL;
-    if (copy == NULL) {
-        return said.programs != NULL && error_set(why, file, 0, "out of memory");
-    }
-    bool ok = server_text_read_lines(&said, copy, why);
-    free(copy);
+    bool ok = said.programs != NULL && server_text_read_lines(&said, &lines, why);
+    free(lines.text);
     if (ok && said.program == NULL) {
         return no_server(&said, why);
     }

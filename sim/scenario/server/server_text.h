@@ -25,6 +25,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Keys that code reads or fills in, in the order in which they are told, and facts that are no key;
  * then those that only options set (server_program.h). */
@@ -81,10 +82,9 @@ struct stated_keys {
     struct server_unused unused;
 };
 
-/* Read the `size` bytes of `text`; `file` names them in messages. Fails if nothing in them is a
+/* Read `in` to its end, which messages call `file`, however long it is. Fails if nothing in it is a
  * server's, if a value is invalid or missing, if two commands start servers, and (a usage error) if
  * an unknown option resembles a used one. */
-bool server_text_read(const char *text, size_t size, const char *file, struct stated_keys *out,
-                      struct error *why);
+bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struct error *why);
 
 #endif

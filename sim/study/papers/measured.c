@@ -6,7 +6,6 @@
 #include "study/papers/measured_detail.h"
 #include "study/papers/measured_number.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -52,9 +51,6 @@ static bool read_conditions(const json_t *object, const char *path, struct measu
     const char *model = json_string_value(json_object_get(object, "model_id"));
     const json_t *rate = json_object_get(object, "request_rate");
     text_copy(out->model, sizeof out->model, model != NULL ? model : "");
-    for (char *c = out->model; *c != '\0'; c++) {
-        *c = iscntrl((unsigned char)*c) ? '?' : *c; /* it is shown on a terminal */
-    }
     if (json_is_string(rate)) {
         out->rate = strcmp(json_string_value(rate), "inf") == 0 ? (double)INFINITY : (double)NAN;
         return true;

@@ -42,7 +42,11 @@ static const char *said_of(const char *text)
     static char out[ERROR_TEXT];
     static struct stated_keys keys;
     struct error why;
-    if (!server_text_read(text, strlen(text), "f", &keys, &why)) {
+    FILE *in = fmemopen((char *)text, strlen(text), "r");
+    assert_non_null(in);
+    bool read = server_text_read(in, "f", &keys, &why);
+    fclose(in);
+    if (!read) {
         error_format(&why, out, sizeof out);
         return out;
     }

@@ -17,11 +17,22 @@ static struct error why;
 
 enum { TEXT = 1024 };
 
+static bool read_text(const char *text, struct stated_keys *keys)
+{
+    FILE *in = tmpfile();
+    assert_non_null(in);
+    fputs(text, in);
+    rewind(in);
+    bool read = server_text_read(in, "f", keys, &why);
+    fclose(in);
+    return read;
+}
+
 /* Returns false with the message in `out`, which is empty otherwise. */
 static bool read_keys(const char *text, struct stated_keys *keys, char out[TEXT])
 {
     out[0] = '\0';
-    if (!server_text_read(text, strlen(text), "f", keys, &why)) {
+    if (!read_text(text, keys)) {
         error_format(&why, out, TEXT);
         return false;
     }
@@ -131,6 +142,18 @@ static const struct {
      "model=m@1 system=vllm@0 compile=eager@1"},
     {"an image with its tag", "docker run --gpus all \\\n vllm/vllm-openai:v0.22.1 --model org/m",
      "model=org/m@1 system=vllm@0 engine=vllm-0.22@1"},
+    {"quotes that wrap, and what follows them",
+     "vllm serve m --compilation-config '{\"a\": 1,\n  \"b\": 2}' --max-num-seqs 64 \\\n -tp 2\n"
+     "GPU KV cache size: 41,408 tokens\n",
+     "model=m@1 system=vllm@0 tensor_parallel=2@3 max_sequences=64@2 kv_pool_tokens=41408@4"},
+    {"a quote that nothing closes",
+     "vllm serve isn't up\nGPU KV cache size: 41,408 tokens\nsome text\n",
+     "model=isnt up@1 system=vllm@0 kv_pool_tokens=41408@2"},
+    {"backslashes as a shell reads them",
+     "vllm serve 'it'\\''s' --served-model-name \"a\\\"b\" -tp 2",
+     "model=it's@1 system=vllm@0 tensor_parallel=2@1"},
+    {"lines of Windows", "vllm serve m \\\r\n -tp 2\r\nGPU KV cache size: 41,408 tokens\r\n",
+     "model=m@1 system=vllm@0 tensor_parallel=2@2 kv_pool_tokens=41408@3"},
     {"names inside others are not settings",
      "vllm:x{served_model_name=\"no\",hf_model=\"no\",model_name=\"m\"} 1",
      "model=m@1 system=vllm@0"},
@@ -205,10 +228,50 @@ static void unused_options_are_many_or_long(void **state)
     for (int i = 0; i < SERVER_UNUSED + 2; i++) {
         strcat(text, " --foo");
     }
-    assert_true(server_text_read(text, strlen(text), "f", &keys, &why));
+    assert_true(read_text(text, &keys));
     assert_int_equal(keys.unused.count, SERVER_UNUSED + 3);
     assert_int_equal(strlen(keys.unused.all[0].name), sizeof keys.unused.all[0].name - 1);
     assert_string_equal(keys.unused.all[SERVER_UNUSED - 1].name, "--foo");
+}
+
+/* A log of weeks is read to its end. */
+static void long_texts_are_read_whole(void **state)
+{
+    (void)state;
+    struct stated_keys keys;
+    FILE *in = tmpfile();
+    assert_non_null(in);
+    for (int i = 0; i < 200000; i++) {
+        fprintf(
+            in,
+            "INFO 11-27 10:00:00 a line of a log in which a server says nothing of itself, number %d\n",
+            i);
+    }
+    fputs("vllm serve m -tp 2\n", in);
+    assert_true(ftell(in) > 16 << 20);
+    rewind(in);
+    bool read = server_text_read(in, "f", &keys, &why);
+    fclose(in);
+    assert_true(read);
+    assert_int_equal(keys.all[STATED_TENSOR_PARALLEL].line, 200001);
+}
+
+/* Names of options are compared with all known ones, so there may not be any number. */
+static void unknown_options_are_few(void **state)
+{
+    (void)state;
+    struct stated_keys keys;
+    FILE *in = tmpfile();
+    assert_non_null(in);
+    fputs("vllm serve m", in);
+    for (int i = 0; i < 30000; i++) {
+        fprintf(in, " --unknown-opt-%d 1", i);
+    }
+    rewind(in);
+    bool read = server_text_read(in, "f", &keys, &why);
+    fclose(in);
+    assert_false(read);
+    assert_string_equal(why.found, "more than 500 options are unknown");
 }
 
 static const struct {
@@ -266,6 +329,8 @@ int main(void)
         cmocka_unit_test(keys_are_keys_with_their_lines),
         cmocka_unit_test(options_without_effect_are_told),
         cmocka_unit_test(unused_options_are_many_or_long),
+        cmocka_unit_test(long_texts_are_read_whole),
+        cmocka_unit_test(unknown_options_are_few),
         cmocka_unit_test(mistakes_are_told_with_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
