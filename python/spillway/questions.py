@@ -292,11 +292,13 @@ def curve(trace: Any, policy: Any = None, sizes: Optional[Sequence] = None, *, b
 
 def names(kind: str) -> Rows:
     """The names of a kind, with what is said of each: "models", "hardware", "systems", "policies", "mechanisms",
-    "traces", "engines", "routers"; "columns" says what those of simulate() and whatif() are.
+    "traces", "engines", "routers"; or the "columns" of simulate() and whatif(), with their units.
 
     >>> import spillway
     >>> [row["hardware"] for row in spillway.names("hardware") if row["hbm_bytes"] and row["hbm_bytes"] > 200e9]
     ['b300', 'gb300']
+    >>> {row["column"]: row["unit"] for row in spillway.names("columns") if row["data"]}["hbm_bytes"]
+    'bytes'
     """
     rows, about = _ask("list", [kind], [])
     return Rows(rows, **about)

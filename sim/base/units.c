@@ -73,35 +73,40 @@ enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
 #define WHOLE "INTEGER"
 #define REAL "REAL"
 static const struct {
-    const char *sql;
+    const char *name, *sql;
     enum unit stated;
     double ns;
     const char *noun, *example;
     bool bare; /* a number without a suffix may mean this unit */
 } kinds[] = {
-    [UNIT_TEXT] = {"TEXT", UNIT_TEXT},
-    [UNIT_COUNT] = {REAL, UNIT_COUNT, 0, "a number", "4", true},
-    [UNIT_SHARE] = {REAL, UNIT_SHARE, 0, "a share", "30%", true},
-    [UNIT_TIMES] = {REAL, UNIT_TIMES, 0, "a multiple", "3x", false},
-    [UNIT_TOKENS] = {WHOLE, UNIT_TOKENS, 0, "a number of tokens", "128K", true},
-    [UNIT_BYTES] = {WHOLE, UNIT_BYTES, 0, "a size", "8GiB", false},
-    [UNIT_NS] = {WHOLE, UNIT_NS, 1, "a time", "12us", false},
-    [UNIT_BYTES_PER_S] = {REAL, UNIT_BYTES_PER_S, 0, "a rate", "26GB/s", false},
-    [UNIT_FLOP_PER_S] = {REAL, UNIT_FLOP_PER_S, 0, "a rate of work", "150TFLOP/s", false},
-    [UNIT_WHOLE] = {WHOLE, UNIT_COUNT},
-    [UNIT_FLAG] = {WHOLE, UNIT_COUNT},
-    [UNIT_US] = {REAL, UNIT_NS, 1e3},
-    [UNIT_MS] = {REAL, UNIT_NS, 1e6},
-    [UNIT_PER_S] = {REAL, UNIT_COUNT},
-    [UNIT_DOLLARS] = {REAL, UNIT_COUNT},
-    [UNIT_JSON] = {"TEXT", UNIT_TEXT},
-    [UNIT_PERCENT] = {REAL, UNIT_SHARE},
-    [UNIT_PERCENT_TENTHS] = {REAL, UNIT_SHARE},
-    [UNIT_CHANGE] = {REAL, UNIT_SHARE},
-    [UNIT_MS_AS_S] = {REAL, UNIT_NS, 1e6},
-    [UNIT_DURATION] = {REAL, UNIT_NS, 1e3},
-    [UNIT_ROUGH] = {REAL, UNIT_COUNT},
+    [UNIT_TEXT] = {"text", "TEXT", UNIT_TEXT},
+    [UNIT_COUNT] = {"number", REAL, UNIT_COUNT, 0, "a number", "4", true},
+    [UNIT_SHARE] = {"share", REAL, UNIT_SHARE, 0, "a share", "30%", true},
+    [UNIT_TIMES] = {"times", REAL, UNIT_TIMES, 0, "a multiple", "3x", false},
+    [UNIT_TOKENS] = {"tokens", WHOLE, UNIT_TOKENS, 0, "a number of tokens", "128K", true},
+    [UNIT_BYTES] = {"bytes", WHOLE, UNIT_BYTES, 0, "a size", "8GiB", false},
+    [UNIT_NS] = {"ns", WHOLE, UNIT_NS, 1, "a time", "12us", false},
+    [UNIT_BYTES_PER_S] = {"bytes/s", REAL, UNIT_BYTES_PER_S, 0, "a rate", "26GB/s", false},
+    [UNIT_FLOP_PER_S] = {"FLOP/s", REAL, UNIT_FLOP_PER_S, 0, "a rate of work", "150TFLOP/s", false},
+    [UNIT_WHOLE] = {"integer", WHOLE, UNIT_COUNT},
+    [UNIT_FLAG] = {"flag", WHOLE, UNIT_COUNT},
+    [UNIT_US] = {"us", REAL, UNIT_NS, 1e3},
+    [UNIT_MS] = {"ms", REAL, UNIT_NS, 1e6},
+    [UNIT_PER_S] = {"1/s", REAL, UNIT_COUNT},
+    [UNIT_DOLLARS] = {"dollars", REAL, UNIT_COUNT},
+    [UNIT_JSON] = {"JSON", "TEXT", UNIT_TEXT},
+    [UNIT_PERCENT] = {"share", REAL, UNIT_SHARE},
+    [UNIT_PERCENT_TENTHS] = {"share", REAL, UNIT_SHARE},
+    [UNIT_CHANGE] = {"share", REAL, UNIT_SHARE},
+    [UNIT_MS_AS_S] = {"ms", REAL, UNIT_NS, 1e6},
+    [UNIT_DURATION] = {"us", REAL, UNIT_NS, 1e3},
+    [UNIT_ROUGH] = {"number", REAL, UNIT_COUNT},
 };
+
+const char *unit_name(enum unit unit)
+{
+    return kinds[unit].name;
+}
 
 const char *unit_sql(enum unit unit)
 {

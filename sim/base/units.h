@@ -43,6 +43,9 @@ enum unit {
     UNIT_ROUGH,          /* a plain number of two digits: "17", "120", "0.93" */
 };
 
+/* How data call the unit: "bytes", "ms", "text". */
+const char *unit_name(enum unit unit);
+
 /* Are the numbers of this unit whole? */
 bool unit_is_whole(enum unit unit);
 

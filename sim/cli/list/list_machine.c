@@ -6,11 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FIGURE, VALUE, BASIS, FROM, SOURCE, COLUMNS };
+enum { FIGURE, VALUE, FIRST, LAST, UNIT, BASIS, FROM, SOURCE, COLUMNS };
 
 static const struct frame_column columns[COLUMNS] = {
     [FIGURE] = {.key = "figure", .title = "figure"},
-    [VALUE] = {.key = "value", .title = "value", .unit = UNIT_COUNT},
+    [VALUE] = {.title = "value", .unit = UNIT_COUNT},
+    [FIRST] = {.key = "first", .unit = UNIT_COUNT},
+    [LAST] = {.key = "last", .unit = UNIT_COUNT},
+    [UNIT] = {.key = "unit"},
     [BASIS] = {.key = "basis", .title = "basis"},
     [FROM] = {.key = "stated_in", .title = "stated in"},
     [SOURCE] = {.key = "source", .title = "source", .wrap = true},
@@ -24,6 +27,9 @@ static void put_values(const struct curve *curve, enum unit unit, struct frame *
     units_format(curve->value[curve->count - 1], unit, last, sizeof last);
     frame_textf(frame, VALUE, "%s%s%s", first, curve->count > 1 ? " … " : "",
                 curve->count > 1 ? last : "");
+    frame_number(frame, FIRST, curve->value[0]);
+    frame_number(frame, LAST, curve->value[curve->count - 1]);
+    frame_text(frame, UNIT, unit_name(unit));
 }
 
 static void list_machine_put_figure(const struct profile *profile, enum curve_id id,

@@ -75,6 +75,8 @@ const struct list list_mechanisms = {"mechanisms", LIST_COLUMNS(mechanism_column
 static const struct frame_column column_columns[] = {
     {.key = "column", .title = "column"},
     {.key = "short", .title = "or"},
+    {.key = "unit"},
+    {.key = "data", .unit = UNIT_FLAG}, /* do rows of data have it? */
     {.key = "what", .title = "what it is", .wrap = true},
 };
 
@@ -82,8 +84,9 @@ static bool list_words_add_columns(struct frame *frame, struct error *why)
 {
     (void)why;
     for (const struct column *const *at = column_rows; *at != NULL; at++) {
-        const char *label = (*at)->label != NULL ? (*at)->label : "";
-        frame_add(frame, (const char *[]){(*at)->name, label, (*at)->what}, 3);
+        const char *unit = unit_name((*at)->unit);
+        frame_add(frame, (const char *[]){(*at)->name, (*at)->label, unit, NULL, (*at)->what}, 5);
+        frame_number(frame, 3, (*at)->read == NULL);
     }
     return true;
 }
