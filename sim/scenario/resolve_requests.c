@@ -50,15 +50,20 @@ static bool find_file(const struct node *node, char path[WORKLOAD_PATH], struct 
                       why);
 }
 
-/* Report the first few faults with their lines. */
+/* Report the first faults with their lines: so many as find room whole. */
 static bool show_faults(const struct complaints *complaints, struct error *why)
 {
     char text[sizeof why->expected] = "";
     size_t used = 0;
-    for (uint32_t i = 0; i < complaints_shown(complaints) && used < sizeof text; i++) {
+    for (uint32_t i = 0; i < complaints_shown(complaints); i++) {
         const struct error *fault = &complaints->shown[i];
-        used += (size_t)snprintf(text + used, sizeof text - used, "%sline %d: %s",
-                                 i > 0 ? "; " : "none, but ", fault->line, fault->found);
+        size_t length = (size_t)snprintf(text + used, sizeof text - used, "%sline %d: %s",
+                                         i > 0 ? "; " : "none, but ", fault->line, fault->found);
+        if (length >= sizeof text - used) {
+            text[used] = '\0';
+            break;
+        }
+        used += length;
     }
     return used == 0 ? false : error_expect(why, "%s", text);
 }
