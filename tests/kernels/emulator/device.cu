@@ -163,7 +163,7 @@ static size_t memory_bytes()
     const char *asked = getenv("EMULATOR_MEMORY");
     char name[20] = ",";
     if (asked == nullptr) {
-        return (size_t)128 << 20;
+        return (size_t)192 << 20;
     }
     prctl(PR_GET_NAME, name + 1);
     const char *own = strstr(asked, strcat(name, "="));
