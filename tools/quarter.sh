@@ -180,11 +180,12 @@ use_cublas() {
     [ -z "$found" ] || export LD_LIBRARY_PATH=${found%/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 }
 
-# Keep what is measured outside of OUT, too.
+# Keep what is measured outside of OUT, too. A copy is as old as what it was made of, so that a file which was finished
+# meanwhile is newer.
 keep() {
-    local from
+    local from new=$KEPT/new.$BASHPID
     for from in "$out"/profile.yaml.part "$out"/profile.yaml; do
-        [ ! "$from" -nt "$KEPT/profile.yaml" ] || { cp "$from" "$KEPT/new" && mv "$KEPT/new" "$KEPT/profile.yaml"; }
+        [ ! "$from" -nt "$KEPT/profile.yaml" ] || { cp -p "$from" "$new" && mv "$new" "$KEPT/profile.yaml"; }
     done
 }
 keep_on() {
