@@ -228,7 +228,7 @@ class Band:
     def __init__(self, name, judges, server=None):
         self.name, self.server = name, server
         own = [judge for judge in judges if self.holds(judge) and judge.factor() is not None]
-        self.median = statistics_of([judge.factor() for judge in own])
+        self.median = median_of([judge.factor() for judge in own])
         steps = [judge for judge in own if judge.times_step()]
         self.rows = len(steps)
         self.largest = math.ceil(100 * max((judge.factor() for judge in steps), default=0) - 1e-6) / 100
@@ -286,7 +286,7 @@ class Band:
         return start + f"{100 / self.largest - 100:+.0f} … {100 * self.largest - 100:+.0f} % |"
 
 
-def statistics_of(factors):
+def median_of(factors):
     """The median factor; None of no rows."""
     return math.exp(statistics.median(map(math.log, factors))) if factors else None
 
@@ -442,7 +442,7 @@ def summary(judges, bands):
     text += "".join(class_line(band.name, judges, band.median) for band in bands)
     for name in ("geometry", "trace", "saturated server", "pool", "ranking", None):
         factors = [judge.factor() for judge in judges if judge.kind == name and judge.factor() is not None]
-        text += class_line(name, judges, statistics_of(factors))
+        text += class_line(name, judges, median_of(factors))
     text += ("\n## Error bands\n\n| class | figures of whole steps | off by at most | unseen rows inside | error band |\n"
              "|---|---:|---:|---:|---|\n")
     return text + "".join(band.shown() + "\n" for band in bands if band.server is None or band.tells()) + used(judges)

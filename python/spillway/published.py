@@ -111,16 +111,13 @@ class Row:
         if not self.ranks:
             self.read_published()
 
-    def fault(self, text):
-        return Fault(f"{self.paper.path}:{self.node.line}: {text}")
-
     def read_published(self):
         """ "1490us", or "1490us..1517us"; of a row that is not comparable, any text."""
         ends = [quantity(text.strip()) for text in str(self.published).split("..")]
         if len(ends) > 2 or None in ends or ends[0][1] != ends[-1][1] or not 0 < ends[0][0] <= ends[-1][0]:
             if self.reason is None:
-                raise self.fault(f"'{self.published}' is not a published figure\n"
-                                 "  expected: a figure with its unit, or two: 1490us..1517us")
+                raise self.paper.fault(self.node, f"'{self.published}' is not a published figure\n"
+                                       "  expected: a figure with its unit, or two: 1490us..1517us")
             return
         self.unit, self.least, self.most = ends[0][1], ends[0][0], ends[-1][0]
 
@@ -156,17 +153,22 @@ class Paper:
         for node in tree["rows"]:
             unknown = set(node) - ROW_KEYS
             if unknown or "what" not in node:
-                raise Fault(f"{path}:{node.line}: " +
-                            (f"unknown key '{min(unknown)}' of a row" if unknown else "'what' is missing here"))
+                raise self.fault(node, f"unknown key '{min(unknown)}' of a row" if unknown else "'what' is missing here")
             self.rows += self.read(node)
         self.used = any(row.used for row in self.rows)
+
+    def fault(self, node, text):
+        return Fault(f"{self.path}:{node.line}: {text}")
 
     def read(self, node):
         """The rows of a node: one, or one for each value that is swept, end that is published, or figure served."""
         title = node["what"]
         if "served" in node:
+            unknown = [key for key in node["served"] if key not in SERVED]
+            if unknown:
+                raise self.fault(node, f"'{unknown[0]}' is not a figure of 'served'\n  expected: {', '.join(SERVED)}")
             made = [Row(self, node, f"{title}, {SERVED[key][0]}", value, figure=key)
-                    for key, value in node["served"].items() if self.serves(node, key)]
+                    for key, value in node["served"].items()]
             overlays = [[{}]] * len(made)
         elif "across" in node:
             made = [Row(self, node, title, value, end) for end, value in node["published"].items()]
@@ -175,7 +177,7 @@ class Paper:
             (key, values), = node["sweep"].items()
             published = node.get("published", [None] * len(values))
             if len(published) != len(values):
-                raise Fault(f"{self.path}:{node.line}: 'published' needs a figure for each of {len(values)} values")
+                raise self.fault(node, f"'published' needs a figure for each of {len(values)} values")
             made = [Row(self, node, f"{title}, {key} {value if isinstance(value, str) else 'as listed'}", figure)
                     for value, figure in zip(values, published)]
             overlays = [[_nested(key, value)] for value in values]
@@ -185,19 +187,13 @@ class Paper:
             self.add_runs(row, cases)
         return made
 
-    def serves(self, node, key):
-        if key not in SERVED:
-            raise Fault(f"{self.path}:{node.line}: '{key}' is not a figure of 'served'\n"
-                        f"  expected: {', '.join(SERVED)}")
-        return True
-
     def add_runs(self, row, cases):
         node, base = row.node, [self.tree.get("scenario", {}), row.node.get("set", {})]
         if row.ranks:
             row.cases = [{place: _layers(*base, cases[0], one) for place, one in enumerate(node["rank"])}]
         elif row.take or row.reason is None:
             if not row.take:
-                raise row.fault("'take' is missing here")
+                raise self.fault(node, "'take' is missing here")
             roles = [("run", {}), *(("minus", one) for one in terms(node.get("minus"))),
                      *((f"against {i}", one) for i, one in enumerate(terms(node.get("against"))))]
             row.cases = [{role: _layers(*base, case, own) for role, own in roles} for case in cases]
