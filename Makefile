@@ -87,8 +87,8 @@ SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g1' OPTIMIZE_TESTS='-O0 -g
 OPTIMIZED_CASES = ablate advise bands examples plan plan_verdict plot plot_footer replications report residency same_bytes \
                   serving synthetic trace_bands trace_fit whatif
 CHECKED_CASES = $(filter-out $(OPTIMIZED_CASES),$(CASES))
-OPTIMIZED_UNITS = $(patsubst %,tests/unit/%, decode/test_timing run/test_outcome run/test_replays \
-                    serving/test_decode_surface serving/test_surface_error study/test_ablation \
+OPTIMIZED_UNITS = $(patsubst %,tests/unit/%, decode/test_timing predict/test_outcome predict/test_replays \
+                    predict/test_decode_surface predict/test_surface_error study/test_ablation \
                     study/test_advice study/test_planning study/test_replication study/test_sweep \
                     study/test_whatif trace/test_fit)
 FULL_UNITS = $(sort $(OPTIMIZED_UNITS) $(patsubst %.c,%,$(shell grep -l 'unit/fixture/rounds.h' tests/unit/*/test_*.c)))
@@ -191,8 +191,8 @@ analyze: packages ## follow pointers through functions: null, freed, closed twic
 
 # Two families of runs: with a recording, and with a trace that threads generate and share.
 tsan: packages ## look for data races in the disk cache and in small sweeps (minutes, most of them to build)
-	$(SUBMAKE) $(RACES) build/tsan/spillway build/tsan/tests/unit/base/test_disk_cache
-	@TSAN_OPTIONS=halt_on_error=1 build/tsan/tests/unit/base/test_disk_cache
+	$(SUBMAKE) $(RACES) build/tsan/spillway build/tsan/tests/unit/core/test_disk_cache
+	@TSAN_OPTIONS=halt_on_error=1 build/tsan/tests/unit/core/test_disk_cache
 	@cd build/tsan && for trace in smollm2-135m "$(CURDIR)/traces/smollm2-135m.yaml"; do \
 	    TSAN_OPTIONS=halt_on_error=1 XDG_CACHE_HOME=cache ./spillway simulate --set model=smollm2-135m --set hardware=a40 --set context=512 \
 	      --set steps=4 --set 'sweep={system: [fullattn, retroinfer, clo], batch: [1, 2]}' --set "trace=$$trace" \
@@ -349,7 +349,7 @@ $(OUT)/tests/bench/%: $(OUT)/tests/bench/%.o $(LIBRARY)
 	$(LINK)
 
 # A replay that is kept on disk belongs to the sources that made it.
-REPLAYING := $(sort $(wildcard sim/base/*.[ch] sim/trace/*.[ch] sim/trace/*/*.[ch] sim/policy/*.[ch] \
+REPLAYING := $(sort $(wildcard sim/core/*.[ch] sim/trace/*.[ch] sim/trace/*/*.[ch] sim/policy/*.[ch] \
                                sim/decode/replay/*.[ch]))
 $(OUT)/sim/decode/replay/replay_kept.o: override CPPFLAGS += -DREPLAY_SOURCES='"$(shell cat $(REPLAYING) | sha256sum | cut -c1-32)"'
 $(OUT)/sim/decode/replay/replay_kept.o: $(REPLAYING)
@@ -358,8 +358,8 @@ $(OUT)/sim/decode/replay/replay_kept.o: $(REPLAYING)
 $(OUT)/sources $(OUT)/commit: FORCE
 	@mkdir -p $(@D) && tools/identity.sh $(@F) >$@.new && \
 	    if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-$(OUT)/sim/base/version.o: $(OUT)/sources
-$(OUT)/sim/base/version.o: override CPPFLAGS += -DSPILLWAY_SOURCES='"$(shell cat $(OUT)/sources)"'
+$(OUT)/sim/core/version.o: $(OUT)/sources
+$(OUT)/sim/core/version.o: override CPPFLAGS += -DSPILLWAY_SOURCES='"$(shell cat $(OUT)/sources)"'
 $(OUT)/sim/main.o $(OUT)/calibrate/harness/main.o: $(OUT)/commit
 $(OUT)/sim/main.o $(OUT)/calibrate/harness/main.o: override CPPFLAGS += -DSPILLWAY_COMMIT='"$(shell cat $(OUT)/commit)"'
 

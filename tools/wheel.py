@@ -70,7 +70,7 @@ def said(*command):
 
 
 def version_of(top):
-    header = (top / "sim/base/version.h").read_text(encoding="utf-8")
+    header = (top / "sim/core/version.h").read_text(encoding="utf-8")
     return re.search(r'SPILLWAY_VERSION "([^"]*)"', header)[1]
 
 

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 
 /* Values of cublasStatus_t, cublasOperation_t, cudaDataType_t, cublasComputeType_t and
  * cublasGemmAlgo_t. */

@@ -19,8 +19,8 @@
 #define CALIBRATE_DEVICE_DEVICE_H
 
 extern "C" {
-#include "base/error.h"
-#include "base/units.h"
+#include "core/error.h"
+#include "core/units.h"
 }
 #include "calibrate/device/ptx.cuh"
 #include "calibrate/measure/group.h"

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 
 struct gpu_facts {
     char name[256];      /* "NVIDIA H200" */

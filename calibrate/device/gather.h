@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 
 #define GATHER_THREADS 256
 

@@ -1,6 +1,6 @@
 #include "calibrate/device/nvml.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 
 struct nvml_state {
     char driver[80];             /* "580.82.07" */

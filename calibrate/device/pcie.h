@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 
 /* 0: unknown. */
 struct pcie_link {

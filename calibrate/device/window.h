@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 
 /* A buffer for window_map() is aligned to WINDOW_PAGE, and its size is a multiple of it. */
 #define WINDOW_PAGE ((size_t)65536)

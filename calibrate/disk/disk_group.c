@@ -5,8 +5,8 @@
  * and MOST_BYTES, so that all samples together stay below disk_most_read and disk_most_written,
  * whatever their number of seconds.
  */
-#include "base/array.h"
-#include "base/random.h"
+#include "core/array.h"
+#include "core/random.h"
 #include "calibrate/disk/groups.h"
 #include "calibrate/disk/reads.h"
 

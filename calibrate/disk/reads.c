@@ -1,6 +1,6 @@
 #include "calibrate/disk/reads.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "calibrate/measure/measure.h"
 
 #include <liburing.h>

@@ -6,8 +6,8 @@
 #ifndef CALIBRATE_DISK_READS_H
 #define CALIBRATE_DISK_READS_H
 
-#include "base/error.h"
-#include "place/tier.h"
+#include "core/error.h"
+#include "machine/tier.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "calibrate/disk/scratch.h"
 
-#include "base/random.h"
+#include "core/random.h"
 #include "calibrate/disk/drive.h"
 #include "calibrate/measure/measure.h"
 #include "calibrate/measure/room.h"

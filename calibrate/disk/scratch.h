@@ -11,7 +11,7 @@
 #ifndef CALIBRATE_DISK_SCRATCH_H
 #define CALIBRATE_DISK_SCRATCH_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stddef.h>
 #include <stdint.h>

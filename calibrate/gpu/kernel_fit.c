@@ -3,7 +3,7 @@
  * Least Squares Problems, 1974, chapter 23: it is unconstrained over those that are above 0). */
 #include "calibrate/gpu/kernel_fit.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "calibrate/measure/statistics.h"
 
 #include <gsl/gsl_multifit.h>

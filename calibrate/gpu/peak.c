@@ -1,6 +1,6 @@
 #include "calibrate/gpu/peak.h"
 
-#include "base/units.h"
+#include "core/units.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 
 /* Products run back to back in windows of about this long. */
 #define PEAK_WINDOW_NS 50e6

@@ -1,7 +1,7 @@
 #include "calibrate/gpu/projections.h"
 
-#include "base/array.h"
-#include "base/find.h"
+#include "core/array.h"
+#include "core/find.h"
 
 #include <stdio.h>
 #include <stdlib.h>

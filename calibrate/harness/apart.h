@@ -3,7 +3,7 @@
 #ifndef CALIBRATE_HARNESS_APART_H
 #define CALIBRATE_HARNESS_APART_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 struct apart {
     const char *name; /* of the process, as ps shows it; Linux keeps 15 characters */

@@ -1,8 +1,8 @@
 #include "calibrate/harness/curve_write.h"
 
-#include "base/quote.h"
+#include "core/quote.h"
 #include "calibrate/harness/thin.h"
-#include "hardware/profile.h"
+#include "machine/profile.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* The harness: runs `calibrate` with the options that sim/cli/calibrate.c describes. */
-#include "base/name.h"
-#include "base/text.h"
-#include "base/units.h"
-#include "base/version.h"
+#include "core/name.h"
+#include "core/text.h"
+#include "core/units.h"
+#include "core/version.h"
 #include "calibrate/disk/groups.h"
 #include "calibrate/harness/apart.h"
 #include "calibrate/harness/default_base.h"
@@ -15,7 +15,7 @@
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/program.h"
-#include "hardware/profile.h"
+#include "machine/profile.h"
 
 #include <signal.h>
 #include <string.h>

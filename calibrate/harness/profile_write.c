@@ -1,10 +1,10 @@
 #include "calibrate/harness/profile_write.h"
 
-#include "base/array.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/text.h"
 #include "calibrate/harness/curve_write.h"
-#include "hardware/measured.h"
-#include "hardware/profile.h"
+#include "machine/measured.h"
+#include "machine/profile.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 #include "calibrate/harness/session.h"
 
-#include "base/array.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/text.h"
 #include "calibrate/harness/apart.h"
 #include "calibrate/harness/session_files.h"
-#include "hardware/profile.h"
+#include "machine/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 #include "calibrate/harness/session_files.h"
 
-#include "base/regular.h"
-#include "base/text.h"
-#include "base/unfinished.h"
-#include "hardware/measured.h"
+#include "core/regular.h"
+#include "core/text.h"
+#include "core/unfinished.h"
+#include "machine/measured.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 #ifndef CALIBRATE_HARNESS_THIN_H
 #define CALIBRATE_HARNESS_THIN_H
 
-#include "base/error.h"
-#include "hardware/observed.h"
+#include "core/error.h"
+#include "machine/observed.h"
 
 struct thinned {
     uint32_t *kept; /* indices of points, ascending; owned */

@@ -7,8 +7,8 @@
  * thread. Samples go through the memory head after head. Observations are lists of unequal length,
  * whole contexts, other groups and dimensions, and the rate of one thread on each path.
  */
-#include "base/array.h"
-#include "base/random.h"
+#include "core/array.h"
+#include "core/random.h"
 #include "calibrate/host/attention.h"
 #include "calibrate/host/bench.h"
 #include "calibrate/host/demand.h"

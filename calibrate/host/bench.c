@@ -1,6 +1,6 @@
 #include "calibrate/host/bench.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #ifndef CALIBRATE_HOST_BUFFER_H
 #define CALIBRATE_HOST_BUFFER_H
 
-#include "base/error.h"
+#include "core/error.h"
 #include "calibrate/host/pool.h"
 
 #include <stddef.h>

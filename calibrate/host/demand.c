@@ -1,7 +1,7 @@
 #include "calibrate/host/demand.h"
 
-#include "base/array.h"
-#include "base/named.h"
+#include "core/array.h"
+#include "core/named.h"
 
 #include <stdlib.h>
 

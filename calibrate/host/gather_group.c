@@ -11,8 +11,8 @@
  * host.gather_span is that factor, by the size of the range that holds a head's rows; the two rates
  * are sampled together. (The order of a head's rows makes no difference, neighbours or not.)
  */
-#include "base/array.h"
-#include "base/random.h"
+#include "core/array.h"
+#include "core/random.h"
 #include "calibrate/host/bench.h"
 #include "calibrate/host/gather.h"
 #include "calibrate/host/groups.h"

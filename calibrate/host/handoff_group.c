@@ -7,7 +7,7 @@
  * between two hand-offs, as a launch thread does. Observations are consecutive hand-offs, whose
  * threads may not be asleep yet, delegated ones, and fewer or more jobs.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "calibrate/host/bench.h"
 #include "calibrate/host/groups.h"
 

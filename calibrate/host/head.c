@@ -1,6 +1,6 @@
 #include "calibrate/host/head.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The group host-kmeans. host.kmeans is the rate of an iteration of k-means in operations/s. Each
  * thread has 16 Ki keys of its own, of 64 numbers each. Only operations of the matrix product are
  * counted; the other work adds only time. */
-#include "base/array.h"
+#include "core/array.h"
 #include "calibrate/host/bench.h"
 #include "calibrate/host/groups.h"
 #include "calibrate/host/kmeans.h"

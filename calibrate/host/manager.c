@@ -6,7 +6,7 @@
  * last step's update before a look-up, the look-up before an update. The layer is cold: before the
  * lookup, the caches of all CPUs are filled with other data, as the layers in between would do.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "calibrate/host/demand.h"
 #include "calibrate/host/groups.h"
 

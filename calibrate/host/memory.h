@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 
 struct host_memory {
     uint64_t all;  /* bytes */

@@ -5,7 +5,7 @@
  * and bytes written both count. host.dram_bandwidth is the highest rate at which any number of
  * threads reads from the first node.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "calibrate/host/bench.h"
 #include "calibrate/host/groups.h"
 

@@ -9,7 +9,7 @@
  * hits (policy_herd.h). Policies are left out if their units do not come and go one by one, or if
  * they need queries or the future.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "calibrate/host/groups.h"
 #include "calibrate/host/policy_herd.h"
 

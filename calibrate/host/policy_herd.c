@@ -1,7 +1,7 @@
 #include "calibrate/host/policy_herd.h"
 
-#include "base/array.h"
-#include "base/random.h"
+#include "core/array.h"
+#include "core/random.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>

@@ -4,7 +4,7 @@
  */
 #include "calibrate/host/pool.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 
 struct pool;
 

@@ -1,6 +1,6 @@
 #include "calibrate/host/topology.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "calibrate/host/memory.h"
 #include "calibrate/host/system_file.h"
 

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 
 enum { TOPOLOGY_MOST_COUNTS = 32 };
 

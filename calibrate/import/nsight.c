@@ -11,7 +11,7 @@
  */
 #include "calibrate/import/import.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "calibrate/measure/statistics.h"
 
 #include <assert.h>

@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 
 #define KERNEL_MOST_GROUP 16
 

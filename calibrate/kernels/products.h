@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 
 /* A cuBLAS handle with its own workspace, so that products can be recorded in a graph. Use it on
  * one stream at a time. */

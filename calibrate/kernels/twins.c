@@ -1,6 +1,6 @@
 #include "calibrate/kernels/twins.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 
 /* Keys and values of one KV head of one sequence; token t's begin at t * stride values. */
 struct twin_kv {

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 
 struct link_check {
     const char *claim; /* "a gather's rows are those asked for" */

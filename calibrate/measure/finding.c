@@ -1,8 +1,8 @@
 #include "calibrate/measure/finding.h"
 
-#include "base/array.h"
-#include "base/text.h"
-#include "hardware/profile.h"
+#include "core/array.h"
+#include "core/text.h"
+#include "machine/profile.h"
 
 #include <stdlib.h>
 #include <string.h>

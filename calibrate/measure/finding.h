@@ -1,5 +1,5 @@
 /* Findings: measured figures with their points and spread, or the reason why a figure is absent
- * (struct finding is in hardware/observed.h).
+ * (struct finding is in machine/observed.h).
  *
  * A finding with the name of a row of curves.def becomes that curve in the profile, with basis
  * measured. Any other finding is an observation: it records behaviour that no curve describes
@@ -15,9 +15,9 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
-#include "base/units.h"
-#include "hardware/observed.h"
+#include "core/error.h"
+#include "core/units.h"
+#include "machine/observed.h"
 
 struct findings {
     struct finding *all;

@@ -1,8 +1,8 @@
 #include "calibrate/measure/measure.h"
 
-#include "base/array.h"
-#include "base/random.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/random.h"
+#include "core/text.h"
 #include "calibrate/measure/statistics.h"
 
 #include <gsl/gsl_randist.h>

@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#include "base/error.h"
+#include "core/error.h"
 #include "calibrate/measure/finding.h"
 
 struct probe {

@@ -1,6 +1,6 @@
 #include "calibrate/measure/provenance.h"
 
-#include "base/text.h"
+#include "core/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

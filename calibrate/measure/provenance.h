@@ -3,8 +3,8 @@
 #ifndef CALIBRATE_MEASURE_PROVENANCE_H
 #define CALIBRATE_MEASURE_PROVENANCE_H
 
-#include "base/error.h"
-#include "base/node.h"
+#include "core/error.h"
+#include "core/node.h"
 
 #include <stdint.h>
 

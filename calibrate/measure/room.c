@@ -1,6 +1,6 @@
 #include "calibrate/measure/room.h"
 
-#include "base/text.h"
+#include "core/text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "calibrate/mini/check.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "calibrate/kernels/twins.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "calibrate/mini/drive.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/cost/cost.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* The runtime of a host: one pool stands for the GPU, another for its copy engine. */
-#include "base/array.h"
+#include "core/array.h"
 #include "calibrate/mini/mini.h"
 
 #include <stdlib.h>

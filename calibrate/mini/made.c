@@ -1,7 +1,7 @@
 #include "calibrate/mini/made.h"
 
-#include "base/array.h"
-#include "base/random.h"
+#include "core/array.h"
+#include "core/random.h"
 #include "calibrate/kernels/small_floats.h"
 #include "calibrate/kernels/twins.h"
 

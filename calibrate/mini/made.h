@@ -10,7 +10,7 @@
 #ifndef CALIBRATE_MINI_MADE_H
 #define CALIBRATE_MINI_MADE_H
 
-#include "base/error.h"
+#include "core/error.h"
 #include "decode/miniature/miniature.h"
 
 #include <stdbool.h>

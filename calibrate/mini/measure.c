@@ -17,7 +17,7 @@
  * sample. A mechanism that fails or has a wrong output ends the run, since what it did to the GPU
  * may break the others, too; another run leaves it out.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "calibrate/host/moment.h"
 #include "calibrate/measure/measure.h"
 #include "calibrate/measure/statistics.h"

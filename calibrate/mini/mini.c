@@ -1,7 +1,7 @@
 #include "calibrate/mini/mini.h"
 
-#include "base/array.h"
-#include "base/random.h"
+#include "core/array.h"
+#include "core/random.h"
 #include "calibrate/host/topology.h"
 #include "calibrate/mini/drive.h"
 

@@ -28,7 +28,7 @@
 #ifndef CALIBRATE_MINI_MINI_H
 #define CALIBRATE_MINI_MINI_H
 
-#include "base/units.h"
+#include "core/units.h"
 #include "calibrate/host/attention.h"
 #include "calibrate/host/buffer.h"
 #include "calibrate/host/head.h"

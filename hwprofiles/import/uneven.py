@@ -10,7 +10,7 @@ the share A the first is predicted as
 
     mean + A * (longest - mean)
 
-The share whose mean |error| over both GPUs is least is `uneven` of sim/serving/step_cost.c. Prints, by GPU and share,
+The share whose mean |error| over both GPUs is least is `uneven` of sim/predict/server/step_cost.c. Prints, by GPU and share,
 the median, the 90th percentile and the mean of |error| in percent, as in hwprofiles/README.md.
 """
 import glob

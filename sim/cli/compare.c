@@ -2,8 +2,8 @@
  * that the measurement has and the run predicts. Published figures are held against predictions by
  * the Python module (python/spillway/papers.py). */
 
-#include "answer/frame.h"
-#include "base/array.h"
+#include "tables/frame.h"
+#include "core/array.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"

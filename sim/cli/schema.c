@@ -8,12 +8,12 @@
 #include "cli/frame/commands.h"
 #include "cli/schema_value.h"
 #include "decode/mechanisms.h"
-#include "draft/draft_keys.h"
-#include "hardware/profile.h"
+#include "decode/draft/draft_keys.h"
+#include "machine/profile.h"
 #include "model/model.h"
 #include "policy/plugin.h"
-#include "scenario/ensemble.h"
-#include "scenario/scenario_keys.h"
+#include "predict/scenario/ensemble.h"
+#include "predict/scenario/scenario_keys.h"
 
 #include <assert.h>
 #include <math.h>

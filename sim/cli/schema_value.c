@@ -1,6 +1,6 @@
 #include "cli/schema_value.h"
 
-#include "base/find.h"
+#include "core/find.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #ifndef CLI_SCHEMA_VALUE_H
 #define CLI_SCHEMA_VALUE_H
 
-#include "base/error.h"
-#include "base/units.h"
+#include "core/error.h"
+#include "core/units.h"
 
 #include <jansson.h>
 

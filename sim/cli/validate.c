@@ -1,7 +1,7 @@
 /* `spillway validate`: runs mechanisms for real, in miniature, and compares their times with
  * predictions. */
-#include "answer/table.h"
-#include "base/units.h"
+#include "tables/table.h"
+#include "core/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"

@@ -1,10 +1,10 @@
 /* A row for each mechanism, and remarks on all of them. */
 #include "cli/validate.h"
 
-#include "answer/frame.h"
-#include "base/units.h"
-#include "base/version.h"
-#include "scenario/identity.h"
+#include "tables/frame.h"
+#include "core/units.h"
+#include "core/version.h"
+#include "predict/scenario/identity.h"
 #include "store/store_frame.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ enum {
 #define FIELD(name, type, what) DATA_##name,
 #define SHOWN(name, type, what, ...) DATA_##name,
 #define PEOPLE(name, type, ...) DATA_##name,
-#include "answer/validations.def"
+#include "tables/validations.def"
 #undef FIELD
     COLUMNS
 };
@@ -29,7 +29,7 @@ static const struct frame_column columns[COLUMNS] = {
 #define FIELD(id, type, meaning) {.key = #id, .unit = UNIT_##type},
 #define SHOWN(id, type, meaning, ...) {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
 #define PEOPLE(id, type, ...) {.unit = UNIT_##type, __VA_ARGS__},
-#include "answer/validations.def"
+#include "tables/validations.def"
 #undef FIELD
 };
 

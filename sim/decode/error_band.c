@@ -1,9 +1,9 @@
 #include "decode/error_band.h"
 
-#include "base/files.h"
-#include "base/find.h"
-#include "base/name.h"
-#include "base/node.h"
+#include "core/files.h"
+#include "core/find.h"
+#include "core/name.h"
+#include "core/node.h"
 #include "model/parallel.h"
 
 #include <assert.h>

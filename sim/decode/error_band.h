@@ -5,12 +5,12 @@
  * published figure and the predicted one, and whether that band stands. It is not a confidence
  * interval. A result carries the band on a machine with such a figure, and of a class of
  * systems only if one of these figures is of its own system: others of the class may err otherwise.
- * scenario/resolve_band.h and serving/answer.c have the other conditions.
+ * predict/scenario/resolve_band.h and predict/answer.c have the other conditions.
  */
 #ifndef DECODE_ERROR_BAND_H
 #define DECODE_ERROR_BAND_H
 
-#include "base/error.h"
+#include "core/error.h"
 #include "decode/setup.h"
 #include "decode/system.h"
 

@@ -1,7 +1,7 @@
 #include "decode/mechanism_value.h"
 
-#include "base/quote.h"
-#include "base/text.h"
+#include "core/quote.h"
+#include "core/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,9 +8,9 @@
 #ifndef DECODE_MECHANISMS_H
 #define DECODE_MECHANISMS_H
 
-#include "base/error.h"
-#include "base/node.h"
-#include "place/tier.h"
+#include "core/error.h"
+#include "core/node.h"
+#include "machine/tier.h"
 #include "policy/policy.h"
 
 #include <stdbool.h>
@@ -218,7 +218,7 @@ struct system_info {
     bool reference; /* papers measure with it; nobody serves with it */
     const char *lossless; /* mechanisms_lossless() of its mechanisms, overrides included */
     char baseline[64];    /* system that it is compared with; "": all of the KV in HBM */
-    char engine[32];      /* that runs it as a server (serve/server_engine.h), or "" */
+    char engine[32];      /* that runs it as a server (server/server_engine.h), or "" */
     char command[1024];   /* starts its server, with {NAME}s (study/plan/server_command.h), or "" */
 };
 

@@ -4,8 +4,8 @@
 #define DECODE_SETUP_H
 
 #include "decode/mechanisms.h"
-#include "draft/drafts.h"
-#include "hardware/profile.h"
+#include "decode/draft/drafts.h"
+#include "machine/profile.h"
 #include "model/model.h"
 #include "policy/policy.h"
 #include "trace/format/trace.h"

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/files.h"
-#include "base/name.h"
-#include "base/named.h"
-#include "base/text.h"
+#include "core/files.h"
+#include "core/name.h"
+#include "core/named.h"
+#include "core/text.h"
 #include "decode/mechanism_rules.h"
 #include "decode/mechanisms.h"
 #include "policy/kinds.h"
@@ -26,7 +26,7 @@ static const char *const available_values[] = {"vllm", "sglang", "code", "paper"
 static bool read_choice(const struct node *map, const struct mechanism_key *key, int *out,
                         struct error *why)
 {
-    if (node_said(map, key->name) == NULL) {
+    if (node_stated(map, key->name) == NULL) {
         node_key_error(map, key->name, why, "'%s' is empty", key->name);
         return name_expect("", key->values, why);
     }
@@ -232,7 +232,7 @@ static bool system_expect(const struct mechanisms *mechanisms, const char *key, 
 }
 
 /* An override that names another policy drops the parameters of the preset's policy. */
-static bool system_lay_overrides(struct node *file, const struct node *overrides, struct error *why)
+static bool system_set_overrides(struct node *file, const struct node *overrides, struct error *why)
 {
     const struct node *name = node_get(node_get(overrides, "policy"), "name");
     const struct node *before = node_get(node_get(file, "policy"), "name");
@@ -256,7 +256,7 @@ static bool system_same_without(const struct node *preset, const struct node *ov
     if (others != NULL) {
         node_remove(others, left_out);
     }
-    bool good = file != NULL && others != NULL && system_lay_overrides(file, others, &ignored) &&
+    bool good = file != NULL && others != NULL && system_set_overrides(file, others, &ignored) &&
                 read_standards(&without, &ignored) && read_keys(file, &without, &ignored);
     bool same = good && mechanisms_contradiction(&without, &key) == reason;
     node_destroy(file);
@@ -322,7 +322,7 @@ bool system_load(struct files *files, const char *name, const struct node *at,
     }
     bool good = system_check_keys(file, true, "system", why) &&
                 system_check_keys(overrides, false, "mechanisms", why) &&
-                read_info(file, name, info, why) && system_lay_overrides(file, overrides, why) &&
+                read_info(file, name, info, why) && system_set_overrides(file, overrides, why) &&
                 read_standards(out, why) && read_keys(file, out, why) &&
                 system_check_sense(out, name, preset, overrides, file, why);
     node_destroy(preset);

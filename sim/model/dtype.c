@@ -1,7 +1,7 @@
 /* Storage types as ratios of bytes to values, so that sizes are exact integers. */
 #include "model/model.h"
 
-#include "base/name.h"
+#include "core/name.h"
 #include "model/whole.h"
 
 /* `bytes` hold `values` values with their scales: mxfp4 stores 16 bytes and one scale byte for 32

@@ -19,7 +19,7 @@
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

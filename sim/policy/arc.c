@@ -8,7 +8,7 @@
  * Invariants: ONCE + its ghost <= capacity; all four <= 2 capacity; ghosts exist only once the
  * cache has been full, and it then stays full.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/batch.h"
 #include "policy/kinds.h"
 #include "policy/queues.h"

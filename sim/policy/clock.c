@@ -4,7 +4,7 @@
  * ring; a hit marks its block. The hand clears marks until it finds an unmarked block. That block
  * is evicted, the new one takes its slot, unmarked, and the hand moves past it.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/batch.h"
 #include "policy/kinds.h"
 

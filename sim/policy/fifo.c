@@ -2,7 +2,7 @@
  *
  * A ring of the held blocks in order of admission, and a flag for each block.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/kinds.h"
 
 #include <stdlib.h>

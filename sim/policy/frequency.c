@@ -1,7 +1,7 @@
 /* Rings and heap; the idea is in frequency.h. */
 #include "policy/frequency.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <stdlib.h>
 

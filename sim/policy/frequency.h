@@ -17,7 +17,7 @@
 #ifndef POLICY_FREQUENCY_H
 #define POLICY_FREQUENCY_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -25,7 +25,7 @@
  * born than the recent share holds, born ones have to be heavy, too. A trace has one mass for all
  * of them, so the outcome only says which share of them may be lost.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/kinds.h"
 
 #include <math.h>

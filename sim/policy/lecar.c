@@ -9,8 +9,8 @@
  *
  * The draws use a random stream of the environment's seed, so a replay repeats exactly.
  */
-#include "base/array.h"
-#include "base/random.h"
+#include "core/array.h"
+#include "core/random.h"
 #include "policy/batch.h"
 #include "policy/frequency.h"
 #include "policy/kinds.h"

@@ -4,7 +4,7 @@
  * A count begins at 1 and is lost on eviction. K. Shah, A. Mitra and D. Matani, "An O(1) algorithm
  * for implementing the LFU cache eviction scheme", 2010: see frequency.h.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/batch.h"
 #include "policy/frequency.h"
 #include "policy/kinds.h"

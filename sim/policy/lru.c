@@ -13,7 +13,7 @@
  *
  * Invariants: a block is held if its stamp >= oldest; all other stamps, and 0, are below it.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/kinds.h"
 
 #include <stdlib.h>

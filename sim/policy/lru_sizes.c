@@ -16,7 +16,7 @@
  */
 #include "policy/lru_sizes.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/bits.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Next uses are found in one pass from the end, in the array of the accesses themselves. */
 #include "policy/next_use.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <stdlib.h>
 #include <string.h>

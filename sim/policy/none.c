@@ -1,5 +1,5 @@
 /* No cache: every wanted block is fetched, and not kept. */
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/kinds.h"
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@
  *
  *     key     upper half: next use, never 0; lower half: the block; 0: not held
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/batch.h"
 #include "policy/kinds.h"
 

@@ -1,7 +1,7 @@
 /* Loading a plug-in: any fault of its file or its description is an error that names it. */
 #include "policy/plugin.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/plugin_file.h"
 
 #include <assert.h>

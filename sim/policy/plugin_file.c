@@ -1,6 +1,6 @@
 #include "policy/plugin_file.h"
 
-#include "base/regular.h"
+#include "core/regular.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef POLICY_PLUGIN_FILE_H
 #define POLICY_PLUGIN_FILE_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stdint.h>
 

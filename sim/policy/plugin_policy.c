@@ -7,7 +7,7 @@
  */
 #include "policy/plugin.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  */
 #include "policy/policy.h"
 
-#include "base/name.h"
+#include "core/name.h"
 #include "policy/kinds.h"
 #include "policy/plugin.h"
 

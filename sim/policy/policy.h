@@ -16,8 +16,8 @@
 #ifndef POLICY_POLICY_H
 #define POLICY_POLICY_H
 
-#include "base/error.h"
-#include "base/node.h"
+#include "core/error.h"
+#include "core/node.h"
 #include "trace/demand.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  * leaves the blocks there, and nothing is admitted or evicted afterwards. No cache has to be looked
  * up, because the position of a block tells where it is.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/kinds.h"
 
 #include <stdlib.h>

@@ -26,7 +26,7 @@
  */
 #include "policy/qsac.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/kinds.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
 #ifndef POLICY_QSAC_H
 #define POLICY_QSAC_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* The parts of queues.h that are not inlined: memory, and cleaning a log. */
 #include "policy/queues.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <stdlib.h>
 

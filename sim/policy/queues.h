@@ -13,7 +13,7 @@
 #ifndef POLICY_QUEUES_H
 #define POLICY_QUEUES_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

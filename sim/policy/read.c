@@ -1,7 +1,7 @@
 /* A policy and its parameters as text, the same in a scenario and on the command line. */
 #include "policy/policy.h"
 
-#include "base/text.h"
+#include "core/text.h"
 #include "policy/kinds.h"
 #include "policy/qsac.h"
 

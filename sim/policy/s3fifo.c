@@ -9,7 +9,7 @@
  * room enters MAIN; this happens only until the cache is full, because an eviction leaves room in
  * SMALL.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/batch.h"
 #include "policy/kinds.h"
 #include "policy/queues.h"

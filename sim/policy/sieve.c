@@ -11,7 +11,7 @@
  *
  * Invariant: a held block lies between `hand` and the end, or `hand` is 0.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/batch.h"
 #include "policy/kinds.h"
 

@@ -1,6 +1,6 @@
 #include "policy/sizes.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/kinds.h"
 #include "policy/lru_sizes.h"
 

@@ -13,7 +13,7 @@
  */
 #include "policy/stack.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/bits.h"
 
 #include <stdlib.h>

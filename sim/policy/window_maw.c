@@ -21,7 +21,7 @@
  *
  * Neither alpha nor how often prompts are appended is published; beta is, as 0.25 to 1, usually 1.
  */
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/kinds.h"
 
 #include <math.h>

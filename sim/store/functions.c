@@ -1,10 +1,10 @@
 #include "store/functions.h"
 
-#include "base/array.h"
-#include "base/quote.h"
-#include "base/units.h"
-#include "result/shown.h"
-#include "result/tie.h"
+#include "core/array.h"
+#include "core/quote.h"
+#include "core/units.h"
+#include "predict/result/shown.h"
+#include "predict/result/tie.h"
 #include "store/database.h"
 
 #include <math.h>

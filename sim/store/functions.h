@@ -5,12 +5,12 @@
  *   magnitude(TEXT)                  the same as a number in its base unit (bytes, nanoseconds,
  *                                    bytes a second), so that 7500ns is less than 15us; other
  *                                    values as SQLite casts them
- *   shell_word(TEXT)                 the text as one word of a shell (base/quote.h)
+ *   shell_word(TEXT)                 the text as one word of a shell (core/quote.h)
  *   ranged(VALUE, LOW, HIGH, BESIDE) a figure with its range as tables print it, "94 (85–96)"
- *                                    (result/shown.h). Without a range, or with one that has no
+ *                                    (predict/result/shown.h). Without a range, or with one that has no
  *                                    width: VALUE as it is, or with three digits if BESIDE is not
  *                                    0, because its column has ranges in other rows
- *   tied(RUN, RUN, COLUMN)           why two runs of the database tie in a column (result/tie.h),
+ *   tied(RUN, RUN, COLUMN)           why two runs of the database tie in a column (predict/result/tie.h),
  *                                    "at most 2 % apart"; null if they differ, or if one is not
  *                                    there
  */

@@ -3,7 +3,7 @@
  * a table that has nothing to hide has no view. */
 #include "store/store_program.h"
 
-#include "base/version.h"
+#include "core/version.h"
 #include "store/database.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "store/store_frame.h"
 
-#include "base/text.h"
-#include "base/version.h"
+#include "core/text.h"
+#include "core/version.h"
 #include "store/database.h"
 #include "store/schema.h"
 

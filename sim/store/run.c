@@ -2,9 +2,9 @@
  * not at all. What is read back is checked like any input: types, names, numbers. */
 #include "store/store.h"
 
-#include "base/array.h"
-#include "base/version.h"
-#include "result/cell.h"
+#include "core/array.h"
+#include "core/version.h"
+#include "predict/result/cell.h"
 #include "store/database.h"
 #include "store/schema.h"
 #include "store/store_draws.h"

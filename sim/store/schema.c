@@ -1,8 +1,8 @@
 #include "store/schema.h"
 
-#include "base/array.h"
-#include "base/regular.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/regular.h"
+#include "core/text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -82,7 +82,7 @@ static const struct schema_field series[] = {
     {"ms", UNIT_MS, AS_NS, AT(bin, ns)},
 #define FIELD(name, type, what)                                                                    \
     {#name, UNIT_##type, AS_REAL, AT(bin, figures) + RESULT_SERIES_##name * sizeof(double)},
-#include "result/series.def"
+#include "predict/result/series.def"
 #undef FIELD
 };
 static const struct schema_field families[] = {
@@ -116,19 +116,19 @@ static const struct schema_field shards[] = {
 /* Those of studies. */
 #define FIELD(name, type, what) {#name, UNIT_##type, AS_KEY, 0},
 static const struct schema_field curves[] = {
-#include "answer/curves.def"
+#include "tables/curves.def"
 };
 static const struct schema_field validations[] = {
-#include "answer/validations.def"
+#include "tables/validations.def"
 };
 static const struct schema_field ablations[] = {
-#include "answer/ablations.def"
+#include "tables/ablations.def"
 };
 static const struct schema_field plans[] = {
-#include "answer/plans.def"
+#include "tables/plans.def"
 };
 static const struct schema_field plan_points[] = {
-#include "answer/plan_points.def"
+#include "tables/plan_points.def"
 };
 #undef FIELD
 static const struct schema_field version[] = {{"version", UNIT_TEXT, AS_KEY, 0}};

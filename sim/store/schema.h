@@ -6,8 +6,8 @@
 #ifndef STORE_SCHEMA_H
 #define STORE_SCHEMA_H
 
-#include "base/error.h"
-#include "result/result.h"
+#include "core/error.h"
+#include "predict/result/result.h"
 
 #include <stdbool.h>
 #include <stddef.h>

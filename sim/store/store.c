@@ -4,7 +4,7 @@
  * run from it. */
 #include "store/store.h"
 
-#include "base/stop_flag.h"
+#include "core/stop_flag.h"
 #include "store/database.h"
 #include "store/functions.h"
 #include "store/guard.h"

@@ -23,8 +23,8 @@
 #ifndef STORE_STORE_H
 #define STORE_STORE_H
 
-#include "base/error.h"
-#include "result/result.h"
+#include "core/error.h"
+#include "predict/result/result.h"
 
 #include <stdbool.h>
 

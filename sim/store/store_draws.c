@@ -1,6 +1,6 @@
 #include "store/store_draws.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "store/database.h"
 #include "store/schema.h"
 

@@ -2,7 +2,7 @@
 #ifndef STORE_STORE_FRAME_H
 #define STORE_STORE_FRAME_H
 
-#include "answer/frame.h"
+#include "tables/frame.h"
 #include "store/store.h"
 
 struct store_frame {

@@ -1,7 +1,7 @@
-/* The types are those that the tables declare; JSON texts are those that result/cell.h reads back. */
+/* The types are those that the tables declare; JSON texts are those that predict/result/cell.h reads back. */
 #include "store/values.h"
 
-#include "result/cell.h"
+#include "predict/result/cell.h"
 #include "store/database.h"
 #include "store/schema.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "core/array.h"
 #include "trace/format/format.h"
 
 void demand_buffer_init(struct demand_buffer *buffer)

@@ -9,9 +9,9 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/array.h"
-#include "base/regular.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/regular.h"
+#include "core/text.h"
 #include "trace/format/bytes.h"
 
 #define XXH_STATIC_LINKING_ONLY /* for a state on the stack */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/error.h"
+#include "core/error.h"
 
 /* Numbers ids of any kind 0, 1, 2 ... in the order of their first use. */
 

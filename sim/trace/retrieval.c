@@ -9,7 +9,7 @@
  * are few. Loops over units have no branch that depends on a draw. */
 #include "trace/retrieval.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "trace/hash.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The source is a JSON object: the reader and the writer of traces check that. */
 #include "trace/source.h"
 
-#include "base/text.h"
+#include "core/text.h"
 
 #include <jansson.h>
 #include <string.h>

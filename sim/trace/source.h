@@ -2,7 +2,7 @@
 #ifndef TRACE_SOURCE_H
 #define TRACE_SOURCE_H
 
-#include "hardware/profile.h"
+#include "machine/profile.h"
 #include "trace/format/trace.h"
 
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * last 16 queries. */
 #include "trace/stats.h"
 
-#include "base/array.h"
-#include "base/parallel.h"
+#include "core/array.h"
+#include "core/parallel.h"
 #include "trace/demand.h"
 
 #include <math.h>

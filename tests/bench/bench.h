@@ -2,7 +2,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* Speed of the engine: customers of an M/M/1 queue a second through the public interface, compared
  * with the Lindley recurrence on the same random numbers; and tasks a second of a graph
  * that resembles decoding. */
-#include "base/random.h"
+#include "core/random.h"
 #include "bench.h"
-#include "engine/engine.h"
+#include "core/engine/engine.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #ifndef BENCH_STREAM_H
 #define BENCH_STREAM_H
 
-#include "base/random.h"
+#include "core/random.h"
 #include "bench.h"
 
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Fuzzes axes of what-if studies. A text is refused with a reason, or it is an axis of at least two
  * values, and a scenario accepts each of them in a sweep, apart from names that nothing has. */
-#include "run/context.h"
+#include "predict/decode/context.h"
 #include "study/whatif/axis.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* Fuzzes hostile names on their way into other languages: a reader of the language gets back the
  * name, byte for byte, and nothing else stands there. tests/script/deploy.sh has the same names in
  * whole files, and a shell. */
-#include "base/node.h"
-#include "base/quote.h"
-#include "base/text.h"
+#include "core/node.h"
+#include "core/quote.h"
+#include "core/text.h"
 
 #include <stdint.h>
 #include <stdlib.h>

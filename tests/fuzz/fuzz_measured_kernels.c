@@ -1,6 +1,6 @@
 /* Fuzzes files of measured kernels: bytes are refused with a reason, or give errors of a profile
  * that can have come from them. */
-#include "base/node.h"
+#include "core/node.h"
 #include "study/kernels/kernel_errors.h"
 
 #include <math.h>

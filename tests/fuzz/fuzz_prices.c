@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         assert(why.found[0] != '\0');
     } else if (scenario_init(&scenario, &why)) {
         bool laid =
-            prices_lay(text, a40, &scenario, &why) && prices_lay(text, h100, &scenario, &why);
+            prices_set(text, a40, &scenario, &why) && prices_set(text, h100, &scenario, &why);
         assert(laid);
         bool priced = node_find(scenario.root, "hardware.price_per_hour") != NULL;
         assert(priced || text[0] == '\0');

@@ -1,6 +1,6 @@
 /* Fuzzes files of requests: bytes are refused with a reason, or give a list that keeps the promises
  * of requests.h. */
-#include "serve/requests/requests.h"
+#include "server/requests/requests.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Fuzzes scenarios: bytes are refused with a reason, or give a run. Its resolved scenario is the
  * same run again, and its parts add up to its step. */
-#include "scenario/identity.h"
-#include "scenario/scenario.h"
-#include "serving/answer.h"
+#include "predict/scenario/identity.h"
+#include "predict/scenario/scenario.h"
+#include "predict/answer.h"
 
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Fuzzes what servers say: bytes are refused with a reason, or give keys that keep the promises of
  * server_text.h: texts that end, whole numbers above 0, shares up to 1; and options without effect
  * have a text and a line each. */
-#include "scenario/server/server_text.h"
+#include "predict/command/server_text.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Fuzzes names of synthetic workloads: they are refused with a reason, or give requests as many and
  * as long as requests.h promises, the same ones each time. */
-#include "serve/requests/synthetic.h"
+#include "server/requests/synthetic.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Fuzzes files of systems: whatever one states, a batch of decode steps and a server with requests
  * are refused with a reason, or give a run whose time or failure is told. */
-#include "scenario/scenario.h"
-#include "serving/answer.h"
+#include "predict/scenario/scenario.h"
+#include "predict/answer.h"
 
 #include <stdint.h>
 #include <stdio.h>

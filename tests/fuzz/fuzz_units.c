@@ -1,6 +1,6 @@
 /* Fuzzes quantities: an accepted text is finite and not negative, is nearly the same when printed
  * and read back, and all ways of reading it agree. */
-#include "base/units.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* Fuzzes YAML: bytes are refused with a reason, or give a tree. Its canonical text reads back as
  * the same tree, its copy is equal, and merging it with itself changes nothing. */
-#include "base/node.h"
+#include "core/node.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -57,9 +57,9 @@ products_are_as_emulated() {
 # The curves of GPU and link are either measured or among those that curves.def excepts, and not both.
 curves_are_those_of_the_list() {
     local curve except measured ok=0
-    for curve in $(grep -oE '"(gpu|link)\.[a-z0-9_]+"' sim/hardware/curves.def | tr -d '"'); do
+    for curve in $(grep -oE '"(gpu|link)\.[a-z0-9_]+"' sim/machine/curves.def | tr -d '"'); do
         except=0 measured=0
-        for pattern in $(sed -nE 's/^ \*   ((gpu|link)\.)/\1/p' sim/hardware/curves.def); do
+        for pattern in $(sed -nE 's/^ \*   ((gpu|link)\.)/\1/p' sim/machine/curves.def); do
             # shellcheck disable=SC2053 # a pattern
             [[ $curve != $pattern ]] || except=1
         done

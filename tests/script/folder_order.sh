@@ -7,13 +7,12 @@ set -eu
 cd "$(dirname "$0")/../.."
 
 order='
-sim/base
-sim/engine
+sim/core
+sim/core/engine
 sim/model
 sim/model/read
-sim/draft
-sim/hardware
-sim/place
+sim/decode/draft
+sim/machine
 sim/trace/format
 sim/trace/csv
 sim/trace
@@ -26,18 +25,19 @@ sim/decode/cost
 sim/decode/plan
 sim/decode/time
 sim/decode/miniature
-sim/serve/requests
-sim/serve/prefix
-sim/serve
-sim/result - engine model hardware trace policy decode serve
-sim/answer - engine model hardware trace policy decode serve
-sim/store - engine model hardware trace policy decode serve
-sim/run - serve store
-sim/scenario/server - engine model hardware trace policy decode result store run
-sim/scenario - result store run
-sim/serving/pools - store run scenario
-sim/serving/steps - store
-sim/serving - store
+sim/server/requests
+sim/server/prefix
+sim/server
+sim/predict/result - model machine trace policy decode server
+sim/tables - model machine trace policy decode server
+sim/store - model machine trace policy decode server
+sim/predict/decode - server store
+sim/predict/command - model machine trace policy decode store
+sim/predict/scenario - store
+sim/server/pools - store predict
+sim/predict/steps - store
+sim/predict/server - store
+sim/predict - store
 sim/study/sweep
 sim/study/whatif
 sim/study/plan
@@ -56,18 +56,18 @@ sim/cli
 sim
 '
 # Folders that no folder of the harness may use, apart from its programs.
-upper='engine serve result store run scenario serving study cli'
+upper='server store predict tables study cli'
 order+="
 calibrate/measure - $upper model trace policy decode
-calibrate/device - $upper model hardware trace policy decode
-calibrate/kernels - $upper model hardware trace policy decode
-calibrate/host - $upper model hardware device kernels
+calibrate/device - $upper model machine trace policy decode
+calibrate/kernels - $upper model machine trace policy decode
+calibrate/host - $upper model machine device kernels
 calibrate/disk - $upper model trace policy decode host device kernels
-calibrate/link - $upper model hardware trace policy decode
-calibrate/gpu - $upper hardware trace policy decode host link
-calibrate/mini - $upper model hardware link gpu
-calibrate/import - $upper model hardware trace policy decode device kernels host link gpu mini
-calibrate/harness - engine model trace policy decode serve result store run scenario serving study
+calibrate/link - $upper model machine trace policy decode
+calibrate/gpu - $upper machine trace policy decode host link
+calibrate/mini - $upper model machine link gpu
+calibrate/import - $upper model machine trace policy decode device kernels host link gpu mini
+calibrate/harness - model trace policy decode server store predict tables study
 "
 
 find sim calibrate \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' \) -print0 |

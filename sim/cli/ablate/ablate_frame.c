@@ -14,7 +14,7 @@ enum {
 #define FIELD(name, type, what) DATA_##name,
 #define SHOWN(name, type, what, ...) DATA_##name,
 #define RANGED(name, type, what, ...) DATA_##name,
-#include "answer/ablations.def"
+#include "tables/ablations.def"
 #undef FIELD
     KV,
     HBM,
@@ -30,7 +30,7 @@ static const struct frame_column columns[COLUMNS] = {
     [DATA_##id] = {.key = #id, .unit = UNIT_##type, .what = meaning, __VA_ARGS__},
 #define RANGED(id, type, meaning, ...)                                                             \
     [DATA_##id] = {.key = #id, .unit = UNIT_##type, .what = meaning, .ranged = true, __VA_ARGS__},
-#include "answer/ablations.def"
+#include "tables/ablations.def"
 #undef FIELD
     [KV] = {.of = "kv", .extra = true},
     [HBM] = {.of = "hbm_bytes", .extra = true},

@@ -4,7 +4,7 @@
 
 #include "cli/ablate/ablate_text.h"
 #include "cli/ablate/ablate_trades.h"
-#include "answer/table.h"
+#include "tables/table.h"
 #include "cli/runs/runs_notes.h"
 
 #include <stdlib.h>

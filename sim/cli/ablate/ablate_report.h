@@ -3,7 +3,7 @@
 #ifndef CLI_ABLATE_ABLATE_REPORT_H
 #define CLI_ABLATE_ABLATE_REPORT_H
 
-#include "answer/frame.h"
+#include "tables/frame.h"
 #include "study/ablate/ablation.h"
 
 #include <stdio.h>

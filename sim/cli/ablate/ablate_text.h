@@ -2,7 +2,7 @@
 #ifndef CLI_ABLATE_ABLATE_TEXT_H
 #define CLI_ABLATE_ABLATE_TEXT_H
 
-#include "result/shown.h"
+#include "predict/result/shown.h"
 #include "study/ablate/ablation.h"
 
 enum { ABLATE_NAMES = 512 };

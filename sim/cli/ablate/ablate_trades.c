@@ -1,8 +1,8 @@
 #include "cli/ablate/ablate_trades.h"
 
-#include "base/units.h"
-#include "answer/frame.h"
-#include "answer/table.h"
+#include "core/units.h"
+#include "tables/frame.h"
+#include "tables/table.h"
 #include "cli/ablate/ablate_text.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* `spillway advise`: what to run for a model on a machine. */
-#include "base/array.h"
-#include "base/named.h"
-#include "base/node.h"
+#include "core/array.h"
+#include "core/named.h"
+#include "core/node.h"
 #include "cli/advise/advise_question.h"
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
@@ -206,7 +206,7 @@ static bool check_chosen(const struct arguments *arguments, const struct scenari
 {
     static const char *const chosen = "'advise' chooses it";
     bool shares = arguments_given(arguments, ADVISE_GPUS) || is_hire(arguments);
-    const struct node *timed = node_said(scenario->root, "timed");
+    const struct node *timed = node_stated(scenario->root, "timed");
     bool untimed = timed != NULL && timed->text != NULL && strcmp(timed->text, "yes") != 0;
     const struct {
         const char *key, *reason, *expect;
@@ -225,7 +225,7 @@ static bool check_chosen(const struct arguments *arguments, const struct scenari
                 {"timed", "'advise' needs a clock",
                  "timed: yes; 'simulate --set timed=no' counts hits without a clock", untimed}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (keys[i].wrong && node_said(scenario->root, keys[i].key) != NULL) {
+        if (keys[i].wrong && node_stated(scenario->root, keys[i].key) != NULL) {
             error_usage(why, "--set", 0, "'%s' is stated, but %s", keys[i].key, keys[i].reason);
             return error_expect(why, "%s", keys[i].expect);
         }
@@ -249,7 +249,7 @@ static bool lay_price(const struct arguments *arguments, struct scenario *scenar
     if (!named_canonical(&named_machine, typed, canonical)) {
         snprintf(canonical, sizeof canonical, "%s", typed);
     }
-    return prices_check(prices, &machine, 1, why) && prices_lay(prices, machine, scenario, why);
+    return prices_check(prices, &machine, 1, why) && prices_set(prices, machine, scenario, why);
 }
 
 /* A page is written from a store, which is kept if --db says so. */
@@ -287,7 +287,7 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
     good = good && check_written(arguments, why) && check_chosen(arguments, scenario, why) &&
            advise_read_limits(arguments, requests, &with, why) &&
            question_jobs(arguments, &question.jobs, why) && lay_price(arguments, scenario, why) &&
-           advice_lay_context(scenario, why) && (!requests || advice_lay_requests(scenario, why)) &&
+           advice_set_context(scenario, why) && (!requests || advice_set_requests(scenario, why)) &&
            advise_open_store(arguments, &question.store, why) &&
            question_begin(arguments, &question, false, why);
     with.store = question.store;

@@ -1,11 +1,11 @@
-/* The answer of `advise`: a verdict (answer/verdicts.def), and the rows that were weighed. About a
+/* The answer of `advise`: a verdict (tables/verdicts.def), and the rows that were weighed. About a
  * machine: advise_verdict.c, advise_sure.c, advise_rows.c; about a rate: advise_hire.c,
  * advise_hire_rows.c. Functions
- * that fill a frame take NULL for one that could not be made, as in answer/frame.h. */
+ * that fill a frame take NULL for one that could not be made, as in tables/frame.h. */
 #ifndef CLI_ADVISE_ADVISE_ANSWER_H
 #define CLI_ADVISE_ADVISE_ANSWER_H
 
-#include "answer/frame.h"
+#include "tables/frame.h"
 #include "study/advise/advice.h"
 #include "study/advise/hire.h"
 
@@ -16,7 +16,7 @@ enum advise_verdict {
 #define FIELD(name, type, what) VERDICT_##name,
 #define SHOWN(name, type, what, ...) VERDICT_##name,
 #define WORD(name, type, ...) VERDICT_##name,
-#include "answer/verdicts.def"
+#include "tables/verdicts.def"
     VERDICT_COLUMNS
 };
 

@@ -1,8 +1,8 @@
 /* The verdict about a rate of requests: the values that its sentences say. */
 #include "cli/advise/advise_answer.h"
 
-#include "answer/sentence.h"
-#include "base/node.h"
+#include "tables/sentence.h"
+#include "core/node.h"
 #include "study/plan/host_room.h"
 
 #include <math.h>

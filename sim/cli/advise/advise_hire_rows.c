@@ -1,8 +1,8 @@
 /* A row for each form of a hire. */
 #include "cli/advise/advise_answer.h"
 
-#include "answer/sentence.h"
-#include "base/text.h"
+#include "tables/sentence.h"
+#include "core/text.h"
 #include "cli/runs/runs_text.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ enum {
 #define FIELD(name, type, what) DATA_##name,
 #define SHOWN(name, type, what, ...) DATA_##name,
 #define PEOPLE(name, ...) DATA_##name,
-#include "answer/hires.def"
+#include "tables/hires.def"
     COLUMNS
 };
 
@@ -23,7 +23,7 @@ static const struct frame_column fixed_columns[COLUMNS] = {
 #define FIELD(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
 #define SHOWN(id, type, meaning, ...) [DATA_##id] = {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
 #define PEOPLE(id, ...) [DATA_##id] = {__VA_ARGS__},
-#include "answer/hires.def"
+#include "tables/hires.def"
 };
 
 /* Each machine's best form, and others that the whole workload was tried with. */

@@ -1,8 +1,8 @@
 /* How a run stands to its limits. */
 #include "cli/advise/advise_answer.h"
 
-#include "base/text.h"
-#include "serving/serving_load.h"
+#include "core/text.h"
+#include "predict/server/serving_load.h"
 #include "study/plan/target.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* `advise` about one machine: what it holds, and how. */
-#include "answer/verdict.h"
+#include "tables/verdict.h"
 #include "cli/advise/advise_answer.h"
 #include "cli/advise/advise_question.h"
 #include "cli/frame/left_out.h"
@@ -9,7 +9,7 @@
 #include "cli/plan/plan_report.h"
 #include "cli/runs/runs_notes.h"
 
-#include "base/text.h"
+#include "core/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-#include "base/node.h"
-#include "base/units.h"
+#include "core/node.h"
+#include "core/units.h"
 #include "cli/advise/advise_question.h"
 
 #include <stdio.h>
@@ -124,7 +124,7 @@ static bool advise_set_states_requests(const struct arguments *arguments)
 void advise_print_made(const struct arguments *arguments, const struct scenario *ran, FILE *out)
 {
     char line[TARGET_TEXT + 128];
-    const struct node *made = node_said(ran->root, "workload");
+    const struct node *made = node_stated(ran->root, "workload");
     bool stated =
         arguments_given(arguments, ADVISE_WORKLOAD) || advise_set_states_requests(arguments);
     if (!stated && made != NULL && made->kind == NODE_SCALAR) {

@@ -1,11 +1,11 @@
 /* What verdicts about a machine and about a rate have in common. */
 #include "cli/advise/advise_answer.h"
 
-#include "base/named.h"
-#include "base/node.h"
+#include "core/named.h"
+#include "core/node.h"
 #include "cli/runs/runs_text.h"
-#include "serve/requests/requests.h"
-#include "serving/serving_load.h"
+#include "server/requests/requests.h"
+#include "predict/server/serving_load.h"
 #include "study/plan/server_command.h"
 #include "study/plan/target.h"
 
@@ -21,14 +21,14 @@ static const struct frame_column columns[VERDICT_COLUMNS] = {
 #define SHOWN(id, type, meaning, ...)                                                              \
     [VERDICT_##id] = {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
 #define WORD(id, type, ...) [VERDICT_##id] = {.name = #id, .unit = UNIT_##type, __VA_ARGS__},
-#include "answer/verdicts.def"
+#include "tables/verdicts.def"
 };
 
 /* ---- what was asked ---- */
 
 static const char *scalar_of(const struct scenario *scenario, const char *key)
 {
-    const struct node *node = node_said(scenario->root, key);
+    const struct node *node = node_stated(scenario->root, key);
     return node != NULL && node->kind == NODE_SCALAR ? node->text : NULL;
 }
 

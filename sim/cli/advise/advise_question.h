@@ -2,7 +2,7 @@
 #ifndef CLI_ADVISE_ADVISE_QUESTION_H
 #define CLI_ADVISE_ADVISE_QUESTION_H
 
-#include "answer/frame.h"
+#include "tables/frame.h"
 #include "cli/frame/arguments.h"
 #include "store/store.h"
 #include "study/advise/advice.h"

@@ -1,6 +1,6 @@
 /* `advise --rate`: how many GPUs of which machine hold a rate of requests. */
-#include "answer/verdict.h"
-#include "base/units.h"
+#include "tables/verdict.h"
+#include "core/units.h"
 #include "cli/advise/advise_answer.h"
 #include "cli/advise/advise_question.h"
 #include "cli/plan/deployment.h"

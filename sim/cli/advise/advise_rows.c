@@ -1,10 +1,10 @@
 /* A row for each system, form and change of an advice. */
 #include "cli/advise/advise_answer.h"
 
-#include "answer/sentence.h"
-#include "base/array.h"
-#include "base/node.h"
-#include "base/text.h"
+#include "tables/sentence.h"
+#include "core/array.h"
+#include "core/node.h"
+#include "core/text.h"
 #include "model/parallel.h"
 #include "cli/plan/violation.h"
 
@@ -18,7 +18,7 @@ enum {
 #define FIELD(name, type, what) DATA_##name,
 #define SHOWN(name, type, what, ...) DATA_##name,
 #define PEOPLE(name, ...) DATA_##name,
-#include "answer/advices.def"
+#include "tables/advices.def"
     COLUMNS
 };
 
@@ -26,7 +26,7 @@ static const struct frame_column fixed_columns[COLUMNS] = {
 #define FIELD(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
 #define SHOWN(id, type, meaning, ...) [DATA_##id] = {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
 #define PEOPLE(id, ...) [DATA_##id] = {__VA_ARGS__},
-#include "answer/advices.def"
+#include "tables/advices.def"
 };
 
 struct advise_line {

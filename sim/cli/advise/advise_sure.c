@@ -1,10 +1,10 @@
 /* What holds a run up, and how sure its figures are. */
 #include "cli/advise/advise_answer.h"
 
-#include "base/node.h"
+#include "core/node.h"
 #include "cli/runs/explain_words.h"
-#include "serve/requests/synthetic.h"
-#include "serving/answer.h"
+#include "server/requests/synthetic.h"
+#include "predict/answer.h"
 
 #include <math.h>
 #include <string.h>
@@ -163,10 +163,10 @@ static void put_guesses(const struct explanation *explanation, struct frame *ver
  * of them where some are stated to come first and count in no figure. */
 static bool shorten(struct scenario *scenario, struct error *why)
 {
-    const struct node *workload = node_said(scenario->root, "workload");
+    const struct node *workload = node_stated(scenario->root, "workload");
     bool made = workload != NULL && workload->kind == NODE_SCALAR && synthetic_is(workload->text);
-    bool stated = node_said(scenario->root, "limit") != NULL ||
-                  node_said(scenario->root, "warm_requests") != NULL;
+    bool stated = node_stated(scenario->root, "limit") != NULL ||
+                  node_stated(scenario->root, "warm_requests") != NULL;
     return !made || stated || node_set(scenario->root, "limit", EXPLAINED, why);
 }
 

@@ -1,8 +1,8 @@
 /* The verdict about a machine: the values that its sentences say. */
 #include "cli/advise/advise_answer.h"
 
-#include "answer/sentence.h"
-#include "base/node.h"
+#include "tables/sentence.h"
+#include "core/node.h"
 #include "study/advise/advice_host.h"
 
 #include <math.h>
@@ -257,7 +257,7 @@ static void put_stated(const struct advice *advice, struct frame *verdict)
 {
     const struct host_size *size = &advice->host.size;
     const struct scenario *scenario = &advice_plain(advice)->candidate->scenario;
-    bool stated = node_said(scenario->root, "host_memory") != NULL;
+    bool stated = node_stated(scenario->root, "host_memory") != NULL;
     if (stated && size->takes > HOST_LEFT * (double)size->limit) {
         frame_text(verdict, VERDICT_stated,
                    "host_memory; of a machine's memory, hardware.host.dram_capacity, a tenth would "

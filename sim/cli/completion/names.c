@@ -1,13 +1,13 @@
 #include "cli/completion/names.h"
 
-#include "base/find.h"
-#include "base/named.h"
+#include "core/find.h"
+#include "core/named.h"
 #include "decode/mechanisms.h"
 #include "model/model.h"
 #include "policy/policy.h"
-#include "scenario/ensemble.h"
-#include "scenario/scenario_keys.h"
-#include "serve/server_engine.h"
+#include "predict/scenario/ensemble.h"
+#include "predict/scenario/scenario_keys.h"
+#include "server/server_engine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* `spillway curve`: the hit ratios of policies at a range of cache sizes. */
-#include "base/array.h"
-#include "base/units.h"
+#include "core/array.h"
+#include "core/units.h"
 #include "cli/curve/curve_report.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"

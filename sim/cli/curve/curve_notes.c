@@ -1,6 +1,6 @@
 /* The lines below the tables of curves. */
-#include "answer/table.h"
-#include "base/text.h"
+#include "tables/table.h"
+#include "core/text.h"
 #include "cli/curve/curve_report.h"
 #include "decode/replay/replay_job.h"
 #include "policy/kinds.h"

@@ -1,6 +1,6 @@
 #include "cli/curve/curve_report.h"
 
-#include "base/text.h"
+#include "core/text.h"
 #include "study/whatif/knee.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef CLI_CURVE_CURVE_REPORT_H
 #define CLI_CURVE_CURVE_REPORT_H
 
-#include "answer/frame.h"
+#include "tables/frame.h"
 #include "cli/curve/curve_sizes.h"
 #include "cli/trace/layer_choice.h"
 #include "store/store.h"

@@ -1,7 +1,7 @@
 #include "cli/curve/curve_sizes.h"
 
-#include "base/array.h"
-#include "base/units.h"
+#include "core/array.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef CLI_CURVE_CURVE_SIZES_H
 #define CLI_CURVE_CURVE_SIZES_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -10,14 +10,14 @@
 
 enum {
 #define FIELD(name, type, what) DATA_##name,
-#include "answer/curves.def"
+#include "tables/curves.def"
 #undef FIELD
     COLUMNS
 };
 
 static const struct frame_column columns[COLUMNS] = {
 #define FIELD(id, type, meaning) {.key = #id, .unit = UNIT_##type},
-#include "answer/curves.def"
+#include "tables/curves.def"
 #undef FIELD
 };
 

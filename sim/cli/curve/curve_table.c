@@ -1,7 +1,7 @@
 /* Curves as tables. One curve: one row per size. Several curves: one row each, one column per size.
  */
-#include "base/array.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/text.h"
 #include "cli/curve/curve_report.h"
 
 #include <inttypes.h>

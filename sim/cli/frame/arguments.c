@@ -1,11 +1,11 @@
 #include "cli/frame/arguments.h"
 
-#include "base/array.h"
-#include "base/name.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/name.h"
+#include "core/text.h"
 #include "cli/frame/help.h"
-#include "scenario/scenario_keys.h"
-#include "scenario/scenario_alias.h"
+#include "predict/scenario/scenario_keys.h"
+#include "predict/scenario/scenario_alias.h"
 
 #include <assert.h>
 #include <stdlib.h>

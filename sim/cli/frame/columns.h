@@ -3,7 +3,7 @@
 #define CLI_FRAME_COLUMNS_H
 
 #include "cli/frame/arguments.h"
-#include "answer/frame.h"
+#include "tables/frame.h"
 
 #define COLUMNS_OPTION                                                                             \
     {                                                                                              \

@@ -6,7 +6,7 @@
 #ifndef CLI_FRAME_COMMAND_H
 #define CLI_FRAME_COMMAND_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 #include "cli/frame/database.h"
 
-#include "base/node.h"
-#include "base/text.h"
-#include "base/version.h"
+#include "core/node.h"
+#include "core/text.h"
+#include "core/version.h"
 #include "cli/frame/question.h"
 #include "policy/plugin.h"
 #include "store/store_program.h"

@@ -1,6 +1,6 @@
 #include "cli/frame/drawing.h"
 
-#include "base/find.h"
+#include "core/find.h"
 #include "cli/frame/output.h"
 
 #include <errno.h>

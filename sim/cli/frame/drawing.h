@@ -3,7 +3,7 @@
 #ifndef CLI_FRAME_DRAWING_H
 #define CLI_FRAME_DRAWING_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #ifndef CLI_FRAME_DRAWN_H
 #define CLI_FRAME_DRAWN_H
 
-#include "answer/frame.h"
+#include "tables/frame.h"
 
 #include <stdio.h>
 

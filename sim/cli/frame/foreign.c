@@ -1,6 +1,6 @@
 #include "cli/frame/foreign.h"
 
-#include "base/error.h"
+#include "core/error.h"
 #include "cli/frame/message.h"
 #include "policy/plugin.h"
 

@@ -1,7 +1,7 @@
 #include "cli/frame/harness.h"
 
-#include "base/array.h"
-#include "base/child.h"
+#include "core/array.h"
+#include "core/child.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,6 +1,6 @@
 #include "cli/frame/help.h"
 
-#include "base/version.h"
+#include "core/version.h"
 #include "cli/frame/program.h"
 
 #include <string.h>

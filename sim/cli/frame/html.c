@@ -1,6 +1,6 @@
 #include "cli/frame/html.h"
 
-#include "base/quote.h"
+#include "core/quote.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

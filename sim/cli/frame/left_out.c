@@ -1,7 +1,7 @@
 #include "cli/frame/left_out.h"
 
-#include "base/text.h"
-#include "answer/table.h"
+#include "core/text.h"
+#include "tables/table.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* The man page, in the man(7) macros. */
 #include "cli/frame/help.h"
 
-#include "base/version.h"
+#include "core/version.h"
 #include "cli/frame/program.h"
 
 #include <string.h>

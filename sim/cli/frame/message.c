@@ -1,6 +1,6 @@
 #include "cli/frame/message.h"
 
-#include "base/json_writer.h"
+#include "core/json_writer.h"
 
 #include <stdarg.h>
 

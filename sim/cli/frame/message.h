@@ -11,7 +11,7 @@
 #ifndef CLI_FRAME_MESSAGE_H
 #define CLI_FRAME_MESSAGE_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 #include "cli/frame/output.h"
 
-#include "base/unfinished.h"
+#include "core/unfinished.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,14 +3,14 @@
 #ifndef CLI_FRAME_OUTPUT_H
 #define CLI_FRAME_OUTPUT_H
 
-#include "base/unfinished.h"
+#include "core/unfinished.h"
 
 #include <stdio.h>
 
 /* Write out the buffer of `out`; messages call it `name`. */
 bool output_flush(FILE *out, const char *name, struct error *why);
 
-/* A file being written, beside the one that it will replace (base/unfinished.h). */
+/* A file being written, beside the one that it will replace (core/unfinished.h). */
 struct output {
     FILE *file;
     char *path;                   /* as the user wrote it */

@@ -1,7 +1,7 @@
 #include "cli/frame/program.h"
 
-#include "base/array.h"
-#include "base/name.h"
+#include "core/array.h"
+#include "core/name.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/foreign.h"
 #include "cli/frame/help.h"

@@ -4,7 +4,7 @@
 #ifndef CLI_FRAME_PROGRESS_H
 #define CLI_FRAME_PROGRESS_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

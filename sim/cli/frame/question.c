@@ -1,8 +1,8 @@
 /* A signal handler has no argument, so the flag that it raises is a global of the program. */
 #include "cli/frame/question.h"
 
-#include "base/disk_cache.h"
-#include "base/units.h"
+#include "core/disk_cache.h"
+#include "core/units.h"
 #include "cli/frame/database.h"
 #include "cli/frame/message.h"
 #include "cli/frame/scenario_options.h"

@@ -10,8 +10,8 @@
 #define CLI_FRAME_QUESTION_H
 
 #include "cli/frame/arguments.h"
-#include "run/context.h"
-#include "scenario/scenario.h"
+#include "predict/decode/context.h"
+#include "predict/scenario/scenario.h"
 #include "store/store.h"
 
 struct question {

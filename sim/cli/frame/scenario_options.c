@@ -1,11 +1,11 @@
 /* A server's keys become overrides, as if they were typed before the others. */
 #include "cli/frame/scenario_options.h"
 
-#include "base/array.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/text.h"
 #include "cli/frame/message.h"
-#include "scenario/server/server_text.h"
-#include "scenario/scenario_keys.h"
+#include "predict/command/server_text.h"
+#include "predict/scenario/scenario_keys.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #define CLI_FRAME_SCENARIO_OPTIONS_H
 
 #include "cli/frame/arguments.h"
-#include "scenario/scenario.h"
+#include "predict/scenario/scenario.h"
 
 #define SCENARIO_SET_OPTION                                                                        \
     {                                                                                              \

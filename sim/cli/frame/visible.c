@@ -1,6 +1,6 @@
 #include "cli/frame/visible.h"
 
-#include "base/quote.h"
+#include "core/quote.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 /* Standard output and standard error, on which a terminal obeys nothing: what a name, a value or a
- * file says there is visible (QUOTE_LINE of base/quote.h), whoever prints it. Lines and tabs stay. */
+ * file says there is visible (QUOTE_LINE of core/quote.h), whoever prints it. Lines and tabs stay. */
 #ifndef CLI_FRAME_VISIBLE_H
 #define CLI_FRAME_VISIBLE_H
 

@@ -1,9 +1,9 @@
 #include "cli/kernels/kernel_answer.h"
 
-#include "answer/frame.h"
-#include "base/text.h"
-#include "hardware/observed.h"
-#include "result/note.h"
+#include "tables/frame.h"
+#include "core/text.h"
+#include "machine/observed.h"
+#include "predict/result/note.h"
 
 enum { TEXT = 64, SIZES = 256 };
 

@@ -1,6 +1,6 @@
 /* Errors against measured kernels, a row or an object for each class that has rows. */
-#include "answer/frame.h"
-#include "base/units.h"
+#include "tables/frame.h"
+#include "core/units.h"
 #include "cli/kernels/kernel_answer.h"
 
 enum { TEXT = 64 };

@@ -1,6 +1,6 @@
 /* `spillway kernels`: what a machine's profile says one kernel takes, and how far it is from
  * measured kernels. */
-#include "base/units.h"
+#include "core/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/drawing.h"

@@ -1,12 +1,12 @@
 /* Lists of what ships as files: a row for each file of a folder. */
 #include "cli/list/lists.h"
 
-#include "base/find.h"
-#include "base/named.h"
-#include "base/units.h"
+#include "core/find.h"
+#include "core/named.h"
+#include "core/units.h"
 #include "decode/mechanisms.h"
 #include "policy/policy.h"
-#include "hardware/profile.h"
+#include "machine/profile.h"
 #include "model/model.h"
 #include "trace/generate/profile.h"
 #include "trace/source.h"

@@ -1,7 +1,7 @@
 /* Every figure that a machine states, and the file in which it stands. */
 #include "cli/list/lists.h"
 
-#include "hardware/profile.h"
+#include "machine/profile.h"
 
 #include <stdio.h>
 #include <string.h>

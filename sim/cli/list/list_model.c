@@ -1,15 +1,15 @@
 /* `spillway list model`: one page for a model. What its layers keep, its weights, the KV of a
  * sequence, and, if an engine is named, how that engine divides its pool. */
-#include "answer/table.h"
-#include "base/node.h"
-#include "base/units.h"
+#include "tables/table.h"
+#include "core/node.h"
+#include "core/units.h"
 #include "cli/list/lists.h"
 #include "cli/list/model_page.h"
 #include "model/parallel.h"
-#include "scenario/resolve_parallel.h"
-#include "scenario/scenario_lay.h"
-#include "serving/pools/kv_groups_text.h"
-#include "serving/pools/kv_pools.h"
+#include "predict/scenario/resolve_parallel.h"
+#include "predict/scenario/scenario_set.h"
+#include "server/pools/kv_groups_text.h"
+#include "server/pools/kv_pools.h"
 
 #include <math.h>
 #include <stdlib.h>

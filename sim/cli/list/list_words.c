@@ -1,12 +1,12 @@
 /* Lists of what the program has itself: a row for each of a table. */
 #include "cli/list/lists.h"
 
-#include "base/text.h"
+#include "core/text.h"
 #include "decode/mechanisms.h"
 #include "policy/plugin.h"
-#include "scenario/resolve_parallel.h"
-#include "serve/routing.h"
-#include "serve/server_engine.h"
+#include "predict/scenario/resolve_parallel.h"
+#include "server/routing.h"
+#include "server/server_engine.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef CLI_LIST_LISTS_H
 #define CLI_LIST_LISTS_H
 
-#include "answer/frame.h"
+#include "tables/frame.h"
 
 /* A kind of name. */
 struct list {

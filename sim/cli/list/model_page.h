@@ -2,9 +2,9 @@
 #ifndef CLI_LIST_MODEL_PAGE_H
 #define CLI_LIST_MODEL_PAGE_H
 
-#include "answer/frame.h"
+#include "tables/frame.h"
 #include "model/model.h"
-#include "serve/server_engine.h"
+#include "server/server_engine.h"
 
 struct model_page {
     struct model model;

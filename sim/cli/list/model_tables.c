@@ -1,8 +1,8 @@
 /* The tables of a model's page: its layers, its weights, and the KV of a sequence. */
 #include "cli/list/model_page.h"
 
-#include "base/text.h"
-#include "base/units.h"
+#include "core/text.h"
+#include "core/units.h"
 #include "model/layer_kind.h"
 #include "model/parallel.h"
 #include "model/parameters.h"

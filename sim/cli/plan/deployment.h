@@ -4,8 +4,8 @@
 #ifndef CLI_PLAN_DEPLOYMENT_H
 #define CLI_PLAN_DEPLOYMENT_H
 
-#include "result/result.h"
-#include "scenario/scenario.h"
+#include "predict/result/result.h"
+#include "predict/scenario/scenario.h"
 
 struct deployment {
     const struct scenario *scenario; /* of one point */

@@ -3,7 +3,7 @@
 #ifndef CLI_PLAN_DEPLOYMENT_FOLDER_H
 #define CLI_PLAN_DEPLOYMENT_FOLDER_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 /* Could files be written into `path`? It leaves no folder behind. */
 bool deployment_folder_check(const char *path, struct error *why);

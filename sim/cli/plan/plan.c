@@ -1,6 +1,6 @@
 /* `spillway plan`: the smallest (or largest) value of a key at which a scenario meets targets. */
-#include "base/name.h"
-#include "base/text.h"
+#include "core/name.h"
+#include "core/text.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"

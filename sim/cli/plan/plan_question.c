@@ -24,7 +24,7 @@ static bool check_workload(const struct scenario *scenario, const struct targets
 static bool check_objectives(const struct scenario *scenario,
                              const struct planning_options *options, struct error *why)
 {
-    const struct node *slo = node_said(scenario->root, "slo");
+    const struct node *slo = node_stated(scenario->root, "slo");
     bool said = slo != NULL && (slo->kind != NODE_MAP || slo->count > 0);
     bool walked = options->axis != NULL && strncmp(options->axis, "slo", 3) == 0;
     if (said || walked || !targets_judge(&options->targets, COLUMN(goodput))) {

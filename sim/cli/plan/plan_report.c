@@ -1,8 +1,8 @@
 /* A plan for people: its table, its answer, and what to know before relying on it. */
 #include "cli/plan/plan_report.h"
 
-#include "answer/table.h"
-#include "base/text.h"
+#include "tables/table.h"
+#include "core/text.h"
 #include "cli/frame/left_out.h"
 #include "cli/plan/plan_words.h"
 

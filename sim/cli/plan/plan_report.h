@@ -2,7 +2,7 @@
 #ifndef CLI_PLAN_PLAN_REPORT_H
 #define CLI_PLAN_PLAN_REPORT_H
 
-#include "answer/frame.h"
+#include "tables/frame.h"
 #include "cli/runs/runs_notes.h"
 #include "study/plan/planning.h"
 #include "study/plan/tradeoff.h"

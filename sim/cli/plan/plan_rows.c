@@ -1,7 +1,7 @@
 /* A plan as rows of the database: its candidates, and the values that were tried. */
 #include "cli/plan/plan_report.h"
 
-#include "base/version.h"
+#include "core/version.h"
 #include "cli/plan/plan_words.h"
 #include "cli/plan/violation.h"
 #include "store/store_frame.h"
@@ -17,27 +17,27 @@ enum { VALUE = 64 };
 
 #define FIELD(name, type, what) PLAN_##name,
 enum {
-#include "answer/plans.def"
+#include "tables/plans.def"
     PLAN_COLUMNS
 };
 #undef FIELD
 #define FIELD(name, type, what) POINT_##name,
 enum {
-#include "answer/plan_points.def"
+#include "tables/plan_points.def"
     POINT_COLUMNS
 };
 #undef FIELD
 #define FIELD(name, type, meaning) {.key = #name, .unit = UNIT_##type},
 static const struct frame_column stored_columns[PLAN_COLUMNS] = {
-#include "answer/plans.def"
+#include "tables/plans.def"
 };
 static const struct frame_column point_columns[POINT_COLUMNS] = {
-#include "answer/plan_points.def"
+#include "tables/plan_points.def"
 };
 #undef FIELD
 
 /* The columns that are the same in all rows. */
-struct plan_rows_said {
+struct plan_rows_text {
     char name[17], goal[PLAN_GOAL], targets[TARGETS_TEXT], answer[PLAN_ANSWER];
 };
 
@@ -72,7 +72,7 @@ static bool add_candidate(const struct search *search, uint64_t *hash, struct er
 }
 
 static bool plan_rows_say(const struct planning *planning, const struct targets *targets,
-                          struct plan_rows_said *out, struct error *why)
+                          struct plan_rows_text *out, struct error *why)
 {
     bool good = true;
     plan_goal(planning, out->goal);
@@ -115,7 +115,7 @@ static void put_tried(const struct planning *planning, const struct targets *tar
 }
 
 static void plan_rows_put_candidate(const struct planning *planning, const struct targets *targets,
-                                    const struct plan_rows_said *said, uint32_t place,
+                                    const struct plan_rows_text *said, uint32_t place,
                                     struct frame *frame)
 {
     const struct search *search = &planning->searches[place];
@@ -172,7 +172,7 @@ static void plan_rows_put_points(const struct planning *planning, const struct t
 bool plan_store(const struct planning *planning, const struct targets *targets, struct store *store,
                 struct error *why)
 {
-    struct plan_rows_said said;
+    struct plan_rows_text said;
     if (!plan_rows_say(planning, targets, &said, why)) {
         return false;
     }

@@ -1,11 +1,11 @@
 /* Below the table: how to run the winner, or what keeps the nearest from the targets. */
 #include "cli/plan/plan_report.h"
 
-#include "base/node.h"
-#include "base/quote.h"
+#include "core/node.h"
+#include "core/quote.h"
 #include "cli/frame/output.h"
 #include "cli/plan/deployment.h"
-#include "answer/table.h"
+#include "tables/table.h"
 #include "cli/runs/explain.h"
 #include "study/plan/server_command.h"
 

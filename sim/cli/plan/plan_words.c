@@ -1,6 +1,6 @@
 #include "cli/plan/plan_words.h"
 
-#include "base/text.h"
+#include "core/text.h"
 #include "cli/plan/violation.h"
 #include "study/plan/best.h"
 #include "study/plan/reachable.h"

@@ -1,7 +1,7 @@
 /* One row per run of the Pareto front, the fastest first. */
 #include "cli/plan/plan_report.h"
 
-#include "base/text.h"
+#include "core/text.h"
 #include "cli/frame/left_out.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/runs/runs_text.h"

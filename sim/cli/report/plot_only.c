@@ -1,9 +1,9 @@
 /* A key or a value that nothing has is an error, never a selection of nothing. */
 #include "cli/report/plot_statement.h"
 
-#include "base/array.h"
-#include "base/name.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/name.h"
+#include "core/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 #include "cli/report/plot_statement.h"
 
-#include "base/files.h"
-#include "base/find.h"
-#include "base/text.h"
-#include "base/units.h"
-#include "result/result.h"
+#include "core/files.h"
+#include "core/find.h"
+#include "core/text.h"
+#include "core/units.h"
+#include "predict/result/result.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * policy allows its own script only (report_script.c), so a name in a database cannot run anything.
  * It does not say when it was made, so the same database gives the same bytes.
  */
-#include "base/version.h"
+#include "core/version.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/html.h"

@@ -2,13 +2,13 @@
 #ifndef CLI_REPORT_REPORT_ANSWER_H
 #define CLI_REPORT_REPORT_ANSWER_H
 
-#include "answer/frame.h"
+#include "tables/frame.h"
 #include "store/store.h"
 
 struct report_answer {
     const char *title;           /* of the page */
     struct store *store;         /* with the question's runs, and others perhaps */
-    const struct frame *verdict; /* answer/verdict.h */
+    const struct frame *verdict; /* tables/verdict.h */
     const char *run;             /* the advised one; NULL: nothing is advised */
     const char *targets;         /* "tpot_ms<=50ms, ...": the limits that it met */
     const char *database;        /* its file; NULL: none */

@@ -1,5 +1,5 @@
 /* gnuplot's pictures, placed within the page. */
-#include "base/text.h"
+#include "core/text.h"
 #include "cli/frame/html.h"
 #include "cli/frame/progress.h"
 #include "cli/report/picture.h"

@@ -2,13 +2,13 @@
  *
  * The page's policy names the script by its hash, so nothing else can run. JSON is data to a
  * browser; it has no `<`, so it cannot end its own element. */
-#include "base/node.h"
-#include "base/text.h"
+#include "core/node.h"
+#include "core/text.h"
 #include "cli/frame/html.h"
 #include "cli/report/report.h"
-#include "run/run.h"
-#include "scenario/scenario.h"
-#include "serving/answer.h"
+#include "predict/decode/run.h"
+#include "predict/scenario/scenario.h"
+#include "predict/answer.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static bool read_scenario(const char *text, struct scenario *out, struct error *
     if (map != NULL) {
         node_remove(map, "sweep"); /* null there */
     }
-    bool ok = scenario_init(out, why) && map != NULL && scenario_lay(out, map, why);
+    bool ok = scenario_init(out, why) && map != NULL && scenario_set(out, map, why);
     node_destroy(map);
     return ok;
 }

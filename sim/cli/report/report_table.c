@@ -1,9 +1,9 @@
 #include "cli/report/report_table.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "cli/frame/html.h"
 #include "cli/report/plot_statement.h"
-#include "result/shown.h"
+#include "predict/result/shown.h"
 
 #include <stdlib.h>
 #include <string.h>

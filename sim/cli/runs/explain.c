@@ -1,7 +1,7 @@
 /* Sentences about the parts of the step and the effect of each figure of the machine. */
 #include "cli/runs/explain.h"
 
-#include "base/text.h"
+#include "core/text.h"
 #include "cli/frame/progress.h"
 #include "cli/runs/explain_words.h"
 #include "cli/runs/sweep_keys.h"

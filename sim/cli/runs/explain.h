@@ -2,8 +2,8 @@
 #ifndef CLI_RUNS_EXPLAIN_H
 #define CLI_RUNS_EXPLAIN_H
 
-#include "run/context.h"
-#include "scenario/scenario.h"
+#include "predict/decode/context.h"
+#include "predict/scenario/scenario.h"
 
 #include <stdio.h>
 

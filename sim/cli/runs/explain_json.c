@@ -10,10 +10,10 @@
 #include "cli/runs/runs_text.h"
 #include "decode/error_band.h"
 #include "model/parallel.h"
-#include "result/cell.h"
-#include "scenario/resolve_band.h"
-#include "serving/answer.h"
-#include "serving/serving_load.h"
+#include "predict/result/cell.h"
+#include "predict/scenario/resolve_band.h"
+#include "predict/answer.h"
+#include "predict/server/serving_load.h"
 
 /* The class whose error band the run would have, and what else that hangs on. */
 static void print_class(const struct point *point, const struct result *result, FILE *out)

@@ -2,13 +2,13 @@
  * one on time. */
 #include "cli/runs/explain_words.h"
 
-#include "base/text.h"
-#include "base/units.h"
-#include "answer/frame.h"
-#include "serving/engine_memory.h"
-#include "serving/pools/kv_groups_text.h"
-#include "serving/pools/kv_pools.h"
-#include "serving/serving_memory.h"
+#include "core/text.h"
+#include "core/units.h"
+#include "tables/frame.h"
+#include "predict/server/engine_memory.h"
+#include "server/pools/kv_groups_text.h"
+#include "server/pools/kv_pools.h"
+#include "predict/server/serving_memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* The time of all requests is divided at their first tokens. The parts of a request's time
- * (serve/waits.h) lie on one side, except the API process and waits for other requests: what TTFT
+ * (server/waits.h) lie on one side, except the API process and waits for other requests: what TTFT
  * leaves open of the two was before, the rest after. */
 #include "cli/runs/explain_words.h"
 
-#include "base/text.h"
+#include "core/text.h"
 #include "decode/time/pipeline.h"
 
 #include <assert.h>

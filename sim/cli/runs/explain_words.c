@@ -1,7 +1,7 @@
 #include "cli/runs/explain_words.h"
 
-#include "base/text.h"
-#include "answer/table.h"
+#include "core/text.h"
+#include "tables/table.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "cli/runs/layer_text.h"
 
-#include "base/array.h"
-#include "answer/frame.h"
+#include "core/array.h"
+#include "tables/frame.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* `spillway merge`: merges databases of several machines into one. */
-#include "base/unfinished.h"
+#include "core/unfinished.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "store/store.h"

@@ -1,6 +1,6 @@
 #include "cli/runs/runs_columns.h"
 
-#include "base/text.h"
+#include "core/text.h"
 #include "cli/frame/drawn.h"
 
 #include <stdlib.h>

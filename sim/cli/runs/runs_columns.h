@@ -2,7 +2,7 @@
 #ifndef CLI_RUNS_RUNS_COLUMNS_H
 #define CLI_RUNS_RUNS_COLUMNS_H
 
-#include "answer/frame.h"
+#include "tables/frame.h"
 
 /* Of runs of decode steps, or of a server. The column "best" of decode steps is set by who knows
  * the other runs. */

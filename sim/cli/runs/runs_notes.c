@@ -1,11 +1,11 @@
 #include "cli/runs/runs_notes.h"
 
-#include "base/array.h"
-#include "base/name.h"
-#include "base/text.h"
-#include "answer/table.h"
+#include "core/array.h"
+#include "core/name.h"
+#include "core/text.h"
+#include "tables/table.h"
 #include "cli/runs/runs_shared.h"
-#include "hardware/profile.h"
+#include "machine/profile.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,8 +2,8 @@
 #ifndef CLI_RUNS_RUNS_NOTES_H
 #define CLI_RUNS_RUNS_NOTES_H
 
-#include "base/node.h"
-#include "result/result.h"
+#include "core/node.h"
+#include "predict/result/result.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 #include "cli/runs/runs_shared.h"
 
-#include "answer/table.h"
-#include "base/name.h"
-#include "base/text.h"
+#include "tables/table.h"
+#include "core/name.h"
+#include "core/text.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 #include "cli/runs/runs_table.h"
 
-#include "base/array.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/text.h"
 #include "cli/frame/drawn.h"
 #include "cli/runs/runs_columns.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/runs/sweep_keys.h"
-#include "result/tie.h"
+#include "predict/result/tie.h"
 #include "study/sweep/replication.h"
 
 #include <assert.h>

@@ -7,9 +7,9 @@
 #ifndef CLI_RUNS_RUNS_TABLE_H
 #define CLI_RUNS_RUNS_TABLE_H
 
-#include "answer/table.h"
-#include "result/result.h"
-#include "scenario/scenario.h"
+#include "tables/table.h"
+#include "predict/result/result.h"
+#include "predict/scenario/scenario.h"
 
 #include <stdio.h>
 

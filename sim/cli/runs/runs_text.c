@@ -1,9 +1,9 @@
 #include "cli/runs/runs_text.h"
 
-#include "base/text.h"
-#include "base/version.h"
+#include "core/text.h"
+#include "core/version.h"
 #include "cli/frame/drawn.h"
-#include "result/cell.h"
+#include "predict/result/cell.h"
 
 #include <csv.h>
 #include <jansson.h>

@@ -2,7 +2,7 @@
 #ifndef CLI_RUNS_RUNS_TEXT_H
 #define CLI_RUNS_RUNS_TEXT_H
 
-#include "answer/frame.h"
+#include "tables/frame.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* `spillway simulate`: runs every point of a scenario; prints a table, JSON lines or CSV, and
  * stores runs in a database. */
-#include "base/units.h"
+#include "core/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"
@@ -13,7 +13,7 @@
 #include "cli/runs/runs_text.h"
 #include "cli/runs/sweep_keys.h"
 #include "cli/frame/scenario_options.h"
-#include "hardware/profile.h"
+#include "machine/profile.h"
 #include "study/sweep/sweep.h"
 
 #include <unistd.h>

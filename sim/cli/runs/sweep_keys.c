@@ -1,6 +1,6 @@
 #include "cli/runs/sweep_keys.h"
 
-#include "base/text.h"
+#include "core/text.h"
 #include "policy/policy.h"
 
 #include <ctype.h>
@@ -148,7 +148,7 @@ bool layout_has_key(const char *key)
 static void layout_find_value(const struct scenario *scenario, const char *key, uint32_t point,
                               char value[VALUE])
 {
-    const struct node *sweep = scenario->sweep, *said = node_said(scenario->root, key);
+    const struct node *sweep = scenario->sweep, *said = node_stated(scenario->root, key);
     text_copy(value, VALUE, said != NULL && said->kind == NODE_SCALAR ? said->text : "");
     for (uint32_t i = 0; sweep != NULL && i < sweep->count; i++) {
         if (strcmp(sweep->children[i]->key, key) == 0) {

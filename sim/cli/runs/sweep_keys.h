@@ -3,7 +3,7 @@
 #ifndef CLI_RUNS_SWEEP_KEYS_H
 #define CLI_RUNS_SWEEP_KEYS_H
 
-#include "scenario/scenario.h"
+#include "predict/scenario/scenario.h"
 
 #include <jansson.h>
 #include <stddef.h>

@@ -4,9 +4,9 @@
 #include "cli/frame/output.h"
 #include "cli/runs/layer_text.h"
 #include "cli/frame/scenario_options.h"
-#include "base/units.h"
-#include "run/run.h"
-#include "serving/answer.h"
+#include "core/units.h"
+#include "predict/decode/run.h"
+#include "predict/answer.h"
 
 enum { SET, OUTPUT, LAYER };
 

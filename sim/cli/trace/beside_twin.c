@@ -1,6 +1,6 @@
 #include "cli/trace/beside_twin.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "trace/generate/generate.h"
 #include "trace/source.h"
 

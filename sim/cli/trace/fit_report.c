@@ -1,9 +1,9 @@
 /* Limits are promised for texts of the fitted model, at its context and at others. */
 #include "cli/trace/fit_report.h"
 
-#include "answer/frame.h"
-#include "base/json_writer.h"
-#include "base/text.h"
+#include "tables/frame.h"
+#include "core/json_writer.h"
+#include "core/text.h"
 #include "trace/source.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "cli/trace/layer_choice.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "trace/demand.h"
 
 #include <stdio.h>

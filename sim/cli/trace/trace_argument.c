@@ -1,7 +1,7 @@
 #include "cli/trace/trace_argument.h"
 
-#include "base/named.h"
-#include "scenario/ensemble.h"
+#include "core/named.h"
+#include "predict/scenario/ensemble.h"
 
 #include <string.h>
 #include <unistd.h>

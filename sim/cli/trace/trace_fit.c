@@ -1,6 +1,6 @@
 /* `spillway trace fit`: fits a profile to a recording, and reports how its twin, a trace generated
  * from the profile, differs from the recording and from others. */
-#include "base/units.h"
+#include "core/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "cli/frame/output.h"

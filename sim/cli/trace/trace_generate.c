@@ -1,6 +1,6 @@
 /* `spillway trace generate`: generates a trace of any geometry from a profile. */
-#include "base/named.h"
-#include "base/units.h"
+#include "core/named.h"
+#include "core/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/commands.h"
 #include "model/model.h"

@@ -1,5 +1,5 @@
 /* `spillway trace info`: prints the header of a decode trace. */
-#include "answer/frame.h"
+#include "tables/frame.h"
 #include "cli/frame/commands.h"
 #include "cli/trace/trace_argument.h"
 

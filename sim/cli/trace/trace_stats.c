@@ -1,7 +1,7 @@
 /* `spillway trace stats`: measures how reusable the demands of a trace are. */
-#include "answer/frame.h"
-#include "base/json_writer.h"
-#include "base/units.h"
+#include "tables/frame.h"
+#include "core/json_writer.h"
+#include "core/units.h"
 #include "cli/frame/commands.h"
 #include "cli/trace/layer_choice.h"
 #include "cli/trace/trace_argument.h"

@@ -1,6 +1,6 @@
 /* `spillway trace verify`: checks that a decode trace is complete and undamaged. */
-#include "base/units.h"
-#include "base/text.h"
+#include "core/units.h"
+#include "core/text.h"
 #include "cli/frame/commands.h"
 #include "cli/trace/trace_argument.h"
 #include "trace/format/verify.h"

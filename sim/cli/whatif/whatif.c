@@ -1,5 +1,5 @@
 /* `spillway whatif`: runs a scenario along one axis, or over a grid of two. */
-#include "base/units.h"
+#include "core/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/columns.h"
 #include "cli/frame/commands.h"

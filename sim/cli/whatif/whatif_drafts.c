@@ -1,8 +1,8 @@
 /* Below a grid of drafts and something else: up to where drafts pay. They do where some number of them
- * is faster than none, by more than what is unknown about both (result/tie.h). */
+ * is faster than none, by more than what is unknown about both (predict/result/tie.h). */
 #include "cli/whatif/whatif_report.h"
 
-#include "base/text.h"
+#include "core/text.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,9 +2,9 @@
  * own, what a GiB more is worth, and what is in the way where no point is best. */
 #include "cli/whatif/whatif_report.h"
 
-#include "base/text.h"
+#include "core/text.h"
 #include "cli/runs/runs_notes.h"
-#include "result/tie.h"
+#include "predict/result/tie.h"
 
 #include <math.h>
 #include <string.h>

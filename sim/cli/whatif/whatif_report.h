@@ -5,8 +5,8 @@
 #ifndef CLI_WHATIF_WHATIF_REPORT_H
 #define CLI_WHATIF_WHATIF_REPORT_H
 
-#include "answer/frame.h"
-#include "result/shown.h"
+#include "tables/frame.h"
+#include "predict/result/shown.h"
 #include "study/whatif/whatif.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 
 #include "decode/cost/kernels.h"
 #include "model/parallel.h"
-#include "place/tier.h"
+#include "machine/tier.h"
 
 struct kernel cost_at_least(const struct setup *setup, struct kernel kernel, uint64_t kernels)
 {

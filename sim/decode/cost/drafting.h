@@ -1,5 +1,5 @@
 /* What it takes to draft: the passes of a method's network, one after the other, which follow the
- * head of the verification before them (draft/draft_method.h).
+ * head of the verification before them (decode/draft/draft_method.h).
  *
  * The GPU samples drafts itself, so that no pass waits for the CPU but for `drafts.overhead`. The
  * network's kernels are launched as the model's are.

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "hardware/profile.h"
+#include "machine/profile.h"
 #include "model/exchange.h"
 #include "model/model.h"
 
@@ -123,7 +123,7 @@ struct kernel kernel_copy(const struct profile *profile, double bytes);
 
 /* "FP8" or "FP4" if the GPU has no products with weights of this type, and so another type's times
  * are used; else NULL. A profile gives a GPU without FP8 the peak of bf16, and one without FP4 none
- * (hardware/curves.def). */
+ * (machine/curves.def). */
 const char *kernel_lacking_products(const struct profile *profile, enum dtype weights);
 
 /* The parts of which a kernel's time is made: the larger of several bounds, after a fixed time. */

@@ -1,7 +1,7 @@
 /* Predictions for miniatures: each mechanism is a short program that is put on the engine. */
 #include "decode/miniature/miniature_pipe.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
 #include "decode/time/manager.h"

@@ -43,10 +43,10 @@
 #ifndef DECODE_MINIATURE_MINIATURE_H
 #define DECODE_MINIATURE_MINIATURE_H
 
-#include "base/error.h"
+#include "core/error.h"
 #include "decode/replay/ledger.h"
 #include "decode/replay/replay.h"
-#include "hardware/profile.h"
+#include "machine/profile.h"
 #include "model/model.h"
 #include "trace/format/trace.h"
 

@@ -3,7 +3,7 @@
  *
  * A step ends when the CPU has seen the end of its last kernel. If the CPU manages the cache there
  * is a single stream: copies, and kernels that load, run in order with the other kernels. */
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/miniature/miniature_pipe.h"
 #include "decode/plan/representation.h"
 #include "decode/time/fetch.h"

@@ -5,7 +5,7 @@
 #include "decode/cost/cost.h"
 #include "decode/time/fetch.h"
 #include "decode/time/work.h"
-#include "place/tier.h"
+#include "machine/tier.h"
 
 static const enum curve_id curves[] = {
     CURVE_HOST_CORES,  CURVE_HOST_DRAM_BANDWIDTH, CURVE_HOST_POOL_WAKE, CURVE_HOST_LOOKUP,

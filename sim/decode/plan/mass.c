@@ -3,7 +3,7 @@
  * query. */
 #include "decode/plan/mass.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/plan/memory.h"
 #include "trace/source.h"
 

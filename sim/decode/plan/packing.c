@@ -2,7 +2,7 @@
  * run in three and adds two. */
 #include "decode/plan/packing.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/plan/plan.h"
 
 #include <stdlib.h>

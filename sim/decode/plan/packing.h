@@ -17,7 +17,7 @@
 #ifndef DECODE_PLAN_PACKING_H
 #define DECODE_PLAN_PACKING_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stdbool.h>
 #include <stdint.h>

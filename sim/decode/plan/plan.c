@@ -2,7 +2,7 @@
 #include "decode/plan/plan.h"
 
 #include "decode/plan/resident.h"
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/cost/attention.h"
 #include "decode/plan/memory.h"
 #include "decode/plan/retrieval_error.h"

@@ -10,7 +10,7 @@
 #include "decode/plan/representation.h"
 #include "decode/replay/replay.h"
 #include "decode/setup.h"
-#include "place/tier.h"
+#include "machine/tier.h"
 
 #include <stdint.h>
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/cost/cost.h"
 #include "decode/plan/memory.h"
 #include "policy/qsac.h"

@@ -5,8 +5,8 @@
  * for any number of heads. Slices are dealt to heads in shuffled order: a layer waits for its worst
  * head, and in sorted order all the worst heads would share a layer.
  */
-#include "base/array.h"
-#include "base/random.h"
+#include "core/array.h"
+#include "core/random.h"
 #include "decode/replay/ledger.h"
 #include "decode/replay/replay.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "core/array.h"
 
 void ledger_init(struct ledger *ledger)
 {
@@ -83,7 +83,7 @@ void ledger_keep(struct ledger *ledger, double share)
     }
 }
 
-void ledger_lay(struct ledger *sum, uint32_t part, const struct ledger *ledger)
+void ledger_set(struct ledger *sum, uint32_t part, const struct ledger *ledger)
 {
     size_t count = (size_t)sum->steps * sum->layers;
     memcpy(sum->rows + part_start(sum, part), ledger->rows, count * sizeof *sum->rows);

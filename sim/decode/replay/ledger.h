@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "core/error.h"
 
 /* One (step, layer): tokens of one KV head's K and V. */
 struct ledger_row {
@@ -55,10 +55,10 @@ void ledger_release(struct ledger *ledger);
 /* A ledger of zeroes. The caller releases it, on failure too. */
 bool ledger_reserve(struct ledger *ledger, uint32_t steps, uint32_t layers, struct error *why);
 
-/* The same for a sum of `parts` (> 0) ledgers, each of which ledger_lay() stores and adds. */
+/* The same for a sum of `parts` (> 0) ledgers, each of which ledger_set() stores and adds. */
 bool ledger_reserve_sum(struct ledger *ledger, uint32_t steps, uint32_t layers, uint32_t parts,
                         struct error *why);
-void ledger_lay(struct ledger *sum, uint32_t part, const struct ledger *ledger);
+void ledger_set(struct ledger *sum, uint32_t part, const struct ledger *ledger);
 
 /* The rows [steps * layers] of a part; of a ledger that is no sum, all its rows. */
 const struct ledger_row *ledger_part(const struct ledger *ledger, uint32_t part);

@@ -2,8 +2,8 @@
  * setting for each head. All policies of a layer see its frames in one pass. */
 #include "decode/replay/likeness.h"
 
-#include "base/array.h"
-#include "base/parallel.h"
+#include "core/array.h"
+#include "core/parallel.h"
 #include "policy/policy.h"
 #include "trace/stats.h"
 

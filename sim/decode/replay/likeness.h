@@ -9,7 +9,7 @@
 #ifndef DECODE_REPLAY_LIKENESS_H
 #define DECODE_REPLAY_LIKENESS_H
 
-#include "base/error.h"
+#include "core/error.h"
 #include "trace/format/trace.h"
 
 #include <stdbool.h>

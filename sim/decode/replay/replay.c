@@ -2,9 +2,9 @@
  * the ledger rows of its own target layers. */
 #include "decode/replay/replay.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/replay/meter.h"
-#include "base/parallel.h"
+#include "core/parallel.h"
 #include "decode/replay/replay_layer.h"
 #include "trace/format/ahead.h"
 #include "trace/generate/mapping.h"

@@ -13,7 +13,7 @@
 #ifndef DECODE_REPLAY_REPLAY_H
 #define DECODE_REPLAY_REPLAY_H
 
-#include "base/error.h"
+#include "core/error.h"
 #include "decode/replay/ledger.h"
 #include "policy/policy.h"
 #include "trace/format/trace.h"
@@ -85,7 +85,7 @@ struct replay_plan {
 /* How to replay; results do not depend on it. */
 struct replay_means {
     uint32_t threads;         /* 0: one a processor */
-    struct cores *cores;      /* instead: all that are free (base/parallel.h); may be NULL */
+    struct cores *cores;      /* instead: all that are free (core/parallel.h); may be NULL */
     struct meter *meter;      /* counts replay_work(); may be NULL */
     struct disk_cache *cache; /* of replay_run_kept() (replay_kept.h); NULL: nothing is kept */
 };

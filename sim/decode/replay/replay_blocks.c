@@ -17,7 +17,7 @@
 #include "decode/replay/replay_instances.h"
 #include "decode/replay/replay_layer.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/replay/replay_job.h"
 #include "decode/replay/replay_union.h"
 #include "trace/generate/mapping.h"

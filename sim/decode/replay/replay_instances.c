@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "core/array.h"
 #include "policy/sizes.h"
 #include "trace/generate/mapping.h"
 

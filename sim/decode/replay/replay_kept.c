@@ -6,7 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/replay/ledger.h"
 #include "decode/replay/meter.h"
 #include "trace/stats.h"

@@ -1,4 +1,4 @@
-/* Replays whose ledgers are kept on disk (base/disk_cache.h): what was replayed once is read back.
+/* Replays whose ledgers are kept on disk (core/disk_cache.h): what was replayed once is read back.
  *
  * The key of a ledger is all that its replay reads: the trace's hash (trace_hash()), every field of
  * the plan, and a hash of the sources that replay, so that an older program's ledgers are not used.
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "base/disk_cache.h"
+#include "core/disk_cache.h"
 #include "decode/replay/replay.h"
 
 /* replay_run_sets(), but only of those plans whose ledgers are not kept yet; what was replayed is

@@ -6,7 +6,7 @@
  */
 #include "decode/replay/replay_layer.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/replay/ledger.h"
 #include "decode/replay/replay_instances.h"
 #include "decode/replay/replay_job.h"

@@ -1,6 +1,6 @@
 #include "decode/replay/replay_union.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Unions of demands: what the queries of a verification want together (draft/drafts.h).
+/* Unions of demands: what the queries of a verification want together (decode/draft/drafts.h).
  *
  *     recorded step    0 1 2 3 4 5 6 7 ...
  *     verification 0   q d d              n = 2 drafts, of which it accepts 1

@@ -1,8 +1,8 @@
 #include "decode/time/layer.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/time/pipe.h"
-#include "engine/critical_path.h"
+#include "core/engine/critical_path.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "decode/time/fetch.h"
 #include "decode/time/work.h"
 #include "model/parallel.h"
-#include "place/places.h"
+#include "machine/places.h"
 
 #include <math.h>
 

@@ -1,14 +1,14 @@
 /* Building the schedule: the stage table, for each layer of each step. */
 #include "decode/time/pipeline.h"
 
-#include "base/array.h"
-#include "base/stop_flag.h"
+#include "core/array.h"
+#include "core/stop_flag.h"
 #include "decode/cost/retrieval.h"
 #include "decode/time/fetch.h"
 #include "decode/time/machine.h"
 #include "decode/time/steady.h"
 #include "decode/time/stream.h"
-#include "engine/timeline.h"
+#include "core/engine/timeline.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -27,8 +27,8 @@
 #include "decode/plan/plan.h"
 #include "decode/replay/replay.h"
 #include "decode/setup.h"
-#include "engine/engine.h"
-#include "place/tier.h"
+#include "core/engine/engine.h"
+#include "machine/tier.h"
 
 #include <stdint.h>
 #include <stdio.h>

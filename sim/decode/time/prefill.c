@@ -1,8 +1,8 @@
 /* Building a prefill's schedule on the pipeline's machine. */
 #include "decode/time/prefill.h"
 
-#include "base/array.h"
-#include "base/stop_flag.h"
+#include "core/array.h"
+#include "core/stop_flag.h"
 #include "decode/cost/attention.h"
 #include "decode/cost/retrieval.h"
 #include "decode/plan/memory.h"

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/time/timing.h"
 #include "decode/time/work.h"
-#include "engine/engine.h"
+#include "core/engine/engine.h"
 
 struct steady {
     const struct steady_question *question;

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/time/work.h"
-#include "engine/critical_path.h"
+#include "core/engine/critical_path.h"
 
 static int64_t end_of(const struct pipe *pipe, engine_task_id task)
 {

@@ -5,11 +5,11 @@
 #include <assert.h>
 #include <math.h>
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/cost/attention.h"
 #include "decode/cost/retrieval.h"
 #include "decode/time/pipeline.h"
-#include "place/tier.h"
+#include "machine/tier.h"
 
 const struct trust work_trust = {.basis = BASIS_MEASURED};
 

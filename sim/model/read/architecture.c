@@ -2,7 +2,7 @@
  * own repositories; for DeepSeek's indexer the inference code there. */
 #include "model/read/architecture.h"
 
-#include "base/name.h"
+#include "core/name.h"
 #include "model/read/layers.h"
 
 #include <string.h>

@@ -3,8 +3,8 @@
  * class. */
 #include "model/read/config.h"
 
-#include "base/array.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/text.h"
 #include "model/read/architecture.h"
 #include "model/read/extras.h"
 #include "model/read/layers.h"

@@ -3,7 +3,7 @@
 #ifndef MODEL_FIELDS_H
 #define MODEL_FIELDS_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <jansson.h>
 #include <stdbool.h>

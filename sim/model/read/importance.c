@@ -2,8 +2,8 @@
  * number from 0 to 1 for each KV head, separated by blanks or tabs. */
 #include "model/read/importance.h"
 
-#include "base/array.h"
-#include "base/files.h"
+#include "core/array.h"
+#include "core/files.h"
 
 #include <errno.h>
 #include <stdio.h>

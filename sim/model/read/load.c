@@ -2,9 +2,9 @@
  * the id of one there. */
 #include "model/model.h"
 
-#include "base/files.h"
-#include "base/named.h"
-#include "base/node.h"
+#include "core/files.h"
+#include "core/named.h"
+#include "core/node.h"
 #include "model/read/config.h"
 #include "model/read/importance.h"
 

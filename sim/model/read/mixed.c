@@ -4,7 +4,7 @@
  * quantised, so all begin exempt. */
 #include "model/read/mixed.h"
 
-#include "base/name.h"
+#include "core/name.h"
 #include "model/module.h"
 #include "model/read/exempt.h"
 

@@ -1,8 +1,8 @@
 /* The decoder's object is "text_config" where there is one, else the whole file. */
 #include "model/read/overrides.h"
 
-#include "base/array.h"
-#include "base/name.h"
+#include "core/array.h"
+#include "core/name.h"
 
 #include <string.h>
 

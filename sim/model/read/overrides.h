@@ -2,8 +2,8 @@
 #ifndef MODEL_OVERRIDES_H
 #define MODEL_OVERRIDES_H
 
-#include "base/error.h"
-#include "base/node.h"
+#include "core/error.h"
+#include "core/node.h"
 
 #include <jansson.h>
 

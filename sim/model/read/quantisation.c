@@ -2,7 +2,7 @@
  * it exempts the output head by default. */
 #include "model/read/quantisation.h"
 
-#include "base/name.h"
+#include "core/name.h"
 #include "model/read/exempt.h"
 #include "model/read/layers.h"
 #include "model/read/mixed.h"

@@ -2,10 +2,10 @@
  * of the scenario, written as overrides of whichever of the two systems it is nearer to. */
 #include "study/ablate/ablation.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/mechanism_value.h"
-#include "result/tie.h"
-#include "scenario/identity.h"
+#include "predict/result/tie.h"
+#include "predict/scenario/identity.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "study/ablate/difference.h"
 
-#include "base/text.h"
+#include "core/text.h"
 #include "decode/mechanism_rules.h"
 #include "decode/mechanism_value.h"
 

@@ -6,7 +6,7 @@
  */
 #include "study/ablate/ablation.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <stdio.h>
 #include <stdlib.h>

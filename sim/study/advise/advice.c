@@ -3,9 +3,9 @@
 #include "study/advise/advice_host.h"
 #include "study/advise/advice_search.h"
 
-#include "base/node.h"
+#include "core/node.h"
 #include "model/parallel.h"
-#include "result/tie.h"
+#include "predict/result/tie.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -27,26 +27,26 @@ static bool resolve_plain(const struct scenario *scenario, struct point *out, st
     return good;
 }
 
-bool advice_lay_context(struct scenario *scenario, struct error *why)
+bool advice_set_context(struct scenario *scenario, struct error *why)
 {
     static const char *const keys[] = {"context", "contexts", "prompt"};
     struct point point;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (scenario_serves(scenario) || node_said(scenario->root, keys[i]) != NULL) {
+        if (scenario_serves(scenario) || node_stated(scenario->root, keys[i]) != NULL) {
             return true;
         }
     }
-    if (!advice_lay_number(scenario, "context", USUAL_CONTEXT, why) ||
+    if (!advice_set_number(scenario, "context", USUAL_CONTEXT, why) ||
         !resolve_plain(scenario, &point, why)) {
         return false;
     }
     uint64_t trained = point.setup.model.trained_context;
     point_release(&point);
     return trained == 0 || trained >= USUAL_CONTEXT ||
-           advice_lay_number(scenario, "context", (double)trained, why);
+           advice_set_number(scenario, "context", (double)trained, why);
 }
 
-bool advice_lay_requests(struct scenario *scenario, struct error *why)
+bool advice_set_requests(struct scenario *scenario, struct error *why)
 {
     struct point point;
     char text[64];
@@ -100,7 +100,7 @@ static bool try_form(const struct scenario *scenario, const struct advice_option
     trial->form = (struct advice_form){.servers = gpus == 0 ? 1 : options->gpus / gpus,
                                        .gpus = gpus == 0 ? gpus_of(scenario) : gpus};
     bool good = scenario_copy(scenario, &laid, why) &&
-                (gpus == 0 || advice_lay_form(&laid, &trial->form, why)) &&
+                (gpus == 0 || advice_set_form(&laid, &trial->form, why)) &&
                 advice_try(&laid, options, trial, interrupted, why);
     scenario_release(&laid);
     return good;
@@ -214,8 +214,8 @@ static bool run_systems(const struct scenario *scenario, const struct advice_opt
 {
     struct scenario laid;
     bool good = scenario_copy(scenario, &laid, why) &&
-                (options->gpus == 0 || advice_lay_form(&laid, &out->form, why)) &&
-                advice_lay_count(&laid, out->trials[out->plain].planning.requests, why) &&
+                (options->gpus == 0 || advice_set_form(&laid, &out->form, why)) &&
+                advice_set_count(&laid, out->trials[out->plain].planning.requests, why) &&
                 advice_search(&laid, options, options->candidates.systems, &out->systems,
                               interrupted, why) &&
                 (*interrupted || check_ran(&out->systems, why));

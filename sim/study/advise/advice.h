@@ -8,7 +8,7 @@
  * fits, weights in fp8.
  *
  * The advice is a system that one can start: the best of those that vLLM or SGLang has, and among
- * those too close to call (result/tie.h) plain vLLM before the simplest. Released code and systems
+ * those too close to call (predict/result/tie.h) plain vLLM before the simplest. Released code and systems
  * on paper are compared with it and never win.
  */
 #ifndef STUDY_ADVISE_ADVICE_H
@@ -89,13 +89,13 @@ struct advice {
 
 /* The default context: 128K tokens, or all that the model was trained to if that is less. Lays it
  * over a scenario that says neither a context nor requests. */
-bool advice_lay_context(struct scenario *scenario, struct error *why);
+bool advice_set_context(struct scenario *scenario, struct error *why);
 
 /* Requests that nobody stated, where the time to the first token matters: ADVICE_OUTPUT tokens are
  * generated, and the prompt is the rest of the context. Replaces the context of a scenario without
  * requests. */
 enum { ADVICE_OUTPUT = 256 };
-bool advice_lay_requests(struct scenario *scenario, struct error *why);
+bool advice_set_requests(struct scenario *scenario, struct error *why);
 
 /* Fails if the scenario cannot be run, whatever the batch; that nothing fits is an answer. After an
  * interruption `out` has what was found so far: its forms, and `best` among the systems. The caller

@@ -1,8 +1,8 @@
 /* What one could do instead of offloading, tried with plain vLLM. */
 #include "study/advise/advice_search.h"
 
-#include "base/node.h"
-#include "draft/draft_lengths.h"
+#include "core/node.h"
+#include "decode/draft/draft_lengths.h"
 #include "model/model.h"
 
 #include <inttypes.h>
@@ -31,7 +31,7 @@ static bool read_before(const struct advice *advice, struct before *out, struct 
     const struct setup *setup = &point.setup;
     uint64_t there = setup->profile.gpus > 0 ? setup->profile.gpus : MOST_GPUS;
     bool one = setup_cohort_count(setup) == 1 && !advice->serves &&
-               node_said(plain->scenario.root, "context") != NULL;
+               node_stated(plain->scenario.root, "context") != NULL;
     *out = (struct before){.weights = setup->model.weights,
                            .kv = setup->model.kv,
                            .context = one ? setup->context : 0,
@@ -92,8 +92,8 @@ static bool lay_change(const struct scenario *scenario, const struct advice_opti
                        struct error *why)
 {
     return scenario_copy(scenario, out, why) &&
-           (options->gpus == 0 || advice_lay_form(out, &before->form, why)) &&
-           advice_lay_count(out, before->requests, why) &&
+           (options->gpus == 0 || advice_set_form(out, &before->form, why)) &&
+           advice_set_count(out, before->requests, why) &&
            node_set(out->root, change->key, change->value, why);
 }
 

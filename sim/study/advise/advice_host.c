@@ -1,6 +1,6 @@
 #include "study/advise/advice_host.h"
 
-#include "base/node.h"
+#include "core/node.h"
 #include "study/advise/advice_search.h"
 #include "study/plan/host_room.h"
 #include "study/sweep/sweep.h"

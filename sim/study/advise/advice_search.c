@@ -1,7 +1,7 @@
 #include "study/advise/advice_search.h"
 
-#include "base/node.h"
-#include "serve/requests/synthetic.h"
+#include "core/node.h"
+#include "server/requests/synthetic.h"
 #include "study/plan/lengthen.h"
 #include "study/plan/planning.h"
 
@@ -15,18 +15,18 @@ bool advice_add_targets(bool serves, struct targets *targets, struct error *why)
                        targets_add_unjudged("requests_left_out<=0", targets, why));
 }
 
-bool advice_lay_number(struct scenario *scenario, const char *key, double number, struct error *why)
+bool advice_set_number(struct scenario *scenario, const char *key, double number, struct error *why)
 {
     char text[32];
     snprintf(text, sizeof text, "%.12g", number);
     return node_set(scenario->root, key, text, why);
 }
 
-bool advice_lay_form(struct scenario *scenario, const struct advice_form *form, struct error *why)
+bool advice_set_form(struct scenario *scenario, const struct advice_form *form, struct error *why)
 {
-    return advice_lay_number(scenario, "tensor_parallel", form->gpus, why) &&
+    return advice_set_number(scenario, "tensor_parallel", form->gpus, why) &&
            (!scenario_serves(scenario) || form->servers == 1 ||
-            advice_lay_number(scenario, "replicas", form->servers, why));
+            advice_set_number(scenario, "replicas", form->servers, why));
 }
 
 /* ---- requests ---- */
@@ -38,15 +38,15 @@ enum { CLOSE = 4 };
 
 bool advice_is_unshared(const struct scenario *scenario)
 {
-    const struct node *workload = node_said(scenario->root, "workload");
+    const struct node *workload = node_stated(scenario->root, "workload");
     return workload != NULL && workload->kind == NODE_SCALAR && synthetic_is(workload->text) &&
            !synthetic_says(workload->text, "prefix") && !synthetic_says(workload->text, "turns");
 }
 
-bool advice_lay_count(struct scenario *scenario, uint64_t requests, struct error *why)
+bool advice_set_count(struct scenario *scenario, uint64_t requests, struct error *why)
 {
-    bool made = node_said(scenario->root, "workload") != NULL && lengthen_may(scenario);
-    return !made || lengthen_lay(scenario, requests > 0 ? requests : SYNTHETIC_REQUESTS, why);
+    bool made = node_stated(scenario->root, "workload") != NULL && lengthen_may(scenario);
+    return !made || lengthen_set(scenario, requests > 0 ? requests : SYNTHETIC_REQUESTS, why);
 }
 
 /* ---- searches ---- */
@@ -55,7 +55,7 @@ bool advice_search(const struct scenario *scenario, const struct advice_options 
                    const char *systems, struct planning *out, bool *interrupted, struct error *why)
 {
     bool serves = scenario_serves(scenario);
-    bool any = systems == NULL && node_said(scenario->root, "system") == NULL;
+    bool any = systems == NULL && node_stated(scenario->root, "system") == NULL;
     struct planning_options with = {.targets = options->targets,
                                     .candidates = options->candidates,
                                     .axis = serves ? "rate" : "batch",

@@ -10,11 +10,11 @@
 bool advice_add_targets(bool serves, struct targets *targets, struct error *why);
 
 /* Set a key of the scenario to a number. */
-bool advice_lay_number(struct scenario *scenario, const char *key, double number,
+bool advice_set_number(struct scenario *scenario, const char *key, double number,
                        struct error *why);
 
 /* Lay a form over a scenario: GPUs of a server, and with requests the number of servers. */
-bool advice_lay_form(struct scenario *scenario, const struct advice_form *form, struct error *why);
+bool advice_set_form(struct scenario *scenario, const struct advice_form *form, struct error *why);
 
 /* Are the requests made up, and does no prompt begin like another? */
 bool advice_is_unshared(const struct scenario *scenario);
@@ -26,7 +26,7 @@ bool advice_search(const struct scenario *scenario, const struct advice_options 
 
 /* Fix the number of made-up requests, so that all searches serve the same ones
  * (0: the default). A number that was stated stays. */
-bool advice_lay_count(struct scenario *scenario, uint64_t requests, struct error *why);
+bool advice_set_count(struct scenario *scenario, uint64_t requests, struct error *why);
 
 /* Search plain vLLM into a trial whose form is set. Released it is empty. */
 void advice_trial_release(struct advice_trial *trial);

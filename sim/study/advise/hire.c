@@ -1,7 +1,7 @@
 #include "study/advise/hire.h"
 
-#include "base/array.h"
-#include "result/tie.h"
+#include "core/array.h"
+#include "predict/result/tie.h"
 #include "study/advise/advice_search.h"
 #include "study/advise/hire_parts.h"
 #include "study/plan/lengthen.h"
@@ -120,7 +120,7 @@ static bool hire_lengthen(struct hire *hire, struct error *why)
     more = more < LENGTHEN_MOST ? more : LENGTHEN_MOST;
     for (uint32_t i = 0; good && i < hire->count; i++) {
         hire->forms[i].requests = more;
-        good = lengthen_lay(&hire->forms[i].scenario, more, why);
+        good = lengthen_set(&hire->forms[i].scenario, more, why);
     }
     return good;
 }
@@ -191,7 +191,7 @@ bool hire_scenario(const struct hire *hire, const struct hire_form *form, uint32
                    struct scenario *out, struct error *why)
 {
     return scenario_copy(&form->scenario, out, why) &&
-           advice_lay_number(out, "rate", hire->rate, why) &&
-           (servers == 1 || advice_lay_number(out, "replicas", servers, why)) &&
+           advice_set_number(out, "rate", hire->rate, why) &&
+           (servers == 1 || advice_set_number(out, "replicas", servers, why)) &&
            hire_host_lay(form, servers, out, why);
 }

@@ -16,7 +16,7 @@
 #ifndef STUDY_ADVISE_HIRE_H
 #define STUDY_ADVISE_HIRE_H
 
-#include "result/tie.h"
+#include "predict/result/tie.h"
 #include "study/plan/candidates.h"
 #include "study/plan/rough.h"
 #include "study/plan/grid.h"
@@ -123,7 +123,7 @@ bool hire_is_first(const struct hire *hire, uint32_t index);
  * that came nearest. HIRE_NONE if none can be. */
 uint32_t hire_best_on(const struct hire *hire, const char *machine);
 
-/* Are the costs of two forms that hold the rate too close to call (result/tie.h)? */
+/* Are the costs of two forms that hold the rate too close to call (predict/result/tie.h)? */
 enum tie hire_tie(const struct hire_form *a, const struct hire_form *b);
 
 #endif

@@ -1,11 +1,11 @@
 #include "study/advise/hire_parts.h"
 
-#include "base/array.h"
-#include "base/named.h"
-#include "base/node.h"
-#include "base/text.h"
-#include "serve/requests/requests.h"
-#include "serving/serving_memory.h"
+#include "core/array.h"
+#include "core/named.h"
+#include "core/node.h"
+#include "core/text.h"
+#include "server/requests/requests.h"
+#include "predict/server/serving_memory.h"
 #include "study/advise/advice.h"
 #include "study/advise/advice_search.h"
 
@@ -126,7 +126,7 @@ static bool make_form(const struct candidate *candidate, const char *weights, bo
         return false;
     }
     if ((!own && !lay_weights(&form->scenario, weights, &refused)) ||
-        !advice_lay_number(&form->scenario, "tensor_parallel", gpus, &refused)) {
+        !advice_set_number(&form->scenario, "tensor_parallel", gpus, &refused)) {
         hire_forms_refuse(form, &refused);
     } else {
         check_form(form, options->runs);
@@ -183,7 +183,7 @@ static bool read_weights(const struct candidate *candidate, const char *typed, s
  * alike, that is the same. */
 static const char *systems_of(const struct scenario *scenario)
 {
-    const struct node *said = node_said(scenario->root, "system");
+    const struct node *said = node_stated(scenario->root, "system");
     return said != NULL ? NULL : ADVICE_PLAIN ",vllm-offload";
 }
 

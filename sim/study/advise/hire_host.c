@@ -1,7 +1,7 @@
 /* Host memory for prompts that begin alike: what a server has of it, and how little would do. */
 #include "study/advise/hire_parts.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "study/plan/host_room.h"
 
 bool hire_host_read(const struct point *point, const struct serving_memory *memory,

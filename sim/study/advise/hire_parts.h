@@ -2,7 +2,7 @@
 #ifndef STUDY_ADVISE_HIRE_PARTS_H
 #define STUDY_ADVISE_HIRE_PARTS_H
 
-#include "serving/serving_memory.h"
+#include "predict/server/serving_memory.h"
 #include "study/advise/hire.h"
 
 /* ---- hire_forms.c ---- */

@@ -1,8 +1,8 @@
 #include "study/advise/hire_parts.h"
 
-#include "base/array.h"
-#include "base/node.h"
-#include "serving/serving_load.h"
+#include "core/array.h"
+#include "core/node.h"
+#include "predict/server/serving_load.h"
 #include "study/advise/advice_search.h"
 #include "study/plan/lengthen.h"
 #include "study/plan/rough.h"
@@ -24,7 +24,7 @@ static bool lay_few(struct scenario *scenario, const char *rate, uint64_t few,
                     const struct hire_form *form, struct error *why)
 {
     return node_set(scenario->root, "rate", rate, why) &&
-           advice_lay_number(scenario, "limit",
+           advice_set_number(scenario, "limit",
                              (double)(few < form->requests ? few : form->requests), why);
 }
 
@@ -32,8 +32,8 @@ static bool lay_share(struct scenario *scenario, double share, const struct hire
                       struct error *why)
 {
     uint64_t requests = rough_requests(&form->rough, share, ROUGH_LEAST, form->requests);
-    return advice_lay_number(scenario, "rate", share, why) &&
-           advice_lay_number(scenario, "limit", (double)requests, why);
+    return advice_set_number(scenario, "rate", share, why) &&
+           advice_set_number(scenario, "limit", (double)requests, why);
 }
 
 static bool hire_tries_lay(uint32_t index, struct scenario *out, void *context, struct error *why)

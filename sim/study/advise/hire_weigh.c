@@ -1,6 +1,6 @@
 #include "study/advise/hire_parts.h"
 
-#include "serving/serving_load.h"
+#include "predict/server/serving_load.h"
 #include "study/plan/rough.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "study/advise/host_size.h"
 
-#include "serving/serving.h"
+#include "predict/server/serving.h"
 #include "study/plan/host_room.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* How many GiB of host memory a server's prefixes are worth.
  *
  * The size is the smallest whole number of GiB with which the engine starts and that saves
- * HOST_ENOUGH of the GPU time that all memory a server may have saves, by runs without a clock (serving/host_worth.h). One pass over the
+ * HOST_ENOUGH of the GPU time that all memory a server may have saves, by runs without a clock (predict/server/host_worth.h). One pass over the
  * requests gives all sizes. Where the engine takes no more for a larger number, the largest such is
  * the size: it costs nothing. With sessions, or a router that sees load, only a clock says what is
  * found: then sizes are powers of two, and the hits of a run count.
@@ -9,9 +9,9 @@
 #ifndef STUDY_ADVISE_HOST_SIZE_H
 #define STUDY_ADVISE_HOST_SIZE_H
 
-#include "run/context.h"
-#include "scenario/point.h"
-#include "serving/pools/host_engine.h"
+#include "predict/decode/context.h"
+#include "predict/scenario/point.h"
+#include "server/pools/host_engine.h"
 
 #define HOST_ENOUGH 0.95
 

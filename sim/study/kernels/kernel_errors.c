@@ -1,6 +1,6 @@
 #include "study/kernels/kernel_errors.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "study/kernels/measured_kernels.h"
 
 #include <gsl/gsl_sort.h>

@@ -12,7 +12,7 @@
 #ifndef STUDY_KERNELS_KERNEL_ERRORS_H
 #define STUDY_KERNELS_KERNEL_ERRORS_H
 
-#include "hardware/profile.h"
+#include "machine/profile.h"
 #include "study/kernels/kernel_shape.h"
 
 enum kernel_class {

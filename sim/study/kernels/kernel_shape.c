@@ -1,7 +1,7 @@
 /* Bytes and FLOPs are counted as those of a model's operators are (model/operator.h). */
 #include "study/kernels/kernel_shape.h"
 
-#include "base/name.h"
+#include "core/name.h"
 #include "decode/cost/attention.h"
 
 #include <math.h>

@@ -1,9 +1,9 @@
 /* A line at a time. The columns are found once, in the first line. */
 #include "study/kernels/measured_kernels.h"
 
-#include "base/array.h"
-#include "base/name.h"
-#include "base/units.h"
+#include "core/array.h"
+#include "core/name.h"
+#include "core/units.h"
 #include "trace/csv/csv_reader.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* The figures of a summary are read by key; from single requests the same figures are computed. */
 #include "study/papers/measured.h"
 
-#include "base/array.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/text.h"
 #include "study/papers/measured_detail.h"
 #include "study/papers/measured_number.h"
 

@@ -13,8 +13,8 @@
 #ifndef STUDY_PAPERS_MEASURED_H
 #define STUDY_PAPERS_MEASURED_H
 
-#include "base/error.h"
-#include "result/result.h"
+#include "core/error.h"
+#include "predict/result/result.h"
 
 /* Where the figures of a time begin: mean, median, 90th and 99th percentile. */
 enum {

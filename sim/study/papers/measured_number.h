@@ -4,7 +4,7 @@
 #ifndef STUDY_PAPERS_MEASURED_NUMBER_H
 #define STUDY_PAPERS_MEASURED_NUMBER_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 #include "study/papers/measured_times.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>

@@ -19,7 +19,7 @@
 #ifndef STUDY_PAPERS_VALIDATION_H
 #define STUDY_PAPERS_VALIDATION_H
 
-#include "base/error.h"
+#include "core/error.h"
 #include "decode/miniature/miniature.h"
 
 struct validation_gates {

@@ -1,6 +1,6 @@
 #include "study/plan/best.h"
 
-#include "base/name.h"
+#include "core/name.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /* The figure by which runs are compared when the best one is wanted, such as the batch with the
- * most tokens per second. result/tie.h says when two are too close to call. */
+ * most tokens per second. predict/result/tie.h says when two are too close to call. */
 #ifndef STUDY_PLAN_BEST_H
 #define STUDY_PLAN_BEST_H
 
-#include "result/result.h"
+#include "predict/result/result.h"
 
 /* Read the key of a result; NULL for keys of which neither more nor less is better. `option` is what
  * messages name. */

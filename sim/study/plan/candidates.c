@@ -2,11 +2,11 @@
  * Only `all` reads the folders. */
 #include "study/plan/candidates.h"
 
-#include "base/array.h"
-#include "base/find.h"
-#include "base/named.h"
-#include "base/text.h"
-#include "serving/serving_tiers.h"
+#include "core/array.h"
+#include "core/find.h"
+#include "core/named.h"
+#include "core/text.h"
+#include "predict/server/serving_tiers.h"
 #include "study/plan/prices.h"
 
 #include <stdio.h>
@@ -74,7 +74,7 @@ static bool split_names(const struct set *set, struct candidate_names *names, st
 }
 
 /* The scenario's own value: a name, or the map of a machine, which needs no name. */
-static bool take_said(const struct node *said, struct candidate_names *names, struct error *why)
+static bool take_stated(const struct node *said, struct candidate_names *names, struct error *why)
 {
     const struct node *extends = node_get(said, "extends");
     const char *name = said->kind == NODE_SCALAR                         ? said->text
@@ -87,10 +87,10 @@ static bool take_said(const struct node *said, struct candidate_names *names, st
 static bool read_set(const struct scenario *scenario, const struct set *set,
                      struct candidate_names *names, bool *laid, struct error *why)
 {
-    const struct node *said = node_said(scenario->root, set->key);
+    const struct node *said = node_stated(scenario->root, set->key);
     *laid = set->given != NULL || said == NULL;
     if (set->given == NULL && said != NULL) {
-        return take_said(said, names, why);
+        return take_stated(said, names, why);
     }
     if (set->given == NULL && !set->by_default) {
         node_key_error(NULL, set->key, why, "'%s' is missing from the scenario", set->key);
@@ -113,7 +113,7 @@ static bool lay_name(struct scenario *scenario, const struct set *set, const cha
         value->line = 0; /* an option has no line */
     }
     bool good =
-        value != NULL && node_put(map, set->key, value, why) && scenario_lay(scenario, map, why);
+        value != NULL && node_put(map, set->key, value, why) && scenario_set(scenario, map, why);
     node_destroy(value);
     node_destroy(map);
     return good;
@@ -248,7 +248,7 @@ bool candidates_create(const struct scenario *scenario, const struct candidate_o
         good = candidate_init(candidate, scenario, why) && name_candidate(candidate, of, on, why) &&
                (!lay_system || lay_name(&candidate->scenario, &system, of, why)) &&
                (!lay_machine || lay_name(&candidate->scenario, &machine, on, why)) &&
-               prices_lay(options->prices, on, &candidate->scenario, why) &&
+               prices_set(options->prices, on, &candidate->scenario, why) &&
                check_preset(candidate, options, why);
     }
     names_release(&systems);

@@ -8,7 +8,7 @@
 #ifndef STUDY_PLAN_CANDIDATES_H
 #define STUDY_PLAN_CANDIDATES_H
 
-#include "scenario/scenario.h"
+#include "predict/scenario/scenario.h"
 
 struct candidate_options {
     const char *systems, *machines; /* NULL: the scenario's; if it names no system, all */

@@ -2,7 +2,7 @@
  * tries have contradicted the assumption. */
 #include "study/plan/grid.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "study/plan/grid_near.h"
 
 #include <math.h>

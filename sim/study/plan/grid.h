@@ -29,7 +29,7 @@
 #ifndef STUDY_PLAN_GRID_H
 #define STUDY_PLAN_GRID_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stdint.h>
 
@@ -38,7 +38,7 @@
 /* Violations closer than this count as equal. */
 #define GRID_EQUAL 1e-3
 
-/* Merits closer than this share are as good: half of what ties (result/tie.h). */
+/* Merits closer than this share are as good: half of what ties (predict/result/tie.h). */
 #define GRID_AS_GOOD 0.01
 
 struct grid {

@@ -1,6 +1,6 @@
 #include "study/plan/host_room.h"
 
-#include "base/node.h"
+#include "core/node.h"
 #include "decode/plan/memory.h"
 #include "model/parallel.h"
 

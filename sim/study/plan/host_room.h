@@ -1,13 +1,13 @@
 /* Host memory that a server may have for prompts that begin alike. The servers of one machine share
  * its memory; the operating system and the engine need some; and an engine takes more than it is
- * asked for (serving/pools/host_engine.h). */
+ * asked for (server/pools/host_engine.h). */
 #ifndef STUDY_PLAN_HOST_ROOM_H
 #define STUDY_PLAN_HOST_ROOM_H
 
-#include "scenario/point.h"
-#include "scenario/scenario.h"
-#include "serving/pools/host_engine.h"
-#include "serving/serving_memory.h"
+#include "predict/scenario/point.h"
+#include "predict/scenario/scenario.h"
+#include "server/pools/host_engine.h"
+#include "predict/server/serving_memory.h"
 
 /* Bytes that the operating system and the engine leave of a machine's memory; and servers of so many
  * GPUs that share it, at least 1. */

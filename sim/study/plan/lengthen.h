@@ -1,11 +1,11 @@
 /* Made-up requests whose number nobody stated: there can be more of them.
  *
  * If requests arrive for less than ten times as long as one takes, the server may not sustain the
- * rate that was found (serving/serving_load.h). Then a search takes more requests. */
+ * rate that was found (predict/server/serving_load.h). Then a search takes more requests. */
 #ifndef STUDY_PLAN_LENGTHEN_H
 #define STUDY_PLAN_LENGTHEN_H
 
-#include "scenario/scenario.h"
+#include "predict/scenario/scenario.h"
 
 /* Each search has at least half as many requests again as its answer needs. A rate that needs more
  * than LENGTHEN_MOST is left with its note; a hire serves as many as that. */
@@ -26,6 +26,6 @@ bool lengthen_has_sessions(const struct scenario *scenario);
 uint64_t lengthen_spare(uint64_t needed);
 
 /* Give the scenario so many requests. */
-bool lengthen_lay(struct scenario *scenario, uint64_t requests, struct error *why);
+bool lengthen_set(struct scenario *scenario, uint64_t requests, struct error *why);
 
 #endif

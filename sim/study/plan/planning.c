@@ -2,7 +2,7 @@
  * need the same replays at the same time. */
 #include "study/plan/planning.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "study/plan/best.h"
 #include "study/plan/planning_parts.h"
 #include "study/plan/reachable.h"
@@ -28,8 +28,8 @@ struct round {
     uint32_t count;
 };
 
-void planning_tell(const struct search *search, uint32_t tried,
-                   const struct planning_options *options)
+void planning_report(const struct search *search, uint32_t tried,
+                     const struct planning_options *options)
 {
     if (options->on_progress != NULL) {
         options->on_progress(search->candidate->system, search->candidate->machine, tried,
@@ -62,7 +62,7 @@ static bool planning_take(uint32_t index, struct result *result, void *context, 
     search->results[value] = *result;
     result_init(result);
     planning_judge(search, value, options);
-    planning_tell(search, search->grid.tried, options);
+    planning_report(search, search->grid.tried, options);
     return true;
 }
 
@@ -126,7 +126,7 @@ static void relax_targets(struct planning *planning, const struct planning_optio
 }
 
 /* Candidates without tries in the round are decided. The tries of a candidate stand together. */
-static void tell_decided(const struct round *round)
+static void report_decided(const struct round *round)
 {
     uint32_t open = 0, all = round->planning->count;
     for (uint32_t i = 0; i < round->count; i++) {
@@ -172,7 +172,7 @@ static bool planning_run_rounds(struct planning *planning, const struct scenario
             relax_targets(planning, options);
             collect_tries(&round);
         }
-        tell_decided(&round);
+        report_decided(&round);
         if (round.count == 0) {
             break;
         }
@@ -246,7 +246,7 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
     bool good =
         candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
         (out->searches = array_zeroed(out->count, sizeof *out->searches, why)) != NULL &&
-        begin_all(out, options, why) && planning_scout(out, scenario, options, interrupted, why) &&
+        begin_all(out, options, why) && planning_probe(out, scenario, options, interrupted, why) &&
         (*interrupted || planning_run_rounds(out, scenario, options, interrupted, why));
     if (good) {
         winner_find(out);

@@ -43,7 +43,7 @@ struct planning_options {
     void *context;
 };
 
-/* What cheap runs tell about the highest rate of a server (planning_scout.c). */
+/* What cheap runs tell about the highest rate of a server (planning_probe.c). */
 struct scout {
     struct grid grid; /* of the search's values */
     struct rough rough;

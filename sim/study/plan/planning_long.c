@@ -3,7 +3,7 @@
  */
 #include "study/plan/planning.h"
 
-#include "serving/serving_load.h"
+#include "predict/server/serving_load.h"
 #include "study/plan/lengthen.h"
 
 enum { ROUNDS = 6 };
@@ -45,7 +45,7 @@ static bool run_longer(const struct scenario *scenario, const struct planning_op
                        uint64_t more, struct planning *out, bool *interrupted, struct error *why)
 {
     struct scenario longer;
-    bool good = scenario_copy(scenario, &longer, why) && lengthen_lay(&longer, more, why);
+    bool good = scenario_copy(scenario, &longer, why) && lengthen_set(&longer, more, why);
     planning_release(out);
     good = good && planning_run(&longer, options, out, interrupted, why);
     out->requests = more;

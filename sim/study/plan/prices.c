@@ -1,8 +1,8 @@
 #include "study/plan/prices.h"
 
-#include "base/named.h"
-#include "base/text.h"
-#include "base/units.h"
+#include "core/named.h"
+#include "core/text.h"
+#include "core/units.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static const char *prices_find(const char *prices, const char *machine, struct p
     return NULL;
 }
 
-bool prices_lay(const char *prices, const char *machine, struct scenario *scenario,
+bool prices_set(const char *prices, const char *machine, struct scenario *scenario,
                 struct error *why)
 {
     struct price price;

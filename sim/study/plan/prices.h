@@ -3,11 +3,11 @@
 #ifndef STUDY_PLAN_PRICES_H
 #define STUDY_PLAN_PRICES_H
 
-#include "scenario/scenario.h"
+#include "predict/scenario/scenario.h"
 
 /* Set the price of `machine`, one of the plan's, in its scenario, if it has one. `prices` was
  * checked, or is NULL. */
-bool prices_lay(const char *prices, const char *machine, struct scenario *scenario,
+bool prices_set(const char *prices, const char *machine, struct scenario *scenario,
                 struct error *why);
 
 /* Fails if the text is no list of prices, or prices a machine that is not one of `machines`, or one

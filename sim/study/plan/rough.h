@@ -3,7 +3,7 @@
 #ifndef STUDY_PLAN_ROUGH_H
 #define STUDY_PLAN_ROUGH_H
 
-#include "result/result.h"
+#include "predict/result/result.h"
 
 /* A limit on times is mostly met up to this share of what a server answers at most. */
 #define ROUGH_USUAL 0.7

@@ -1,8 +1,8 @@
 /* The search of one candidate: its values, and the scenario of each. */
 #include "study/plan/planning_parts.h"
 
-#include "base/array.h"
-#include "serving/serving_memory.h"
+#include "core/array.h"
+#include "predict/server/serving_memory.h"
 #include "study/plan/host_room.h"
 #include "study/whatif/planned.h"
 
@@ -106,7 +106,7 @@ static bool check_price(const struct candidate *candidate, const struct profile 
 }
 
 /* Servers of one machine share its memory. */
-static bool search_lay_part(struct candidate *candidate, const struct point *point,
+static bool search_set_part(struct candidate *candidate, const struct point *point,
                             struct error *why)
 {
     bool open = candidate->traits.tiers && point_serves(point) && point->setup.room[TIER_HOST] == 0;
@@ -130,7 +130,7 @@ bool search_begin(struct search *search, struct candidate *candidate,
             !check_price(candidate, &own.point.setup.profile, options, &search->why) ||
             (search->fixed == NULL && !search_read_axis(search, options, &own, &search->why));
     }
-    bool stated = search->cannot || search_lay_part(candidate, &own.point, why);
+    bool stated = search->cannot || search_set_part(candidate, &own.point, why);
     uint32_t count = search->cannot ? 0 : count_values(search, &own.point, options->runs);
     search->requests = !search->cannot && point_serves(&own.point) ? own.point.requests->count : 0;
     planned_release(&own);
@@ -167,11 +167,11 @@ void search_release(struct search *search)
 /* ---- its scenarios ---- */
 
 /* Set a swept key to its only value. */
-static bool search_lay_value(struct scenario *scenario, const struct node *swept, struct error *why)
+static bool search_set_value(struct scenario *scenario, const struct node *swept, struct error *why)
 {
     struct node *map = node_map("scenario", why);
     bool good = map != NULL && node_put(map, swept->key, swept->children[0], why) &&
-                scenario_lay(scenario, map, why);
+                scenario_set(scenario, map, why);
     node_destroy(map);
     return good;
 }
@@ -187,7 +187,7 @@ bool search_scenario(const struct search *search, bool maximise, uint32_t value,
         one.values = &at;
         one.count = 1;
         good =
-            axis_sweep(&one, &swept, why) && search_lay_value(out, swept.sweep->children[0], why);
+            axis_sweep(&one, &swept, why) && search_set_value(out, swept.sweep->children[0], why);
     }
     node_destroy(swept.sweep);
     return good;

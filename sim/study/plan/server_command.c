@@ -1,13 +1,13 @@
 #include "study/plan/server_command.h"
 
-#include "base/name.h"
-#include "base/named.h"
-#include "base/quote.h"
-#include "base/text.h"
+#include "core/name.h"
+#include "core/named.h"
+#include "core/quote.h"
+#include "core/text.h"
 #include "decode/plan/memory.h"
 #include "model/parallel.h"
-#include "scenario/server/server_program.h"
-#include "serve/requests/requests.h"
+#include "predict/command/server_program.h"
+#include "server/requests/requests.h"
 #include "study/plan/host_room.h"
 
 #include <inttypes.h>

@@ -41,8 +41,8 @@
 #ifndef STUDY_PLAN_SERVER_COMMAND_H
 #define STUDY_PLAN_SERVER_COMMAND_H
 
-#include "result/result.h"
-#include "scenario/scenario.h"
+#include "predict/result/result.h"
+#include "predict/scenario/scenario.h"
 #include "study/plan/server_lacks.h"
 
 enum { SERVER_COMMAND = 2048, SERVER_MODEL = 1024 };

@@ -1,6 +1,6 @@
 #include "study/plan/server_lacks.h"
 
-#include "scenario/sources.h"
+#include "predict/scenario/sources.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@ bool server_checkpoint(const struct node *root, struct sources *sources,
 {
     const struct node *name = node_get(root, "model");
     const struct model_options options = {
-        .weights = -1, .kv = -1, .tensor_parallel = 1, .config = node_said(root, "config")};
+        .weights = -1, .kv = -1, .tensor_parallel = 1, .config = node_stated(root, "config")};
     struct model model;
     if (!model_load(sources_files(sources), name->text, &options, name->file, name->line, &model,
                     why)) {

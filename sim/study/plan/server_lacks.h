@@ -3,7 +3,7 @@
 #ifndef STUDY_PLAN_SERVER_LACKS_H
 #define STUDY_PLAN_SERVER_LACKS_H
 
-#include "scenario/point.h"
+#include "predict/scenario/point.h"
 
 enum { SERVER_LACKS = 512 };
 

@@ -1,11 +1,11 @@
 /* Values and bounds are in the unit of the column. */
 #include "study/plan/target.h"
 
-#include "base/name.h"
-#include "base/text.h"
-#include "base/units.h"
-#include "result/band.h"
-#include "serving/serving_load.h"
+#include "core/name.h"
+#include "core/text.h"
+#include "core/units.h"
+#include "predict/result/band.h"
+#include "predict/server/serving_load.h"
 
 #include <math.h>
 #include <stdio.h>

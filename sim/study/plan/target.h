@@ -11,7 +11,7 @@
 #ifndef STUDY_PLAN_TARGET_H
 #define STUDY_PLAN_TARGET_H
 
-#include "result/result.h"
+#include "predict/result/result.h"
 
 enum { TARGETS_MOST = 16, TARGET_TEXT = 64, TARGETS_TEXT = TARGETS_MOST * (TARGET_TEXT + 2) };
 
@@ -69,7 +69,7 @@ bool targets_add_unjudged(const char *text, struct targets *targets, struct erro
 void targets_without_queue(const struct targets *targets, struct targets *out);
 
 /* How certain it is that a run meets or misses a target: a run's error band puts its figure into a
- * range (result/band.h). If the bound lies in it, the real system may be on either side. */
+ * range (predict/result/band.h). If the bound lies in it, the real system may be on either side. */
 
 /* The band of the figure that a target judges, as shares; NULL if none is known. */
 const double *target_band(const struct target *target, const struct result *result);

@@ -1,7 +1,7 @@
 #include "study/plan/tradeoff.h"
 
-#include "base/array.h"
-#include "serving/serving_load.h"
+#include "core/array.h"
+#include "predict/server/serving_load.h"
 #include "study/plan/pareto.h"
 #include "study/whatif/planned.h"
 
@@ -21,7 +21,7 @@ struct tradeoff_walk {
     const struct tradeoff_options *options;
 };
 
-static void tradeoff_tell_progress(uint32_t done, uint32_t points, void *context)
+static void tradeoff_report_progress(uint32_t done, uint32_t points, void *context)
 {
     const struct tradeoff_walk *walk = context;
     (void)points;
@@ -36,7 +36,7 @@ static void tradeoff_tell_progress(uint32_t done, uint32_t points, void *context
 static const char *axes_of(const struct candidate *candidate,
                            const struct tradeoff_options *options, bool sized)
 {
-    bool clients = node_said(candidate->scenario.root, "clients") != NULL;
+    bool clients = node_stated(candidate->scenario.root, "clients") != NULL;
     return options->over != NULL                    ? options->over
            : !scenario_serves(&candidate->scenario) ? (sized ? "budget,batch" : "batch")
            : clients                                ? "clients"
@@ -63,7 +63,7 @@ static bool walk_candidate(struct candidate *candidate, const struct tradeoff_op
                                         .store = options->store,
                                         .jobs = options->jobs,
                                         .runs = options->runs,
-                                        .on_progress = tradeoff_tell_progress,
+                                        .on_progress = tradeoff_report_progress,
                                         .context = &walk};
     if (!can || *interrupted || candidate->left_out[0] != '\0' ||
         whatif_run(&candidate->scenario, &with, out, interrupted, refused)) {

@@ -1,6 +1,6 @@
 #include "study/plan/winner.h"
 
-#include "result/tie.h"
+#include "predict/result/tie.h"
 #include "study/plan/best.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* The better side of a figure is the side that makes the time shorter. */
 #include "study/sweep/explain.h"
 
-#include "base/array.h"
-#include "serving/answer.h"
+#include "core/array.h"
+#include "predict/answer.h"
 
 #include <math.h>
 #include <stdlib.h>

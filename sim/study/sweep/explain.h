@@ -8,10 +8,10 @@
 #ifndef STUDY_SWEEP_EXPLAIN_H
 #define STUDY_SWEEP_EXPLAIN_H
 
-#include "hardware/profile.h"
-#include "result/result.h"
-#include "run/context.h"
-#include "scenario/point.h"
+#include "machine/profile.h"
+#include "predict/result/result.h"
+#include "predict/decode/context.h"
+#include "predict/scenario/point.h"
 
 /* The effect of one figure on a time. */
 struct explain_figure {

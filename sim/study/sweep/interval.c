@@ -1,6 +1,6 @@
 #include "study/sweep/interval.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>

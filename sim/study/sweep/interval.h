@@ -7,7 +7,7 @@
 #ifndef STUDY_SWEEP_INTERVAL_H
 #define STUDY_SWEEP_INTERVAL_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * for, each layer is a group until all are done. */
 #include "study/sweep/miss_curve.h"
 
-#include "base/array.h"
-#include "base/parallel.h"
+#include "core/array.h"
+#include "core/parallel.h"
 #include "decode/replay/replay.h"
 #include "decode/replay/replay_job.h"
 #include "decode/setup.h"

@@ -1,10 +1,10 @@
 #include "study/sweep/replication.h"
 
-#include "base/array.h"
-#include "base/parallel.h"
-#include "hardware/spread.h"
-#include "scenario/resolve_trace.h"
-#include "serving/answer.h"
+#include "core/array.h"
+#include "core/parallel.h"
+#include "machine/spread.h"
+#include "predict/scenario/resolve_trace.h"
+#include "predict/answer.h"
 #include "study/sweep/interval.h"
 
 #include <inttypes.h>

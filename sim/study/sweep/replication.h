@@ -1,10 +1,10 @@
 /* Replications: the spread of a result, given the uncertainty of the machine's figures.
  *
  * A replication is one draw. For every figure of the machine that has a range, a quantile is drawn;
- * the figure then takes the value of its own distribution (hardware/spread.h) at that quantile, and
+ * the figure then takes the value of its own distribution (machine/spread.h) at that quantile, and
  * the run is timed on that machine. Generated data (traces, arrivals, lots) uses the seed plus the
  * number of the replication; a recorded trace stays as it is, but of several families of recordings
- * (scenario/ensemble.h) each draw takes one. The plan stays too: a system plans by
+ * (predict/scenario/ensemble.h) each draw takes one. The plan stays too: a system plans by
  * the figures of its profile, and memory is not drawn.
  *
  * The quantile is a hash of the seed, the replication and the figure's name, so replication r is
@@ -22,9 +22,9 @@
 #ifndef STUDY_SWEEP_REPLICATION_H
 #define STUDY_SWEEP_REPLICATION_H
 
-#include "result/result.h"
-#include "run/context.h"
-#include "scenario/point.h"
+#include "predict/result/result.h"
+#include "predict/decode/context.h"
+#include "predict/scenario/point.h"
 
 enum { REPLICATIONS_LEAST = 2, REPLICATIONS_MOST = 100000 };
 

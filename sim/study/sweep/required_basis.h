@@ -7,8 +7,8 @@
 #ifndef STUDY_SWEEP_REQUIRED_BASIS_H
 #define STUDY_SWEEP_REQUIRED_BASIS_H
 
-#include "scenario/point.h"
-#include "result/result.h"
+#include "predict/scenario/point.h"
+#include "predict/result/result.h"
 
 struct required_basis {
     bool asked;

@@ -13,21 +13,21 @@
  * replays that can share one reading of a trace, which must be known together. The first MOST_KEPT
  * of them stay resolved until they are issued.
  *
- * Workers often wait for the same replay. It runs on the cores that they leave idle (base/parallel.h).
+ * Workers often wait for the same replay. It runs on the cores that they leave idle (core/parallel.h).
  *
  * The points [delivered, issued) fit into the ring, so a slow point holds up a bounded number of
  * finished ones. The calling thread wakes ten times a second to look at the stop flag.
  */
 #include "study/sweep/sweep.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "decode/replay/meter.h"
-#include "base/parallel.h"
-#include "run/outcome.h"
-#include "run/replays.h"
-#include "run/run.h"
-#include "run/shared.h"
-#include "serving/answer.h"
+#include "core/parallel.h"
+#include "predict/decode/outcome.h"
+#include "predict/decode/replays.h"
+#include "predict/decode/run.h"
+#include "predict/decode/shared.h"
+#include "predict/answer.h"
 #include "store/store_draws.h"
 
 #include <pthread.h>
@@ -338,7 +338,7 @@ static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
            hand_over(sweep, slot, why);
 }
 
-static void sweep_tell_progress(const struct sweep *sweep)
+static void sweep_report_progress(const struct sweep *sweep)
 {
     if (sweep->options->on_progress != NULL) {
         sweep->options->on_progress(sweep->delivered, sweep->points, sweep->options->context);
@@ -355,7 +355,7 @@ static double sweep_share_done(const struct sweep *sweep)
                        : (double)sweep->delivered / (double)sweep->points;
 }
 
-static void tell_work(const struct sweep *sweep)
+static void report_work(const struct sweep *sweep)
 {
     if (sweep->options->on_work != NULL) {
         const struct sweep_work work = {.draws = atomic_load(&sweep->draws),
@@ -388,13 +388,13 @@ static bool sweep_run_points(struct sweep *sweep, struct error *why)
     uint32_t points = sweep->points;
     survey(sweep);
     sweep->runs.threads = sweep->jobs / sweep->worker_count; /* of all but replays */
-    sweep_tell_progress(sweep);
+    sweep_report_progress(sweep);
     while (sweep->delivered < points && !is_stopping(sweep)) {
         if (sweep->issued < points && sweep->issued - sweep->delivered < sweep->slot_count) {
             issue(sweep);
         } else if (!sweep_is_done(sweep, sweep->delivered)) {
             wait_a_while(sweep);
-            tell_work(sweep);
+            report_work(sweep);
         }
         while (!is_stopping(sweep) && sweep_is_done(sweep, sweep->delivered)) {
             struct slot *slot = sweep_slot_of(sweep, sweep->delivered);
@@ -403,7 +403,7 @@ static bool sweep_run_points(struct sweep *sweep, struct error *why)
             }
             release_slot(slot);
             sweep->delivered++;
-            sweep_tell_progress(sweep);
+            sweep_report_progress(sweep);
         }
     }
     return true;

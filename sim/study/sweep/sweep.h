@@ -8,10 +8,10 @@
 #ifndef STUDY_SWEEP_SWEEP_H
 #define STUDY_SWEEP_SWEEP_H
 
-#include "base/error.h"
-#include "result/result.h"
-#include "run/context.h"
-#include "scenario/scenario.h"
+#include "core/error.h"
+#include "predict/result/result.h"
+#include "predict/decode/context.h"
+#include "predict/scenario/scenario.h"
 #include "store/store.h"
 #include "study/sweep/replication.h"
 #include "study/sweep/required_basis.h"

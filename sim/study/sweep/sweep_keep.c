@@ -18,7 +18,7 @@ static bool sweep_keep_result(uint32_t index, struct result *result, void *conte
     return true;
 }
 
-static void sweep_keep_tell_progress(uint32_t done, uint32_t points, void *context)
+static void sweep_keep_report_progress(uint32_t done, uint32_t points, void *context)
 {
     const struct sweep_options *options = ((const struct keeping *)context)->options;
     if (options->on_progress != NULL) {
@@ -32,7 +32,7 @@ bool sweep_keep(const struct scenario *scenario, const struct sweep_options *opt
     struct keeping keeping = {options, results, count};
     struct sweep_options sweep = *options;
     sweep.on_result = sweep_keep_result;
-    sweep.on_progress = sweep_keep_tell_progress;
+    sweep.on_progress = sweep_keep_report_progress;
     sweep.on_work = NULL;
     sweep.context = &keeping;
     return sweep_run(scenario, &sweep, interrupted, why);

@@ -1,11 +1,11 @@
 /* The values of an axis, and parsing those that were given. */
 #include "study/whatif/axis_build.h"
 
-#include "base/array.h"
-#include "base/quote.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/quote.h"
+#include "core/text.h"
 #include "policy/policy.h"
-#include "scenario/scenario_names.h"
+#include "predict/scenario/scenario_names.h"
 
 #include <assert.h>
 #include <math.h>

@@ -27,10 +27,10 @@
 #ifndef STUDY_WHATIF_AXIS_H
 #define STUDY_WHATIF_AXIS_H
 
-#include "base/units.h"
+#include "core/units.h"
 #include "decode/plan/plan.h"
-#include "run/context.h"
-#include "scenario/scenario.h"
+#include "predict/decode/context.h"
+#include "predict/scenario/scenario.h"
 
 #define AXIS_MOST_VALUES 1024
 

@@ -3,8 +3,8 @@
 #include "study/whatif/axis_build.h"
 
 #include "decode/mechanisms.h"
-#include "scenario/scenario_alias.h"
-#include "scenario/scenario_keys.h"
+#include "predict/scenario/scenario_alias.h"
+#include "predict/scenario/scenario_keys.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,9 +3,9 @@
 
 #include "decode/mechanism_rules.h"
 #include "decode/plan/memory.h"
-#include "serve/requests/requests.h"
-#include "serving/serving_memory.h"
-#include "serving/serving_tiers.h"
+#include "server/requests/requests.h"
+#include "predict/server/serving_memory.h"
+#include "predict/server/serving_tiers.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "study/whatif/planned.h"
 
-#include "run/run.h"
+#include "predict/decode/run.h"
 
 #include <stdio.h>
 #include <string.h>

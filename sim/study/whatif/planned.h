@@ -3,8 +3,8 @@
 #define STUDY_WHATIF_PLANNED_H
 
 #include "decode/plan/plan.h"
-#include "run/context.h"
-#include "scenario/scenario.h"
+#include "predict/decode/context.h"
+#include "predict/scenario/scenario.h"
 
 struct planned {
     struct point point;

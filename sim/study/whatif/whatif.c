@@ -2,9 +2,9 @@
  * The batch comes last, because the number of sequences that fit depends on the other axis. */
 #include "study/whatif/whatif.h"
 
-#include "base/array.h"
-#include "base/text.h"
-#include "scenario/identity.h"
+#include "core/array.h"
+#include "core/text.h"
+#include "predict/scenario/identity.h"
 #include "study/whatif/planned.h"
 
 #include <stdio.h>

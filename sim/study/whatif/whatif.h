@@ -7,7 +7,7 @@
 #ifndef STUDY_WHATIF_WHATIF_H
 #define STUDY_WHATIF_WHATIF_H
 
-#include "result/tie.h"
+#include "predict/result/tie.h"
 #include "study/sweep/sweep.h"
 #include "study/whatif/axis.h"
 
@@ -88,7 +88,7 @@ struct whatif_findings {
 
 struct whatif_findings whatif_find(const struct whatif *whatif);
 
-/* Why two points tie in the study's figure (result/tie.h), and does a point tie with the best one?
+/* Why two points tie in the study's figure (predict/result/tie.h), and does a point tie with the best one?
  * Points without the figure, or with an objection, tie with none; if all points are equal none is
  * the best. */
 enum tie whatif_tie(const struct whatif *whatif, uint32_t a, uint32_t b);

@@ -28,7 +28,7 @@ bool whatif_serves(const struct whatif *whatif)
 /* Clients that wait for their answers set the arrival rate themselves. */
 static bool has_clients(const struct whatif *whatif)
 {
-    bool has = node_said(whatif->scenario.root, "clients") != NULL;
+    bool has = node_stated(whatif->scenario.root, "clients") != NULL;
     for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
         has = has || strcmp(whatif->axes[axis].key, "clients") == 0;
     }

@@ -2,7 +2,7 @@
  * step, layer by layer. All layers of one tile are therefore held at once. */
 #include "trace/csv/csv.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "trace/format/format.h"
 
 #include <errno.h>

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/text.h"
 
 bool csv_reader_open(struct csv_reader *reader, const char *path, struct error *why)
 {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/error.h"
+#include "core/error.h"
 
 enum { CSV_LINE_MOST = 1 << 24, CSV_FIELDS_MOST = 64 };
 

@@ -2,9 +2,9 @@
  * the targets by the difference, and repeat. */
 #include "trace/fit/fit.h"
 
-#include "base/array.h"
-#include "base/parallel.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/parallel.h"
+#include "core/text.h"
 #include "trace/fit/fit_locality.h"
 #include "trace/fit/fit_sample.h"
 #include "trace/fit/fit_solve.h"

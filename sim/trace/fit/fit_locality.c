@@ -5,8 +5,8 @@
  * the errors of further twins. */
 #include "trace/fit/fit_locality.h"
 
-#include "base/array.h"
-#include "base/parallel.h"
+#include "core/array.h"
+#include "core/parallel.h"
 #include "trace/demand.h"
 #include "trace/generate/generate.h"
 

@@ -1,7 +1,7 @@
 /* The figures of a head, computed alike for a recording and for its twin. */
 #include "trace/fit/fit_sample.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Loads the heads of a layer: rows sorted best first, queries contiguous for each query head. */
 #include "trace/fit/fit_sample.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "trace/demand.h"
 #include "trace/format/format.h"
 

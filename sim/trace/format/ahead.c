@@ -1,8 +1,8 @@
 /* A kept frame is handed over whole, without a copy: reader and slot exchange their memory. */
 #include "trace/format/ahead.h"
 
-#include "base/array.h"
-#include "base/stop_flag.h"
+#include "core/array.h"
+#include "core/stop_flag.h"
 #include "trace/format/file.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
  * importer made them. */
 #include "trace/format/format.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * them. One list serves the binary file, the CSV file and the messages. */
 #include "trace/format/format.h"
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <inttypes.h>
 #include <jansson.h>

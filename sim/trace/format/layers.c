@@ -2,7 +2,7 @@
  * 17 has layers 0, 1 and 2, and lists the model's in its source. */
 #include "trace/format/file.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <assert.h>
 #include <jansson.h>

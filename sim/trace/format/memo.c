@@ -1,7 +1,7 @@
 /* A frame is kept as one block of memory: its columns, one after the other. */
 #include "trace/format/memo.h"
 
-#include "base/array.h"
+#include "core/array.h"
 
 #include <pthread.h>
 #include <stdlib.h>

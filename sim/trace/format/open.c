@@ -6,8 +6,8 @@
  * Only the header is kept, so memory does not grow with the trace. */
 #include "trace/format/file.h"
 
-#include "base/array.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/text.h"
 #include "trace/format/bytes.h"
 
 #include <errno.h>

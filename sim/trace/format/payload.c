@@ -5,7 +5,7 @@
  * size, and every byte must be used up. */
 #include "trace/format/format.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "trace/format/bytes.h"
 
 #include <string.h>

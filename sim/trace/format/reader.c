@@ -2,8 +2,8 @@
  * there). Threads share nothing but the frames that a generated trace remembers (memo.h). */
 #include "trace/format/file.h"
 
-#include "base/array.h"
-#include "base/stop_flag.h"
+#include "core/array.h"
+#include "core/stop_flag.h"
 #include "trace/format/bytes.h"
 
 #include <errno.h>

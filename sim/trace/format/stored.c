@@ -2,7 +2,7 @@
  * smaller. One checksum covers both. */
 #include "trace/format/format.h"
 
-#include "base/array.h"
+#include "core/array.h"
 #include "trace/format/bytes.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #ifndef TRACE_FORMAT_TRACE_H
 #define TRACE_FORMAT_TRACE_H
 
-#include "base/error.h"
+#include "core/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -139,7 +139,7 @@ bool trace_read_queries(const struct trace *trace, uint32_t sequence, uint32_t t
 
 /* Writing. Put frames in file order (sequences slowest, then tiles, then layers), each with its
  * sequence, tile, layer, first_step and steps set; then close. The file appears under its name only
- * when it is whole (base/unfinished.h): trace_writer_close() makes it durable and publishes it,
+ * when it is whole (core/unfinished.h): trace_writer_close() makes it durable and publishes it,
  * trace_writer_discard() drops it. Both free the writer, also when
  * closing fails; after a failed put only discard makes sense. `header` is copied. After
  * trace_writer_expect_drawn() the writer compresses randomly drawn frames in a third of the time,

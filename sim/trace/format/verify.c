@@ -2,8 +2,8 @@
  * the order. */
 #include "trace/format/verify.h"
 
-#include "base/array.h"
-#include "base/parallel.h"
+#include "core/array.h"
+#include "core/parallel.h"
 
 #include <stdlib.h>
 

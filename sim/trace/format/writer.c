@@ -3,8 +3,8 @@
  * bytes per frame. */
 #include "trace/format/format.h"
 
-#include "base/array.h"
-#include "base/unfinished.h"
+#include "core/array.h"
+#include "core/unfinished.h"
 #include "trace/format/bytes.h"
 
 #include <errno.h>

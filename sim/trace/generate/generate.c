@@ -1,10 +1,10 @@
 /* A generated trace: its header, and its frames one by one, head by head. */
 #include "trace/generate/generate.h"
 
-#include "base/array.h"
-#include "base/parallel.h"
-#include "base/stop_flag.h"
-#include "base/text.h"
+#include "core/array.h"
+#include "core/parallel.h"
+#include "core/stop_flag.h"
+#include "core/text.h"
 #include "trace/format/file.h"
 #include "trace/format/generator.h"
 #include "trace/generate/candidates.h"

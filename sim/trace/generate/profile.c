@@ -2,10 +2,10 @@
  * rows of one table, which reading, checking and writing share. */
 #include "trace/generate/profile.h"
 
-#include "base/array.h"
-#include "base/files.h"
-#include "base/node.h"
-#include "base/quote.h"
+#include "core/array.h"
+#include "core/files.h"
+#include "core/node.h"
+#include "core/quote.h"
 #include "trace/generate/mapping.h"
 
 #include <inttypes.h>

@@ -51,7 +51,7 @@
 #ifndef TRACE_GENERATE_PROFILE_H
 #define TRACE_GENERATE_PROFILE_H
 
-#include "hardware/profile.h"
+#include "machine/profile.h"
 
 #include <stdbool.h>
 #include <stdint.h>

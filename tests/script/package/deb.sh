@@ -31,7 +31,7 @@ build() {
     (umask 077 && tools/deb.sh "$scratch/deb") >"$scratch/said" 2>&1 &&
         dpkg-deb -x "$scratch"/spillway_*.deb "$scratch/root" &&
         [ "$(dpkg-deb -f "$scratch"/spillway_*.deb Version)" = \
-            "$(sed -n 's/.*SPILLWAY_VERSION "\(.*\)"/\1/p' sim/base/version.h)" ]
+            "$(sed -n 's/.*SPILLWAY_VERSION "\(.*\)"/\1/p' sim/core/version.h)" ]
 }
 packed() {
     dpkg-deb -c "$scratch"/spillway_*.deb | grep -Ev '^(l|drwxr-xr-x|-rw-r--r--|-rwxr-xr-x)' >"$scratch/said"

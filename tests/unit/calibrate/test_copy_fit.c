@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "calibrate/measure/copy_fit.h"
 
 #include <gsl/gsl_rng.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "calibrate/host/attention.h"
 #include "calibrate/host/buffer.h"
 #include "calibrate/kernels/twins.h"

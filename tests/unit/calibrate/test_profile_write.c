@@ -3,7 +3,7 @@
 #include "unit/fixture/load_profile.h"
 #include "unit/fixture/rounds.h"
 
-#include "base/random.h"
+#include "core/random.h"
 #include "calibrate/harness/profile_write.h"
 
 #include <math.h>

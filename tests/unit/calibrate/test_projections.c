@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/find.h"
+#include "core/find.h"
 #include "calibrate/gpu/projections.h"
 
 #include <stdlib.h>

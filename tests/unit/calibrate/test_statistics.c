@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "calibrate/measure/statistics.h"
 
 #include <gsl/gsl_randist.h>

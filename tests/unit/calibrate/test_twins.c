@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "calibrate/kernels/twins.h"
 
 #include <gsl/gsl_randist.h>

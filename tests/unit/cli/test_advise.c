@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "answer/sentence.h"
+#include "tables/sentence.h"
 #include "cli/advise/advise_answer.h"
 
 static void forms_are_said_in_words(void **state)

@@ -2,9 +2,9 @@
  * any mixture beside runs of its contexts alone. */
 #include "unit/fixture/expected_times.h"
 
-#include "base/find.h"
-#include "run/run.h"
-#include "scenario/identity.h"
+#include "core/find.h"
+#include "predict/decode/run.h"
+#include "predict/scenario/identity.h"
 
 /* ---- the key --------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "decode/replay/ledger.h"
 #include "decode/replay/replay.h"
 #include "unit/fixture/make_trace.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "decode/plan/packing.h"
 #include "decode/plan/plan.h"
 

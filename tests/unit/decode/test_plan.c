@@ -2,8 +2,8 @@
 #include "unit/fixture/rounds.h"
 #include "unit/fixture/tiny.h"
 
-#include "base/find.h"
-#include "base/units.h"
+#include "core/find.h"
+#include "core/units.h"
 #include "decode/plan/memory.h"
 
 #include <math.h>

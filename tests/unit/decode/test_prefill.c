@@ -11,7 +11,7 @@
 #include "unit/fixture/tiny.h"
 
 #include "decode/time/prefill.h"
-#include "run/run.h"
+#include "predict/decode/run.h"
 
 #include <math.h>
 

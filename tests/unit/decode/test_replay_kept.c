@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/stop_flag.h"
+#include "core/stop_flag.h"
 #include "decode/replay/replay_kept.h"
 #include "unit/fixture/make_profile.h"
 #include "unit/fixture/make_replay.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "policy/next_use.h"
 #include "trace/demand.h"
 #include "unit/fixture/make_replay.h"

@@ -2,7 +2,7 @@
  * the machine of tiny.h. */
 #include "unit/fixture/expected_times.h"
 
-#include "base/find.h"
+#include "core/find.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -147,8 +147,8 @@ static void parts_are_rounded_and_added_up(void **state)
                                       .fetching_heads = 1,
                                       .offloaded_heads = 2,
                                       .mass = 2};
-    ledger_lay(&sum, 0, &one);
-    ledger_lay(&sum, 1, &two);
+    ledger_set(&sum, 0, &one);
+    ledger_set(&sum, 1, &two);
     ledger_keep(&sum, .4);
     const struct ledger_row *first = ledger_part(&sum, 0), *second = ledger_part(&sum, 1);
     assert_int_equal(first->missed, 4); /* 4.2 */

@@ -3,7 +3,7 @@
 #include "unit/fixture/rounds.h"
 #include "unit/fixture/tiny.h"
 
-#include "base/random.h"
+#include "core/random.h"
 #include "decode/time/prefill.h"
 #include "decode/time/steady.h"
 

@@ -3,8 +3,8 @@
 #include "unit/fixture/rounds.h"
 #include "unit/fixture/tiny.h"
 
-#include "base/find.h"
-#include "base/random.h"
+#include "core/find.h"
+#include "core/random.h"
 #include "decode/cost/retrieval.h"
 #include "decode/mechanism_rules.h"
 #include "decode/time/fetch.h"

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/find.h"
-#include "base/named.h"
+#include "core/find.h"
+#include "core/named.h"
 #include "model/model.h"
 
 #include <jansson.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "model/exchange.h"
 #include "model/parallel.h"
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/find.h"
+#include "core/find.h"
 #include "model/model.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "policy/frequency.h"
 
 enum { BLOCKS = 40, STEPS = 20000 };

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "policy/stack.h"
 #include "unit/fixture/rounds.h"
 

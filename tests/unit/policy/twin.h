@@ -6,7 +6,7 @@
 #ifndef TESTS_TWIN_H
 #define TESTS_TWIN_H
 
-#include "base/random.h"
+#include "core/random.h"
 #include "policy/policy.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/stop_flag.h"
+#include "core/stop_flag.h"
 #include "store/store.h"
 #include "store/store_frame.h"
 #include "unit/fixture/store_folder.h"
@@ -41,7 +41,7 @@ static void put_curve(struct store *store)
 {
     static const struct frame_column columns[] = {
 #define FIELD(name, type, what) {.key = #name, .unit = UNIT_##type},
-#include "answer/curves.def"
+#include "tables/curves.def"
 #undef FIELD
     };
     struct frame *frame = frame_create(columns, sizeof columns / sizeof *columns, &why);

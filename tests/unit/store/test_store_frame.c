@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/version.h"
+#include "core/version.h"
 #include "store/store_frame.h"
 #include "unit/fixture/store_folder.h"
 
@@ -86,7 +86,7 @@ static void a_whole_replaces_all_of_itself(void **state)
 
 enum {
 #define FIELD(name, type, what) DATA_##name,
-#include "answer/validations.def"
+#include "tables/validations.def"
 #undef FIELD
     COLUMNS
 };
@@ -95,7 +95,7 @@ static void put_validation(struct store *store, const char *mechanism, double me
 {
     static const struct frame_column columns[COLUMNS] = {
 #define FIELD(name, type, what) {.key = #name, .unit = UNIT_##type},
-#include "answer/validations.def"
+#include "tables/validations.def"
 #undef FIELD
     };
     struct frame *frame = frame_create(columns, COLUMNS, &why);

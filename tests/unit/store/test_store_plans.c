@@ -20,22 +20,22 @@
 /* As `plan` stores it (plan_rows.c). */
 #define FIELD(name, type, what) PLAN_##name,
 enum {
-#include "answer/plans.def"
+#include "tables/plans.def"
     PLAN_COLUMNS
 };
 #undef FIELD
 #define FIELD(name, type, what) POINT_##name,
 enum {
-#include "answer/plan_points.def"
+#include "tables/plan_points.def"
     POINT_COLUMNS
 };
 #undef FIELD
 #define FIELD(name, type, meaning) {.key = #name, .unit = UNIT_##type},
 static const struct frame_column plan_columns[PLAN_COLUMNS] = {
-#include "answer/plans.def"
+#include "tables/plans.def"
 };
 static const struct frame_column point_columns[POINT_COLUMNS] = {
-#include "answer/plan_points.def"
+#include "tables/plan_points.def"
 };
 #undef FIELD
 

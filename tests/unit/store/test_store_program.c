@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "base/version.h"
-#include "result/result.h"
+#include "core/version.h"
+#include "predict/result/result.h"
 #include "store/store.h"
 #include "store/store_program.h"
 #include "unit/fixture/store_folder.h"

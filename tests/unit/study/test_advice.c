@@ -194,8 +194,8 @@ static void check_context(const char *model, const char *more, const char *expec
 {
     struct scenario scenario = load(model, "a40", more);
     struct error why;
-    assert_true(advice_lay_context(&scenario, &why));
-    const struct node *context = node_said(scenario.root, "context");
+    assert_true(advice_set_context(&scenario, &why));
+    const struct node *context = node_stated(scenario.root, "context");
     if (expected == NULL) {
         assert_null(context);
     } else {

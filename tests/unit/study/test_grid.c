@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "study/plan/grid.h"
 
 #include <math.h>

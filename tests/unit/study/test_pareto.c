@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/random.h"
+#include "core/random.h"
 #include "study/plan/pareto.h"
 
 enum { MOST = 60, ROUNDS = 500 };

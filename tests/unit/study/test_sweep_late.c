@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "run/context.h"
-#include "scenario/identity.h"
-#include "scenario/scenario.h"
+#include "predict/decode/context.h"
+#include "predict/scenario/identity.h"
+#include "predict/scenario/scenario.h"
 #include "study/sweep/replication.h"
 #include "unit/fixture/rounds.h"
 #include "unit/fixture/store_folder.h"

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "serving/serving_load.h"
+#include "predict/server/serving_load.h"
 #include "study/plan/target.h"
 #include "unit/fixture/fault.h"
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "serving/answer.h"
+#include "predict/answer.h"
 #include "study/whatif/whatif.h"
 #include "unit/fixture/rounds.h"
 

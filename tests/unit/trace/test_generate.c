@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/stop_flag.h"
+#include "core/stop_flag.h"
 #include "trace/demand.h"
 #include "trace/stats.h"
 #include "unit/fixture/make_profile.h"

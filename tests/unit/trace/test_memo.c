@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/parallel.h"
-#include "base/stop_flag.h"
+#include "core/parallel.h"
+#include "core/stop_flag.h"
 #include "trace/format/memo.h"
 #include "unit/fixture/make_profile.h"
 #include "unit/fixture/same_frame.h"

@@ -1,0 +1,45 @@
+/* Growth by doubling, with every product checked: sizes come from files. */
+#include "core/array.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool out_of_memory(struct error *why, size_t count, size_t item)
+{
+    return error_set(why, NULL, 0, "out of memory: no room for %zu items of %zu bytes", count,
+                     item);
+}
+
+bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item, struct error *why)
+{
+    if (needed <= *capacity) {
+        return true;
+    }
+    size_t grown = *capacity <= SIZE_MAX / 2 ? *capacity * 2 : SIZE_MAX;
+    grown = grown < 8 ? 8 : grown;
+    grown = grown < needed ? needed : grown;
+    size_t bytes;
+    if (__builtin_mul_overflow(grown, item, &bytes)) {
+        return out_of_memory(why, needed, item);
+    }
+    /* The caller's pointer has a type of its own, so it is read and written as bytes. */
+    void *old;
+    memcpy(&old, items, sizeof old);
+    void *fresh = realloc(old, bytes > 0 ? bytes : 1);
+    if (fresh == NULL) {
+        return out_of_memory(why, needed, item);
+    }
+    memcpy(items, &fresh, sizeof fresh);
+    *capacity = grown;
+    return true;
+}
+
+void *array_zeroed(size_t count, size_t item, struct error *why)
+{
+    void *items = count > 0 && item > 0 ? calloc(count, item) : calloc(1, 1);
+    if (items == NULL) {
+        out_of_memory(why, count, item);
+    }
+    return items;
+}

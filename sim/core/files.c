@@ -1,0 +1,96 @@
+/* A list of paths with their bytes: a command reads some ten files. */
+#include "core/files.h"
+
+#include "core/array.h"
+#include "core/node.h"
+#include "core/text.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct kept {
+    char *path, *text;
+    size_t size;
+};
+
+struct files {
+    struct kept *all; /* [count] owned */
+    size_t count, capacity;
+    pthread_mutex_t lock; /* of all of the above */
+};
+
+struct files *files_create(struct error *why)
+{
+    struct files *files = array_zeroed(1, sizeof *files, why);
+    if (files != NULL) {
+        pthread_mutex_init(&files->lock, NULL);
+    }
+    return files;
+}
+
+void files_destroy(struct files *files)
+{
+    if (files == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < files->count; i++) {
+        free(files->all[i].path);
+        free(files->all[i].text);
+    }
+    free(files->all);
+    pthread_mutex_destroy(&files->lock);
+    free(files);
+}
+
+static const struct kept *files_find(const struct files *files, const char *path)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        if (strcmp(files->all[i].path, path) == 0) {
+            return &files->all[i];
+        }
+    }
+    return NULL;
+}
+
+/* A file that cannot be read is not kept: the next caller tries again. */
+static const struct kept *read(struct files *files, const char *path, struct error *why)
+{
+    if (!array_reserve(&files->all, &files->capacity, files->count + 1, sizeof *files->all, why)) {
+        return NULL;
+    }
+    struct kept *kept = &files->all[files->count];
+    *kept = (struct kept){.path = text_duplicate(path, why)};
+    if (kept->path == NULL || (kept->text = node_file(path, &kept->size, why)) == NULL) {
+        free(kept->path);
+        return NULL;
+    }
+    files->count++;
+    return kept;
+}
+
+char *files_text(struct files *files, const char *path, size_t *size, struct error *why)
+{
+    if (files == NULL) {
+        return node_file(path, size, why);
+    }
+    pthread_mutex_lock(&files->lock);
+    const struct kept *kept = files_find(files, path);
+    kept = kept != NULL ? kept : read(files, path, why);
+    char *copy = kept == NULL ? NULL : array_zeroed(kept->size + 1, 1, why);
+    if (copy != NULL) {
+        memcpy(copy, kept->text, kept->size);
+        *size = kept->size;
+    }
+    pthread_mutex_unlock(&files->lock);
+    return copy;
+}
+
+struct node *files_tree(struct files *files, const char *path, struct error *why)
+{
+    size_t size;
+    char *text = files_text(files, path, &size, why);
+    struct node *root = text != NULL ? node_parse(text, size, path, why) : NULL;
+    free(text);
+    return root;
+}

@@ -1,0 +1,28 @@
+/* Text files that are read once.
+ *
+ * A command resolves many points of one scenario, and each point names the same models, machines
+ * and systems. What was read first is what all of them get, so that a file that changes meanwhile
+ * cannot make two points of one answer differ.
+ *
+ * Safe from several threads. NULL stands for "keep nothing": the file is read each time.
+ */
+#ifndef BASE_FILES_H
+#define BASE_FILES_H
+
+#include "core/error.h"
+
+#include <stddef.h>
+
+struct files;
+struct node;
+
+struct files *files_create(struct error *why);
+void files_destroy(struct files *files); /* NULL is fine */
+
+/* All bytes of a file, as node_file() reads them. The caller frees them. */
+char *files_text(struct files *files, const char *path, size_t *size, struct error *why);
+
+/* The file as a YAML tree, as node_load() reads it. The caller destroys it. */
+struct node *files_tree(struct files *files, const char *path, struct error *why);
+
+#endif

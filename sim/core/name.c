@@ -1,0 +1,230 @@
+/* The distance is Damerau-Levenshtein restricted to swaps of neighbours ("optimal string
+ * alignment"). A name is near if at most about a third of the text's letters, and not all of them,
+ * would have to change. So is one that holds the parts of the text, as rtx-4090 holds 4090 and
+ * llama-3.1-70b holds llama-70b; one that is the first part of the text; and one that begins with the
+ * text but for a slip. Of equally near names the one whose length is most alike is nearer, and then the
+ * first.
+ *
+ * Two spellings are the same name if they differ only in case and in what separates their parts:
+ * RTX4090, "RTX 4090" and rtx-4090. Between two digits a separator counts: 3-8b is not 38b. */
+#include "core/name.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { LONGEST = 63, LEAST_PART = 3, SHORT_LIST = 160 };
+
+/* The source of names: one of the two is set. */
+struct name_source {
+    name_row row;
+    const char *const *list;
+};
+
+static const char *name_at(const struct name_source *names, size_t index)
+{
+    return names->row != NULL ? names->row(index) : names->list[index];
+}
+
+/* ---- spellings ---- */
+
+/* The next letter of a name, without what separates its parts; '-' for what separates two digits.
+ * `last` is the letter before. */
+static char letter_at(const char **at, char last)
+{
+    size_t between = strspn(*at, "-_ :");
+    char letter = (char)tolower((unsigned char)(*at)[between]);
+    if (between > 0 && isdigit((unsigned char)last) && isdigit((unsigned char)letter)) {
+        *at += between;
+        return '-';
+    }
+    *at += between + (letter != '\0');
+    return letter;
+}
+
+bool name_same(const char *a, const char *b)
+{
+    char letter = '\0', other;
+    do {
+        other = letter_at(&b, letter);
+        letter = letter_at(&a, letter);
+        if (letter != other) {
+            return false;
+        }
+    } while (letter != '\0');
+    return true;
+}
+
+bool name_holds(const char *text, const char *name)
+{
+    static const char between[] = "-_ :";
+    for (name += strspn(name, between); *name != '\0'; name += strspn(name, between)) {
+        size_t length = strcspn(name, between);
+        while (*text != '\0' && strncasecmp(text, name, length) != 0) {
+            text++;
+        }
+        if (*text == '\0') {
+            return false;
+        }
+        text += length;
+        name += length;
+    }
+    return true;
+}
+
+static int match(const char *text, const struct name_source *names)
+{
+    int same = -1;
+    const char *name;
+    for (int i = 0; (name = name_at(names, (size_t)i)) != NULL; i++) {
+        if (strcmp(name, text) == 0) {
+            return i;
+        }
+        same = same < 0 && name_same(name, text) ? i : same;
+    }
+    return same;
+}
+
+int name_match(const char *text, const char *const *names)
+{
+    return match(text, &(struct name_source){.list = names});
+}
+
+/* ---- suggestions ---- */
+
+static bool same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Both are at most LONGEST letters. 2 at most if the name begins with the text but for a slip. */
+static int edit_distance(const char *text, size_t length, const char *name, size_t name_length)
+{
+    unsigned char table[LONGEST + 1][LONGEST + 1]; /* of the beginnings of this many letters */
+    bool slip = false;
+    for (size_t i = 0; i <= length; i++) {
+        for (size_t j = 0; j <= name_length; j++) {
+            int distance = (int)(i + j);
+            if (i > 0 && j > 0) {
+                distance = table[i - 1][j - 1] + !same_letter(text[i - 1], name[j - 1]);
+                distance = least(distance, least(table[i - 1][j], table[i][j - 1]) + 1);
+            }
+            if (i > 1 && j > 1 && same_letter(text[i - 1], name[j - 2]) &&
+                same_letter(text[i - 2], name[j - 1])) {
+                distance = least(distance, table[i - 2][j - 2] + 1);
+            }
+            table[i][j] = (unsigned char)distance;
+            slip = slip || (i == length && length > LEAST_PART + 1 && distance <= 1);
+        }
+    }
+    return slip ? least(2, table[length][name_length]) : table[length][name_length];
+}
+
+int name_distance(const char *text, const char *name)
+{
+    size_t length = strlen(text), other = strlen(name);
+    if (length == 0 || length > LONGEST || other > LONGEST) {
+        return NAME_FAR;
+    }
+    int distance = edit_distance(text, length, name, other);
+    if (length >= LEAST_PART && name_holds(name, text)) {
+        distance = 0;
+    } else if (other >= LEAST_PART && other < length && strncasecmp(text, name, other) == 0 &&
+               strchr("-_. ", text[other]) != NULL) {
+        distance = 1;
+    }
+    return distance <= least(((int)length + 2) / 3, (int)length - 1)
+               ? distance * (LONGEST + 1) + abs((int)other - (int)length)
+               : NAME_FAR;
+}
+
+static const char *nearest(const char *text, const struct name_source *names)
+{
+    const char *name, *found = NULL;
+    int best = NAME_FAR;
+    for (size_t i = 0; (name = name_at(names, i)) != NULL; i++) {
+        int distance = name_distance(text, name);
+        found = distance < best ? name : found;
+        best = least(distance, best);
+    }
+    return found;
+}
+
+const char *name_nearest(const char *text, name_row row)
+{
+    return nearest(text, &(struct name_source){.row = row});
+}
+
+const char *name_nearest_of(const char *text, const char *const *names)
+{
+    return nearest(text, &(struct name_source){.list = names});
+}
+
+/* Beside the nearest name, a long list says little. */
+static bool expect_names(const char *text, const struct name_source *names, struct error *why)
+{
+    char list[sizeof why->expected] = "";
+    const char *name, *near = nearest(text, names);
+    for (size_t i = 0; (name = name_at(names, i)) != NULL; i++) {
+        if (!name_list_append(list, sizeof list, name)) {
+            break;
+        }
+    }
+    error_expect(why, "%s", near != NULL && strlen(list) > SHORT_LIST ? "" : list);
+    return error_nearest(why, near);
+}
+
+bool name_expect(const char *text, const char *const *names, struct error *why)
+{
+    return expect_names(text, &(struct name_source){.list = names}, why);
+}
+
+int name_find(const char *text, name_row row, const char *what, const char *file, int line,
+              struct error *why)
+{
+    const struct name_source names = {.row = row};
+    int found = match(text, &names);
+    if (found < 0) {
+        error_input(why, file, line, "unknown %s '%s'", what, text);
+        expect_names(text, &names, why);
+    }
+    return found;
+}
+
+/* ---- texts that list names ---- */
+
+bool name_list_append(char *list, size_t size, const char *name)
+{
+    static const char cut[] = ", ...";
+    size_t used = strlen(list);
+    bool fits = used + strlen(", ") + strlen(name) + sizeof cut <= size;
+    snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", fits ? name : "...");
+    return fits;
+}
+
+bool name_listed(const char *list, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += length) {
+        bool begins = at == list || (at - list >= 2 && at[-2] == ',' && at[-1] == ' ');
+        if (begins && (at[length] == '\0' || at[length] == ',')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void name_list_add(char *list, size_t size, const char *name)
+{
+    size_t used = strlen(list);
+    if (!name_listed(list, name)) {
+        snprintf(list + used, size - used, "%s%s", used > 0 ? ", " : "", name);
+    }
+}

@@ -1,0 +1,61 @@
+/* Names in tables: the one that a user's text stands for, and the nearest valid one for a message.
+ * And texts that list names. */
+#ifndef BASE_NAME_H
+#define BASE_NAME_H
+
+#include "core/error.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The name of row `index` of some table; NULL after the last row. */
+typedef const char *(*name_row)(size_t index);
+
+/* Are these two spellings of one name? Case does not count, nor does what separates its parts: '-',
+ * '_', ':' and blanks, but for whether two digits are separated. RTX4090 is rtx-4090. */
+bool name_same(const char *a, const char *b);
+
+/* Does `text` hold all parts of `name`, in order? "Qwen2.5-32B-Instruct-AWQ" holds
+ * qwen2.5-32b-awq; "Llama-3.3-70B" does not hold llama-3.1-70b. Case does not count. */
+bool name_holds(const char *text, const char *name);
+
+/* Index of the name that `text` spells, in an array that ends with NULL: the same text, else the
+ * first that name_same() takes for it. -1 if there is none. */
+int name_match(const char *text, const char *const *names);
+
+/* How far `name` is from the user's text: an edit distance (insert, delete, replace, swap
+ * neighbours; case is ignored), scaled, so that a name that holds its parts comes first and, of
+ * equally near names, the one most alike in length. NAME_FAR where a typing error is unlikely. */
+enum { NAME_FAR = INT_MAX };
+int name_distance(const char *text, const char *name);
+
+/* The valid name nearest to `text` by that distance, or NULL when none is near enough. Of equally
+ * near names the first wins. */
+const char *name_nearest(const char *text, name_row row);
+
+/* The same for an array of names that ends with NULL. */
+const char *name_nearest_of(const char *text, const char *const *names);
+
+/* Add to an error that was set: the nearest name of the array, and as expected all names. A list
+ * that has no room ends in "...". Beside a nearest name a long list is left out. error_rest() can
+ * name the command that prints all. Returns false. */
+bool name_expect(const char *text, const char *const *names, struct error *why);
+
+/* Index of the name of the table that `text` spells, as by name_match(), or -1 with `why` filled:
+ * "unknown WHAT 'text'", and the rest as by name_expect(). `file` and `line` are as in
+ * error_input(). */
+int name_find(const char *text, name_row row, const char *what, const char *file, int line,
+              struct error *why);
+
+/* Append a name to a text that lists names, "h200, h100-sxm", in `size` bytes. Where it has no
+ * room, "..." ends the list, and false is returned. */
+bool name_list_append(char *list, size_t size, const char *name);
+
+/* Does such a text hold this name whole? */
+bool name_listed(const char *list, const char *name);
+
+/* Add a name to such a text once; what has no room is cut. */
+void name_list_add(char *list, size_t size, const char *name);
+
+#endif

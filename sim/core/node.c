@@ -1,0 +1,346 @@
+/* Trees of nodes: making, copying, finding, overriding, merging.
+ *
+ * Recursion is bounded by NODE_DEEPEST: the reader refuses deeper files, node_set() deeper
+ * paths, and a merge is as deep as the deeper of its two trees.
+ */
+#include "core/node.h"
+
+#include "core/array.h"
+#include "core/node_build.h"
+#include "core/text.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static char *node_copy_text(const char *text, size_t length, struct error *why)
+{
+    char *copy = array_zeroed(length + 1, 1, why);
+    if (copy != NULL) {
+        memcpy(copy, text, length);
+    }
+    return copy;
+}
+
+const char *node_intern(const char *file, struct error *why)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static char **files;
+    static size_t count, capacity;
+
+    const char *interned = NULL;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < count && interned == NULL; i++) {
+        interned = strcmp(files[i], file) == 0 ? files[i] : NULL;
+    }
+    if (interned == NULL && array_reserve(&files, &capacity, count + 1, sizeof *files, why)) {
+        files[count] = node_copy_text(file, strlen(file), why);
+        interned = files[count];
+        count += interned != NULL;
+    }
+    pthread_mutex_unlock(&lock);
+    return interned;
+}
+
+struct node *node_create(enum node_kind kind, const char *file, int line, struct error *why)
+{
+    struct node *node = array_zeroed(1, sizeof *node, why);
+    if (node != NULL) {
+        *node = (struct node){.kind = kind, .file = file, .line = line};
+    }
+    return node;
+}
+
+struct node *node_map(const char *file, struct error *why)
+{
+    const char *interned = node_intern(file, why);
+    return interned != NULL ? node_create(NODE_MAP, interned, 0, why) : NULL;
+}
+
+/* Free what a node holds, except its key, and make it NODE_NULL. */
+static void node_clear(struct node *node)
+{
+    for (size_t i = 0; i < node->count; i++) {
+        node_destroy(node->children[i]);
+    }
+    free(node->children);
+    free(node->text);
+    free(node->typed);
+    *node = (struct node){.file = node->file, .line = node->line, .key = node->key};
+}
+
+void node_destroy(struct node *node)
+{
+    if (node != NULL) {
+        node_clear(node);
+        free(node->key);
+        free(node);
+    }
+}
+
+bool node_append(struct node *parent, struct node *child, struct error *why)
+{
+    if (!array_reserve(&parent->children, &parent->capacity, parent->count + 1,
+                       sizeof(struct node *), why)) {
+        return false;
+    }
+    parent->children[parent->count++] = child;
+    return true;
+}
+
+static bool copy_contents(struct node *copy, const struct node *node, struct error *why)
+{
+    if (node->key != NULL &&
+        (copy->key = node_copy_text(node->key, strlen(node->key), why)) == NULL) {
+        return false;
+    }
+    if (node->text != NULL &&
+        (copy->text = node_copy_text(node->text, strlen(node->text), why)) == NULL) {
+        return false;
+    }
+    if (node->typed != NULL &&
+        (copy->typed = node_copy_text(node->typed, strlen(node->typed), why)) == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < node->count; i++) {
+        struct node *child = node_copy(node->children[i], why);
+        if (child == NULL || !node_append(copy, child, why)) {
+            node_destroy(child);
+            return false;
+        }
+    }
+    return true;
+}
+
+struct node *node_copy(const struct node *node, struct error *why)
+{
+    struct node *copy = node_create(node->kind, node->file, node->line, why);
+    if (copy != NULL && !copy_contents(copy, node, why)) {
+        node_destroy(copy);
+        return NULL;
+    }
+    return copy;
+}
+
+static struct node *find_child(const struct node *map, const char *key, size_t length)
+{
+    for (size_t i = 0; map->kind == NODE_MAP && i < map->count; i++) {
+        const char *name = map->children[i]->key;
+        if (strncmp(name, key, length) == 0 && name[length] == '\0') {
+            return map->children[i];
+        }
+    }
+    return NULL;
+}
+
+const struct node *node_get(const struct node *map, const char *key)
+{
+    return map != NULL ? find_child(map, key, strlen(key)) : NULL;
+}
+
+const struct node *node_stated(const struct node *map, const char *key)
+{
+    const struct node *node = node_get(map, key);
+    return node != NULL && node->kind != NODE_NULL ? node : NULL;
+}
+
+const struct node *node_find(const struct node *root, const char *path)
+{
+    const struct node *node = root;
+    for (const char *part = path; node != NULL && part != NULL;) {
+        size_t length = strcspn(part, ".");
+        node = find_child(node, part, length);
+        part = part[length] == '.' ? part + length + 1 : NULL;
+    }
+    return node;
+}
+
+/* Put the contents of `value` in place of `node`, which keeps its key. Takes over `value`. */
+static void node_replace(struct node *node, struct node *value)
+{
+    char *key = node->key;
+    node->key = NULL;
+    node_clear(node);
+    free(value->key);
+    *node = *value;
+    node->key = key;
+    free(value);
+}
+
+/* The child of `map` with this key; an empty one is made if there is none. */
+static struct node *child_made(struct node *map, const char *key, size_t length, const char *file,
+                               struct error *why)
+{
+    struct node *child = find_child(map, key, length);
+    if (child != NULL) {
+        return child;
+    }
+    if (map->count >= NODE_MOST_KEYS) {
+        error_input(why, file, 0, "no room for '%.*s': a map has at most %d keys", (int)length, key,
+                    NODE_MOST_KEYS);
+        return NULL;
+    }
+    child = node_create(NODE_NULL, file, 0, why);
+    if (child == NULL || (child->key = node_copy_text(key, length, why)) == NULL ||
+        !node_append(map, child, why)) {
+        node_destroy(child);
+        return NULL;
+    }
+    return child;
+}
+
+/* The number of containers on the longest path down. */
+static size_t node_depth(const struct node *node)
+{
+    size_t deepest = 0;
+    for (size_t i = 0; i < node->count; i++) {
+        size_t depth = node_depth(node->children[i]);
+        deepest = depth > deepest ? depth : deepest;
+    }
+    return deepest + (node->kind == NODE_MAP || node->kind == NODE_LIST);
+}
+
+static void mark_override(struct node *node)
+{
+    node->line = 0;
+    for (size_t i = 0; i < node->count; i++) {
+        mark_override(node->children[i]);
+    }
+}
+
+static bool check_path(const char *path, size_t value_depth, struct error *why)
+{
+    size_t depth = value_depth;
+    for (const char *part = path;; part++) {
+        size_t length = strcspn(part, ".");
+        if (length == 0 || length > NODE_LONGEST_KEY) {
+            error_usage(why, "--set", 0, "'%s' is not a valid key", path);
+            return error_expect(why, "keys separated by single dots, such as mechanisms.sync");
+        }
+        part += length;
+        depth++;
+        if (*part == '\0') {
+            break;
+        }
+    }
+    return depth <= NODE_DEEPEST ||
+           error_usage(why, "--set", 0, "'%s' is nested deeper than %d", path, NODE_DEEPEST);
+}
+
+/* Complain that nothing can be set inside `node`, at the first `length` bytes of `path`. */
+static bool refuse_inside(const struct node *node, const char *path, int length, struct error *why)
+{
+    const char *what = node->kind == NODE_LIST ? "a list" : "a single value";
+    if (length == 0) {
+        return error_usage(why, "--set", 0, "'%s' cannot be set: the whole file is %s", path, what);
+    }
+    return error_usage(why, "--set", 0, "'%s' cannot be set: '%.*s' is %s", path, length, path,
+                       what);
+}
+
+/* The node at a checked path; it is made if it is not there. */
+static struct node *node_reach(struct node *root, const char *path, const char *file,
+                               struct error *why)
+{
+    struct node *node = root;
+    const char *part = path;
+    while (node != NULL) {
+        if (node->kind == NODE_NULL) {
+            node->kind = NODE_MAP;
+        }
+        if (node->kind != NODE_MAP) {
+            refuse_inside(node, path, part > path ? (int)(part - path - 1) : 0, why);
+            return NULL;
+        }
+        size_t length = strcspn(part, ".");
+        node = child_made(node, part, length, file, why);
+        part += length;
+        if (*part == '\0') {
+            return node;
+        }
+        part++;
+    }
+    return NULL;
+}
+
+/* Move `value` to the place at `path`; if there is no such place, free it. */
+static bool node_place(struct node *root, const char *path, struct node *value, struct error *why)
+{
+    struct node *at =
+        check_path(path, node_depth(value), why) ? node_reach(root, path, value->file, why) : NULL;
+    if (at == NULL) {
+        node_destroy(value);
+        return false;
+    }
+    node_replace(at, value);
+    return true;
+}
+
+bool node_set(struct node *root, const char *path, const char *value, struct error *why)
+{
+    struct node *parsed = node_parse(value, strlen(value), "--set", why);
+    if (parsed == NULL) {
+        why->line = 0;
+        return false;
+    }
+    mark_override(parsed);
+    return node_place(root, path, parsed, why);
+}
+
+bool node_put(struct node *root, const char *path, const struct node *value, struct error *why)
+{
+    struct node *copy = node_copy(value, why);
+    return copy != NULL && node_place(root, path, copy, why);
+}
+
+bool node_set_text(struct node *scalar, const char *text, struct error *why)
+{
+    char *copy = text_duplicate(text, why);
+    if (copy == NULL) {
+        return false;
+    }
+    char *old = scalar->text;
+    scalar->text = copy;
+    if (scalar->typed == NULL) {
+        scalar->typed = old;
+    } else {
+        free(old);
+    }
+    return true;
+}
+
+void node_remove(struct node *map, const char *key)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < map->count; i++) {
+        struct node *child = map->children[i];
+        if (kept == i && child->key != NULL && strcmp(child->key, key) == 0) {
+            node_destroy(child); /* and `key`, if it is the child's own */
+        } else {
+            map->children[kept++] = child;
+        }
+    }
+    map->count = kept;
+}
+
+bool node_merge(struct node *base, const struct node *over, struct error *why)
+{
+    if (base->kind == NODE_MAP && over->kind == NODE_NULL) {
+        return true;
+    }
+    if (base->kind != NODE_MAP || over->kind != NODE_MAP) {
+        struct node *copy = node_copy(over, why);
+        if (copy != NULL) {
+            node_replace(base, copy);
+        }
+        return copy != NULL;
+    }
+    for (size_t i = 0; i < over->count; i++) {
+        const struct node *value = over->children[i];
+        struct node *child = child_made(base, value->key, strlen(value->key), value->file, why);
+        if (child == NULL || !node_merge(child, value, why)) {
+            return false;
+        }
+    }
+    return true;
+}

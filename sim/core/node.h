@@ -1,0 +1,103 @@
+/* A YAML document as a tree of nodes that remember where they stood.
+ *
+ * Scenarios, system presets, hardware profiles and head tables are read through
+ * this tree, so that every message can name file and line. Read with libyaml's
+ * events. Anchors, aliases and tags are refused: nothing here needs them, and they are how small
+ * files become huge trees. So are duplicate keys, more than one document, nesting deeper than 32,
+ * files over 16 MiB or a million values, maps of more than 1024 keys and keys over 128 bytes.
+ *
+ * A node owns its children and texts; node_destroy() frees the tree. Overrides
+ * ("--set a.b=c") edit the tree in place and carry the file name "--set".
+ */
+#ifndef BASE_NODE_H
+#define BASE_NODE_H
+
+#include "core/error.h"
+#include "core/units.h"
+
+#include <stddef.h>
+
+enum node_kind { NODE_NULL, NODE_SCALAR, NODE_LIST, NODE_MAP };
+
+struct node {
+    enum node_kind kind;
+    const char *file; /* interned for the life of the process: a program reads few */
+    int line;         /* 1-based; 0 in an override */
+    char *key;        /* of a map's child; else NULL */
+    char *text;       /* of a scalar; else NULL */
+    char *typed;      /* the text before node_set_text() first replaced it; else NULL */
+    struct node **children;
+    size_t count, capacity;
+};
+
+/* Read a file, or a text that messages call `name`. NULL on failure. An empty document is a
+ * NODE_NULL root. */
+struct node *node_load(const char *path, struct error *why);
+struct node *node_parse(const char *text, size_t size, const char *name, struct error *why);
+struct node *node_map(const char *file, struct error *why); /* an empty map, at no line */
+struct node *node_copy(const struct node *node, struct error *why);
+void node_destroy(struct node *node);
+
+/* All bytes of a file but a byte order mark, and a 0 behind them. The caller frees them. A file of more
+ * than 16 MiB is refused. */
+char *node_file(const char *path, size_t *size, struct error *why);
+
+/* Child of a map by key, NULL when absent (or when `map` is NULL or no map). */
+const struct node *node_get(const struct node *map, const char *key);
+
+/* The same, and NULL when it is empty. */
+const struct node *node_stated(const struct node *map, const char *key);
+
+/* The node at a path such as "mechanisms.sync", or NULL when there is no node. */
+const struct node *node_find(const struct node *root, const char *path);
+
+/* Set the node at `path` ("mechanisms.sync") to the YAML text `value` (a scalar, "[1, 2]" or
+ * "{a: b}"), making maps on the way. A NODE_NULL root becomes a map; a scalar on the way is an
+ * error. */
+bool node_set(struct node *root, const char *path, const char *value, struct error *why);
+
+/* The same with a copy of `value`, which keeps its file names and lines. */
+bool node_put(struct node *root, const char *path, const struct node *value, struct error *why);
+
+/* Give a scalar another text, which is copied. */
+bool node_set_text(struct node *scalar, const char *text, struct error *why);
+
+/* Remove a child of a map, if it is there. */
+void node_remove(struct node *map, const char *key);
+
+/* Lay `over` on `base`, in place: maps merge key by key, any other value replaces the one below,
+ * and an empty value leaves a map as it is. `over` is copied and stays the caller's. */
+bool node_merge(struct node *base, const struct node *over, struct error *why);
+
+/* A scalar child as a typed value. When the key is absent or its value empty, these leave `*out` as
+ * it was and return true, so the caller puts the default there. Text belongs to the tree. */
+bool node_text(const struct node *map, const char *key, const char **out, struct error *why);
+/* A text that must be one of `words`, which end with NULL, as its index. */
+bool node_word(const struct node *map, const char *key, const char *const *words, int *out,
+               struct error *why);
+bool node_quantity(const struct node *map, const char *key, enum unit unit, double *out,
+                   struct error *why);
+bool node_whole(const struct node *map, const char *key, enum unit unit, uint64_t most,
+                uint64_t *out, struct error *why);
+bool node_bool(const struct node *map, const char *key, bool *out, struct error *why);
+
+/* Fail on the first child of `map` whose key is not one of `keys`: "unknown key 'x' in 'where'",
+ * with the keys and the nearest. A NULL or empty `map` passes; a list or scalar is an error. */
+bool node_check_keys(const struct node *map, const char *const *keys, const char *where,
+                     struct error *why);
+
+/* Fill `why` with a complaint about this node, with its file and line; a usage error when the node
+ * came from "--set", or is NULL. Returns false. */
+bool node_error(const struct node *node, struct error *why, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same about the value of a key, which the map may leave to a default or to another file: then
+ * the place is the map's. */
+bool node_key_error(const struct node *map, const char *key, struct error *why, const char *format,
+                    ...) __attribute__((format(printf, 4, 5)));
+
+/* Serialise canonically: keys sorted, one spelling, no file names or lines, so that equal trees
+ * give equal text. The caller frees it. */
+char *node_canonical(const struct node *node, struct error *why);
+
+#endif

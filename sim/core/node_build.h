@@ -1,0 +1,20 @@
+/* How the files behind node.h make and extend trees. Only those files include this one. */
+#ifndef BASE_NODE_BUILD_H
+#define BASE_NODE_BUILD_H
+
+#include "core/node.h"
+
+#define NODE_DEEPEST 32
+#define NODE_MOST_KEYS 1024
+#define NODE_LONGEST_KEY 128
+
+/* The one copy of a file name, kept for the life of the process. */
+const char *node_intern(const char *file, struct error *why);
+
+/* A node without key, text or children; `file` is interned. */
+struct node *node_create(enum node_kind kind, const char *file, int line, struct error *why);
+
+/* Hand `child` over to `parent`. On failure it is still the caller's. */
+bool node_append(struct node *parent, struct node *child, struct error *why);
+
+#endif

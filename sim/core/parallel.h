@@ -1,0 +1,49 @@
+/* Loops over independent items on several threads, and the cores that these share. The result is
+ * the same for any number of threads: an item writes only its own data, and if several items fail,
+ * the error of the lowest index is reported. */
+#ifndef BASE_PARALLEL_H
+#define BASE_PARALLEL_H
+
+#include "core/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* ---- cores ----
+ *
+ * Processors that several threads share: as many threads compute at once as there are cores. A
+ * thread takes a core before it computes and gives it back while it waits for another thread. So a
+ * core that one piece of work leaves idle is free for another one (parallel_for_on()). Every
+ * function accepts NULL and then does nothing: nobody counts. */
+struct cores;
+
+struct cores *cores_create(uint32_t count, struct error *why);
+void cores_destroy(struct cores *cores);
+
+/* Wait for a free core and take it; give it back. */
+void cores_take(struct cores *cores);
+void cores_give(struct cores *cores);
+
+/* ---- loops ---- */
+
+/* Do one item. `thread` is in [0, threads) and no two items run at once with the
+ * same value: index scratch memory by it. */
+typedef bool (*parallel_item)(uint32_t index, uint32_t thread, void *context, struct error *why);
+
+/* Run item(0) ... item(count-1) on up to `threads` threads (0: one per processor).
+ * Returns false with the error of the lowest failing index; items after a failure may not
+ * have run. */
+bool parallel_for(uint32_t count, uint32_t threads, parallel_item item, void *context,
+                  struct error *why);
+
+/* The same on all of `cores` that are free: the caller holds one of them, and other
+ * threads take items as cores become free and give them back after each. So `thread` says nothing
+ * about memory: an item brings its own. `cores` NULL: on `threads` threads, as above. */
+bool parallel_for_on(struct cores *cores, uint32_t count, uint32_t threads, parallel_item item,
+                     void *context, struct error *why);
+
+/* The number of threads that `threads` stands for (0: one per processor that this process may use),
+ * at most 256. */
+uint32_t parallel_threads(uint32_t threads);
+
+#endif

@@ -1,0 +1,20 @@
+/* A flag that one thread raises for others to see. Headers that C++ includes only declare the
+ * struct, because C++ does not know the atomics of C. */
+#ifndef BASE_STOP_FLAG_H
+#define BASE_STOP_FLAG_H
+
+#include "core/error.h"
+
+#include <stdatomic.h>
+
+struct stop_flag {
+    atomic_bool raised;
+};
+
+/* Fails with "interrupted" once the flag is raised. NULL: it never is. */
+static inline bool stop_flag_check(const struct stop_flag *stop, struct error *why)
+{
+    return stop == NULL || !atomic_load(&stop->raised) || error_set(why, NULL, 0, "interrupted");
+}
+
+#endif

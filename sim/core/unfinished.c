@@ -1,0 +1,202 @@
+/* A lock belongs to an open file, not to its name. Between opening and locking, another command may
+ * have published or removed the file under that name; then the name is opened again. */
+#include "core/unfinished.h"
+
+#include "core/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- where a path leads ---- */
+
+enum { MOST_LINKS = 40 }; /* as the kernel follows */
+
+/* Bytes of a path up to its last part, with the slash. */
+static int folder_length(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? (int)(slash + 1 - path) : 0;
+}
+
+/* Is this the folder of this process's descriptors? */
+static bool holds_descriptors(const char *folder)
+{
+    char real[PATH_MAX], own[PATH_MAX];
+    return realpath(folder, real) != NULL && realpath("/proc/self/fd", own) != NULL &&
+           strcmp(real, own) == 0;
+}
+
+/* The descriptor that a path names directly; -1 if it names none. */
+static int descriptor_of(const char *path)
+{
+    char folder[PATH_MAX], *end;
+    const char *name = path + folder_length(path);
+    long number = strtol(name, &end, 10);
+    snprintf(folder, sizeof folder, "%.*s", folder_length(path), path);
+    return end > name && *end == '\0' && number >= 0 && number <= INT_MAX &&
+                   holds_descriptors(folder)
+               ? (int)number
+               : -1;
+}
+
+/* Replace a link by its target. Returns 0, or an errno: EINVAL or ENOENT if it is no link. */
+static int unfinished_follow(char path[PATH_MAX])
+{
+    char target[PATH_MAX], from[PATH_MAX];
+    ssize_t length = readlink(path, target, sizeof target - 1);
+    if (length < 0) {
+        return errno;
+    }
+    target[length] = '\0';
+    strcpy(from, path);
+    int written = snprintf(path, PATH_MAX, "%.*s%s", target[0] == '/' ? 0 : folder_length(from),
+                           from, target);
+    return written < PATH_MAX ? 0 : ENAMETOOLONG;
+}
+
+bool destination_find(const char *path, struct destination *out, struct error *why)
+{
+    int fault = strlen(path) < PATH_MAX ? 0 : ENAMETOOLONG;
+    text_copy(out->path, PATH_MAX, path);
+    out->descriptor = descriptor_of(out->path);
+    for (int links = 0; fault == 0 && out->descriptor < 0; links++) {
+        fault = links < MOST_LINKS ? unfinished_follow(out->path) : ELOOP;
+        out->descriptor = descriptor_of(out->path);
+    }
+    return (fault != ELOOP && fault != ENAMETOOLONG) ||
+           error_set(why, path, 0, "cannot be written: %s", strerror(fault));
+}
+
+/* ---- the file while it is written ---- */
+
+static bool unfinished_write_error(const char *path, struct error *why)
+{
+    return error_set(why, path, 0, "cannot be written: %s", strerror(errno));
+}
+
+static bool still_named(const struct unfinished *file)
+{
+    struct stat opened, named;
+    return fstat(file->fd, &opened) == 0 &&
+           fstatat(file->folder, file->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+static bool unfinished_lock(const struct unfinished *file, struct error *why)
+{
+    if (flock(file->fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+        return true;
+    }
+    return error_set(why, file->path, 0, "is being written by another command");
+}
+
+static bool in_the_way(const struct unfinished *file, struct error *why)
+{
+    error_set(why, file->name, 0, "is in the way: not a file that an interrupted command left");
+    return error_expect(why, "nothing under that name");
+}
+
+/* Opening anything else must not wait. */
+static bool unfinished_open_named(struct unfinished *file, struct error *why)
+{
+    file->fd = openat(file->folder, file->name,
+                      O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    if (file->fd >= 0) {
+        return true;
+    }
+    bool other = errno == ELOOP || errno == ENXIO || errno == EISDIR;
+    return other ? in_the_way(file, why) : unfinished_write_error(file->path, why);
+}
+
+/* A file with a second name is somebody's: it may not be emptied under this one. */
+static bool is_ours(const struct unfinished *file)
+{
+    struct stat opened;
+    return fstat(file->fd, &opened) == 0 && S_ISREG(opened.st_mode) && opened.st_nlink == 1;
+}
+
+/* Open, lock, and only then empty the file: until then it may be another command's. */
+static bool open_locked(struct unfinished *file, struct error *why)
+{
+    do {
+        if (file->fd >= 0) {
+            close(file->fd);
+        }
+        if (!unfinished_open_named(file, why) || !unfinished_lock(file, why)) {
+            return false;
+        }
+    } while (!still_named(file));
+    if (!is_ours(file)) {
+        return in_the_way(file, why);
+    }
+    return ftruncate(file->fd, 0) == 0 || unfinished_write_error(file->path, why);
+}
+
+static void unfinished_release(struct unfinished *file)
+{
+    if (file->fd >= 0) {
+        close(file->fd);
+    }
+    free(file->path);
+    free(file->name);
+    *file = (struct unfinished){.fd = -1};
+}
+
+bool unfinished_open_at(int folder, const char *name, struct unfinished *out, struct error *why)
+{
+    struct stat info;
+    *out = (struct unfinished){.folder = folder, .fd = -1};
+    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(info.st_mode) &&
+        !S_ISLNK(info.st_mode)) {
+        return error_set(why, name, 0, "exists and is not a regular file");
+    }
+    out->path = text_duplicate(name, why);
+    if (out->path == NULL || asprintf(&out->name, "%s" UNFINISHED_SUFFIX, name) < 0) {
+        out->name = NULL;
+        unfinished_release(out);
+        return error_set(why, name, 0, "out of memory");
+    }
+    if (!open_locked(out, why)) {
+        unfinished_release(out);
+        return false;
+    }
+    return true;
+}
+
+bool unfinished_open(const char *path, struct unfinished *out, struct error *why)
+{
+    struct destination to;
+    *out = (struct unfinished){.fd = -1};
+    if (!destination_find(path, &to, why)) {
+        return false;
+    }
+    return to.descriptor < 0 ? unfinished_open_at(AT_FDCWD, to.path, out, why)
+                             : error_set(why, path, 0, "exists and is not a regular file");
+}
+
+bool unfinished_publish(struct unfinished *file, bool durable, struct error *why)
+{
+    bool ok = ((!durable || fsync(file->fd) == 0) &&
+               renameat(file->folder, file->name, file->folder, file->path) == 0) ||
+              unfinished_write_error(file->path, why);
+    if (ok) {
+        unfinished_release(file);
+    } else {
+        unfinished_discard(file);
+    }
+    return ok;
+}
+
+void unfinished_discard(struct unfinished *file)
+{
+    if (file->name != NULL) {
+        unlinkat(file->folder, file->name, 0);
+        unfinished_release(file);
+    }
+}

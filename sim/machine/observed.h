@@ -1,0 +1,69 @@
+/* Findings: what a machine was seen to do. A finding is a figure with its points and their spread,
+ * or the reason why it is absent. They are the entries of `observed:` in a measured profile
+ * (measured.h).
+ *
+ *   observed:
+ *     host.gather:
+ *       axis: threads          # absent for a single figure
+ *       unit: bytes/s
+ *       note: "how it was measured"
+ *       points:                # size, median, p10, p90, samples, settled, drift, stray
+ *         - [1, 2.134GB/s, 2.1GB/s, 2.2GB/s, 40, yes, 99.2%, 0]
+ *     link.cpu_store: {axis: threads, unit: bytes/s, absent: "GDRCopy is not installed"}
+ *
+ * Curves are made from findings (their points thinned). A finding that is no curve is kept as an
+ * observation: the simulator checks that it can be read, and computes nothing from it.
+ *
+ * Figures have four digits, so that reading and writing one again gives the same text.
+ */
+#ifndef HARDWARE_OBSERVED_H
+#define HARDWARE_OBSERVED_H
+
+#include "core/error.h"
+#include "core/node.h"
+#include "core/units.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct found_point {
+    double size;
+    double median, p10, p90;
+    uint32_t samples;
+    bool precise;   /* the median's interval became as narrow as requested */
+    double drift;   /* later half's median over the earlier's: clocks, neighbours; 0: not known */
+    uint32_t stray; /* samples three quartile distances or more outside the quartiles */
+};
+
+struct finding {
+    char name[64]; /* "link.h2d" */
+    char axis[16]; /* "" for a single figure */
+    enum unit unit;
+    struct found_point *points; /* ascending by size */
+    uint32_t count, capacity;   /* of points; count 0: absent */
+    char note[256];             /* one line: how it was measured, or why it is absent */
+};
+
+/* Read the entry `node`, whose key is the finding's name. `out` is zeroed first, and again on
+ * failure. */
+bool observed_read(const struct node *node, struct finding *out, struct error *why);
+void observed_release(struct finding *finding);
+
+/* Insert a point in order of size; it replaces a point of the same size. p10 and p90, which may
+ * have been computed apart from the median, are moved so that the median lies between them. */
+bool finding_put(struct finding *finding, const struct found_point *point, struct error *why);
+
+enum { OBSERVED_FIGURE = 32 };
+
+/* Write a figure, or a size on an axis, as a profile does: four digits ("2.134GB/s"), but all
+ * digits of a size, a count and a whole number of bytes ("4KiB", "132"). Return `text`. */
+char *observed_figure(double value, enum unit unit, char text[OBSERVED_FIGURE]);
+char *observed_size(double size, const char *axis, char text[OBSERVED_FIGURE]);
+
+/* "bytes/s" */
+const char *observed_unit(enum unit unit);
+
+/* The unit of the sizes on an axis: bytes on the axis "bytes", otherwise plain numbers. */
+enum unit observed_axis_unit(const char *axis);
+
+#endif

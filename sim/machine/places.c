@@ -1,0 +1,187 @@
+#include "machine/places.h"
+
+#include <assert.h>
+#include <math.h>
+
+uint32_t places_add_channel(struct places *places, const char *name, double rate)
+{
+    assert(places->channel_count < ENGINE_MOST_CHANNELS);
+    places->channels[places->channel_count].name = name;
+    places->channels[places->channel_count].rate = rate;
+    return (uint32_t)places->channel_count++;
+}
+
+int places_add(struct places *places, enum tier_id tier, double bandwidth)
+{
+    assert(places->count < PLACES_MOST);
+    int channel = bandwidth > 0 ? (int)places_add_channel(places, tier_kinds[tier].title, bandwidth)
+                                : PLACES_NONE;
+    places->all[places->count] = (struct place){tier, channel};
+    return places->count++;
+}
+
+void places_join(struct places *places, int from, int to, const struct place_link *link)
+{
+    if (link->there > 0) {
+        places->way[from][to] = (int)places_add_channel(places, link->there_name, link->there) + 1;
+    }
+    if (link->back > 0) {
+        places->way[to][from] = (int)places_add_channel(places, link->back_name, link->back) + 1;
+    }
+    if (link->both > 0 && isfinite(link->both)) {
+        int both = (int)places_add_channel(places, "both ways", link->both) + 1;
+        places->both[from][to] = places->both[to][from] = both;
+    }
+}
+
+struct place_link place_link_of(const struct profile *profile, enum way_id there, double bytes,
+                                double sharers, struct trust *trust)
+{
+    enum way_id back = way_kinds[there].back;
+    enum curve_id both = way_kinds[there].both;
+    bool limited = both != CURVE_COUNT && profile_states(profile, both);
+    return (struct place_link){
+        .there_name = way_kinds[there].name,
+        .back_name = way_kinds[back].name,
+        .there = way_rate(profile, there, BY_ENGINE, bytes, trust) / sharers,
+        .back = way_rate(profile, back, BY_ENGINE, bytes, trust) / sharers,
+        .both = limited ? profile_value(profile, both, 0, trust) / sharers : 0,
+    };
+}
+
+static void add_tier(struct places *places, const struct place_servers *servers, enum tier_id tier,
+                     struct trust *trust)
+{
+    const struct tier_kind *kind = &tier_kinds[tier];
+    double sharers = kind->shared == SHARED_BY_NOBODY ? 1 : servers->sharers;
+    double bandwidth =
+        servers->bandwidths ? profile_value(servers->profile, kind->bandwidth, 0, trust) : 0;
+    places_add(places, tier, bandwidth / sharers);
+}
+
+static void join_by(struct places *places, const struct place_servers *servers, enum way_id way,
+                    int from, int to, struct trust *trust)
+{
+    double sharers = way == WAY_IN ? servers->sharers : 1;
+    const struct place_link link =
+        place_link_of(servers->profile, way, servers->bytes, sharers, trust);
+    places_join(places, from, to, &link);
+}
+
+static void add_server(struct places *places, const struct place_servers *servers,
+                       struct trust *trust)
+{
+    int first = places->count, host = first + servers->gpus;
+    for (int gpu = first; gpu < host; gpu++) {
+        add_tier(places, servers, TIER_GPU, trust);
+    }
+    add_tier(places, servers, TIER_HOST, trust);
+    for (int gpu = first; gpu < host; gpu++) {
+        join_by(places, servers, WAY_IN, host, gpu, trust);
+        for (int other = first; other < gpu; other++) {
+            join_by(places, servers, WAY_PEER, other, gpu, trust);
+        }
+    }
+}
+
+void places_add_servers(struct places *places, const struct place_servers *servers,
+                        struct trust *trust)
+{
+    assert(places->count == 0);
+    for (int server = 0; server < servers->count; server++) {
+        add_server(places, servers, trust);
+        for (int other = 0; other < server; other++) {
+            join_by(places, servers, WAY_NETWORK, places_host(servers, other),
+                    places_host(servers, server), trust);
+        }
+    }
+}
+
+/* ---- paths ------------------------------------------------------------------------------- */
+
+/* Find the place after each place on a shortest path to `to`; PLACES_NONE: there is none. */
+static void find_next(const struct places *places, int to, int next[PLACES_MOST])
+{
+    int reached[PLACES_MOST] = {to}, count = 1;
+    for (int at = 0; at < places->count; at++) {
+        next[at] = PLACES_NONE;
+    }
+    for (int i = 0; i < count; i++) {
+        for (int at = 0; at < places->count; at++) {
+            if (at != to && next[at] == PLACES_NONE && places->way[at][reached[i]] > 0) {
+                next[at] = reached[i];
+                reached[count++] = at;
+            }
+        }
+    }
+}
+
+static void cross(struct engine_route *route, int channel)
+{
+    if (channel >= 0) {
+        assert(route->count < ENGINE_MOST_USES);
+        route->uses[route->count++] = (struct engine_use){(uint32_t)channel, 1, ENGINE_PER_UNIT};
+    }
+}
+
+struct engine_route places_route(const struct places *places, int from, int to, bool tiers)
+{
+    struct engine_route route = {.count = 0};
+    int next[PLACES_MOST];
+    find_next(places, to, next);
+    if (from == to || next[from] == PLACES_NONE) {
+        return route;
+    }
+    for (int at = from; at != to; at = next[at]) {
+        cross(&route, places->way[at][next[at]] - 1);
+        cross(&route, places->both[at][next[at]] - 1);
+    }
+    if (tiers) {
+        cross(&route, places->all[from].channel);
+        cross(&route, places->all[to].channel);
+    }
+    return route;
+}
+
+bool way_shares_init(struct way_shares *shares, const struct places *places,
+                     const struct engine_route *routes, uint32_t count, struct error *why)
+{
+    flow_init(&shares->set);
+    shares->count = count;
+    bool ok = flow_reserve(&shares->set, count, why);
+    for (int i = 0; ok && i < places->channel_count; i++) {
+        ok = flow_channel_add(&shares->set, places->channels[i].name, places->channels[i].rate,
+                              why) != ENGINE_NONE;
+    }
+    for (uint32_t i = 0; ok && i < count; i++) {
+        ok = flow_route_add(&shares->set, &routes[i], why) != ENGINE_NONE;
+    }
+    if (!ok) {
+        way_shares_release(shares);
+    }
+    return ok;
+}
+
+void way_shares_release(struct way_shares *shares)
+{
+    flow_release(&shares->set);
+    shares->count = 0;
+}
+
+void way_shares_find(struct way_shares *shares, const double *most, double *rate)
+{
+    struct flow_set *set = &shares->set;
+    set->count = 0;
+    for (uint32_t i = 0; i < shares->count; i++) {
+        rate[i] = 0;
+        if (most[i] > 0 && set->routes[i].crossing_count > 0) {
+            flow_begin(set, i, i, 1, most[i], 0);
+        }
+    }
+    if (set->count > 0) {
+        flow_refresh(set, 0);
+    }
+    for (size_t i = 0; i < set->count; i++) {
+        rate[set->flows[i].task] = set->flows[i].rate;
+    }
+}

@@ -1,0 +1,438 @@
+#include "predict/answer.h"
+
+#include "core/array.h"
+#include "decode/time/pipeline.h"
+#include "model/parallel.h"
+#include "policy/qsac.h"
+#include "predict/decode/outcome.h"
+#include "predict/decode/threshold.h"
+#include "predict/scenario/ensemble.h"
+#include "server/server_engine.h"
+#include "predict/families.h"
+#include "predict/server/model_size.h"
+#include "predict/server/rejected_drafts.h"
+#include "predict/server/serving.h"
+#include "predict/server/serving_load.h"
+#include "predict/server/serving_ranges.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A smaller share of a step is not worth a note. */
+#define OVERHEAD_TOLD 0.1
+
+/* A run with the trace of one family, or with the only trace. */
+struct member {
+    struct point view;
+    struct run *run;      /* NULL: a server, of which nothing is kept */
+    struct result result; /* of families; that of the answer was handed over */
+};
+
+struct answer {
+    const struct point *point;
+    const struct run_context *context;
+    struct member members[POINT_MOST_FAMILIES];
+    uint32_t count;
+    uint32_t chosen; /* the member whose result is the answer's */
+};
+
+/* No band stands on assumptions alone. A share is compared as it is printed, in whole percents. */
+static bool has_bands(const struct result *result)
+{
+    double known = 0;
+    for (uint32_t i = 0; i < result->basis_count; i++) {
+        bool assumed = strcmp(result->basis[i].name, basis_name(BASIS_ASSUMED)) == 0;
+        known += assumed ? 0 : result->basis[i].share;
+    }
+    return known >= 0.005;
+}
+
+/* Those of the load that the result shows. */
+static const struct point_bands *bands_of(const struct point *point, const struct result *result)
+{
+    return &point->bands[serving_band_load(result)];
+}
+
+void answer_seal(const struct run_hashes *hashes, struct result *result)
+{
+    memcpy(result->scenario_hash, hashes->scenario, sizeof hashes->scenario);
+    memcpy(result->model_hash, hashes->model, sizeof hashes->model);
+    memcpy(result->profile_hash, hashes->profile, sizeof hashes->profile);
+    memcpy(result->trace_hash, hashes->trace, sizeof hashes->trace);
+    memcpy(result->requests_hash, hashes->requests, sizeof hashes->requests);
+}
+
+/* Write the hashes of the result's inputs, and its error band. */
+static bool write_identity(const struct point *point, struct result *result, struct error *why)
+{
+    struct run_hashes hashes;
+    if (!run_hashes(point, &hashes, why)) {
+        return false;
+    }
+    answer_seal(&hashes, result);
+    int length = snprintf(result->scenario, sizeof result->scenario, "%s", point->scenario);
+    if (length < 0 || (size_t)length >= sizeof result->scenario) {
+        return error_set(why, NULL, 0, "the resolved scenario is longer than %zu bytes",
+                         sizeof result->scenario);
+    }
+    static_assert((int)COLUMN_BANDS == (int)BAND_FIGURE_COUNT, "in the order of the columns");
+    const struct column *const columns[COLUMN_BANDS] = {[BAND_RATE] = COLUMN(error_band),
+                                                        [BAND_TTFT] = COLUMN(ttft_band),
+                                                        [BAND_TPOT] = COLUMN(tpot_band)};
+    const struct column *const figures[COLUMN_BANDS] = {[BAND_RATE] = COLUMN(decode_tokens_per_s),
+                                                        [BAND_TTFT] = COLUMN(ttft_ms),
+                                                        [BAND_TPOT] = COLUMN(tpot_ms)};
+    const struct point_bands *bands = bands_of(point, result);
+    bool stands = has_bands(result);
+    for (int i = 0; i < COLUMN_BANDS; i++) {
+        struct cell *cell = &result->cells[columns[i]->index];
+        cell->set = bands->known[i] && stands && result_cell(result, figures[i])->set;
+        if (cell->set) {
+            memcpy(result->band[i], bands->ends[i], sizeof result->band[i]);
+        }
+    }
+    return result_text(result, COLUMN(run), hashes.run, why);
+}
+
+/* How far published figures lay from predictions of this kind, where that is too far for a band. */
+static struct note missed_note(const struct point *point, const struct error_band *missed)
+{
+    if (point->setup.drafts.count > 0) {
+        return (missed->below == 0 ? note_drafts_slower
+                                   : note_drafts_off)(missed->rows, missed->median, missed->factor);
+    }
+    return (missed->below == missed->rows ? note_experts_longer
+            : missed->below == 0
+                ? note_experts_shorter
+                : note_experts_off)(missed->rows, missed->machines, missed->median, missed->factor);
+}
+
+static void note_missed(const struct point *point, struct result *result)
+{
+    const struct error_band *missed = &bands_of(point, result)->missed;
+    const struct model *model = &point->setup.model;
+    bool apart = model->parallel.experts > 1 || model_shares_experts(model);
+    if (!result_cell(result, COLUMN(tpot_ms))->set) {
+        return;
+    }
+    if (missed->rows > 0) {
+        result_note(result, missed_note(point, missed));
+    } else if (apart && model_is_routed(model)) {
+        result_note(result, note_experts_apart());
+    }
+}
+
+/* Why a step has no error band. Of drafts another note tells what is known. */
+static void note_no_band(const struct point *point, struct result *result)
+{
+    const struct error_band *timed = &point->timed;
+    const char *class = error_band_names[system_class_of(&point->setup)];
+    const struct model *model = &point->setup.model;
+    bool narrow = model->weights != DTYPE_BF16 || model->kv != DTYPE_BF16;
+    if (point_serves(point) || !result_cell(result, COLUMN(step_us))->set ||
+        point->setup.drafts.count > 0 || result_cell(result, COLUMN(error_band))->set) {
+        return;
+    }
+    result_note(result, narrow                                    ? note_band_of_16_bits()
+                        : point->bands[BAND_LOW].known[BAND_RATE] ? note_band_assumed()
+                        : timed->rows == 0                        ? note_band_of_none(class)
+                        : error_band_stands(timed)
+                            ? note_band_of_others(class, timed->systems, timed->machines)
+                            : note_band_untested(class, timed->systems, timed->machines));
+}
+
+/* A step by itself counts all of the CPU's time that an engine's server hides behind the GPU. Said where
+ * it is much of the step. */
+static void note_overhead(const struct point *point, struct result *result)
+{
+    const struct cell *step = result_cell(result, COLUMN(step_us));
+    const struct server_engine *engine = &point->preset_engine;
+    double ns = 0;
+    for (uint32_t i = 0; i < result->stall_count; i++) {
+        bool own = strcmp(result->stalls[i].name, pipeline_part_names[PART_OVERHEAD]) == 0;
+        ns += own ? (double)result->stalls[i].ns : 0;
+    }
+    if (point_serves(point) || !step->set || ns < OVERHEAD_TOLD * (double)step->integer ||
+        !engine->path.overlaps) {
+        return;
+    }
+    double gap = (double)engine->path.gap_ns / 1e6;
+    result_note(result, gap > 0 ? note_overhead_mostly_hidden(engine->name, gap)
+                                : note_overhead_hidden(engine->name));
+}
+
+static uint64_t count_gpus(const struct point *point)
+{
+    return model_gpus(&point->setup.model) * (point_serves(point) ? point->workload.replicas : 1);
+}
+
+/* Finish a result that was computed, or release it. */
+static bool serving_answer_finish(const struct point *point, struct result *result,
+                                  struct error *why)
+{
+    result_integer(result, COLUMN(gpus), (int64_t)count_gpus(point));
+    bool good = write_identity(point, result, why);
+    note_missed(point, result);
+    note_overhead(point, result);
+    note_no_band(point, result);
+    if (!good) {
+        result_release(result);
+    }
+    return good;
+}
+
+/* ---- families ---- */
+
+/* Say which family failed. */
+static bool name_failed(const char *name, struct error *why)
+{
+    char found[sizeof why->found];
+    memcpy(found, why->found, sizeof found);
+    snprintf(why->found, sizeof why->found, "ensemble, with '%s': %.200s", name, found);
+    return false;
+}
+
+static bool open_member(struct answer *answer, uint32_t family, struct error *why)
+{
+    const struct point *point = answer->point;
+    struct member *member = &answer->members[family];
+    if (!point_view(point, family, &member->view, why)) {
+        return false;
+    }
+    bool serves = point_serves(point);
+    member->run =
+        serves ? NULL : run_open(&member->view.setup, answer->context, &member->result, why);
+    bool good = serves ? serving_run(&member->view, answer->context, &member->result, why)
+                       : member->run != NULL;
+    if (!good) {
+        point_view_release(point, &member->view);
+        bool of_family = point->family_count > 0 && setup_asks_trace(&point->setup);
+        return of_family ? name_failed(point->families[family].name, why) : false;
+    }
+    answer->count = family + 1;
+    return true;
+}
+
+/* Do hits or masses of a finished run depend on the trace? If not, other families have the same
+ * result. */
+static bool needs_others(const struct result *result)
+{
+    const struct cell *mass = result_cell(result, COLUMN(mass_recall));
+    return !result_ok(result) || result_cell(result, COLUMN(trace_source))->set ||
+           (mass->set && mass->real < 1);
+}
+
+static bool open_members(struct answer *answer, struct error *why)
+{
+    uint32_t views = point_views(answer->point);
+    for (uint32_t i = 0; i < views; i++) {
+        if (!open_member(answer, i, why)) {
+            return false;
+        }
+        if (i == 0 && !needs_others(&answer->members[0].result)) {
+            return true;
+        }
+    }
+    return true;
+}
+
+/* The least and greatest eta of the members; a server has none of its own. */
+static void note_chosen(const struct setup *setup, const struct result *results, uint32_t count,
+                        struct result *out)
+{
+    double least = INFINITY, most = -INFINITY;
+    double reused = 100 * qsac_reuse(setup->mechanisms.policy_values);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cell *eta = result_cell(&results[i], COLUMN(qsac_eta));
+        least = eta->set ? fmin(least, eta->real) : least;
+        most = eta->set ? fmax(most, eta->real) : most;
+    }
+    if (least <= most) {
+        result_note(out, most > least ? note_eta_by_family(reused, least, most)
+                                      : note_eta(reused, least));
+    }
+}
+
+/* Queries of another model turn at another rate, so one threshold reuses other shares of sets. */
+static void note_threshold(const struct point *point, const struct result *results, uint32_t count,
+                           struct result *result)
+{
+    if (!result_ok(result)) {
+        return; /* nothing was replayed */
+    }
+    if (threshold_is_chosen(&point->setup)) {
+        note_chosen(&point->setup, results, count, result);
+    } else if (count > 1 && point->setup.mechanisms.policy->needs_queries) {
+        result_note(result, note_eta_carried());
+    }
+}
+
+static bool describe_ensemble(const struct point *point, struct result *result, struct error *why)
+{
+    char text[256];
+    ensemble_describe(point, text, sizeof text);
+    return result_text(result, COLUMN(trace), point->setup.trace_name, why) &&
+           ((!result_cell(result, COLUMN(trace_source))->set && result->family_count == 0) ||
+            result_text(result, COLUMN(trace_source), text, why));
+}
+
+/* Hits of small models say little about a large one. */
+static void note_size(const struct setup *setup, struct result *result)
+{
+    double least, most, parameters = model_size_of(&setup->model);
+    if (result_ok(result) && setup_asks_trace(setup)) {
+        model_size_hits(parameters, &least, &most);
+        result_note(result, note_model_size(parameters / 1e9, 100 * least, 100 * most));
+    }
+}
+
+/* The answer's result of those of its members. */
+static bool serving_answer_combine(struct answer *answer, struct result *out, struct error *why)
+{
+    const struct point *point = answer->point;
+    struct result results[POINT_MOST_FAMILIES]; /* shallow copies */
+    const char *names[POINT_MOST_FAMILIES];
+    for (uint32_t i = 0; i < answer->count; i++) {
+        results[i] = answer->members[i].result;
+        names[i] = point->families[i].name;
+    }
+    answer->chosen = families_middle(results, answer->count);
+    *out = results[answer->chosen];
+    result_init(&answer->members[answer->chosen].result);
+    bool ok = true;
+    if (answer->count > 1) {
+        families_write(results, names, answer->count, out);
+        ok = families_write_masses(results, answer->count, out, why);
+        note_size(&point->setup, out);
+    }
+    note_threshold(point, results, answer->count, out);
+    ok = ok && rejected_drafts_note(&answer->members[answer->chosen].view.setup, answer->context,
+                                    out, why);
+    if (!ok || (point->family_count > 0 && !describe_ensemble(point, out, why))) {
+        result_release(out);
+        return false;
+    }
+    return true;
+}
+
+/* ---- an answer ---- */
+
+struct answer *answer_open(const struct point *point, const struct run_context *context,
+                           struct result *result, struct error *why)
+{
+    struct answer *answer = array_zeroed(1, sizeof *answer, why);
+    if (answer == NULL) {
+        return NULL;
+    }
+    answer->point = point;
+    answer->context = context;
+    if (!open_members(answer, why) || !serving_answer_combine(answer, result, why) ||
+        !serving_answer_finish(point, result, why)) {
+        answer_close(answer);
+        return NULL;
+    }
+    return answer;
+}
+
+void answer_close(struct answer *answer)
+{
+    for (uint32_t i = 0; answer != NULL && i < answer->count; i++) {
+        struct member *member = &answer->members[i];
+        run_close(member->run);
+        result_release(&member->result);
+        point_view_release(answer->point, &member->view);
+    }
+    free(answer);
+}
+
+bool answer_run(const struct point *point, const struct run_context *context, struct result *result,
+                struct error *why)
+{
+    struct answer *answer = answer_open(point, context, result, why);
+    answer_close(answer);
+    return answer != NULL;
+}
+
+/* Of a point whose hits need no trace, one family was run for all. */
+static const struct member *member_of(const struct answer *answer, uint32_t family)
+{
+    return &answer->members[answer->count > 1 ? family : 0];
+}
+
+bool answer_again(const struct answer *answer, uint32_t family, const struct point *view,
+                  struct result *result, struct error *why)
+{
+    const struct member *member = member_of(answer, family);
+    return member->run != NULL ? run_again(member->run, &view->setup, result, why)
+                               : serving_again(view, answer->context, result, why);
+}
+
+const struct result *answer_planned(const struct answer *answer, uint32_t family)
+{
+    const struct member *member = member_of(answer, family);
+    return member == &answer->members[answer->chosen] ? NULL : &member->result;
+}
+
+bool answer_view(const struct point *point, const struct run_context *context, struct point *view,
+                 struct error *why)
+{
+    struct result result;
+    struct answer *answer = NULL;
+    if (point->family_count > 0) {
+        answer = answer_open(point, context, &result, why);
+        if (answer == NULL) {
+            return false;
+        }
+        result_release(&result);
+    }
+    bool good = point_view(point, answer != NULL ? answer->chosen : 0, view, why);
+    answer_close(answer);
+    return good;
+}
+
+static bool ranges_of(const struct point *point, double by, const struct run_context *context,
+                      struct result *result, struct run_ranges *ranges, struct error *why)
+{
+    return point_serves(point) ? serving_ranges(point, by, context, result, ranges, why)
+                               : run_setup_ranges(&point->setup, by, context, result, ranges, why);
+}
+
+/* The answer of all families, with the ranges of the run whose result it has. */
+static bool family_ranges(const struct point *point, double by, const struct run_context *context,
+                          struct result *result, struct run_ranges *ranges, struct error *why)
+{
+    struct result unused;
+    struct answer *answer = answer_open(point, context, result, why);
+    if (answer == NULL) {
+        return false;
+    }
+    const struct point *view = &answer->members[answer->chosen].view;
+    bool good = ranges_of(view, by, context, &unused, ranges, why);
+    result_release(good ? &unused : result);
+    answer_close(answer);
+    return good;
+}
+
+bool answer_ranges(const struct point *point, double by, const struct run_context *context,
+                   struct result *result, struct run_ranges *ranges, struct error *why)
+{
+    if (point_serves(point) && by <= 0) {
+        error_usage(why, NULL, 0,
+                    "ranges are found for decode steps, and the point has a 'workload'");
+        return error_expect(why, "a scenario without 'workload'");
+    }
+    if (point->family_count > 0) {
+        return family_ranges(point, by, context, result, ranges, why);
+    }
+    if (!ranges_of(point, by, context, result, ranges, why)) {
+        return false;
+    }
+    if (!serving_answer_finish(point, result, why)) {
+        run_ranges_release(ranges);
+        return false;
+    }
+    return true;
+}

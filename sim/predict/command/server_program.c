@@ -1,0 +1,279 @@
+#include "predict/command/server_program.h"
+
+#include "core/array.h"
+#include "core/find.h"
+#include "core/name.h"
+#include "core/node_fields.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char folder[] = "engines/commands", suffix[] = "yaml";
+
+/* ---- keys -------------------------------------------------------------------------------- */
+
+static const char *const value_words[] = {"none",    "text",   "name",       "whole",
+                                          "length",  "share",  "two-bytes",  "kv",
+                                          "weights", "switch", "switch-off", NULL};
+
+/* A row, and what is read by code of its own. */
+struct option_read {
+    struct server_option option;
+    const struct node *also;
+};
+static const struct node_field option_fields[] = {
+    NODE_FIELD("also", NODE, option_read, also),
+    NODE_FIELD("sets", TEXT, option_read, option.sets),
+    NODE_FIELD("as", WORD, option_read, option.value, .words = value_words),
+    NODE_FIELD("yes", TEXT, option_read, option.yes),
+    NODE_FIELD("no", TEXT, option_read, option.no),
+    NODE_FIELD("writes", TEXT, option_read, option.writes),
+    {.key = NULL}};
+
+struct program_read {
+    struct server_program program;
+    const struct node *options, *others, *ignored;
+};
+static const struct node_field program_fields[] = {
+    NODE_FIELD("name", TEXT, program_read, program.title),
+    NODE_FIELD("system", TEXT, program_read, program.system),
+    NODE_FIELD("tiered", TEXT, program_read, program.tiered),
+    NODE_FIELD("starts", NODE, program_read, program.starts),
+    NODE_FIELD("image", TEXT, program_read, program.image),
+    NODE_FIELD("image_serves", YES, program_read, program.image_serves),
+    NODE_FIELD("logs", NODE, program_read, program.logs),
+    NODE_FIELD("metrics", TEXT, program_read, program.metrics),
+    NODE_FIELD("versions", NODE, program_read, program.versions),
+    NODE_FIELD("units", NODE, program_read, program.units),
+    NODE_FIELD("block", WHOLE, program_read, program.block, .unit = UNIT_TOKENS),
+    NODE_FIELD("ranks_in_tensor", YES, program_read, program.ranks_in_tensor),
+    NODE_FIELD("reads", YES, program_read, program.reads),
+    NODE_FIELD("options", NODE, program_read, options),
+    NODE_FIELD("others", NODE, program_read, others),
+    NODE_FIELD("ignored", NODE, program_read, ignored),
+    {.key = NULL}};
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+/* Is it a list of texts, or empty? */
+static bool server_program_check_list(const struct node *list, struct error *why)
+{
+    bool good = list == NULL || list->kind == NODE_LIST;
+    for (size_t i = 0; good && list != NULL && i < list->count; i++) {
+        good = list->children[i]->kind == NODE_SCALAR;
+    }
+    return good || node_error(list, why, "'%s' is no list of texts",
+                              list->key != NULL ? list->key : "options");
+}
+
+static bool add_option(struct server_program *program, const struct node *at, const char *flag,
+                       struct server_option option, struct error *why)
+{
+    const char *name = flag + strspn(flag, "-");
+    if (*name == '\0' || strlen(name) >= sizeof option.name) {
+        node_error(at, why, "'%.80s' is no name of an option", flag);
+        return error_expect(why, "fewer than %zu letters", sizeof option.name);
+    }
+    if (option.sets != NULL && strlen(option.sets) >= SERVER_KEY) {
+        return node_error(at, why, "'%.80s' is no key of a scenario", option.sets);
+    }
+    option.flag = flag;
+    snprintf(option.name, sizeof option.name, "%s", name);
+    for (char *c = option.name; *c != '\0'; c++) {
+        *c = *c == '-' ? '_' : *c;
+    }
+    program->options[program->option_count++] = option;
+    return true;
+}
+
+static size_t count_names(const struct node *map)
+{
+    size_t count = 0;
+    for (size_t i = 0; map != NULL && i < map->count; i++) {
+        const struct node *also = node_get(map->children[i], "also");
+        count += map->children[i]->count + 1 + (also != NULL ? also->count : 0);
+    }
+    return count;
+}
+
+static bool read_options(struct server_program *program, const struct node *map, struct error *why)
+{
+    bool good = map == NULL || map->kind == NODE_MAP ||
+                node_error(map, why, "'options' is no map of options");
+    for (size_t i = 0; good && map != NULL && i < map->count; i++) {
+        const struct node *row = map->children[i];
+        struct option_read read = {.option = {.sets = NULL}};
+        good = node_fields_read(row, option_fields, row->key, &read, why) &&
+               server_program_check_list(read.also, why) &&
+               add_option(program, row, row->key, read.option, why);
+        for (size_t j = 0; good && read.also != NULL && j < read.also->count; j++) {
+            struct server_option alias = read.option;
+            alias.writes = NULL;
+            good = add_option(program, row, read.also->children[j]->text, alias, why);
+        }
+    }
+    return good;
+}
+
+/* Options that are not read, by the reason. */
+static bool read_unread(struct server_program *program, const struct node *map, bool harmless,
+                        struct error *why)
+{
+    bool good = map == NULL || map->kind == NODE_MAP ||
+                node_error(map, why, "'%s' is no map of reasons", map->key);
+    for (size_t i = 0; good && map != NULL && i < map->count; i++) {
+        const struct node *names = map->children[i];
+        good = server_program_check_list(names, why);
+        for (size_t j = 0; good && j < names->count; j++) {
+            const struct server_option option = {.harmless = harmless};
+            good = add_option(program, names->children[j], names->children[j]->text, option, why);
+        }
+    }
+    return good;
+}
+
+static bool program_read(const struct node *root, struct server_program *out, struct error *why)
+{
+    struct program_read read = {.program = {.file = out->file, .reads = true}};
+    struct server_program *program = &read.program;
+    if (!node_fields_read(root, program_fields, program->file, &read, why) ||
+        !server_program_check_list(program->starts, why) ||
+        !server_program_check_list(program->logs, why) ||
+        !server_program_check_list(program->versions, why)) {
+        return false;
+    }
+    if (program->title == NULL || program->system == NULL || program->starts == NULL ||
+        program->image == NULL) {
+        node_error(root, why, "'%s' is incomplete", program->file);
+        return error_expect(why, "name, system, starts and image");
+    }
+    program->tiered = program->tiered != NULL ? program->tiered : program->system;
+    size_t count = count_names(read.options) + count_names(read.others) + count_names(read.ignored);
+    program->options = array_zeroed(count, sizeof *program->options, why);
+    bool good = program->options != NULL && read_options(program, read.options, why) &&
+                read_unread(program, read.others, false, why) &&
+                read_unread(program, read.ignored, true, why);
+    if (!good) {
+        free(program->options);
+        return false;
+    }
+    *out = *program;
+    return true;
+}
+
+/* What was read. It lives as long as the process. */
+static struct {
+    pthread_mutex_t lock;
+    struct server_program *all;
+    struct node **roots;
+    char **files;
+    size_t count;
+} programs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Read all files; if one fails, none is kept. */
+static bool programs_read(struct error *why)
+{
+    char **files, path[PATH_MAX];
+    size_t count, read = 0;
+    if (!find_names(folder, suffix, &files, &count, why)) {
+        return false;
+    }
+    struct server_program *all = array_zeroed(count, sizeof *all, why);
+    struct node **roots = array_zeroed(count, sizeof(struct node *), why);
+    bool good = all != NULL && roots != NULL;
+    for (; good && read < count; read += good) {
+        all[read].file = files[read];
+        roots[read] = find_path(folder, files[read], suffix, path, sizeof path, why)
+                          ? node_load(path, why)
+                          : NULL;
+        good = roots[read] != NULL && program_read(roots[read], &all[read], why);
+    }
+    if (good) {
+        programs.all = all;
+        programs.roots = roots;
+        programs.files = files;
+        programs.count = count;
+        return true;
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(i < read ? all[i].options : NULL);
+        node_destroy(roots != NULL ? roots[i] : NULL);
+        free(files[i]);
+    }
+    free(all);
+    free(roots);
+    free(files);
+    return false;
+}
+
+const struct server_program *server_programs(size_t *count, struct error *why)
+{
+    pthread_mutex_lock(&programs.lock);
+    bool good = programs.all != NULL || programs_read(why);
+    pthread_mutex_unlock(&programs.lock);
+    *count = good ? programs.count : 0;
+    return good ? programs.all : NULL;
+}
+
+/* ---- finding ----------------------------------------------------------------------------- */
+
+static bool option_matches(const char *row, const char *name)
+{
+    size_t length = strcspn(row, "*");
+    return strncmp(row, name, length) == 0 && (row[length] == '*' || name[length] == '\0');
+}
+
+const struct server_option *server_option_find(const struct server_program *program,
+                                               const char *name)
+{
+    const char *plain = name + (strncmp(name, "no_", 3) == 0 ? 3 : 0);
+    for (size_t i = 0; i < program->option_count; i++) {
+        const struct server_option *option = &program->options[i];
+        bool read = option->value != SERVER_VALUE_NONE;
+        if (option_matches(option->name, read ? name : plain)) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+const struct server_option *server_option_suggest(const struct server_program *program,
+                                                  const char *name)
+{
+    const struct server_option *nearest = NULL;
+    int least = NAME_FAR;
+    for (size_t i = 0; i < program->option_count; i++) {
+        const struct server_option *option = &program->options[i];
+        bool typed = option->value == SERVER_VALUE_NONE || option->flag[0] == '-';
+        int distance = typed ? name_distance(name, option->name) : NAME_FAR;
+        nearest = distance < least ? option : nearest;
+        least = distance < least ? distance : least;
+    }
+    return nearest != NULL && nearest->value != SERVER_VALUE_NONE ? nearest : NULL;
+}
+
+const char *server_program_after(const struct node *list, const char *line)
+{
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        const char *text = list->children[i]->text, *at = strstr(line, text);
+        if (at != NULL) {
+            return at + strlen(text);
+        }
+    }
+    return NULL;
+}
+
+const struct server_program *server_program_of(const char *command, struct error *why)
+{
+    size_t count;
+    const struct server_program *all = server_programs(&count, why);
+    for (size_t i = 0; i < count; i++) {
+        if (server_program_after(all[i].starts, command) != NULL) {
+            return &all[i];
+        }
+    }
+    return NULL;
+}

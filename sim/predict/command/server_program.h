@@ -1,0 +1,77 @@
+/* Programs that serve models, as data: how a command starts one, which options it has, and what its
+ * logs and metrics say. engines/commands/NAME.yaml has them (engines/README.md says what the keys
+ * mean). `--from` reads commands by these rows, and `plan` writes them. */
+#ifndef SCENARIO_SERVER_SERVER_PROGRAM_H
+#define SCENARIO_SERVER_SERVER_PROGRAM_H
+
+#include "core/node.h"
+
+/* How the value of an option is read (server_setting.c). */
+enum server_value {
+    SERVER_VALUE_NONE, /* it is not read */
+    SERVER_VALUE_TEXT,
+    SERVER_VALUE_NAME, /* counts only if nothing else names the model */
+    SERVER_VALUE_WHOLE,
+    SERVER_VALUE_LENGTH, /* a whole number; or auto, which says nothing */
+    SERVER_VALUE_SHARE,
+    SERVER_VALUE_TWO_BYTES, /* a type that weights are computed with: only checked */
+    SERVER_VALUE_KV,
+    SERVER_VALUE_WEIGHTS, /* a method of quantization */
+    SERVER_VALUE_SWITCH,
+    SERVER_VALUE_SWITCH_OFF, /* the opposite of what it is called after */
+};
+
+enum { SERVER_KEY = 32 }; /* bytes of a key that an option sets */
+
+struct server_option {
+    char name[64]; /* without dashes in front, with '_' for '-'; a final '*' stands for any end */
+    const char
+        *flag; /* as it is typed: "--max-num-seqs"; a name of logs and metrics alone has no dash
+                         in front */
+    enum server_value value;
+    const char *sets;     /* a key of scenarios, or a fact (server_complete.h); NULL: none */
+    const char *yes, *no; /* what a switch sets; NULL: nothing */
+    const char *writes;   /* the {NAME} of its value (study/plan/server_command.h); NULL: none */
+    bool harmless;        /* it changes neither times, memory nor hits */
+};
+
+struct server_program {
+    const char *file;   /* "vllm"; engines/vllm.yaml has its versions */
+    const char *title;  /* "vLLM" */
+    const char *system; /* that it is, and with host memory for prompts that begin alike */
+    const char *tiered;
+    const char *image; /* of its container, without a tag; `image_serves`: it starts a server */
+    bool image_serves;
+    const char *metrics;         /* what a line of its metrics begins with */
+    const struct node *starts;   /* lists of texts: in a command that starts a server, */
+    const struct node *logs;     /* in a line of a log that has settings, */
+    const struct node *versions; /* and in front of its version */
+    const struct node *units;    /* a map of units behind a number */
+    uint64_t block;              /* tokens of a block of KV, if none is stated */
+    bool ranks_in_tensor;        /* its tensor_parallel counts all GPUs */
+    bool reads;                  /* its commands and logs are read */
+    struct server_option *options;
+    size_t option_count;
+};
+
+/* All programs, in the order of their files' names. They live as long as the process. NULL on
+ * failure. */
+const struct server_program *server_programs(size_t *count, struct error *why);
+
+/* The option of this name; NULL if the program is not known to have one. "no_" in front does not
+ * matter for an option that is not read. */
+const struct server_option *server_option_find(const struct server_program *program,
+                                               const char *name);
+
+/* The option of a command that `name`, which is none, most likely means: one that is read, or NULL
+ * if none is near, or if another option is nearer. */
+const struct server_option *server_option_suggest(const struct server_program *program,
+                                                  const char *name);
+
+/* Is the text one of the list? Returns what follows it in `line`; NULL if the line has none of them. */
+const char *server_program_after(const struct node *list, const char *line);
+
+/* The program that the text of a command starts; NULL if it is none. */
+const struct server_program *server_program_of(const char *command, struct error *why);
+
+#endif

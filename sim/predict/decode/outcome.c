@@ -1,0 +1,430 @@
+/* Fills the columns of a result, group by group, in the order of columns.def. */
+
+#include "predict/decode/outcome.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/array.h"
+#include "decode/plan/resident.h"
+#include "model/parallel.h"
+#include "policy/qsac.h"
+#include "predict/decode/outcome_notes.h"
+#include "predict/decode/threshold.h"
+
+bool outcome_names(const struct setup *setup, struct result *result, struct error *why)
+{
+    result_integer(result, COLUMN(context), (int64_t)setup->context);
+    result_integer(result, COLUMN(seed), (int64_t)setup->seed);
+    result_integer(result, COLUMN(tensor_parallel), setup->model.tensor_parallel);
+    if (setup->drafts.count > 0) {
+        result_integer(result, COLUMN(drafts), setup->drafts.count);
+    }
+    return result_text(result, COLUMN(system), setup->system.name, why) &&
+           result_text(result, COLUMN(model), setup->model.name, why) &&
+           result_text(result, COLUMN(hardware), setup->profile.name, why) &&
+           result_text(result, COLUMN(dtype_weights), dtype_name(setup->model.weights), why) &&
+           result_text(result, COLUMN(dtype_kv), dtype_name(setup->model.kv), why) &&
+           result_text(result, COLUMN(trace), setup->trace_name, why) &&
+           result_text(result, COLUMN(policy), setup->mechanisms.policy->name, why) &&
+           result_text(result, COLUMN(available), setup->system.available, why) &&
+           result_text(result, COLUMN(lossless), setup_lossless(setup), why);
+}
+
+bool outcome_setup(const struct setup *setup, const struct plan *plan, struct result *result,
+                   struct error *why)
+{
+    snprintf(result->plan_hash, sizeof result->plan_hash, "%016" PRIx64, plan_hash(setup, plan));
+    outcome_note_machine(setup, result);
+    if (threshold_is_chosen(setup)) {
+        result_real(result, COLUMN(qsac_eta), qsac_eta(setup->mechanisms.policy_values));
+    }
+    return outcome_names(setup, result, why);
+}
+
+bool outcome_asks_trace(const struct setup *setup, const struct plan *plan)
+{
+    return plan->resident_share < 1 && setup_at_any(setup, setup_asks_trace);
+}
+
+/* The share of KV that a system that offloads under pressure only keeps. */
+static void write_residency(const struct setup *setup, const struct plan *plan,
+                            struct result *result)
+{
+    if (setup->mechanisms.residency == RESIDENCY_PRESSURE && plan->fits) {
+        result_real(result, COLUMN(resident_share), plan->resident_share);
+    }
+}
+
+/* "{4096: 1, 131072: 2}", as a scenario writes it; nothing if there is one context. */
+static bool write_contexts(const struct plan *plan, struct result *result, struct error *why)
+{
+    char text[SETUP_MOST_COHORTS * 32] = "{";
+    size_t used = 1;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%llu: %u", i > 0 ? ", " : "",
+                                 (unsigned long long)plan->cohorts[i].context,
+                                 plan->cohorts[i].sequences);
+    }
+    snprintf(text + used, sizeof text - used, "}");
+    return plan->cohort_count == 1 || result_text(result, COLUMN(contexts), text, why);
+}
+
+/* The columns of tiers: views of what a plan holds. */
+static void write_tiers(const struct memory *memory, struct result *result)
+{
+    const struct memory_held *hbm = &memory->in[TIER_GPU], *host = &memory->in[TIER_HOST],
+                             *disk = &memory->in[TIER_DISK];
+    const struct {
+        const struct column *column;
+        uint64_t bytes;
+    } views[] = {
+        {COLUMN(cache_bytes), hbm->cache},
+        {COLUMN(hbm_bytes), hbm->all},
+        {COLUMN(hbm_weights_bytes), hbm->weights},
+        {COLUMN(hbm_kv_bytes), hbm->kv + hbm->window},
+        {COLUMN(hbm_metadata_bytes), hbm->metadata},
+        {COLUMN(hbm_buffers_bytes), hbm->buffers},
+        {COLUMN(hbm_workspace_bytes), hbm->workspace},
+        {COLUMN(dram_bytes), host->all},
+        {COLUMN(dram_kv_bytes), host->kv},
+        {COLUMN(dram_weights_bytes), host->weights},
+        {COLUMN(dram_buffers_bytes), host->buffers},
+        {COLUMN(dram_padding_bytes), host->padding},
+        {COLUMN(disk_bytes), disk->all},
+        {COLUMN(disk_kv_bytes), disk->kv},
+        {COLUMN(disk_weights_bytes), disk->weights},
+    };
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        result_integer(result, views[i].column, (int64_t)views[i].bytes);
+    }
+}
+
+bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
+                    struct error *why)
+{
+    const struct memory *memory = &plan->memory;
+    result_integer(result, COLUMN(batch), plan->batch);
+    result_integer(result, COLUMN(steps), plan->steps);
+    result_integer(result, COLUMN(warmup), plan->warmup);
+    result_integer(result, COLUMN(budget_bytes), (int64_t)plan->budget_bytes);
+    write_tiers(memory, result);
+    result_integer(result, COLUMN(max_batch), plan->max_batch);
+    write_residency(setup, plan, result);
+    if (plan->fits) {
+        outcome_note_plan(setup, plan, result);
+    } else {
+        outcome_note_short(plan, result);
+    }
+    return write_contexts(plan, result, why) &&
+           result_text(result, COLUMN(hbm_peak), memory->peak_in_prefill ? "prefill" : "step",
+                       why) &&
+           result_text(result, COLUMN(limited_by), tier_kinds[plan->full].name, why) &&
+           result_text(result, COLUMN(status), plan->fits ? "ok" : "out-of-memory", why);
+}
+
+/* Sums over some ledger rows. */
+struct hits {
+    uint64_t wanted, hit;
+};
+
+static void hits_add(struct hits *hits, const struct ledger_row *row)
+{
+    hits->wanted += row->wanted;
+    hits->hit += row->hit;
+}
+
+static double hit_ratio(const struct hits *hits)
+{
+    return hits->wanted > 0 ? (double)hits->hit / (double)hits->wanted : NAN;
+}
+
+void outcome_cache(const struct ledger *ledger, struct result *result)
+{
+    struct hits all = {0};
+    if (ledger == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
+        hits_add(&all, &ledger->rows[i]);
+    }
+    if (all.wanted > 0) {
+        result_real(result, COLUMN(hit_ratio), hit_ratio(&all));
+    }
+    outcome_note_cold(ledger, result);
+}
+
+/* Tokens outside the window, per head, for the mean sequence of the batch. */
+static double outside_tokens(const struct setup *setup, const struct plan *plan)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        struct setup own = setup_at(setup, cohort->context);
+        double window = (double)(own.mechanisms.sinks + setup_recent(&own)) +
+                        (double)cohort->sizes.cache_tokens;
+        sum += cohort->sequences * fmax(0, (double)cohort->context - window);
+    }
+    return sum / plan->batch;
+}
+
+void outcome_kept(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                  struct result *result)
+{
+    double pairs = 0, kept = 0, outside = outside_tokens(setup, plan);
+    if (ledger == NULL || setup->mechanisms.attention != ATTEND_HYBRID) {
+        return;
+    }
+    for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
+        pairs += ledger->rows[i].offloaded_heads;
+        kept += (double)ledger->rows[i].for_cpu;
+    }
+    if (pairs * outside > 0) {
+        result_real(result, COLUMN(kept_share), kept / (pairs * outside));
+    }
+}
+
+/* Add what a cohort's pairs want, and what one query of each would. Layers that load whole want the
+ * same for any number of queries. */
+static void union_add_wanted(const struct plan *plan, uint32_t cohort, const struct ledger *ledger,
+                             uint32_t whole, double *wanted, double *single)
+{
+    const struct ledger_row *rows = ledger_part(ledger, cohort);
+    double each = (double)plan->cohorts[cohort].sizes.selected_tokens;
+    for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
+        if (i % ledger->layers >= whole) {
+            *wanted += (double)rows[i].wanted;
+            *single += each * rows[i].offloaded_heads;
+        }
+    }
+}
+
+void outcome_union(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                   struct result *result)
+{
+    double wanted = 0, single = 0;
+    uint32_t whole = 0;
+    while (whole < plan->layers && setup_loads_whole(setup, whole)) {
+        whole++;
+    }
+    for (uint32_t i = 0; plan->rows != NULL && ledger != NULL && i < plan->cohort_count; i++) {
+        union_add_wanted(plan, i, ledger, whole, &wanted, &single);
+    }
+    if (single > 0) {
+        result_real(result, COLUMN(draft_union), wanted / single);
+    }
+}
+
+static bool write_layers(const struct ledger *ledger, const struct timing *timing,
+                         uint64_t head_bytes, struct result *result, struct error *why)
+{
+    result->layers = array_zeroed(timing->layers, sizeof *result->layers, why);
+    if (result->layers == NULL) {
+        return false;
+    }
+    result->layer_count = timing->layers;
+    for (uint32_t l = 0; l < timing->layers; l++) {
+        struct hits hits = {0};
+        uint64_t missed = 0;
+        for (uint32_t s = 0; ledger != NULL && s < ledger->steps; s++) {
+            const struct ledger_row *row = &ledger->rows[(size_t)s * ledger->layers + l];
+            hits_add(&hits, row);
+            missed += row->missed;
+        }
+        result->layers[l] = (struct result_layer){
+            .ns = apportion_mean(timing->layer_ns[l], timing->steps),
+            .hit_ratio = hit_ratio(&hits),
+            .in_bytes = apportion_mean((int64_t)(missed * head_bytes), timing->steps),
+        };
+    }
+    return true;
+}
+
+static bool write_steps(const struct ledger *ledger, const struct timing *timing,
+                        struct result *result, struct error *why)
+{
+    result->steps = array_zeroed(timing->steps, sizeof *result->steps, why);
+    if (result->steps == NULL) {
+        return false;
+    }
+    result->step_count = timing->steps;
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        struct hits hits = {0};
+        for (uint32_t l = 0; ledger != NULL && l < ledger->layers; l++) {
+            hits_add(&hits, &ledger->rows[(size_t)s * ledger->layers + l]);
+        }
+        result->steps[s] = (struct result_step){timing->step[s].ns, hit_ratio(&hits),
+                                                timing->step[s].moved[WAY_IN], NAN};
+    }
+    return true;
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The time of a token of a sequence in a step of `step_ns`. */
+static int64_t token_ns(const struct setup *setup, int64_t step_ns)
+{
+    return setup->drafts.count == 0 ? step_ns
+                                    : llround((double)step_ns / drafts_tokens(&setup->drafts));
+}
+
+/* Quantiles by nearest rank, so that each is a step that occurred. */
+static bool write_quantiles(const struct setup *setup, const struct timing *timing,
+                            struct result *result, struct error *why)
+{
+    int64_t *ns = array_zeroed(timing->steps, sizeof *ns, why);
+    if (ns == NULL) {
+        return false;
+    }
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        ns[s] = timing->step[s].ns;
+    }
+    qsort(ns, timing->steps, sizeof *ns, compare_ns);
+    uint32_t p50 = (timing->steps * 50u + 99) / 100, p99 = (timing->steps * 99u + 99) / 100;
+    result_integer(result, COLUMN(tpot_p50_ms), token_ns(setup, ns[p50 - 1]));
+    result_integer(result, COLUMN(tpot_p99_ms), token_ns(setup, ns[p99 - 1]));
+    free(ns);
+    return true;
+}
+
+/* Mean stalls of a step; returns the sum over all steps. */
+static int64_t mean_stalls(const struct timing *timing, int64_t mean[PART_COUNT])
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        sum += timing->stall_ns[i];
+    }
+    apportion(timing->stall_ns, PART_COUNT, timing->steps, apportion_mean(sum, timing->steps),
+              mean);
+    return sum;
+}
+
+static void outcome_write_parts(const struct timing *timing, int64_t step_ns, struct result *result)
+{
+    int64_t mean[PART_COUNT];
+    apportion(timing->part_ns, PART_COUNT, timing->steps, step_ns, mean);
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        result->parts[i] = (struct result_item){pipeline_part_names[i], mean[i], 0};
+    }
+    int64_t stall_sum = mean_stalls(timing, mean);
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        result->stalls[i] = (struct result_item){pipeline_part_names[i], mean[i], 0};
+    }
+    result->part_count = result->stall_count = PART_COUNT;
+    result_real(result, COLUMN(gpu_busy_share), 1 - (double)stall_sum / (double)timing->total_ns);
+    result_integer(result, COLUMN(cpu_us), apportion_mean(timing->cpu_ns, timing->steps));
+}
+
+static void outcome_write_rates(const struct setup *setup, const struct plan *plan, int64_t step_ns,
+                                struct result *result)
+{
+    double tokens = drafts_tokens(&setup->drafts), per_user = tokens * 1e9 / (double)step_ns;
+    result_integer(result, COLUMN(step_us), step_ns);
+    result_integer(result, COLUMN(tpot_ms), token_ns(setup, step_ns));
+    if (setup->drafts.count > 0) {
+        result_real(result, COLUMN(step_tokens), tokens);
+    }
+    result_real(result, COLUMN(decode_tokens_per_s),
+                per_user * plan->batch * model_passes(&setup->model));
+    result_real(result, COLUMN(tokens_per_s_per_user), per_user);
+    result_real(result, COLUMN(tokens_per_s_per_gpu),
+                per_user * plan->batch / setup->model.tensor_parallel);
+    price_write(&setup->profile, result);
+}
+
+/* A server has one disk; what each of its GPUs reads and writes there adds up. */
+static void write_disk(const struct setup *setup, const struct timing *timing,
+                       struct result *result)
+{
+    struct trust ignored = {.basis = BASIS_MEASURED};
+    double ways[STEP_WAYS] = {0}, gpus = model_gpus(&setup->model);
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        for (int way = WAY_DISK_IN; way < STEP_WAYS; way++) {
+            ways[way] += (double)timing->step[s].moved[way] * gpus;
+        }
+    }
+    result_integer(result, COLUMN(disk_read_bytes_per_step),
+                   llround(ways[WAY_DISK_IN] / timing->steps));
+    result_integer(result, COLUMN(disk_write_bytes_per_step),
+                   llround(ways[WAY_DISK_OUT] / timing->steps));
+    if (mechanisms_use_disk(&setup->mechanisms)) {
+        double a_day = ways[WAY_DISK_OUT] * 86400e9 / (double)timing->total_ns;
+        double capacity = profile_value(&setup->profile, CURVE_DISK_CAPACITY, 0, &ignored);
+        result_real(result, COLUMN(disk_writes_per_day), a_day / capacity);
+    }
+}
+
+bool outcome_time(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                  const struct timing *timing, struct result *result, struct error *why)
+{
+    int64_t step_ns = apportion_mean(timing->total_ns, timing->steps);
+    int64_t layers = 0, in = 0, out = 0;
+    for (uint32_t l = 0; l < timing->layers; l++) {
+        layers += timing->layer_ns[l];
+    }
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        in += timing->step[s].moved[WAY_IN];
+        out += timing->step[s].moved[WAY_OUT];
+    }
+    outcome_write_rates(setup, plan, step_ns, result);
+    outcome_write_parts(timing, step_ns, result);
+    result_integer(result, COLUMN(layer_us),
+                   apportion_mean(layers, timing->steps * timing->layers));
+    result_integer(result, COLUMN(h2d_bytes_per_step), apportion_mean(in, timing->steps));
+    result_integer(result, COLUMN(d2h_bytes_per_step), apportion_mean(out, timing->steps));
+    write_disk(setup, timing, result);
+    return write_quantiles(setup, timing, result, why) &&
+           write_layers(ledger, timing, model_kv_head_bytes(&setup->model), result, why) &&
+           write_steps(ledger, timing, result, why);
+}
+
+void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t prefill_ns,
+                     struct result *result)
+{
+    double step_ns = (double)result_cell(result, COLUMN(step_us))->integer;
+    double output = (double)setup->output, tokens = drafts_tokens(&setup->drafts);
+    result_integer(result, COLUMN(prefill_ms), prefill_ns);
+    if (setup->output > 0) {
+        result_real(result, COLUMN(e2e_tokens_per_s),
+                    1e9 * plan->batch * model_passes(&setup->model) * output /
+                        ((double)prefill_ns + output / tokens * step_ns));
+    }
+}
+
+void outcome_step(const struct setup *setup, const struct plan *plan, const struct timing *timing,
+                  struct trust trust, struct step_answer *answer)
+{
+    int64_t bytes = 0;
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        bytes += timing->step[s].moved[WAY_IN];
+    }
+    *answer = (struct step_answer){
+        .ns = apportion_mean(timing->total_ns, timing->steps),
+        .in_bytes = apportion_mean(bytes, timing->steps),
+        .resident_share = plan->resident_share,
+        .asks_trace = outcome_asks_trace(setup, plan),
+        .trust = outcome_whole_trust(setup, plan, timing, trust),
+    };
+    mean_stalls(timing, answer->stall_ns);
+    for (size_t i = 0; i < BASIS_COUNT; i++) {
+        answer->basis_share[i] = (double)timing->basis_ns[i] / (double)timing->total_ns;
+    }
+}
+
+/* The rate per GPU already accounts for the GPUs that share a model, and for replicas. */
+
+void price_write(const struct profile *machine, struct result *result)
+{
+    const struct cell *rate = result_cell(result, COLUMN(tokens_per_s_per_gpu));
+    if (machine->price_per_hour > 0 && rate->set && rate->real > 0) {
+        result_real(result, COLUMN(cost_per_million_tokens),
+                    1e6 * machine->price_per_hour / (3600 * rate->real));
+    }
+}

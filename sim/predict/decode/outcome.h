@@ -1,0 +1,75 @@
+/* Writes what was planned, replayed and timed into a result's columns. */
+#ifndef RUN_OUTCOME_H
+#define RUN_OUTCOME_H
+
+#include "decode/plan/mass.h"
+#include "decode/plan/plan.h"
+#include "decode/time/pipeline.h"
+#include "machine/profile.h"
+#include "predict/result/result.h"
+#include "predict/decode/run.h"
+
+/* The columns that the setup gives, and the hash of its plan, before anything runs. */
+bool outcome_setup(const struct setup *setup, const struct plan *plan, struct result *result,
+                   struct error *why);
+
+/* The columns of outcome_setup() that need no plan. */
+bool outcome_names(const struct setup *setup, struct result *result, struct error *why);
+
+/* Memory, and whether the setup fits; if not, a message says which memory is short. */
+bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
+                    struct error *why);
+
+/* Do hits depend on the trace? Where HBM has room for all KV, nothing is wanted over the link. */
+bool outcome_asks_trace(const struct setup *setup, const struct plan *plan);
+
+/* Hits; nothing if `ledger` is NULL. */
+void outcome_cache(const struct ledger *ledger, struct result *result);
+
+/* Attention mass, also of the steps that outcome_time() wrote; nothing if it is not known. A note
+ * says if it is a lower bound, or if the run is too short for a policy that drops KV. */
+void outcome_mass(const struct setup *setup, const struct plan *plan, const struct mass *mass,
+                  struct result *result);
+
+/* The part that the CPU attends to; nothing if there is none. */
+void outcome_kept(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                  struct result *result);
+
+/* What the queries of a verification want together; nothing if no drafts were replayed. */
+void outcome_union(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                   struct result *result);
+
+/* Times, parts, layers and steps. Means are whole nanoseconds; parts are rounded by the largest
+ * remainder, so that they add up to the step. */
+bool outcome_time(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                  const struct timing *timing, struct result *result, struct error *why);
+
+/* The time to the first token of a whole batch and, if the scenario sets an output, the rate of
+ * output tokens over prefill and decode. Call after outcome_time(). */
+void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t prefill_ns,
+                     struct result *result);
+
+/* The time of one step. `trust` is that of the plan. */
+void outcome_step(const struct setup *setup, const struct plan *plan, const struct timing *timing,
+                  struct trust trust, struct step_answer *answer);
+
+/* The setup's trace in words, at its own context: "SmolLM2-135M-Instruct 3840 tokens"; "" if hits
+ * depend on no trace. */
+void outcome_trace_source(const struct setup *setup, char *text, size_t size);
+
+/* `trust` of the plan, combined with that of the times and of the hits. */
+struct trust outcome_whole_trust(const struct setup *setup, const struct plan *plan,
+                                 const struct timing *timing, struct trust trust);
+
+/* The basis of the result. */
+bool outcome_trust(const struct setup *setup, const struct plan *plan, const struct timing *timing,
+                   struct trust trust, struct result *result, struct error *why);
+
+/* The cost of output tokens: the price of a GPU hour, divided by the tokens made in that hour. No
+ * other cost is counted, and an hour is paid whether the GPU is busy or not. */
+
+/* Fill in the cost of a result that has its rate of one GPU. The cost stays null if the machine has
+ * no price, or if no token is made. */
+void price_write(const struct profile *machine, struct result *result);
+
+#endif

@@ -1,0 +1,332 @@
+/* Which notes hold for a run. Each function asks for one, or for a few that exclude each other. */
+#include "predict/decode/outcome_notes.h"
+
+#include "core/name.h"
+#include "decode/cost/kernels.h"
+#include "decode/plan/retrieval_error.h"
+#include "decode/system.h"
+#include "decode/time/pipeline.h"
+#include "model/exchange.h"
+#include "model/parallel.h"
+#include "policy/kinds.h"
+#include "policy/qsac.h"
+#include "predict/decode/outcome.h"
+
+#include <string.h>
+
+/* ---- the machine ---- */
+
+static void note_products(const struct setup *setup, struct result *result)
+{
+    enum dtype weights = setup->model.weights;
+    const char *lacking = kernel_lacking_products(&setup->profile, weights);
+    if (lacking != NULL) {
+        result_note(result, note_no_products(lacking, dtype_name(weights)));
+    }
+}
+
+/* GPUs that take part in the largest exchange of the model. */
+static uint32_t exchanging_gpus(const struct model *model)
+{
+    struct model_exchange exchanges[MODEL_MOST_EXCHANGES];
+    uint32_t most = 0;
+    for (uint32_t layer = 0; layer <= model->layer_count; layer++) {
+        size_t count = model_exchanges(model, layer, model_rows(model, 1), exchanges);
+        for (size_t i = 0; i < count; i++) {
+            bool among = exchanges[i].kind != EXCHANGE_SEND;
+            most = among && exchanges[i].gpus > most ? exchanges[i].gpus : most;
+        }
+    }
+    return most;
+}
+
+/* Without NVLink, GPUs reach each other directly or through the host, and neither is in a
+ * datasheet of the GPU. */
+static void note_pcie(const struct setup *setup, uint32_t gpus, struct result *result)
+{
+    if (gpus < 2) {
+        return;
+    }
+    struct trust trust;
+    double rate = kernel_reduce_rate(&setup->profile, gpus, &trust);
+    if (rate < KERNEL_PCIE_MOST && trust.basis != BASIS_MEASURED) {
+        result_note(result, note_exchange_on_pcie(gpus, rate));
+    }
+}
+
+void outcome_note_machine(const struct setup *setup, struct result *result)
+{
+    uint32_t gpus = exchanging_gpus(&setup->model);
+    note_products(setup, result);
+    if (gpus > KERNEL_NODE_GPUS) {
+        result_note(result, note_exchange_too_wide(gpus, KERNEL_NODE_GPUS));
+    }
+    note_pcie(setup, gpus, result);
+}
+
+/* A system whose GPU waits for the CPU is as fast as its host, and datasheets do not say enough of a host.
+ * If some host curves were measured, name those that were not. */
+static void note_host(const struct setup *setup, struct result *result)
+{
+    static const char host[] = "host.";
+    enum curve_id ids[CURVE_COUNT];
+    size_t count = pipeline_curves(setup, (struct pipeline_beside){0}, ids);
+    bool some = false;
+    char missing[400] = "";
+    for (size_t i = 0; i < count; i++) {
+        const char *name = curve_kinds[ids[i]].name;
+        bool is_host = strncmp(name, host, strlen(host)) == 0;
+        bool measured = setup->profile.curves[ids[i]].basis == BASIS_MEASURED;
+        some = some || (is_host && measured);
+        if (is_host && !measured) {
+            name_list_add(missing, sizeof missing, name);
+        }
+    }
+    if (missing[0] != '\0' && system_class_of(setup) == CLASS_CPU_MANAGED) {
+        const char *part = system_cpu_part(&setup->mechanisms);
+        result_note(result,
+                    some ? note_host_unmeasured(part, missing) : note_host_uncalibrated(part));
+    }
+}
+
+static void note_takeover(const struct setup *setup, struct result *result)
+{
+    const struct takeover *takeover = &setup->profile.takeover;
+    if (takeover->figures > 0) {
+        result_note(result, note_gpu_taken_over(takeover->figures, takeover->from,
+                                                takeover->assumed, takeover->capability));
+    }
+}
+
+/* ---- model, contexts, choices of the system ---- */
+
+/* Whole sequences, as the shares of the batch were rounded. Of more than two contexts the column
+ * `contexts` has all. */
+static void note_contexts(const struct plan *plan, struct result *result)
+{
+    const struct cohort *first = &plan->cohorts[0], *last = &first[plan->cohort_count - 1];
+    if (plan->cohort_count == 2) {
+        result_note(result, note_contexts_mixed(first->sequences, first->context, last->sequences,
+                                                last->context));
+    } else if (plan->cohort_count > 2) {
+        result_note(result, note_contexts_between(first->context, last->context));
+    }
+}
+
+/* Which layers a system that offloads can offload. */
+static void note_layers(const struct setup *setup, struct result *result)
+{
+    const struct model *model = &setup->model;
+    uint32_t stay = 0;
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        stay += model_layer_local(model, i);
+    }
+    if (!mechanisms_offload(&setup->mechanisms) || stay == 0) {
+        return;
+    }
+    result_note(result, stay == model->layer_count ? note_nothing_to_offload(model->name)
+                                                   : note_layers_stay(stay, model->layer_count));
+}
+
+static void note_model(const struct setup *setup, struct result *result)
+{
+    const struct model *model = &setup->model;
+    struct setup_cohort cohort = setup_cohort(setup, setup_cohort_count(setup) - 1);
+    uint64_t last = cohort.prompt + setup->output;
+    uint64_t longest = cohort.context > last ? cohort.context : last;
+    bool uses = setup_retrieves(setup) && setup_indexes(setup);
+    if (model->trained_context > 0 && longest > model->trained_context) {
+        result_note(result, note_trained_context(model->name, model->trained_context));
+    }
+    if (!model->known) {
+        result_note(result, note_architecture_unknown(model->name, model->architecture));
+    }
+    if (model->kv != DTYPE_BF16 && model->kv != DTYPE_FP8) {
+        result_note(result, note_attention_type(dtype_name(model->kv)));
+    }
+    note_layers(setup, result);
+    if (model->kv_lora > 0 && model->index_topk > 0 && cohort.context > model->index_topk &&
+        !uses) {
+        result_note(result, note_indexer_unused(model->name));
+    }
+    if (setup->mechanisms.retrieval == RETRIEVAL_NATIVE && setup_at_any(setup, setup_selects) &&
+        !uses) {
+        result_note(result, note_indexer_lacking(model->name));
+    }
+}
+
+/* Is the budget more than one selection, in whatever unit it is? */
+static bool exceeds_selection(const struct setup *setup, const struct plan *plan)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double selected = setup_share(setup, &m->selection) * (double)setup->context;
+    switch (m->budget.unit) {
+    case UNIT_TIMES:
+        return m->budget.value > 1;
+    case UNIT_BYTES:
+        return m->budget.value > (double)plan->memory.in[TIER_GPU].cache;
+    default:
+        return setup_share(setup, &m->budget) * (double)setup->context >=
+               selected + (double)m->granularity;
+    }
+}
+
+static void note_policy(const struct setup *setup, const struct plan *plan, struct result *result)
+{
+    const struct policy_kind *policy = setup->mechanisms.policy;
+    bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
+    if (policy->content != 0) {
+        result_note(result, note_plugin(policy->name, policy_title(policy), policy->summary));
+    }
+    if (policy == &policy_qsac && qsac_weighs_heads(setup->mechanisms.policy_values) &&
+        setup->model.importance == NULL) {
+        result_note(result, note_heads_alike(setup->model.name));
+    }
+    if (mechanisms_offload(&setup->mechanisms) && policy->needs_queries &&
+        policy->ignores_capacity && !setup->mechanisms.budget.rest &&
+        exceeds_selection(setup, plan)) {
+        result_note(result, note_budget_unused(policy->name));
+    }
+    if (setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY && !queries) {
+        result_note(result, note_difficulty_unknown());
+    }
+}
+
+/* Choices of a system that do not pay off in this setup. */
+static void note_fit(const struct setup *setup, const struct plan *plan, struct result *result)
+{
+    const struct memory *memory = &plan->memory;
+    double weights = (double)memory->in[TIER_HOST].weights / model_gpus(&setup->model);
+    double kv = (double)model_kept_token_bytes(&setup->model);
+    double act = (double)model_activation_bytes(&setup->model);
+    double others = (double)(memory->in[TIER_GPU].all - memory->in[TIER_GPU].cache);
+    const struct split *split = &plan->cohorts[plan->cohort_count - 1].sizes.split;
+    if (weights > 0 && others + weights <= (double)plan->limit[TIER_GPU]) {
+        result_note(result, note_weights_fit());
+    }
+    if (split->act_hbm + split->act_host > 0 && act > kv) {
+        result_note(result, note_activation_larger(act / kv));
+    }
+}
+
+static void note_residency(const struct setup *setup, const struct plan *plan,
+                           struct result *result)
+{
+    double share = plan->resident_share;
+    if (setup->mechanisms.residency == RESIDENCY_PRESSURE) {
+        result_note(result, share == 1  ? note_kv_in_hbm()
+                            : share > 0 ? note_kv_partly_in_hbm()
+                                        : note_kv_offloaded());
+    }
+}
+
+/* ---- what hits rest on ---- */
+
+/* That an error was not measured at the retrieval's size, and that its pages are smaller. */
+static void note_retrieval_size(const struct setup *setup, const struct replay_plan *replay,
+                                struct result *result)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    uint64_t tokens =
+        (uint64_t)replay->errors[ASKS_OWN].page * trace_header(setup->trace)->unit_tokens;
+    bool pages = m->retrieval == RETRIEVAL_QUEST;
+    enum retrieval_size size = retrieval_error_size(m);
+    if (size != RETRIEVAL_SIZE_MEASURED) {
+        result_note(result, size == RETRIEVAL_SIZE_BETWEEN ? note_retrieval_between(pages)
+                                                           : note_retrieval_nearest(pages));
+    }
+    if (pages && tokens > 0 && tokens < m->retrieval_tokens) {
+        result_note(result, note_pages_capped(tokens));
+    }
+}
+
+/* How it is known what the system's retrieval asks for, and what it asks for a layer ahead. */
+static void note_retrieval(const struct setup *setup, const struct plan *plan,
+                           struct result *result)
+{
+    static struct note (*const notes[])(void) = {[RETRIEVAL_MEASURED] = note_retrieval_measured,
+                                                 [RETRIEVAL_ELSEWHERE] = note_retrieval_elsewhere,
+                                                 [RETRIEVAL_PERFECT] = note_retrieval_perfect};
+    const struct mechanisms *m = &setup->mechanisms;
+    if (setup->trace == NULL || !setup_at_any(setup, setup_selects)) {
+        return;
+    }
+    struct replay_plan replay = plan_replay(setup, plan, 0);
+    enum retrieval_known known = retrieval_error_set(setup, &replay);
+    if (notes[known] != NULL) {
+        result_note(result, notes[known]());
+    }
+    if (known == RETRIEVAL_MEASURED || known == RETRIEVAL_ELSEWHERE) {
+        note_retrieval_size(setup, &replay, result);
+    }
+    if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER &&
+        !trace_header(setup->trace)->has_approximate &&
+        !retrieval_errs(&replay.errors[ASKS_AHEAD])) {
+        result_note(result, note_speculation_perfect());
+    }
+}
+
+static void note_trace(const struct setup *setup, const struct plan *plan, struct result *result)
+{
+    const char *fault = setup->trace_fault;
+    if (fault[0] != '\0' && outcome_asks_trace(setup, plan)) {
+        result_note(result, setup->trace_recorded ? note_trace_recorded(fault)
+                                                  : note_trace_generated(fault));
+    }
+}
+
+/* Rounded up, so that rows that differ little share a note. */
+void outcome_note_cold(const struct ledger *ledger, struct result *result)
+{
+    static const double steps[] = {.1, .2, .5, 1, 2, 5, 10, 20, 50, 100};
+    double points = 100 * (double)ledger->demand_cold / (double)ledger->demand_wanted;
+    size_t i = 0;
+    if (points >= 0.05) { /* false of 0/0, where nothing is wanted */
+        while (steps[i] < points && i + 1 < sizeof steps / sizeof *steps) {
+            i++;
+        }
+        result_note(result, note_cache_cold(steps[i]));
+    }
+}
+
+/* A trace whose units are few or all recent may want nothing outside the window. */
+void outcome_note_window(const struct setup *setup, const struct plan *plan,
+                         const struct ledger *ledger, struct result *result)
+{
+    uint64_t window = setup->mechanisms.sinks + setup_recent(setup);
+    if (ledger != NULL && ledger->demand_wanted == 0 && setup->trace != NULL &&
+        window < setup->context && outcome_asks_trace(setup, plan)) {
+        result_note(result, note_demand_in_window());
+    }
+}
+
+/* ---- a plan ---- */
+
+void outcome_note_plan(const struct setup *setup, const struct plan *plan, struct result *result)
+{
+    note_contexts(plan, result);
+    note_model(setup, result);
+    note_policy(setup, plan, result);
+    note_fit(setup, plan, result);
+    note_residency(setup, plan, result);
+    note_retrieval(setup, plan, result);
+    note_trace(setup, plan, result);
+    note_host(setup, result);
+    note_takeover(setup, result);
+}
+
+#define LEAST_CONTEXT 64 /* tokens; assumed: nobody needs a shorter sequence */
+
+void outcome_note_short(const struct plan *plan, struct result *result)
+{
+    enum tier_id full = plan_overfull(plan);
+    uint64_t needs = plan->memory.in[full].all, has = plan->limit[full];
+    result_drop_notes(result);
+    result_note(result, full == TIER_GPU
+                            ? note_short_of_hbm(needs, has, plan->memory.peak_in_prefill)
+                        : full == TIER_HOST ? note_short_of_host(needs, has)
+                                            : note_short_of_disk(needs, has));
+    result_note(result, plan->max_context >= LEAST_CONTEXT
+                            ? note_room(plan->max_batch, plan->max_context)
+                            : note_room_for_none(plan->max_batch));
+}

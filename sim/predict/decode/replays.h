@@ -1,0 +1,49 @@
+/* Replays that the runs of a question share.
+ *
+ * A run takes the ledger of an earlier run with the same replay. In addition, a sweep registers the
+ * replays it expects before its runs start. They form families: plans that differ only in policy,
+ * capacity, batch and heads want the same of the trace. The first run that needs a ledger makes all
+ * those of its group in one reading of the trace (replay_run_all()); a group is as much of a family
+ * as is worth doing together. Groups whose traces are of one stream (trace_stream()), such as those
+ * of several systems over generated demands, are made at once, because they share the frames'
+ * making (replay_run_sets()). A ledger is the same however it is made.
+ */
+#ifndef RUN_REPLAYS_H
+#define RUN_REPLAYS_H
+
+#include "decode/plan/plan.h"
+#include "predict/decode/context.h"
+#include "predict/decode/shared.h"
+
+/* A replay that a run needs. */
+struct replay_request {
+    const struct setup *setup;
+    const struct replay_plan *plan;
+    double fixed_hit; /* hit share of all demands, for setups whose hits need no trace */
+};
+
+/* The replays that a sweep expects. */
+struct replays;
+struct replays *replays_create(struct error *why);
+void replays_destroy(struct replays *replays); /* NULL is fine */
+
+/* Register a replay that a run will need. The request is copied. */
+bool replays_expect(struct replays *replays, const struct replay_request *request,
+                    struct error *why);
+
+/* Close the existing groups, whose ledgers may have been made: later requests open new groups. */
+void replays_seal(struct replays *replays);
+
+/* The number of groups. Each group is one reading of its trace. */
+uint32_t replays_groups(const struct replays *replays);
+
+/* The work of all groups that are not sealed, in units of a meter (decode/replay/meter.h). */
+uint64_t replays_work(const struct replays *replays);
+
+/* The ledger, made now if it does not exist yet; NULL on failure. The caller gives `*entry` back
+ * with shared_release(). */
+const struct ledger *replays_get(const struct run_context *context,
+                                 const struct replay_request *request, struct shared_entry **entry,
+                                 struct error *why);
+
+#endif

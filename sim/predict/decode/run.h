@@ -1,0 +1,94 @@
+/* One run of decode steps: a pure function from a setup to a result.
+ *
+ * A run plans, replays and times. run_setup() does all three. run_open() keeps the plan and the
+ * replay, so that run_again() can time them on another machine. run_step() returns only the time of
+ * a step, for a server that needs many.
+ *
+ * A result holds what the run computed: memory, hits, times and their basis. The identity of the
+ * scenario's point is written by the caller (predict/answer.h).
+ */
+#ifndef RUN_RUN_H
+#define RUN_RUN_H
+
+#include "core/error.h"
+#include "decode/plan/plan.h"
+#include "decode/time/layer.h"
+#include "decode/time/pipeline.h"
+#include "predict/result/result.h"
+#include "predict/decode/context.h"
+
+#include <stdio.h>
+
+/* Plan alone: how the setup uses its memory. The caller releases the plan. */
+bool run_plan(const struct setup *setup, const struct run_context *context, struct plan *plan,
+              struct error *why);
+
+/* Plan, and register the run's replay with `context->expected`. */
+bool run_expect(const struct setup *setup, const struct run_context *context, struct error *why);
+
+/* Plan, replay, time. A setup that does not fit in memory is a result (status out-of-memory, with a
+ * message), not an error. The result is the same for any number of threads. The run holds up to
+ * four values of `context->shared` meanwhile. The caller releases the result; after a failure there
+ * is nothing to release. */
+bool run_setup(const struct setup *setup, const struct run_context *context, struct result *result,
+               struct error *why);
+
+/* A run that was planned and replayed, and can be timed again. */
+struct run;
+
+/* run_setup(), but keep the run open. `setup` and `context` outlive it. On failure returns NULL,
+ * and there is no result. */
+struct run *run_open(const struct setup *setup, const struct run_context *context,
+                     struct result *result, struct error *why);
+void run_close(struct run *run); /* NULL is fine */
+
+/* Time the run again. `setup` may differ from the original only in the figures of its machine. Plan
+ * and replay stay, and only times and hits are written. The run must fit in memory. Several threads
+ * may call this at once. */
+bool run_again(const struct run *run, const struct setup *setup, struct result *result,
+               struct error *why);
+
+/* The time of one step. */
+struct step_answer {
+    int64_t ns;                      /* the mean of the steps */
+    int64_t stall_ns[PART_COUNT];    /* the part in which the main stream waits, by cause */
+    double basis_share[BASIS_COUNT]; /* shares of the time, by basis */
+    int64_t in_bytes;                /* over one GPU's link */
+    double resident_share;           /* the plan's */
+    bool asks_trace;                 /* hits depend on the setup's trace */
+    struct trust trust;
+};
+
+/* Plan, replay, time. Memory is not checked: `setup` must have `unlimited_memory` set. */
+bool run_step(const struct setup *setup, const struct run_context *context,
+              struct step_answer *answer, struct error *why);
+
+/* The run's results with one figure of the machine at the two ends of its range. */
+struct run_range {
+    enum curve_id curve;
+    struct result ends[2]; /* least, most */
+};
+
+struct run_ranges {
+    struct run_range *all; /* [count] owned */
+    uint32_t count;
+};
+
+/* run_setup(), and the run again with each figure that it reads and that has a range, one figure
+ * at a time, at both ends of the range. If `by` is above 0: with every figure that it reads,
+ * smaller and larger by the share `by`. Plan and replay stay; only the time is computed again. A
+ * run without a time has no ranges. The caller releases the result and the ranges. */
+bool run_setup_ranges(const struct setup *setup, double by, const struct run_context *context,
+                      struct result *result, struct run_ranges *ranges, struct error *why);
+void run_ranges_release(struct run_ranges *ranges);
+
+/* Write one reported step of the run as a Chrome trace. A setup that does not fit in memory is an
+ * error. */
+bool run_timeline(const struct setup *setup, FILE *out, struct error *why);
+
+/* One layer, counted from 0, of the same step. A layer that the model lacks is an error, too. The
+ * caller calls layer_schedule_release() after success. */
+bool run_layer(const struct setup *setup, uint32_t layer, struct layer_schedule *out,
+               struct error *why);
+
+#endif

@@ -1,0 +1,30 @@
+/* The result of a point that several families of recordings answer (predict/scenario/ensemble.h).
+ *
+ * The result is that of one family, the one in the middle by time, so that its parts and stalls add
+ * up to its step. Each figure that depends on demands (RANGED in columns.def) is the median over
+ * the families; beside it stand the least and the most, and `families` has every family's own. The
+ * range is what these families span; it promises nothing about another model.
+ */
+#ifndef SERVING_FAMILIES_H
+#define SERVING_FAMILIES_H
+
+#include "predict/result/result.h"
+
+/* The family in the middle by the time of a step (a server: by time per output token): 0 ...
+ * count - 1. A family that does not fit in memory counts as slower than all that do, families of
+ * equal time keep their order, and of an even number the slower one of the two in the middle is
+ * taken. `count` is 1 ... RESULT_MOST_FAMILIES. */
+uint32_t families_middle(const struct result *results, uint32_t count);
+
+/* Write medians, ranges and families into `out`, a result of one of them. Where a family lacks a
+ * figure, or their number is even, the figure stays that of `out`. `names` [count] are the
+ * recordings. A figure that no family has stays null. Where some families do not fit in memory, a
+ * note says which, and ranges are over the others. */
+void families_write(const struct result *results, const char *const *names, uint32_t count,
+                    struct result *out);
+
+/* Write the attention mass of each family by step into `out`. Steps whose mass is not known have none. */
+bool families_write_masses(const struct result *results, uint32_t count, struct result *out,
+                           struct error *why);
+
+#endif

@@ -1,0 +1,161 @@
+#include "predict/result/note.h"
+
+#include "core/text.h"
+#include "core/units.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define UNWRAP(...) __VA_ARGS__
+
+const struct note_kind note_kinds[NOTE_COUNT] = {
+#define NOTE(id, when, words, parameters, values, given)                                           \
+    [NOTE_##id] = {#id, words, NOTE_IS_##when, {UNWRAP values}},
+#include "predict/result/notes.def"
+#undef NOTE
+};
+
+#define NOTE_OF_TEXT(value) ((union note_value){.text = value})
+#define NOTE_OF_REAL(value) ((union note_value){.real = value})
+#define NOTE_OF_INTEGER(value) ((union note_value){.least = value, .most = value})
+#define NOTE_OF_BYTES(value) NOTE_OF_INTEGER(value)
+#define NOTE_OF_FLAG(value) NOTE_OF_INTEGER(value)
+#define NOTE(id, when, words, parameters, values, given)                                           \
+    struct note note_##id parameters {                                                             \
+        return (struct note){NOTE_##id, {UNWRAP given}};                                           \
+    }
+#include "predict/result/notes.def"
+#undef NOTE
+
+static bool note_is_whole(enum note_type type)
+{
+    return type == NOTE_IS_INTEGER || type == NOTE_IS_BYTES;
+}
+
+/* ---- words ---- */
+
+static void note_write_whole(enum note_type type, uint64_t value, char *text, size_t size)
+{
+    char bytes[32];
+    if (type == NOTE_IS_BYTES) {
+        text_append(text, size, "%s", units_format((double)value, UNIT_BYTES, bytes, sizeof bytes));
+    } else {
+        text_append(text, size, "%" PRIu64, value);
+    }
+}
+
+/* `digits`: ":.3g" or ":.1f", of a REAL. */
+static void note_write_value(enum note_type type, const union note_value *value, const char *digits,
+                             char *text, size_t size)
+{
+    if (type == NOTE_IS_TEXT) {
+        text_append(text, size, "%s", value->text);
+    } else if (type == NOTE_IS_REAL) {
+        text_append(text, size, digits[3] == 'g' ? "%.*g" : "%.*f", digits[2] - '0', value->real);
+    } else {
+        note_write_whole(type, value->least, text, size);
+        if (value->least < value->most) {
+            text_append(text, size, "–");
+            note_write_whole(type, value->most, text, size);
+        }
+    }
+}
+
+/* Write a place of the words, whose name begins at `place`. Returns what follows it. */
+static const char *write_place(const struct note *note, const char *place, char *text, size_t size)
+{
+    const struct note_kind *kind = &note_kinds[note->id];
+    size_t length = strcspn(place, ":?}"), i = 0;
+    while (strlen(kind->values[i].name) != length ||
+           strncmp(kind->values[i].name, place, length) != 0) {
+        i++;
+    }
+    const union note_value *value = &note->values[i];
+    if (place[length] == '?') {
+        text_append_choice(text, size, value->most == 1, place + length + 1);
+    } else {
+        note_write_value(kind->values[i].type, value, place + length, text, size);
+    }
+    return strchr(place, '}') + 1;
+}
+
+const char *note_write(const struct note *note, char *text, size_t size)
+{
+    const char *words = note_kinds[note->id].words;
+    text[0] = '\0';
+    while (*words != '\0') {
+        size_t plain = strcspn(words, "{");
+        text_append(text, size, "%.*s", (int)plain, words);
+        words += plain;
+        if (*words == '{') {
+            words = write_place(note, words + 1, text, size);
+        }
+    }
+    return text;
+}
+
+/* ---- kept ---- */
+
+/* In `items`, `least` of a text is where it begins in `texts`. */
+void notes_add(struct notes *notes, const struct note *note)
+{
+    if (notes->count == NOTES_MOST) {
+        return;
+    }
+    struct note *kept = &notes->items[notes->count++];
+    *kept = *note;
+    for (size_t i = 0; note_kinds[note->id].values[i].name != NULL; i++) {
+        if (note_kinds[note->id].values[i].type == NOTE_IS_TEXT) {
+            char *end = notes->texts + notes->used;
+            kept->values[i].least = notes->used;
+            text_copy(end, sizeof notes->texts - notes->used, note->values[i].text);
+            notes->used += (uint32_t)strlen(end);
+            notes->used += notes->used + 1 < sizeof notes->texts;
+        }
+    }
+}
+
+struct note notes_at(const struct notes *notes, uint32_t index)
+{
+    struct note note = notes->items[index];
+    for (size_t i = 0; note_kinds[note.id].values[i].name != NULL; i++) {
+        if (note_kinds[note.id].values[i].type == NOTE_IS_TEXT) {
+            note.values[i].text = notes->texts + note.values[i].least;
+        }
+    }
+    return note;
+}
+
+static void widen(union note_value *a, union note_value *b)
+{
+    a->least = b->least = a->least < b->least ? a->least : b->least;
+    a->most = b->most = a->most > b->most ? a->most : b->most;
+}
+
+/* Give both the ranges of their whole numbers. Do they read the same then? */
+static bool note_join(struct note *a, struct note *b)
+{
+    char one[NOTE_WORDS], two[NOTE_WORDS];
+    for (size_t i = 0; a->id == b->id && note_kinds[a->id].values[i].name != NULL; i++) {
+        if (note_is_whole(note_kinds[a->id].values[i].type)) {
+            widen(&a->values[i], &b->values[i]);
+        }
+    }
+    return a->id == b->id &&
+           strcmp(note_write(a, one, sizeof one), note_write(b, two, sizeof two)) == 0;
+}
+
+uint32_t notes_merge(struct notes *notes, const struct note *note)
+{
+    for (uint32_t i = 0; i < notes->count; i++) {
+        struct note kept = notes_at(notes, i), other = *note;
+        if (note_join(&kept, &other)) {
+            for (size_t v = 0; note_kinds[note->id].values[v].name != NULL; v++) {
+                bool whole = note_is_whole(note_kinds[note->id].values[v].type);
+                notes->items[i].values[v] = whole ? kept.values[v] : notes->items[i].values[v];
+            }
+            return i;
+        }
+    }
+    return notes->count;
+}

@@ -1,0 +1,99 @@
+/* Notes: what a reader of a run should know, as an id and typed values.
+ *
+ * notes.def has every note with its words. What the compiler makes of a row is a function with one
+ * parameter for each value, so that a call cannot have too many, too few or other kinds:
+ *
+ *   result_note(result, note_trained_context(model->name, model->trained_context));
+ *
+ * The words of a run and of several are written here alone; nothing reads numbers back from
+ * them. */
+#ifndef RESULT_NOTE_H
+#define RESULT_NOTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NOTE_MOST_VALUES = 4, NOTE_NAME = 32, NOTE_WORDS = 1024 };
+
+enum note_type { NOTE_IS_TEXT, NOTE_IS_INTEGER, NOTE_IS_BYTES, NOTE_IS_REAL, NOTE_IS_FLAG };
+
+/* When a note is printed: below every table, or only for those who ask what figures rest on. */
+enum note_when { NOTE_IS_TOLD, NOTE_IS_DETAIL };
+
+enum note_id {
+#define NOTE(id, when, words, parameters, values, given) NOTE_##id,
+#include "predict/result/notes.def"
+#undef NOTE
+    NOTE_COUNT
+};
+
+/* A value; its type is in note_kinds. Of one run `least` equals `most`; a FLAG is 0 or 1. */
+union note_value {
+    const char *text; /* borrowed */
+    double real;
+    struct {
+        uint64_t least, most;
+    };
+};
+
+struct note {
+    enum note_id id;
+    union note_value values[NOTE_MOST_VALUES];
+};
+
+struct note_kind {
+    const char *name, *words;
+    enum note_when when;
+    struct {
+        const char *name; /* NULL after the last */
+        enum note_type type;
+    } values[NOTE_MOST_VALUES + 1];
+};
+extern const struct note_kind note_kinds[NOTE_COUNT];
+
+/* note_ID(): the note with these values. Texts are borrowed. */
+typedef const char *NOTE_C_TEXT;
+typedef uint64_t NOTE_C_INTEGER, NOTE_C_BYTES;
+typedef double NOTE_C_REAL;
+typedef bool NOTE_C_FLAG;
+#define NOTE(id, when, words, parameters, values, given) struct note note_##id parameters;
+#include "predict/result/notes.def"
+#undef NOTE
+
+/* Write the note in words, of one run or merged, as far as `size` bytes have room: NOTE_WORDS have
+ * for any. Returns `text`. */
+const char *note_write(const struct note *note, char *text, size_t size);
+
+/* Notes that keep their texts. Zeroed memory has none; it may be copied as it is. */
+enum { NOTES_MOST = 16, NOTES_TEXT = 1024 };
+struct notes {
+    uint32_t count, used; /* used: bytes of `texts` */
+    struct note items[NOTES_MOST];
+    char texts[NOTES_TEXT];
+};
+
+/* Add a copy of the note, with as much of its texts as there is room. Past NOTES_MOST it is left
+ * out. */
+void notes_add(struct notes *notes, const struct note *note);
+
+/* Let the first of `notes` that differs from this one in whole numbers only stand for both, with
+ * their ranges. Returns its index; the count if there is none. */
+uint32_t notes_merge(struct notes *notes, const struct note *note);
+
+/* The note at an index below `count`; its texts are those of `notes`. */
+struct note notes_at(const struct notes *notes, uint32_t index);
+
+/* ---- as JSON: the one form in which notes leave the program and are read back ---- */
+
+/* Write [{"note":"trained_context","model":"x","tokens":4096,"text":"x was trained on ..."},...] as
+ * far as whole notes have room in `size` bytes. A note with a name that is not UTF-8 is left
+ * out. */
+void notes_write_json(const struct notes *notes, char *text, size_t size);
+
+/* Read notes that notes_write_json() wrote, without "text", which is for readers. False for
+ * anything else, with some of them in `notes`. */
+struct json_t; /* jansson's */
+bool notes_read_json(const struct json_t *array, struct notes *notes);
+
+#endif

@@ -1,0 +1,148 @@
+#include "predict/result/tie.h"
+
+#include "predict/result/band.h"
+
+#include <math.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* ---- a figure ---- */
+
+static uint64_t hash_subject(const struct cell *cells)
+{
+    const struct column *const columns[] = {COLUMN(system), COLUMN(model), COLUMN(hardware)};
+    const struct cell *gpus = &cells[COLUMN(tensor_parallel)->index];
+    uint64_t hash = gpus->set ? (uint64_t)gpus->integer : 1;
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+        const struct cell *cell = &cells[columns[i]->index];
+        if (!cell->set) {
+            return 0;
+        }
+        hash = XXH64(cell->text, strlen(cell->text) + 1, hash);
+    }
+    return hash;
+}
+
+void tie_figure(const struct result *result, const struct column *column, struct tie_figure *out)
+{
+    const double *band = band_of(result, column);
+    double value = result_number(result, column), low, high;
+    *out = (struct tie_figure){.value = value,
+                               .least = value,
+                               .most = value,
+                               .has_band = band != NULL,
+                               .timed = column_is_pace(column),
+                               .subject = hash_subject(result->cells)};
+    if (column->range > 0 && result->family_count > 0) {
+        out->family_count = result->family_count;
+        for (uint32_t i = 0; i < result->family_count; i++) {
+            out->families[i] = result_number_with(result, column, i);
+            memcpy(out->names[i], result->families[i].name, RESULT_NAME);
+        }
+        result_range(result, column, &low, &high);
+        out->least = fmin(value, low); /* of NaN the other one */
+        out->most = fmax(value, high);
+    }
+    if (band != NULL) {
+        band_ends(column, band, value, &out->least, &out->most);
+    }
+}
+
+double tie_figure_with(const struct tie_figure *figure, uint32_t family)
+{
+    return figure->family_count > 0 ? figure->families[family] : figure->value;
+}
+
+/* ---- two figures ---- */
+
+static bool are_near(const struct tie_figure *a, const struct tie_figure *b)
+{
+    double share = a->timed ? TIE_PERCENT / 100.0 : 0;
+    return fabs(a->value - b->value) <= share * fmin(fabs(a->value), fabs(b->value));
+}
+
+static bool tie_overlap(const struct tie_figure *a, const struct tie_figure *b)
+{
+    return a->least <= b->most && b->least <= a->most;
+}
+
+/* The number of families that can be paired: both have the same ones, or one has none. */
+static uint32_t pair_families(const struct tie_figure *a, const struct tie_figure *b)
+{
+    bool same = a->family_count == b->family_count || a->family_count == 0 || b->family_count == 0;
+    for (uint32_t i = 0; same && i < a->family_count && i < b->family_count; i++) {
+        same = strcmp(a->names[i], b->names[i]) == 0;
+    }
+    return !same ? 0 : a->family_count > 0 ? a->family_count : b->family_count;
+}
+
+/* Does one of the families have another order than the figures? A run that does not fit with a
+ * family has NaN there, and no order. */
+static bool order_changes(const struct tie_figure *a, const struct tie_figure *b, uint32_t families)
+{
+    bool larger = a->value > b->value, changes = false;
+    for (uint32_t i = 0; i < families; i++) {
+        double x = tie_figure_with(a, i), y = tie_figure_with(b, i);
+        changes = changes || !(larger ? x > y : x < y);
+    }
+    return changes;
+}
+
+static bool tie_holds(const struct tie_figure *band, const struct tie_figure *other)
+{
+    return band->has_band && band->least <= other->value && other->value <= band->most;
+}
+
+/* At least one has a band. */
+static enum tie tie_by_bands(const struct tie_figure *a, const struct tie_figure *b)
+{
+    if (!tie_overlap(a, b)) {
+        return TIE_NONE;
+    }
+    bool both = a->has_band && b->has_band;
+    return both ? TIE_BANDS : tie_holds(a, b) || tie_holds(b, a) ? TIE_IN_BAND : TIE_BAND_RANGE;
+}
+
+enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b)
+{
+    if (isnan(a->value) || isnan(b->value)) {
+        return isnan(a->value) && isnan(b->value) ? TIE_NEAR : TIE_NONE;
+    }
+    if (are_near(a, b)) {
+        return TIE_NEAR;
+    }
+    bool shared = a->subject != 0 && a->subject == b->subject;
+    if ((a->has_band || b->has_band) && !shared) {
+        return tie_by_bands(a, b);
+    }
+    uint32_t families = pair_families(a, b);
+    bool ranged = a->family_count > 0 || b->family_count > 0;
+    bool ties = families > 0 ? order_changes(a, b, families) : ranged && tie_overlap(a, b);
+    return ties ? TIE_FAMILIES : TIE_NONE;
+}
+
+enum tie result_tie(const struct result *a, const struct result *b, const struct column *column)
+{
+    struct tie_figure x, y;
+    tie_figure(a, column, &x);
+    tie_figure(b, column, &y);
+    return figures_tie(&x, &y);
+}
+
+/* ---- words ---- */
+
+#define WORD_OF(number) #number
+#define WORD(macro) WORD_OF(macro)
+
+const char *tie_reason(enum tie tie)
+{
+    static const char *const reasons[] = {
+        [TIE_NONE] = "",
+        [TIE_NEAR] = "at most " WORD(TIE_PERCENT) " % apart",
+        [TIE_BANDS] = "their error bands overlap",
+        [TIE_IN_BAND] = "one lies in the other's error band",
+        [TIE_BAND_RANGE] = "the error band of one reaches the other's range over recordings",
+        [TIE_FAMILIES] = "their order changes between recordings",
+    };
+    return reasons[tie];
+}

@@ -1,0 +1,67 @@
+/* Whether two results differ in a figure, or tie.
+ *
+ * A difference counts only if it is larger than what is unknown about it. The first that applies:
+ *
+ *   near       times, rates and costs at most TIE_PERCENT apart tie: the best prediction of a whole
+ *              server was no closer to its measurement than that (docs/serving.md)
+ *   bands      if an error band stands under either figure, each figure lies anywhere in its band,
+ *              or in its range over families of recordings if it has no band. Ranges that overlap
+ *              tie. Two runs of one system, model and machine share what the model gets wrong about
+ *              them, so that bands do not say which of the two is ahead.
+ *   families   if either run has families of recordings, they tie unless the same one is ahead with
+ *              each of them. A run whose hits need no trace has one figure for all families.
+ *
+ * Every table, plan, verdict and page that ranks runs asks this file. It is symmetric, but not
+ * transitive: a may tie with b and b with c while a differs from c. So compare with the best run,
+ * and name those that tie with it.
+ *
+ * Replications are not looked at; 'plot draws' shows them.
+ */
+#ifndef RESULT_TIE_H
+#define RESULT_TIE_H
+
+#include "predict/result/result.h"
+
+#define TIE_PERCENT 2
+
+enum tie {
+    TIE_NONE,
+    TIE_NEAR,
+    TIE_BANDS,      /* both have one */
+    TIE_IN_BAND,    /* only one has a band, and the other figure lies in it */
+    TIE_BAND_RANGE, /* only one has a band, and it reaches the other's range over families */
+    TIE_FAMILIES,
+};
+
+/* A figure of a run and what is unknown about it: all that a comparison needs of its result, so
+ * that tables need not keep results. Numbers are in the unit of the column's name; NaN: none. */
+struct tie_figure {
+    double value;
+    double least, most; /* by its band, or else over families */
+    bool has_band;
+    bool timed;       /* a time, a rate or a cost; others (bytes, shares) are exact */
+    uint64_t subject; /* hash of system, model and machine; 0: not all of them are known */
+    uint32_t family_count;
+    double families[RESULT_MOST_FAMILIES];
+    char names[RESULT_MOST_FAMILIES][RESULT_NAME]; /* of the families */
+};
+
+/* The figure of a column that is a number. Cannot fail. */
+void tie_figure(const struct result *result, const struct column *column, struct tie_figure *out);
+
+/* Why two figures of one column tie; TIE_NONE: they differ, and the larger figure is larger.
+ * Figures that are not timed are near only if they are equal. If neither run has the figure they
+ * are near, too; if only one has it, they differ. */
+enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b);
+
+/* The same for a column of two results. */
+enum tie result_tie(const struct result *a, const struct result *b, const struct column *column);
+
+/* A figure with one family's demands; of a run whose hits need no trace, its only figure. */
+double tie_figure_with(const struct tie_figure *figure, uint32_t family);
+
+/* Why, to follow a colon or stand in brackets: "at most 2 % apart", "their error bands overlap",
+ * "one lies in the other's error band", "their order changes between recordings"; "" for TIE_NONE. */
+const char *tie_reason(enum tie tie);
+
+#endif

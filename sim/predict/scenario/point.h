@@ -1,0 +1,88 @@
+/* A resolved point of a scenario: the input of a run.
+ *
+ * Every run needs the setup, which decode reads. A server needs the workload as well. The canonical
+ * text and the error band are for the result, not for the computation.
+ */
+#ifndef SCENARIO_POINT_H
+#define SCENARIO_POINT_H
+
+#include "decode/error_band.h"
+#include "decode/setup.h"
+#include "server/requests/requests.h"
+#include "server/workload.h"
+
+struct sources;
+
+/* A recording of several that a point is run with (predict/scenario/ensemble.h). */
+struct point_family {
+    const char *name; /* of the recording; static */
+    struct trace *trace;
+};
+enum { POINT_MOST_FAMILIES = 8 };
+
+/* How far published figures of such systems or servers lie from predicted ones. */
+struct point_bands {
+    bool known[BAND_FIGURE_COUNT];
+    double ends[BAND_FIGURE_COUNT][2]; /* as shares: -0.1, 0.3 */
+    struct error_band missed;          /* figures of a band that does not stand; 0 rows: none */
+};
+
+struct point {
+    struct setup setup;
+    struct workload workload;
+    struct server_engine preset_engine; /* that the system's preset names, if it does */
+    const struct requests *requests;    /* as in the workload's file; owned by `sources`. NULL: no
+                                        workload */
+    struct sources *sources;            /* a reference; NULL: none */
+
+    /* Owned references; the setup's own trace is the first of them. The answer to the point is made
+     * of a run with each. */
+    struct point_family families[POINT_MOST_FAMILIES];
+    uint32_t family_count; /* 0: there is one trace, the setup's, or none */
+
+    /* By the load that the result shows; low: also of decode. */
+    struct point_bands bands[BAND_LOADS];
+    struct error_band timed; /* figures of a decode step's class, whether a band stands or not */
+
+    char *scenario; /* canonical text of everything that the point was resolved from, owned */
+    /* The same text without the keys that change only when requests arrive and what is kept of
+     * them, owned: points with equal texts take the same time for each step. NULL if there is no
+     * workload. */
+    char *decode_scenario;
+};
+
+void point_init(struct point *point);
+void point_release(struct point *point);
+
+/* Close the families' traces; the point has none any more. */
+void point_close_families(struct point *point);
+
+/* The number of views of the point: its families, or 1. */
+uint32_t point_views(const struct point *point);
+
+/* A view of the point with the trace of one family; of a point without families, of the point as it
+ * is. It borrows what the point owns, except for cohorts of its own. The caller calls
+ * point_view_release() after success. */
+bool point_view(const struct point *point, uint32_t family, struct point *view, struct error *why);
+void point_view_release(const struct point *point, struct point *view);
+
+/* Does the point simulate a server, rather than steps of one batch? */
+bool point_serves(const struct point *point);
+
+/* Servers that run alone, each behind the router: the replicas, and data-parallel ranks that share
+ * nothing. Ranks that share experts are one server, which computes several passes in a step; so are
+ * the stages of a pipeline (model/parallel.h). */
+uint64_t point_servers(const struct point *point);
+
+/* Passes of a step of such a server; and of these, ranks that share experts. */
+uint32_t point_passes(const struct point *point);
+uint32_t point_joined_ranks(const struct point *point);
+
+/* Does the CPU launch the kernels of a server's step one by one, without a CUDA graph? Of a step
+ * with or without prompts. */
+bool point_launches(const struct point *point, bool prompts);
+
+/* The curves that the point reads; as pipeline_curves(). */
+size_t point_curves(const struct point *point, enum curve_id *ids);
+
+#endif

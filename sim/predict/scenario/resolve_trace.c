@@ -1,0 +1,428 @@
+/* Finds the trace of a scenario: a recording, a profile from which a trace is generated at the
+ * scenario's own geometry, or an assumed ledger.
+ *
+ * If the scenario names none, the model's own shipped recording is used; otherwise the ensemble of
+ * recordings of small models, carried to this one. If these have fewer steps or keep less than the
+ * run needs, a trace is generated at full geometry from the shipped profile; and if that cannot be
+ * done, one small model's recording is used. */
+#include "predict/scenario/resolve_trace.h"
+
+#include "core/array.h"
+#include "core/find.h"
+#include "core/name.h"
+#include "core/named.h"
+#include "core/text.h"
+#include "predict/scenario/ensemble.h"
+#include "trace/generate/generate.h"
+#include "trace/source.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define DEFAULT_PROFILE "llama-3-8b-like"
+#define DEFAULT_RECORDING "smollm2-135m"
+
+/* MOST_STEPS limits the time to generate, which every run spends again. */
+enum { PATH_SIZE = 4096, LEAST_STEPS = 32, MOST_STEPS = 1 << 17 };
+
+static bool is_assumed(const char *name)
+{
+    return strncmp(name, "assumed:", strlen("assumed:")) == 0;
+}
+
+/* assumed:hit=93%,spread=5% */
+static bool read_assumed(const struct node *node, const char *text, struct setup *out,
+                         struct error *why)
+{
+    char hit[32] = "", spread[32] = "0%";
+    int used = 0;
+    sscanf(text, "assumed:hit=%31[^,]%n,spread=%31s%n", hit, &used, spread, &used);
+    if (used == 0 || text[used] != '\0') {
+        node_error(node, why, "'%.100s' is not an assumed trace", text);
+        return error_expect(why, "assumed:hit=93%%,spread=5%%");
+    }
+    out->trace_basis = BASIS_ASSUMED;
+    if (!units_parse(hit, UNIT_SHARE, node->file, node->line, "hit", &out->assumed_hit, why) ||
+        !units_parse(spread, UNIT_SHARE, node->file, node->line, "spread", &out->assumed_spread,
+                     why)) {
+        return false;
+    }
+    if (out->assumed_hit > 1) {
+        return node_error(node, why, "a hit ratio of '%s' is above 100%%", hit);
+    }
+    return true;
+}
+
+/* Does the recording hold all layers of the model, or all whose KV grows with the context? */
+static bool has_all_layers(const struct trace_header *header, const struct trace_source *source,
+                           const struct model *model)
+{
+    uint32_t growing = 0;
+    for (uint32_t l = 0; l < model->layer_count; l++) {
+        growing += !model_layer_local(model, l);
+    }
+    return source->model_layers == model->layer_count &&
+           (header->layers == model->layer_count || header->layers == growing);
+}
+
+/* Is the trace a recording of this very model? Its recorded model's name starts with the model's
+ * name, and the geometry is the same. A generated trace counts if it is a twin of such a recording
+ * that is not carried to another context. */
+static bool is_recording_of(const struct trace_header *header, const struct trace_source *source,
+                            const struct model *model)
+{
+    return source->model[0] != '\0' &&
+           strncasecmp(source->model, model->name, strlen(model->name)) == 0 &&
+           has_all_layers(header, source, model) && header->kv_heads == model->kv_heads &&
+           header->query_heads == model->query_heads && header->head_dim == model->head_dim &&
+           (!source->twin || source->fitted_context == header->context);
+}
+
+void resolve_trace_source(struct setup *out)
+{
+    struct trace_source source;
+    out->trace_is_model = true;
+    for (uint32_t i = 0; i < setup_cohort_count(out); i++) {
+        const struct trace_header *header = trace_header(setup_cohort(out, i).trace);
+        trace_source_read(header, &source);
+        out->trace_is_model = out->trace_is_model && is_recording_of(header, &source, &out->model);
+    }
+    out->trace_basis = source.basis;
+}
+
+/* ---- profiles ---- */
+
+static bool find_shipped(const struct named_kind *kind, const char *name, char path[PATH_SIZE])
+{
+    struct error ignored;
+    char canonical[NAMED_SIZE];
+    return named_canonical(kind, name, canonical) &&
+           find_path(kind->folder, canonical, kind->suffix, path, PATH_SIZE, &ignored);
+}
+
+/* A path that ends in .yaml, or a shipped profile. If a recording has the same name, the recording
+ * counts, unless the suffix says .yaml. */
+static bool find_profile(const char *name, char path[PATH_SIZE])
+{
+    size_t length = strlen(name);
+    if (length > 5 && strcmp(name + length - 5, ".yaml") == 0) {
+        char stem[NAMED_SIZE] = "";
+        if (length - 5 < sizeof stem && access(name, F_OK) != 0) {
+            memcpy(stem, name, length - 5);
+        }
+        return find_shipped(&named_trace_profile, stem, path) ||
+               snprintf(path, PATH_SIZE, "%s", name) < PATH_SIZE;
+    }
+    return !find_shipped(&named_trace, name, path) &&
+           find_shipped(&named_trace_profile, name, path);
+}
+
+/* The reported steps and as many before them, so that half of the trace is warm-up by default; at
+ * least as many as fill a cache of three selections. */
+static uint64_t steps_to_generate(const struct setup *setup)
+{
+    uint64_t reported = setup->steps > LEAST_STEPS ? setup->steps : LEAST_STEPS;
+    if (setup->warmup == SETUP_WARMUP_AUTO) {
+        return 2 * reported;
+    }
+    return (setup->steps > 0 ? setup->steps : reported) + (uint64_t)setup->warmup;
+}
+
+/* The share of the context that a policy chooses to hold; 1 if only the memory limits it. */
+static double share_to_hold(const struct setup *setup)
+{
+    const struct amount *budget = &setup->mechanisms.budget;
+    switch (budget->unit) {
+    case UNIT_SHARE:
+    case UNIT_TIMES:
+        return budget->value;
+    case UNIT_TOKENS:
+        return budget->value / (double)setup->context;
+    default:
+        return 1;
+    }
+}
+
+/* The share of the context that a row keeps: the selection and the window. Twice the selection if
+ * sets are reused, because their mass at later steps must be known. A policy that chooses by
+ * weight needs twice what it holds: of the other tokens, no more than that weigh more than an even
+ * share. */
+static double share_to_keep(const struct setup *setup)
+{
+    const struct mechanisms *mechanisms = &setup->mechanisms;
+    const struct policy_kind *policy = mechanisms->policy;
+    double window = (double)(mechanisms->sinks + setup_recent(setup) + 1) / (double)setup->context;
+    double selection =
+        policy->chooses_own ? share_to_hold(setup) : setup_share(setup, &mechanisms->selection);
+    bool twice = policy->chooses_own || policy->needs_queries;
+    return fmin(selection * (twice ? 2 : 1) + window, 1);
+}
+
+/* The size of a generated trace is limited here in tokens and steps, and by the generator in bytes.
+ * */
+static bool resolve_trace_check_size(const struct node *root, const struct setup *setup,
+                                     uint64_t steps, struct error *why)
+{
+    uint64_t context = setup_cohort(setup, setup_cohort_count(setup) - 1).context;
+    if (context > UINT32_MAX) {
+        node_key_error(root, setup->cohorts != NULL ? "contexts" : "context", why,
+                       "a generated trace of %llu tokens is too long", (unsigned long long)context);
+        return error_expect(why, "less than 2^32 tokens");
+    }
+    if (steps > MOST_STEPS) {
+        node_key_error(root, "warmup", why, "a generated trace of %llu steps is too long",
+                       (unsigned long long)steps);
+        return error_expect(why, "'warmup' and 'steps' that add up to at most %d", MOST_STEPS);
+    }
+    return true;
+}
+
+/* Latent KV (MLA) is one head, which all query heads share. */
+static struct trace *generate_trace(const struct trace_profile *profile, const char *path,
+                                    const struct setup *setup, uint64_t steps, struct error *why)
+{
+    struct trace_geometry geometry = {
+        .layers = setup->model.layer_count,
+        .kv_heads = setup->model.kv_lora > 0 ? 1 : setup->model.kv_heads,
+        .query_heads = setup->model.query_heads,
+        .head_dim = setup->model.head_dim,
+        .context = (uint32_t)setup->context,
+        .keep = share_to_keep(setup),
+        .sequences = 1,
+        .steps = (uint32_t)steps,
+        .seed = setup->seed,
+    };
+    return trace_open_generated(profile, path, &geometry, why);
+}
+
+static void close_traces(struct setup *out)
+{
+    trace_close(out->trace);
+    out->trace = NULL;
+    for (uint32_t i = 0; i < out->cohort_count; i++) {
+        if (i > 0) {
+            trace_close(out->cohorts[i].trace);
+        }
+        out->cohorts[i].trace = NULL;
+    }
+}
+
+/* One trace for each context. */
+static bool generate_traces(const struct node *root, const struct trace_profile *profile,
+                            const char *path, struct sources *sources, struct setup *out,
+                            struct error *why)
+{
+    uint64_t steps = steps_to_generate(out);
+    if (!resolve_trace_check_size(root, out, steps, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < setup_cohort_count(out); i++) {
+        struct setup own = setup_at(out, setup_cohort(out, i).context);
+        struct trace *trace = generate_trace(profile, path, &own, steps, why);
+        trace = trace != NULL ? sources_generated(sources, trace, why) : NULL;
+        if (trace == NULL) {
+            close_traces(out);
+            return false;
+        }
+        out->trace = i == 0 ? trace : out->trace;
+        if (out->cohorts != NULL) {
+            out->cohorts[i].trace = trace;
+        }
+    }
+    return true;
+}
+
+static bool open_profile(const struct node *root, const char *path, struct sources *sources,
+                         struct setup *out, struct error *why)
+{
+    struct trace_profile profile;
+    if (!trace_profile_load(sources_files(sources), path, &profile, why)) {
+        return false;
+    }
+    bool ok = generate_traces(root, &profile, path, sources, out, why);
+    trace_profile_release(&profile);
+    return ok;
+}
+
+/* ---- the key ---- */
+
+/* The path of a recording; `node` says where its name stood (NULL: nowhere). A wrong name may
+ * also be near a word that is no recording. */
+static bool find_recording(const char *name, const struct node *node, char path[PATH_SIZE],
+                           struct error *why)
+{
+    static const char *const others[] = {ENSEMBLE_NAME, DEFAULT_PROFILE, NULL};
+    const char *file = node != NULL ? node->file : NULL;
+    if (named_file(&named_trace, name, file, node != NULL ? node->line : 0, path, PATH_SIZE, why)) {
+        return true;
+    }
+    char files[sizeof why->expected];
+    text_copy(files, sizeof files, why->expected);
+    error_expect(why, "%.250s, ensemble, or assumed:hit=93%%", files);
+    return error_nearest(why, name_nearest_of(name, others));
+}
+
+static bool resolve_trace_open_named(const struct node *root, const struct node *node,
+                                     const char *name, struct sources *sources, struct setup *out,
+                                     struct error *why)
+{
+    char path[PATH_SIZE];
+    snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
+    if (find_profile(name, path)) {
+        return open_profile(root, path, sources, out, why);
+    }
+    if (!find_recording(name, node, path, why)) {
+        return false;
+    }
+    out->trace = sources_recording(sources, path, why);
+    for (uint32_t i = 0; i < out->cohort_count; i++) {
+        out->cohorts[i].trace = out->trace;
+    }
+    return out->trace != NULL;
+}
+
+static bool open_generated(const struct node *root, struct sources *sources, struct setup *out,
+                           struct error *why)
+{
+    struct error reason;
+    if (resolve_trace_open_named(root, NULL, DEFAULT_PROFILE, sources, out, &reason)) {
+        return true;
+    }
+    snprintf(out->trace_fault, sizeof out->trace_fault, "%.100s", reason.found);
+    out->trace_recorded = true;
+    return resolve_trace_open_named(root, NULL, DEFAULT_RECORDING, sources, out, why);
+}
+
+static bool open_default(const struct node *root, struct sources *sources, struct point *point,
+                         struct error *why)
+{
+    struct setup *out = &point->setup;
+    char path[PATH_SIZE];
+    struct error reason;
+    if (find_shipped(&named_trace, out->model.name, path)) {
+        return resolve_trace_open_named(root, NULL, out->model.name, sources, out, why);
+    }
+    if (!ensemble_open(sources, point, why) || ensemble_suffices(point, &reason)) {
+        return point->family_count > 0;
+    }
+    point_close_families(point);
+    close_traces(out);
+    snprintf(out->trace_fault, sizeof out->trace_fault, "%.100s", reason.found);
+    return open_generated(root, sources, out, why);
+}
+
+bool resolve_trace(const struct node *root, struct sources *sources, struct point *point,
+                   struct error *why)
+{
+    struct setup *out = &point->setup;
+    const struct node *node = node_get(root, "trace");
+    const char *name = NULL;
+    if (!node_text(root, "trace", &name, why)) {
+        return false;
+    }
+    if (name != NULL && is_assumed(name)) {
+        snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
+        return read_assumed(node, name, out, why);
+    }
+    bool ensemble = name != NULL && name_same(name, ENSEMBLE_NAME);
+    if (!(ensemble       ? ensemble_open(sources, point, why)
+          : name != NULL ? resolve_trace_open_named(root, node, name, sources, out, why)
+                         : open_default(root, sources, point, why))) {
+        return false;
+    }
+    resolve_trace_source(out);
+    return true;
+}
+
+bool resolve_trace_canonical(const char *name, char *out, size_t size)
+{
+    char path[PATH_SIZE], canonical[NAMED_SIZE];
+    if (is_assumed(name) || strchr(name, '/') != NULL) {
+        return false;
+    }
+    if (name_same(name, ENSEMBLE_NAME)) {
+        return snprintf(out, size, "%s", ENSEMBLE_NAME) < (int)size;
+    }
+    if (find_profile(name, path)) {
+        const char *start = strrchr(path, '/');
+        bool suffix = strrchr(name, '.') != NULL && strcmp(strrchr(name, '.'), ".yaml") == 0;
+        int stem = start != NULL ? (int)strlen(start + 1) - (suffix ? 0 : 5) : 0;
+        return start != NULL && snprintf(out, size, "%.*s", stem, start + 1) < (int)size;
+    }
+    return named_canonical(&named_trace, name, canonical) &&
+           snprintf(out, size, "%s", canonical) < (int)size;
+}
+
+bool resolve_trace_named(const struct node *node, struct error *why)
+{
+    char path[PATH_SIZE];
+    return is_assumed(node->text) || name_same(node->text, ENSEMBLE_NAME) ||
+           find_profile(node->text, path) || find_recording(node->text, node, path, why);
+}
+
+/* ---- another seed ---- */
+
+static bool is_generated(const struct setup *setup)
+{
+    return setup->trace != NULL && trace_bytes(setup->trace) == 0;
+}
+
+bool resolve_hangs_on_seed(const struct point *point)
+{
+    const struct setup *setup = &point->setup;
+    return is_generated(setup) || (setup->trace == NULL && setup->assumed_spread > 0) ||
+           setup->mechanisms.policy->draws_lots || point->workload.rate > 0;
+}
+
+/* Sizes were checked when the point was resolved. The traces of a draw are not shared. */
+static bool generate_again(const struct setup *setup, struct files *files, struct setup *view,
+                           struct error *why)
+{
+    struct trace_profile profile;
+    size_t cohorts = setup->cohort_count * sizeof *setup->cohorts;
+    view->trace = NULL;
+    if (setup->cohorts != NULL) {
+        view->cohorts = array_zeroed(1, cohorts, why);
+        if (view->cohorts == NULL) {
+            return false;
+        }
+        memcpy(view->cohorts, setup->cohorts, cohorts);
+        for (uint32_t i = 0; i < view->cohort_count; i++) {
+            view->cohorts[i].trace = NULL;
+        }
+    }
+    bool good = trace_profile_load(files, trace_path(setup->trace), &profile, why);
+    if (good) {
+        good = generate_traces(NULL, &profile, trace_path(setup->trace), NULL, view, why);
+        trace_profile_release(&profile);
+    }
+    for (uint32_t i = 0; good && i < setup_cohort_count(view); i++) {
+        trace_stop_when(setup_cohort(view, i).trace, trace_stop(setup->trace));
+    }
+    if (!good && view->cohorts != setup->cohorts) {
+        free(view->cohorts);
+    }
+    return good;
+}
+
+bool resolve_seeded(const struct point *point, uint64_t seed, struct point *view, struct error *why)
+{
+    *view = *point;
+    view->setup.seed = seed;
+    return !is_generated(&point->setup) ||
+           generate_again(&point->setup, sources_files(point->sources), &view->setup, why);
+}
+
+void resolve_seeded_release(const struct point *point, struct point *view)
+{
+    if (view->setup.trace != point->setup.trace) {
+        close_traces(&view->setup);
+    }
+    if (view->setup.cohorts != point->setup.cohorts) {
+        free(view->setup.cohorts);
+    }
+}

@@ -1,0 +1,46 @@
+/* The key `trace` of a scenario. */
+#ifndef SCENARIO_RESOLVE_TRACE_H
+#define SCENARIO_RESOLVE_TRACE_H
+
+#include "core/node.h"
+#include "predict/scenario/point.h"
+#include "predict/scenario/sources.h"
+
+/* Open the trace of `root` into `point`. Reads the model, mechanisms, context, steps, warm-up and
+ * seed of its setup. The key `trace` is one of
+ *
+ *   - a recording, by name or path
+ *   - a trace profile, by path (.yaml), by shipped NAME.yaml or, if no recording has the name, by
+ *     name
+ *   - assumed:hit=H,spread=S
+ *   - ensemble: the recordings of predict/scenario/ensemble.h
+ *
+ * If the key is absent: a shipped recording of the model, else the ensemble; for a server, or where
+ * the ensemble does not suffice, the shipped profile, else another model's recording. `trace_fault`
+ * says why. Files and traces are opened through `sources` (NULL:
+ * nothing is shared). */
+bool resolve_trace(const struct node *root, struct sources *sources, struct point *point,
+                   struct error *why);
+
+/* Set `trace_basis` and `trace_is_model` from the setup's traces. */
+void resolve_trace_source(struct setup *out);
+
+/* Does the trace named by the scalar `node` exist? Paths and assumed traces are accepted unchecked.
+ * */
+bool resolve_trace_named(const struct node *node, struct error *why);
+
+/* Write the canonical name (core/named.h) of the trace or profile that `name` means into `out`.
+ * Returns false for an assumed trace, for a path, and for a name that means none. */
+bool resolve_trace_canonical(const char *name, char *out, size_t size);
+
+/* Does the result depend on the seed? It does if a trace is generated or assumed with a spread, if
+ * a policy draws lots, or if a server's arrivals are drawn. It does not for a recording. */
+bool resolve_hangs_on_seed(const struct point *point);
+
+/* A view of a point with another seed. It has its own traces if they are generated, and points to
+ * the original for everything else. */
+bool resolve_seeded(const struct point *point, uint64_t seed, struct point *view,
+                    struct error *why);
+void resolve_seeded_release(const struct point *point, struct point *view);
+
+#endif

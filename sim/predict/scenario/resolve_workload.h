@@ -1,0 +1,20 @@
+/* The keys of a scenario about a server and its requests. */
+#ifndef SCENARIO_RESOLVE_WORKLOAD_H
+#define SCENARIO_RESOLVE_WORKLOAD_H
+
+#include "core/node.h"
+#include "predict/scenario/point.h"
+#include "predict/scenario/sources.h"
+
+/* Read the keys of a server, and its requests through `out->sources`. Without a workload these keys
+ * are an error. */
+bool resolve_workload(const struct node *root, struct point *out, struct error *why);
+
+/* Set the limits of a step and `hbm_usable` to the engine's where the scenario leaves them open.
+ * Call it when the machine is known. */
+void resolve_engine(const struct node *root, struct point *out);
+
+/* Write the workload's keys into a resolved scenario. */
+bool workload_put(struct node *all, const struct workload *workload, struct error *why);
+
+#endif

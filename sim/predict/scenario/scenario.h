@@ -1,0 +1,63 @@
+/* Scenarios: the user's input, checked, and the points that it describes.
+ *
+ * A scenario is a YAML map of the keys in scenario_keys.h. Several files and --set overrides are
+ * laid over each other in order (scenario_set.h). `sweep:` maps keys to lists; the points are their
+ * product, the last key fastest. Each point is resolved into a `struct point`, the input of a run.
+ * The hash that names a run and seals a prediction is made in identity.c.
+ */
+#ifndef SCENARIO_SCENARIO_H
+#define SCENARIO_SCENARIO_H
+
+#include "core/error.h"
+#include "core/node.h"
+#include "predict/scenario/point.h"
+#include "predict/scenario/sources.h"
+
+#include <stdint.h>
+
+struct scenario {
+    struct node *root;   /* all files and overrides merged, without `sweep` */
+    struct node *sweep;  /* a map of key path → list, or NULL */
+    uint32_t points;     /* product of the lists, or number of cases; 1 without either */
+    struct node **cases; /* [points] maps, owned, if the scenario lists its points; or NULL */
+    size_t case_capacity;
+    /* Shared by the points: a reference, made by scenario_load(). A scenario made from another one
+     * borrows or holds the other's. NULL: each point has its own sources. */
+    struct sources *sources;
+};
+
+/* Merge the files and then the overrides ("key=value"). Checks every key, and every name that is
+ * swept (predict/scenario/scenario_names.h). At least one file or override is needed. */
+bool scenario_load(const char *const *files, uint32_t file_count, const char *const *overrides,
+                   uint32_t override_count, struct scenario *out, struct error *why);
+void scenario_release(struct scenario *scenario);
+
+/* A scenario of one point: what `from` says without its sweep, with the same sources. On failure
+ * `out` can be released like any other. */
+bool scenario_copy(const struct scenario *from, struct scenario *out, struct error *why);
+
+/* A hash of the program and of the whole scenario, with the sweep and its order: 16 hex digits.
+ * Names of files are part of the hash, their contents are not. */
+bool scenario_hash(const struct scenario *scenario, char hash[17], struct error *why);
+
+/* Build a scenario of one run: start with an empty one, then lay maps over it in turn, as files
+ * with the same contents would be. */
+bool scenario_init(struct scenario *out, struct error *why);
+bool scenario_set(struct scenario *scenario, const struct node *map, struct error *why);
+
+/* Also sweep `key`, inside the keys that are swept already: `values` is a YAML list. */
+bool scenario_sweep(struct scenario *scenario, const char *key, const char *values,
+                    struct error *why);
+
+/* Add a point, if nothing is swept: `map` is laid over the rest. The first call turns the scenario
+ * into a list of such points. */
+bool scenario_add_case(struct scenario *scenario, const struct node *map, struct error *why);
+
+/* Do its points ask for a server: by a workload, or by the load on one? */
+bool scenario_serves(const struct scenario *scenario);
+
+/* Resolve point `index`. The caller releases it with point_release(). */
+bool scenario_point(const struct scenario *scenario, uint32_t index, struct point *out,
+                    struct error *why);
+
+#endif

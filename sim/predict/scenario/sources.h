@@ -1,0 +1,48 @@
+/* What the points of one command share: files that are read once, traces that are opened once,
+ * requests that are parsed once.
+ *
+ * A scenario holds a reference, and so does each point made from it, because points use the
+ * requests and the traces. The last release frees everything. Safe to use from several threads.
+ */
+#ifndef SCENARIO_SOURCES_H
+#define SCENARIO_SOURCES_H
+
+#include "core/files.h"
+#include "server/requests/requests.h"
+#include "trace/format/trace.h"
+
+struct stop_flag;
+struct sources;
+
+struct sources *sources_create(struct error *why);
+struct sources *sources_hold(struct sources *sources); /* returns its argument; NULL is fine */
+void sources_release(struct sources *sources);         /* NULL is fine */
+
+/* The cache of text files, for the functions that read them. NULL for NULL. */
+struct files *sources_files(struct sources *sources);
+
+/* From now on reading any trace stops once `*stop` is raised, also of traces opened later. NULL:
+ * nothing stops it. Must not be called while a thread reads. `sources` NULL is fine. */
+void sources_watch(struct sources *sources, const struct stop_flag *stop);
+
+/* Generated traces that are opened from now on keep the frames they made, up to `bytes` in total
+ * (trace_remember()). For questions whose rounds read the same trace again and again. `sources`
+ * NULL is fine. */
+void sources_remember(struct sources *sources, size_t bytes);
+
+/* The recording at `path`, opened if it is not open yet. The caller closes it with trace_close().
+ * `sources` may be NULL: nothing is shared. */
+struct trace *sources_recording(struct sources *sources, const char *path, struct error *why);
+
+/* Take over the generated trace `fresh`. Returns it, or an equal trace that exists already. The
+ * caller closes the returned trace. Returns NULL on failure; `fresh` is closed then. */
+struct trace *sources_generated(struct sources *sources, struct trace *fresh, struct error *why);
+
+/* The requests of the file at `path`, or those that a name of synthetic.h asks for, if they are not
+ * there yet. Owned by `sources`, which must
+ * not be NULL. NULL on failure; for `options` and `complaints` see requests_read(). */
+const struct requests *sources_requests(struct sources *sources, const char *path,
+                                        const struct requests_options *options,
+                                        struct complaints *complaints, struct error *why);
+
+#endif

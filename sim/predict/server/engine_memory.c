@@ -1,0 +1,288 @@
+/* vLLM 0.19.0: v1/worker/gpu_worker.py (init_device, determine_available_memory), utils/
+ * mem_utils.py (memory_profiling), v1/worker/gpu_model_runner.py (profile_run, _dummy_sampler_run,
+ * profile_cudagraph_memory), config/compilation.py (benchmark_combo_kernel), v1/sample/ops/
+ * topk_topp_sampler.py and topk_topp_triton.py. PyTorch 2.9: aten/src/ATen/native/cuda/Sort.cu.
+ * SGLang 0.5.9: model_executor/model_runner_kv_cache_mixin.py (profile_max_num_token).
+ */
+#include "predict/server/engine_memory.h"
+
+#include "machine/takeover.h"
+#include "model/parallel.h"
+#include "model/whole.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double MiB = 1 << 20;
+
+enum { BF16 = 2, FP32 = 4 };
+
+/* ---- tensors ---------------------------------------------------------------------------- */
+
+/* Cosines and sines of every position that the model was trained for, which all layers share. */
+static double engine_memory_table_bytes(const struct model *model)
+{
+    uint32_t rotated = model->rope_dim > 0 ? model->rope_dim : model->head_dim;
+    return model->learned_positions ? 0 : (double)model->trained_context * rotated * BF16;
+}
+
+/* Values of a token that live together in the FFN: the residual; the gate, up and activated rows;
+ * of experts the input, and for each expert of a token its two buffers, the first of which is
+ * used again for the output (fused_moe.py, intermediate_cache13 and intermediate_cache2). */
+static double ffn_values(const struct model *model, const struct model_layer *layer)
+{
+    double width = (double)(layer->routed ? model_experts_of(model, layer, 1).columns
+                                          : whole_share(layer->ffn, model->tensor_parallel));
+    double in = (model->gated_ffn ? 2 : 1) * width;
+    if (!layer->routed) {
+        return model->hidden + in + width;
+    }
+    return 3.0 * model->hidden + layer->experts_per_token * (fmax(in, model->hidden) + width);
+}
+
+/* The same in attention: the residual, Q, K and V, rotated Q and K, and the output. */
+static double attention_values(const struct model *model)
+{
+    double heads = model_query_heads(model), kv = model_kv_heads(model), dim = model->head_dim;
+    if (model->kv_lora > 0) { /* Q, and K and V of every head */
+        double query = dim + model->rope_dim;
+        return model->hidden + heads * (2 * query + 2.0 * model->value_dim);
+    }
+    return model->hidden + dim * ((heads + 2 * kv) + (heads + kv) + heads);
+}
+
+/* The most of a layer's tensors for the tokens of a whole step. */
+static double step_bytes(const struct point *point)
+{
+    const struct model *model = &point->setup.model;
+    double most = attention_values(model);
+    for (uint32_t l = 0; l < model->layer_count; l++) {
+        most = fmax(most, ffn_values(model, &model->layers[l]));
+    }
+    return BF16 * most * (double)point->workload.batched_tokens;
+}
+
+/* While torch.compile fills its empty cache, it times kernels on random copies of what they read
+ * and write. The largest is of the first kernel: the GPU's rows of the embedding table, and the
+ * hidden states of a whole step. vLLM counts it as the peak of a step (its issues 54122 and 54383).
+ * 54383: Qwen3-32B on two GPUs, 3584 tokens and 40 sequences: 0.47 GiB less KV on each at the first
+ * start. The copy has 0.76 GiB, a step 0.29. */
+static double compile_bytes(const struct point *point)
+{
+    const struct model *model = &point->setup.model;
+    double rows = (double)whole_share(model->vocabulary, model->tensor_parallel);
+    return point->workload.compile != COMPILE_COLD
+               ? 0
+               : BF16 * (double)model->hidden * (rows + (double)point->workload.batched_tokens);
+}
+
+static const struct server_engine_runner *runner_of(const struct point *point)
+{
+    const struct server_engine *engine = &point->workload.engine;
+    return model_is_routed(&point->setup.model) ? &engine->runner : &engine->dense;
+}
+
+/* Values of fp32 for each word of the vocabulary and sequence that live at once in the sampler:
+ * logits, probabilities and random numbers (Triton), or logits, masked logits and probabilities
+ * (FlashInfer). PyTorch's sort of 128 rows or more has nine: logits and sorted logits, their
+ * indices of 64 bits before and after, and the radix sort's second copy of a value and an index;
+ * with fewer rows the most live after it: both logits, indices and probabilities. */
+static double sampler_values(enum server_engine_sampler sampler, double rows)
+{
+    return sampler == SAMPLER_NONE ? 0 : sampler != SAMPLER_SORT ? 3 : rows >= 128 ? 9 : 5;
+}
+
+/* The sampler's run for as many sequences as a step may have: the step's hidden states and their
+ * last rows, twice; logits in bf16; and the sampler's own values. Triton's kernel keeps a row of
+ * the vocabulary for each of its programs. */
+static double sampler_bytes(const struct point *point, double sms)
+{
+    const struct model *model = &point->setup.model;
+    const struct workload *workload = &point->workload;
+    double rows = fmin((double)workload->sequences, (double)workload->batched_tokens);
+    double hidden = (double)model->hidden * BF16, words = model->vocabulary;
+    enum server_engine_sampler sampler = runner_of(point)->sampler;
+    double scratch = sampler == SAMPLER_TRITON ? fmin(sms, rows) : 0;
+    return (double)workload->batched_tokens * hidden + 2 * rows * hidden + rows * words * BF16 +
+           (sampler_values(sampler, rows) * rows + scratch) * words * FP32;
+}
+
+/* ---- outside tensors -------------------------------------------------------------------- */
+
+static double capability(const struct profile *profile)
+{
+    const struct node *node = node_get(node_get(profile->node, "gpu"), takeover_capability_key);
+    return node != NULL && node->kind == NODE_SCALAR ? strtod(node->text, NULL) : 0;
+}
+
+/* The workspace that PyTorch gives cuBLAS: its documentation of CUBLAS_WORKSPACE_CONFIG. */
+static double workspace_bytes(const struct profile *profile)
+{
+    return (capability(profile) >= 9 ? 32 : 8.125) * MiB;
+}
+
+/* Bytes of stack of a thread of vLLM's kernel _topk_topp_kernel: what Triton 3.6.0 compiles it to
+ * for a vocabulary of 128 256; larger ones need up to a tenth more. The default is that of other
+ * architectures, between them. */
+static double stack_bytes(const struct profile *profile)
+{
+    static const struct {
+        double capability, bytes;
+    } rows[] = {{7.5, 920}, {8.0, 1008}, {8.6, 840},  {8.9, 840},
+                {9.0, 768}, {10.0, 760}, {12.0, 1080}};
+    double own = capability(profile), bytes = 920;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bytes = rows[i].capability == own ? rows[i].bytes : bytes;
+    }
+    return bytes;
+}
+
+/* CUDA keeps the local memory of the kernel that needs most, for every thread that the GPU can hold
+ * (CUDA driver API, CU_CTX_LMEM_RESIZE_TO_MAX, which is always on). That the context has none of it
+ * from its start is assumed; the log of an A100 (tests/unit/predict) shows such a growth. */
+static double local_bytes(const struct profile *profile, double sms)
+{
+    struct trust trust = {.basis = BASIS_MEASURED};
+    return stack_bytes(profile) * sms * profile_value(profile, CURVE_GPU_SM_THREADS, 0, &trust);
+}
+
+/* "Estimated CUDA graph memory" of vLLM 0.19 to 0.24 for dense models of 4 to 8 billion weights
+ * with 86 graphs: 0.52, 0.61, 0.62 and 0.63 GiB; of 31 billion with 102 graphs: 0.76 (0.26). An
+ * A100 with a driver of CUDA 12.2 took 2.35. */
+static const double graph_bytes = 0.615 * 1024 * (1 << 20) / 86;
+
+/* A context with NCCL, before SGLang loads weights. */
+static const double context_bytes = 0.5 * 1024 * (1 << 20);
+
+/* ---- the split -------------------------------------------------------------------------- */
+
+static void engine_memory_add(struct engine_memory *out, const char *name, double bytes,
+                              enum basis basis, const char *what)
+{
+    out->lines[out->count++] = (struct engine_memory_line){name, what, bytes, basis};
+}
+
+static void add_loaded(const struct point *point, struct engine_memory *out)
+{
+    const struct model *model = &point->setup.model;
+    engine_memory_add(out, "weights", (double)model_weight_bytes(model), BASIS_PUBLISHED,
+                      "as loaded");
+    engine_memory_add(out, "position tables", engine_memory_table_bytes(model), BASIS_PUBLISHED,
+                      "cosines and sines of all trained positions");
+}
+
+/* vLLM's v1/worker/gpu/sample/penalties.py: how often a sequence has each word, in 32 bits, and
+ * whether its prompt has it, in one. */
+static double penalty_bytes(const struct point *point)
+{
+    const struct workload *workload = &point->workload;
+    return (double)workload->sequences * point->setup.model.vocabulary * (4 + 1. / 8);
+}
+
+/* The most that the dummy run holds in tensors at once. */
+static void add_peak(const struct point *point, double sms, struct engine_memory *out)
+{
+    double compile = compile_bytes(point), step = step_bytes(point);
+    double sampler = sampler_bytes(point, sms);
+    if (compile > fmax(step, sampler)) {
+        engine_memory_add(out, "peak of compiling", compile, BASIS_PUBLISHED,
+                          "a copy of the embedding table, on which torch.compile times kernels");
+    } else if (step > sampler) {
+        engine_memory_add(out, "peak of a step", step, BASIS_PUBLISHED,
+                          "tensors of a layer for all batched tokens");
+    } else {
+        engine_memory_add(out, "peak of the sampler", sampler, BASIS_PUBLISHED,
+                          "logits, probabilities and copies for all sequences");
+    }
+}
+
+static void split_vllm(const struct point *point, double sms, struct engine_memory *out)
+{
+    const struct workload *workload = &point->workload;
+    const struct server_engine_runner *runner = runner_of(point);
+    const struct profile *profile = &point->setup.profile;
+    add_loaded(point, out);
+    if (runner->kept_buffers) {
+        engine_memory_add(out, "penalties", penalty_bytes(point), BASIS_PUBLISHED,
+                          "counts of each word for all sequences");
+    }
+    add_peak(point, sms, out);
+    engine_memory_add(out, "workspace", workspace_bytes(profile), BASIS_PUBLISHED,
+                      "of matrix products");
+    if (runner->sampler == SAMPLER_TRITON) {
+        engine_memory_add(out, "local memory", local_bytes(profile, sms), BASIS_ASSUMED,
+                          "stack of the sampler's kernel, for all threads of the GPU");
+    }
+    engine_memory_add(out, "kernels", workload->engine.kernel_bytes, BASIS_PUBLISHED,
+                      "code that CUDA loads");
+    if (runner->takes_graphs && workload->compile != COMPILE_EAGER) {
+        engine_memory_add(out, "CUDA graphs",
+                          graph_bytes * server_engine_graphs(&workload->engine, workload->sequences,
+                                                             workload->batched_tokens),
+                          BASIS_PUBLISHED, "the engine's estimate, by the number of graphs");
+    }
+}
+
+/* TensorRT-LLM runs a step and takes a share of what is free then (pyexecutor/_util.py,
+ * KvCacheCreator). */
+static void split_rest(const struct point *point, double all, struct engine_memory *out)
+{
+    double taken = 0;
+    engine_memory_add(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
+    add_loaded(point, out);
+    engine_memory_add(out, "peak of a step", step_bytes(point), BASIS_ASSUMED,
+                      "tensors of a layer for all batched tokens");
+    for (uint32_t i = 0; i < out->count; i++) {
+        taken += out->lines[i].bytes;
+    }
+    engine_memory_add(out, "left alone",
+                      fmax(0, all - taken) * (1 - point->setup.hbm_usable) +
+                          (double)point->setup.hbm_reserve,
+                      BASIS_PUBLISHED, "a share of the rest");
+}
+
+static void split_all(const struct point *point, double all, double sms, struct engine_memory *out)
+{
+    bool measures = point->workload.engine.memory == ENGINE_MEASURED;
+    double base = all - (measures ? 0 : context_bytes);
+    if (!measures) {
+        engine_memory_add(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
+    }
+    engine_memory_add(
+        out, "left alone", base * (1 - point->setup.hbm_usable) + (double)point->setup.hbm_reserve,
+        BASIS_PUBLISHED,
+        !measures                        ? "for activations and CUDA graphs"
+        : runner_of(point)->takes_graphs ? "holds the CUDA context and NCCL"
+                                         : "holds the CUDA context, NCCL and CUDA graphs");
+    if (measures) {
+        split_vllm(point, sms, out);
+    } else {
+        add_loaded(point, out);
+    }
+}
+
+bool engine_memory_of(const struct point *point, struct engine_memory *out, struct error *why)
+{
+    static const enum curve_id sms_id = CURVE_GPU_SMS;
+    const struct profile *profile = &point->setup.profile;
+    struct trust trust = {.basis = BASIS_MEASURED};
+    bool triton = runner_of(point)->sampler == SAMPLER_TRITON;
+    if (triton && !profile_require(profile, &sms_id, 1, "the engine's sampler", why)) {
+        return false;
+    }
+    double sms = triton ? profile_value(profile, sms_id, 0, &trust) : 0;
+    double all = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
+    double left = all;
+    *out = (struct engine_memory){.count = 0};
+    if (point->workload.engine.memory == ENGINE_REST) {
+        split_rest(point, all, out);
+    } else {
+        split_all(point, all, sms, out);
+    }
+    for (uint32_t i = 0; i < out->count; i++) {
+        left -= out->lines[i].bytes;
+    }
+    out->pool = fmax(0, left);
+    engine_memory_add(out, "KV", out->pool, BASIS_PUBLISHED, "the rest");
+    return true;
+}

@@ -1,0 +1,41 @@
+/* How a serving engine divides a GPU's memory, line by line, and what it leaves for KV.
+ *
+ * vLLM loads the weights, runs its largest step and its sampler with dummy requests, and takes the
+ * peak of both, the growth outside PyTorch's allocator and (since 0.20) an estimate of its CUDA
+ * graphs off `hbm_usable` of the GPU's memory; the rest is KV. If torch.compile's cache is empty,
+ * its work can exceed that peak. Since 0.23, dense models have a model runner whose dummy run skips
+ * the sampler (server_engine.h). The CUDA context and NCCL exist before the first measurement and
+ * lie in the part that vLLM leaves alone, as do graphs that are not estimated. SGLang takes weights
+ * off a share of the memory that its context leaves, and measures nothing: activations and graphs
+ * have the other share.
+ *
+ *     | left alone | weights | position tables | buffers | peak | outside PyTorch | graphs | KV |
+ *
+ * Tensors are counted from the engines' sources. Three figures are not in them: memory that CUDA
+ * takes for loaded kernels and for a graph (start-up logs of others), and a context (assumed).
+ */
+#ifndef SERVING_ENGINE_MEMORY_H
+#define SERVING_ENGINE_MEMORY_H
+
+#include "predict/scenario/point.h"
+
+#define ENGINE_MEMORY_MOST 12
+
+struct engine_memory_line {
+    const char *name, *what;
+    double bytes;
+    enum basis basis;
+};
+
+/* The lines add up to the GPU's memory; the last one is KV, of 0 bytes if nothing is left. */
+struct engine_memory {
+    struct engine_memory_line lines[ENGINE_MEMORY_MOST];
+    uint32_t count;
+    double pool; /* bytes of KV, of one GPU */
+};
+
+/* The memory of one GPU of a server that has a `workload.engine`. Fails if the
+ * profile lacks a figure that the engine's sampler depends on. */
+bool engine_memory_of(const struct point *point, struct engine_memory *out, struct error *why);
+
+#endif

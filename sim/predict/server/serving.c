@@ -1,0 +1,441 @@
+/* A router that does not see load sends requests to servers first; then each server runs alone.
+ * Behind one that does, all servers run together. */
+#include "predict/server/serving.h"
+
+#include "core/array.h"
+#include "predict/decode/outcome.h"
+#include "predict/decode/run.h"
+#include "server/requests/arrivals.h"
+#include "server/fleet.h"
+#include "server/requests/router.h"
+#include "server/server_engine.h"
+#include "predict/server/host_worth.h"
+#include "predict/server/serving_memory.h"
+#include "predict/server/serving_notes.h"
+#include "predict/server/serving_outcome.h"
+#include "predict/server/serving_times.h"
+#include "predict/server/serving_replay.h"
+#include "predict/server/serving_tiers.h"
+#include "predict/server/step_cost.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct serving {
+    const struct point *point;
+    const struct run_context *context;
+    struct requests requests; /* a view of the point's, with its own arrivals; none too long */
+    size_t refused;           /* those too long */
+    struct serving_memory memory;
+    double *compute_ns; /* of memory.prefix, owned; NULL: nothing chooses by it */
+    struct router router;
+    struct served *served;
+};
+
+/* ---- requests -------------------------------------------------------------------------- */
+
+/* Requests without arrival times need another source of them. A plan may search the rate, so this
+ * is a fault of a run, not of a scenario. */
+static bool check_times(const struct point *point, struct error *why)
+{
+    const struct workload *workload = &point->workload;
+    if (point->requests->sessions && !workload->timed) {
+        error_usage(why, NULL, 0,
+                    "a session's next turn arrives after an answer, which takes time");
+        return error_expect(why, "'timed: yes', or a workload without 'turns'");
+    }
+    if (point->requests->arrive || workload->rate > 0 || workload->clients > 0 ||
+        workload->arrivals == ARRIVALS_AT_ONCE || !workload->timed) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "the requests of workload '%.100s' have no arrival times",
+                workload->path);
+    return error_expect(why, "'rate' or 'clients', or 'timed: no'");
+}
+
+/* Give the requests the arrivals that the workload states. */
+static bool set_arrivals(struct serving *serving, struct error *why)
+{
+    const struct workload *workload = &serving->point->workload;
+    if (workload->arrivals == ARRIVALS_AT_ONCE) {
+        arrivals_at_once(&serving->requests);
+        return true;
+    }
+    double shape =
+        workload->arrivals == ARRIVALS_CONSTANT ? (double)INFINITY : workload->burstiness;
+    return workload->rate == 0 || arrivals_draw(&serving->requests, workload->rate, shape,
+                                                serving->point->setup.seed, why);
+}
+
+/* Copy the point's requests, with the times at which they arrive in this run. */
+static bool take_requests(struct serving *serving, struct error *why)
+{
+    const struct point *point = serving->point;
+    const struct workload *workload = &point->workload;
+    serving->requests = *point->requests;
+    serving->requests.all = array_zeroed(point->requests->count, sizeof(struct request), why);
+    if (serving->requests.all == NULL) {
+        return false;
+    }
+    memcpy(serving->requests.all, point->requests->all,
+           point->requests->count * sizeof(struct request));
+    if (!set_arrivals(serving, why) ||
+        !requests_stretch(&serving->requests, workload->time_scale, why)) {
+        return false;
+    }
+    serving->refused = workload->request_tokens > 0
+                           ? requests_refuse(&serving->requests, workload->request_tokens)
+                           : 0;
+    if (workload->warm < serving->requests.count) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "'warm_requests' of %" PRIu64 " leave no request to count",
+                workload->warm);
+    return error_expect(why, "fewer than the %zu of the workload", serving->requests.count);
+}
+
+static bool serving_route(struct serving *serving, struct error *why)
+{
+    const struct workload *workload = &serving->point->workload;
+    size_t count = serving->requests.count;
+    serving->served = array_zeroed(count, sizeof *serving->served, why);
+    return serving->served != NULL &&
+           (workload_balances(workload) ||
+            router_init(&serving->router, &serving->requests,
+                        (uint32_t)point_servers(serving->point), workload->routing == ROUTE_PREFIX,
+                        serving->context->stop, why));
+}
+
+/* ---- runs ------------------------------------------------------------------------------ */
+
+/* Servers that run together, and what belongs to each. */
+struct serving_group {
+    uint32_t count;
+    bool routed;             /* one server, with the requests that were sent to it */
+    struct server **servers; /* [count] */
+    struct prefix_cache **caches;
+    struct server_totals *totals;
+    struct balancer *balancer; /* NULL: requests were routed before */
+    struct prefix_pool *pool;  /* that their caches share; NULL: none */
+};
+
+/* Do requests arrive when the file says that the engine had them? */
+static bool arrive_queued(const struct point *point)
+{
+    const struct workload *workload = &point->workload;
+    return point->requests->queued && workload->rate == 0 && workload->clients == 0 &&
+           workload->arrivals == ARRIVALS_RANDOM;
+}
+
+/* The engine's. Ranks that share experts have an API process each. Requests that arrive in the
+ * engine's queue have been through it. */
+static struct server_path server_path(const struct point *point)
+{
+    struct server_path path = point->workload.engine.path;
+    uint32_t ranks = point_joined_ranks(point);
+    path.prompt_token_ns /= ranks;
+    path.output_token_ns /= ranks;
+    if (arrive_queued(point)) {
+        path.prompt_token_ns = path.request_ns = 0;
+        path.queued = true;
+    }
+    return path;
+}
+
+static struct server_options server_options(const struct serving *serving, uint32_t server,
+                                            struct serving_totals *all)
+{
+    const struct setup *setup = &serving->point->setup;
+    const struct workload *workload = &serving->point->workload;
+    const struct mechanisms *m = &setup->mechanisms;
+    const struct prefix_options *prefix = &serving->memory.prefix;
+    uint32_t layers = setup->model.layer_count, passes = point_passes(serving->point);
+    return (struct server_options){
+        .number = server,
+        .sequences = serving->memory.sequences,
+        .batched_tokens = (uint32_t)workload->batched_tokens * passes,
+        .chunk_tokens = (uint32_t)workload->batched_tokens,
+        .token_bytes = serving_token_bytes(setup) / setup->model.tensor_parallel / passes,
+        .unit_tokens = prefix->unit_blocks * prefix->block_tokens,
+        .unit_transfers = m->prefix_contiguous ? 1 : layers,
+        .saves_cross = prefix->saves_wait,
+        .written_bytes = serving->memory.written_bytes,
+        .written_layers = layers,
+        .layers = m->prefix_load == PREFIX_LOAD_LAYERS ? layers : 0,
+        .path = server_path(serving->point),
+        .swap_blocks = serving->memory.swap_blocks,
+        .series = &all->series,
+        .gaps = &all->gaps,
+        .warm = workload->warm,
+    };
+}
+
+static bool group_create(struct serving_group *group, struct serving *serving, uint32_t first,
+                         const struct step_clock *clock, struct serving_totals *all,
+                         struct error *why)
+{
+    group->servers = array_zeroed(group->count, sizeof *group->servers, why);
+    group->caches = array_zeroed(group->count, sizeof *group->caches, why);
+    group->totals = array_zeroed(group->count, sizeof *group->totals, why);
+    if (group->servers == NULL || group->caches == NULL || group->totals == NULL) {
+        return false;
+    }
+    if (serving_tiers_shared(serving->point) &&
+        (group->pool = prefix_pool_create(&serving->memory.prefix, &serving->requests, why)) ==
+            NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct server_options options = server_options(serving, first + i, all);
+        struct prefix_options prefix = serving->memory.prefix;
+        prefix.server_of = group->routed ? serving->router.server_of : NULL;
+        prefix.server = first + i;
+        prefix.pool = group->pool;
+        group->caches[i] = prefix_cache_create(&prefix, &serving->requests, why);
+        if (group->caches[i] == NULL || (group->servers[i] = server_create(
+                                             &options, clock, &serving->requests, group->caches[i],
+                                             serving->served, &group->totals[i], why)) == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void group_release(struct serving_group *group)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (group->servers != NULL) {
+            server_destroy(group->servers[i]);
+        }
+        if (group->caches != NULL) {
+            prefix_cache_destroy(group->caches[i]);
+        }
+    }
+    prefix_pool_destroy(group->pool);
+    free(group->servers);
+    free(group->caches);
+    free(group->totals);
+    balancer_destroy(group->balancer);
+}
+
+static void add_totals(const struct serving *serving, const struct serving_group *group,
+                       struct serving_totals *all)
+{
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct server_totals *totals = &group->totals[i];
+        all->blocks += serving->memory.prefix.gpu_blocks;
+        all->crossed_blocks += totals->swapped_blocks;
+        prefix_moved_add(all->moved, group->caches[i], i == 0);
+        for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
+            struct prefix_counts blocks = prefix_counts(group->caches[i], k);
+            all->crossed_blocks +=
+                blocks.loaded + (serving->memory.prefix.saves_wait ? blocks.saved : 0);
+        }
+        all->busy_ns += totals->busy_ns;
+        all->end_ns = totals->end_ns > all->end_ns ? totals->end_ns : all->end_ns;
+    }
+}
+
+/* A server with the requests that were routed to it, and its share of the clients. */
+static bool serve_one(struct serving *serving, uint32_t server, const struct step_clock *clock,
+                      struct serving_totals *all, struct error *why)
+{
+    const struct workload *workload = &serving->point->workload;
+    uint64_t servers = point_servers(serving->point);
+    struct serving_group group = {.count = 1, .routed = true};
+    struct fleet fleet = {
+        .server_count = 1,
+        .requests = &serving->requests,
+        .count = router_select(&serving->router, server),
+        .indices = serving->router.indices,
+        .clients = (uint32_t)((workload->clients + servers - 1 - server) / servers),
+        .stop = serving->context->stop,
+    };
+    bool ok = group_create(&group, serving, server, clock, all, why);
+    fleet.servers = group.servers;
+    ok = ok && fleet_run(&fleet, why);
+    if (ok) {
+        add_totals(serving, &group, all);
+    }
+    group_release(&group);
+    return ok;
+}
+
+/* All servers at once. */
+static bool serve_together(struct serving *serving, const struct step_clock *clock,
+                           struct serving_totals *all, struct error *why)
+{
+    const struct workload *workload = &serving->point->workload;
+    struct serving_group group = {.count = (uint32_t)point_servers(serving->point)};
+    struct fleet fleet = {
+        .server_count = group.count,
+        .requests = &serving->requests,
+        .count = (uint32_t)serving->requests.count,
+        .server_of = serving->router.server_of,
+        .served = serving->served,
+        .clients = (uint32_t)workload->clients,
+        .stop = serving->context->stop,
+    };
+    bool balances = workload_balances(workload);
+    if (balances) {
+        group.balancer = balancer_create(workload, group.count, &serving->requests,
+                                         serving->point->setup.seed, why);
+    }
+    bool ok =
+        (!balances || group.balancer != NULL) && group_create(&group, serving, 0, clock, all, why);
+    fleet.servers = group.servers;
+    fleet.balancer = group.balancer;
+    ok = ok && fleet_run(&fleet, why);
+    if (ok) {
+        add_totals(serving, &group, all);
+    }
+    group_release(&group);
+    return ok;
+}
+
+/* Contexts of decoding sequences: from the first token after a prompt to the last one. */
+static struct decode_range step_range(const struct serving *serving)
+{
+    uint32_t passes = point_passes(serving->point);
+    struct decode_range range = {(serving->memory.sequences + passes - 1) / passes, UINT64_MAX, 1};
+    for (size_t i = 0; i < serving->requests.count; i++) {
+        const struct request *request = &serving->requests.all[i];
+        uint64_t first = (uint64_t)request->prompt + 1;
+        uint64_t last = (uint64_t)request->prompt + request->output;
+        range.least_context = first < range.least_context ? first : range.least_context;
+        range.most_context = last > range.most_context ? last : range.most_context;
+    }
+    return range;
+}
+
+/* Behind a router that sees load, with a pool, or with sessions, whose turns may be sent to several
+ * servers. */
+static bool serve_at_once(const struct serving *serving)
+{
+    return workload_balances(&serving->point->workload) || serving->requests.sessions ||
+           serving_tiers_shared(serving->point);
+}
+
+static bool serve_all(struct serving *serving, struct serving_totals *totals, struct error *why)
+{
+    struct decode_range range = step_range(serving);
+    struct step_cost *cost = step_cost_create(serving->point, &range, serving->context, why);
+    if (cost == NULL) {
+        return false;
+    }
+    struct step_clock clock = step_cost_clock(cost);
+    bool together = serve_at_once(serving);
+    bool ok = !together || serve_together(serving, &clock, totals, why);
+    for (uint32_t server = 0; ok && !together && server < point_servers(serving->point); server++) {
+        ok = serve_one(serving, server, &clock, totals, why);
+    }
+    totals->trust =
+        step_cost_trust(cost, totals->crossed_blocks > 0 || serving->memory.written_bytes > 0);
+    step_cost_basis(cost, totals->basis);
+    totals->resident_share = step_cost_resident(cost);
+    /* A step that the server never took may offload; the mean is rounded. */
+    bool stays = totals->resident_share > 1 - 1e-9;
+    const char *trace = stays ? "" : step_cost_trace(cost, &totals->trace_basis);
+    snprintf(totals->trace_source, sizeof totals->trace_source, "%s", trace);
+    step_cost_destroy(cost);
+    return ok;
+}
+
+/* Fail if the server is too small for every request. */
+static bool check_fit(const struct serving *serving, struct error *why)
+{
+    const struct prefix_options *prefix = &serving->memory.prefix;
+    uint64_t room = prefix->gpu_blocks * prefix->block_tokens, least = UINT64_MAX;
+    for (size_t i = 0; i < serving->requests.count; i++) {
+        uint64_t tokens = request_kept_tokens(&serving->requests.all[i]);
+        least = tokens < least ? tokens : least;
+    }
+    if (least <= room) {
+        return true;
+    }
+    error_set(why, NULL, 0, "no request fits the server's KV memory of %llu tokens",
+              (unsigned long long)room);
+    return error_expect(why, "room for %llu, which the shortest takes", (unsigned long long)least);
+}
+
+/* Whether to load a prefix or to compute it is decided by the time of both. */
+static bool find_choice(struct serving *serving, struct error *why)
+{
+    struct prefix_options *prefix = &serving->memory.prefix;
+    prefix->cheaper = prefix->cheaper && host_worth_known(serving->point);
+    if (!prefix->cheaper) {
+        return true;
+    }
+    serving->compute_ns =
+        host_worth_find(serving->point, prefix, &serving->requests, serving->context, why);
+    return serving->compute_ns != NULL;
+}
+
+static bool serving_run_servers(struct serving *serving, struct result *result, struct error *why)
+{
+    const struct point *point = serving->point;
+    struct prefix_totals found;
+    struct serving_totals totals;
+    if (!check_times(point, why) || !take_requests(serving, why) ||
+        !serving_memory_plan(point, serving->context, &serving->memory, why) ||
+        !check_fit(serving, why) || !find_choice(serving, why) || !serving_route(serving, why)) {
+        return false;
+    }
+    serving_write_requests(point, &serving->requests, result);
+    serving_write_refused(point, serving->refused, result);
+    serving_note_pool(point, &serving->memory.prefix, &serving->requests, result);
+    if (!serving->point->workload.timed) {
+        return serving_replay(point, &serving->memory.prefix, &serving->requests, &serving->router,
+                              serving->context, &found, why) &&
+               serving_write_found(point, &serving->memory, &found, result, why);
+    }
+    totals = (struct serving_totals){.crossed_blocks = 0};
+    bool ok = series_init(&totals.series, why) && serve_all(serving, &totals, why) &&
+              serving_write_times(point, &serving->memory, &serving->requests, serving->served,
+                                  &totals, result, why);
+    series_release(&totals.series);
+    return ok;
+}
+
+static bool serving_run_once(const struct point *point, const struct run_context *context,
+                             struct result *result, struct error *why)
+{
+    struct serving serving = {.point = point, .context = context};
+    bool ok = serving_run_servers(&serving, result, why);
+    free(serving.requests.all); /* the rest of the view belongs to the point */
+    router_release(&serving.router);
+    free(serving.compute_ns);
+    free(serving.served);
+    return ok;
+}
+
+bool serving_again(const struct point *point, const struct run_context *context,
+                   struct result *result, struct error *why)
+{
+    struct run_context alone = *context; /* draws are parallel already */
+    alone.threads = 1;
+    result_init(result);
+    bool ok = serving_run_once(point, &alone, result, why);
+    if (!ok) {
+        result_release(result);
+    }
+    return ok;
+}
+
+bool serving_run(const struct point *point, const struct run_context *context,
+                 struct result *result, struct error *why)
+{
+    struct plan plan = {.batch = 0};
+    result_init(result);
+    bool ok = run_plan(&point->setup, context, &plan, why) &&
+              outcome_setup(&point->setup, &plan, result, why) &&
+              serving_run_once(point, context, result, why);
+    plan_release(&plan);
+    if (!ok) {
+        result_release(result);
+    }
+    return ok;
+}

@@ -1,0 +1,325 @@
+/* If all KV stays in HBM, sequences have the HBM that other uses leave, and blocks of ended
+ * sequences stay among theirs. A system that offloads does not keep whole KV in HBM: as many
+ * sequences of the mean length run as fit in both tiers, and blocks of ended sequences lie on the
+ * host, beside the KV of running ones.
+ *
+ * A server of several passes (point_passes) has the room of all of them; which rank holds a
+ * sequence is not tracked.
+ */
+#include "predict/server/serving_memory.h"
+
+#include "decode/plan/memory.h"
+#include "decode/time/prefill.h"
+#include "predict/decode/run.h"
+#include "predict/server/engine_memory.h"
+#include "server/pools/kv_pools.h"
+#include "predict/server/serving_tiers.h"
+
+uint64_t serving_token_bytes(const struct setup *setup)
+{
+    return model_kv_tokens_bytes(&setup->model) * setup->model.tensor_parallel;
+}
+
+struct kv_limits serving_kv_limits(const struct point *point)
+{
+    return kv_limits_of(&point->workload.engine.groups, point->workload.batched_tokens,
+                        point->setup.mechanisms.prefix != PREFIX_NONE);
+}
+
+/* What vLLM copies for a token where groups of layers keep different things; 0 elsewhere. */
+static double grouped_token_bytes(const struct point *point)
+{
+    const struct model *model = &point->setup.model;
+    const struct kv_limits limits = serving_kv_limits(point);
+    const struct server_engine *engine = &point->workload.engine;
+    struct kv_groups groups;
+    struct error unseen;
+    bool grouped = engine->groups.block > 0 && kv_groups_plan(model, &limits, &groups, &unseen) &&
+                   groups.groups > 1;
+    return grouped
+               ? kv_groups_token_bytes(&groups) * model->tensor_parallel * model->parallel.pipeline
+               : 0;
+}
+
+/* At least 1: of layers that keep only states a token has none. */
+static uint64_t host_token_bytes(const struct point *point)
+{
+    const struct setup *setup = &point->setup;
+    double copies = memory_host_copies(setup) / setup->model.tensor_parallel;
+    uint64_t bytes = (uint64_t)((double)serving_token_bytes(setup) * copies);
+    if (!mechanisms_offload(&setup->mechanisms)) {
+        uint64_t grouped = (uint64_t)grouped_token_bytes(point);
+        bytes = grouped > bytes ? grouped : bytes;
+    }
+    return bytes > 0 ? bytes : 1;
+}
+
+/* Tokens that sequences can hold together, host memory left beside them, and the bytes that each
+ * token of a prompt writes there. */
+struct serving_room {
+    uint32_t sequences;
+    enum tier_id full; /* of a system that offloads */
+    uint64_t tokens, host_bytes, host_blocks;
+    double written_bytes;
+    uint64_t weights, limit_bytes; /* of all HBM that may be used */
+};
+
+static bool plan_batch(const struct setup *setup, uint32_t batch, const struct run_context *context,
+                       struct plan *plan, struct error *why)
+{
+    struct setup own = *setup;
+    own.batch = batch;
+    return run_plan(&own, context, plan, why);
+}
+
+/* Ranks that share nothing divide the host. */
+static void leave_host(const struct point *point, const struct plan *plan,
+                       struct serving_room *room)
+{
+    uint64_t limit = plan->limit[TIER_HOST], held = plan->memory.in[TIER_HOST].all;
+    uint64_t left = limit > held ? limit - held : 0;
+    room->host_bytes = left * point->workload.replicas / point_servers(point);
+}
+
+/* Sequences of a server's step: `max_sequences` is of each rank. */
+static uint32_t most_sequences(const struct point *point)
+{
+    return (uint32_t)point->workload.sequences * point_joined_ranks(point);
+}
+
+static uint32_t share_of_pass(const struct point *point, uint32_t sequences)
+{
+    uint32_t passes = point_passes(point);
+    return (sequences + passes - 1) / passes;
+}
+
+/* Bytes per token, for a prompt of the mean length. */
+static double written_bytes(const struct setup *setup, const struct plan *plan)
+{
+    double bytes = 0;
+    for (uint32_t layer = 0; layer < plan->layers; layer++) {
+        bytes += prefill_leaving_bytes(setup, plan, layer, 0, setup->context);
+    }
+    return bytes / (double)setup->context;
+}
+
+/* Bytes of HBM for KV: `kv_pool_tokens`, or what the engine leaves, or without one what weights and
+ * a step's tensors leave. */
+static bool pool_bytes(const struct point *point, const struct plan *plan, double *out,
+                       struct error *why)
+{
+    struct engine_memory memory;
+    const struct memory_held *hbm = &plan->memory.in[TIER_GPU];
+    uint64_t limit = plan->limit[TIER_GPU], others = hbm->all - hbm->kv;
+    if (point->workload.engine.row == NULL || point->setup.kv_pool_tokens > 0) {
+        *out = limit > others ? (double)(limit - others) : 0;
+        return true;
+    }
+    if (!engine_memory_of(point, &memory, why)) {
+        return false;
+    }
+    *out = memory.pool;
+    return true;
+}
+
+/* Tokens of sequences of the mean length that the pool holds, as the engine divides it if its
+ * layers do not all keep the same. A sequence that decodes keeps no more of a window than that. */
+static uint64_t engine_pool_tokens(const struct point *point, const struct plan *plan, double pool)
+{
+    const struct setup *setup = &point->setup;
+    const struct model *model = &setup->model;
+    const struct server_engine *engine = &point->workload.engine;
+    double held = (double)plan->memory.in[TIER_GPU].kv;
+    double tokens = pool / (held / ((double)plan->batch * (double)setup->context));
+    struct kv_groups groups;
+    struct kv_pools pools;
+    struct kv_limits limits = serving_kv_limits(point);
+    struct error why;
+    limits.in_flight = 1;
+    if (engine->row == NULL || setup->kv_pool_tokens > 0) {
+        return (uint64_t)tokens;
+    }
+    if (engine->pools.slots > 0) {
+        bool caches = setup->mechanisms.prefix != PREFIX_NONE;
+        bool divided = kv_pools_divide(model, &engine->pools, pool, &pools);
+        return (uint64_t)(divided ? kv_pools_tokens(model, &pools, setup->context, caches)
+                                  : tokens);
+    }
+    if (engine->groups.block == 0 || !kv_groups_plan(model, &limits, &groups, &why) ||
+        groups.groups < 2) {
+        return (uint64_t)tokens;
+    }
+    double blocks = (double)kv_groups_blocks(&groups, &limits, setup->context);
+    return (uint64_t)(pool / (blocks * (double)groups.block_bytes) * (double)setup->context);
+}
+
+static bool room_in_hbm(const struct point *point, const struct plan *plan,
+                        struct serving_room *room, struct error *why)
+{
+    double bytes = 0;
+    if (!pool_bytes(point, plan, &bytes, why)) {
+        return false;
+    }
+    *room = (struct serving_room){.sequences = most_sequences(point),
+                                  .tokens =
+                                      engine_pool_tokens(point, plan, bytes) * point_passes(point),
+                                  .weights = plan->memory.in[TIER_GPU].weights,
+                                  .limit_bytes = plan->limit[TIER_GPU]};
+    leave_host(point, plan, room);
+    return true;
+}
+
+/* `most` sequences of a pass fit. If a prefix cache shares the host, it holds no more sequences
+ * than run. */
+static bool room_in_host(const struct point *point, uint32_t most,
+                         const struct run_context *context, struct serving_room *room,
+                         struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    bool shares = setup->mechanisms.prefix != PREFIX_NONE;
+    uint32_t passes = point_passes(point), wanted = most_sequences(point);
+    struct plan plan;
+    room->sequences = most < share_of_pass(point, wanted) ? most * passes : wanted;
+    uint32_t held = shares ? share_of_pass(point, room->sequences) : most;
+    room->tokens = (uint64_t)held * passes * setup->context;
+    if (held == 0) {
+        return true;
+    }
+    if (!plan_batch(setup, held, context, &plan, why)) {
+        return false;
+    }
+    leave_host(point, &plan, room);
+    room->written_bytes = written_bytes(setup, &plan) / passes;
+    plan_release(&plan);
+    return true;
+}
+
+static bool find_room(const struct point *point, const struct run_context *context,
+                      struct serving_room *room, struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    struct plan plan;
+    uint32_t sequences = share_of_pass(point, most_sequences(point));
+    if (!plan_batch(setup, sequences, context, &plan, why)) {
+        return false;
+    }
+    bool offloads = mechanisms_offload(&setup->mechanisms), ok = true;
+    if (offloads) {
+        room->full = plan.full;
+        ok = room_in_host(point, plan.max_batch, context, room, why);
+    } else {
+        ok = room_in_hbm(point, &plan, room, why);
+    }
+    plan_release(&plan);
+    return ok;
+}
+
+static bool check_room(const struct setup *setup, const struct serving_room *room,
+                       const struct serving_tiers *tiers, const struct prefix_options *prefix,
+                       struct error *why)
+{
+    bool offloads = mechanisms_offload(&setup->mechanisms);
+    uint64_t pool = setup->kv_pool_tokens;
+    if (prefix->gpu_blocks == 0 && !offloads && pool > 0 && pool < prefix->block_tokens) {
+        error_usage(why, NULL, 0, "'kv_pool_tokens' of %llu is smaller than a block of %u tokens",
+                    (unsigned long long)pool, prefix->block_tokens);
+        return error_expect(why, "at least %u", prefix->block_tokens);
+    }
+    if (prefix->gpu_blocks == 0 && offloads) {
+        return error_set(why, NULL, 0, "%s has no room for a sequence of %llu tokens",
+                         tier_kinds[room->full].title, (unsigned long long)setup->context);
+    }
+    if (prefix->gpu_blocks == 0) {
+        char weights[32], limit[32];
+        error_set(why, NULL, 0, "weights of %s leave no HBM for KV: a GPU may use %s",
+                  units_format((double)room->weights, UNIT_BYTES, weights, sizeof weights),
+                  units_format((double)room->limit_bytes, UNIT_BYTES, limit, sizeof limit));
+        return error_expect(why, "more tensor_parallel, a smaller dtype.weights or a larger GPU");
+    }
+    bool swaps = setup->mechanisms.preemption == PREEMPTION_SWAP;
+    for (uint32_t k = 1; k < tiers->count; k++) {
+        if (tiers->of[k] != TIER_HOST && prefix->lower[k - 1].blocks == 0) {
+            return error_set(why, NULL, 0, "the %s is smaller than a block of the prefix cache",
+                             tier_kinds[tiers->of[k]].title);
+        }
+    }
+    bool host = swaps || (tiers->count > 1 && tiers->of[1] == TIER_HOST);
+    if (!host || room->host_blocks > 0) {
+        return true;
+    }
+    if (!offloads) {
+        return error_set(why, NULL, 0, "host memory is smaller than a block of %s",
+                         swaps ? "KV to swap out" : "the prefix cache");
+    }
+    error_set(why, NULL, 0,
+              "the KV of %u sequences of %llu tokens leaves no block of host memory for "
+              "prefixes",
+              room->sequences, (unsigned long long)setup->context);
+    return error_expect(why, "more host_memory, or max_sequences below %u", room->sequences);
+}
+
+/* Tier k below the GPU. Host memory has the engine's policy, others LRU. */
+static bool plan_tier(const struct point *point, const struct serving_tiers *tiers, uint32_t k,
+                      const struct serving_room *room, struct prefix_tier *out, struct error *why)
+{
+    const struct mechanisms *m = &point->setup.mechanisms;
+    enum tier_id tier = tiers->of[k];
+    int below = m->prefix_below[tier];
+    bool host = tier == TIER_HOST, evicts = !host || m->prefix_eviction != PREFIX_EVICTION_NONE;
+    const char *policy = host ? prefix_evictions[m->prefix_eviction] : "lru";
+    uint64_t block_bytes = host_token_bytes(point) * m->prefix_block;
+    *out = (struct prefix_tier){
+        .blocks = host ? room->host_blocks : serving_tiers_room(point, tier) / block_bytes,
+        .policy = evicts ? policy_find(policy, NULL, 0, why) : NULL,
+        .write = (enum prefix_write)m->prefix_write,
+        .takes_loads = host,
+        .least_asked = (uint32_t)m->prefix_below_asked[tier],
+    };
+    if (!host && (k > 1 || below == PREFIX_BELOW_EVICT)) {
+        out->write = below == PREFIX_BELOW_EVICT ? PREFIX_WRITE_EVICT : PREFIX_WRITE_FILL;
+    }
+    return !evicts || out->policy != NULL;
+}
+
+bool serving_memory_plan(const struct point *point, const struct run_context *context,
+                         struct serving_memory *out, struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    const struct mechanisms *m = &setup->mechanisms;
+    const struct serving_tiers tiers = serving_tiers(m);
+    struct serving_room room = {.sequences = 0};
+    if (m->budget.rest) {
+        error_usage(why, NULL, 0, "a server's sequences take the rest of HBM; a cache cannot");
+        return error_expect(why, "mechanisms.budget as a size, a share or tokens");
+    }
+    if (!find_room(point, context, &room, why)) {
+        return false;
+    }
+    bool offloads = mechanisms_offload(m);
+    uint64_t unit = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
+    room.host_blocks = room.host_bytes / (host_token_bytes(point) * m->prefix_block);
+    *out =
+        (struct serving_memory){.sequences = room.sequences, .written_bytes = room.written_bytes};
+    out->prefix = (struct prefix_options){
+        .block_tokens = (uint32_t)m->prefix_block,
+        .gpu_keeps = m->prefix != PREFIX_NONE && !offloads,
+        .recycles = true,
+        .gpu_blocks = room.tokens / m->prefix_block,
+        .lower_count = tiers.count - 1,
+        .unit_blocks = (uint32_t)(unit / m->prefix_block),
+        .least_asked = (uint32_t)m->prefix_asked,
+        .least_blocks = (uint32_t)((m->prefix_least + m->prefix_block - 1) / m->prefix_block),
+        .cheaper = m->prefix_cheaper,
+        /* The KV of a system that offloads is on the host already. */
+        .saves_wait = point->workload.timed && tiers.count > 1 && !offloads,
+        .pins = m->prefix_pins,
+        .seed = setup->seed,
+    };
+    out->block_bytes = host_token_bytes(point) * m->prefix_block;
+    out->swap_blocks = m->preemption == PREEMPTION_SWAP ? room.host_blocks : 0;
+    bool ok = true;
+    for (uint32_t k = 1; ok && k < tiers.count; k++) {
+        ok = plan_tier(point, &tiers, k, &room, &out->prefix.lower[k - 1], why);
+    }
+    return ok && check_room(setup, &room, &tiers, &out->prefix, why);
+}

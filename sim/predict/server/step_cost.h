@@ -1,0 +1,59 @@
+/* The time of a server's step: the decode pipeline, and what prompts add to it.
+ *
+ * For a step with B decoding sequences, which attend to K tokens in total, and chunks of P prompt
+ * tokens in total:
+ *
+ *     gpu = decode(B, K) + products(B + P) - products(B) + attention of the chunks
+ *     cpu = step_overhead + sequence_ns (B + number of chunks)
+ *     launch = host.launch for each kernel, in a step without CUDA graphs (step_launch.h)
+ *     step = max(gpu, launch) + cpu; or, if the engine overlaps them (server/server_path.h),
+ *            max(gpu + gap, cpu + launch)
+ *
+ * decode() is a run of the pipeline with that batch and the mean context, read off a surface
+ * (decode_surface.h) that is within 1 % of it. products() are the matrix products of the model's
+ * layers for that number of rows, and what several GPUs exchange for them; weights are thus read
+ * once for both, and a step has one all-reduce for all its rows. A step without decoding
+ * sequences has the fixed costs of a step that decodes one short sequence. A step that only decodes
+ * has as many rows as the engine's next larger CUDA graph (server_engine_graph_rows).
+ *
+ * A server of several passes (point_passes) computes them side by side, and the fullest decides:
+ * the decoding sequences are divided evenly, and so are chunks (step_prompts.h). Where ranks share
+ * experts, these compute the rows of all ranks.
+ *
+ * Loads and saves beside a step share the link with the system's fetches, max-min fair
+ * (machine/places.h). The step takes the time for its share of the link, read off two surfaces,
+ * of a whole link and of half a link; the copies get the rest. KV of prompts that is kept on the
+ * host (`written_bytes`) leaves while the step computes: it takes the bandwidth at which it would
+ * leave within the time of the step without it.
+ */
+#ifndef SERVING_STEP_COST_H
+#define SERVING_STEP_COST_H
+
+#include "server/server.h"
+#include "predict/steps/decode_surface.h"
+
+struct step_cost;
+
+/* For steps within `range`. `point` and `context` must outlive it. Returns NULL on failure. */
+struct step_cost *step_cost_create(const struct point *point, const struct decode_range *range,
+                                   const struct run_context *context, struct error *why);
+void step_cost_destroy(struct step_cost *cost); /* NULL is fine */
+
+/* The clock of a server. */
+struct step_clock step_cost_clock(struct step_cost *cost);
+
+/* The worst trust of all steps so far, including the link if prefixes were loaded over it. */
+struct trust step_cost_trust(const struct step_cost *cost, bool loaded);
+
+/* Shares of the time of all steps so far by basis; all 0 if there was no step. */
+void step_cost_basis(const struct step_cost *cost, double shares[BASIS_COUNT]);
+
+/* The share of the KV in HBM, of a system that offloads under pressure only: the mean over the time
+ * of all decode steps so far; 0 if there was none. */
+double step_cost_resident(const struct step_cost *cost);
+
+/* The trace that hits of steps depend on, and its basis; "" if there is none. Valid as long as
+ * `cost`. */
+const char *step_cost_trace(const struct step_cost *cost, enum basis *basis);
+
+#endif

@@ -1,0 +1,348 @@
+/* Points are (sequences, mean context). Between its bends, a step is linear along both. */
+#include "predict/steps/decode_surface.h"
+
+#include "core/array.h"
+#include "decode/replay/replay.h"
+#include "machine/spread.h"
+#include "predict/decode/outcome.h"
+#include "predict/decode/run.h"
+#include "predict/scenario/identity.h"
+#include "server/surface.h"
+#include "predict/steps/decode_points.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A cell of a surface is cut until its error at the middle and the sides is below this: a quarter
+ * of the error promised everywhere. */
+static const double tolerance = 0.0025, rough = 0.05;
+
+/* Values of a point. Only the first two are held to the tolerance. */
+enum {
+    TIME,                           /* ns */
+    LINK,                           /* ns that the fetches would take on a whole link, alone */
+    STALLS,                         /* ns of the time, by part */
+    BASES = STALLS + PART_COUNT,    /* ns of the time, by basis */
+    RESIDENT = BASES + BASIS_COUNT, /* share of the KV that stays in HBM */
+    VALUES
+};
+static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
+
+enum { LONG_CONTEXT = 1 << 24 }; /* tokens: longer than any window */
+
+struct decode_surface {
+    const struct point *point;
+    struct setup setup; /* a view: its machine is changed, the rest is the point's */
+    struct scaled_profile machine;
+    uint64_t least_context; /* the shortest that the system can run */
+    double byte_ns;         /* of the whole link */
+    const struct run_context *context;
+    struct trust trust;
+    bool asks_trace;        /* hits of a step that was read depend on the trace */
+    char trace_source[256]; /* the trace in words */
+    struct surface *surface;
+    const struct decode_points *points; /* shared by all surfaces of this system and machine */
+    struct shared_entry *points_entry;
+};
+
+/* ---- short sequences -------------------------------------------------------------------- */
+
+static struct setup point_setup(const struct decode_surface *surface, uint64_t sequences,
+                                uint64_t context)
+{
+    struct setup setup = setup_at(&surface->setup, context);
+    setup.batch = (uint32_t)sequences;
+    return setup;
+}
+
+/* Can the system run at this context? If not, `why` is plan_resolve()'s. */
+static bool says_anything(struct decode_surface *surface, uint64_t sequences, uint64_t context,
+                          struct error *why)
+{
+    struct plan plan;
+    struct setup setup = point_setup(surface, sequences, context);
+    if (!run_plan(&setup, surface->context, &plan, why)) {
+        return false;
+    }
+    plan_release(&plan);
+    return true;
+}
+
+/* Find a context at which the system can run: the longest of the range or, if all of the range lies
+ * in the window, a longer one. `why` is about the former. */
+static bool decode_surface_find_context(struct decode_surface *surface,
+                                        const struct decode_range *range, uint64_t *context,
+                                        struct error *why)
+{
+    struct error unseen;
+    *context = range->most_context;
+    if (says_anything(surface, range->sequences, *context, why)) {
+        return true;
+    }
+    do {
+        *context *= 2;
+    } while (*context < LONG_CONTEXT &&
+             !says_anything(surface, range->sequences, *context, &unseen));
+    return *context < LONG_CONTEXT;
+}
+
+/* Find the shortest such context by bisection. */
+static bool find_least_context(struct decode_surface *surface, const struct decode_range *range,
+                               struct error *why)
+{
+    uint64_t bad = 0, good;
+    struct error unseen;
+    if (!decode_surface_find_context(surface, range, &good, why)) {
+        return false;
+    }
+    while (good - bad > 1) {
+        uint64_t context = bad + (good - bad) / 2;
+        if (says_anything(surface, range->sequences, context, &unseen)) {
+            good = context;
+        } else {
+            bad = context;
+        }
+    }
+    surface->least_context = good;
+    return true;
+}
+
+/* Does what is selected come from the trace? */
+static bool trace_selects(const struct setup *setup)
+{
+    return setup->trace != NULL && setup_asks_trace(setup) &&
+           !setup->mechanisms.policy->chooses_own;
+}
+
+static bool trace_keeps(const struct setup *setup, const struct plan *plan)
+{
+    uint32_t wanted;
+    struct error unseen;
+    double selection = (double)plan->cohorts[0].sizes.selected_tokens / (double)setup->context;
+    return replay_wanted(setup->trace, selection, &wanted, &unseen);
+}
+
+/* Let sequences attend to all their tokens. The tokens that their cache holds hit in every step. */
+static bool attend_all(struct decode_surface *surface, struct setup *setup, struct error *why)
+{
+    struct mechanisms *m = &setup->mechanisms;
+    struct plan plan;
+    m->selection = (struct amount){.unit = UNIT_SHARE, .value = 1};
+    m->selection_margin = m->estimation = 0;
+    setup->trace = NULL;
+    if (!run_plan(setup, surface->context, &plan, why)) {
+        return false;
+    }
+    double outside = (double)(setup->context - m->sinks - setup_recent(setup));
+    setup->assumed_hit = fmin((double)plan.cohorts[0].sizes.cache_tokens / outside, 1);
+    setup->assumed_spread = 0;
+    plan_release(&plan);
+    return true;
+}
+
+static bool cap_selection(struct decode_surface *surface, struct setup *setup, struct error *why)
+{
+    struct plan plan;
+    if (!trace_selects(setup)) {
+        return true;
+    }
+    if (!run_plan(setup, surface->context, &plan, why)) {
+        return false;
+    }
+    bool keeps = trace_keeps(setup, &plan);
+    plan_release(&plan);
+    return keeps || attend_all(surface, setup, why);
+}
+
+/* ---- points ----------------------------------------------------------------------------- */
+
+static void decode_surface_read_step(const struct decode_surface *surface,
+                                     const struct step_answer *answer,
+                                     double values[SURFACE_VALUES])
+{
+    values[TIME] = (double)answer->ns;
+    values[LINK] = (double)answer->in_bytes * surface->byte_ns;
+    for (int part = 0; part < PART_COUNT; part++) {
+        values[STALLS + part] = (double)answer->stall_ns[part];
+    }
+    for (int basis = 0; basis < BASIS_COUNT; basis++) {
+        values[BASES + basis] = answer->basis_share[basis] * values[TIME];
+    }
+    values[RESIDENT] = answer->resident_share;
+}
+
+static bool decode_surface_compute_point(void *context, struct decode_point *point,
+                                         struct error *why)
+{
+    struct decode_surface *surface = context;
+    struct step_answer answer;
+    struct setup setup = point_setup(surface, point->sequences, point->context);
+    if (!cap_selection(surface, &setup, why) || !run_step(&setup, surface->context, &answer, why)) {
+        return false;
+    }
+    decode_surface_read_step(surface, &answer, point->values);
+    point->trust = answer.trust;
+    point->asks_trace = answer.asks_trace && setup.trace == surface->setup.trace;
+    return true;
+}
+
+static bool compute_step(void *context, uint64_t sequences, uint64_t tokens,
+                         double values[SURFACE_VALUES], struct error *why)
+{
+    struct decode_surface *surface = context;
+    uint64_t least = surface->least_context;
+    struct decode_point point = {.sequences = sequences,
+                                 .context = tokens > least ? tokens : least};
+    if (!decode_points_read(surface->points, surface->context->cores, decode_surface_compute_point,
+                            surface, &point, why)) {
+        return false;
+    }
+    memcpy(values, point.values, sizeof point.values);
+    trust_add(&surface->trust, point.trust);
+    surface->asks_trace = surface->asks_trace || point.asks_trace;
+    return true;
+}
+
+/* ---- the changed machine ---------------------------------------------------------------- */
+
+static bool under_pressure(const struct setup *setup)
+{
+    return setup->mechanisms.residency == RESIDENCY_PRESSURE;
+}
+
+static bool change_machine(struct decode_surface *surface, double link_share, struct error *why)
+{
+    static const enum curve_id link[] = {CURVE_LINK_IN, CURVE_LINK_ZERO_COPY, CURVE_LINK_CPU_STORE,
+                                         CURVE_LINK_DUPLEX};
+    double shares[CURVE_COUNT];
+    for (size_t i = 0; i < CURVE_COUNT; i++) {
+        shares[i] = 1;
+    }
+    for (size_t i = 0; i < sizeof link / sizeof *link; i++) {
+        shares[link[i]] = link_share;
+    }
+    /* The server checks whether sequences fit. What HBM holds of them decides no step, except under
+     * pressure. */
+    surface->setup.unlimited_memory = true;
+    surface->setup.room[TIER_HOST] = 0;
+    if (!under_pressure(&surface->setup)) {
+        surface->setup.kv_pool_tokens = 0;
+    }
+    bool good = scaled_profile_init(&surface->setup.profile, shares, &surface->machine, why);
+    surface->setup.profile = surface->machine.profile;
+    return good;
+}
+
+/* 0 if the machine does not state its link: then nothing crosses it. */
+static double byte_ns(const struct setup *setup)
+{
+    struct trust unused = {.basis = BASIS_MEASURED};
+    bool said = setup->profile.curves[CURVE_LINK_IN].count > 0;
+    return said ? 1e9 / profile_value(&setup->profile, CURVE_LINK_IN, 0, &unused) : 0;
+}
+
+/* ---- create, destroy -------------------------------------------------------------------- */
+
+/* The table's key: the changed machine, and the scenario without the parts that only serving
+ * reads. A pool of KV is such a part, unless steps depend on it. */
+static bool find_points(struct decode_surface *surface, struct error *why)
+{
+    const struct point *point = surface->point;
+    bool pool = under_pressure(&surface->setup) && surface->setup.kv_pool_tokens > 0;
+    struct run_hashes hashes;
+    struct point view = {.setup = surface->setup,
+                         .scenario = point->decode_scenario != NULL && !pool
+                                         ? point->decode_scenario
+                                         : point->scenario};
+    if (!run_hashes(&view, &hashes, why)) {
+        return false;
+    }
+    surface->points = shared_get(surface->context->shared, &decode_points_kind,
+                                 strtoull(hashes.run, NULL, 16), NULL, &surface->points_entry, why);
+    return surface->points != NULL;
+}
+
+struct decode_surface *decode_surface_create(const struct point *point,
+                                             const struct decode_range *range, double link_share,
+                                             const struct run_context *context, struct error *why)
+{
+    struct decode_surface *surface = array_zeroed(1, sizeof *surface, why);
+    if (surface == NULL) {
+        return NULL;
+    }
+    surface->point = point;
+    surface->setup = point->setup;
+    surface->setup.mechanisms.step_overhead = 0;
+    surface->context = context;
+    surface->byte_ns = byte_ns(&point->setup);
+    outcome_trace_source(&point->setup, surface->trace_source, sizeof surface->trace_source);
+    surface->trust = (struct trust){.basis = BASIS_MEASURED};
+    if (change_machine(surface, link_share, why) && find_points(surface, why) &&
+        find_least_context(surface, range, why)) {
+        uint64_t least = surface->least_context;
+        const struct surface_domain domain = {
+            .least_x = 1,
+            .most_x = range->sequences,
+            .least_y = range->least_context > least ? range->least_context : least,
+            .most_y = range->most_context > least ? range->most_context : least};
+        surface->surface =
+            surface_create(&domain, context->rough ? rough : tolerance, compute_step, surface, why);
+    }
+    if (surface->surface == NULL) {
+        decode_surface_destroy(surface);
+        return NULL;
+    }
+    return surface;
+}
+
+void decode_surface_destroy(struct decode_surface *surface)
+{
+    if (surface == NULL) {
+        return;
+    }
+    surface_destroy(surface->surface);
+    shared_release(surface->context->shared, surface->points_entry);
+    scaled_profile_release(&surface->machine);
+    free(surface);
+}
+
+static struct decode_step step_of(const struct decode_surface *surface,
+                                  const double values[SURFACE_VALUES])
+{
+    struct decode_step step = {.ns = values[TIME], .resident_share = values[RESIDENT]};
+    memcpy(step.stall_ns, values + STALLS, sizeof step.stall_ns);
+    memcpy(step.basis_ns, values + BASES, sizeof step.basis_ns);
+    step.fetched_bytes = surface->byte_ns > 0 ? values[LINK] / surface->byte_ns : 0;
+    return step;
+}
+
+bool decode_surface_read(struct decode_surface *surface, uint32_t sequences, uint64_t tokens,
+                         struct decode_step *step, struct error *why)
+{
+    double values[SURFACE_VALUES] = {0};
+    bool ok = surface_read(surface->surface, sequences, tokens / sequences, values, why);
+    *step = step_of(surface, values);
+    return ok;
+}
+
+bool decode_surface_least(struct decode_surface *surface, struct decode_step *step,
+                          struct error *why)
+{
+    double values[SURFACE_VALUES] = {0};
+    bool ok = compute_step(surface, 1, 1, values, why);
+    *step = step_of(surface, values);
+    return ok;
+}
+
+const char *decode_surface_trace(const struct decode_surface *surface, enum basis *basis)
+{
+    *basis = surface->setup.trace_basis;
+    return surface->asks_trace ? surface->trace_source : "";
+}
+
+struct trust decode_surface_trust(const struct decode_surface *surface)
+{
+    return surface->trust;
+}

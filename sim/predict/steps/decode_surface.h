@@ -1,0 +1,64 @@
+/* The time of a decode step for a number of sequences and a context: answers of run_step(), read
+ * off a surface (server/surface.h) that is within 1 % of the step's time.
+ *
+ * In a rough context (predict/decode/context.h) it is within 20 %, and takes a tenth of the points.
+ *
+ * Points that one surface computed serve other runs of the question (decode_points.h). Sequences of
+ * several lengths are treated as equally many of the mean length. The time of scheduler and
+ * sampler, `step_overhead`, is not in it: it depends on the server (step_cost.h). Some contexts
+ * cannot be planned and are approximated:
+ *
+ *   - Sequences so short that they lie in the window, select less than a token or hold less than a
+ *     block take the time of the shortest context that the system can run.
+ *   - If the system selects more tokens than the trace keeps of a row (a fixed number of tokens, of
+ *     few; or clusters, which are rounded up), the sequences attend to all their tokens. Hits are
+ *     then what the cache holds, and the trace is not needed.
+ */
+#ifndef SERVING_STEPS_DECODE_SURFACE_H
+#define SERVING_STEPS_DECODE_SURFACE_H
+
+#include "decode/time/pipeline.h"
+#include "predict/decode/context.h"
+#include "predict/scenario/point.h"
+
+/* The range of a surface: most sequences, and their mean contexts in tokens. */
+struct decode_range {
+    uint32_t sequences;
+    uint64_t least_context, most_context;
+};
+
+/* A step. */
+struct decode_step {
+    double ns;
+    double stall_ns[PART_COUNT];  /* the part in which the GPU waits, by cause */
+    double basis_ns[BASIS_COUNT]; /* the time, by basis */
+    double fetched_bytes;         /* on each GPU */
+    double resident_share;        /* of the KV, if it is offloaded under pressure only; else 0 */
+};
+
+struct decode_surface;
+
+/* Create a surface for a machine whose link has `link_share` of its bandwidth. `point` is the
+ * server's; `point` and `context` must outlive the surface. Memory is not checked: the server does
+ * that. Returns NULL on failure, for example if the system cannot run at any context. */
+struct decode_surface *decode_surface_create(const struct point *point,
+                                             const struct decode_range *range, double link_share,
+                                             const struct run_context *context, struct error *why);
+void decode_surface_destroy(struct decode_surface *surface); /* NULL is fine */
+
+/* Read a step of `sequences` sequences with `tokens` tokens in total. */
+bool decode_surface_read(struct decode_surface *surface, uint32_t sequences, uint64_t tokens,
+                         struct decode_step *step, struct error *why);
+
+/* Read a step of one sequence of the shortest context that the system can run. */
+bool decode_surface_least(struct decode_surface *surface, struct decode_step *step,
+                          struct error *why);
+
+/* The worst trust of all steps read so far. */
+struct trust decode_surface_trust(const struct decode_surface *surface);
+
+/* The trace that hits of steps depend on, and its basis; "" if there is none. Valid as long as the
+ * surface. */
+const char *decode_surface_trace(const struct decode_surface *surface, enum basis *basis);
+
+#endif

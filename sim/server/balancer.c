@@ -1,0 +1,205 @@
+/* What a server was sent is a bit for each chunk and server. Prompts are sent whole, so a server
+ * that was sent a chunk was sent all chunks in front of it. */
+#include "server/balancer.h"
+
+#include "core/array.h"
+#include "core/random.h"
+
+#include <stdlib.h>
+
+static const double prefix_weight = 3, queue_weight = 2, memory_weight = 2; /* llm-d's defaults */
+
+struct balancer {
+    const struct workload *workload;
+    const struct requests *requests;
+    uint32_t servers;
+    uint32_t last; /* the server chosen last */
+    gsl_rng *random;
+    uint32_t words;   /* of a set of servers */
+    uint64_t *sent;   /* [chunks][words] the servers that were sent the chunk */
+    uint64_t *tokens; /* [servers] different tokens of prompts that each was sent */
+};
+
+static bool knows_prefixes(const struct balancer *balancer)
+{
+    int routing = balancer->workload->routing;
+    return routing == ROUTE_PREFIX_LOAD || routing == ROUTE_SCORES;
+}
+
+struct balancer *balancer_create(const struct workload *workload, uint32_t servers,
+                                 const struct requests *requests, uint64_t seed, struct error *why)
+{
+    struct balancer *balancer = array_zeroed(1, sizeof *balancer, why);
+    if (balancer == NULL) {
+        return NULL;
+    }
+    *balancer = (struct balancer){.workload = workload,
+                                  .requests = requests,
+                                  .servers = servers,
+                                  .last = servers - 1,
+                                  .words = (servers + 63) / 64};
+    size_t sets = knows_prefixes(balancer) ? (size_t)requests->ids.count * balancer->words : 0;
+    balancer->random = random_stream(seed, "serve.balancer", 0, why);
+    if (balancer->random == NULL ||
+        (balancer->sent = array_zeroed(sets, sizeof *balancer->sent, why)) == NULL ||
+        (balancer->tokens = array_zeroed(servers, sizeof *balancer->tokens, why)) == NULL) {
+        balancer_destroy(balancer);
+        return NULL;
+    }
+    return balancer;
+}
+
+void balancer_destroy(struct balancer *balancer)
+{
+    if (balancer != NULL) {
+        if (balancer->random != NULL) {
+            gsl_rng_free(balancer->random);
+        }
+        free(balancer->sent);
+        free(balancer->tokens);
+        free(balancer);
+    }
+}
+
+/* ---- loads ---------------------------------------------------------------------------- */
+
+/* Fewest requests, beginning behind the server chosen last. */
+static uint32_t choose_least(const struct balancer *balancer, const struct server_load *loads)
+{
+    uint32_t least = (balancer->last + 1) % balancer->servers;
+    for (uint32_t i = 2; i <= balancer->servers; i++) {
+        uint32_t server = (balancer->last + i) % balancer->servers;
+        least = loads[server].requests < loads[least].requests ? server : least;
+    }
+    return least;
+}
+
+static uint32_t choose_of_two(const struct balancer *balancer, const struct server_load *loads)
+{
+    if (balancer->servers == 1) {
+        return 0;
+    }
+    uint32_t one = (uint32_t)gsl_rng_uniform_int(balancer->random, balancer->servers);
+    uint32_t two = (uint32_t)gsl_rng_uniform_int(balancer->random, balancer->servers - 1);
+    two += two >= one;
+    return loads[two].requests < loads[one].requests ? two : one;
+}
+
+/* ---- prefixes ------------------------------------------------------------------------- */
+
+static bool was_sent(const struct balancer *balancer, uint32_t server, uint32_t chunk)
+{
+    return balancer->sent[(size_t)chunk * balancer->words + server / 64] >> server % 64 & 1;
+}
+
+/* Tokens at the beginning of the prompt that the server was sent before. */
+static uint64_t sent_tokens(const struct balancer *balancer, uint32_t server,
+                            const struct request *request)
+{
+    const uint32_t *chunks = request_chunks(balancer->requests, request);
+    uint64_t tokens = 0;
+    for (uint32_t i = 0; i < request->chunks && was_sent(balancer, server, chunks[i]); i++) {
+        tokens += balancer->requests->kind[chunks[i]].tokens;
+    }
+    return tokens;
+}
+
+static void note_sent(struct balancer *balancer, uint32_t server, const struct request *request)
+{
+    const uint32_t *chunks = request_chunks(balancer->requests, request);
+    balancer->tokens[server] += request->prompt - sent_tokens(balancer, server, request);
+    for (uint32_t i = 0; i < request->chunks; i++) {
+        balancer->sent[(size_t)chunks[i] * balancer->words + server / 64] |= 1ull << server % 64;
+    }
+}
+
+static bool is_unbalanced(const struct balancer *balancer, const struct server_load *loads)
+{
+    uint32_t most = loads[0].requests, fewest = most;
+    for (uint32_t i = 1; i < balancer->servers; i++) {
+        most = loads[i].requests > most ? loads[i].requests : most;
+        fewest = loads[i].requests < fewest ? loads[i].requests : fewest;
+    }
+    return most - fewest > balancer->workload->balance_abs &&
+           (double)most > balancer->workload->balance_rel * (double)fewest;
+}
+
+/* The server that was sent most of the prompt; among equals the one with fewest requests. */
+static uint32_t choose_known(const struct balancer *balancer, const struct request *request,
+                             const struct server_load *loads, uint64_t *tokens)
+{
+    uint32_t best = 0;
+    *tokens = sent_tokens(balancer, 0, request);
+    for (uint32_t i = 1; i < balancer->servers; i++) {
+        uint64_t sent = sent_tokens(balancer, i, request);
+        if (sent > *tokens || (sent == *tokens && loads[i].requests < loads[best].requests)) {
+            best = i;
+            *tokens = sent;
+        }
+    }
+    return best;
+}
+
+static uint32_t choose_by_prefix(const struct balancer *balancer, const struct request *request,
+                                 const struct server_load *loads)
+{
+    uint64_t tokens;
+    if (is_unbalanced(balancer, loads)) {
+        return choose_least(balancer, loads);
+    }
+    uint32_t known = choose_known(balancer, request, loads, &tokens);
+    if ((double)tokens > balancer->workload->cache_threshold * request->prompt) {
+        return known;
+    }
+    uint32_t emptiest = 0;
+    for (uint32_t i = 1; i < balancer->servers; i++) {
+        emptiest = balancer->tokens[i] < balancer->tokens[emptiest] ? i : emptiest;
+    }
+    return emptiest;
+}
+
+static uint32_t choose_by_score(const struct balancer *balancer, const struct request *request,
+                                const struct server_load *loads)
+{
+    uint32_t longest = 0, shortest = UINT32_MAX, best = 0, equals = 0;
+    double highest = -1;
+    for (uint32_t i = 0; i < balancer->servers; i++) {
+        longest = loads[i].waiting > longest ? loads[i].waiting : longest;
+        shortest = loads[i].waiting < shortest ? loads[i].waiting : shortest;
+    }
+    for (uint32_t i = 0; i < balancer->servers; i++) {
+        double queue = longest > shortest
+                           ? (double)(longest - loads[i].waiting) / (double)(longest - shortest)
+                           : 1;
+        double prefix = (double)sent_tokens(balancer, i, request) / request->prompt;
+        double score =
+            prefix_weight * prefix + queue_weight * queue + memory_weight * (1 - loads[i].kv);
+        equals = score > highest ? 1 : equals + (score == highest);
+        bool drawn = score == highest && gsl_rng_uniform_int(balancer->random, equals) == 0;
+        best = score > highest || drawn ? i : best;
+        highest = score > highest ? score : highest;
+    }
+    return best;
+}
+
+uint32_t balancer_choose(struct balancer *balancer, uint32_t index, const struct server_load *loads)
+{
+    const struct request *request = &balancer->requests->all[index];
+    switch (balancer->workload->routing) {
+    case ROUTE_TWO_CHOICES:
+        balancer->last = choose_of_two(balancer, loads);
+        break;
+    case ROUTE_PREFIX_LOAD:
+        balancer->last = choose_by_prefix(balancer, request, loads);
+        break;
+    case ROUTE_SCORES:
+        balancer->last = choose_by_score(balancer, request, loads);
+        break;
+    default:
+        balancer->last = choose_least(balancer, loads);
+    }
+    if (knows_prefixes(balancer)) {
+        note_sent(balancer, balancer->last, request);
+    }
+    return balancer->last;
+}

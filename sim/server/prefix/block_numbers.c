@@ -1,0 +1,301 @@
+#include "server/prefix/block_numbers.h"
+
+#include "core/array.h"
+
+#include <stdlib.h>
+
+enum { LEAST_NUMBERS = 32 }; /* are made before spare ones are looked for */
+
+/* ---- blocks of a request -------------------------------------------------------------- */
+
+static const struct request *request_of(const struct block_numbers *numbers, size_t index)
+{
+    return &numbers->of.requests->all[index];
+}
+
+/* The number of a prompt's blocks that numbered chunks cover. */
+static uint64_t shared_blocks(const struct block_numbers *numbers, size_t index)
+{
+    const struct request *request = request_of(numbers, index);
+    return request_numbered_tokens(numbers->of.requests, request) / numbers->of.block_tokens;
+}
+
+/* The number of blocks that belong to the request alone. */
+static uint64_t own_blocks(const struct block_numbers *numbers, size_t index)
+{
+    const struct request *request = request_of(numbers, index);
+    uint64_t tokens = (uint64_t)request->prompt + request->output;
+    return tokens / numbers->of.block_tokens - shared_blocks(numbers, index);
+}
+
+uint64_t block_numbers_count(const struct block_numbers *numbers, size_t index, uint64_t blocks)
+{
+    uint64_t shared = shared_blocks(numbers, index);
+    return numbers->of.runs && shared < blocks ? shared : blocks;
+}
+
+/* Read for each block of each request at each of its events: no more divisions than needed. */
+uint32_t block_numbers_read(const struct block_numbers *numbers, size_t index, uint64_t block)
+{
+    const struct request *request = request_of(numbers, index);
+    const uint32_t *chunks = request_chunks(numbers->of.requests, request);
+    uint32_t place = (uint32_t)block, per_chunk = numbers->blocks_per_chunk;
+    uint64_t shared = shared_blocks(numbers, index);
+    if (block >= shared) {
+        return numbers->own[index][block - shared];
+    }
+    if (per_chunk == 0) {
+        /* the last chunk of the block, which says what comes before it */
+        return numbers->first_shared[chunks[(place + 1) * numbers->chunks_per_block - 1]] - 1;
+    }
+    return numbers->first_shared[chunks[place / per_chunk]] - 1 + place % per_chunk;
+}
+
+uint32_t block_numbers_row(const struct block_numbers *numbers, size_t index, uint64_t block,
+                           uint64_t *length)
+{
+    uint64_t shared = shared_blocks(numbers, index), per_chunk = numbers->blocks_per_chunk;
+    uint64_t left = per_chunk > 0 && block < shared ? per_chunk - block % per_chunk : 1;
+    *length = block < shared && left > shared - block ? shared - block : left;
+    return block_numbers_read(numbers, index, block);
+}
+
+/* ---- init, release -------------------------------------------------------------------- */
+
+/* Numbers that a chunk needs: of its whole blocks, or of the block whose last chunk it is. */
+static uint32_t chunk_numbers(const struct block_numbers *numbers, uint32_t chunk)
+{
+    const struct requests *requests = numbers->of.requests;
+    uint32_t tokens = numbers->of.block_tokens;
+    if (numbers->of.chunks_recycled || requests->chunk_tokens < tokens) {
+        return numbers->rows.length; /* another chunk may get them */
+    }
+    return requests->kind[chunk].tokens / tokens;
+}
+
+/* The numbers that the chunks of all requests could need. */
+static uint64_t all_chunk_numbers(const struct block_numbers *numbers)
+{
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < numbers->of.requests->ids.count && all < UINT32_MAX; i++) {
+        all += chunk_numbers(numbers, i);
+    }
+    return all;
+}
+
+/* The numbers that the requests which may begin could need. */
+static uint64_t all_numbers(const struct block_numbers *numbers)
+{
+    const struct block_owners *of = &numbers->of;
+    uint64_t own = 0, shared = 0, all = all_chunk_numbers(numbers);
+    for (size_t i = 0; i < of->requests->count && own < UINT32_MAX; i++) {
+        const struct request *request = &of->requests->all[i];
+        if (of->server_of == NULL || of->server_of[i] == of->server) {
+            const uint32_t *chunks = request_chunks(of->requests, request);
+            own += of->runs ? 0 : own_blocks(numbers, i);
+            for (uint32_t j = 0; j < request->chunks; j++) {
+                shared += chunk_numbers(numbers, chunks[j]);
+            }
+        }
+    }
+    return own + (shared < all ? shared : all);
+}
+
+static bool check_chunks(const struct block_owners *of, struct error *why)
+{
+    uint32_t tokens = of->block_tokens, chunk_tokens = of->requests->chunk_tokens;
+    if (chunk_tokens == 0 || chunk_tokens % tokens == 0 || tokens % chunk_tokens == 0) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "blocks of %u tokens, and hashes of %u", tokens, chunk_tokens);
+    return error_expect(why, "a number of tokens that divides %u, or is a multiple of it",
+                        chunk_tokens);
+}
+
+static void relate_chunks(struct block_numbers *numbers)
+{
+    uint32_t tokens = numbers->of.block_tokens, chunk_tokens = numbers->of.requests->chunk_tokens;
+    numbers->blocks_per_chunk = chunk_tokens / tokens;
+    numbers->chunks_per_block = chunk_tokens > 0 ? tokens / chunk_tokens : 0;
+}
+
+static bool block_numbers_allocate(struct block_numbers *numbers, struct error *why)
+{
+    const struct requests *requests = numbers->of.requests;
+    numbers->own = array_zeroed(requests->count, sizeof *numbers->own, why);
+    numbers->first_shared = array_zeroed(requests->ids.count, sizeof *numbers->first_shared, why);
+    numbers->users = array_zeroed(numbers->of.chunks_recycled ? requests->ids.count : 0,
+                                  sizeof *numbers->users, why);
+    return numbers->own != NULL && numbers->first_shared != NULL && numbers->users != NULL;
+}
+
+bool block_numbers_init(struct block_numbers *numbers, const struct block_owners *of,
+                        struct error *why)
+{
+    *numbers = (struct block_numbers){.of = *of, .ones.length = 1};
+    if (!check_chunks(of, why)) {
+        return false;
+    }
+    relate_chunks(numbers);
+    numbers->rows.length = numbers->blocks_per_chunk > 0 ? numbers->blocks_per_chunk : 1;
+    uint64_t most = all_numbers(numbers);
+    numbers->most = most > 0 ? (uint32_t)most : 1;
+    if (most >= UINT32_MAX) {
+        return error_set(why, NULL, 0, "more than %u blocks of %u tokens", UINT32_MAX - 1,
+                         of->block_tokens);
+    }
+    if (!block_numbers_allocate(numbers, why)) {
+        block_numbers_release(numbers);
+        return false;
+    }
+    return true;
+}
+
+void block_numbers_release(struct block_numbers *numbers)
+{
+    for (size_t i = 0; numbers->own != NULL && i < numbers->of.requests->count; i++) {
+        free(numbers->own[i]);
+    }
+    free(numbers->own);
+    free(numbers->first_shared);
+    free(numbers->users);
+    free(numbers->ones.spare.items);
+    free(numbers->rows.spare.items);
+    free(numbers->left.items);
+    free(numbers->chunks.items);
+    *numbers = (struct block_numbers){.most = 0};
+}
+
+/* ---- giving and recycling ------------------------------------------------------------- */
+
+/* If there is no memory to note it, it is not given anew. */
+static void push_number(struct number_list *list, uint32_t number)
+{
+    struct error unseen;
+    if (array_reserve(&list->items, &list->capacity, list->count + 1, sizeof *list->items,
+                      &unseen)) {
+        list->items[list->count++] = number;
+    }
+}
+
+static uint32_t take_row(struct block_numbers *numbers, struct block_rows *rows, uint32_t length)
+{
+    uint32_t first = numbers->next;
+    if (rows->spare.count > 0) {
+        return rows->spare.items[--rows->spare.count];
+    }
+    rows->made++;
+    numbers->next += length;
+    return first;
+}
+
+/* Are more needed than are spare, and as many made as the limit says? */
+static bool is_short(const struct block_rows *rows, uint64_t needed)
+{
+    return needed > rows->spare.count && rows->made + needed - rows->spare.count > rows->limit;
+}
+
+static void set_limit(struct block_rows *rows)
+{
+    uint64_t used = rows->made - rows->spare.count;
+    uint64_t most = used + used / 2 + LEAST_NUMBERS / rows->length;
+    rows->limit = most > rows->limit ? most : rows->limit;
+}
+
+static bool are_gone(const struct block_numbers *numbers, uint32_t first, uint32_t length)
+{
+    for (uint32_t i = 0; i < length; i++) {
+        if (!numbers->gone(first + i, numbers->context)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_unclaimed(const struct block_numbers *numbers, uint32_t chunk)
+{
+    return numbers->users[chunk] == 0 &&
+           are_gone(numbers, numbers->first_shared[chunk] - 1, numbers->rows.length);
+}
+
+/* Make spare what nobody can find: own blocks of ended requests, and chunks that no request has which
+ * has begun and not ended, once they are nowhere. */
+static void collect(struct block_numbers *numbers)
+{
+    struct number_list left = numbers->left, chunks = numbers->chunks;
+    numbers->left.count = numbers->chunks.count = 0;
+    for (size_t i = 0; i < left.count; i++) {
+        bool gone = are_gone(numbers, left.items[i], 1);
+        push_number(gone ? &numbers->ones.spare : &numbers->left, left.items[i]);
+    }
+    for (size_t i = 0; i < chunks.count; i++) {
+        uint32_t chunk = chunks.items[i], *first = &numbers->first_shared[chunk];
+        if (is_unclaimed(numbers, chunk)) {
+            push_number(&numbers->rows.spare, *first - 1);
+            *first = 0;
+        } else {
+            push_number(&numbers->chunks, chunk);
+        }
+    }
+    set_limit(&numbers->ones);
+    set_limit(&numbers->rows);
+}
+
+/* Give the request numbers for its own blocks. */
+static bool give_own(struct block_numbers *numbers, size_t index, uint64_t count)
+{
+    struct error unseen;
+    uint32_t *own = array_zeroed(count, sizeof *own, &unseen);
+    for (uint64_t i = 0; own != NULL && i < count; i++) {
+        own[i] = take_row(numbers, &numbers->ones, 1);
+    }
+    numbers->own[index] = own;
+    return own != NULL;
+}
+
+bool block_numbers_give(struct block_numbers *numbers, size_t index)
+{
+    const struct request *request = request_of(numbers, index);
+    const uint32_t *chunks = request_chunks(numbers->of.requests, request);
+    bool owns = !numbers->of.runs && numbers->own[index] == NULL;
+    uint64_t own = owns ? own_blocks(numbers, index) : 0, lacking = 0;
+    for (uint32_t i = 0; i < request->chunks; i++) {
+        lacking += numbers->first_shared[chunks[i]] == 0;
+    }
+    if (numbers->of.recycled &&
+        (is_short(&numbers->ones, own) || is_short(&numbers->rows, lacking))) {
+        collect(numbers);
+    }
+    for (uint32_t i = 0; i < request->chunks; i++) {
+        uint32_t *first = &numbers->first_shared[chunks[i]];
+        if (*first == 0) {
+            *first = 1 + take_row(numbers, &numbers->rows, chunk_numbers(numbers, chunks[i]));
+            if (numbers->of.chunks_recycled) {
+                push_number(&numbers->chunks, chunks[i]);
+            }
+        }
+    }
+    return !owns || give_own(numbers, index, own);
+}
+
+void block_numbers_use(struct block_numbers *numbers, size_t index, int change)
+{
+    const struct request *request = request_of(numbers, index);
+    const uint32_t *chunks = request_chunks(numbers->of.requests, request);
+    for (uint32_t i = 0; numbers->of.chunks_recycled && i < request->chunks; i++) {
+        numbers->users[chunks[i]] += (uint32_t)change;
+    }
+}
+
+void block_numbers_leave(struct block_numbers *numbers, size_t index)
+{
+    uint64_t count = own_blocks(numbers, index);
+    if (!numbers->of.recycled || numbers->own[index] == NULL) {
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        push_number(&numbers->left, numbers->own[index][i]);
+    }
+    free(numbers->own[index]);
+    numbers->own[index] = NULL;
+}

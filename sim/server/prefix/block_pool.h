@@ -1,0 +1,79 @@
+/* The KV blocks of a GPU: who uses them, and which are evicted.
+ *
+ * A block is in one of three states:
+ *     free
+ *     taken   used by one owner and found by nobody else: it is being written, or has no hash
+ *     known   it holds the tokens of a hash, has a number, and can be shared
+ *
+ * A known block without references is idle. It is retained until room is needed; then the block
+ * that has been idle longest is evicted (LRU, as in vLLM). The pool never looks into a block.
+ */
+#ifndef SERVE_BLOCK_POOL_H
+#define SERVE_BLOCK_POOL_H
+
+#include "core/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct block_pool;
+
+/* A pool of `capacity` free blocks; numbers are below `ids`, those of runs (below) below `runs`.
+ * `on_evict` (or NULL) is called for each known block with a number that is evicted. NULL when
+ * memory is out. */
+struct block_pool *block_pool_create(uint32_t ids, uint32_t runs, uint64_t capacity,
+                                     void (*on_evict)(uint32_t id, void *context), void *context,
+                                     struct error *why);
+void block_pool_destroy(struct block_pool *pool); /* NULL is fine */
+
+bool block_pool_knows(const struct block_pool *pool, uint32_t id);
+/* Is a known block without references? */
+bool block_pool_is_idle(const struct block_pool *pool, uint32_t id);
+
+/* Blocks that block_pool_take() can give: free ones, and known ones without references. */
+uint64_t block_pool_room(const struct block_pool *pool);
+
+/* Take `count` blocks (at most the room), evicting idle ones as needed; and give them back. */
+void block_pool_take(struct block_pool *pool, uint64_t count);
+void block_pool_give_back(struct block_pool *pool, uint64_t count);
+
+/* How often a block got its first reference so far, by being named or referred to. */
+uint64_t block_pool_first_uses(const struct block_pool *pool);
+
+/* Numbers of blocks: capacity = free + taken + known. */
+struct block_census {
+    uint64_t capacity, free, taken, known;
+    uint64_t idle;       /* known, without references */
+    uint64_t references; /* to known ones */
+};
+struct block_census block_pool_census(const struct block_pool *pool);
+
+/* Add or remove a reference to a known block. */
+void block_pool_refer(struct block_pool *pool, uint32_t id);
+void block_pool_release(struct block_pool *pool, uint32_t id);
+
+/* A taken block now holds `id`: it becomes known, with one reference, its owner's. If `id` is known
+ * already, the owner refers to that block instead, and the taken block becomes free. */
+void block_pool_name(struct block_pool *pool, uint32_t id);
+
+/* ---- runs ---------------------------------------------------------------------------------
+ *
+ * The known blocks of one owner that nobody else can find have no numbers. They are a run: they
+ * become known, and get or lose their reference, from the first on, and are evicted from the last
+ * on. So a run of thousands of blocks costs as much as a block. */
+
+/* Known blocks of the run. */
+uint64_t block_pool_run_known(const struct block_pool *pool, uint32_t run);
+
+/* Add a reference to the first `count` known blocks of a run without any. All but one, at most, of
+ * the blocks that it knew must get one. */
+void block_pool_run_refer(struct block_pool *pool, uint32_t run, uint64_t count);
+
+/* The next `count` taken blocks of the owner are full: they become known, with a reference. Those
+ * that the run knows already do so in place of taken ones, which become free. */
+void block_pool_run_name(struct block_pool *pool, uint32_t run, uint64_t count);
+
+/* Remove the references of the run: its blocks are idle, the last one longest. */
+void block_pool_run_release(struct block_pool *pool, uint32_t run);
+
+#endif

@@ -1,0 +1,54 @@
+/* Replay of requests through a prefix cache without a clock: one after the other, each alone on the
+ * GPU. Its hits depend on the trace and the tiers alone, not on queues or concurrent requests.
+ */
+#ifndef SERVE_PREFIX_REPLAY_H
+#define SERVE_PREFIX_REPLAY_H
+
+#include "server/prefix/prefix_cache.h"
+
+/* Of a tier below the GPU, in blocks. */
+struct prefix_moved {
+    uint64_t loaded, saved; /* to the GPU, from the tier above */
+    uint64_t held;          /* at the end */
+};
+
+struct prefix_totals {
+    uint64_t requests; /* replayed */
+    uint64_t too_long; /* left out: longer than the GPU's blocks hold */
+    uint64_t prompt_tokens;
+    uint64_t found[PREFIX_MOST_TIERS]; /* tokens, by tier; with compute_tokens they add up to
+                                          prompt_tokens */
+    uint64_t compute_tokens;
+    struct prefix_moved moved[PREFIX_MOST_TIERS];
+    uint64_t best_tokens; /* the most that the largest lower tier could find (prefix_curve_best());
+                             only with best_known */
+    bool best_known;
+    double worth_ns; /* time of computing what lower tiers found, less that of loading it */
+};
+
+/* Replay the `count` requests `indices` on an empty cache and add the result to `totals`. */
+bool prefix_replay(const struct prefix_options *options, const struct requests *requests,
+                   const uint32_t *indices, uint32_t count, struct prefix_totals *totals,
+                   struct error *why);
+
+/* Replay all requests in their order, each on the cache of its server, of which `servers` share the
+ * last tier of `options` as a pool; add the result. */
+bool prefix_replay_shared(const struct prefix_options *options, const struct requests *requests,
+                          const uint32_t *server_of, uint32_t servers, struct prefix_totals *totals,
+                          struct error *why);
+
+/* Replay request `index` on a cache that no other request is using. Returns false and changes
+ * nothing if the GPU has no room for its tokens. */
+bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *options,
+                       size_t index, const struct request *request, struct prefix_match *match);
+
+/* Add what has moved in a cache so far, and what it holds; without what is in a pool, if `pool` is
+ * false: that is what all caches see. */
+void prefix_moved_add(struct prefix_moved moved[PREFIX_MOST_TIERS],
+                      const struct prefix_cache *cache, bool pool);
+
+/* Add the result of one request. */
+void prefix_totals_add(struct prefix_totals *totals, const struct request *request,
+                       const struct prefix_match *match);
+
+#endif

@@ -1,0 +1,116 @@
+/* The tiers of a prefix cache: the GPU's blocks, those below it, and the copies between neighbours.
+ *
+ * Copies to a tier end in the order in which they begin. Each refers to its block until it is done.
+ * For part of prefix_cache.c alone, which uses the fields, too.
+ */
+#ifndef SERVE_PREFIX_TIERS_H
+#define SERVE_PREFIX_TIERS_H
+
+#include "server/prefix/block_numbers.h"
+#include "server/prefix/block_pool.h"
+#include "server/prefix/block_queue.h"
+#include "server/prefix/block_store.h"
+#include "server/prefix/prefix_cache.h"
+
+/* A load and the tier from which it comes, in one number; 0: none. */
+static inline uint64_t tier_load(uint64_t number, uint32_t tier)
+{
+    return number * PREFIX_MOST_TIERS + tier;
+}
+
+/* The last load that brought some of a request's own blocks, from that block on. Earlier loads have
+ * ended: a request is not preempted before. */
+struct own_load {
+    uint64_t number, first;
+};
+
+struct prefix_tiers;
+
+/* A tier below the GPU. */
+struct prefix_lower {
+    struct prefix_tiers *tiers; /* all of them */
+    uint32_t number;            /* its own */
+    struct block_store *store;
+    /* Saves to it, in order. Those to tier 1 have among them blocks of ended requests that it has
+     * already and that do not cross: they wait in the queue, so that they do not become idle on the
+     * GPU before blocks of the same request that are still being saved. */
+    struct block_queue saves;
+    struct block_queue loads; /* from it; only with pins */
+    uint32_t *saving;         /* by number: pending saves of the block; NULL: saves take no time */
+    bool shared;              /* store and saving are the pool's */
+    struct prefix_counts counts;
+};
+
+/* Blocks have the same numbers in all caches that share a pool. */
+struct prefix_pool {
+    struct block_numbers numbers;
+    struct block_store *store;
+    uint32_t *saving;              /* as in prefix_lower, of all caches */
+    struct prefix_tiers **members; /* [member_count], owned */
+    size_t member_count, member_capacity;
+};
+
+struct prefix_tiers {
+    const struct prefix_options *options; /* borrowed */
+    struct block_numbers *numbers;        /* borrowed */
+    struct block_pool *gpu;
+    struct prefix_lower lower[PREFIX_MOST_TIERS]; /* [1, count); of others only counts are used */
+    uint32_t count;                               /* with the GPU */
+    uint8_t *asked;       /* by number: requests that held it; NULL: not counted */
+    uint8_t *source;      /* by number of a block just found below the GPU: its nearest tier;
+                                      NULL: there is one at most */
+    uint64_t *brought_by; /* by number of a block known to the GPU: its tier_load(); NULL if
+                                      the GPU retains none */
+    struct own_load *loads_of_own; /* by request; NULL: own blocks have numbers, they are no runs */
+    uint64_t saves;                /* begun so far, to all tiers */
+    bool failed;                   /* memory was out */
+};
+
+/* Whose blocks get numbers, and which are recycled. Requests' own blocks are runs of the pool if numbers
+ * may be recycled, so that nobody asks for those of ended requests, and no lower tier looks at blocks
+ * one by one. */
+struct block_owners prefix_tiers_owners(const struct prefix_options *options,
+                                        const struct requests *requests);
+
+/* `numbers` is initialised. After a failure the caller releases what there is. */
+bool prefix_tiers_init(struct prefix_tiers *tiers, const struct prefix_options *options,
+                       struct block_numbers *numbers, struct error *why);
+void prefix_tiers_release(struct prefix_tiers *tiers); /* a zeroed struct is fine */
+
+/* Pending copies that refer to blocks of a tier: those of all caches, if it is shared. */
+uint64_t prefix_tiers_held(const struct prefix_tiers *tiers, uint32_t tier);
+
+/* The nearest tier below the GPU that has the block, and to which its copy has arrived; 0: none. */
+uint32_t prefix_tiers_find(const struct prefix_tiers *tiers, uint32_t id);
+
+/* The same when a request has just found the block. */
+uint32_t prefix_tiers_source(const struct prefix_tiers *tiers, uint32_t id);
+
+/* Touch a block that tier 1 has, or offer it one that it lacks. */
+void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t id);
+
+/* Refer to the block, which a request found, on the GPU. It is loaded, if it is not there: queue
+ * that with pins. */
+void prefix_tiers_use(struct prefix_tiers *tiers, uint32_t id);
+
+/* The block counts as used in every lower tier that has it. */
+void prefix_tiers_touch(struct prefix_tiers *tiers, uint32_t id);
+
+/* The block on its way to the GPU passes the tiers above its source, some of which take it. */
+void prefix_tiers_pass(struct prefix_tiers *tiers, uint32_t id);
+
+/* Queue a save of the block to tier 1 that does not cross (see `saves`). */
+void prefix_tiers_wait(struct prefix_tiers *tiers, uint32_t id);
+
+/* prefix_saved() and prefix_loaded() */
+void prefix_tiers_saved(struct prefix_tiers *tiers, uint32_t tier, uint64_t count);
+void prefix_tiers_loaded(struct prefix_tiers *tiers, uint32_t tier, uint64_t count);
+
+/* Count one more request that held the full block. */
+void prefix_tiers_count(struct prefix_tiers *tiers, uint32_t id);
+
+/* Make a taken block known, if the GPU retains blocks. `load`, a tier_load(), brings its KV; 0:
+ * the KV is there. */
+void prefix_tiers_name(struct prefix_tiers *tiers, uint32_t id, uint64_t load);
+
+#endif

@@ -1,0 +1,45 @@
+/* One line of a file of requests, between parser and list. Private to this folder. */
+#ifndef SERVE_REQUEST_LINE_H
+#define SERVE_REQUEST_LINE_H
+
+#include "server/requests/requests.h"
+#include "trace/csv/csv_reader.h"
+
+struct request_line {
+    double arrival_s; /* NAN: the line does not say */
+    uint64_t prompt, output;
+    uint16_t turn; /* of a session (struct request) */
+    int64_t think_ns;
+    uint32_t hash_tokens; /* of a whole chunk; set before the line is parsed */
+    uint32_t hashes;      /* 0: the prompt's content is unknown */
+    uint32_t shared;      /* the first of these, which other prompts may have */
+    uint64_t *hash;       /* [hashes] owned by the reader of the file */
+    size_t hash_capacity;
+    bool failed; /* the recorded request failed: skip the line */
+};
+
+/* Parse the line that `reader` read last. */
+typedef bool (*request_parse)(struct csv_reader *reader, struct request_line *line,
+                              struct error *why);
+
+struct request_format {
+    request_parse parse;
+    uint32_t hash_tokens; /* tokens of a chunk, unless the caller says; 0: it has no hashes */
+    bool queued;          /* arrivals are stamps of the engine's queue */
+};
+
+/* The format of a file whose first line `reader` has just read; NULL if the file is neither JSON
+ * lines nor a known table. A table begins with its head, JSON lines with a request. */
+const struct request_format *request_json_format(const struct csv_reader *reader);
+const struct request_format *request_csv_format(struct csv_reader *reader);
+
+/* May another request be added? False: `stop` is raised, or all would take too much memory. */
+bool requests_have_room(const struct requests *requests, const struct stop_flag *stop,
+                        const struct csv_reader *reader, struct error *why);
+
+/* Check a line against the requests before it and append it. `*origin_s` is the arrival of the
+ * first request, NAN before there is one. */
+bool requests_add(struct requests *requests, const struct request_line *line, double *origin_s,
+                  const struct csv_reader *reader, struct error *why);
+
+#endif

@@ -1,0 +1,148 @@
+/* Requests: the arrival of each, the lengths of its prompt and its output, and the chunks of tokens
+ * that its prompt consists of.
+ *
+ * A chunk is a run of tokens. Its hash covers its tokens and all tokens before it, so that equal
+ * chunks mean equal beginnings. Chunks are numbered by first appearance; a number always has the
+ * same predecessor and the same length. The last chunk of a prompt may be shorter than the others.
+ * The chunks at a prompt's end that are known to be in no other prompt have no numbers, because
+ * nobody looks for them: a workload of a million requests has tens of millions.
+ *
+ * Published formats that can be read (the first line tells which one it is):
+ *   Mooncake     JSON lines: timestamp (ms), input_length, output_length, hash_ids of 512 tokens
+ *   Bailian      JSON lines: chat_id, timestamp (s), input_length, output_length, hash_ids of 16
+ *                tokens, each of its own block alone
+ *   LLMServingSim  JSON lines: arrival_time_ns, input_toks, output_toks, input_tok_ids
+ *   Azure        CSV: TIMESTAMP (date and time), ContextTokens, GeneratedTokens
+ *   BurstGPT     CSV: Timestamp (s), Model, Request tokens, Response tokens, Total tokens, Log Type
+ *   vLLM-style   CSV: arrived_at (s), num_prefill_tokens, num_decode_tokens
+ *   a server's   JSON lines: arrival_time (s), input_toks, output_toks, input_tok_ids; without
+ *                arrival_time, queued_ts (s), when the engine's scheduler got the request
+ *   a benchmark's  one JSON object with lists (requests_benchmark.h)
+ * In JSON lines, hashes, token ids and times may be absent. A time is in all lines or in none.
+ */
+#ifndef SERVE_REQUESTS_H
+#define SERVE_REQUESTS_H
+
+#include "core/error.h"
+#include "core/stop_flag.h"
+#include "trace/csv/csv_reader.h"
+#include "trace/ids.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Most tokens of a prompt or an output; a longer one is an error in the file. */
+enum { REQUEST_MOST_TOKENS = 1 << 27 };
+
+/* Latest arrival in seconds: the year 2223 in Unix time, which files may use. Fits int64_t ns. */
+#define REQUEST_MOST_ARRIVAL_S 8e9
+
+struct request {
+    int64_t arrival_ns;      /* since the first request; not before the previous one */
+    uint32_t prompt, output; /* tokens, at least 1 each */
+    uint64_t first_chunk;    /* its chunks are requests.chunks[first_chunk ...] */
+    uint32_t chunks;         /* those with numbers; 0: none */
+    uint16_t turn;           /* of its session, from 0. A later turn stands behind the turn before,
+                                and arrives when that one has ended */
+    bool known;              /* the prompt's content is */
+    int64_t think_ns;        /* and its user has thought for so long */
+};
+
+static inline uint64_t request_tokens(const struct request *request)
+{
+    return (uint64_t)request->prompt + request->output;
+}
+
+/* Tokens of the request whose KV is stored: all but the last output token, which ends it. */
+static inline uint64_t request_kept_tokens(const struct request *request)
+{
+    return (uint64_t)request->prompt + request->output - 1;
+}
+
+/* Chunks of all prompts, as the file hashes them, with and without numbers; and those of them that
+ * an earlier prompt had, which a cache that keeps everything finds. */
+struct requests_hashed {
+    uint64_t all, hits;
+    uint64_t full, full_hits; /* those as long as a whole chunk */
+    uint64_t distinct_tokens; /* tokens of chunks that no earlier prompt had */
+};
+
+struct requests {
+    struct request *all;
+    size_t count, capacity;
+    uint32_t *chunks; /* numbers of chunks; lists that begin alike may share their beginning */
+    size_t chunk_count, chunk_capacity;
+    uint32_t chunk_tokens;      /* of a whole chunk; 0: no prompt's content is known */
+    bool sessions;              /* some requests are later turns */
+    bool arrive;                /* the file has arrival times; else all are 0 */
+    bool queued;                /* they are stamps of the engine's queue, behind its API process */
+    struct dense_ids ids;       /* the number of each hash */
+    struct request_chunk *kind; /* [ids.count] by number */
+    size_t kind_capacity;
+    struct requests_hashed hashed;
+    uint64_t content; /* hash of the file's bytes */
+    uint64_t skipped; /* requests that failed when they were recorded (BurstGPT) */
+};
+
+/* The request's chunks; NULL if it has none. */
+static inline const uint32_t *request_chunks(const struct requests *requests,
+                                             const struct request *request)
+{
+    return request->chunks > 0 ? &requests->chunks[request->first_chunk] : NULL;
+}
+
+/* Tokens at the prompt's beginning whose chunks have numbers. */
+static inline uint64_t request_numbered_tokens(const struct requests *requests,
+                                               const struct request *request)
+{
+    uint64_t tokens = (uint64_t)request->chunks * requests->chunk_tokens;
+    return tokens < request->prompt ? tokens : request->prompt;
+}
+
+/* What a chunk's number stands for. */
+struct request_chunk {
+    uint32_t before; /* the chunk in front, UINT32_MAX for a prompt's first */
+    uint32_t tokens;
+    uint32_t place; /* in requests.chunks, behind those before it */
+};
+
+struct requests_options {
+    uint64_t limit;       /* most requests that are read; 0: all */
+    uint32_t hash_tokens; /* tokens that a hash stands for, or into which token ids are cut; 0: the
+                             format's */
+    uint64_t seed;        /* of requests that are made up (synthetic.h); 0 for files */
+    const struct stop_flag *stop; /* ends the reading once it is raised; NULL: nothing does */
+};
+
+/* Read requests from the file at `path`. A line is at fault if it is malformed, arrives before the
+ * previous request, has no tokens, or contradicts the hashes of earlier lines. The hash of a
+ * prompt's last, shorter chunk may be absent: that chunk then equals no other. Faults are added to
+ * `complaints` (the caller's, zeroed) and make the call fail. The caller calls requests_release()
+ * after success; on failure `out` is empty. */
+bool requests_read(const char *path, const struct requests_options *options, struct requests *out,
+                   struct complaints *complaints, struct error *why);
+void requests_release(struct requests *requests);
+
+/* Multiply all times between arrivals by `scale` (2: half the rate). Fails and changes nothing if
+ * the last request would arrive after REQUEST_MOST_ARRIVAL_S. */
+bool requests_stretch(struct requests *requests, double scale, struct error *why);
+
+/* Tokens of the longest request; 0 without requests. */
+uint64_t requests_longest(const struct requests *requests);
+
+/* What prompts share: tokens that a prompt's beginning has in common with earlier ones. */
+struct requests_shared {
+    uint64_t beginnings; /* different first chunks of prompts, shared or not */
+    double tokens;       /* of a prompt that is not the first of its beginning, in the mean */
+};
+
+/* What an endless prefix cache would find; zeros if no prompt's content is known. False: out of
+ * memory. */
+bool requests_share(const struct requests *requests, struct requests_shared *out,
+                    struct error *why);
+
+/* Remove the requests with more than `most` tokens, and return their number. The others keep their
+ * order and their arrivals. Turns of a session grow, so the turns that are kept are its first. */
+size_t requests_refuse(struct requests *requests, uint64_t most);
+
+#endif

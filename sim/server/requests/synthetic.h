@@ -1,0 +1,47 @@
+/* Requests made up from a few numbers, where there is no file of them:
+ *
+ *   synthetic:prompt=1000,output=200,prompt_spread=50%,output_spread=80%,prefix=512,prefixes=4
+ *
+ *   lengths                   sharegpt or sharegpt-sglang: prompts and outputs of that data set
+ *                             (length_sets.h), scaled to `prompt` and `output` if these are stated
+ *   prompt, output            tokens in the mean; needed without `lengths`. Of a range, such as
+ *                             512-1536, each number is as likely
+ *   prompt_spread,            their standard deviation as a share of the mean, of a log-normal
+ *   output_spread             distribution; 0: all are equal. Not of a range
+ *   prefix                    tokens that prompts begin with, of one of `prefixes` (1) kinds, each
+ *                             as likely; part of `prompt`. Only whole chunks of them are shared
+ *   turns                     requests of a session (1): a later prompt is the conversation so far
+ *                             and a message of `prompt` less `prefix` tokens
+ *   think                     mean time between an answer and the session's next request, of an
+ *                             exponential distribution (0s)
+ *   requests                  how many in all (1000)
+ *
+ * The next turn does not find the KV of an answer, as in recorded files: the answer's tokens are
+ * computed again as part of the next prompt, and found from then on. Requests have no arrival
+ * times. The same text and seed give the same requests.
+ */
+#ifndef SERVE_SYNTHETIC_H
+#define SERVE_SYNTHETIC_H
+
+#include "server/requests/requests.h"
+
+#include <stdbool.h>
+
+/* As many as there are by default. */
+enum { SYNTHETIC_REQUESTS = 1000 };
+
+/* Does a workload's name ask for made-up requests? */
+bool synthetic_is(const char *name);
+
+/* Does the name of made-up requests state this key, such as "turns"? */
+bool synthetic_says(const char *name, const char *key);
+
+/* Are all requests equally long? `name` is a text that synthetic_make() takes. */
+bool synthetic_is_even(const char *name);
+
+/* Make the requests that `name` asks for, from options->seed. A fault is one in the text, and has
+ * no place. The caller calls requests_release() after success; on failure `out` is empty. */
+bool synthetic_make(const char *name, const struct requests_options *options, struct requests *out,
+                    struct error *why);
+
+#endif

@@ -1,0 +1,277 @@
+/* The queue is `indices` from `next` to `arrived`, behind the preempted sequences. */
+#include "server/schedule.h"
+
+#include "server/reserve.h"
+#include "server/server_copies.h"
+
+uint64_t sequence_known_tokens(const struct server *server, const struct sequence *sequence)
+{
+    return (uint64_t)server->requests->all[sequence->index].prompt + sequence->generated;
+}
+
+/* ---- the queue ------------------------------------------------------------------------ */
+
+/* Can the request never run, because the GPU has too few blocks for its tokens? */
+static bool is_too_long(const struct server *server, uint32_t index)
+{
+    return request_kept_tokens(&server->requests->all[index]) > server->all_blocks_tokens;
+}
+
+int64_t schedule_next_arrival(const struct server *server)
+{
+    return server->arrived < server->count ? server->ready_ns : INT64_MAX;
+}
+
+uint32_t schedule_waiting(const struct server *server)
+{
+    return server->arrived - server->next + server->put_back_count;
+}
+
+void schedule_notice(struct server *server)
+{
+    if (server->arrived < server->count) {
+        uint32_t index = server->indices[server->arrived];
+        server->ready_ns =
+            api_notice(&server->api, &server->options.path, server->served[index].arrived_ns,
+                       server->requests->all[index].prompt);
+    }
+}
+
+void schedule_arrive(struct server *server, int64_t until_ns)
+{
+    while (schedule_next_arrival(server) <= until_ns) {
+        uint32_t index = server->indices[server->arrived++];
+        if (!is_too_long(server, index)) {
+            waits_charge(&server->served[index].waits, WAIT_API, server->ready_ns);
+        }
+        schedule_notice(server);
+    }
+    uint32_t waiting = schedule_waiting(server);
+    server->totals->most_waiting =
+        waiting > server->totals->most_waiting ? waiting : server->totals->most_waiting;
+}
+
+/* The front of the queue; false when it is empty. Requests that can never run leave it. */
+static bool queue_front(struct server *server, struct sequence *front)
+{
+    if (server->put_back_count > 0) {
+        *front = server->put_back[server->put_back_count - 1];
+        return true;
+    }
+    while (server->next < server->arrived && is_too_long(server, server->indices[server->next])) {
+        server->served[server->indices[server->next++]].too_long = true;
+        server->ended++;
+    }
+    if (server->next == server->arrived) {
+        return false;
+    }
+    *front = (struct sequence){.index = server->indices[server->next]};
+    return true;
+}
+
+static void schedule_queue_pop(struct server *server)
+{
+    if (server->put_back_count > 0) {
+        server->put_back_count--;
+    } else {
+        server->next++;
+    }
+}
+
+/* ---- scheduling ----------------------------------------------------------------------- */
+
+/* Begin to copy out a sequence's KV, if the host has room. Returns its tokens, or 0. */
+static uint64_t swap_out(struct server *server, const struct sequence *sequence)
+{
+    uint32_t block = prefix_block_tokens(server->cache);
+    uint64_t blocks = (sequence->computed + block - 1) / block;
+    if (blocks == 0 || blocks > server->swap_left || sequence->load[1] > server->in[1].done) {
+        return 0;
+    }
+    server->swap_left -= blocks;
+    server->totals->swapped_blocks += blocks;
+    server->served[sequence->index].swaps++;
+    server->freeing = server_save_tokens(server, 1, sequence->computed, (struct copy_blocks){0});
+    return sequence->computed;
+}
+
+/* Preempt the running sequence that was admitted last: it goes to the front of the queue. */
+static void put_back_last(struct server *server)
+{
+    struct sequence sequence = server->running[--server->running_count];
+    struct served *served = &server->served[sequence.index];
+    uint64_t swapped = swap_out(server, &sequence);
+    prefix_end(server->cache, sequence.index, false);
+    served->preemptions++;
+    waits_charge(&served->waits, WAIT_LOAD, server->now_ns); /* the rest is charged already */
+    server->put_back[server->put_back_count++] = (struct sequence){.index = sequence.index,
+                                                                   .generated = sequence.generated,
+                                                                   .was_put_back = true,
+                                                                   .swapped = swapped};
+}
+
+/* The tokens of a sequence in this step: what it wants, what a chunk may have, what is left. */
+static uint32_t chunk_of(const struct server *server, uint64_t wanted, uint32_t budget)
+{
+    uint32_t chunk = server->options.chunk_tokens;
+    uint32_t most = chunk > 0 && chunk < budget ? chunk : budget;
+    return wanted < most ? (uint32_t)wanted : most;
+}
+
+/* Which sequences a step may compute. */
+enum schedule_kind { PROMPTS = 1, DECODES = 2 };
+
+/* Give running sequences of these kinds their next tokens; preempt others if there is no room.
+ * Returns the tokens that the step has left. */
+static uint32_t schedule_running(struct server *server, int kinds, uint32_t budget, bool *made_room)
+{
+    for (uint32_t i = 0; i < server->running_count; i++) {
+        struct sequence *sequence = &server->running[i];
+        uint64_t wanted = sequence_known_tokens(server, sequence) - sequence->computed;
+        uint64_t held = prefix_held(server->cache, sequence->index);
+        enum schedule_kind kind = sequence->generated == 0 || wanted > 1 ? PROMPTS : DECODES;
+        sequence->chunk = 0;
+        if ((kinds & (int)kind) == 0) {
+            continue;
+        }
+        sequence->chunk = chunk_of(server, wanted, budget);
+        while (i < server->running_count &&
+               !prefix_grow(server->cache, sequence->index, sequence->computed + sequence->chunk)) {
+            put_back_last(server);
+            *made_room = true;
+        }
+        if (i < server->running_count) {
+            if (prefix_held(server->cache, sequence->index) > held) {
+                server_copy_saves(server);
+                sequence->room = server_copies_in_the_way(server);
+            }
+            sequence->chunk = sequence_has_room(server, sequence) ? sequence->chunk : 0;
+            budget -= sequence->chunk;
+        }
+    }
+    return budget;
+}
+
+static void note_match(const struct server *server, const struct prefix_match *match)
+{
+    struct series *series = server->options.series;
+    for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
+        series_add(series, SERIES_FOUND + k, server->now_ns, (double)match->found[k]);
+    }
+}
+
+/* Take blocks for the front of the queue; false if there is no room.
+ *   load  out: tokens to load from each tier
+ *   room  out: swap blocks that hold its KV on the host */
+static bool schedule_begin(struct server *server, struct sequence *front, uint32_t budget,
+                           uint64_t *load, uint64_t *room)
+{
+    uint64_t known = sequence_known_tokens(server, front);
+    struct served *served = &server->served[front->index];
+    struct prefix_match match;
+    if (front->swapped > 0) {
+        uint32_t block = prefix_block_tokens(server->cache);
+        if (!prefix_restore(server->cache, front->index, known, front->swapped, budget, &load[1])) {
+            return false;
+        }
+        *room = (front->swapped + block - 1) / block;
+        front->computed = front->swapped;
+        front->swapped = 0;
+        return true;
+    }
+    if (!prefix_begin(server->cache, front->index, known, budget, &match)) {
+        return false;
+    }
+    if (served->scheduled_ns < 0) {
+        served->match = match;
+        note_match(server, &match);
+    }
+    front->computed = known - match.compute_tokens;
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        load[k] = match.found[k];
+    }
+    return true;
+}
+
+/* Admit the front of the queue with at most `budget` tokens; false if there is no room. */
+static bool schedule_admit(struct server *server, struct sequence *front, uint32_t *budget)
+{
+    uint64_t load[PREFIX_MOST_TIERS] = {0}, loaded[PREFIX_MOST_TIERS], room = 0;
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        loaded[k] = prefix_counts(server->cache, k).loaded;
+    }
+    struct served *served = &server->served[front->index];
+    if (!schedule_begin(server, front, *budget, load, &room)) {
+        return false;
+    }
+    schedule_queue_pop(server);
+    server_copy_saves(server);
+    waits_charge(&served->waits, front->was_put_back ? WAIT_PREEMPTED : WAIT_QUEUE, server->now_ns);
+    served->scheduled_ns = served->scheduled_ns < 0 ? server->now_ns : served->scheduled_ns;
+    front->room = server_copies_in_the_way(server);
+    server->swap_left += load[1] > 0 ? 0 : room; /* all its KV is still on the GPU */
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        loaded[k] = prefix_counts(server->cache, k).loaded - loaded[k];
+        if (load[k] > 0) {
+            server_load_tokens(server, k, load[k],
+                               (struct copy_blocks){loaded[k], k == 1 ? room : 0});
+        }
+        /* Its own load, or one begun by another request for blocks that it found. */
+        front->load[k] = prefix_load(server->cache, front->index, k);
+    }
+    if (!sequence_is_ready(server, front)) {
+        server->loading[server->loading_count++] = *front;
+        return true;
+    }
+    uint64_t left = sequence_known_tokens(server, front) - front->computed;
+    front->chunk = chunk_of(server, left, *budget);
+    *budget -= front->chunk;
+    server->running[server->running_count++] = *front;
+    return true;
+}
+
+/* Does the step have room for the whole prompt, where it may not be divided? One that is longer than
+ * a step is divided nevertheless: else it would wait for ever. */
+static bool prompt_fits(const struct server *server, const struct sequence *front, uint32_t budget)
+{
+    return !server->options.path.whole_prompts || budget == server->options.batched_tokens ||
+           sequence_known_tokens(server, front) <= budget;
+}
+
+static void admit_waiting(struct server *server, uint32_t budget)
+{
+    struct sequence front;
+    double reserved = reserve_begin(server);
+    while (budget > 0 &&
+           server->running_count + server->loading_count < server->options.sequences &&
+           queue_front(server, &front) && prompt_fits(server, &front, budget) &&
+           reserve_fits(server, &front, &reserved) && schedule_admit(server, &front, &budget)) {
+    }
+}
+
+/* Does the step compute anything yet? */
+static bool has_work(const struct server *server)
+{
+    for (uint32_t i = 0; i < server->running_count; i++) {
+        if (server->running[i].chunk > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void schedule_step(struct server *server)
+{
+    bool made_room = false, alone = server->options.path.prompts_alone;
+    uint32_t budget = schedule_running(server, alone ? PROMPTS : PROMPTS | DECODES,
+                                       server->options.batched_tokens, &made_room);
+    if (!made_room) {
+        admit_waiting(server, budget);
+    }
+    if (alone && !has_work(server)) {
+        schedule_running(server, DECODES, UINT32_MAX, &made_room);
+        if (has_work(server)) {
+            reserve_decode(server, made_room);
+        }
+    }
+}

@@ -1,0 +1,404 @@
+/* Each iteration is an event: time passes until something changes, requests arrive, the scheduler
+ * runs, then a step runs. The conservation laws are checked in the middle of each event and after
+ * the last (conservation.h). */
+#include "server/server_state.h"
+
+#include "core/array.h"
+#include "server/conservation.h"
+#include "server/layered.h"
+#include "server/schedule.h"
+#include "server/server_copies.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double kv_share(const struct server *server)
+{
+    double room = (double)prefix_room(server->cache);
+    return server->all_blocks > 0 ? 1 - room / (double)server->all_blocks : 0;
+}
+
+/* ---- a step --------------------------------------------------------------------------- */
+
+/* The flows over which copies are pending. */
+static void find_pending(const struct server *server, bool pending[SERVER_FLOWS])
+{
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        pending[flow_loaded(k)] = server_copies_pend(&server->in[k]);
+        pending[flow_saved(k)] = server_copies_pend(&server->out[k]);
+    }
+}
+
+static struct step_load read_load(const struct server *server)
+{
+    struct step_load load = {
+        .chunks = server->chunks,
+    };
+    find_pending(server, load.pending);
+    for (uint32_t i = 0; i < server->running_count; i++) {
+        const struct sequence *sequence = &server->running[i];
+        if (sequence->chunk == 1 && sequence->generated > 0) {
+            uint64_t tokens = sequence->computed + 1;
+            load.decodes++;
+            load.decode_tokens += tokens;
+            load.decode_squares += (double)tokens * (double)tokens;
+            load.longest = tokens > load.longest ? tokens : load.longest;
+        } else if (sequence->chunk > 0) {
+            server->chunks[load.chunk_count++] =
+                (struct step_chunk){.start = sequence->computed, .tokens = sequence->chunk};
+            load.written_bytes += server->options.written_bytes * sequence->chunk;
+        }
+    }
+    return load;
+}
+
+/* Charge the step, which ends now, to the sequence. */
+static void charge_step(const struct server *server, const struct sequence *sequence,
+                        const struct step_time *time)
+{
+    struct waits *waits = &server->served[sequence->index].waits;
+    waits_charge(waits, sequence->was_put_back ? WAIT_PREEMPTED : WAIT_LOAD,
+                 server->now_ns - time->ns);
+    if (sequence->was_put_back) {
+        waits_charge(waits, WAIT_PREEMPTED, server->now_ns);
+    } else if (sequence->chunk == 0 && sequence->room > 0) {
+        waits_charge(waits, WAIT_LOAD, server->now_ns);
+    } else if (sequence->chunk == 0) {
+        waits_charge(waits, WAIT_OTHERS, server->now_ns);
+    } else if (sequence->generated == 0) {
+        waits_charge(waits, WAIT_PREFILL, server->now_ns);
+    } else {
+        waits_charge_decode(waits, time->ns, time->others_ns, time->stall_ns);
+    }
+}
+
+/* A token has reached its client. */
+static void take_token(const struct server *server, uint32_t index, int64_t at_ns)
+{
+    struct served *served = &server->served[index];
+    if (served->first_token_ns < 0) {
+        served->first_token_ns = at_ns;
+    } else if (server->options.gaps != NULL && index >= server->options.warm) {
+        gaps_add(server->options.gaps, at_ns - served->last_token_ns);
+    }
+    served->last_token_ns = at_ns;
+}
+
+/* The sequence has computed its chunk. Returns true if it has ended. */
+static bool step_sequence(struct server *server, struct sequence *sequence)
+{
+    struct served *served = &server->served[sequence->index];
+    sequence->computed += sequence->chunk;
+    prefix_fill(server->cache, sequence->index, sequence->computed);
+    if (sequence->computed < sequence_known_tokens(server, sequence)) {
+        return false;
+    }
+    sequence->generated++;
+    sequence->was_put_back = false;
+    series_add(server->options.series, SERIES_OUTPUT, server->now_ns - 1, 1);
+    int64_t replied_ns = api_reply(&server->api, &server->options.path, server->now_ns);
+    take_token(server, sequence->index, replied_ns);
+    if (sequence->generated < server->requests->all[sequence->index].output) {
+        return false;
+    }
+    served->end_ns = replied_ns;
+    waits_charge(&served->waits, WAIT_API, replied_ns);
+    server->ended++;
+    prefix_end(server->cache, sequence->index, true);
+    return true;
+}
+
+static void finish_step(struct server *server, uint32_t computing, const struct step_time *time)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < server->running_count; i++) {
+        struct sequence sequence = server->running[i];
+        if (i < computing) {
+            charge_step(server, &sequence, time);
+        }
+        if (i >= computing || sequence.chunk == 0 || !step_sequence(server, &sequence)) {
+            server->running[kept++] = sequence;
+        }
+    }
+    server->running_count = kept;
+}
+
+/* Let `ns` pass: copies run at these rates, and `computing` sequences are in a step. */
+static void pass(struct server *server, int64_t ns, const double rate[SERVER_FLOWS],
+                 uint32_t computing)
+{
+    struct series *series = server->options.series;
+    int64_t start = server->now_ns, end = start + ns;
+    series_hold(series, SERIES_WAITING, start, end, schedule_waiting(server));
+    /* Without a step, running sequences wait for blocks that are being copied out. */
+    series_hold(series, SERIES_LOADING, start, end,
+                server->loading_count + (computing == 0 ? server->running_count : 0));
+    series_hold(series, SERIES_RUNNING, start, end, computing);
+    series_hold(series, SERIES_BLOCKS, start, end,
+                (double)(server->all_blocks - prefix_room(server->cache)));
+    server_pass_copies(server, ns, rate);
+    server->now_ns = end;
+}
+
+/* Lengthen a step whose layers load, or write, one after the other for `link_ns` in all. */
+static void stretch(struct step_time *time, double link_ns, uint32_t layers)
+{
+    int64_t ns = (int64_t)ceil(layered_ns((double)time->ns, link_ns, layers));
+    time->others_ns += ns - time->ns;
+    time->ns = ns;
+}
+
+/* The step ends when the KV of its chunks has left. */
+static void wait_for_writes(const struct server *server, double bytes, struct step_time *time)
+{
+    uint32_t layers = server->options.written_layers;
+    if (bytes > 0) {
+        stretch(time, server->clock.start_ns[1] * layers + bytes / time->rate[flow_saved(1)] * 1e9,
+                layers);
+    }
+}
+
+/* If layers wait for their own part, the step waits for the last load of its sequences. */
+static void wait_for_layers(const struct server *server, struct step_time *time)
+{
+    double load_ns = 0;
+    for (uint32_t k = 1; k < server->tiers && server->options.layers > 0; k++) {
+        uint64_t last = 0;
+        for (uint32_t i = 0; i < server->running_count; i++) {
+            const struct sequence *sequence = &server->running[i];
+            last = sequence->chunk > 0 && sequence->load[k] > last ? sequence->load[k] : last;
+        }
+        load_ns = fmax(load_ns, copies_time(&server->in[k], last, time->rate[flow_loaded(k)]));
+    }
+    if (load_ns > 0) {
+        stretch(time, load_ns, server->options.layers);
+    }
+}
+
+static bool server_run_step(struct server *server, const struct step_load *load, struct error *why)
+{
+    struct step_time time = {.ns = 0};
+    struct series *series = server->options.series;
+    uint32_t computing = server->running_count;
+    server->kv_before = kv_share(server);
+    if (!server->clock.step(server->clock.context, load, &time, why)) {
+        return false;
+    }
+    wait_for_layers(server, &time);
+    wait_for_writes(server, load->written_bytes, &time);
+    pass(server, time.ns, time.rate, computing);
+    series_spread(series, SERIES_FETCHED, server->now_ns - time.ns, server->now_ns,
+                  time.fetched_bytes);
+    series_spread(series, SERIES_WRITTEN, server->now_ns - time.ns, server->now_ns,
+                  load->written_bytes);
+    for (uint32_t i = 0; i < load->chunk_count; i++) {
+        series_add(series, SERIES_PROMPT, server->now_ns - 1, load->chunks[i].tokens);
+    }
+    server->totals->busy_ns += time.ns;
+    server->totals->steps++;
+    finish_step(server, computing, &time);
+    server_copy_saves(server);
+    return true;
+}
+
+/* Time until a current copy ends; INFINITY if there is none, or nobody waits. What is saved twice
+ * waits for the first time. */
+static double next_copy_ns(const struct server *server, const double rate[SERVER_FLOWS])
+{
+    bool awaited = server->loading_count + server->running_count + schedule_waiting(server) > 0;
+    double ns = INFINITY;
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        const struct copies *in = &server->in[k], *out = &server->out[k];
+        if (awaited && server_copies_pend(in)) {
+            ns = fmin(ns, copies_time(in, in->done + 1, rate[flow_loaded(k)]));
+        }
+        if ((awaited || server->tiers > 2) && server_copies_pend(out)) {
+            ns = fmin(ns, copies_time(out, out->done + 1, rate[flow_saved(k)]));
+        }
+    }
+    return ceil(ns);
+}
+
+/* The rates of copies while nothing computes. */
+static void idle_rates(const struct server *server, double rate[SERVER_FLOWS])
+{
+    bool pending[SERVER_FLOWS] = {false};
+    double most[SERVER_FLOWS];
+    find_pending(server, pending);
+    for (uint32_t flow = 0; flow < SERVER_FLOWS; flow++) {
+        most[flow] = pending[flow] ? INFINITY : 0;
+    }
+    way_shares_find(server->clock.shares, most, rate);
+}
+
+/* When an idle server has something to do again: at the end of a copy, if somebody waits, or at the
+ * next arrival. */
+static int64_t idle_until(const struct server *server)
+{
+    double rate[SERVER_FLOWS];
+    idle_rates(server, rate);
+    double copy_ns = next_copy_ns(server, rate);
+    int64_t copied = isfinite(copy_ns) ? server->now_ns + (int64_t)copy_ns : INT64_MAX;
+    int64_t arrival = schedule_next_arrival(server);
+    return copied < arrival ? copied : arrival;
+}
+
+/* Nothing computes until the iteration is due. */
+static void pass_idle(struct server *server)
+{
+    double rate[SERVER_FLOWS];
+    idle_rates(server, rate);
+    pass(server, server->due_ns - server->now_ns, rate, 0);
+}
+
+/* ---- iterations ----------------------------------------------------------------------- */
+
+struct server *server_create(const struct server_options *options, const struct step_clock *clock,
+                             const struct requests *requests, struct prefix_cache *cache,
+                             struct served *served, struct server_totals *totals, struct error *why)
+{
+    struct server *server = array_zeroed(1, sizeof *server, why);
+    if (server == NULL) {
+        return NULL;
+    }
+    *server = (struct server){
+        .options = *options,
+        .clock = *clock,
+        .requests = requests,
+        .cache = cache,
+        .tiers = prefix_census(cache).count > 2 ? prefix_census(cache).count : 2,
+        .all_blocks = prefix_room(cache),
+        .all_blocks_tokens = prefix_room(cache) * prefix_block_tokens(cache),
+        .served = served,
+        .totals = totals,
+        .swap_left = options->swap_blocks,
+        .due_ns = INT64_MAX,
+        .idle = true,
+    };
+    *totals = (struct server_totals){.steps = 0};
+    server->running = array_zeroed(options->sequences, sizeof *server->running, why);
+    server->loading = array_zeroed(options->sequences, sizeof *server->loading, why);
+    server->put_back = array_zeroed(options->sequences, sizeof *server->put_back, why);
+    server->chunks = array_zeroed(options->sequences, sizeof *server->chunks, why);
+    if (server->running == NULL || server->loading == NULL || server->put_back == NULL ||
+        server->chunks == NULL) {
+        server_destroy(server);
+        return NULL;
+    }
+    return server;
+}
+
+void server_destroy(struct server *server)
+{
+    if (server == NULL) {
+        return;
+    }
+    free(server->indices);
+    free(server->chunks);
+    free(server->running);
+    free(server->loading);
+    free(server->put_back);
+    for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
+        copies_release(&server->in[k]);
+        copies_release(&server->out[k]);
+    }
+    free(server);
+}
+
+bool server_send(struct server *server, uint32_t index, int64_t at_ns, struct error *why)
+{
+    assert(at_ns <= server->due_ns);
+    if (!array_reserve(&server->indices, &server->capacity, (size_t)server->count + 1,
+                       sizeof *server->indices, why)) {
+        return false;
+    }
+    bool next = server->arrived == server->count;
+    server->indices[server->count++] = index;
+    server->served[index] = (struct served){.arrived_ns = at_ns,
+                                            .scheduled_ns = -1,
+                                            .first_token_ns = -1,
+                                            .end_ns = -1,
+                                            .waits = {.until_ns = at_ns},
+                                            .server = server->options.number};
+    if (next) {
+        schedule_notice(server);
+    }
+    if (server->idle && schedule_next_arrival(server) < server->due_ns) {
+        server->due_ns = schedule_next_arrival(server);
+    }
+    return true;
+}
+
+int64_t server_due(const struct server *server)
+{
+    return server->due_ns;
+}
+
+/* Schedule a step. An engine that overlaps steps did so when the last one began; if that has left
+ * it nothing to compute, it looks again now. Returns the step's work. */
+static struct step_load plan_step(struct server *server)
+{
+    bool early = server->options.path.overlaps && !server->idle;
+    bool sees = !early || server->options.path.queued;
+    schedule_arrive(server, sees ? server->now_ns : server->begun_ns);
+    schedule_step(server);
+    struct step_load load = read_load(server);
+    if (early && load.decodes + load.chunk_count == 0) {
+        schedule_arrive(server, server->now_ns);
+        schedule_step(server);
+        load = read_load(server);
+    }
+    return load;
+}
+
+bool server_iterate(struct server *server, struct server_ends *ends, struct error *why)
+{
+    uint32_t ended = server->ended;
+    server->why = why;
+    if (server->idle) {
+        pass_idle(server);
+    }
+    struct step_load load = plan_step(server);
+    if (server->failed || !prefix_check(server->cache, why)) {
+        return false;
+    }
+    conservation_check(server);
+    *ends = (struct server_ends){.refused = server->ended - ended, .refused_ns = server->now_ns};
+    server->ended_before = server->ended;
+    server->begun_ns = server->now_ns;
+    server->idle = load.decodes + load.chunk_count == 0;
+    if (server->idle) {
+        server->due_ns = idle_until(server);
+        return true;
+    }
+    if (!server_run_step(server, &load, why)) {
+        return false;
+    }
+    ends->answered = server->ended - server->ended_before;
+    server->due_ns = server->now_ns;
+    ends->answered_ns =
+        server->api.replied_ns > server->now_ns ? server->api.replied_ns : server->now_ns;
+    return true;
+}
+
+bool server_finish(struct server *server, struct error *why)
+{
+    server->totals->end_ns =
+        server->api.replied_ns > server->now_ns ? server->api.replied_ns : server->now_ns;
+    server_end_copies(server);
+    conservation_check(server);
+    assert(server->ended == server->count); /* an idle server has room for any request */
+    return prefix_check(server->cache, why);
+}
+
+struct server_load server_load(const struct server *server, int64_t at_ns)
+{
+    bool in_step = at_ns < server->now_ns; /* the last step is known, but not over */
+    return (struct server_load){
+        .requests = server->count - (in_step ? server->ended_before : server->ended),
+        .waiting = server->count - server->next + server->put_back_count,
+        .kv = in_step ? server->kv_before : kv_share(server),
+    };
+}

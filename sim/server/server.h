@@ -1,0 +1,175 @@
+/* A server under arrivals: continuous batching in steps, a clock, and a prefix cache.
+ *
+ * G.-I. Yu et al., "Orca", OSDI 2022; A. Agrawal et al., "Sarathi-Serve", OSDI 2024; vLLM's
+ * scheduler. A step computes at most `batched_tokens` tokens of at most `sequences` sequences. Each
+ * running sequence comes first, with one token or the next chunk of its prompt. Then waiting
+ * requests are admitted in order of arrival, while there is room for all their tokens so far; each
+ * chunk takes its own blocks.
+ *
+ * If a running sequence finds no room for its next block, the sequence admitted last is preempted:
+ * it goes to the front of the queue. Later it computes its tokens again, except those that the
+ * prefix cache still has; or, if the host has room, its KV is swapped out and back in.
+ *
+ * A prefix found in host memory is copied in before its request starts, which holds its blocks
+ * meanwhile; or the request starts at once, and each layer waits for its own part.
+ *
+ *   request   |.API.|..queue..|..load..|.chunk.chunk.|t|t|t|t|
+ *                                       first token ─┘       └ end
+ *
+ * If a system keeps KV on the host, that of a prompt must be written there: each layer's KV leaves
+ * while the next layer computes, and a step ends when that of the last layer has left. Earlier
+ * chunks of a prompt are assumed to be still on the GPU for the attention of later ones; decode
+ * fetches what it needs. The KV of decoded tokens leaves within the decode step and is in its time.
+ *
+ * Copies in each direction are made one after the other (copies.h), at rates that are constant
+ * within a step (machine/places.h). A sequence that takes blocks which are still being copied out
+ * waits until they are.
+ *
+ * In front of the queue is the API process, and a step may compute prompts alone, or be scheduled
+ * before the last one has ended: server_path.h, by the engine's version.
+ *
+ * The caller's clock says how long a step takes (struct step_clock).
+ */
+#ifndef SERVE_SERVER_H
+#define SERVE_SERVER_H
+
+#include "server/gaps.h"
+#include "server/prefix/prefix_cache.h"
+#include "machine/places.h"
+#include "server/requests/requests.h"
+#include "server/series.h"
+#include "server/server_path.h"
+#include "server/waits.h"
+
+/* The flows that share a server's ways: what decode fetches; prefixes and swapped sequences that
+ * are loaded from tier k of the prefix cache; blocks that are saved to it. */
+enum { FLOW_FETCHED, SERVER_FLOWS = 2 * PREFIX_MOST_TIERS - 1 };
+
+static inline uint32_t flow_loaded(uint32_t tier)
+{
+    return 2 * tier - 1;
+}
+
+static inline uint32_t flow_saved(uint32_t tier)
+{
+    return 2 * tier;
+}
+
+/* Tokens of a prompt that a step computes: `tokens` after the first `start`. */
+struct step_chunk {
+    uint64_t start;
+    uint32_t tokens;
+};
+
+/* The work of a step, and the copies that use the link meanwhile. */
+struct step_load {
+    uint32_t decodes;       /* sequences that get their next token */
+    uint64_t decode_tokens; /* tokens that they attend to, summed */
+    double decode_squares;  /* sum of their squares */
+    uint64_t longest;       /* that one of them attends to */
+    const struct step_chunk *chunks;
+    uint32_t chunk_count;
+    bool pending[SERVER_FLOWS]; /* copies of KV over this flow are */
+    double written_bytes;       /* KV of the chunks that is written to the host */
+};
+
+/* The time of a step. */
+struct step_time {
+    int64_t ns;
+    double rate[SERVER_FLOWS]; /* bytes a second that decode leaves for copies: loaded and saved,
+                                  and written to tier 1 beside what is saved */
+    double fetched_bytes;
+    int64_t others_ns;            /* part of `ns` that chunks add to a step that decodes */
+    int64_t stall_ns[PART_COUNT]; /* of the rest: time in which the GPU waits, by cause */
+};
+
+struct step_clock {
+    bool (*step)(void *context, const struct step_load *load, struct step_time *time,
+                 struct error *why);
+    void *context;
+    struct way_shares *shares;          /* of SERVER_FLOWS; borrowed */
+    double start_ns[PREFIX_MOST_TIERS]; /* fixed time of one transfer from or to a tier, */
+    double first_ns[PREFIX_MOST_TIERS]; /* and of a copy, however many transfers it has */
+};
+
+struct server_options {
+    uint32_t number;                      /* of this server, for struct served */
+    uint32_t sequences, batched_tokens;   /* most of a step */
+    uint32_t chunk_tokens;                /* most of one sequence in a step; 0: batched_tokens */
+    uint64_t token_bytes;                 /* of a token's KV on the link */
+    uint32_t unit_tokens, unit_transfers; /* only whole units cross, each in this many transfers */
+    bool saves_cross;                     /* saved blocks cross ways: the cache's saves_wait */
+    double written_bytes;    /* for each token of a chunk, to the host; 0: its KV stays */
+    uint32_t written_layers; /* the KV of a chunk leaves in this many transfers */
+    uint32_t layers; /* a prefix loads layer by layer, in this many; 0: before its request */
+    struct server_path path; /* of requests, outside the GPU */
+    uint64_t swap_blocks;    /* room on the host for preempted requests; 0: they compute again */
+    struct series *series;   /* records the run; may be NULL */
+    struct gaps *gaps;       /* between the tokens of a request; may be NULL */
+    uint64_t warm;           /* the first requests of all, whose gaps do not count */
+};
+
+/* The result for a request; times since the first arrival, -1: never. It arrives, and its tokens
+ * come, where its client is. */
+struct served {
+    int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
+    int64_t last_token_ns; /* so far */
+    struct waits waits;
+    struct prefix_match match; /* of its prompt, when it first began */
+    uint32_t server;           /* which one got it */
+    uint32_t preemptions;
+    uint32_t swaps; /* preemptions that swapped its KV to the host */
+    bool too_long;  /* it needs more blocks than the GPU has, and never ran */
+};
+
+struct server_totals {
+    uint64_t steps;
+    int64_t end_ns;          /* of the last step, and of the last answer */
+    int64_t busy_ns;         /* sum over steps */
+    uint32_t most_waiting;   /* longest queue */
+    uint64_t swapped_blocks; /* swapped out; all of them come back in */
+};
+
+/* A server runs in iterations, so that several can share one time (fleet.h). An iteration begins
+ * when the last step has ended, or when the time without one is over: requests that have come
+ * meanwhile join the queue, the scheduler runs, and a step runs if there is work. */
+struct server;
+
+/* A server that serves requests of `requests` through `cache`, which is empty. `served`
+ * [requests->count] receives the rows of the requests it gets, `totals` what its steps come to. All
+ * of these must outlive it. NULL on failure. */
+struct server *server_create(const struct server_options *options, const struct step_clock *clock,
+                             const struct requests *requests, struct prefix_cache *cache,
+                             struct served *served, struct server_totals *totals,
+                             struct error *why);
+void server_destroy(struct server *server); /* NULL is fine */
+
+/* Send request `index`, which arrives at `at_ns`: not before the last one sent, and not after
+ * server_due(). */
+bool server_send(struct server *server, uint32_t index, int64_t at_ns, struct error *why);
+
+/* When its next iteration begins; INT64_MAX if nothing is left to do. */
+int64_t server_due(const struct server *server);
+
+/* Requests that ended in an iteration: at its beginning those too long to run, and at the end of
+ * its step. */
+struct server_ends {
+    uint32_t refused, answered;
+    int64_t refused_ns, answered_ns;
+};
+
+/* Run the iteration that is due. */
+bool server_iterate(struct server *server, struct server_ends *ends, struct error *why);
+
+/* The last iteration is over: complete the totals. */
+bool server_finish(struct server *server, struct error *why);
+
+/* The load that a router sees at `at_ns`, which is not after server_due(). */
+struct server_load {
+    uint32_t requests; /* sent and not ended */
+    uint32_t waiting;  /* of these, not in a step, nor waiting for copies */
+    double kv;         /* share of the GPU's KV memory that requests hold */
+};
+struct server_load server_load(const struct server *server, int64_t at_ns);
+
+#endif

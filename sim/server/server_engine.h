@@ -1,0 +1,174 @@
+/* Serving engines by version: the limits of a step and the share of memory that each takes if its
+ * user states none, how it finds the room for KV, and the way of a request outside the GPU.
+ *
+ * A version is a row of engines/NAME.yaml: what its source says, with the files that say it
+ * (engines/README.md). No code compares versions: it reads fields. A version between two rows
+ * behaves as the earlier one. predict/server/engine_memory.h turns a row into bytes.
+ */
+#ifndef SERVE_SERVER_ENGINE_H
+#define SERVE_SERVER_ENGINE_H
+
+#include "core/error.h"
+#include "server/server_path.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How an engine finds the memory for KV. */
+enum server_engine_memory {
+    ENGINE_SHARE,    /* weights and KV have a share of the GPU's memory */
+    ENGINE_MEASURED, /* a run with dummy requests finds the peak memory outside KV */
+    ENGINE_REST,     /* a share of what weights and a step leave */
+};
+
+/* How the sampler picks among the top tokens, in the run that measures peak memory. */
+enum server_engine_sampler { SAMPLER_NONE, SAMPLER_SORT, SAMPLER_TRITON, SAMPLER_FLASHINFER };
+
+/* What torch.compile does when a server starts. Engines that measure their memory do so during its
+ * work. Without CUDA graphs, the CPU launches each kernel of a step (predict/steps/step_launch.h). */
+enum server_compile {
+    COMPILE_COLD,  /* it compiles and times kernels: its cache is empty, as in a new container */
+    COMPILE_WARM,  /* it loads the kernels of an earlier start with the same settings */
+    COMPILE_EAGER, /* nothing, nor are there CUDA graphs: vLLM's --enforce-eager */
+};
+extern const char *const server_compile_names[]; /* ends with NULL */
+
+/* What counts in a run that measures memory. */
+struct server_engine_runner {
+    enum server_engine_sampler sampler;
+    bool takes_graphs; /* the CUDA graphs are estimated, and taken off the room for KV */
+    bool kept_buffers; /* those for penalties count */
+};
+
+/* Limits of a step on a GPU of this memory or more, up to the next row's. */
+struct server_engine_gpus {
+    double from;        /* bytes */
+    const char *except; /* not on machines whose name contains this; NULL: on all */
+    uint64_t sequences, batched_tokens;
+    uint64_t graphs, graphs_of_4; /* the largest batch that is captured, of 4 GPUs or more; 0: no
+                                     other limit than the sizes' */
+};
+
+/* Sizes of CUDA graphs up to `to` are multiples of `step`. */
+struct server_engine_sizes {
+    uint64_t to, step;
+};
+
+/* What an engine leaves to activations and graphs if `usable` is not stated. */
+struct server_engine_reserved {
+    double fixed, token, graph, gpu; /* bytes; a token of a step, but of `tokens` at least */
+    uint64_t tokens;
+    double above, least; /* a GPU of more than `above` leaves `least` at least */
+};
+
+/* How an engine divides its pool of KV among groups of layers, as vLLM does (serving/pools/
+ * kv_groups.h). `block` 0: it does not. */
+struct server_engine_groups {
+    uint64_t block, latents, alignment; /* tokens of a block; in models with latents */
+    uint64_t steps;                     /* that may be scheduled at once */
+    double alike;                       /* counts of layers that give one group */
+    bool states_full;                   /* a pool's tokens count states, too */
+};
+
+/* How an engine divides it into pools, as SGLang does (server/pools/kv_pools.h). `slots` 0: it does
+ * not. */
+struct server_engine_pools {
+    double windows,
+        states;     /* tokens of windows for each of full layers; bytes of states for others */
+    uint64_t slots; /* of a request whose prefixes are cached */
+};
+
+/* Where an engine's host memory lies, and how a size is rounded (server/pools/host_engine.h). */
+enum host_memory_kind { HOST_PINNED, HOST_SHARED };
+enum host_rounding {
+    HOST_EXACT,
+    HOST_PAGES,         /* blocks of each GPU in whole pages of 4 KiB */
+    HOST_POWERS_OF_TWO, /* the tensor of each layer */
+    HOST_EACH_POOL,     /* a model with states has two pools, of the size each; and a page more */
+    HOST_FIRST_OF_LATENTS, /* of models with latents, which all GPUs share, only the first takes it */
+};
+struct host_engine {
+    const char *flag; /* of a command, by which it takes host memory */
+    const char *engine, *versions;
+    double unit; /* bytes */
+    bool each, whole, above_gpu;
+    enum host_memory_kind kind;
+    enum host_rounding rounding;
+    const char *source;
+};
+
+enum { SERVER_ENGINE_NAME = 256, SERVER_ENGINE_GPUS = 12, SERVER_ENGINE_SIZES = 12 };
+
+/* All zero: no engine. KV then takes what weights and a step's tensors leave. Texts and `host` live
+ * as long as the process. */
+struct server_engine {
+    char name[SERVER_ENGINE_NAME]; /* as its user names it, canonical: "vllm-0.21"; or a path */
+    const char *row;      /* the version by which it is computed: "vllm-0.20"; NULL: none */
+    const char *stand_in; /* which of the known versions that is: "earliest", "latest" or
+                                      "nearest earlier"; NULL: it has a row of its own */
+    uint64_t content;     /* hash of all that decides a figure */
+    const char *summary, *source;
+    bool compared; /* there are published figures of it */
+    struct server_engine_gpus gpus[SERVER_ENGINE_GPUS];
+    uint32_t gpu_count;
+    enum server_engine_memory memory;
+    double usable; /* share of the GPU's memory; 0: computed from what is reserved */
+    struct server_engine_reserved reserved;
+    double kernel_bytes;                       /* code and tables that CUDA loads when measuring */
+    struct server_engine_runner runner, dense; /* of mixtures of experts; of dense models */
+    struct server_engine_sizes sizes[SERVER_ENGINE_SIZES]; /* of graphs, ascending */
+    uint32_t size_count;
+    bool mxfp4_fp8;     /* experts of MXFP4 meet fp8, on tensor cores that can */
+    bool caches_states; /* prefixes of a model with states, unless one says no */
+    struct server_engine_groups groups;
+    struct server_engine_pools pools;
+    struct server_path path; /* of a request, outside the GPU */
+    const struct host_engine *host;
+    size_t host_count;
+};
+
+/* Find the engine of a name: "none", "vllm-0.21", or that as people write it ("vLLM 0.21.1",
+ * "vllm==0.21.0"), or the path of a file as those of engines/, whose last version it is. The name
+ * stood at `file`:`line`. Fails if there is no such engine, or if its file is invalid. Safe from
+ * several threads; a file is read once. */
+bool server_engine_find(const char *text, const char *file, int line, struct server_engine *out,
+                        struct error *why);
+
+/* Write the canonical name of the engine that `text` names into `out`; false if it names none. */
+bool server_engine_canonical(const char *text, char *out, size_t size);
+
+/* "none", and all versions that have rows in engines/; ends with NULL. It lives as long as the
+ * process. NULL on failure. */
+const char *const *server_engine_names(struct error *why);
+
+/* The engine of one of the shipped programs, without a version: the latest that is known of it. */
+const char *server_engine_latest(const char *program, struct error *why);
+
+/* What an engine decides by the GPU that it finds. */
+struct server_engine_gpu {
+    double bytes;        /* of memory */
+    const char *machine; /* name */
+    uint32_t gpus;       /* that share the model */
+};
+
+/* The limits of an API server whose user states none. The engine has a row. */
+const struct server_engine_gpus *server_engine_limits(const struct server_engine *engine,
+                                                      const struct server_engine_gpu *gpu);
+
+/* The share of the GPU's memory that weights, activations and KV may take, with this limit of
+ * tokens. */
+double server_engine_usable(const struct server_engine *engine, const struct server_engine_gpu *gpu,
+                            uint64_t batched_tokens);
+
+/* The rows of the CUDA graph that computes a step of `sequences` which all decode: those of the next
+ * size that the engine has captured, and the rows beyond visit experts, too. `sequences` if no
+ * graph holds so many, and without an engine. */
+uint32_t server_engine_graph_rows(const struct server_engine *engine,
+                                  const struct server_engine_gpu *gpu, uint32_t sequences);
+
+/* CUDA graphs that are captured for steps of these limits, over all sizes and both modes. */
+uint32_t server_engine_graphs(const struct server_engine *engine, uint64_t sequences,
+                              uint64_t batched_tokens);
+
+#endif

@@ -1,0 +1,369 @@
+#include "tables/frame.h"
+
+#include "core/array.h"
+#include "core/name.h"
+#include "core/text.h"
+#include "predict/result/cell.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *or_else(const char *text, const char *other)
+{
+    return text != NULL ? text : other;
+}
+
+/* The column with what that of results gives. */
+static struct frame_column whole_column(const struct frame_column *column)
+{
+    struct frame_column whole = *column;
+    const struct column *of = column->of != NULL ? column_find(column->of) : NULL;
+    assert(column->of == NULL || of != NULL);
+    if (of != NULL) {
+        whole.column = of;
+        whole.title = or_else(column->title, of->title);
+        whole.name = or_else(column->name, or_else(of->label, of->name));
+        whole.what = or_else(column->what, of->what);
+        whole.unit = column->unit != UNIT_TEXT ? column->unit : column_shown(of);
+    }
+    return whole;
+}
+
+/* The column of results that a reader asks for: as tables show it, or by its name as data have it. */
+static bool find_asked(const char *name, size_t length, struct frame_column *out)
+{
+    for (const struct column *const *at = column_rows; *at != NULL; at++) {
+        const char *label = (*at)->read != NULL ? (*at)->name : (*at)->label;
+        if (label != NULL && strncmp(label, name, length) == 0 && label[length] == '\0') {
+            *out = (struct frame_column){.of = (*at)->name, .extra = true};
+            return true;
+        }
+    }
+    for (const struct column *const *at = column_rows; *at != NULL; at++) {
+        const struct column *column = *at;
+        if (strncmp(column->name, name, length) == 0 && column->name[length] == '\0') {
+            *out = (struct frame_column){.of = column->name,
+                                         .title = column->name,
+                                         .name = column->name,
+                                         .unit = !column_is_number(column)     ? UNIT_TEXT
+                                                 : unit_is_whole(column->unit) ? UNIT_WHOLE
+                                                                               : UNIT_COUNT,
+                                         .extra = true};
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The place of the column of this name, which need not end; `column_count` if there is none. */
+static uint32_t place_of(const struct frame *frame, const char *name, size_t length)
+{
+    uint32_t i = 0;
+    for (; i < frame->column_count; i++) {
+        const char *own = frame->columns[i].name;
+        if (own != NULL && strncmp(own, name, length) == 0 && own[length] == '\0') {
+            break;
+        }
+    }
+    return i;
+}
+
+static void keep_nearest(const char *text, const char *name, const char **nearest, int *least)
+{
+    int distance = name != NULL ? name_distance(text, name) : NAME_FAR;
+    *nearest = distance < *least ? name : *nearest;
+    *least = distance < *least ? distance : *least;
+}
+
+/* The nearest name of a column of the frame, or of one of results; or NULL. */
+static const char *nearest_column(const struct frame *frame, const char *text)
+{
+    const char *nearest = NULL;
+    int least = NAME_FAR;
+    for (uint32_t i = 0; i < frame->column_count; i++) {
+        keep_nearest(text, frame->columns[i].name, &nearest, &least);
+    }
+    for (const struct column *const *at = column_rows; *at != NULL; at++) {
+        keep_nearest(text, (*at)->label, &nearest, &least);
+        keep_nearest(text, (*at)->name, &nearest, &least);
+    }
+    return nearest;
+}
+
+/* A column that is not among the frame's may be a figure of any table, or a column of results. */
+static bool append_chosen(struct frame *frame, const char *name, size_t length, struct error *why)
+{
+    char text[64] = "";
+    struct frame_column asked;
+    if (frame->columns[place_of(frame, name, length)].title != NULL) {
+        return true;
+    }
+    if (find_asked(name, length, &asked)) {
+        frame->columns[frame->column_count++] = whole_column(&asked);
+        return true;
+    }
+    strncat(text, name, length < sizeof text ? length : sizeof text - 1);
+    error_usage(why, "--columns", 0, "there is no column '%s'", text);
+    error_expect(why, "one of 'spillway list columns'");
+    return error_nearest(why, nearest_column(frame, text));
+}
+
+static bool check_titles(const struct frame *frame, struct error *why)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < frame->column_count; i++) {
+        count += frame->columns[i].title != NULL;
+    }
+    return count <= TABLE_MOST_COLUMNS ||
+           (error_usage(why, NULL, 0, "a table of %u columns is too wide", count),
+            error_expect(why, "at most %d columns, or --json", TABLE_MOST_COLUMNS));
+}
+
+struct frame *frame_create_view(const struct frame_column *columns, uint32_t count,
+                                const struct table_view *view, struct error *why)
+{
+    const char *rest = view != NULL ? view->columns : NULL, *item;
+    size_t length,
+        most = count + (rest != NULL ? strlen(rest) : 0) + 1; /* ends with an empty one */
+    struct frame *frame = array_zeroed(1, sizeof *frame, why);
+    bool good = frame != NULL;
+    if (good) {
+        frame->columns = array_zeroed(most, sizeof *frame->columns, why);
+        good = frame->columns != NULL;
+    }
+    for (uint32_t i = 0; good && i < count; i++) {
+        frame->columns[frame->column_count++] = whole_column(&columns[i]);
+    }
+    while (good && text_item(&rest, &item, &length)) {
+        good = append_chosen(frame, item, length, why);
+    }
+    good = good && check_titles(frame, why);
+    if (!good) {
+        frame_destroy(frame);
+        return NULL;
+    }
+    return frame;
+}
+
+struct frame *frame_create(const struct frame_column *columns, uint32_t count, struct error *why)
+{
+    return frame_create_view(columns, count, NULL, why);
+}
+
+bool frame_view_check(const struct table_view *view, const struct frame_column *columns,
+                      uint32_t count, struct error *why)
+{
+    struct frame *frame = frame_create_view(columns, count, view, why);
+    frame_destroy(frame);
+    return frame != NULL;
+}
+
+static void clear_cell(struct frame_cell *cell)
+{
+    free(cell->text);
+    frame_destroy(cell->rows);
+}
+
+void frame_destroy(struct frame *frame)
+{
+    if (frame == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < (size_t)frame->row_count * frame->column_count; i++) {
+        clear_cell(&frame->cells[i]);
+    }
+    for (uint32_t row = 0; row < frame->row_count; row++) {
+        free(frame->rows[row].reason);
+    }
+    free(frame->cells);
+    free(frame->rows);
+    free(frame->columns);
+    free(frame);
+}
+
+bool frame_ok(const struct frame *frame, struct error *why)
+{
+    return (frame != NULL && !frame->is_short) ||
+           error_set(why, NULL, 0, "out of memory: no room for a table");
+}
+
+uint32_t frame_find(const struct frame *frame, const char *name)
+{
+    uint32_t place = frame != NULL ? place_of(frame, name, strlen(name)) : 0;
+    assert(frame == NULL || place < frame->column_count);
+    return place;
+}
+
+double frame_value(const struct frame *frame, uint32_t row, uint32_t column)
+{
+    const struct frame_cell *cell = &frame->cells[(size_t)row * frame->column_count + column];
+    return cell->set && cell->text == NULL ? cell->value : (double)NAN;
+}
+
+/* ---- filling ---- */
+
+void frame_row(struct frame *frame)
+{
+    struct error unused;
+    if (frame == NULL || frame->is_short) {
+        return;
+    }
+    size_t cells = (size_t)frame->row_count * frame->column_count;
+    if (!array_reserve(&frame->cells, &frame->cell_capacity, cells + frame->column_count,
+                       sizeof *frame->cells, &unused) ||
+        !array_reserve(&frame->rows, &frame->row_capacity, frame->row_count + 1u,
+                       sizeof *frame->rows, &unused)) {
+        frame->is_short = true;
+        return;
+    }
+    memset(frame->cells + cells, 0, frame->column_count * sizeof *frame->cells);
+    frame->row = frame->row_count++;
+    frame->rows[frame->row] = (struct frame_row){.reason = NULL};
+}
+
+void frame_row_again(struct frame *frame, uint32_t row)
+{
+    if (frame != NULL) {
+        frame->row = row;
+    }
+}
+
+/* NULL once memory is out. */
+static struct frame_cell *cell_of(struct frame *frame, uint32_t column)
+{
+    if (frame == NULL || frame->is_short) {
+        return NULL;
+    }
+    assert(frame->row < frame->row_count && column < frame->column_count);
+    return &frame->cells[(size_t)frame->row * frame->column_count + column];
+}
+
+void frame_text(struct frame *frame, uint32_t column, const char *text)
+{
+    struct frame_cell *cell = cell_of(frame, column);
+    if (cell == NULL || text == NULL) {
+        return;
+    }
+    clear_cell(cell);
+    *cell = (struct frame_cell){.set = true, .text = strdup(text)};
+    frame->is_short = cell->text == NULL;
+}
+
+void frame_textf(struct frame *frame, uint32_t column, const char *format, ...)
+{
+    struct frame_cell *cell = cell_of(frame, column);
+    va_list arguments;
+    if (cell == NULL) {
+        return;
+    }
+    clear_cell(cell);
+    va_start(arguments, format);
+    *cell = (struct frame_cell){.set = true};
+    if (vasprintf(&cell->text, format, arguments) < 0) {
+        cell->text = NULL;
+        frame->is_short = true;
+    }
+    va_end(arguments);
+}
+
+void frame_range(struct frame *frame, uint32_t column, double value, double low, double high)
+{
+    struct frame_cell *cell = cell_of(frame, column);
+    if (cell != NULL && !isnan(value)) {
+        clear_cell(cell);
+        *cell = (struct frame_cell){.set = true, .value = value, .low = low, .high = high};
+    }
+}
+
+void frame_keep(struct frame *frame, uint32_t column, struct frame *rows)
+{
+    struct frame_cell *cell = rows != NULL ? cell_of(frame, column) : NULL;
+    if (cell != NULL) {
+        cell->rows = rows;
+        return;
+    }
+    if (frame != NULL) {
+        frame->is_short = true;
+    }
+    frame_destroy(rows);
+}
+
+void frame_number(struct frame *frame, uint32_t column, double value)
+{
+    frame_range(frame, column, value, NAN, NAN);
+}
+
+void frame_mean(struct frame *frame, uint32_t column, double mean, double half)
+{
+    struct frame_cell *cell = cell_of(frame, column);
+    frame_range(frame, column, mean, mean - half, mean + half);
+    if (cell != NULL && !isnan(mean)) {
+        cell->is_mean = true;
+    }
+}
+
+void frame_mark(struct frame *frame, uint32_t column, char mark)
+{
+    struct frame_cell *cell = cell_of(frame, column);
+    if (cell != NULL) {
+        cell->mark = mark;
+    }
+}
+
+void frame_add(struct frame *frame, const char *const *texts, uint32_t count)
+{
+    frame_row(frame);
+    for (uint32_t i = 0; i < count; i++) {
+        frame_text(frame, i, texts[i]);
+    }
+}
+
+void frame_result(struct frame *frame, const struct result *result)
+{
+    for (uint32_t i = 0; frame != NULL && i < frame->column_count; i++) {
+        const struct frame_column *column = &frame->columns[i];
+        double low = NAN, high = NAN;
+        char text[CELL_SIZE];
+        if (column->column == NULL) {
+            continue;
+        }
+        if (column->unit == UNIT_TEXT) {
+            frame_text(frame, i, cell_text(result, column->column, text));
+            continue;
+        }
+        if (!column->single) {
+            result_range(result, column->column, &low, &high);
+        }
+        frame_range(frame, i, result_number(result, column->column), low, high);
+    }
+}
+
+void frame_reason(struct frame *frame, uint32_t column, const char *text)
+{
+    if (cell_of(frame, column) != NULL) {
+        struct frame_row *row = &frame->rows[frame->row];
+        free(row->reason);
+        *row = (struct frame_row){.reason = strdup(text), .reason_from = column};
+        frame->is_short = row->reason == NULL;
+    }
+}
+
+void frame_reason_of(struct frame *frame, uint32_t column, uint32_t text)
+{
+    const struct frame_cell *cell = cell_of(frame, text);
+    if (cell != NULL && cell->text != NULL) {
+        frame_reason(frame, column, cell->text);
+    }
+}
+
+void frame_failed(struct frame *frame, uint32_t column, const struct result *result)
+{
+    char reason[sizeof result->message + 64];
+    const struct cell *status = result_cell(result, COLUMN(status));
+    snprintf(reason, sizeof reason, "%s%s%s", status->set ? status->text : "failed",
+             result->message[0] != '\0' ? ": " : "", result->message);
+    frame_reason(frame, column, reason);
+}

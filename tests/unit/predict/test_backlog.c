@@ -1,0 +1,371 @@
+/* Whose queue grows without bound, by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/random.h"
+#include "predict/server/backlog.h"
+
+#include <gsl/gsl_randist.h>
+#include <math.h>
+
+enum { MOST = 200 };
+
+/* `count` requests, one every `gap` from `from` on, of which the server begins one every `pace`. */
+struct wave {
+    uint32_t count;
+    int64_t from, gap;
+};
+
+static const struct {
+    const char *name;
+    struct wave waves[2];
+    int64_t pace;
+    bool grows;
+} cases[] = {
+    {"none waits", {{100, 0, 10}}, 5, false},
+    /* of 101 that came 51 began */
+    {"twice what is served", {{101, 0, 10}}, 20, true},
+    {"a tenth more than is served", {{101, 0, 100}}, 111, true},
+    {"a fiftieth more than is served, or less", {{101, 0, 100}}, 101, false},
+    /* of 101 that came 97 began */
+    {"a twenty-fifth more than is served", {{101, 0, 100}}, 104, true},
+    /* 50 at once, through by 490; the last one comes at 2000 */
+    {"a burst at the beginning", {{50, 0, 0}, {1, 2000, 0}}, 10, false},
+    {"a burst at the end", {{1, 0, 0}, {50, 2000, 0}}, 10, false},
+    /* 50 at once take until 980: then the queue is empty */
+    {"a burst that is worked off at the end", {{50, 0, 0}, {1, 1000, 0}}, 20, false},
+    /* until 1470: of 51 34 began by 1000 */
+    {"a burst that is not", {{50, 0, 0}, {1, 1000, 0}}, 30, true},
+};
+
+/* Does it grow, at a rate that was asked for (0: as it came)? */
+static bool grows_at(const struct served *all, size_t count, int64_t last_ns, double rate)
+{
+    bool grows;
+    struct error why;
+    assert_true(backlog_grows(all, count, last_ns, rate, &grows, &why));
+    return grows;
+}
+
+static bool grows(const struct served *all, size_t count, int64_t last_ns)
+{
+    return grows_at(all, count, last_ns, 0);
+}
+
+static uint32_t serve(size_t number, struct served *all, int64_t *last_ns)
+{
+    uint32_t count = 0;
+    int64_t free_ns = 0;
+    for (int p = 0; p < 2; p++) {
+        const struct wave *wave = &cases[number].waves[p];
+        for (uint32_t i = 0; i < wave->count; i++) {
+            int64_t arrived = wave->from + i * wave->gap;
+            int64_t begins = arrived > free_ns ? arrived : free_ns;
+            free_ns = begins + cases[number].pace;
+            all[count++] =
+                (struct served){.arrived_ns = arrived, .scheduled_ns = begins, .end_ns = free_ns};
+            *last_ns = arrived;
+        }
+    }
+    return count;
+}
+
+static void a_queue_grows_where_more_comes_than_is_served(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct served all[MOST];
+        int64_t last_ns = 0;
+        uint32_t count = serve(i, all, &last_ns);
+        if (grows(all, count, last_ns) != cases[i].grows) {
+            fail_msg("%s: %d", cases[i].name, !cases[i].grows);
+        }
+    }
+}
+
+/* Eleven, one every 100, that wait 10 each: at 500 one of 6, at 1000 one of 11. */
+static void one_that_has_just_come_is_no_queue(void **state)
+{
+    (void)state;
+    struct served all[11];
+    for (int i = 0; i < 11; i++) {
+        all[i] = (struct served){
+            .arrived_ns = 100 * i, .scheduled_ns = 100 * i + 10, .end_ns = 100 * i + 20};
+    }
+    assert_false(grows(all, 11, 1000));
+}
+
+/* What no server can hold waits for none. */
+static void who_is_left_out_does_not_wait(void **state)
+{
+    (void)state;
+    struct served all[MOST];
+    for (int i = 0; i < MOST; i++) {
+        all[i] = (struct served){.arrived_ns = i,
+                                 .scheduled_ns = i % 2 ? i : -1,
+                                 .end_ns = i % 2 ? i + 1 : -1,
+                                 .too_long = i % 2 == 0};
+    }
+    assert_false(grows(all, MOST, MOST - 1));
+}
+
+/* 1001 requests, one every 10, all begun at once; the one that came at t takes `fixed` + `share` of
+ * t. The last time is 10 000. */
+static bool grows_of(int64_t fixed, double share)
+{
+    static struct served all[1001];
+    for (int i = 0; i < 1001; i++) {
+        int64_t t = 10 * i;
+        all[i] = (struct served){
+            .arrived_ns = t, .scheduled_ns = t, .end_ns = t + fixed + (int64_t)(share * (double)t)};
+    }
+    return grows(all, 1001, 10000);
+}
+
+/* Of 20 that come 16.8 are answered: at 6250 and 8750 there are 625 - 0.084 x 5250 = 184 and 224,
+ * 40 more, of 250 that come. The noise is (2 x 204^2 / 250)^(1/2) = 18.2. Of 20, 19.2 are:
+ * 10 more are fewer than a twentieth. */
+static void what_begins_at_once_may_pile_up(void **state)
+{
+    (void)state;
+    assert_true(grows_of(1000, 20 / 16.8 - 1));
+    assert_false(grows_of(1000, 20 / 19.2 - 1));
+    assert_false(grows_of(1000, 0));
+}
+
+/* Servers that fill up until 3000 or 6000 are not behind afterwards; until 9000 nobody knows. */
+static void filling_up_is_no_trend(void **state)
+{
+    (void)state;
+    assert_false(grows_of(3000, 0));
+    assert_false(grows_of(6000, 0));
+    assert_false(grows_of(9000, 0));
+}
+
+/* 3 come every 40 until 750, and 3 every 10 after it: four times as many are in the server. Then one
+ * comes every 100, and from 2900 on two are there at once: 1.5 more than before are no trend. */
+static void a_faster_load_is_no_trend(void **state)
+{
+    static struct served all[200];
+    int count = 0;
+    (void)state;
+    for (int64_t t = 0; t <= 1000; t += t < 750 ? 40 : 10) {
+        for (int i = 0; i < 3; i++) {
+            all[count++] = (struct served){.arrived_ns = t, .scheduled_ns = t, .end_ns = t + 80};
+        }
+    }
+    assert_false(grows(all, (size_t)count, all[count - 1].arrived_ns));
+    for (count = 0; count < 40; count++) {
+        int64_t t = 100 * count;
+        all[count] = (struct served){
+            .arrived_ns = t, .scheduled_ns = t, .end_ns = t + (t < 2900 ? 10 : 160)};
+    }
+    assert_false(grows(all, (size_t)count, 3900));
+}
+
+/* Poisson arrivals, each answered after a time of its own, `mean` at once in the mean. */
+static int count_wrong(double mean, int runs)
+{
+    enum { REQUESTS = 1000 };
+    static struct served all[REQUESTS];
+    struct error why;
+    int wrong = 0;
+    for (int seed = 1; seed <= runs; seed++) {
+        gsl_rng *random = random_stream((uint64_t)seed, "test.backlog", 0, &why);
+        double now = 0;
+        for (int i = 0; i < REQUESTS; i++) {
+            int64_t t = (int64_t)now;
+            all[i] =
+                (struct served){.arrived_ns = t,
+                                .scheduled_ns = t,
+                                .end_ns = t + (int64_t)gsl_ran_exponential(random, mean * 1e6)};
+            now += gsl_ran_exponential(random, 1e6);
+        }
+        wrong += grows(all, REQUESTS, all[REQUESTS - 1].arrived_ns);
+        gsl_rng_free(random);
+    }
+    return wrong;
+}
+
+/* Two deviations are exceeded by 2 in 100; with 40 at once, a twentieth of what comes, 12.5, is more
+ * than that. With 300 at once, and times of which one in five is longer than half of the arrivals,
+ * the server is still filling, and one in eight is taken for too small. */
+static void chance_is_seldom_a_trend(void **state)
+{
+    (void)state;
+    assert_in_range(count_wrong(40, 400), 0, 8);
+    assert_in_range(count_wrong(150, 400), 0, 8);
+    assert_in_range(count_wrong(300, 400), 0, 60);
+}
+
+/* ---- drawn queues ---- */
+
+enum { SECOND = 1000000000, SEEDS = 50, MOST_BATCHED = 8000 };
+
+/* Servers that begin one request after the other, in the order of their arrival. Each takes a
+ * second in the mean. */
+struct queue {
+    const char *name;
+    double load;    /* requests a second of a server */
+    uint32_t count; /* requests */
+    uint32_t servers;
+    double burst;    /* the variance of the time between arrivals, over the square of its mean */
+    double spread;   /* of the time of a request, as a share: 0: all take as long */
+    int least, most; /* of 100 runs that are said to grow */
+};
+
+/* Of overloads by 3 % a run of 1000 requests shows two thirds: the others had few arrivals by
+ * chance. */
+static const struct queue queues[] = {
+    {"M/D/1", 0.9, 1000, 1, 1, 0, 0, 0},
+    {"M/D/1, short", 0.9, 200, 1, 1, 0, 0, 1},
+    {"M/D/1, long", 0.9, 8000, 1, 1, 0, 0, 0},
+    {"times differ", 0.9, 1000, 1, 1, 0.5, 0, 0},
+    {"bursts", 0.9, 1000, 1, 4, 0.5, 0, 1},
+    {"bursts, long", 0.9, 8000, 1, 4, 0.5, 0, 0},
+    {"four servers", 0.9, 2000, 4, 1, 0.5, 0, 0},
+    {"four servers, bursts", 0.9, 2000, 4, 4, 0.5, 0, 1},
+    {"3 % too many", 1.03, 1000, 1, 1, 0.3, 60, 100},
+    {"3 % too many, longer", 1.03, 4000, 1, 1, 0.3, 80, 100},
+    {"3 % too many, long", 1.03, 8000, 1, 1, 0.3, 90, 100},
+    {"6 % too many", 1.06, 1000, 1, 1, 0.3, 80, 100},
+    {"6 % too many, long", 1.06, 8000, 1, 1, 0.3, 100, 100},
+    {"6 % too many, bursts", 1.06, 8000, 1, 4, 0.5, 90, 100},
+    {"6 % too many, four servers", 1.06, 4000, 4, 1, 0.3, 97, 100},
+};
+
+/* A request that takes one second in the mean. */
+static double draw_time(gsl_rng *random, double spread)
+{
+    double sigma = sqrt(log(1 + spread * spread));
+    return spread > 0 ? gsl_ran_lognormal(random, -sigma * sigma / 2, sigma) : 1;
+}
+
+static bool one_queue_grows(const struct queue *queue, uint64_t seed)
+{
+    enum { MOST_REQUESTS = 8000, MOST_SERVERS = 4 };
+    static struct served all[MOST_REQUESTS];
+    double now = 0, idle[MOST_SERVERS] = {0}, shape = 1 / queue->burst;
+    double rate = queue->load * queue->servers;
+    struct error why;
+    gsl_rng *random = random_stream(seed, "test.queues", 0, &why);
+    for (uint32_t i = 0; i < queue->count; i++) {
+        uint32_t server = i % queue->servers;
+        double begins = fmax(now, idle[server]);
+        idle[server] = begins + draw_time(random, queue->spread);
+        all[i] = (struct served){.server = server,
+                                 .arrived_ns = (int64_t)(now * SECOND),
+                                 .scheduled_ns = (int64_t)(begins * SECOND),
+                                 .end_ns = (int64_t)(idle[server] * SECOND)};
+        now += gsl_ran_gamma(random, shape, 1 / (shape * rate));
+    }
+    gsl_rng_free(random);
+    return grows_at(all, queue->count, all[queue->count - 1].arrived_ns, rate);
+}
+
+static void a_few_too_many_are_told_from_many(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof queues / sizeof queues[0]; i++) {
+        int alarms = 0;
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            alarms += one_queue_grows(&queues[i], seed);
+        }
+        print_message("# %s: %d of %d\n", queues[i].name, alarms, SEEDS);
+        if (2 * alarms < queues[i].least || 2 * alarms > queues[i].most) {
+            fail_msg("%s: %d", queues[i].name, alarms);
+        }
+    }
+}
+
+/* ---- servers that take all at once ---- */
+
+/* Poisson arrivals at `load` of what a server answers at most, which begins each at once: of N that
+ * run, N / (N + 10) of a request is done a second. Near its most a few more that come by chance
+ * lengthen all others: at 0.9 there are 90 in the mean, and 1600 requests are too few to tell. They
+ * end in the order in which they came. */
+static bool one_batch_grows(double load, uint32_t count, uint64_t seed)
+{
+    static struct served all[MOST_BATCHED];
+    static double due[MOST_BATCHED]; /* when a request ends, in what was done of each by then */
+    double now = 0, done = 0;
+    struct error why;
+    gsl_rng *random = random_stream(seed, "test.batches", 0, &why);
+    uint32_t first = 0;
+    for (uint32_t i = 0; i <= count; i++) {
+        double next = i < count ? now + gsl_ran_exponential(random, 1 / load) : INFINITY;
+        while (first < i && now + (due[first] - done) * (i - first + 10) <= next) {
+            now += (due[first] - done) * (i - first + 10);
+            done = due[first];
+            all[first++].end_ns = (int64_t)(now * SECOND);
+        }
+        if (i < count) {
+            done += first < i ? (next - now) / (i - first + 10) : 0;
+            now = next;
+            due[i] = done + 1;
+            all[i].arrived_ns = all[i].scheduled_ns = (int64_t)(now * SECOND);
+        }
+    }
+    gsl_rng_free(random);
+    return grows_at(all, count, all[count - 1].arrived_ns, load);
+}
+
+static void chance_near_the_most_is_seldom_a_trend(void **state)
+{
+    static const struct {
+        double load;
+        uint32_t count;
+        int least, most; /* of 100 runs that are said to grow */
+    } batches[] = {
+        {0.8, 1600, 0, 0},     {0.85, 1600, 0, 4},   {0.9, 1600, 0, 20},   {0.9, 8000, 0, 0},
+        {1.06, 8000, 90, 100}, {1.1, 1600, 80, 100}, {1.1, 8000, 95, 100}, {1.2, 1600, 90, 100},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
+        int alarms = 0;
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            alarms += one_batch_grows(batches[i].load, batches[i].count, seed);
+        }
+        print_message("# %g, %u requests: %d of %d\n", batches[i].load, batches[i].count, alarms,
+                      SEEDS);
+        if (2 * alarms < batches[i].least || 2 * alarms > batches[i].most) {
+            fail_msg("%g, %u: %d", batches[i].load, batches[i].count, alarms);
+        }
+    }
+}
+
+/* The queues of two servers that are never empty at once do not grow: each is worked off. */
+static void a_queue_is_one_servers(void **state)
+{
+    static struct served all[200];
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        int64_t wave = i / 10 * 100, begins = wave + i % 10 * 15;
+        all[i] = (struct served){.server = (uint32_t)(i / 10 % 2),
+                                 .arrived_ns = wave,
+                                 .scheduled_ns = begins,
+                                 .end_ns = begins + 15};
+    }
+    assert_false(grows(all, 200, all[199].arrived_ns));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_queue_grows_where_more_comes_than_is_served),
+        cmocka_unit_test(one_that_has_just_come_is_no_queue),
+        cmocka_unit_test(who_is_left_out_does_not_wait),
+        cmocka_unit_test(what_begins_at_once_may_pile_up),
+        cmocka_unit_test(a_faster_load_is_no_trend),
+        cmocka_unit_test(filling_up_is_no_trend),
+        cmocka_unit_test(chance_is_seldom_a_trend),
+        cmocka_unit_test(a_few_too_many_are_told_from_many),
+        cmocka_unit_test(chance_near_the_most_is_seldom_a_trend),
+        cmocka_unit_test(a_queue_is_one_servers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

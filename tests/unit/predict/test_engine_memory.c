@@ -1,0 +1,214 @@
+/* The memory of one GPU by engine, worked by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "unit/fixture/make_setup.h"
+
+#include "predict/server/engine_memory.h"
+
+static struct error why;
+
+#define SERVER                                                                                     \
+    "model=llama-3.1-8b", "hardware=rtx-4090", "system=vllm", "workload=conversations",            \
+        "context=", "trace="
+
+#define WARM "compile=warm"
+
+static double line_of(const struct engine_memory *memory, const char *name)
+{
+    for (uint32_t i = 0; i < memory->count; i++) {
+        if (strcmp(memory->lines[i].name, name) == 0) {
+            return memory->lines[i].bytes;
+        }
+    }
+    return 0;
+}
+
+static void check(const char *const *overrides, const char *name, double bytes)
+{
+    struct point point = make_point(overrides);
+    struct engine_memory memory;
+    if (!engine_memory_of(&point, &memory, &why)) {
+        fail_msg("%s", message_of(&why));
+    }
+    assert_near(line_of(&memory, name), bytes, 1);
+    double sum = 0;
+    for (uint32_t i = 0; i < memory.count; i++) {
+        sum += memory.lines[i].bytes;
+    }
+    struct trust trust = {.basis = BASIS_MEASURED};
+    double all = profile_value(&point.setup.profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
+    if (memory.pool > 0) {
+        assert_near(sum, all, 1);
+    }
+    point_release(&point);
+}
+
+/* Llama-3.1-8B: 8 030 261 248 weights, 131 072 positions of 128 values, a vocabulary of 128 256,
+ * hidden states of 4096 values. RTX 4090: 25 250 627 584 bytes, 128 SMs of 1536 threads. */
+static void lines_are_those_worked_by_hand(void **state)
+{
+    (void)state;
+    check(OVERRIDES(SERVER), "left alone", 2525062758.4);
+    check(OVERRIDES(SERVER), "weights", 8030261248. * 2);
+    check(OVERRIDES(SERVER), "position tables", 131072. * 128 * 2);
+    /* a copy of the embedding table, and hidden states of 2048 tokens */
+    check(OVERRIDES(SERVER), "peak of compiling", (128256 + 2048) * 4096. * 2);
+    /* hidden states of 2048 tokens and twice those of 256 rows; logits in bf16; three times 256
+     * rows in fp32, and one for each SM */
+    check(OVERRIDES(SERVER, WARM), "peak of the sampler",
+          (2048 + 512) * 4096. * 2 + 256 * 128256. * 2 + (768 + 128) * 128256. * 4);
+    /* nine copies of 256 rows if they are sorted, and five of 64 */
+    check(OVERRIDES(SERVER, WARM, "engine=vllm-0.14"), "peak of the sampler",
+          (2048 + 512) * 4096. * 2 + 256 * 128256. * 2 + 9 * 256 * 128256. * 4);
+    check(OVERRIDES(SERVER, WARM, "engine=vllm-0.14", "max_sequences=64"), "peak of the sampler",
+          (2048 + 128) * 4096. * 2 + 64 * 128256. * 2 + 5 * 64 * 128256. * 4);
+    check(OVERRIDES(SERVER, "engine=vllm-0.14"), "local memory", 0);
+    check(OVERRIDES(SERVER), "local memory", 840. * 128 * 1536);
+    check(OVERRIDES(SERVER, "engine=vllm-0.20"), "CUDA graphs", 0.615 * 1024 * 1048576);
+    check(OVERRIDES(SERVER, "engine=vllm-0.20", "compile=eager"), "CUDA graphs", 0);
+    /* FlashInfer's kernels keep no row for each SM */
+    check(OVERRIDES(SERVER, WARM, "engine=vllm-0.22"), "peak of the sampler",
+          (2048 + 512) * 4096. * 2 + 256 * 128256. * 2 + 768 * 128256. * 4);
+    check(OVERRIDES(SERVER, "engine=vllm-0.22"), "local memory", 0);
+    /* the residual, gate and up (28 672 values) and the activated row (14 336) of 8192 tokens */
+    check(OVERRIDES(SERVER, WARM, "batched_tokens=8192", "max_sequences=64"), "peak of a step",
+          8192. * 2 * (4096 + 28672 + 14336));
+    /* half the columns on each of two GPUs; the sampler sees the whole vocabulary */
+    check(OVERRIDES(SERVER, WARM, "batched_tokens=8192", "max_sequences=64", "tensor_parallel=2"),
+          "peak of a step", 8192. * 2 * (4096 + 14336 + 7168));
+    /* and half the embedding; the 65 norms of 4096 weights on both */
+    check(OVERRIDES(SERVER, "tensor_parallel=2"), "weights", 8030261248. - 266240 + 2 * 266240);
+    check(OVERRIDES(SERVER, "tensor_parallel=2", "engine=vllm-0.23"), "peak of compiling",
+          (64128 + 2048) * 4096. * 2);
+    check(OVERRIDES(SERVER, "hbm_reserve=1GiB"), "left alone", 2525062758.4 + 1073741824);
+}
+
+/* Without the sampler, a step of 2048 tokens has more than the logits of 256 sequences. */
+static void the_second_runner_skips_the_sampler(void **state)
+{
+    (void)state;
+    double step = 2048. * 2 * (4096 + 28672 + 14336);
+    check(OVERRIDES(SERVER, WARM, "engine=vllm-0.23"), "peak of a step", step);
+    check(OVERRIDES(SERVER, WARM, "engine=vllm-0.23"), "CUDA graphs", 0);
+    check(OVERRIDES(SERVER, WARM, "engine=vllm-0.23"), "penalties", 0);
+    /* 32 bits and one of each word, for 256 sequences */
+    check(OVERRIDES(SERVER, WARM, "engine=vllm-0.27"), "penalties", 256 * 128256. * 33 / 8);
+    check(OVERRIDES(SERVER, WARM, "engine=vllm-0.27"), "CUDA graphs", 0);
+    check(OVERRIDES(SERVER, WARM, "engine=vllm-0.29"), "penalties", 256 * 128256. * 33 / 8);
+    check(OVERRIDES(SERVER, WARM, "engine=vllm-0.29"), "CUDA graphs", 0.615 * 1024 * 1048576);
+}
+
+/* 48 layers of 128 experts, of which a token has 8: as in 0.22. */
+static void mixtures_of_experts_keep_the_first_runner(void **state)
+{
+    (void)state;
+#define EXPERTS                                                                                    \
+    "model=qwen3-30b-a3b", "hardware=h100-sxm", "system=vllm", "workload=conversations",           \
+        "context=", "trace=", WARM
+    /* 8192 and twice 1024 hidden states of 2048 values; logits of 1024 rows */
+    double sampler = (8192 + 2048) * 2048. * 2 + 1024 * 151936. * 2 + 3072 * 151936. * 4;
+    check(OVERRIDES(EXPERTS, "engine=vllm-0.29"), "peak of the sampler", sampler);
+    check(OVERRIDES(EXPERTS, "engine=vllm-0.29"), "penalties", 0);
+}
+
+/* 84.4 % of what the context leaves, without weights and tables. */
+static void sglang_shares_what_its_context_leaves(void **state)
+{
+    (void)state;
+    double left = 25250627584. - 536870912;
+    check(OVERRIDES(SERVER, "engine=sglang-0.5"), "left alone", left * (1 - 0.844));
+    check(OVERRIDES(SERVER, "engine=sglang-0.5"), "KV",
+          left * 0.844 - 8030261248. * 2 - 131072. * 128 * 2);
+}
+
+/* 90 % of what the context, weights, tables and a step leave. A step of 8192 tokens has in its FFN
+ * 4096 + 3 * 14 336 values each. */
+static void tensorrt_llm_takes_a_share_of_the_rest(void **state)
+{
+    (void)state;
+    double rest = 25250627584. - 536870912 - 8030261248. * 2 - 131072. * 128 * 2 -
+                  8192. * 2 * (4096 + 3 * 14336);
+    check(OVERRIDES(SERVER, "engine=tensorrt-llm-1.0"), "left alone", rest * 0.1);
+    check(OVERRIDES(SERVER, "engine=tensorrt-llm-1.0"), "KV", rest * 0.9);
+}
+
+static void a_model_that_fills_the_gpu_leaves_nothing(void **state)
+{
+    (void)state;
+    check(OVERRIDES(SERVER, "hbm_usable=60%"), "KV", 0);
+}
+
+/* Servers that logged their pool; nothing here was fitted to them. scenarios/papers/pools.yaml has
+ * more. */
+static const struct {
+    const char *what, *model, *hardware, *compile;
+    double logged, least, most; /* tokens; predicted, as shares of `logged` */
+} logged[] = {
+    {"vLLM 0.19.0, 256 sequences", "model=llama-3.1-8b", "hardware=rtx-4090", "compile=cold", 41408,
+     0.98, 0.99},
+    {"vLLM 0.19.1, its defaults", "model=qwen3-8b", "hardware=a100-pcie-40gb", WARM, 140960, 0.99,
+     1.01},
+};
+
+static void pools_lie_near_those_of_logs(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(logged); i++) {
+        struct point point =
+            make_point(OVERRIDES(SERVER, logged[i].model, logged[i].hardware, logged[i].compile));
+        struct engine_memory memory;
+        double token = 0;
+        assert_true(engine_memory_of(&point, &memory, &why));
+        for (uint32_t l = 0; l < point.setup.model.layer_count; l++) {
+            token += (double)model_kv_token_bytes(&point.setup.model, l);
+        }
+        double share = memory.pool / token / logged[i].logged;
+        if (share < logged[i].least || share > logged[i].most) {
+            fail_msg("%s: %.0f tokens, %.3f of those logged", logged[i].what, memory.pool / token,
+                     share);
+        }
+        point_release(&point);
+    }
+}
+
+static void engines_need_all_kv_in_hbm(void **state)
+{
+    (void)state;
+    struct point point;
+    assert_false(
+        try_point(OVERRIDES(SERVER, "system=retroinfer", "engine=vllm-0.19"), &point, &why));
+    assert_non_null(strstr(message_of(&why), "'retroinfer' offloads KV"));
+    assert_false(try_point(OVERRIDES(SERVER, "engine=vllm-0"), &point, &why));
+    assert_non_null(strstr(message_of(&why), "'vllm-0' is no version of vllm"));
+}
+
+static void compiling_needs_an_engine_that_measures(void **state)
+{
+    (void)state;
+    struct point point;
+    assert_false(try_point(OVERRIDES(SERVER, "engine=sglang-0.5", WARM), &point, &why));
+    assert_non_null(strstr(message_of(&why), "'compile' is for an engine that measures"));
+    assert_false(try_point(OVERRIDES(SERVER, "compile=hot"), &point, &why));
+    assert_non_null(strstr(message_of(&why), "unknown value 'hot' of 'compile'"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_are_those_worked_by_hand),
+        cmocka_unit_test(the_second_runner_skips_the_sampler),
+        cmocka_unit_test(mixtures_of_experts_keep_the_first_runner),
+        cmocka_unit_test(sglang_shares_what_its_context_leaves),
+        cmocka_unit_test(tensorrt_llm_takes_a_share_of_the_rest),
+        cmocka_unit_test(a_model_that_fills_the_gpu_leaves_nothing),
+        cmocka_unit_test(pools_lie_near_those_of_logs),
+        cmocka_unit_test(engines_need_all_kv_in_hbm),
+        cmocka_unit_test(compiling_needs_an_engine_that_measures),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

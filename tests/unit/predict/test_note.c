@@ -1,0 +1,289 @@
+/* Notes: the table's words, what a reader sees of one run and of several, and their JSON. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "predict/result/note.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* ---- the table ---- */
+
+/* The value that a place's name means; NULL if there is none. */
+static const enum note_type *type_of(const struct note_kind *kind, const char *name, size_t length,
+                                     bool told[NOTE_MOST_VALUES])
+{
+    for (size_t i = 0; kind->values[i].name != NULL; i++) {
+        if (strlen(kind->values[i].name) == length &&
+            strncmp(kind->values[i].name, name, length) == 0) {
+            told[i] = true;
+            return &kind->values[i].type;
+        }
+    }
+    return NULL;
+}
+
+/* Is what follows the name, "}", ":.3g}" or "?one|other}", one that its type can have? */
+static bool place_is_good(const enum note_type *type, const char *rest)
+{
+    int end = 0;
+    if (type == NULL || *type == NOTE_IS_REAL) {
+        char digit[2], letter[2];
+        return type != NULL && sscanf(rest, ":.%1[0-9]%1[gf]}%n", digit, letter, &end) == 2 &&
+               end == 5;
+    }
+    if (rest[0] == '?') {
+        bool counts = *type == NOTE_IS_FLAG || *type == NOTE_IS_INTEGER;
+        return counts && rest[strcspn(rest + 1, "|{}") + 1] == '|' && strchr(rest, '}') != NULL;
+    }
+    return rest[0] == '}' && *type != NOTE_IS_FLAG;
+}
+
+/* Each place of the words has a value, of a type that fits, and each value a place. */
+static void words_tell_all_values(void **state)
+{
+    (void)state;
+    for (int id = 0; id < NOTE_COUNT; id++) {
+        const struct note_kind *kind = &note_kinds[id];
+        bool told[NOTE_MOST_VALUES + 1] = {false};
+        for (const char *at = kind->words; (at = strchr(at, '{')) != NULL; at++) {
+            size_t length = strcspn(at + 1, ":?}");
+            const enum note_type *type = type_of(kind, at + 1, length, told);
+            if (!place_is_good(type, at + 1 + length)) {
+                fail_msg("%s: '%s'", kind->name, at);
+            }
+        }
+        for (size_t i = 0; kind->values[i].name != NULL; i++) {
+            if (!told[i]) {
+                fail_msg("%s: its words lack {%s}", kind->name, kind->values[i].name);
+            }
+            assert_string_not_equal(kind->values[i].name, "note");
+            assert_string_not_equal(kind->values[i].name, "text");
+        }
+        assert_true(strlen(kind->words) < NOTE_WORDS / 3 && strlen(kind->name) < NOTE_NAME);
+    }
+}
+
+/* ---- words ---- */
+
+static void assert_reads(struct note note, const char *words)
+{
+    char text[NOTE_WORDS];
+    assert_string_equal(note_write(&note, text, sizeof text), words);
+}
+
+static void a_note_reads_as_its_words_say(void **state)
+{
+    (void)state;
+    assert_reads(note_kv_in_hbm(), "HBM has room for all KV: nothing is offloaded");
+    assert_reads(note_trained_context("x", 4096), "x was trained on contexts of 4096 tokens");
+    assert_reads(note_eta(90, 0.4849), "QSAC's eta, at which 90 % of all sets are reused: 0.485");
+    assert_reads(note_short_of_hbm(3ULL << 30, 1ULL << 30, true),
+                 "HBM: needs 3.00 GiB, has 1.00 GiB, in prefill");
+    assert_reads(note_short_of_hbm(3ULL << 30, 1ULL << 30, false),
+                 "HBM: needs 3.00 GiB, has 1.00 GiB");
+    assert_reads(note_gpu_taken_over(1, "l40s", true, true),
+                 "1 figure of the GPU is that of l40s, which count as assumed ('spillway list "
+                 "hardware FILE')");
+    assert_reads(note_gpu_taken_over(2, "l40s", false, false),
+                 "2 figures of the GPU are those of l40s, and so is its compute_capability, which "
+                 "it does not state ('spillway list hardware FILE')");
+}
+
+/* ---- several runs ---- */
+
+/* What the notes read as when the second is merged into the first; NULL: they stay apart. */
+static const char *both(struct note one, struct note other)
+{
+    static char text[NOTE_WORDS];
+    struct notes notes = {.count = 0};
+    notes_add(&notes, &one);
+    if (notes_merge(&notes, &other) == notes.count) {
+        return NULL;
+    }
+    struct note merged = notes_at(&notes, 0);
+    return note_write(&merged, text, sizeof text);
+}
+
+static void whole_numbers_become_a_range(void **state)
+{
+    (void)state;
+    static const char range[] = "4–9 requests exceed the server's KV memory and were left out";
+    assert_string_equal(both(note_too_long(4), note_too_long(9)), range);
+    assert_string_equal(both(note_too_long(9), note_too_long(4)), range);
+    assert_string_equal(both(note_too_long(9), note_too_long(9)) + 1, range + strlen("4–9"));
+    assert_string_equal(both(note_trained_context("x", 5), note_trained_context("x", 7)),
+                        "x was trained on contexts of 5–7 tokens");
+    assert_string_equal(both(note_short_of_host(1 << 30, 7), note_short_of_host(1 << 20, 7)),
+                        "host memory: needs 1.00 MiB–1.00 GiB, has 7 B");
+}
+
+static void a_range_grows(void **state)
+{
+    (void)state;
+    struct notes notes = {.count = 0};
+    struct note first = note_too_long(164);
+    notes_add(&notes, &first);
+    for (uint64_t more = 100; more <= 900; more += 400) {
+        struct note other = note_too_long(more);
+        assert_int_equal(notes_merge(&notes, &other), 0);
+    }
+    assert_reads(notes_at(&notes, 0),
+                 "100–900 requests exceed the server's KV memory and were left out");
+}
+
+static void other_differences_keep_notes_apart(void **state)
+{
+    (void)state;
+    assert_null(both(note_queue_grows(), note_arrivals_short()));
+    assert_null(both(note_trained_context("x", 5), note_trained_context("y", 5)));
+    assert_null(both(note_indexer_unused("gemma-2"), note_indexer_unused("gemma-3")));
+    assert_null(both(note_retrieval_between(true), note_retrieval_between(false)));
+    assert_null(both(note_eta(50, 0.25), note_eta(50, 0.75)));
+}
+
+static void reals_that_read_alike_are_one(void **state)
+{
+    (void)state;
+    assert_non_null(both(note_cache_cold(0.1), note_cache_cold(0.1000001)));
+    assert_null(both(note_cache_cold(0.1), note_cache_cold(0.2)));
+}
+
+/* ---- kept ---- */
+
+static void texts_are_kept(void **state)
+{
+    (void)state;
+    struct notes notes = {.count = 0}, copy;
+    char name[] = "one";
+    struct note note = note_trained_context(name, 1);
+    notes_add(&notes, &note);
+    strcpy(name, "two");
+    notes_add(&notes, &note);
+    copy = notes;
+    memset(&notes, 'x', sizeof notes);
+    assert_reads(notes_at(&copy, 0), "one was trained on contexts of 1 tokens");
+    assert_reads(notes_at(&copy, 1), "two was trained on contexts of 1 tokens");
+}
+
+static void what_has_no_room_is_cut_off(void **state)
+{
+    (void)state;
+    struct notes notes = {.count = 0};
+    char name[NOTES_TEXT - 1];
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = '\0';
+    struct note note = note_indexer_unused(name);
+    for (int i = 0; i < NOTES_MOST + 1; i++) {
+        notes_add(&notes, &note);
+    }
+    assert_int_equal(notes.count, NOTES_MOST);
+    assert_string_equal(notes_at(&notes, 0).values[0].text, name);
+    assert_string_equal(notes_at(&notes, NOTES_MOST - 1).values[0].text, "");
+}
+
+/* ---- JSON ---- */
+
+static bool parse(const char *text, struct notes *notes)
+{
+    json_error_t ignored;
+    json_t *json = json_loads(text, 0, &ignored);
+    *notes = (struct notes){.count = 0};
+    bool good = notes_read_json(json, notes);
+    json_decref(json);
+    return good;
+}
+
+static void notes_come_back(void **state)
+{
+    (void)state;
+    struct notes notes = {.count = 0}, back;
+    struct note all[] = {note_short_of_hbm(3ULL << 30, 0, true), note_kv_in_hbm(),
+                         note_plugin("a\"b", "c", "→"), note_eta(50, 0.1)};
+    char text[4096], again[4096];
+    for (size_t i = 0; i < COUNT(all); i++) {
+        notes_add(&notes, &all[i]);
+    }
+    notes_write_json(&notes, text, sizeof text);
+    assert_string_equal(
+        text, "[{\"note\":\"short_of_hbm\",\"needs\":3221225472,\"has\":0,\"prefill\":true,"
+              "\"text\":\"HBM: needs 3.00 GiB, has 0 B, in prefill\"},"
+              "{\"note\":\"kv_in_hbm\",\"text\":\"HBM has room for all KV: nothing is offloaded\"},"
+              "{\"note\":\"plugin\",\"policy\":\"a\\\"b\",\"name\":\"c\",\"summary\":\"→\","
+              "\"text\":\"policy a\\\"b is c: →\"},"
+              "{\"note\":\"eta\",\"reused\":50.0,\"eta\":0.1,"
+              "\"text\":\"QSAC's eta, at which 50 % of all sets are reused: 0.100\"}]");
+    assert_true(parse(text, &back));
+    notes_write_json(&back, again, sizeof again);
+    assert_string_equal(text, again);
+}
+
+static void whole_notes_have_room_or_none(void **state)
+{
+    (void)state;
+    struct notes notes = {.count = 0}, back;
+    struct note note = note_kv_in_hbm();
+    char whole[256], text[256];
+    notes_add(&notes, &note);
+    notes_add(&notes, &note);
+    notes_write_json(&notes, whole, sizeof whole);
+    for (size_t size = sizeof "[]"; size <= strlen(whole) + 1; size++) {
+        notes_write_json(&notes, text, size);
+        assert_true(strlen(text) < size && parse(text, &back));
+        assert_int_equal(back.count, size == strlen(whole) + 1       ? 2
+                                     : size >= strlen(whole) / 2 + 2 ? 1
+                                                                     : 0);
+    }
+}
+
+static void what_is_no_note_is_refused(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "null", "{}", "[1]", "[{}]", "[{\"note\":1}]",
+    };
+    static const char *const others[] = {
+        "[{\"note\":\"unheard\"}]",
+        "[{\"note\":\"too_long\"}]",
+        "[{\"note\":\"too_long\",\"requests\":-1}]",
+        "[{\"note\":\"too_long\",\"requests\":1.5}]",
+        "[{\"note\":\"too_long\",\"requests\":\"1\"}]",
+        "[{\"note\":\"trained_context\",\"model\":null,\"tokens\":1}]",
+        "[{\"note\":\"retrieval_between\",\"pages\":1}]",
+    };
+    struct notes notes;
+    for (size_t i = 0; i < COUNT(others); i++) { /* of another version */
+        notes.count = 0;
+        assert_true(parse(others[i], &notes));
+        assert_int_equal(notes.count, 0);
+    }
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        print_message("# %s\n", cases[i]);
+        assert_false(parse(cases[i], &notes));
+    }
+    assert_true(parse("[{\"note\":\"too_long\",\"requests\":1}]", &notes));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_tell_all_values),
+        cmocka_unit_test(a_note_reads_as_its_words_say),
+        cmocka_unit_test(whole_numbers_become_a_range),
+        cmocka_unit_test(a_range_grows),
+        cmocka_unit_test(other_differences_keep_notes_apart),
+        cmocka_unit_test(reals_that_read_alike_are_one),
+        cmocka_unit_test(texts_are_kept),
+        cmocka_unit_test(what_has_no_room_is_cut_off),
+        cmocka_unit_test(notes_come_back),
+        cmocka_unit_test(whole_notes_have_room_or_none),
+        cmocka_unit_test(what_is_no_note_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

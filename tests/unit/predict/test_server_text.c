@@ -1,0 +1,337 @@
+/* What logs, commands and metrics of servers say, as keys of a scenario. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "predict/command/server_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static struct error why;
+
+enum { TEXT = 1024 };
+
+static bool read_text(const char *text, struct stated_keys *keys)
+{
+    FILE *in = tmpfile();
+    assert_non_null(in);
+    fputs(text, in);
+    rewind(in);
+    bool read = server_text_read(in, "f", keys, &why);
+    fclose(in);
+    return read;
+}
+
+/* Returns false with the message in `out`, which is empty otherwise. */
+static bool read_keys(const char *text, struct stated_keys *keys, char out[TEXT])
+{
+    out[0] = '\0';
+    if (!read_text(text, keys)) {
+        error_format(&why, out, TEXT);
+        return false;
+    }
+    return true;
+}
+
+/* The keys of a text as "key=value@line ..."; or the message. */
+static const char *keys_of(const char *text)
+{
+    static char out[TEXT];
+    struct stated_keys keys;
+    size_t used = 0;
+    if (!read_keys(text, &keys, out)) {
+        return out;
+    }
+    for (int id = 0; id < STATED_MOST; id++) {
+        const struct stated_key *key = &keys.all[id];
+        if (key->value[0] != '\0') {
+            used += (size_t)snprintf(out + used, sizeof out - used, "%s%s=%s@%d",
+                                     used > 0 ? " " : "", key->key, key->value, key->line);
+        }
+    }
+    return out;
+}
+
+static const struct {
+    const char *what, *text, *keys;
+} cases[] = {
+    {"a command of two lines, with its options in both spellings",
+     "x\nvllm serve org/m --tensor-parallel-size 2 \\\n  --max-num-seqs=64\n",
+     "model=org/m@2 system=vllm@0 tensor_parallel=2@2 max_sequences=64@3"},
+    {"short options, quotes, an environment, and what follows the command",
+     "A=1 vllm serve 'org/m' -tp 4 -q awq_marlin > log; --max-num-seqs 9",
+     "model=org/m@1 system=vllm@0 tensor_parallel=4@1 dtype.weights=int4@1"},
+    {"the model as an option", "python -m vllm.entrypoints.openai.api_server --model m",
+     "model=m@1 system=vllm@0"},
+    {"k is a thousand, K 1024", "vllm serve m --max-num-batched-tokens 8k --max-num-seqs 1K",
+     "model=m@1 system=vllm@0 max_sequences=1024@1 batched_tokens=8000@1"},
+    {"the longest request", "vllm serve m --max-model-len 32K",
+     "model=m@1 system=vllm@0 request_tokens=32768@1"},
+    {"the longest that fits", "vllm serve m --max-model-len auto", "model=m@1 system=vllm@0"},
+    {"fractions of decimal units are vLLM's: 25.6k, 1m",
+     "vllm serve m --max-model-len 25.6k --max-num-batched-tokens 0.5m --max-num-seqs 1.001k",
+     "model=m@1 system=vllm@0 max_sequences=1001@1 batched_tokens=500000@1 request_tokens=25600@1"},
+    {"vLLM's M is 1024 * 1024", "vllm serve m --max-model-len 1M",
+     "model=m@1 system=vllm@0 request_tokens=1048576@1"},
+    {"SGLang's M is a million, its Ki 1024",
+     "sglang serve --model-path m --context-length 1M --chunked-prefill-size 8Ki",
+     "model=m@1 system=sglang@0 engine=sglang-0.5@0 batched_tokens=8192@1 request_tokens=1000000@1"},
+    {"types of two bytes are the model's own",
+     "vllm serve m --dtype half\nLLM with config: model='m', dtype=torch.bfloat16, x=1",
+     "model=m@2 system=vllm@0"},
+    {"other names of settings",
+     "sglang serve --model-path m --enable-hicache --tp 8 "
+     "--attn-dp-size 4",
+     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5@0 tensor_parallel=2@1 "
+     "data_parallel=4@1"},
+    {"switches that are off",
+     "vllm serve m --no-enforce-eager --disable-prefix-caching "
+     "--disable-expert-parallel --device-memory-utilization 0.8 --kv-cache-dtype nvfp4",
+     "model=m@1 system=none@1 hbm_usable=0.8@1 dtype.kv=nvfp4@1"},
+    {"no prefix cache, KV in fp8, blocks of 32 tokens",
+     "vllm serve m --no-enable-prefix-caching --kv-cache-dtype fp8_e5m2 --block-size 32 "
+     "--num-gpu-blocks-override 100",
+     "model=m@1 system=none@1 dtype.kv=fp8@1 kv_pool_tokens=3200@1"},
+    {"lines of a log: the version, what was typed, what was logged",
+     "non-default args: {'model_tag': 'a', 'model': 'org/m', 'gpu_memory_utilization': 0.85}\n"
+     "Chunked prefill is enabled with max_num_batched_tokens=2048.\n"
+     "LLM engine (v0.21.0) with config: model='org/m', tensor_parallel_size=2, "
+     "data_parallel_size=1, quantization=None, kv_cache_dtype=auto, x=1\n"
+     "GPU KV cache size: 41,408 tokens\n",
+     "model=org/m@3 system=vllm@0 engine=vllm-0.21@3 tensor_parallel=2@3 batched_tokens=2048@2 "
+     "hbm_usable=0.85@1 kv_pool_tokens=41408@4"},
+    {"a command in a comment, before or behind the one that counts",
+     "# vllm serve a --max-num-seqs 1\nvllm serve b --max-num-seqs 2 # was: vllm serve c\n",
+     "model=b@2 system=vllm@0 max_sequences=2@2"},
+    {"metrics: blocks and a model's name",
+     "# HELP vllm:cache_config_info x\n"
+     "vllm:cache_config_info{block_size=\"16\",cache_dtype=\"auto\",num_gpu_blocks=\"2588\"} 1.0\n"
+     "vllm:num_requests_running{engine=\"0\",model_name=\"org/m\"} 3.0\n",
+     "model=org/m@3 system=vllm@0 kv_pool_tokens=41408@2"},
+    {"SGLang's arguments and its pool",
+     "server_args=ServerArgs(model_path='org/m', tp_size=8, mem_fraction_static=0.8, "
+     "max_running_requests=None, chunked_prefill_size=-1, enable_hierarchical_cache=True)\n"
+     "max_total_num_tokens=430913, chunked_prefill_size=8192, max_running_requests=2048, c=1\n",
+     "model=org/m@1 system=sglang-hicache@1 engine=sglang-0.5@0 tensor_parallel=8@1 "
+     "max_sequences=2048@2 batched_tokens=8192@2 hbm_usable=0.8@1 kv_pool_tokens=430913@2"},
+    {"SGLang's command and its metric",
+     "python3 -m sglang.launch_server --model-path org/m --tp 2\n"
+     "sglang:max_total_num_tokens{model_name=\"other\"} 1000.0\n",
+     "model=org/m@1 system=sglang@0 engine=sglang-0.5@0 tensor_parallel=2@1 kv_pool_tokens=1000@2"},
+    {"SGLang's ranks without attention of their own are servers of their own",
+     "python3 -m sglang.launch_server --model-path m --tp 2 --dp 4",
+     "model=m@1 system=sglang@0 engine=sglang-0.5@0 tensor_parallel=2@1 replicas=4@1"},
+    {"SGLang without its radix tree", "sglang serve --model-path m --disable-radix-cache",
+     "model=m@1 system=sglang@0 mechanisms.prefix=none@1 engine=sglang-0.5@0"},
+    {"a log that says that SGLang's radix tree is there",
+     "server_args=ServerArgs(model_path='m', disable_radix_cache=False, ep_size=1)",
+     "model=m@1 system=sglang@0 engine=sglang-0.5@0"},
+    {"ranks and stages; experts are spread over all ranks of vLLM",
+     "vllm serve m -tp 2 -dp 4 -pp 3 --enable-expert-parallel",
+     "model=m@1 system=vllm@0 tensor_parallel=2@1 data_parallel=4@1 pipeline_parallel=3@1 "
+     "expert_parallel=8@1"},
+    {"vLLM's -ep is a switch, SGLang's --ep a number", "vllm serve m -ep -tp 2",
+     "model=m@1 system=vllm@0 tensor_parallel=2@1 expert_parallel=2@1"},
+    {"vLLM without torch.compile", "vllm serve m --enforce-eager",
+     "model=m@1 system=vllm@0 compile=eager@1"},
+    {"an image with its tag", "docker run --gpus all \\\n vllm/vllm-openai:v0.22.1 --model org/m",
+     "model=org/m@1 system=vllm@0 engine=vllm-0.22@1"},
+    {"quotes that wrap, and what follows them",
+     "vllm serve m --compilation-config '{\"a\": 1,\n  \"b\": 2}' --max-num-seqs 64 \\\n -tp 2\n"
+     "GPU KV cache size: 41,408 tokens\n",
+     "model=m@1 system=vllm@0 tensor_parallel=2@3 max_sequences=64@2 kv_pool_tokens=41408@4"},
+    {"a quote that nothing closes",
+     "vllm serve isn't up\nGPU KV cache size: 41,408 tokens\nsome text\n",
+     "model=isnt up@1 system=vllm@0 kv_pool_tokens=41408@2"},
+    {"backslashes as a shell reads them",
+     "vllm serve 'it'\\''s' --served-model-name \"a\\\"b\" -tp 2",
+     "model=it's@1 system=vllm@0 tensor_parallel=2@1"},
+    {"lines of Windows", "vllm serve m \\\r\n -tp 2\r\nGPU KV cache size: 41,408 tokens\r\n",
+     "model=m@1 system=vllm@0 tensor_parallel=2@2 kv_pool_tokens=41408@3"},
+    {"names inside others are not settings",
+     "vllm:x{served_model_name=\"no\",hf_model=\"no\",model_name=\"m\"} 1",
+     "model=m@1 system=vllm@0"},
+};
+
+static void keys_are_keys_with_their_lines(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const char *got = keys_of(cases[i].text);
+        if (strcmp(got, cases[i].keys) != 0) {
+            fail_msg("%s:\n%s\nnot\n%s", cases[i].what, got, cases[i].keys);
+        }
+    }
+}
+
+/* The options that are not used as "NAME@LINE, ..."; or the message. */
+static const char *unused_of(const char *text)
+{
+    static char out[TEXT];
+    struct stated_keys keys;
+    size_t used = 0;
+    if (!read_keys(text, &keys, out)) {
+        return out;
+    }
+    for (int i = 0; i < keys.unused.count && i < SERVER_UNUSED; i++) {
+        used += (size_t)snprintf(out + used, sizeof out - used, "%s%s@%d", i > 0 ? ", " : "",
+                                 keys.unused.all[i].name, keys.unused.all[i].line);
+    }
+    return out;
+}
+
+static const struct {
+    const char *text, *unused;
+} unused[] = {
+    {"vllm serve m --max-num-seqs 4 -tp 2", ""},
+    {"vllm serve m --swap-space 4 --enforce-eager --cpu-offload-gb=10",
+     "--swap-space@1, --cpu-offload-gb@1"},
+    {"x\nvllm serve m --swap-space 1000 \\\n --seed -1 \\\n -tp 2 \\\n --no-such a 'b c' >log 2>&1",
+     "--swap-space@2, --seed@3, --no-such@5"},
+    {"vllm serve m --speculative-config '{\"method\": \"ngram\"}' 2>&1 | tee --help",
+     "--speculative-config@1"},
+    {"vllm serve m --compilation-config.mode 3 -O3", "--compilation-config.mode@1, -O3@1"},
+    {"vllm serve m --quantization bitsandbytes --kv-cache-dtype auto --dtype bfloat16",
+     "--quantization@1"},
+    {"vllm serve m --block-size 32", "--block-size@1"},
+    {"vllm serve m --block-size 32 --num-gpu-blocks-override 9", ""},
+    {"vllm serve m --max-num-seqs 4 5", "a word without an option@1"},
+    {"python3 -m sglang.launch_server --model-path m --chunked-prefill-size -1 --page-size 64",
+     "--chunked-prefill-size@1, --page-size@1"},
+    {"vllm serve m --data-parallel-size-local 1 -dpl 1", "--data-parallel-size-local@1, -dpl@1"},
+};
+
+static void options_without_effect_are_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(unused); i++) {
+        const char *got = unused_of(unused[i].text);
+        if (strcmp(got, unused[i].unused) != 0) {
+            fail_msg("'%s':\n%s\nnot\n%s", unused[i].text, got, unused[i].unused);
+        }
+    }
+}
+
+/* A long name is cut, and options for which there is no room are counted. */
+static void unused_options_are_many_or_long(void **state)
+{
+    (void)state;
+    char text[4096] = "vllm serve m --";
+    struct stated_keys keys;
+    memset(text + strlen(text), 'x', 600);
+    for (int i = 0; i < SERVER_UNUSED + 2; i++) {
+        strcat(text, " --foo");
+    }
+    assert_true(read_text(text, &keys));
+    assert_int_equal(keys.unused.count, SERVER_UNUSED + 3);
+    assert_int_equal(strlen(keys.unused.all[0].name), sizeof keys.unused.all[0].name - 1);
+    assert_string_equal(keys.unused.all[SERVER_UNUSED - 1].name, "--foo");
+}
+
+/* A log of weeks is read to its end. */
+static void long_texts_are_read_whole(void **state)
+{
+    (void)state;
+    struct stated_keys keys;
+    FILE *in = tmpfile();
+    assert_non_null(in);
+    for (int i = 0; i < 200000; i++) {
+        fprintf(
+            in,
+            "INFO 11-27 10:00:00 a line of a log in which a server says nothing of itself, number %d\n",
+            i);
+    }
+    fputs("vllm serve m -tp 2\n", in);
+    assert_true(ftell(in) > 16 << 20);
+    rewind(in);
+    bool read = server_text_read(in, "f", &keys, &why);
+    fclose(in);
+    assert_true(read);
+    assert_int_equal(keys.all[STATED_TENSOR_PARALLEL].line, 200001);
+}
+
+/* Names of options are compared with all known ones, so there may not be any number. */
+static void unknown_options_are_few(void **state)
+{
+    (void)state;
+    struct stated_keys keys;
+    FILE *in = tmpfile();
+    assert_non_null(in);
+    fputs("vllm serve m", in);
+    for (int i = 0; i < 30000; i++) {
+        fprintf(in, " --unknown-opt-%d 1", i);
+    }
+    rewind(in);
+    bool read = server_text_read(in, "f", &keys, &why);
+    fclose(in);
+    assert_false(read);
+    assert_string_equal(why.found, "more than 500 options are unknown");
+}
+
+static const struct {
+    const char *text, *message;
+} mistakes[] = {
+    {"", "f: no line is a server's"},
+    {"how to run With `vllm serve`, you should", "f: no line is a server's"},
+    {"\n$ vllm serv m --max-num-seqs 8",
+     "f: no line is a server's\n  expected: the start-up log of SGLang or vLLM, a command such as "
+     "'vllm serve MODEL', or its /metrics"},
+    {"\nvllm serve m --max-num-seqs many", "f:2: 'max_num_seqs' is 'many'"},
+    {"vllm serve m --max-num-seqs", "f:1: 'max_num_seqs' has no value"},
+    {"vllm serve m --max-num-seqs 99999999999", "f:1: 'max_num_seqs' is '99999999999'"},
+    {"vllm serve m --max-model-len 25.6K", "f:1: 'max_model_len' is '25.6K'"},
+    {"vllm serve m --max-model-len 1.5", "f:1: 'max_model_len' is '1.5'"},
+    {"vllm serve m --max-model-len 5000g", "f:1: 'max_model_len' is '5000g'"},
+    {"vllm serve m --max-model-len 1Mi", "f:1: 'max_model_len' is '1Mi'"},
+    {"sglang serve --model-path m --context-length 1m", "f:1: 'context_length' is '1m'"},
+    {"vllm serve m --dtype float32",
+     "f:1: 'dtype' is 'float32'\n  expected: auto, bfloat16, float16 or half; 4 bytes a weight"},
+    {"vllm serve m --gpu-memory-utilization 90", "f:1: 'gpu_memory_utilization' is '90'"},
+    {"vllm serve m --kv-cache-dtype int3", "f:1: 'kv_cache_dtype' is 'int3'"},
+    {"vllm serve m \\\n -tp 0", "f:2: 'tp' is '0'\n  expected: a whole number above 0"},
+    {"vllm serve m --tensor-parallel-size -2", "f:1: 'tensor_parallel_size' is '-2'"},
+    {"vllm serve m --tensor-parallel-size=-1", "f:1: 'tensor_parallel_size' is '-1'"},
+    {"vllm serve m --tensor-parallel-size --max-num-seqs 4",
+     "f:1: 'tensor_parallel_size' has no value\n  expected: a whole number above 0"},
+    {"vllm serve m --max-num-seqs= -tp 2", "f:1: 'max_num_seqs' has no value"},
+    {"vllm serve m --max-num-seqs '' -tp 2", "f:1: 'max_num_seqs' has no value"},
+    {"vllm serve --model", "f:1: 'model' has no value\n  expected: a name or a path"},
+    {"vllm serve m --enable-prefix-caching=maybe", "f:1: 'enable_prefix_caching' is 'maybe'"},
+    {"vllm serve m --tensor-parallel-sise 2", "f:1: unknown option '--tensor-parallel-sise'\n"
+                                              "  nearest: '--tensor-parallel-size'   "
+                                              "expected: an option of vLLM"},
+    {"vllm serve m -tq=2", "f:1: unknown option '-tq'"},
+    {"vllm serve a -tp 2\nvllm serve b\n",
+     "f:2: a second command starts a server; the first is in line 1\n  expected: one server"},
+    {"vllm serve a -tp 2 & vllm serve b", "f:1: a second command starts a server"},
+};
+
+static void mistakes_are_told_with_their_place(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(mistakes); i++) {
+        const char *got = keys_of(mistakes[i].text);
+        if (strstr(got, mistakes[i].message) == NULL) {
+            fail_msg("'%s': %s", mistakes[i].text, got);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(keys_are_keys_with_their_lines),
+        cmocka_unit_test(options_without_effect_are_told),
+        cmocka_unit_test(unused_options_are_many_or_long),
+        cmocka_unit_test(long_texts_are_read_whole),
+        cmocka_unit_test(unknown_options_are_few),
+        cmocka_unit_test(mistakes_are_told_with_their_place),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* Tables for people: aligned by character, never wider than a line where they can help it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tables/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The table as text; the caller frees it. */
+static char *print(const struct table *table)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    table_print(table, out);
+    fclose(out);
+    return text;
+}
+
+static void assert_prints(struct table *table, const char *expected)
+{
+    char *text = print(table);
+    assert_string_equal(text, expected);
+    free(text);
+    table_destroy(table);
+}
+
+static struct table *create(const struct table_column *columns, uint32_t count)
+{
+    struct error why;
+    struct table *table = table_create(columns, count, &why);
+    assert_non_null(table);
+    return table;
+}
+
+#define ADD(table, ...)                                                                            \
+    do {                                                                                           \
+        const char *texts[] = {__VA_ARGS__};                                                       \
+        struct error why;                                                                          \
+        assert_true(table_add(table, texts, sizeof texts / sizeof texts[0], &why));                \
+    } while (0)
+
+static void columns_align_by_character(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {
+        {.title = "name"}, {.title = "n", .right = true}, {.title = "what"}};
+    struct table *table = create(columns, 3);
+    ADD(table, "a", "1", "x");
+    ADD(table, "3840→131072", "1000", NULL);
+    ADD(table, "", "", "");
+    assert_prints(table, "name            n  what\n"
+                         "a               1  x\n"
+                         "3840→131072  1000  -\n"
+                         "\n");
+}
+
+static void an_optional_column_shows_where_a_row_has_it(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {
+        {.title = "a"}, {.title = "b", .optional = true}, {.title = "c"}};
+    for (int i = 0; i < 2; i++) {
+        struct table *table = create(columns, 3);
+        ADD(table, "1", NULL, "x");
+        ADD(table, "2", i == 0 ? NULL : "y", "z");
+        assert_prints(table, i == 0 ? "a  c\n1  x\n2  z\n" : "a  b  c\n1  -  x\n2  y  z\n");
+    }
+}
+
+static void a_column_without_a_title_is_blank_where_a_row_has_nothing(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {{.title = "a"}, {.title = "", .optional = true}};
+    struct table *table = create(columns, 2);
+    ADD(table, "1", NULL);
+    ADD(table, "2", "grows");
+    assert_prints(table, "a\n1\n2  grows\n");
+}
+
+static void no_titles_mean_no_head(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {{.title = ""}, {.title = ""}};
+    struct table *table = create(columns, 2);
+    ADD(table, "key", "value");
+    assert_prints(table, "key  value\n");
+}
+
+#define TEN "0123456789"
+#define FORTY TEN TEN TEN TEN
+
+static void the_column_that_matters_least_is_left_out(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {
+        {.title = FORTY}, {.title = FORTY, .drop = 1}, {.title = "c", .drop = 2}, {.title = "why"}};
+    struct table *table = create(columns, 4);
+    ADD(table, "1", "2", "3", "link 22, manager 10, sync 1");
+    assert_prints(table,
+                  FORTY "  why\n"
+                        "1                                         link 22, manager 10, sync 1\n");
+}
+
+/* Hidden columns behind it take no room, and it may go as any other. */
+static void the_last_column_that_shows_may_be_left_out(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const struct table_column columns[] = {
+            {.title = FORTY},
+            {.title = FORTY},
+            {.title = i == 0 ? "sixteen letters." : "seventeen letters", .drop = 1},
+            {.title = "", .optional = true}};
+        struct table *table = create(columns, 4);
+        assert_prints(table,
+                      i == 0 ? FORTY "  " FORTY "  sixteen letters.\n" : FORTY "  " FORTY "\n");
+    }
+}
+
+static void the_last_column_is_cut_at_a_comma(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {
+        {.title = FORTY}, {.title = TEN TEN TEN}, {.title = "why"}};
+    struct table *table = create(columns, 3);
+    ADD(table, "1", "2", "manager 35, retrieval 12, merge 7");
+    assert_prints(table, FORTY "  " TEN TEN TEN "  why\n"
+                               "1                                         "
+                               "2                               manager 35, retrieval 12\n");
+}
+
+static void a_short_row_runs_over_and_is_wrapped(void **state)
+{
+    (void)state;
+    const struct table_column columns[] = {
+        {.title = "system"}, {.title = "b", .right = true}, {.title = "c"}, {.title = "d"}};
+    struct table *table = create(columns, 4);
+    ADD(table, "vllm", "1", "2", "3");
+    ADD(table, "clo", "16", FORTY " " FORTY " " TEN " and more");
+    assert_prints(table, "system   b  c  d\n"
+                         "vllm     1  2  3\n"
+                         "clo     16  " FORTY " " FORTY "\n"
+                         "            " TEN " and more\n");
+}
+
+/* ---- choice ---- */
+
+static const struct table_column named[] = {
+    {.title = "system"},
+    {.title = "batch", .right = true, .name = "batch"},
+    {.title = "HBM", .right = true, .name = "hbm", .extra = true},
+    {.title = FORTY FORTY, .name = "long", .drop = 1},
+    {.title = "none", .name = "none", .optional = true},
+    {.title = "waiting for", .name = "waits"},
+};
+
+/* A table of these columns under a view. */
+static struct table *choose(const struct table_view *view)
+{
+    struct table *table = create(named, 6);
+    table_choose(table, view);
+    ADD(table, "clo", "4", "5 GiB", "l", NULL, "link 3, sync 1");
+    ADD(table, "h2o", "8", "too large");
+    return table;
+}
+
+static void extra_columns_are_not_usual(void **state)
+{
+    (void)state;
+    const struct table_view usual = {.wide = false};
+    assert_prints(choose(&usual), "system  batch  waiting for\n"
+                                  "clo         4  link 3, sync 1\n"
+                                  "h2o         8  too large\n");
+}
+
+static void chosen_columns_stand_in_their_order(void **state)
+{
+    (void)state;
+    const struct table_view view = {.columns = "waits, hbm,waits"};
+    assert_prints(choose(&view), "system  waiting for       HBM\n"
+                                 "clo     link 3, sync 1  5 GiB\n"
+                                 "h2o     too large\n");
+    const struct table_view empty = {.columns = "none"};
+    assert_prints(choose(&empty), "system  none\nclo     -\nh2o     too large\n");
+}
+
+static void a_wide_table_leaves_out_nothing_that_a_row_has(void **state)
+{
+    (void)state;
+    const struct table_view view = {.wide = true};
+    assert_prints(choose(&view), "system  batch    HBM  " FORTY FORTY "  waiting for\n"
+                                 "clo         4  5 GiB  l                                        "
+                                 "                                         link 3, sync 1\n"
+                                 "h2o         8  too large\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(columns_align_by_character),
+        cmocka_unit_test(an_optional_column_shows_where_a_row_has_it),
+        cmocka_unit_test(a_column_without_a_title_is_blank_where_a_row_has_nothing),
+        cmocka_unit_test(no_titles_mean_no_head),
+        cmocka_unit_test(the_last_column_that_shows_may_be_left_out),
+        cmocka_unit_test(the_column_that_matters_least_is_left_out),
+        cmocka_unit_test(the_last_column_is_cut_at_a_comma),
+        cmocka_unit_test(a_short_row_runs_over_and_is_wrapped),
+        cmocka_unit_test(extra_columns_are_not_usual),
+        cmocka_unit_test(chosen_columns_stand_in_their_order),
+        cmocka_unit_test(a_wide_table_leaves_out_nothing_that_a_row_has),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
