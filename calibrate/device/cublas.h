@@ -3,8 +3,7 @@
  *
  * Source: the cuBLAS documentation. Versions 11 to 13 have the same signatures and values.
  */
-#ifndef CALIBRATE_DEVICE_CUBLAS_H
-#define CALIBRATE_DEVICE_CUBLAS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -50,5 +49,4 @@ bool cublas_load(struct cublas *cublas, struct error *why);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

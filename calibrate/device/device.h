@@ -15,8 +15,7 @@
  * Memory comes from plain cudaMalloc and cudaHostAlloc. Nothing here changes a setting of the
  * machine.
  */
-#ifndef CALIBRATE_DEVICE_DEVICE_H
-#define CALIBRATE_DEVICE_DEVICE_H
+#pragma once
 
 extern "C" {
 #include "core/error.h"
@@ -151,5 +150,3 @@ __host__ __device__ inline uint64_t random_word(uint64_t seed, uint64_t place)
     word = (word ^ (word >> 27)) * 0x94d049bb133111ebu;
     return word ^ (word >> 31);
 }
-
-#endif

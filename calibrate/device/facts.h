@@ -1,6 +1,5 @@
 /* Facts about the measured GPU and its state, for a profile's provenance. Usable from C. */
-#ifndef CALIBRATE_DEVICE_FACTS_H
-#define CALIBRATE_DEVICE_FACTS_H
+#pragma once
 
 #include "calibrate/device/nvml.h"
 
@@ -33,5 +32,4 @@ bool gpu_facts_read(struct gpu_facts *facts, struct error *why);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -5,8 +5,7 @@
  * time, and makes `loads` loads before its first store, so that a CTA has at most GATHER_THREADS x
  * width x loads bytes in flight. Row numbers are loaded one turn ahead.
  */
-#ifndef CALIBRATE_DEVICE_GATHER_H
-#define CALIBRATE_DEVICE_GATHER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -35,5 +34,4 @@ bool gpu_gather_launch(const struct gpu_gather *gather, void *stream, struct err
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* Graphs: work that is recorded once, and then launched as a whole. */
-#ifndef CALIBRATE_DEVICE_GRAPH_H
-#define CALIBRATE_DEVICE_GRAPH_H
+#pragma once
 
 #include "calibrate/device/device.h"
 
@@ -18,5 +17,3 @@ struct gpu_graph {
     bool record(const gpu_stream *stream, const std::function<bool()> &put, struct error *why);
     bool launch(const gpu_stream *stream, struct error *why) const;
 };
-
-#endif

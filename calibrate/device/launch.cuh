@@ -1,7 +1,6 @@
 /* Starting a kernel. All launches go through launch(), never through <<<>>>, so that every launch is
  * checked and a C++ compiler without CUDA can compile the code (tests/kernels/emulator). */
-#ifndef CALIBRATE_DEVICE_LAUNCH_CUH
-#define CALIBRATE_DEVICE_LAUNCH_CUH
+#pragma once
 
 #include "calibrate/device/device.h"
 
@@ -29,5 +28,3 @@ static bool launch(void (*kernel)(Parameters...), dim3 grid, uint32_t threads, s
     config.stream = (cudaStream_t)stream;
     return GPU_TRY(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...), why);
 }
-
-#endif

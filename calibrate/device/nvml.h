@@ -1,8 +1,7 @@
 /* NVML, the driver's management library: link, clocks, temperature and throttle reasons of one GPU.
  * The library (libnvidia-ml.so.1) is loaded when it is needed, so that nothing has to be linked.
  * Read only. */
-#ifndef CALIBRATE_DEVICE_NVML_H
-#define CALIBRATE_DEVICE_NVML_H
+#pragma once
 
 #include "calibrate/device/pcie.h"
 
@@ -37,5 +36,4 @@ char *nvml_reasons(uint64_t held_back, char *text, size_t size);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* A PCI Express link as the machine states it: generation, lanes, and the rate that follows. */
-#ifndef CALIBRATE_DEVICE_PCIE_H
-#define CALIBRATE_DEVICE_PCIE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,5 +33,4 @@ char *pcie_format(struct pcie_link link, char *text, size_t size);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -2,8 +2,7 @@
  * memory, loads of 8 x 8 matrices from it, products on the tensor cores, and a clock (PTX ISA,
  * "cp.async", "ldmatrix", "mma", "%globaltimer"). Fragments are those of the PTX ISA: of an 8 x 8
  * matrix of 16-bit values, lane l of a warp holds row l / 4, columns 2 (l % 4) and the next. */
-#ifndef CALIBRATE_DEVICE_PTX_CUH
-#define CALIBRATE_DEVICE_PTX_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -96,5 +95,3 @@ __device__ inline uint64_t ptx_clock_ns()
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     return now;
 }
-
-#endif

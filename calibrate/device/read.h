@@ -1,6 +1,5 @@
 /* A kernel that reads memory as fast as possible and keeps a checksum. */
-#ifndef CALIBRATE_DEVICE_READ_H
-#define CALIBRATE_DEVICE_READ_H
+#pragma once
 
 #include "calibrate/device/device.h"
 
@@ -15,5 +14,3 @@ bool gpu_read_sums(uint32_t *words, struct error *why);
  * sums[*used] equals that of all 32-bit words read. `used` may be NULL. */
 bool gpu_read_launch(const void *data, size_t bytes, uint32_t ctas_per_sm, uint32_t *sums,
                      uint32_t *used, cudaStream_t stream, struct error *why);
-
-#endif

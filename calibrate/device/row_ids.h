@@ -1,7 +1,6 @@
 /* Row numbers in random order, in GPU memory, for gathers. Every row comes once before any row
  * comes again, so that no cache helps. */
-#ifndef CALIBRATE_DEVICE_ROW_IDS_H
-#define CALIBRATE_DEVICE_ROW_IDS_H
+#pragma once
 
 #include "calibrate/device/device.h"
 
@@ -18,5 +17,3 @@ struct row_ids {
     /* The next `rows` numbers, rows <= count. */
     const uint32_t *turn(uint32_t rows);
 };
-
-#endif

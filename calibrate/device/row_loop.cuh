@@ -6,8 +6,7 @@
  * at most its threads x sizeof(Value) x LOADS bytes in flight. Row numbers are loaded one turn
  * ahead, while the rows of this turn are under way.
  */
-#ifndef CALIBRATE_DEVICE_ROW_LOOP_CUH
-#define CALIBRATE_DEVICE_ROW_LOOP_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -66,5 +65,3 @@ __device__ inline void move_values(const Rows &rows, uint64_t values)
         }
     }
 }
-
-#endif

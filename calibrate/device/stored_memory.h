@@ -4,8 +4,7 @@
  * is memory of cudaMalloc(), mapped by GDRCopy (window.h). That mapping is write-combining:
  * host/store_rows.h says how to write to it.
  */
-#ifndef CALIBRATE_DEVICE_STORED_MEMORY_H
-#define CALIBRATE_DEVICE_STORED_MEMORY_H
+#pragma once
 
 #include "calibrate/device/device.h"
 #include "calibrate/device/window.h"
@@ -30,5 +29,3 @@ struct stored_memory {
 
 /* Do CPU and GPU share a coherent address space? */
 bool gpu_is_coherent(bool *coherent, struct error *why);
-
-#endif

@@ -4,8 +4,7 @@
  * when it is needed, maps memory of cudaMalloc() over PCI Express. If CPU and GPU share a coherent
  * address space and the GPU's memory is a NUMA node, the window is memory of that node.
  */
-#ifndef CALIBRATE_DEVICE_WINDOW_H
-#define CALIBRATE_DEVICE_WINDOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,5 +37,4 @@ void window_release(struct window *window); /* accepts a zeroed struct */
 
 #ifdef __cplusplus
 }
-#endif
 #endif

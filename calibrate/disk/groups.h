@@ -1,6 +1,5 @@
 /* The group of the drive that keeps a folder. It is measured only where a folder is named. */
-#ifndef CALIBRATE_DISK_GROUPS_H
-#define CALIBRATE_DISK_GROUPS_H
+#pragma once
 
 #include "calibrate/disk/scratch.h"
 #include "calibrate/measure/group.h"
@@ -30,5 +29,3 @@ struct disk_bench *disk_bench_create(const struct scratch *scratch, uint64_t see
 void disk_bench_destroy(struct disk_bench *bench); /* accepts NULL; not the scratch file */
 bool disk_bench_probe(struct disk_bench *bench, const char *figure, size_t block,
                       struct probe *probe, struct error *why);
-
-#endif

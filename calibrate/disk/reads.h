@@ -3,8 +3,7 @@
  *
  *     depth 2   ask 0, ask 1 | 1 is done: ask 2 | 0 is done: ask 3 | ...
  */
-#ifndef CALIBRATE_DISK_READS_H
-#define CALIBRATE_DISK_READS_H
+#pragma once
 
 #include "core/error.h"
 #include "machine/tier.h"
@@ -32,5 +31,3 @@ void disk_ring_destroy(struct disk_ring *ring); /* accepts NULL */
 bool disk_ring_run(struct disk_ring *ring, int file, size_t block,
                    const struct disk_request *requests, uint32_t count, uint32_t depth, double *ns,
                    struct error *why);
-
-#endif

@@ -8,8 +8,7 @@
  * files in memory (tmpfs), or has no way past the page cache, is refused with the reason: there is
  * no drive to measure.
  */
-#ifndef CALIBRATE_DISK_SCRATCH_H
-#define CALIBRATE_DISK_SCRATCH_H
+#pragma once
 
 #include "core/error.h"
 
@@ -39,5 +38,3 @@ char *scratch_memory(size_t size, struct error *why);
 
 /* Drop the file from the page cache. */
 void scratch_forget(const struct scratch *scratch);
-
-#endif

@@ -1,8 +1,7 @@
 /* The base of the groups that time kernels: memory that gives them new data each time, a graph in
  * which several kernels run back to back between two events, as in a server's decode step, and the
  * way from a table of works to findings. */
-#ifndef CALIBRATE_GPU_BENCH_H
-#define CALIBRATE_GPU_BENCH_H
+#pragma once
 
 #include "calibrate/device/device.h"
 
@@ -50,5 +49,3 @@ bool bench_measure(struct kernel_bench *bench, std::vector<struct bench_work> &w
 /* Add an observation with its note, still without points. */
 bool bench_observe(struct findings *findings, const char *name, const char *axis, enum unit unit,
                    const char *note, struct error *why);
-
-#endif

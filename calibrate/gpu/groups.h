@@ -1,6 +1,5 @@
 /* The groups that measure the GPU: the head of each file says which curves it fills in. */
-#ifndef CALIBRATE_GPU_GROUPS_H
-#define CALIBRATE_GPU_GROUPS_H
+#pragma once
 
 #include "calibrate/measure/group.h"
 
@@ -16,5 +15,3 @@ bool selection_speed(const struct effort *effort, uint64_t seed, struct findings
                      struct error *why);
 bool layer_speed(const struct effort *effort, uint64_t seed, struct findings *findings,
                  struct error *why);
-
-#endif

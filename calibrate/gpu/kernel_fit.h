@@ -5,8 +5,7 @@
  * Least squares of the relative errors: a time of 5 us that is 10 % off counts as much as one of
  * 5 ms. No time is negative, and no share is above 1.
  */
-#ifndef CALIBRATE_GPU_KERNEL_FIT_H
-#define CALIBRATE_GPU_KERNEL_FIT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -42,5 +41,4 @@ bool kernel_fit_state(const struct kernel_fit *fit, const char *name, double val
 
 #ifdef __cplusplus
 }
-#endif
 #endif

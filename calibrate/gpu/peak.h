@@ -1,7 +1,6 @@
 /* The peak of matrix products: when the GPU is warm enough to measure it, how many FLOPs its SMs do
  * in a clock, and shares of the peak. Arithmetic alone; product_speed.cu measures. */
-#ifndef CALIBRATE_GPU_PEAK_H
-#define CALIBRATE_GPU_PEAK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -41,5 +40,4 @@ bool peak_share(double rate, double peak, double *share, struct error *why);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

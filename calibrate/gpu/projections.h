@@ -1,8 +1,7 @@
 /* The matrix products of the shipped models' projections, each shape once, for one GPU that holds a
  * whole model. Group `products` measures their cost. Products of single heads (MLA's absorbed
  * matrices), and operators whose products read different activations, are left out. */
-#ifndef CALIBRATE_GPU_PROJECTIONS_H
-#define CALIBRATE_GPU_PROJECTIONS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,4 @@ bool projections_shipped(struct projection **all, size_t *count, struct error *w
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* Runs a task in a process of its own. If the task crashes, hangs, or leaves the GPU in a state in
  * which every further call fails, only that process ends. */
-#ifndef CALIBRATE_HARNESS_APART_H
-#define CALIBRATE_HARNESS_APART_H
+#pragma once
 
 #include "core/error.h"
 
@@ -20,5 +19,3 @@ bool apart_run(const struct apart *apart, struct error *why);
 /* Zeroed memory that this process and its tasks share; the caller releases it. */
 void *apart_memory(size_t size, struct error *why);
 void apart_release(void *memory, size_t size);
-
-#endif

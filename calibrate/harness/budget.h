@@ -5,8 +5,7 @@
  * of which three quarters are for samples; the other half equally, because setting up takes no
  * longer for a large share. A group is killed when its own time and that of all groups before it is
  * over. So it may use what those before it left, and takes nothing from those behind it. */
-#ifndef CALIBRATE_HARNESS_BUDGET_H
-#define CALIBRATE_HARNESS_BUDGET_H
+#pragma once
 
 #include "calibrate/measure/group.h"
 
@@ -28,5 +27,3 @@ void budget_deal(const struct budget_terms *terms, double now_ns, struct budget 
 
 /* The seconds after which the group is killed if it starts at `now_ns`; may be negative. */
 double budget_left(const struct budget_terms *terms, const struct budget *budget, double now_ns);
-
-#endif

@@ -1,7 +1,6 @@
 /* The curves of a profile, made from findings: points thinned (thin.h), basis measured, range from
  * the worst p10 and p90, and a source that says how the curve was measured. */
-#ifndef CALIBRATE_HARNESS_CURVE_WRITE_H
-#define CALIBRATE_HARNESS_CURVE_WRITE_H
+#pragma once
 
 #include "calibrate/measure/finding.h"
 
@@ -13,5 +12,3 @@ bool curves_write(const struct findings *findings, const char *part, FILE *out, 
 
 /* Write a text as a YAML scalar in double quotes. */
 void text_write(const char *text, FILE *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* The table of the groups that measure the GPU and its link. */
-#ifndef CALIBRATE_HARNESS_GPU_GROUPS_H
-#define CALIBRATE_HARNESS_GPU_GROUPS_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -13,5 +12,4 @@ extern const struct group gpu_groups[];
 
 #ifdef __cplusplus
 }
-#endif
 #endif

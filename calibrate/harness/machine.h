@@ -1,6 +1,5 @@
 /* Describes the machine for the provenance of its profile. */
-#ifndef CALIBRATE_HARNESS_MACHINE_H
-#define CALIBRATE_HARNESS_MACHINE_H
+#pragma once
 
 #include "calibrate/measure/provenance.h"
 
@@ -16,5 +15,3 @@ enum machine_part { MACHINE_NOTHING, MACHINE_HOST, MACHINE_GPU };
  * Fails if a GPU does not answer for `seconds`. */
 bool machine_describe(enum machine_part most, enum fact clocks, double seconds,
                       struct provenance *out, struct error *why);
-
-#endif

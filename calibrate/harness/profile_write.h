@@ -4,8 +4,7 @@
  * (curve_write.h). The rounded figures, as written, are the input, so that a profile that is read
  * and written again has the same bytes.
  */
-#ifndef CALIBRATE_HARNESS_PROFILE_WRITE_H
-#define CALIBRATE_HARNESS_PROFILE_WRITE_H
+#pragma once
 
 #include "calibrate/measure/finding.h"
 #include "calibrate/measure/provenance.h"
@@ -33,5 +32,3 @@ bool profile_check(const char *profile_name, const char *file, struct error *why
 /* Read a profile that profile_write() wrote. On failure `out` is zeroed. */
 bool profile_read(const char *path, struct calibration *out, struct error *why);
 void calibration_release(struct calibration *calibration);
-
-#endif

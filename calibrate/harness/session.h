@@ -19,8 +19,7 @@
  * restless groups of the PROFILE again, after those that are absent: the fewer groups, the more
  * samples of each.
  */
-#ifndef CALIBRATE_HARNESS_SESSION_H
-#define CALIBRATE_HARNESS_SESSION_H
+#pragma once
 
 #include "calibrate/harness/budget.h"
 #include "calibrate/harness/machine.h"
@@ -59,5 +58,3 @@ uint32_t session_lacks(const struct session *session, const struct calibration *
  * if the profile is of another measurement, too, or is not as it was measured. */
 bool session_adopt(const struct session *session, const char *part, struct calibration *calibration,
                    struct error *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* The files of a session: PROFILE, and PROFILE.part beside it until all groups were tried
  * (session.h). */
-#ifndef CALIBRATE_HARNESS_SESSION_FILES_H
-#define CALIBRATE_HARNESS_SESSION_FILES_H
+#pragma once
 
 #include "calibrate/harness/profile_write.h"
 
@@ -22,5 +21,3 @@ bool session_files_save(const struct session_files *files, const struct calibrat
 
 /* The part becomes the profile. */
 bool session_files_finish(const struct session_files *files, struct error *why);
-
-#endif

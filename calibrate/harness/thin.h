@@ -6,8 +6,7 @@
  * are straight between points, so that their ratio is furthest from 1 at a point; a bound that
  * holds at the points therefore holds everywhere.
  */
-#ifndef CALIBRATE_HARNESS_THIN_H
-#define CALIBRATE_HARNESS_THIN_H
+#pragma once
 
 #include "core/error.h"
 #include "machine/observed.h"
@@ -24,5 +23,3 @@ struct thinned {
 bool points_thin(const struct found_point *points, uint32_t count, double share,
                  struct thinned *out, struct error *why);
 void thinned_release(struct thinned *thinned);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * Tests compare it with kernels/twins.h.
  */
-#ifndef CALIBRATE_HOST_ATTENTION_H
-#define CALIBRATE_HOST_ATTENTION_H
+#pragma once
 
 #include "calibrate/host/pool.h"
 
@@ -61,5 +60,4 @@ void attention_merge(const struct attention_shape *shape, const float *out, cons
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -5,8 +5,7 @@
  * node of the GPU. Samples use it slice after slice, so that a slice is used again only when all
  * others have passed through the caches.
  */
-#ifndef CALIBRATE_HOST_BENCH_H
-#define CALIBRATE_HOST_BENCH_H
+#pragma once
 
 #include "calibrate/host/buffer.h"
 #include "calibrate/host/pool.h"
@@ -49,5 +48,3 @@ bool bench_note(struct findings *findings, const char *name, struct error *why, 
 /* Add one figure that is read or derived rather than sampled. */
 bool bench_put(struct findings *findings, const char *name, const struct found_point *point,
                struct error *why);
-
-#endif

@@ -4,8 +4,7 @@
  * Pages are the system's default, neither huge nor locked. A CPU reads and writes pinned memory at
  * the same rate.
  */
-#ifndef CALIBRATE_HOST_BUFFER_H
-#define CALIBRATE_HOST_BUFFER_H
+#pragma once
 
 #include "core/error.h"
 #include "calibrate/host/pool.h"
@@ -29,5 +28,3 @@ bool buffer_init(struct buffer *buffer, size_t size, uint64_t seed, struct pool 
 uint64_t buffer_sum(const struct buffer *buffer, size_t first, size_t size, struct pool *pool);
 
 void buffer_release(struct buffer *buffer); /* accepts a zeroed struct */
-
-#endif

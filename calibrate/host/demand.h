@@ -8,8 +8,7 @@
  * The recorded context is repeated several times, one copy after the other (head.h). A head wants a
  * tenth of each copy, and its cache has room for three times that: RetroInfer's sizes.
  */
-#ifndef CALIBRATE_HOST_DEMAND_H
-#define CALIBRATE_HOST_DEMAND_H
+#pragma once
 
 #include "calibrate/host/head.h"
 
@@ -35,5 +34,3 @@ bool recording_start(struct recording *recording, const struct policy_kind *kind
 /* Write the tokens that head `head`, counted over all layers, wants in the first step to
  * tokens[wanted], in order. */
 void recording_list(const struct recording *recording, uint32_t head, uint32_t *tokens);
-
-#endif

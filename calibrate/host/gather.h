@@ -5,8 +5,7 @@
  * Two passes write a new array first and copy it to the buffer, like code that gathers with a
  * framework and then fills a pinned array.
  */
-#ifndef CALIBRATE_HOST_GATHER_H
-#define CALIBRATE_HOST_GATHER_H
+#pragma once
 
 #include "calibrate/host/pool.h"
 
@@ -32,5 +31,4 @@ void gather_run(struct pool *pool, const struct gather *gather);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

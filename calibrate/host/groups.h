@@ -4,8 +4,7 @@
  * be measured without the rest of the group, as probes that are sampled beside other work, to know
  * the machine's speed at that time (moment.h).
  */
-#ifndef CALIBRATE_HOST_GROUPS_H
-#define CALIBRATE_HOST_GROUPS_H
+#pragma once
 
 #include "calibrate/host/bench.h"
 #include "calibrate/measure/group.h"
@@ -48,5 +47,3 @@ bool host_policy_run(const struct effort *effort, uint64_t seed, struct findings
                      struct error *why);
 bool host_handoff_run(const struct effort *effort, uint64_t seed, struct findings *findings,
                       struct error *why);
-
-#endif

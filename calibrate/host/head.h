@@ -4,8 +4,7 @@
  * step t is the source's step warm-up + (t + shift) mod steps. After the wrap-around, the head uses
  * a second cache, which starts with the state before the first reported step, as in replay.
  */
-#ifndef CALIBRATE_HOST_HEAD_H
-#define CALIBRATE_HOST_HEAD_H
+#pragma once
 
 #include "decode/miniature/miniature.h"
 
@@ -76,5 +75,3 @@ void mini_head_tell_apart(struct mini_head *head, uint32_t step);
 
 /* The policy's access. For a policy that compares queries, note the set that was fetched. */
 void mini_head_update(struct mini_head *head, uint32_t step);
-
-#endif

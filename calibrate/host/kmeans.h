@@ -5,8 +5,7 @@
  * as in libraries, with 2 * dim operations for each key and centroid; the sums take another dim
  * operations a key.
  */
-#ifndef CALIBRATE_HOST_KMEANS_H
-#define CALIBRATE_HOST_KMEANS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ struct kmeans {
 };
 
 void kmeans_iterate(const struct kmeans *kmeans);
-
-#endif

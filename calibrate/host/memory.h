@@ -1,6 +1,5 @@
 /* The host's memory, as Linux states it in /proc/meminfo, or as the limit of a cgroup. */
-#ifndef CALIBRATE_HOST_MEMORY_H
-#define CALIBRATE_HOST_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -21,5 +20,4 @@ bool host_memory_read(const char *root, struct host_memory *out, struct error *w
 
 #ifdef __cplusplus
 }
-#endif
 #endif

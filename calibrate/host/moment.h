@@ -4,8 +4,7 @@
  * A shared machine may be half as fast again a minute later. Figures from the same rounds can be
  * compared with each other; figures from different times cannot.
  */
-#ifndef CALIBRATE_HOST_MOMENT_H
-#define CALIBRATE_HOST_MOMENT_H
+#pragma once
 
 #include "calibrate/host/bench.h"
 
@@ -26,5 +25,3 @@ void moment_probes(const struct moment *moment, struct probe *probes);
 
 /* After the probes were measured: derive the other figures from them. */
 bool moment_finish(struct findings *findings, struct error *why);
-
-#endif

@@ -16,8 +16,7 @@
  *     demand n   [  wanted    ]
  *     demand n+1   [  wanted    ]             the units that enter were last wanted a turn ago
  */
-#ifndef CALIBRATE_HOST_POLICY_HERD_H
-#define CALIBRATE_HOST_POLICY_HERD_H
+#pragma once
 
 #include "calibrate/host/bench.h"
 #include "policy/policy.h"
@@ -51,5 +50,3 @@ struct herd_turn {
 /* Run all threads at once, each with its own instances. The value is their mean time for a unit.
  * `state` is a herd_turn. */
 bool herd_sample(void *state, double *value, struct error *why);
-
-#endif

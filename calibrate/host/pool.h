@@ -14,8 +14,7 @@
  * A batch can also be delegated: the caller wakes one thread for one job, which queues the batch
  * and wakes the others. The caller is not one of the threads.
  */
-#ifndef CALIBRATE_HOST_POOL_H
-#define CALIBRATE_HOST_POOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,4 @@ void pool_destroy(struct pool *pool);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

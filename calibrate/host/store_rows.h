@@ -5,8 +5,7 @@
  * So a row is stored 16 bytes at a time, past the caches if the processor can. A thread ends with a
  * fence, after which its rows have left the processor.
  */
-#ifndef CALIBRATE_HOST_STORE_ROWS_H
-#define CALIBRATE_HOST_STORE_ROWS_H
+#pragma once
 
 #include "calibrate/host/pool.h"
 
@@ -32,5 +31,4 @@ void store_rows_run(struct pool *pool, const struct store_rows *store);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* Files of /proc and /sys, below a root that tests replace. Internal to this folder. */
-#ifndef CALIBRATE_HOST_SYSTEM_FILE_H
-#define CALIBRATE_HOST_SYSTEM_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ bool system_read(struct system_text *text, const char *root, const char *format,
 
 /* The number after `key`; 0 if the text lacks it. */
 uint64_t system_number(const struct system_text *text, const char *key);
-
-#endif

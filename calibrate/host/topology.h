@@ -7,8 +7,7 @@
  *
  *     node 0: cores 0 1 2 3, second threads 0 1 2 3 | node 1: cores 0 1 2 3, ...
  */
-#ifndef CALIBRATE_HOST_TOPOLOGY_H
-#define CALIBRATE_HOST_TOPOLOGY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,5 +45,4 @@ uint32_t topology_thread_counts(uint32_t most, uint32_t *counts);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -6,8 +6,7 @@
  *
  * The figures have the names of curves.def; their notes name the file and the test.
  */
-#ifndef CALIBRATE_IMPORT_IMPORT_H
-#define CALIBRATE_IMPORT_IMPORT_H
+#pragma once
 
 #include "calibrate/measure/finding.h"
 #include "calibrate/measure/provenance.h"
@@ -28,5 +27,3 @@ bool nsight_import(const char *path, struct findings *findings, struct provenanc
 bool import_figure(struct findings *findings, const char *curve, const double *sorted,
                    uint32_t count, const char *name, struct error *why, const char *format, ...)
     __attribute__((format(printf, 7, 8)));
-
-#endif

@@ -10,8 +10,7 @@
  * them can be recorded in a graph. They fail on a shape that is not supported, and if a launch
  * fails.
  */
-#ifndef CALIBRATE_KERNELS_KERNELS_H
-#define CALIBRATE_KERNELS_KERNELS_H
+#pragma once
 
 #include "calibrate/kernels/small_floats.h"
 
@@ -184,5 +183,4 @@ void kernel_turns(uint32_t positions, uint32_t dim, double base, float *turns);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* What kernels share. */
-#ifndef CALIBRATE_KERNELS_LAUNCH_CUH
-#define CALIBRATE_KERNELS_LAUNCH_CUH
+#pragma once
 
 #include "calibrate/device/launch.cuh"
 
@@ -68,5 +67,3 @@ __device__ uint32_t cta_sum_before(uint32_t mine, uint32_t *sums, uint32_t *all)
     __syncthreads(); /* read before it is written again */
     return (warp > 0 ? before : 0) + through - mine;
 }
-
-#endif

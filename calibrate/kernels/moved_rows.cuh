@@ -1,7 +1,6 @@
 /* How kernels move rows: with the threads, the width and the loads in flight of the gather by which
  * link.cta_in_flight is measured (link/loads.cu). Predictions count on it (MINIATURE_CTA_THREADS). */
-#ifndef CALIBRATE_KERNELS_MOVED_ROWS_CUH
-#define CALIBRATE_KERNELS_MOVED_ROWS_CUH
+#pragma once
 
 #include "calibrate/device/device.h"
 #include "calibrate/device/row_loop.cuh"
@@ -21,5 +20,3 @@ static inline bool moved_shift(uint32_t row_bytes, uint32_t ctas, int *shift, st
                      "power of two of at least 8 bytes",
                      ctas, row_bytes);
 }
-
-#endif

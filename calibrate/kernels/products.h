@@ -1,7 +1,6 @@
 /* Matrix products in bf16 by cuBLAS, summed in fp32; and K and V computed from activations with
  * them. Pointers are as in kernels.h. */
-#ifndef CALIBRATE_KERNELS_PRODUCTS_H
-#define CALIBRATE_KERNELS_PRODUCTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,5 +37,4 @@ bool products_make_kv(struct products *products, const struct kv_recipe *recipe,
 
 #ifdef __cplusplus
 }
-#endif
 #endif

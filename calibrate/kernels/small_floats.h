@@ -1,8 +1,7 @@
 /* The two number formats of KV, in host code: bf16 (8 bits of exponent, 7 of fraction) and fp8 e4m3
  * (4 and 3; no infinities, one NaN a sign, largest 448), as in "FP8 formats for deep learning",
  * arXiv:2209.05433. Rounding is to nearest, ties to even; fp8 saturates at ±448. */
-#ifndef CALIBRATE_KERNELS_SMALL_FLOATS_H
-#define CALIBRATE_KERNELS_SMALL_FLOATS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,5 +23,4 @@ float kv_value(enum kv_type type, const void *values, size_t index);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

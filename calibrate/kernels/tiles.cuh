@@ -11,8 +11,7 @@
  * load of fp8 brings a pair of the other. So columns are permuted, alike in queries and keys, and
  * permuted back in the output (tile_column()).
  */
-#ifndef CALIBRATE_KERNELS_TILES_CUH
-#define CALIBRATE_KERNELS_TILES_CUH
+#pragma once
 
 #include "calibrate/device/ptx.cuh"
 #include "calibrate/kernels/launch.cuh"
@@ -122,5 +121,3 @@ template <enum kv_type TYPE> __device__ inline int tile_column(int block, int va
     return TYPE == KV_FP8 ? block / 2 * 16 + 4 * quad + 2 * next + (block & 1)
                           : block * 8 + 2 * quad + next;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * Vectors have `dim` values. A group is the query heads that share a KV head. The score of a unit
  * is the largest of its scores over the query heads of the group.
  */
-#ifndef CALIBRATE_KERNELS_TWINS_H
-#define CALIBRATE_KERNELS_TWINS_H
+#pragma once
 
 #include "calibrate/kernels/small_floats.h"
 
@@ -74,5 +73,4 @@ void twin_rope(const float *in, uint32_t dim, uint32_t position, double base, do
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* Buffers for copies over the link, used piece after piece, so that no cache helps. */
-#ifndef CALIBRATE_LINK_BUFFERS_H
-#define CALIBRATE_LINK_BUFFERS_H
+#pragma once
 
 #include "calibrate/device/device.h"
 
@@ -21,5 +20,3 @@ struct link_buffers {
 /* Queue one copy of `size` bytes at the next offset. */
 bool link_copy(struct link_buffers *buffers, cudaMemcpyKind kind, size_t size, cudaStream_t stream,
                struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* Checks that the kernels of the link groups do the work that they are timed for. Need a GPU. */
-#ifndef CALIBRATE_LINK_CHECKS_H
-#define CALIBRATE_LINK_CHECKS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -21,5 +20,4 @@ extern const struct link_check link_checks[];
 
 #ifdef __cplusplus
 }
-#endif
 #endif

@@ -1,6 +1,5 @@
 /* The groups that measure the link: the head of each file says which curves it fills in. */
-#ifndef CALIBRATE_LINK_GROUPS_H
-#define CALIBRATE_LINK_GROUPS_H
+#pragma once
 
 #include "calibrate/measure/group.h"
 
@@ -23,5 +22,3 @@ bool flags(const struct effort *effort, uint64_t seed, struct findings *findings
 bool flags_arrive(struct error *why);
 bool pieces_arrive(struct error *why);
 bool stored_rows_arrive(struct error *why);
-
-#endif

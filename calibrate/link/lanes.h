@@ -4,8 +4,7 @@
  * A lane's work is cut into equal pieces with an event after each, so that the time after the first
  * lane has ended does not count.
  */
-#ifndef CALIBRATE_LINK_LANES_H
-#define CALIBRATE_LINK_LANES_H
+#pragma once
 
 #include "calibrate/device/device.h"
 
@@ -33,5 +32,3 @@ struct lanes {
     /* Run `count` lanes and fill in their rates. */
     bool run(struct lane *all, uint32_t count, struct error *why);
 };
-
-#endif

@@ -7,8 +7,7 @@
  *
  * A piece is one layer's K or V of a block in one layout, all layers of a block in another. No piece
  * is touched again before all others were, so that no cache helps. */
-#ifndef CALIBRATE_LINK_PIECES_H
-#define CALIBRATE_LINK_PIECES_H
+#pragma once
 
 #include "calibrate/link/buffers.h"
 
@@ -38,5 +37,3 @@ struct pieces {
     /* Tries a batch. False, with the reason, if toolkit or driver has none. */
     bool can_batch(const gpu_stream *stream, struct error *why);
 };
-
-#endif

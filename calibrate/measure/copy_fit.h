@@ -1,7 +1,6 @@
 /* Arithmetic of measured copies: the fixed time that goes with a rate, the number of copies to time
  * at once, and the progress of copies that run side by side. */
-#ifndef CALIBRATE_MEASURE_COPY_FIT_H
-#define CALIBRATE_MEASURE_COPY_FIT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +25,4 @@ double pieces_done(const double *ends, uint32_t count, double at);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

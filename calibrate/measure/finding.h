@@ -5,8 +5,7 @@
  * measured. Any other finding is an observation: it records behaviour that no curve describes
  * (copies while a kernel runs, a row at a time, the share of the peak that a kernel reaches).
  */
-#ifndef CALIBRATE_MEASURE_FINDING_H
-#define CALIBRATE_MEASURE_FINDING_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,5 +54,4 @@ void findings_release(struct findings *findings);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

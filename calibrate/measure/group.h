@@ -1,8 +1,7 @@
 /* A group: figures that are measured together, in a process of their own, and saved together. An
  * interrupted session resumes after the last complete group. Each group has its own file and a row
  * in the table of its part (host/groups.c, harness/gpu_groups.cu). */
-#ifndef CALIBRATE_MEASURE_GROUP_H
-#define CALIBRATE_MEASURE_GROUP_H
+#pragma once
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,5 +21,4 @@ struct group {
 
 #ifdef __cplusplus
 }
-#endif
 #endif

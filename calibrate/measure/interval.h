@@ -1,7 +1,6 @@
 /* How often a piece of work runs within an interval, so that the clock's own time and its steps do
  * not matter. */
-#ifndef CALIBRATE_MEASURE_INTERVAL_H
-#define CALIBRATE_MEASURE_INTERVAL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,4 @@ uint32_t interval_repeats(uint32_t repeats, double ns, double enough_ns, uint32_
 
 #ifdef __cplusplus
 }
-#endif
 #endif

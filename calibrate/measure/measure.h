@@ -8,8 +8,7 @@
  *
  * Usable from C++: CUDA sources fill in probes as C sources do.
  */
-#ifndef CALIBRATE_MEASURE_MEASURE_H
-#define CALIBRATE_MEASURE_MEASURE_H
+#pragma once
 
 #include <signal.h>
 #include <stdbool.h>
@@ -61,5 +60,4 @@ double clock_ns(void);
 
 #ifdef __cplusplus
 }
-#endif
 #endif

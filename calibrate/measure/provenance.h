@@ -1,7 +1,6 @@
 /* Provenance: on what machine, when and how a profile was measured. Facts are texts, in the order
  * in which a profile states them; an empty fact is left out. */
-#ifndef CALIBRATE_MEASURE_PROVENANCE_H
-#define CALIBRATE_MEASURE_PROVENANCE_H
+#pragma once
 
 #include "core/error.h"
 #include "core/node.h"
@@ -51,5 +50,3 @@ bool provenance_read(const struct node *node, struct provenance *out, struct err
 /* Do both describe the same machine, measured in the same way? If not, `*differs` is the first fact
  * that differs. */
 bool provenance_matches(const struct provenance *a, const struct provenance *b, enum fact *differs);
-
-#endif

@@ -1,7 +1,6 @@
 /* Room: how large a buffer may be. It is halved where memory is short, and the notes of the figures
  * that were measured with it then say so. */
-#ifndef CALIBRATE_MEASURE_ROOM_H
-#define CALIBRATE_MEASURE_ROOM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -34,5 +33,4 @@ void room_note(const struct room *room, struct findings *findings, uint32_t firs
 
 #ifdef __cplusplus
 }
-#endif
 #endif

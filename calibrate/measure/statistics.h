@@ -5,8 +5,7 @@
  * the r-th largest sample with probability 1 - 2 P(B < r) (David and Nagaraja, Order Statistics,
  * 7.1). The largest r that keeps the requested probability gives the narrowest interval.
  */
-#ifndef CALIBRATE_MEASURE_STATISTICS_H
-#define CALIBRATE_MEASURE_STATISTICS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ bool samples_median_interval(const double *sorted, uint32_t count, double confid
 /* How many samples lie three interquartile ranges or more outside the quartiles (Tukey, Exploratory
  * Data Analysis: "far out"). */
 uint32_t samples_stray(const double *sorted, uint32_t count);
-
-#endif

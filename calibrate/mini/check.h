@@ -5,8 +5,7 @@
  * running the policy again; or all tokens, of which some have K and V made from activations. If a
  * mechanism only gathers, the gathered rows are compared.
  */
-#ifndef CALIBRATE_MINI_CHECK_H
-#define CALIBRATE_MINI_CHECK_H
+#pragma once
 
 #include "calibrate/mini/mini.h"
 
@@ -25,5 +24,3 @@ struct mini_check {
  * result, and names it. */
 bool mini_check(struct mini_check *check, enum miniature_id id, double *worst, struct error *why);
 void mini_check_release(struct mini_check *check);
-
-#endif

@@ -7,8 +7,7 @@
  * A layer is read whole in pieces of DISK_PIECE. A fetch reads each block of which a row is missed
  * once, past the page cache, READS_DEPTH at a time, as decode/cost/cost.h predicts.
  */
-#ifndef CALIBRATE_MINI_DRIVE_H
-#define CALIBRATE_MINI_DRIVE_H
+#pragma once
 
 #include "calibrate/disk/groups.h"
 #include "calibrate/disk/reads.h"
@@ -44,5 +43,3 @@ uint32_t mini_drive_asked(const struct mini_drive *drive); /* blocks that were r
 /* Where the key of a row lies that was read; its value lies mini_drive_values() bytes behind. */
 const char *mini_drive_key(const struct mini_drive *drive, uint32_t row);
 size_t mini_drive_values(const struct mini_drive *drive);
-
-#endif

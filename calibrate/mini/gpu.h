@@ -17,8 +17,7 @@
  *   gpu_lru          a cache that the GPU manages
  *   gpu_qsac         another: QSAC
  */
-#ifndef CALIBRATE_MINI_GPU_H
-#define CALIBRATE_MINI_GPU_H
+#pragma once
 
 #include "calibrate/device/device.h"
 #include "calibrate/device/graph.h"
@@ -160,5 +159,3 @@ const struct gpu_program *gpu_program_of(enum miniature_id id);
 /* Play a sample and write its times to ns[steps][layers]. */
 bool gpu_play(gpu_mini *gpu, enum miniature_id id, double *ns, struct mini_counts *counts,
               struct error *why);
-
-#endif

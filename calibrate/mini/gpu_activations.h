@@ -8,8 +8,7 @@
  *
  * K and V of a token stand together: [context][2][kv_heads][head_dim].
  */
-#ifndef CALIBRATE_MINI_GPU_ACTIVATIONS_H
-#define CALIBRATE_MINI_GPU_ACTIVATIONS_H
+#pragma once
 
 #include "calibrate/kernels/products.h"
 #include "calibrate/mini/gpu.h"
@@ -39,5 +38,3 @@ bool activations_can(const gpu_mini *gpu, enum miniature_id id, struct error *wh
 
 /* Run a layer of a step. */
 bool activations_run(gpu_mini *gpu, struct play *play, struct error *why);
-
-#endif

@@ -6,8 +6,7 @@
  * back. The loads are plain ones: lines that are loaded for one use alone leave the L2 before those
  * that are to go.
  */
-#ifndef CALIBRATE_MINI_GPU_COLD_H
-#define CALIBRATE_MINI_GPU_COLD_H
+#pragma once
 
 #include "calibrate/device/device.h"
 
@@ -19,5 +18,3 @@ struct gpu_cold {
     /* Fill the L2, and wait until that is done. */
     bool fill(const gpu_stream &stream, struct error *why) const;
 };
-
-#endif

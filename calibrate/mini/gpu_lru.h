@@ -8,8 +8,7 @@
  * misses are compared one by one with those of the simulator's policy. A slot that was not filled
  * is a NaN.
  */
-#ifndef CALIBRATE_MINI_GPU_LRU_H
-#define CALIBRATE_MINI_GPU_LRU_H
+#pragma once
 
 #include "calibrate/mini/gpu.h"
 
@@ -41,5 +40,3 @@ bool gpu_lru_run_graph(gpu_mini *gpu, struct play *play, struct error *why);
 
 /* After a step: compare the misses of all its layers with the policy's. */
 bool gpu_lru_compare(gpu_mini *gpu, struct play *play, bool *agrees, struct error *why);
-
-#endif

@@ -21,8 +21,7 @@
  *   gpu_qsac        a layer
  *   gpu_qsac_state  buffers, the state before the first step, checks after the last
  */
-#ifndef CALIBRATE_MINI_GPU_QSAC_H
-#define CALIBRATE_MINI_GPU_QSAC_H
+#pragma once
 
 #include "calibrate/device/stored_memory.h"
 #include "calibrate/mini/gpu.h"
@@ -99,5 +98,3 @@ bool qsac_put_step(gpu_mini *gpu, bool stores, uint32_t step, struct error *why)
 bool qsac_is_patient(const gpu_qsac *qsac, double since, struct error *why);
 /* After the last step: a flag ended every wait, and the slots hold the policy's sets. */
 bool qsac_check(gpu_mini *gpu, enum miniature_id id, struct error *why);
-
-#endif

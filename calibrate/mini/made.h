@@ -7,8 +7,7 @@
  * context would take hours. Positions make the keys of tokens with the same row differ, and
  * MADE_DISTINCT is a prime, so that a tile in the wrong place shows.
  */
-#ifndef CALIBRATE_MINI_MADE_H
-#define CALIBRATE_MINI_MADE_H
+#pragma once
 
 #include "core/error.h"
 #include "decode/miniature/miniature.h"
@@ -47,5 +46,3 @@ double *made_products(const struct mini_made *made, struct error *why);
 bool made_attend(const struct mini_made *made, const double *products, uint32_t layer,
                  uint32_t head, const float *query, const uint16_t *keys, const uint16_t *values,
                  uint64_t context, double *out, struct error *why);
-
-#endif

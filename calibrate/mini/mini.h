@@ -25,8 +25,7 @@
  * On a GPU (gpu.h) the same buffers hold the host's data, and outputs are copied back to be checked
  * here. struct mini_runtime is the interface of the host's and the GPU's runtime.
  */
-#ifndef CALIBRATE_MINI_MINI_H
-#define CALIBRATE_MINI_MINI_H
+#pragma once
 
 #include "core/units.h"
 #include "calibrate/host/attention.h"
@@ -150,5 +149,3 @@ bool mini_seconds(const char *spec, double *seconds, struct error *why);
 /* Run all mechanisms as `spec` says (measure.c), except those in `broken`, and write their times.
  * If a mechanism fails, or ends the process, `broken->running` says which. */
 bool mini_measure(const char *spec, struct mini_broken *broken, FILE *out, struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* The CPU's stages of a layer. The programs of host and GPU are built from them. */
-#ifndef CALIBRATE_MINI_PLAY_H
-#define CALIBRATE_MINI_PLAY_H
+#pragma once
 
 #include "calibrate/mini/mini.h"
 
@@ -57,5 +56,3 @@ void mini_fill_caches(struct mini *mini);
 
 /* Add the layer's wanted and missed tokens to the counts. */
 void mini_count(const struct play *play, struct mini_counts *counts);
-
-#endif

@@ -1,7 +1,6 @@
 /* The numbers of the options of `calibrate`, for the program that reads them and the harness that
  * carries them out. */
-#ifndef CLI_CALIBRATE_H
-#define CLI_CALIBRATE_H
+#pragma once
 
 enum calibrate_option {
     CALIBRATE_HOST,
@@ -13,5 +12,3 @@ enum calibrate_option {
     CALIBRATE_GROUP,
     CALIBRATE_OUTPUT,
 };
-
-#endif

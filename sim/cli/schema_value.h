@@ -3,8 +3,7 @@
  * Each function returns a new reference, or NULL if memory is short (or as `why` says). A function
  * that is given NULL returns NULL, so only the last result need be checked.
  */
-#ifndef CLI_SCHEMA_VALUE_H
-#define CLI_SCHEMA_VALUE_H
+#pragma once
 
 #include "core/error.h"
 #include "core/units.h"
@@ -51,5 +50,3 @@ json_t *schema_described(json_t *schema, const char *summary, const char *exampl
 /* Add a key to a map of keys. If memory is short, or `schema` (stolen) is NULL, the map is freed
  * and NULL from then on. */
 void schema_put(json_t **properties, const char *key, json_t *schema);
-
-#endif

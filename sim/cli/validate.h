@@ -1,6 +1,5 @@
 /* What the command `validate` shows of a validation. */
-#ifndef CLI_VALIDATE_H
-#define CLI_VALIDATE_H
+#pragma once
 
 #include "store/store.h"
 #include "study/papers/validation.h"
@@ -17,5 +16,3 @@ struct subject {
  * the harness's instructions. */
 bool validate_show(const struct subject *subject, const struct validation *validation,
                    const char *spec, struct store *store, struct error *why);
-
-#endif

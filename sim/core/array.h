@@ -5,8 +5,7 @@
  *
  * Running out of memory is an error like any other, not an abort.
  */
-#ifndef BASE_ARRAY_H
-#define BASE_ARRAY_H
+#pragma once
 
 #include "core/error.h"
 
@@ -21,5 +20,3 @@ bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item, st
  * runs out or the product overflows. The caller frees it. A count of 0 gives one byte, so that
  * success is never NULL. */
 void *array_zeroed(size_t count, size_t item, struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* Run another program to its end and return what it prints. */
-#ifndef BASE_CHILD_H
-#define BASE_CHILD_H
+#pragma once
 
 #include "core/error.h"
 
@@ -9,5 +8,3 @@
  * the program cannot be run, is killed, or exits with a status other than 0: `why` then holds its
  * status and what it wrote to standard error, and there is nothing to free. */
 bool child_read(const char *path, const char *const *words, char **out, struct error *why);
-
-#endif

@@ -17,8 +17,7 @@
  *
  * A cache never makes anything fail: where a file cannot be read or written, there is no value.
  */
-#ifndef BASE_DISK_CACHE_H
-#define BASE_DISK_CACHE_H
+#pragma once
 
 #include "core/disk_cache_file.h"
 
@@ -44,5 +43,3 @@ void disk_cache_put(struct disk_cache *cache, struct disk_cache_bytes key,
 /* The folder `spillway` in $XDG_CACHE_HOME, or in ~/.cache if that is no absolute path. Returns
  * false if neither is known, or if the path is longer than `size`. */
 bool disk_cache_folder(char *path, size_t size);
-
-#endif

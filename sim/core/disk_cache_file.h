@@ -11,8 +11,7 @@
  * A reader refuses whatever is not exactly that for exactly its own key, so a file that was cut,
  * damaged, or made for another key is no value.
  */
-#ifndef BASE_DISK_CACHE_FILE_H
-#define BASE_DISK_CACHE_FILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ uint8_t *disk_cache_pack(struct disk_cache_bytes key, struct disk_cache_bytes va
 /* The value in a file with exactly this key, in memory that the caller frees; NULL if the file is
  * not whole, or has another key. */
 uint8_t *disk_cache_unpack(struct disk_cache_bytes file, struct disk_cache_bytes key, size_t *size);
-
-#endif

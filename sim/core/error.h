@@ -9,8 +9,7 @@
  * `why` is never NULL. Texts longer than their field are cut, never overrun; control
  * characters in them become '?'.
  */
-#ifndef BASE_ERROR_H
-#define BASE_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ void error_format(const struct error *why, char *text, size_t size);
 /* Drop the last character of a text that was cut to `length` bytes, if the cut went through it.
  * (text.h has the other functions of texts; this one is needed to cut messages.) */
 void error_drop_partial(char *text, size_t length);
-
-#endif

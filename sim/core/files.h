@@ -6,8 +6,7 @@
  *
  * Safe from several threads. NULL stands for "keep nothing": the file is read each time.
  */
-#ifndef BASE_FILES_H
-#define BASE_FILES_H
+#pragma once
 
 #include "core/error.h"
 
@@ -24,5 +23,3 @@ char *files_text(struct files *files, const char *path, size_t *size, struct err
 
 /* The file as a YAML tree, as node_load() reads it. The caller destroys it. */
 struct node *files_tree(struct files *files, const char *path, struct error *why);
-
-#endif

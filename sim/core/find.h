@@ -6,8 +6,7 @@
  * share/spillway (as installed, PREFIX/bin → PREFIX/share/spillway), then its lib/spillway (as a
  * Python wheel installs it: an environment has a lib, and keeps no empty share behind).
  */
-#ifndef BASE_FIND_H
-#define BASE_FIND_H
+#pragma once
 
 #include "core/error.h"
 
@@ -33,5 +32,3 @@ bool find_names(const char *folder, const char *suffix, char ***names, size_t *c
  * line for each such file, "NAME BYTES". Writes its name, which `name` may spell in any way
  * (name_same()), into `out`, and its size. */
 bool find_left_out(const char *folder, const char *name, char *out, size_t size, uint64_t *bytes);
-
-#endif

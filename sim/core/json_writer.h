@@ -7,8 +7,7 @@
  *
  * `key` is NULL in a list, and else a word of the program's own. Errors of the stream are found when
  * it is flushed. */
-#ifndef BASE_JSON_WRITER_H
-#define BASE_JSON_WRITER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,5 +29,3 @@ void json_put_number(struct json_writer *json, const char *key, double value, in
 /* A value that is JSON as it is printed: "%u", "true". */
 void json_put(struct json_writer *json, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

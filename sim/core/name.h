@@ -1,7 +1,6 @@
 /* Names in tables: the one that a user's text stands for, and the nearest valid one for a message.
  * And texts that list names. */
-#ifndef BASE_NAME_H
-#define BASE_NAME_H
+#pragma once
 
 #include "core/error.h"
 
@@ -57,5 +56,3 @@ bool name_listed(const char *list, const char *name);
 
 /* Add a name to such a text once; what has no room is cut. */
 void name_list_add(char *list, size_t size, const char *name);
-
-#endif

@@ -10,8 +10,7 @@
  * Where a name is kept (in a scenario, a result, a database), it is the canonical one: that of the
  * file.
  */
-#ifndef BASE_NAMED_H
-#define BASE_NAMED_H
+#pragma once
 
 #include "core/error.h"
 
@@ -71,5 +70,3 @@ bool named_id_of(const struct named_kind *kind, const char *canonical, const cha
  * typed one (`file` is NULL or begins with "--") starts at the working directory. Returns false
  * when `out` is too small. */
 bool named_from(const char *path, const char *file, char *out, size_t size);
-
-#endif

@@ -9,8 +9,7 @@
  * A node owns its children and texts; node_destroy() frees the tree. Overrides
  * ("--set a.b=c") edit the tree in place and carry the file name "--set".
  */
-#ifndef BASE_NODE_H
-#define BASE_NODE_H
+#pragma once
 
 #include "core/error.h"
 #include "core/units.h"
@@ -99,5 +98,3 @@ bool node_key_error(const struct node *map, const char *key, struct error *why, 
 /* Serialise canonically: keys sorted, one spelling, no file names or lines, so that equal trees
  * give equal text. The caller frees it. */
 char *node_canonical(const struct node *node, struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* How the files behind node.h make and extend trees. Only those files include this one. */
-#ifndef BASE_NODE_BUILD_H
-#define BASE_NODE_BUILD_H
+#pragma once
 
 #include "core/node.h"
 
@@ -16,5 +15,3 @@ struct node *node_create(enum node_kind kind, const char *file, int line, struct
 
 /* Hand `child` over to `parent`. On failure it is still the caller's. */
 bool node_append(struct node *parent, struct node *child, struct error *why);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * A key without a row is an error, with the nearest one that has a row. A key that the map leaves
  * out leaves the struct as it was: its caller puts the default there. */
-#ifndef BASE_NODE_FIELDS_H
-#define BASE_NODE_FIELDS_H
+#pragma once
 
 #include "core/node.h"
 
@@ -43,5 +42,3 @@ bool node_fields_read(const struct node *map, const struct node_field *fields, c
  * zeroes; `*count` is how many there are. */
 bool node_fields_list(const struct node *list, const struct node_field *fields, size_t size,
                       uint32_t most, void *out, uint32_t *count, struct error *why);
-
-#endif

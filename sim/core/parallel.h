@@ -1,8 +1,7 @@
 /* Loops over independent items on several threads, and the cores that these share. The result is
  * the same for any number of threads: an item writes only its own data, and if several items fail,
  * the error of the lowest index is reported. */
-#ifndef BASE_PARALLEL_H
-#define BASE_PARALLEL_H
+#pragma once
 
 #include "core/error.h"
 
@@ -45,5 +44,3 @@ bool parallel_for_on(struct cores *cores, uint32_t count, uint32_t threads, para
 /* The number of threads that `threads` stands for (0: one per processor that this process may use),
  * at most 256. */
 uint32_t parallel_threads(uint32_t threads);
-
-#endif

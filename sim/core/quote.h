@@ -1,7 +1,6 @@
 /* Text that somebody chose (a name, a path, a value) as it enters another language, so that it can
  * be nothing but text there. There is one row a language, or a place within it. */
-#ifndef BASE_QUOTE_H
-#define BASE_QUOTE_H
+#pragma once
 
 #include "core/error.h"
 
@@ -26,5 +25,3 @@ void quote_write(enum quote quote, const char *text, FILE *out);
 
 /* The same as a text that the caller frees; NULL with `why` if there is no memory. */
 char *quote_text(enum quote quote, const char *text, struct error *why);
-
-#endif

@@ -4,8 +4,7 @@
  * on any machine, for any number of threads. Backed by GSL's taus2 (period 2^88), seeded
  * with the XXH64 of the purpose under the seed.
  */
-#ifndef BASE_RANDOM_H
-#define BASE_RANDOM_H
+#pragma once
 
 #include "core/error.h"
 
@@ -15,5 +14,3 @@
 /* The stream of `purpose`, number `index`, under `seed`. The caller frees it with
  * gsl_rng_free(). NULL only when memory is out. */
 gsl_rng *random_stream(uint64_t seed, const char *purpose, uint64_t index, struct error *why);
-
-#endif

@@ -1,8 +1,7 @@
 /* Opening a file whose bytes must be there already. A FIFO of that name would make the program wait
  * for a writer, and a pipe would lose what is read to look at it.
  */
-#ifndef BASE_REGULAR_H
-#define BASE_REGULAR_H
+#pragma once
 
 #include "core/error.h"
 
@@ -11,5 +10,3 @@
 /* Open a regular file for reading, or a link to one. Anything else is refused, and never waited
  * for. The caller closes it. */
 FILE *regular_open(const char *path, struct error *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* A flag that one thread raises for others to see. Headers that C++ includes only declare the
  * struct, because C++ does not know the atomics of C. */
-#ifndef BASE_STOP_FLAG_H
-#define BASE_STOP_FLAG_H
+#pragma once
 
 #include "core/error.h"
 
@@ -16,5 +15,3 @@ static inline bool stop_flag_check(const struct stop_flag *stop, struct error *w
 {
     return stop == NULL || !atomic_load(&stop->raised) || error_set(why, NULL, 0, "interrupted");
 }
-
-#endif

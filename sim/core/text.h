@@ -1,7 +1,6 @@
 /* Texts in UTF-8: copied, appended to, cut between characters, split as a list, or
  * written as a file is. */
-#ifndef BASE_TEXT_H
-#define BASE_TEXT_H
+#pragma once
 
 #include "core/error.h"
 
@@ -54,5 +53,3 @@ struct text_file {
 };
 bool text_open(struct text_file *file, struct error *why);
 char *text_close(struct text_file *file, bool good, struct error *why);
-
-#endif

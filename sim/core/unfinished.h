@@ -8,8 +8,7 @@
  * Whatever else has the unfinished file's name (a link, a second name of another file, a FIFO, a
  * folder) is not ours: it is refused, left as it is, and nothing waits for it.
  */
-#ifndef BASE_UNFINISHED_H
-#define BASE_UNFINISHED_H
+#pragma once
 
 #include "core/error.h"
 
@@ -55,5 +54,3 @@ bool unfinished_publish(struct unfinished *file, bool durable, struct error *why
 
 /* Remove it. After a publish, and of a zeroed struct, this does nothing. */
 void unfinished_discard(struct unfinished *file);
-
-#endif

@@ -7,8 +7,7 @@
  * of 1024. Numbers are decimal with an optional fraction and exponent. A blank between number and
  * unit is allowed. Everything else is refused: a sign, and values past 64 bits (63 for times, which
  * are signed). */
-#ifndef BASE_UNITS_H
-#define BASE_UNITS_H
+#pragma once
 
 #include "core/error.h"
 
@@ -101,5 +100,3 @@ char *units_format(double value, enum unit unit, char *text, size_t size);
  * values get one spelling, which reads back as the same value. Returns `text`; 32 bytes always
  * suffice. */
 char *units_write(double value, enum unit unit, char *text, size_t size);
-
-#endif

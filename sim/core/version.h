@@ -1,6 +1,5 @@
 /* The program's version, and the identity of what it computes. */
-#ifndef BASE_VERSION_H
-#define BASE_VERSION_H
+#pragma once
 
 #define SPILLWAY_VERSION "0.1.0"
 
@@ -8,5 +7,3 @@
  * (tools/identity.sh). Part of the name and the row of everything that is stored, so that no figure
  * outlives the code that computed it. */
 extern const char spillway_program[];
-
-#endif

@@ -7,8 +7,7 @@
  * systems only if one of these figures is of its own system: others of the class may err otherwise.
  * predict/scenario/resolve_band.h and predict/answer.c have the other conditions.
  */
-#ifndef DECODE_ERROR_BAND_H
-#define DECODE_ERROR_BAND_H
+#pragma once
 
 #include "core/error.h"
 #include "decode/setup.h"
@@ -80,5 +79,3 @@ const char *error_band_system(const struct setup *setup);
 /* Is one of the band's figures of that machine, or of that system? */
 bool error_band_covers(const struct error_band *band, const char *machine);
 bool error_band_covers_system(const struct error_band *band, const char *system);
-
-#endif

@@ -1,6 +1,5 @@
 /* Compare, copy and write the value of one mechanism key. */
-#ifndef DECODE_MECHANISM_VALUE_H
-#define DECODE_MECHANISM_VALUE_H
+#pragma once
 
 #include "decode/mechanisms.h"
 
@@ -16,5 +15,3 @@ void mechanism_take(const struct mechanism_key *key, struct mechanisms *to,
  * caller frees it; NULL when memory is out. */
 char *mechanism_text(const struct mechanism_key *key, const struct mechanisms *of,
                      struct error *why);
-
-#endif

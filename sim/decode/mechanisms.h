@@ -5,8 +5,7 @@
  * it knows a system by this struct alone. Contradictory combinations (a graph that contains a
  * blocking synchronisation) are refused with the reason.
  */
-#ifndef DECODE_MECHANISMS_H
-#define DECODE_MECHANISMS_H
+#pragma once
 
 #include "core/error.h"
 #include "core/node.h"
@@ -258,5 +257,3 @@ bool mechanisms_attend_in_place(const struct mechanisms *mechanisms);
 /* True when one kernel copies hits within HBM and loads misses over the link, and its CTAs are
  * shared out between both. */
 bool mechanisms_share_ctas(const struct mechanisms *mechanisms);
-
-#endif

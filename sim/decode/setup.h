@@ -1,7 +1,6 @@
 /* A setup: the whole input of a run of decode steps: a model, a machine, a system, a trace, and the
  * sizes of a batch. */
-#ifndef DECODE_SETUP_H
-#define DECODE_SETUP_H
+#pragma once
 
 #include "decode/mechanisms.h"
 #include "decode/draft/drafts.h"
@@ -118,5 +117,3 @@ bool setup_selects_in(const struct setup *setup, uint32_t layer);
 
 void setup_init(struct setup *setup);
 void setup_release(struct setup *setup);
-
-#endif

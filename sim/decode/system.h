@@ -8,8 +8,7 @@
  *   disk             KV or weights are read from a drive, by whatever system
  *   drafts           a step drafts and verifies several tokens, whatever keeps its KV
  */
-#ifndef DECODE_SYSTEM_H
-#define DECODE_SYSTEM_H
+#pragma once
 
 #include "decode/setup.h"
 
@@ -27,5 +26,3 @@ enum system_class {
 const char *system_cpu_part(const struct mechanisms *mechanisms);
 
 enum system_class system_class_of(const struct setup *setup);
-
-#endif

@@ -1,6 +1,5 @@
 /* Puts a machine together from the files that its description names. Private to this folder. */
-#ifndef HARDWARE_COMPOSE_H
-#define HARDWARE_COMPOSE_H
+#pragma once
 
 #include "core/node.h"
 
@@ -16,5 +15,3 @@ struct takeover;
  * `files` keeps the files that are read (NULL: none). NULL with `why` on failure. */
 struct node *machine_compose(struct files *files, const struct node *hardware, char *name,
                              size_t size, struct takeover *takeover, struct error *why);
-
-#endif

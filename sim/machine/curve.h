@@ -1,7 +1,6 @@
 /* One curve: a figure of a profile read into points, and its value at a size. Private to this
  * folder; other folders use profile.h. */
-#ifndef HARDWARE_CURVE_H
-#define HARDWARE_CURVE_H
+#pragma once
 
 #include "machine/profile.h"
 
@@ -14,5 +13,3 @@ void curve_release(struct curve *curve);
  * `*extrapolated` is set to true (otherwise it is not touched). A curve of one point has the same
  * value at every size. The curve must have points. */
 double curve_value(const struct curve *curve, double size, bool *extrapolated);
-
-#endif

@@ -1,6 +1,5 @@
 /* Finds the file that the name of a profile stands for. Private to this folder. */
-#ifndef HARDWARE_LOCATE_H
-#define HARDWARE_LOCATE_H
+#pragma once
 
 #include "core/named.h"
 #include "core/node.h"
@@ -33,5 +32,3 @@ bool located_in_data(const char *path, enum profile_part part);
 /* Append the name of a profile, without folder and suffix, to `text`; a '+' separates it from what
  * `text` already holds. */
 void append_profile_name(const char *name, char *text, size_t size);
-
-#endif

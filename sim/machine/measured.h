@@ -14,8 +14,7 @@
  * To use another figure, state it in a file of your own that extends this one: a profile called
  * measured then holds only what was measured. A cut or changed file is refused.
  */
-#ifndef HARDWARE_MEASURED_H
-#define HARDWARE_MEASURED_H
+#pragma once
 
 #include "core/error.h"
 #include "core/node.h"
@@ -39,5 +38,3 @@ bool measured_check_text(const char *text, size_t size, const char *path, bool *
 /* Check the entries `provenance` and `observed` of the profile's tree. Only a measured profile may
  * have them. */
 bool measured_check_tree(const struct node *profile, bool measured, struct error *why);
-
-#endif

@@ -16,8 +16,7 @@
  *
  * Figures have four digits, so that reading and writing one again gives the same text.
  */
-#ifndef HARDWARE_OBSERVED_H
-#define HARDWARE_OBSERVED_H
+#pragma once
 
 #include "core/error.h"
 #include "core/node.h"
@@ -65,5 +64,3 @@ const char *observed_unit(enum unit unit);
 
 /* The unit of the sizes on an axis: bytes on the axis "bytes", otherwise plain numbers. */
 enum unit observed_axis_unit(const char *axis);
-
-#endif

@@ -9,8 +9,7 @@
  * shares each of them with all that crosses it: as a task of an engine, which gets these channels
  * first and in this order, or as a flow that lasts (below).
  */
-#ifndef PLACE_PLACES_H
-#define PLACE_PLACES_H
+#pragma once
 
 #include "core/engine/engine.h"
 #include "core/engine/flow.h"
@@ -99,5 +98,3 @@ void way_shares_release(struct way_shares *shares); /* a zeroed struct is fine *
 /* Set the `rate` of each flow [count], in bytes a second. A flow can use up to `most`, or INFINITY;
  * 0: it is not there, nor is any flow whose route crosses nothing. */
 void way_shares_find(struct way_shares *shares, const double *most, double *rate);
-
-#endif

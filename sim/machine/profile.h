@@ -42,8 +42,7 @@
  * (--set hardware.link.h2d=50GB/s) need maps to reach into, so the scenario layer writes the name
  * `a40` as {extends: a40}, and a part's name likewise; both mean the same.
  */
-#ifndef HARDWARE_PROFILE_H
-#define HARDWARE_PROFILE_H
+#pragma once
 
 #include "core/error.h"
 #include "core/named.h"
@@ -177,5 +176,3 @@ bool profile_require(const struct profile *profile, const enum curve_id *ids, si
  * source (--require-basis). Curves that the profile does not state pass. */
 bool profile_require_basis(const struct profile *profile, const enum curve_id *ids, size_t count,
                            enum basis least, struct error *why);
-
-#endif

@@ -18,8 +18,7 @@
  *
  * One share holds for all points of a curve. A figure without a range is certain.
  */
-#ifndef HARDWARE_SPREAD_H
-#define HARDWARE_SPREAD_H
+#pragma once
 
 #include "machine/profile.h"
 
@@ -43,5 +42,3 @@ bool scaled_profile_init_one(const struct profile *of, enum curve_id id, double 
                              struct scaled_profile *out, struct error *why);
 
 void scaled_profile_release(struct scaled_profile *scaled);
-
-#endif

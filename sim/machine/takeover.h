@@ -10,8 +10,7 @@
  *
  * The compute capability is not a curve: no time depends on it, and a profile's hash does not.
  */
-#ifndef HARDWARE_TAKEOVER_H
-#define HARDWARE_TAKEOVER_H
+#pragma once
 
 #include "machine/profile.h"
 
@@ -38,5 +37,3 @@ bool takeover_assume(struct node *gpu, const struct node *stated, struct error *
  * file `scenario`, from overrides, and from the base of all GPUs, nvidia.yaml, do not count. */
 void takeover_count(const struct node *gpu, const char *own, const char *scenario,
                     struct takeover *out);
-
-#endif

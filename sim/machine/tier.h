@@ -8,8 +8,7 @@
  * A tier is a row of tier_kinds[]; its figures are curves of a machine (machine/curves.def). What
  * moves between two tiers takes a way (below). Tiers that servers share come last.
  */
-#ifndef PLACE_TIER_H
-#define PLACE_TIER_H
+#pragma once
 
 #include "machine/profile.h"
 
@@ -106,5 +105,3 @@ enum { DRIVE_DEPTH = 32 };
  * is lowered to that of the figures. The machine states the way to the host. */
 double drive_read_rate(const struct profile *profile, enum tier_id tier, double bytes,
                        uint32_t depth, struct trust *trust);
-
-#endif

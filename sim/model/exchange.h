@@ -19,8 +19,7 @@
  * edge the logits of all parts of the vocabulary are gathered. Hidden states and logits are bf16,
  * whatever the type of the weights.
  */
-#ifndef MODEL_EXCHANGE_H
-#define MODEL_EXCHANGE_H
+#pragma once
 
 #include "model/model.h"
 
@@ -43,5 +42,3 @@ struct model_exchange {
  * their number, at most MODEL_MOST_EXCHANGES; 0 if one GPU holds the model. */
 size_t model_exchanges(const struct model *model, uint32_t layer, struct model_rows rows,
                        struct model_exchange *out);
-
-#endif

@@ -15,8 +15,7 @@
  *               ratio of the model also a key of the indexer (DeepSeek-V4)
  *   none        nothing: the layer has an FFN alone
  */
-#ifndef MODEL_LAYER_KIND_H
-#define MODEL_LAYER_KIND_H
+#pragma once
 
 #include "model/model.h"
 
@@ -48,5 +47,3 @@ uint64_t layer_index_entry(const struct model *model, const struct model_layer *
 
 /* Does a compressed layer select among its entries, as an indexer does? */
 bool layer_selects(const struct model *model, const struct model_layer *layer);
-
-#endif

@@ -16,8 +16,7 @@
  * stay in bf16; so does the output head, unless quantization_config includes it, and so do the
  * modules that quantization_config exempts.
  */
-#ifndef MODEL_MODEL_H
-#define MODEL_MODEL_H
+#pragma once
 
 #include "core/error.h"
 
@@ -248,5 +247,3 @@ double model_prefill_attention_flops(const struct model *model, uint32_t layer, 
  * MODEL_LINEAR_CHUNK of them; 0 in other layers. */
 #define MODEL_LINEAR_CHUNK 64
 double model_prefill_state_bytes(const struct model *model, uint32_t layer, uint64_t tokens);
-
-#endif

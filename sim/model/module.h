@@ -1,6 +1,5 @@
 /* The matrices of a decoder layer, as quantisation names them. */
-#ifndef MODEL_MODULE_H
-#define MODEL_MODULE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -36,5 +35,3 @@ struct module_name {
     enum model_module module;
 };
 extern const struct module_name module_names[];
-
-#endif

@@ -3,8 +3,7 @@
  * Costs are of one GPU. A matrix product reads its weights once, reads and writes its activations
  * in bf16, and takes two FLOPs for each weight and row.
  */
-#ifndef MODEL_OPERATOR_H
-#define MODEL_OPERATOR_H
+#pragma once
 
 #include "model/model.h"
 #include "model/module.h"
@@ -61,5 +60,3 @@ void operator_project(const struct share *share, struct model_operator *op,
 /* norm: before attention or FFN; it also adds the residual. post_norm: after attention or FFN. */
 void operator_norm(const struct share *share, struct model_operator *op);
 void operator_post_norm(const struct share *share, struct model_operator *op);
-
-#endif

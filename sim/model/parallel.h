@@ -25,8 +25,7 @@
  * chance, some experts are popular (parallel.c), and no GPU waits for another but in the exchanges:
  * there for the fullest group of experts.
  */
-#ifndef MODEL_PARALLEL_H
-#define MODEL_PARALLEL_H
+#pragma once
 
 #include "model/model.h"
 
@@ -66,5 +65,3 @@ struct model_experts model_experts_of(const struct model *model, const struct mo
  * two along their logarithm, and from 256 on that of 256. What the fullest of so many GPUs has above
  * the mean, in standard deviations. */
 double model_largest_of(uint32_t draws);
-
-#endif

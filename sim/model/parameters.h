@@ -1,6 +1,5 @@
 /* How many weights a whole model has, by part: all, those that one token uses, and their bytes. */
-#ifndef MODEL_PARAMETERS_H
-#define MODEL_PARAMETERS_H
+#pragma once
 
 #include "model/model.h"
 
@@ -20,5 +19,3 @@ struct model_part {
 };
 
 void model_parts(const struct model *model, struct model_part parts[PART_COUNT]);
-
-#endif

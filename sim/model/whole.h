@@ -1,7 +1,6 @@
 /* Sums and products that stay at UINT64_MAX instead of wrapping: a size past 64 bits is too large
  * for any memory, and must never come out small. */
-#ifndef MODEL_WHOLE_H
-#define MODEL_WHOLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ static inline uint64_t whole_share(uint64_t a, uint64_t b)
 {
     return (a + b - 1) / b;
 }
-
-#endif

@@ -9,8 +9,7 @@
  * `updates` stays 0. A policy whose hits move a block in a list or a heap counts them there; a bit
  * or a counter beside the entry that the lookup has just read costs nothing more.
  */
-#ifndef POLICY_BATCH_H
-#define POLICY_BATCH_H
+#pragma once
 
 #include "policy/policy.h"
 
@@ -49,5 +48,3 @@ batch_access(struct policy *policy, uint32_t capacity, uint32_t *missed, batch_t
     outcome->inserts = admitted;
     outcome->attended = demand_wanted(demand);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Bits of a word. */
-#ifndef POLICY_BITS_H
-#define POLICY_BITS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ static inline uint32_t bits_set(uint64_t word)
     word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
     return (uint32_t)(word * 0x0101010101010101 >> 56);
 }
-
-#endif

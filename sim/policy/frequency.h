@@ -14,8 +14,7 @@
  * that came last was touched FREQUENCY_RINGS times; an eviction then takes log(blocks) for each
  * block that comes to the top of the heap.
  */
-#ifndef POLICY_FREQUENCY_H
-#define POLICY_FREQUENCY_H
+#pragma once
 
 #include "core/error.h"
 
@@ -101,5 +100,3 @@ static inline bool frequency_touch(struct frequency *frequency, uint32_t block)
     }
     return held;
 }
-
-#endif

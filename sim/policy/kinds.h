@@ -1,11 +1,8 @@
 /* The rows of the table of policies: one in each file. */
-#ifndef POLICY_KINDS_H
-#define POLICY_KINDS_H
+#pragma once
 
 #include "policy/policy.h"
 
 #define POLICY(id) extern const struct policy_kind policy_##id;
 #include "policy/policies.def"
 #undef POLICY
-
-#endif

@@ -6,8 +6,7 @@
  * hits at every size over all accesses; this gives the whole outcome of each demand, at a few
  * sizes.
  */
-#ifndef POLICY_LRU_SIZES_H
-#define POLICY_LRU_SIZES_H
+#pragma once
 
 #include "policy/policy.h"
 
@@ -26,5 +25,3 @@ void lru_sizes_access(struct lru_sizes *lru, const struct demand *demand, struct
 
 /* The number of blocks that the cache of capacity number `size` holds. */
 uint32_t lru_sizes_held(const struct lru_sizes *lru, uint32_t size);
-
-#endif

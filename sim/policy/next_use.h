@@ -3,8 +3,7 @@
  * Accesses are numbered from 0 in the order in which a policy handles them: demand after demand,
  * and worst first within a demand.
  */
-#ifndef POLICY_NEXT_USE_H
-#define POLICY_NEXT_USE_H
+#pragma once
 
 #include "trace/demand.h"
 
@@ -30,5 +29,3 @@ bool next_use_add(struct next_use *next_use, const struct demand *demand, struct
 /* Replace each access by the number of the next access to its block, or NEXT_USE_NEVER. All blocks
  * are below `blocks`. Nothing can be added afterwards. */
 bool next_use_resolve(struct next_use *next_use, uint32_t blocks, struct error *why);
-
-#endif

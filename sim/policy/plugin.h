@@ -6,8 +6,7 @@
  * (plugin_policy.c). A crash or an endless loop in the user's code is the user's to debug. If the
  * code ends the program, by a crash or by exit(), the program says so (cli/frame/foreign.h).
  */
-#ifndef POLICY_PLUGIN_H
-#define POLICY_PLUGIN_H
+#pragma once
 
 #include "policy/policy.h"
 #include "policy/spillway_policy.h"
@@ -41,5 +40,3 @@ void plugin_access(struct policy *policy, const struct demand *demand, struct ou
 bool plugin_holds(const struct policy *policy, uint32_t block);
 bool plugin_check(const struct policy *policy, struct error *why);
 void plugin_destroy(struct policy *policy);
-
-#endif

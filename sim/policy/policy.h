@@ -13,8 +13,7 @@
  *
  * Policies use dense arrays, not hash tables, because block ids are small integers.
  */
-#ifndef POLICY_POLICY_H
-#define POLICY_POLICY_H
+#pragma once
 
 #include "core/error.h"
 #include "core/node.h"
@@ -156,5 +155,3 @@ bool policy_check(const struct policy *policy, struct error *why);
 /* Blocks held, now and at most so far. */
 void policy_footprint(const struct policy *policy, uint32_t *now, uint32_t *most);
 void policy_destroy(struct policy *policy); /* NULL is fine */
-
-#endif

@@ -1,6 +1,5 @@
 /* QSAC's threshold, for callers that report how hard a head is to reuse, or that choose eta. */
-#ifndef POLICY_QSAC_H
-#define POLICY_QSAC_H
+#pragma once
 
 #include "core/error.h"
 
@@ -26,5 +25,3 @@ typedef bool qsac_trial(void *context, const double *values, double *reused, str
 /* Set eta in `values` such that the share `reuse` of the sets is reused: the best of ten trials of
  * three digits, by bisection, since a larger eta reuses less. */
 bool qsac_choose_eta(double *values, qsac_trial *trial, void *context, struct error *why);
-
-#endif

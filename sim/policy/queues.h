@@ -10,8 +10,7 @@
  * Blocks in QUEUE_HELD and QUEUE_HELD_2 are in the cache: their places have the highest bit set.
  * Blocks in QUEUE_GHOST and QUEUE_GHOST_2 are only remembered.
  */
-#ifndef POLICY_QUEUES_H
-#define POLICY_QUEUES_H
+#pragma once
 
 #include "core/error.h"
 
@@ -96,5 +95,3 @@ static inline uint32_t queue_pop(struct queues *queues, uint32_t name)
     queues->queue[name].count--;
     return block;
 }
-
-#endif

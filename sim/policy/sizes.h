@@ -4,8 +4,7 @@
  * policy that ignores its capacity has one instance, of the least; any other policy has a separate
  * instance for each size.
  */
-#ifndef POLICY_SIZES_H
-#define POLICY_SIZES_H
+#pragma once
 
 #include "policy/policy.h"
 
@@ -27,5 +26,3 @@ uint32_t policy_sizes_held(const struct policy_sizes *sizes, uint32_t size);
 
 /* policy_check() for all sizes. */
 bool policy_sizes_check(const struct policy_sizes *sizes, struct error *why);
-
-#endif

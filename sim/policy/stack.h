@@ -6,8 +6,7 @@
  * last, counting the block itself. Depths are taken in the state before the demand (POLICY_BATCH)
  * or before the access (POLICY_SEQUENTIAL), exactly as sim/policy/lru.c would look up.
  */
-#ifndef POLICY_STACK_H
-#define POLICY_STACK_H
+#pragma once
 
 #include "policy/policy.h"
 
@@ -26,5 +25,3 @@ uint32_t stack_depth(struct stack *stack, uint32_t block);
 
 /* Write the misses of caches of 0 to `blocks` blocks to misses[0 ... blocks]. */
 void stack_misses(const struct stack *stack, uint64_t *misses);
-
-#endif

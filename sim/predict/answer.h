@@ -4,8 +4,7 @@
  * kind it is. Nor do they distinguish points with one trace from points with several families of
  * recordings (predict/families.h): there the answer is made of a run with each.
  */
-#ifndef SERVING_ANSWER_H
-#define SERVING_ANSWER_H
+#pragma once
 
 #include "decode/error_band.h"
 #include "predict/result/result.h"
@@ -46,5 +45,3 @@ bool answer_view(const struct point *point, const struct run_context *context, s
  * `by`, with serving_ranges(). */
 bool answer_ranges(const struct point *point, double by, const struct run_context *context,
                    struct result *result, struct run_ranges *ranges, struct error *why);
-
-#endif

@@ -5,8 +5,7 @@
  * the families; beside it stand the least and the most, and `families` has every family's own. The
  * range is what these families span; it promises nothing about another model.
  */
-#ifndef SERVING_FAMILIES_H
-#define SERVING_FAMILIES_H
+#pragma once
 
 #include "predict/result/result.h"
 
@@ -26,5 +25,3 @@ void families_write(const struct result *results, const char *const *names, uint
 /* Write the attention mass of each family by step into `out`. Steps whose mass is not known have none. */
 bool families_write_masses(const struct result *results, uint32_t count, struct result *out,
                            struct error *why);
-
-#endif

@@ -3,8 +3,7 @@
  * It does so for one request at a time in each direction; the two directions do not disturb each
  * other, because tokenizers release Python's lock. Times are those of server_path.h.
  */
-#ifndef SERVE_API_H
-#define SERVE_API_H
+#pragma once
 
 #include "server/server_path.h"
 
@@ -19,5 +18,3 @@ int64_t api_notice(struct api *api, const struct server_path *path, int64_t at_n
 
 /* Send a token that the GPU had computed at `at_ns`. Returns when its client has it. */
 int64_t api_reply(struct api *api, const struct server_path *path, int64_t at_ns);
-
-#endif

@@ -19,8 +19,7 @@
  * without hashes. Where several servers were sent equally much, cache_aware takes any of them; here
  * it is the one with the fewest requests. Real routers see loads of up to 50 ms ago.
  */
-#ifndef SERVE_BALANCER_H
-#define SERVE_BALANCER_H
+#pragma once
 
 #include "server/requests/requests.h"
 #include "server/server.h"
@@ -36,5 +35,3 @@ void balancer_destroy(struct balancer *balancer); /* NULL is fine */
 /* Which server gets request `index`. loads: [servers] */
 uint32_t balancer_choose(struct balancer *balancer, uint32_t index,
                          const struct server_load *loads);
-
-#endif

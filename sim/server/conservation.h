@@ -7,8 +7,7 @@
  * every 64th step. Checking every step made tests against queueing theory, with their millions of
  * steps that compute nothing, 1.6 times as slow.
  */
-#ifndef SERVE_CONSERVATION_H
-#define SERVE_CONSERVATION_H
+#pragma once
 
 #include "server/server_state.h"
 
@@ -33,5 +32,3 @@ static inline void conservation_check(const struct server *server)
         conservation_assert(server);
     }
 }
-
-#endif

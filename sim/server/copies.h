@@ -2,8 +2,7 @@
  * a fixed time before its bytes. Copies are numbered from 1 in that order, so that "all copies up
  * to this one are done" is a comparison of two numbers.
  */
-#ifndef SERVE_COPIES_H
-#define SERVE_COPIES_H
+#pragma once
 
 #include "core/error.h"
 
@@ -46,5 +45,3 @@ double copies_time(const struct copies *copies, uint64_t number, double rate);
  * called for each copy that ends, in order. */
 double copies_pass(struct copies *copies, double ns, double rate,
                    void (*on_done)(struct copy_blocks blocks, void *context), void *context);
-
-#endif

@@ -16,8 +16,7 @@
  * A later turn of a session is sent when the turn before it has ended and its user has thought. A
  * client has one session after the other.
  */
-#ifndef SERVE_FLEET_H
-#define SERVE_FLEET_H
+#pragma once
 
 #include "core/stop_flag.h"
 #include "server/balancer.h"
@@ -39,5 +38,3 @@ struct fleet {
 
 /* Send all requests and run the servers until they have ended. */
 bool fleet_run(const struct fleet *fleet, struct error *why);
-
-#endif

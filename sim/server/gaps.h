@@ -2,8 +2,7 @@
  *
  * A bin is a 64th of a power of two wide, so a quantile is within 1 % of itself; the mean is exact.
  * Several servers add up in one table. */
-#ifndef SERVE_GAPS_H
-#define SERVE_GAPS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ void gaps_add(struct gaps *gaps, int64_t ns);
 
 /* The length that this share of all gaps does not exceed: the middle of a bin. 0 without gaps. */
 double gaps_quantile_ns(const struct gaps *gaps, double share);
-
-#endif

@@ -8,13 +8,10 @@
  * computation, or all loads and then the last layer's computation. Waiting for any layer between
  * gives a time between the two.
  */
-#ifndef SERVE_LAYERED_H
-#define SERVE_LAYERED_H
+#pragma once
 
 #include <stdint.h>
 
 /* Time in ns of a step of `layers` (at least 1) layers, which together compute for `compute_ns` and
  * load for `load_ns`. */
 double layered_ns(double compute_ns, double load_ns, uint32_t layers);
-
-#endif

@@ -11,8 +11,7 @@
  * SGLang 0.5.9: managers/schedule_policy.py (PrefillAdder), managers/schedule_batch.py
  * (retract_decode), environ.py. An output's limit is taken to be its length.
  */
-#ifndef SERVE_RESERVE_H
-#define SERVE_RESERVE_H
+#pragma once
 
 #include "server/server_state.h"
 
@@ -26,5 +25,3 @@ bool reserve_fits(const struct server *server, const struct sequence *front, dou
 
 /* A step decodes; sequences were put back for it, or not. */
 void reserve_decode(struct server *server, bool put_back);
-
-#endif

@@ -3,8 +3,7 @@
  * The first two are decided before any server runs (requests/router.h), the others by the load of
  * the moment (balancer.h).
  */
-#ifndef SERVE_ROUTING_H
-#define SERVE_ROUTING_H
+#pragma once
 
 enum routing {
     ROUTE_ROUND_ROBIN,
@@ -22,5 +21,3 @@ struct routing_kind {
     const char *origin;  /* the program that routes so */
 };
 extern const struct routing_kind routings[ROUTINGS];
-
-#endif

@@ -10,8 +10,7 @@
  * request that ends frees its blocks for the next step; engines that overlap steps free them a step
  * later.
  */
-#ifndef SERVE_SCHEDULE_H
-#define SERVE_SCHEDULE_H
+#pragma once
 
 #include "server/server_state.h"
 
@@ -33,5 +32,3 @@ uint32_t schedule_waiting(const struct server *server);
 
 /* Give the next step its tokens: sets the chunk of each running sequence, and admits others. */
 void schedule_step(struct server *server);
-
-#endif

@@ -4,8 +4,7 @@
  * length doubles. So the table is bounded for a run of any length, and a run longer than
  * SERIES_BINS ms fills more than half of it. Several servers add up in one series.
  */
-#ifndef SERVE_SERIES_H
-#define SERVE_SERIES_H
+#pragma once
 
 #include "core/error.h"
 #include "machine/tier.h"
@@ -53,5 +52,3 @@ void series_spread(struct series *series, enum series_figure figure, int64_t sta
 
 /* Add an amount at one moment. */
 void series_add(struct series *series, enum series_figure figure, int64_t at_ns, double amount);
-
-#endif

@@ -30,8 +30,7 @@
  *
  * The caller's clock says how long a step takes (struct step_clock).
  */
-#ifndef SERVE_SERVER_H
-#define SERVE_SERVER_H
+#pragma once
 
 #include "server/gaps.h"
 #include "server/prefix/prefix_cache.h"
@@ -171,5 +170,3 @@ struct server_load {
     double kv;         /* share of the GPU's KV memory that requests hold */
 };
 struct server_load server_load(const struct server *server, int64_t at_ns);
-
-#endif

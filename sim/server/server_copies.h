@@ -1,8 +1,7 @@
 /* A server's copies of KV over the link: prefixes that are loaded and saved, and preempted
  * sequences that are swapped out and in. Which sequences wait for them.
  */
-#ifndef SERVE_SERVER_COPIES_H
-#define SERVE_SERVER_COPIES_H
+#pragma once
 
 #include "server/server_state.h"
 
@@ -33,5 +32,3 @@ bool server_copies_pend(const struct copies *copies);
 
 /* End all saves: the last step is over. */
 void server_end_copies(struct server *server);
-
-#endif

@@ -5,8 +5,7 @@
  * (engines/README.md). No code compares versions: it reads fields. A version between two rows
  * behaves as the earlier one. predict/server/engine_memory.h turns a row into bytes.
  */
-#ifndef SERVE_SERVER_ENGINE_H
-#define SERVE_SERVER_ENGINE_H
+#pragma once
 
 #include "core/error.h"
 #include "server/server_path.h"
@@ -170,5 +169,3 @@ uint32_t server_engine_graph_rows(const struct server_engine *engine,
 /* CUDA graphs that are captured for steps of these limits, over all sizes and both modes. */
 uint32_t server_engine_graphs(const struct server_engine *engine, uint64_t sequences,
                               uint64_t batched_tokens);
-
-#endif

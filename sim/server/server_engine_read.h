@@ -1,6 +1,5 @@
 /* A version of an engine from the tree of its file. Private to this folder. */
-#ifndef SERVE_SERVER_ENGINE_READ_H
-#define SERVE_SERVER_ENGINE_READ_H
+#pragma once
 
 #include "core/node.h"
 #include "server/server_engine.h"
@@ -9,5 +8,3 @@
  * of that tree. Complaints are about `own`, the version as its file has it. */
 bool server_engine_read(const struct node *own, const struct node *merged, const char *name,
                         struct server_engine *out, struct error *why);
-
-#endif

@@ -15,8 +15,7 @@
  *
  * All 0: no process in front, and a synchronous scheduler.
  */
-#ifndef SERVE_SERVER_PATH_H
-#define SERVE_SERVER_PATH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ struct server_path {
     bool reserves_all;     /* for all of each, so that nothing is preempted */
     bool whole_prompts;    /* a step computes all of a prompt, or nothing of it */
 };
-
-#endif

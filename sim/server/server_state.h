@@ -4,8 +4,7 @@
  * requests), loading (until the copies that it waits for are done), or running (in the order of
  * admission).
  */
-#ifndef SERVE_SERVER_STATE_H
-#define SERVE_SERVER_STATE_H
+#pragma once
 
 #include "server/api.h"
 #include "server/copies.h"
@@ -62,5 +61,3 @@ struct server {
     uint32_t ended_before; /* `ended` when the last step began, */
     double kv_before;      /* and the share of the memory that was held then */
 };
-
-#endif

@@ -8,8 +8,7 @@
  * the side that bends more. A cell is examined when a point in it is first read. So bends are found
  * where they matter, and an octave in which the function is linear costs nine points.
  */
-#ifndef SERVE_SURFACE_H
-#define SERVE_SURFACE_H
+#pragma once
 
 #include "core/error.h"
 
@@ -42,5 +41,3 @@ bool surface_read(struct surface *surface, uint64_t x, uint64_t y, double values
 
 /* The number of points computed so far. */
 uint32_t surface_points(const struct surface *surface);
-
-#endif

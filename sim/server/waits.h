@@ -6,8 +6,7 @@
  * others added, the time that the GPU waited, by part (decode/time/parts.def), and the rest, which
  * is decoding.
  */
-#ifndef SERVE_WAITS_H
-#define SERVE_WAITS_H
+#pragma once
 
 #include "decode/time/pipeline.h"
 
@@ -40,5 +39,3 @@ void waits_charge(struct waits *waits, enum wait wait, int64_t until_ns);
  * took `others_ns` of it, and stalls `stall_ns`. */
 void waits_charge_decode(struct waits *waits, int64_t ns, int64_t others_ns,
                          const int64_t stall_ns[PART_COUNT]);
-
-#endif

@@ -1,6 +1,5 @@
 /* A workload: the requests that a server is asked to answer, and the limits of the server. */
-#ifndef SERVE_WORKLOAD_H
-#define SERVE_WORKLOAD_H
+#pragma once
 
 #include "server/routing.h"
 #include "server/server_engine.h"
@@ -38,5 +37,3 @@ static inline bool workload_balances(const struct workload *workload)
 {
     return workload->routing > ROUTE_PREFIX;
 }
-
-#endif

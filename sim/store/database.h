@@ -1,6 +1,5 @@
 /* SQLite with this program's errors: the inside of a store. Private to this folder. */
-#ifndef STORE_DATABASE_H
-#define STORE_DATABASE_H
+#pragma once
 
 #include "store/store.h"
 
@@ -54,5 +53,3 @@ bool store_insert_shard(struct store *store, const struct store_shard *shard, st
 /* Remove the file if this store made it, a write failed, and it holds no result (the mark of a
  * shard is none). An existing file, and one that another process uses, stays. Before closing. */
 void fresh_remove_unused(struct store *store);
-
-#endif

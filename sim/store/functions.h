@@ -14,11 +14,8 @@
  *                                    "at most 2 % apart"; null if they differ, or if one is not
  *                                    there
  */
-#ifndef STORE_FUNCTIONS_H
-#define STORE_FUNCTIONS_H
+#pragma once
 
 #include "store/store.h"
 
 bool functions_create(struct store *store, struct error *why);
-
-#endif

@@ -6,8 +6,7 @@
  * its name, so that nobody takes an empty answer for a stored one. Plain tables that the user
  * made beside spillway's may stay: no statement of this program names them.
  */
-#ifndef STORE_GUARD_H
-#define STORE_GUARD_H
+#pragma once
 
 #include "store/store.h"
 
@@ -18,5 +17,3 @@ void guard_begin(struct store *store);
  * that is not spillway's, and if it should be `whole` at a table that is missing. Columns may be missing
  * or be those of another version. Changes nothing. */
 bool guard_check(struct store *store, bool whole, struct error *why);
-
-#endif

@@ -3,8 +3,7 @@
  * A table's columns are fields, then some columns of results, then more fields. Statements name them,
  * because a file that was made by an older version has them in another order.
  */
-#ifndef STORE_SCHEMA_H
-#define STORE_SCHEMA_H
+#pragma once
 
 #include "core/error.h"
 #include "predict/result/result.h"
@@ -77,5 +76,3 @@ int32_t schema_version(void);
  * for a results file and, for writing, for a missing or empty file. False, too, if
  * SQLite would take something beside it that is no regular file for its journal. */
 bool schema_check_file(const char *path, bool writable, struct error *why);
-
-#endif

@@ -20,8 +20,7 @@
  * is refused and left as it is. A reader also refuses a file in which a value is not what its column
  * holds (values.h).
  */
-#ifndef STORE_STORE_H
-#define STORE_STORE_H
+#pragma once
 
 #include "core/error.h"
 #include "predict/result/result.h"
@@ -88,5 +87,3 @@ bool store_query(struct store *store, const char *sql, store_row row, void *cont
 typedef bool (*store_text)(const char *value, char *text, size_t size);
 bool store_add_function(struct store *store, const char *name, store_text answer,
                         struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* Replications in the results file: one row of `replications` each. */
-#ifndef STORE_STORE_DRAWS_H
-#define STORE_STORE_DRAWS_H
+#pragma once
 
 #include "store/store.h"
 
@@ -17,5 +16,3 @@ bool store_join_draws(struct store *into, struct store *from, const char *run, s
  * follow it without a gap. */
 bool store_get_draws(struct store *store, const char *run, struct result_draws *draws,
                      struct error *why);
-
-#endif

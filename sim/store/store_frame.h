@@ -1,6 +1,5 @@
 /* Frames in the results file: the rows of a study, in the table that has the frame's columns. */
-#ifndef STORE_STORE_FRAME_H
-#define STORE_STORE_FRAME_H
+#pragma once
 
 #include "tables/frame.h"
 #include "store/store.h"
@@ -18,5 +17,3 @@ struct store_frame {
  * set become null. */
 bool store_put_frames(struct store *store, const struct store_frame *frames, uint32_t count,
                       struct error *why);
-
-#endif

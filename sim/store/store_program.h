@@ -4,8 +4,7 @@
  * the same question is another run, stored beside the old one: both are kept, and a page or a
  * picture that mixed them would compare two programs.
  */
-#ifndef STORE_STORE_PROGRAM_H
-#define STORE_STORE_PROGRAM_H
+#pragma once
 
 #include "store/store.h"
 
@@ -22,5 +21,3 @@ struct store_program {
 /* From now on queries of `store`, which is open for reading, see one program's runs, plans,
  * ablations and validations: this program's if there are any, else the last that were stored. */
 bool store_show_program(struct store *store, struct store_program *out, struct error *why);
-
-#endif

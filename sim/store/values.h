@@ -1,8 +1,7 @@
 /* Is each value in a results file what its column holds? SQLite lets a column of numbers hold texts
  * of any length, which cost a picture a minute. Private to this folder.
  */
-#ifndef STORE_VALUES_H
-#define STORE_VALUES_H
+#pragma once
 
 #include "store/store.h"
 
@@ -15,5 +14,3 @@ const char *values_fault(sqlite3_stmt *row, int column);
 /* Look at all values of all tables, before any statement computes with them. Fails at the first one
  * that is not what its column holds, naming its run (or curve, ...), table and column. */
 bool values_check(struct store *store, struct error *why);
-
-#endif

@@ -16,8 +16,7 @@
  *
  * Filling cannot fail: where memory runs out, frame_ok() and every renderer say so. Functions that
  * fill take NULL for a frame that could not be made. */
-#ifndef ANSWER_FRAME_H
-#define ANSWER_FRAME_H
+#pragma once
 
 #include "tables/table.h"
 #include "predict/result/shown.h"
@@ -161,5 +160,3 @@ bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why)
  * cell is not set. Numbers have twelve digits: picoseconds in a second, and as many as a figure
  * has. Fails on text that is not UTF-8. */
 bool frame_print_json(const struct frame *frame, FILE *out, struct error *why);
-
-#endif

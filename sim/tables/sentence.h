@@ -8,13 +8,10 @@
  *                       joined by commas, or with <name;words> by semicolons. An empty one is not there
  *
  * A name is that of a column's key, or of a column without one its own. */
-#ifndef ANSWER_SENTENCE_H
-#define ANSWER_SENTENCE_H
+#pragma once
 
 #include "tables/frame.h"
 
 /* Write the sentences of the row that is being filled. One with a value that is not there, outside
  * of brackets, is left out. */
 void frame_say(struct frame *frame);
-
-#endif

@@ -4,8 +4,7 @@
  * the last column then takes what is left of the line and is cut at a comma, or wrapped. A reader
  * who chooses columns (struct table_view) gets these and no others, however wide the line.
  */
-#ifndef ANSWER_TABLE_H
-#define ANSWER_TABLE_H
+#pragma once
 
 #include "core/error.h"
 
@@ -61,5 +60,3 @@ void table_wrap(const char *text, size_t indent, FILE *out);
 
 /* Print a line outside of a table: `label`, then the text, wrapped. */
 void table_line(const char *label, const char *text, FILE *out);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * It is a frame of one row. Columns with a title are sentences, which text and JSON have under the
  * same name; the others are numbers, which only JSON has. */
-#ifndef ANSWER_VERDICT_H
-#define ANSWER_VERDICT_H
+#pragma once
 
 #include "tables/frame.h"
 
@@ -14,5 +13,3 @@ bool verdict_print(const struct frame *verdict, FILE *out, struct error *why);
 
 /* Print {"verdict":{...}} on a line. */
 bool verdict_print_json(const struct frame *verdict, FILE *out, struct error *why);
-
-#endif

@@ -12,8 +12,7 @@
  * mass of a set with unrecorded units lies between two bounds, which meet when the set has all of
  * these units or none (demand_attended()).
  */
-#ifndef TRACE_DEMAND_H
-#define TRACE_DEMAND_H
+#pragma once
 
 #include <stdint.h>
 
@@ -147,5 +146,3 @@ void trace_unions_merge(struct trace_unions *unions, const struct trace_unions *
  * prefix: the row then holds everything that the head could attend to. A window of more tokens
  * than rows keep is not recognised. */
 bool trace_layer_slides(const struct trace *trace, uint32_t layer, bool *slides, struct error *why);
-
-#endif

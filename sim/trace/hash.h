@@ -2,8 +2,7 @@
  * therefore be drawn alone, in any order, on any thread, with the same result. Not for secrets.
  * The mixer is the finaliser of SplitMix64 (Steele, Lea and Flood 2014). Internal to sim/trace/.
  */
-#ifndef TRACE_HASH_H
-#define TRACE_HASH_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ static inline double hash_normal(uint64_t bits)
 {
     return (hash_byte_sum(bits) - HASH_BYTES_MEAN) / HASH_BYTES_DEVIATION;
 }
-
-#endif

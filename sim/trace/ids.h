@@ -5,8 +5,7 @@
  * piece at a time; only the table that numbers its ids stays: 4 MiB if they are below 2^20, and
  * otherwise 16 to 24 bytes for each different id.
  */
-#ifndef TRACE_IDS_H
-#define TRACE_IDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ bool ids_read(const char *path, uint32_t kept, struct ids *ids, struct error *wh
  * cannot be read, or has changed. Safe from several threads. */
 bool ids_blocks(const struct ids *ids, uint32_t first, uint32_t count, uint32_t *out,
                 struct error *why);
-
-#endif

@@ -21,8 +21,7 @@
  *
  * Draws are hashes of (sequence, layer, head, unit) and of the step: the same inputs ask for the
  * same units, on any number of threads. */
-#ifndef TRACE_RETRIEVAL_H
-#define TRACE_RETRIEVAL_H
+#pragma once
 
 #include "trace/demand.h"
 
@@ -69,5 +68,3 @@ bool demand_from_retrieval(const struct trace_header *header, const struct trace
                            uint32_t head, uint32_t step, const struct demand_shape *shape,
                            const struct retrieval_error *error, struct retrieval_buffer *buffer,
                            struct demand *out, struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* Where a trace came from: the usual keys of the source in its header (FORMAT.md). */
-#ifndef TRACE_SOURCE_H
-#define TRACE_SOURCE_H
+#pragma once
 
 #include "machine/profile.h"
 #include "trace/format/trace.h"
@@ -21,5 +20,3 @@ struct trace_source {
 };
 
 void trace_source_read(const struct trace_header *header, struct trace_source *out);
-
-#endif

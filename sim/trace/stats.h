@@ -1,7 +1,6 @@
 /* Statistics of a trace, head by head: how far demands and queries move from step to step, and how
  * few units hold the mass. The success of reuse depends on all three. */
-#ifndef TRACE_STATS_H
-#define TRACE_STATS_H
+#pragma once
 
 #include "trace/format/trace.h"
 #include "trace/demand.h"
@@ -57,5 +56,3 @@ bool trace_stats_measure(const struct trace *trace, const struct trace_selection
 /* TRACE_COSINE_1 alone, into cosine[layers * kv_heads]; fails on a trace without queries. */
 bool trace_head_cosine(const struct trace *trace, uint32_t threads, double *cosine,
                        struct error *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* Policies by hand: only the arrays that a policy needs, in one loop. The policies of sim/policy/
  * are compared with them. Each function returns its hits. */
-#ifndef BENCH_BARE_H
-#define BENCH_BARE_H
+#pragma once
 
 #include "stream.h"
 
@@ -362,5 +361,3 @@ static inline uint64_t bare_lfu_heap(const struct stream *stream)
     }
     return hits;
 }
-
-#endif

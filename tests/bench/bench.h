@@ -1,6 +1,5 @@
 /* Shared by the benchmarks: the clock, and the row of a measurement. */
-#ifndef BENCH_H
-#define BENCH_H
+#pragma once
 
 #include "core/error.h"
 
@@ -36,5 +35,3 @@ static inline void print_row(const char *name, double count, const char *things,
     }
     printf("\n");
 }
-
-#endif

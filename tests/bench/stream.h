@@ -1,6 +1,5 @@
 /* A stream of demands that resembles decoding, for the benchmarks of policies. */
-#ifndef BENCH_STREAM_H
-#define BENCH_STREAM_H
+#pragma once
 
 #include "core/random.h"
 #include "bench.h"
@@ -90,5 +89,3 @@ static inline void stream_fill(struct stream *stream, gsl_rng *random)
         }
     }
 }
-
-#endif

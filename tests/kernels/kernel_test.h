@@ -1,7 +1,6 @@
 /* Tests of kernels, on a GPU or in the emulator. A case is a function that returns a text: what was
  * wrong, or "". GPU memory belongs to an object, which frees it. */
-#ifndef KERNEL_TEST_H
-#define KERNEL_TEST_H
+#pragma once
 
 #include "calibrate/device/device.h"
 #include "calibrate/kernels/kernels.h"
@@ -126,5 +125,3 @@ void lru_cases(std::vector<kernel_case> &cases);
 void miniature_cases(std::vector<kernel_case> &cases);
 /* Also chooses the GPU. */
 void product_cases(std::vector<kernel_case> &cases);
-
-#endif

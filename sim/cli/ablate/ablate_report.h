@@ -1,7 +1,6 @@
 /* An ablation: its rows as data; and for people a table, the keys that change, and conclusions in
  * sentences. */
-#ifndef CLI_ABLATE_ABLATE_REPORT_H
-#define CLI_ABLATE_ABLATE_REPORT_H
+#pragma once
 
 #include "tables/frame.h"
 #include "study/ablate/ablation.h"
@@ -18,5 +17,3 @@ struct frame *ablate_frame(const struct ablation *ablation, const struct table_v
 
 bool ablate_report(const struct ablation *ablation, const struct table_view *view, FILE *out,
                    struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* Words and figures that the table of an ablation and its sentences share. */
-#ifndef CLI_ABLATE_ABLATE_TEXT_H
-#define CLI_ABLATE_ABLATE_TEXT_H
+#pragma once
 
 #include "predict/result/shown.h"
 #include "study/ablate/ablation.h"
@@ -37,5 +36,3 @@ bool ablate_ends(const struct ablation *ablation, uint32_t mechanism, struct abl
 
 /* Does the mechanism change no step, alone and with the others? Its rows are then left out. */
 bool ablate_is_idle(const struct ablation *ablation, uint32_t mechanism);
-
-#endif

@@ -1,6 +1,5 @@
 /* The mechanisms that cost time: what each buys instead, and where it pays off. */
-#ifndef CLI_ABLATE_ABLATE_TRADES_H
-#define CLI_ABLATE_ABLATE_TRADES_H
+#pragma once
 
 #include "study/ablate/ablation.h"
 
@@ -18,5 +17,3 @@ enum { ABLATE_SETTINGS = PAYOFF_SETTINGS * (ABLATE_PAYOFF + 2) };
 
 /* "batch 4, context 32768": all that were tried. */
 const char *ablate_settings(const struct ablation *ablation, char text[ABLATE_SETTINGS]);
-
-#endif

@@ -2,8 +2,7 @@
  * machine: advise_verdict.c, advise_sure.c, advise_rows.c; about a rate: advise_hire.c,
  * advise_hire_rows.c. Functions
  * that fill a frame take NULL for one that could not be made, as in tables/frame.h. */
-#ifndef CLI_ADVISE_ADVISE_ANSWER_H
-#define CLI_ADVISE_ADVISE_ANSWER_H
+#pragma once
 
 #include "tables/frame.h"
 #include "study/advise/advice.h"
@@ -115,5 +114,3 @@ double advise_rate_of(const struct advice *advice, const struct search *search, 
 /* What holds a run up, and how sure its figures are: the cells of `limit` and `sure`. */
 bool verdict_put_explained(struct frame *verdict, bool serves, const struct scenario *scenario,
                            const struct run_context *runs, struct error *why);
-
-#endif

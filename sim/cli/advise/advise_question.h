@@ -1,6 +1,5 @@
 /* The options of `advise`, and the two questions that they ask. Internal to advise*.c. */
-#ifndef CLI_ADVISE_ADVISE_QUESTION_H
-#define CLI_ADVISE_ADVISE_QUESTION_H
+#pragma once
 
 #include "tables/frame.h"
 #include "cli/frame/arguments.h"
@@ -52,5 +51,3 @@ bool advise_machine(const struct arguments *arguments, const struct scenario *sc
 bool advise_rate_check(const struct arguments *arguments, struct error *why);
 bool advise_at_rate(const struct arguments *arguments, const struct scenario *scenario,
                     struct advice_options *with, struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* The words that are valid under the cursor of a shell, given those before it. */
-#ifndef CLI_COMPLETION_CANDIDATES_H
-#define CLI_COMPLETION_CANDIDATES_H
+#pragma once
 
 #include "cli/frame/command.h"
 
@@ -9,5 +8,3 @@
  *   words     [count] behind the program's name; the last one, maybe empty, is under the cursor */
 void candidates_print(const struct command *const *commands, const char *const *words,
                       uint32_t count, FILE *out);
-
-#endif

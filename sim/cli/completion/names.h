@@ -1,8 +1,7 @@
 /* The names that can be offered: files that ship, words of the program, keys of scenarios with their
  * values. They are those of the tables that reading a scenario walks. Where the data is missing,
  * fewer are offered. */
-#ifndef CLI_COMPLETION_NAMES_H
-#define CLI_COMPLETION_NAMES_H
+#pragma once
 
 #include "cli/completion/offer.h"
 
@@ -18,5 +17,3 @@ names_source names_settings;
 
 /* Keys and mechanisms that can be an axis; behind a "=" as above. */
 names_source names_axes;
-
-#endif

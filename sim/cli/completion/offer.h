@@ -1,6 +1,5 @@
 /* What is offered for the word under the cursor: names that begin as it does. */
-#ifndef CLI_COMPLETION_OFFER_H
-#define CLI_COMPLETION_OFFER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -23,5 +22,3 @@ void offer_names(const struct offer *offer, const char *const *names);
 
 /* The same offer behind the last of these characters in its part. */
 struct offer offer_behind(const struct offer *offer, const char *separators);
-
-#endif

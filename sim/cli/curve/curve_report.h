@@ -1,6 +1,5 @@
 /* Output of curves: as tables, as JSON, into a database. */
-#ifndef CLI_CURVE_CURVE_REPORT_H
-#define CLI_CURVE_CURVE_REPORT_H
+#pragma once
 
 #include "tables/frame.h"
 #include "cli/curve/curve_sizes.h"
@@ -70,5 +69,3 @@ void curve_report_notes(const struct curve_report *report, FILE *out);
 
 /* Store the curves in tables `curves` and `curve_points`. */
 bool curve_report_store(const struct curve_report *report, struct store *store, struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* The sizes of caches, from the option --sizes. */
-#ifndef CLI_CURVE_CURVE_SIZES_H
-#define CLI_CURVE_CURVE_SIZES_H
+#pragma once
 
 #include "core/error.h"
 
@@ -25,5 +24,3 @@ bool curve_sizes_all(uint32_t blocks, struct curve_sizes *sizes, struct error *w
 
 /* Leave out sizes below `least`. */
 void curve_sizes_keep(struct curve_sizes *sizes, uint32_t least);
-
-#endif

@@ -5,8 +5,7 @@
  * that takes one value and is given twice is an error. "--name A,B" and "--name A --name B" are the
  * same list; commas within brackets, braces or quotes do not separate.
  */
-#ifndef CLI_FRAME_ARGUMENTS_H
-#define CLI_FRAME_ARGUMENTS_H
+#pragma once
 
 #include "cli/frame/command.h"
 
@@ -48,5 +47,3 @@ const char *const *arguments_operands(const struct arguments *arguments, uint32_
  * command does not have it; such an option is not given. arguments_shared() is its value. */
 int arguments_number(const struct arguments *arguments, const char *name);
 const char *arguments_shared(const struct arguments *arguments, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* The options of commands that print a table: --columns NAME,..., --wide, --why. */
-#ifndef CLI_FRAME_COLUMNS_H
-#define CLI_FRAME_COLUMNS_H
+#pragma once
 
 #include "cli/frame/arguments.h"
 #include "tables/frame.h"
@@ -27,5 +26,3 @@
  * --json and --csv, which have everything. --columns names columns of these, or of results. */
 bool view_read(const struct arguments *arguments, const struct frame_column *columns,
                uint32_t count, struct table_view *out, struct error *why);
-
-#endif

@@ -3,8 +3,7 @@
  * Parsing, --help, the man page and shell completion all walk the same rows, so they cannot
  * disagree.
  */
-#ifndef CLI_FRAME_COMMAND_H
-#define CLI_FRAME_COMMAND_H
+#pragma once
 
 #include "core/error.h"
 
@@ -46,5 +45,3 @@ struct command {
 
 /* The option that every command has in addition to its own. */
 extern const struct command_option command_help;
-
-#endif

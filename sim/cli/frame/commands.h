@@ -1,6 +1,5 @@
 /* The commands, each in the file of its name. */
-#ifndef CLI_FRAME_COMMANDS_H
-#define CLI_FRAME_COMMANDS_H
+#pragma once
 
 #include "cli/frame/command.h"
 
@@ -27,5 +26,3 @@ extern const struct command command_kernels;
 extern const struct command command_list;
 extern const struct command command_schema;
 extern const struct command command_completion;
-
-#endif

@@ -1,6 +1,5 @@
 /* Databases that commands write (the option --db FILE) and show. */
-#ifndef CLI_FRAME_DATABASE_H
-#define CLI_FRAME_DATABASE_H
+#pragma once
 
 #include "cli/frame/arguments.h"
 #include "store/store.h"
@@ -22,5 +21,3 @@ struct store *database_show(const char *path, char note[DATABASE_NOTE], struct e
 
 /* Print such a note on standard error, unless it is "". */
 void database_print_note(const char *note);
-
-#endif

@@ -1,7 +1,6 @@
 /* Pictures drawn by gnuplot, from rows in memory and a script in the folder plots. Rows and picture
  * are passed by names that the child process opens. */
-#ifndef CLI_FRAME_DRAWING_H
-#define CLI_FRAME_DRAWING_H
+#pragma once
 
 #include "core/error.h"
 
@@ -24,5 +23,3 @@ bool drawing_draw(const char *script, FILE *rows, const char *format, const char
 
 /* Draw them into a new file at `path`, in the format that its name ends in. */
 bool drawing_save(const char *script, FILE *rows, const char *path, struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* Results of a run's replications (study/sweep/replication.h), to print beside the run's own. */
-#ifndef CLI_FRAME_DRAWN_H
-#define CLI_FRAME_DRAWN_H
+#pragma once
 
 #include "tables/frame.h"
 
@@ -27,5 +26,3 @@ bool drawn_print_json(const struct result *result, FILE *out, struct error *why)
 /* Print the CSV head ",draws,step_us_mean,step_us_low,step_us_high,...", and a row for it. */
 void drawn_print_csv_head(FILE *out);
 void drawn_print_csv(const struct result *result, FILE *out);
-
-#endif

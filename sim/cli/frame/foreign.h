@@ -4,11 +4,8 @@
  * that of the command, and nothing would be printed. A plug-in that crashes is named; then the
  * signal ends the program as it would have.
  */
-#ifndef CLI_FRAME_FOREIGN_H
-#define CLI_FRAME_FOREIGN_H
+#pragma once
 
 /* Before the command, and after it. */
 void foreign_watch(void);
 void foreign_end(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* The harness: the program that measures. It lies beside this program and may need CUDA, which this
  * program never does. It has the same commands from the same rows, so help and errors are the same.
  */
-#ifndef CLI_FRAME_HARNESS_H
-#define CLI_FRAME_HARNESS_H
+#pragma once
 
 #include "cli/frame/arguments.h"
 
@@ -15,5 +14,3 @@ bool harness_become(const struct arguments *arguments, bool host, struct error *
  * caller frees. The harness is chosen as in harness_become(). */
 bool harness_read(const char *command, const char *operand, bool host, char **out,
                   struct error *why);
-
-#endif

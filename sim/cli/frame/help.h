@@ -1,6 +1,5 @@
 /* Help and man page, both printed from the rows. */
-#ifndef CLI_FRAME_HELP_H
-#define CLI_FRAME_HELP_H
+#pragma once
 
 #include "cli/frame/command.h"
 
@@ -31,5 +30,3 @@ struct program_switch {
     void (*print)(const struct program *program, FILE *out);
 };
 extern const struct program_switch program_switches[]; /* ends with name NULL */
-
-#endif

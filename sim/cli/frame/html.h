@@ -1,6 +1,5 @@
 /* Writing HTML: text from a file or a database is escaped, so it can only be text. */
-#ifndef CLI_FRAME_HTML_H
-#define CLI_FRAME_HTML_H
+#pragma once
 
 #include <stdio.h>
 
@@ -18,5 +17,3 @@ void html_word(const char *word, FILE *out);
  * wide as there is room, with the title `title`. Names (of `id` and references to them) get the
  * prefix `prefix`, because two pictures use the same names. */
 void html_picture(const char *svg, const char *prefix, const char *title, FILE *out);
-
-#endif

@@ -8,8 +8,7 @@
  *   {"progress":"3 of 12 runs, 40 s left","done":3,"total":12}
  *
  * "unmet" is true where standard output has the whole answer, and the answer is no. */
-#ifndef CLI_FRAME_MESSAGE_H
-#define CLI_FRAME_MESSAGE_H
+#pragma once
 
 #include "core/error.h"
 
@@ -27,5 +26,3 @@ void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 /* Say in JSON how far a command is; `total` 0: unknown. */
 void message_progress(uint32_t done, uint32_t total, const char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* Output of results. A failed write is an error, and a file that a command writes appears under its
  * name only when it is complete. */
-#ifndef CLI_FRAME_OUTPUT_H
-#define CLI_FRAME_OUTPUT_H
+#pragma once
 
 #include "core/unfinished.h"
 
@@ -29,5 +28,3 @@ void output_discard(struct output *output);
 
 /* Could a file be written at `path`? Asked before long work; what stands there is left alone. */
 bool output_check(const char *path, struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* The program: it finds the command, and prints its help, its errors and its exit status. */
-#ifndef CLI_FRAME_PROGRAM_H
-#define CLI_FRAME_PROGRAM_H
+#pragma once
 
 #include "cli/frame/command.h"
 
@@ -13,5 +12,3 @@ struct program {
 /* Run the command that argv names. Returns the exit status: 0, or the kind of the error, which it
  * prints. A failed write to standard output is an error. */
 int program_run(const struct program *program, int argc, char *const *argv);
-
-#endif

@@ -1,8 +1,7 @@
 /* The progress of a command: a line on a terminal that is overwritten, and erased at the end. With
  * --json, a program at the other end of a pipe is sent objects (message.h), at most ten a second and
  * none that it is too slow to read. A file is sent nothing. */
-#ifndef CLI_FRAME_PROGRESS_H
-#define CLI_FRAME_PROGRESS_H
+#pragma once
 
 #include "core/error.h"
 
@@ -32,5 +31,3 @@ bool progress_end(bool good, bool interrupted, const char *what, struct error *w
 /* The progress of a sweep: "3 of 12 runs, 40 s left", and nothing once all are done. `context` is
  * unused. */
 void progress_runs(uint32_t done, uint32_t points, void *context);
-
-#endif

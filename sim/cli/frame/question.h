@@ -6,8 +6,7 @@
  *                 question_begin(arguments, &question, false, why) && ... the study ...;
  *     question_end(&question);
  */
-#ifndef CLI_FRAME_QUESTION_H
-#define CLI_FRAME_QUESTION_H
+#pragma once
 
 #include "cli/frame/arguments.h"
 #include "predict/decode/context.h"
@@ -58,5 +57,3 @@ int question_signal(void);
 
 /* Release everything, after a failure, too. */
 void question_end(struct question *question);
-
-#endif

@@ -1,6 +1,5 @@
 /* The options that commands with a scenario share: [FILE...] [--set KEY=VALUE]... [--from FILE] */
-#ifndef CLI_FRAME_SCENARIO_OPTIONS_H
-#define CLI_FRAME_SCENARIO_OPTIONS_H
+#pragma once
 
 #include "cli/frame/arguments.h"
 #include "predict/scenario/scenario.h"
@@ -26,5 +25,3 @@ bool scenario_from_arguments(const struct arguments *arguments, struct scenario 
 
 /* Print the keys of a scenario, for help. */
 void scenario_print_keys(FILE *out);
-
-#endif

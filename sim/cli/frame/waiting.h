@@ -1,7 +1,6 @@
 /* A line on standard error while another program runs silently: how long it takes and, on a
  * terminal, the seconds that have passed, erased at the end. */
-#ifndef CLI_FRAME_WAITING_H
-#define CLI_FRAME_WAITING_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,5 +16,3 @@ struct waiting {
 /* Print that `what` takes about `seconds`, and count them. */
 void waiting_start(struct waiting *waiting, const char *what, double seconds);
 void waiting_stop(struct waiting *waiting);
-
-#endif

@@ -1,7 +1,6 @@
 /* The answer about one kernel, and the table of errors against measured ones. Private to this
  * folder. */
-#ifndef CLI_KERNELS_KERNEL_ANSWER_H
-#define CLI_KERNELS_KERNEL_ANSWER_H
+#pragma once
 
 #include "study/kernels/kernel_errors.h"
 #include "study/kernels/kernel_shape.h"
@@ -27,5 +26,3 @@ bool kernel_chart_save(const struct profile *profile, const struct kernel_shape 
 /* Print the errors by op and size, or a JSON object for each. */
 bool kernel_errors_print(const struct profile *profile, const struct kernel_errors *errors,
                          bool json, struct error *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* What `spillway list` can list: a table for each kind of name, and the figures of one machine or
  * model. */
-#ifndef CLI_LIST_LISTS_H
-#define CLI_LIST_LISTS_H
+#pragma once
 
 #include "tables/frame.h"
 
@@ -30,5 +29,3 @@ bool list_model(const char *name, bool json, struct error *why);
 /* Print the page of one model, as text or as a JSON object. `sets`: "KEY=VALUE" overrides. */
 bool list_model_page(const char *name, const char *const *sets, uint32_t set_count, bool json,
                      struct error *why);
-
-#endif

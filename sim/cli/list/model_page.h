@@ -1,6 +1,5 @@
 /* What a model's page shows (`spillway list model`), and its tables. */
-#ifndef CLI_LIST_MODEL_PAGE_H
-#define CLI_LIST_MODEL_PAGE_H
+#pragma once
 
 #include "tables/frame.h"
 #include "model/model.h"
@@ -21,5 +20,3 @@ struct model_page {
 struct frame *model_page_layers(const struct model_page *page, struct error *why);
 struct frame *model_page_weights(const struct model_page *page, struct error *why);
 struct frame *model_page_kept(const struct model_page *page, struct error *why);
-
-#endif

@@ -1,8 +1,7 @@
 /* Files that start what was advised, and the benchmark that checks the prediction. They are made of the
  * templates in scenarios/deploy (NAME.in), in which {{NAME}} stands for a value; a line is left out if one of
  * its values is "". What nobody can know here stands in them as a comment. */
-#ifndef CLI_PLAN_DEPLOYMENT_H
-#define CLI_PLAN_DEPLOYMENT_H
+#pragma once
 
 #include "predict/result/result.h"
 #include "predict/scenario/scenario.h"
@@ -16,5 +15,3 @@ struct deployment {
 /* Write the files into the folder `path` (deployment_folder.h). Fails if no engine has a
  * command for the scenario's system. */
 bool deployment_write(const struct deployment *deployment, const char *path, struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* A plan or a Pareto front: its question, and its output as tables, as JSON, into the database. */
-#ifndef CLI_PLAN_PLAN_REPORT_H
-#define CLI_PLAN_PLAN_REPORT_H
+#pragma once
 
 #include "tables/frame.h"
 #include "cli/runs/runs_notes.h"
@@ -77,5 +76,3 @@ bool plan_nearest_explain(const struct planning *planning, struct error *why);
 
 /* Write the files that start the winner's servers into `folder` (deployment.h). */
 bool plan_winner_deploy(const struct planning *planning, const char *folder, struct error *why);
-
-#endif

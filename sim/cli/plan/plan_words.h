@@ -1,7 +1,6 @@
 /* A plan in words: its candidates, its goal, and its answer in one sentence, for tables, reports and
  * the database alike. */
-#ifndef CLI_PLAN_PLAN_WORDS_H
-#define CLI_PLAN_PLAN_WORDS_H
+#pragma once
 
 #include "study/plan/planning.h"
 
@@ -21,5 +20,3 @@ void plan_goal(const struct planning *planning, char text[PLAN_GOAL]);
  * better value misses. If none meets them, which comes nearest. */
 void plan_answer(const struct planning *planning, const struct targets *targets,
                  char text[PLAN_ANSWER]);
-
-#endif

@@ -1,6 +1,5 @@
 /* Why a run does not meet its targets, in words. */
-#ifndef CLI_PLAN_VIOLATION_H
-#define CLI_PLAN_VIOLATION_H
+#pragma once
 
 #include "study/plan/target.h"
 
@@ -11,5 +10,3 @@ enum { VIOLATION_TEXT = 1024 };
  * (a planning's `best`), NULL for none. "" if the run misses nothing. */
 void violation_describe(const struct targets *targets, const struct column *compared,
                         const struct result *result, char text[VIOLATION_TEXT]);
-
-#endif

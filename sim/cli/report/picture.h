@@ -4,8 +4,7 @@
  * database for rows; KIND.gp has gnuplot draw them. Rows and picture are passed in memory, by names
  * that the child process opens.
  */
-#ifndef CLI_REPORT_PICTURE_H
-#define CLI_REPORT_PICTURE_H
+#pragma once
 
 #include "store/store.h"
 
@@ -40,5 +39,3 @@ void picture_release(struct picture *picture);
 /* Draw into `out`, which messages call `path`. `format` is svg, png or pdf. */
 bool picture_draw(const struct picture *picture, const char *format, const char *path, FILE *out,
                   struct error *why);
-
-#endif

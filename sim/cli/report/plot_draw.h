@@ -1,6 +1,5 @@
 /* One picture of a database, for `plot` and `compare`. */
-#ifndef CLI_REPORT_PLOT_DRAW_H
-#define CLI_REPORT_PLOT_DRAW_H
+#pragma once
 
 #include "cli/frame/database.h"
 
@@ -16,5 +15,3 @@ struct plot_asked {
 /* Draw it. `note` is what database_show() says of the database. Errors: an unknown suffix, nothing to
  * draw or too much, a measurement without times of single requests, a file that cannot be written. */
 bool plot_draw(const struct plot_asked *asked, char note[DATABASE_NOTE], struct error *why);
-
-#endif

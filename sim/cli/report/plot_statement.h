@@ -10,8 +10,7 @@
  * connection first: store_query() runs all of it. Statements that begin alike make the tables of
  * that beginning once, so that runs may not be added between two statements of one connection.
  */
-#ifndef CLI_REPORT_PLOT_STATEMENT_H
-#define CLI_REPORT_PLOT_STATEMENT_H
+#pragma once
 
 #include "store/store.h"
 
@@ -47,5 +46,3 @@ char *plot_statement_ending(const struct plot_statement *statement, const char *
  * nothing has for its key. */
 bool plot_only_check(const struct plot_statement *statement, struct store *store,
                      struct error *why);
-
-#endif

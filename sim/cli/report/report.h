@@ -1,6 +1,5 @@
 /* The inputs of a report's parts, and the parts that have a file of their own. */
-#ifndef CLI_REPORT_REPORT_H
-#define CLI_REPORT_REPORT_H
+#pragma once
 
 #include "cli/frame/database.h"
 #include "cli/report/plot_statement.h"
@@ -48,5 +47,3 @@ bool report_write_draws(const struct report *report, struct error *why);
 
 /* Write how to reproduce the figures: scenarios and commands. */
 bool report_write_again(const struct report *report, struct error *why);
-
-#endif

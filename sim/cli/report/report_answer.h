@@ -1,6 +1,5 @@
 /* The page of one question: a verdict first, then the page of its runs. */
-#ifndef CLI_REPORT_REPORT_ANSWER_H
-#define CLI_REPORT_REPORT_ANSWER_H
+#pragma once
 
 #include "tables/frame.h"
 #include "store/store.h"
@@ -16,5 +15,3 @@ struct report_answer {
 
 /* Write the page to `path`. */
 bool report_answer(const struct report_answer *answer, const char *path, struct error *why);
-
-#endif

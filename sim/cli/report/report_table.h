@@ -3,8 +3,7 @@
  * A column whose values are all numbers is aligned right, with three digits. A column without any
  * value is left out. If there are too many rows, a line says how many.
  */
-#ifndef CLI_REPORT_REPORT_TABLE_H
-#define CLI_REPORT_REPORT_TABLE_H
+#pragma once
 
 #include "store/store.h"
 
@@ -38,5 +37,3 @@ const char *report_table_text(const struct report_table *table, size_t row, cons
 /* Write the first `most` rows, under `caption`. */
 void report_table_write(const struct report_table *table, const char *caption, size_t most,
                         FILE *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* `simulate --explain`: one paragraph per run; for a server, a table of its memory as well. */
-#ifndef CLI_RUNS_EXPLAIN_H
-#define CLI_RUNS_EXPLAIN_H
+#pragma once
 
 #include "predict/decode/context.h"
 #include "predict/scenario/scenario.h"
@@ -15,5 +14,3 @@ bool explain_print(const struct scenario *scenario, const struct run_context *ru
  * 'explain' (explain_json.c). */
 bool explain_print_json(const struct scenario *scenario, const struct run_context *runs, FILE *out,
                         struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* Sentences about figures of a machine, for steps and servers. Internal to explain*.c and `advise`. */
-#ifndef CLI_RUNS_EXPLAIN_WORDS_H
-#define CLI_RUNS_EXPLAIN_WORDS_H
+#pragma once
 
 #include "study/sweep/explain.h"
 
@@ -55,5 +54,3 @@ bool explain_server_write(const struct point *point, const char *name,
 /* Write where TTFT and TPOT go, what they hang on, which figures of the machine would help most,
  * and which to measure first. */
 void explain_times_write(const struct explanation *explanation, FILE *out);
-
-#endif

@@ -10,13 +10,10 @@
  * "for us" adds up the bars, "path us" their parts of the critical path; that column adds up to the
  * layer's time. The last row, "others", adds up launches that nothing waits for, and all work that
  * is shorter than a thousandth of the layer. */
-#ifndef CLI_RUNS_LAYER_TEXT_H
-#define CLI_RUNS_LAYER_TEXT_H
+#pragma once
 
 #include "decode/time/layer.h"
 
 /* Print layer number `layer`. */
 bool layer_print(const struct layer_schedule *schedule, uint32_t layer, FILE *out,
                  struct error *why);
-
-#endif

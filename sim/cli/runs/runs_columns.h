@@ -1,6 +1,5 @@
 /* The columns of tables of runs, after those that name a run. */
-#ifndef CLI_RUNS_RUNS_COLUMNS_H
-#define CLI_RUNS_RUNS_COLUMNS_H
+#pragma once
 
 #include "tables/frame.h"
 
@@ -11,5 +10,3 @@ const struct frame_column *runs_columns(bool serves, uint32_t *count);
 /* Fill a row of these columns; a run with replications shows means over the draws. */
 bool runs_fill(struct frame *frame, const struct result *result, struct error *why);
 void runs_fill_served(struct frame *frame, const struct result *result);
-
-#endif

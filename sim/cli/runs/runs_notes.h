@@ -1,6 +1,5 @@
 /* of any run */
-#ifndef CLI_RUNS_RUNS_NOTES_H
-#define CLI_RUNS_RUNS_NOTES_H
+#pragma once
 
 #include "core/node.h"
 #include "predict/result/result.h"
@@ -31,5 +30,3 @@ void runs_notes_print_below(const struct runs_notes *notes, bool why, FILE *out)
 
 /* The lines below a table without what the time rests on. */
 void runs_notes_print_remarks(const struct runs_notes *notes, bool why, FILE *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* What all runs of a table have in common. It is said once, above the table: "llama-3-8b on a40,
  * 131072 tokens a sequence; 38 steps after 38 of warm-up". Of several families of recordings the steps
  * are those of the middle one, as are all figures without a range. */
-#ifndef CLI_RUNS_RUNS_SHARED_H
-#define CLI_RUNS_RUNS_SHARED_H
+#pragma once
 
 #include "core/node.h"
 #include "predict/result/result.h"
@@ -34,5 +33,3 @@ void runs_shared_add(struct runs_shared *shared, const struct result *result);
 /* Print the line; nothing if runs share nothing. `asked` is the scenario, which may call the model
  * by the name of other weights of the same shape. */
 void runs_shared_print(const struct runs_shared *shared, const struct node *asked, FILE *out);
-
-#endif

@@ -4,8 +4,7 @@
  * A key that the scenario sweeps over several values has a column; keys of the layout share one.
  * What all runs share is printed above the table, notes on some of them below. A run that does not
  * fit in memory says what is short. */
-#ifndef CLI_RUNS_RUNS_TABLE_H
-#define CLI_RUNS_RUNS_TABLE_H
+#pragma once
 
 #include "tables/table.h"
 #include "predict/result/result.h"
@@ -26,5 +25,3 @@ bool runs_table_add(struct runs_table *table, uint32_t index, const struct resul
                     struct error *why);
 
 bool runs_table_print(struct runs_table *table, FILE *out, struct error *why);
-
-#endif

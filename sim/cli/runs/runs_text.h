@@ -1,6 +1,5 @@
 /* Runs as text for programs: all columns of columns.def, in order. */
-#ifndef CLI_RUNS_RUNS_TEXT_H
-#define CLI_RUNS_RUNS_TEXT_H
+#pragma once
 
 #include "tables/frame.h"
 
@@ -23,5 +22,3 @@ bool run_put_json(const struct result *result, struct frame *frame, uint32_t col
  * are not; a column that is not set is empty. With `drawn`, the columns of replications follow. */
 void run_print_csv_head(bool drawn, FILE *out);
 void run_print_csv(const struct result *result, bool drawn, FILE *out);
-
-#endif

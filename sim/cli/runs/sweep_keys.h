@@ -1,7 +1,6 @@
 /* The keys that a scenario sweeps: where a point stands among them. `sweep` is the scenario's map
  * of key to list; the last key runs fastest. */
-#ifndef CLI_RUNS_SWEEP_KEYS_H
-#define CLI_RUNS_SWEEP_KEYS_H
+#pragma once
 
 #include "predict/scenario/scenario.h"
 
@@ -38,5 +37,3 @@ bool layout_has_key(const char *key);
 /* The layout of a point: "tp2 pp2", "dp4 ep4", "tp2 x3" for three replicas, "1 GPU". Only what the
  * scenario says counts, swept or not. */
 void layout_name(const struct scenario *scenario, uint32_t point, char *text, size_t size);
-
-#endif

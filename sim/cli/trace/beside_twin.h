@@ -1,7 +1,6 @@
 /* A recording beside its twin: a trace of the same shape, generated from a profile that was fitted
  * to this recording or to another one. */
-#ifndef CLI_TRACE_BESIDE_TWIN_H
-#define CLI_TRACE_BESIDE_TWIN_H
+#pragma once
 
 #include "decode/replay/likeness.h"
 #include "trace/format/trace.h"
@@ -39,5 +38,3 @@ void beside_twin_release(struct beside_twin *comparison);
 /* The figures that the fitted recording's twin has at `context` tokens: means over all heads. */
 bool beside_twin_at(const struct fitted *fitted, uint32_t context, double is[LIKENESS_FIGURES],
                     struct error *why);
-
-#endif

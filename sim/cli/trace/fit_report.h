@@ -1,7 +1,6 @@
 /* What `trace fit` prints about a recording beside its twin. What other texts, contexts and models may
  * show follows from several such reports: traces/twin_bands.py. */
-#ifndef CLI_TRACE_FIT_REPORT_H
-#define CLI_TRACE_FIT_REPORT_H
+#pragma once
 
 #include "cli/trace/beside_twin.h"
 #include "cli/trace/layer_choice.h"
@@ -16,5 +15,3 @@ struct fit_report {
 
 bool fit_report_json(const struct fit_report *report, struct error *why);
 bool fit_report_table(const struct fit_report *report, struct error *why);
-
-#endif

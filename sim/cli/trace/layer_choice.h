@@ -1,6 +1,5 @@
 /* The option --layers of commands that read a recording: which of its layers count. */
-#ifndef CLI_TRACE_LAYER_CHOICE_H
-#define CLI_TRACE_LAYER_CHOICE_H
+#pragma once
 
 #include "trace/format/trace.h"
 
@@ -22,5 +21,3 @@ bool layer_choice_apply(struct trace *trace, const char *list, struct layer_choi
 enum { LAYER_CHOICE_TEXT = 96 };
 void layer_choice_write(const struct layer_choice *choice, const struct trace *trace,
                         char text[LAYER_CHOICE_TEXT]);
-
-#endif

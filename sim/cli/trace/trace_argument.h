@@ -1,6 +1,5 @@
 /* The operand TRACE of the trace commands: a path, or the name of a shipped trace. */
-#ifndef CLI_TRACE_TRACE_ARGUMENT_H
-#define CLI_TRACE_TRACE_ARGUMENT_H
+#pragma once
 
 #include "cli/frame/arguments.h"
 #include "trace/format/trace.h"
@@ -10,5 +9,3 @@ struct trace *trace_named(const char *name, struct error *why);
 
 /* Open the trace that the first operand names. */
 struct trace *trace_from_arguments(const struct arguments *arguments, struct error *why);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * Along one axis a row is a point; over a grid a cell is a point and shows its measure.
  */
-#ifndef CLI_WHATIF_WHATIF_REPORT_H
-#define CLI_WHATIF_WHATIF_REPORT_H
+#pragma once
 
 #include "tables/frame.h"
 #include "predict/result/shown.h"
@@ -54,5 +53,3 @@ const char *whatif_number(double worth, char text[SHOWN_TEXT]);
  * best point. */
 const char *whatif_mark(const struct whatif *whatif, const struct whatif_findings *findings,
                         uint32_t point, char text[WHATIF_TEXT]);
-
-#endif

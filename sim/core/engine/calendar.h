@@ -12,8 +12,7 @@
  *
  * A zeroed struct is an empty calendar. Pushing never allocates: make room first.
  */
-#ifndef ENGINE_CALENDAR_H
-#define ENGINE_CALENDAR_H
+#pragma once
 
 #include "core/error.h"
 
@@ -104,5 +103,3 @@ static inline struct calendar_event calendar_pop(struct calendar *calendar)
     events[hole] = moved;
     return earliest;
 }
-
-#endif

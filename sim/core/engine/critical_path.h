@@ -1,7 +1,6 @@
 /* The critical path: a walk back over binding predecessors. It splits a span of time into pieces
  * that add up to the span exactly; each piece belongs to one task. */
-#ifndef ENGINE_CRITICAL_PATH_H
-#define ENGINE_CRITICAL_PATH_H
+#pragma once
 
 #include "core/engine/engine.h"
 
@@ -15,5 +14,3 @@ typedef void (*critical_path_piece)(engine_task_id task, int64_t begin_ns, int64
  * before `from_ns`, there is no piece. The engine must record and have run. */
 void critical_path_walk(const struct engine *engine, engine_task_id last, int64_t from_ns,
                         critical_path_piece piece, void *context);
-
-#endif

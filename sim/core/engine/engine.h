@@ -23,8 +23,7 @@
  * Nothing is allocated per task once the arrays have grown. Not thread-safe; engines
  * are independent of each other.
  */
-#ifndef ENGINE_ENGINE_H
-#define ENGINE_ENGINE_H
+#pragma once
 
 #include "core/error.h"
 
@@ -122,5 +121,3 @@ struct engine_record {
 uint32_t engine_task_count(const struct engine *engine);
 const struct engine_record *engine_task_record(const struct engine *engine, engine_task_id task);
 const char *engine_resource_name(const struct engine *engine, uint32_t resource);
-
-#endif

@@ -15,8 +15,7 @@
  *
  * Beginning a flow never allocates: make room first.
  */
-#ifndef ENGINE_FLOW_H
-#define ENGINE_FLOW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -126,5 +125,3 @@ static inline uint32_t ring_pop(struct ring *ring)
     ring->count--;
     return item;
 }
-
-#endif

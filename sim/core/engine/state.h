@@ -11,8 +11,7 @@
  * submission, so running never allocates. A task waits only for tasks submitted before it, so some
  * task can always go on.
  */
-#ifndef ENGINE_STATE_H
-#define ENGINE_STATE_H
+#pragma once
 
 #include "core/engine/calendar.h"
 #include "core/engine/engine.h"
@@ -71,5 +70,3 @@ static inline int64_t engine_later(int64_t at_ns, int64_t wait_ns)
 /* Something that a queued task waited for has happened: start it, or the tasks ahead of it in the
  * queue, if nothing else is missing. (run.c) */
 void engine_try_to_start(struct engine *engine, engine_task_id id);
-
-#endif

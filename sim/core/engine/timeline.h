@@ -1,7 +1,6 @@
 /* A schedule as a Chrome trace (JSON), which Perfetto and chrome://tracing open:
  * a row for each resource, a slice for each task. */
-#ifndef ENGINE_TIMELINE_H
-#define ENGINE_TIMELINE_H
+#pragma once
 
 #include "core/engine/engine.h"
 
@@ -16,5 +15,3 @@ typedef void (*timeline_label)(uint32_t tag, char *name, size_t name_size, char 
  * with several servers gets as many rows as it needs. Fails when `out` cannot be written. */
 bool timeline_write(const struct engine *engine, int64_t from_ns, int64_t to_ns,
                     timeline_label label, const void *context, FILE *out, struct error *why);
-
-#endif

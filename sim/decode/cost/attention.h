@@ -15,8 +15,7 @@
  * if that holds the KV of one KV head of all sequences; otherwise those read HBM again that do not
  * run at the same time. (flash_fwd_launch_template.h, run_flash_splitkv_fwd: the grid.)
  */
-#ifndef DECODE_COST_ATTENTION_H
-#define DECODE_COST_ATTENTION_H
+#pragma once
 
 #include "decode/cost/kernels.h"
 #include "decode/setup.h"
@@ -62,5 +61,3 @@ uint32_t cpu_whole_threads(const struct setup *setup, struct trust *trust);
 /* Threads of the CPU pool that attend for one GPU; 0 if the CPU attends to nothing. Lowers `trust`
  * to that of the host figures it reads. */
 uint32_t cpu_attention_threads(const struct setup *setup, struct trust *trust);
-
-#endif

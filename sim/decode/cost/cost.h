@@ -1,8 +1,7 @@
 /* How long kernels and copies of a setup take when they run alone: its model's operators and its
  * mechanisms, with the times of decode/cost/kernels.h.
  */
-#ifndef DECODE_COST_COST_H
-#define DECODE_COST_COST_H
+#pragma once
 
 #include <stdint.h>
 
@@ -98,5 +97,3 @@ double disk_selection_bytes(const struct setup *setup, double missed, double all
  * or writes of `block` bytes. The functions lower `trust` to that of the figures they read. */
 double disk_read_rate(const struct setup *setup, double block, struct trust *trust);
 double disk_write_rate(const struct setup *setup, double block, struct trust *trust);
-
-#endif

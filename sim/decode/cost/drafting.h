@@ -4,8 +4,7 @@
  * The GPU samples drafts itself, so that no pass waits for the CPU but for `drafts.overhead`. The
  * network's kernels are launched as the model's are.
  */
-#ifndef DECODE_COST_DRAFTING_H
-#define DECODE_COST_DRAFTING_H
+#pragma once
 
 #include "decode/cost/cost.h"
 
@@ -20,5 +19,3 @@ struct drafting drafting_cost(const struct setup *setup, uint64_t sequences);
 /* Bytes in HBM, of one GPU: the network's weights, and its KV of `sequences` sequences. */
 uint64_t drafting_weight_bytes(const struct setup *setup);
 double drafting_kv_bytes(const struct setup *setup, uint64_t sequences);
-
-#endif

@@ -8,8 +8,7 @@
  * The profile must state the figures that a function reads: those that it reads in a dry run
  * (profile.h, `reads`).
  */
-#ifndef DECODE_COST_KERNELS_H
-#define DECODE_COST_KERNELS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -149,5 +148,3 @@ struct kernel roofline_then(const struct profile *profile, struct kernel kernel,
 
 /* `whole`, which is `part` after a fixed time: the larger of the two is its bound. */
 struct kernel roofline_after(struct kernel whole, struct kernel part);
-
-#endif

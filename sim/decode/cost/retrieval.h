@@ -8,8 +8,7 @@
  *
  * Codes (hash or product quantisation) are compared without matrix products: no FLOPs.
  */
-#ifndef DECODE_COST_RETRIEVAL_H
-#define DECODE_COST_RETRIEVAL_H
+#pragma once
 
 #include "decode/cost/cost.h"
 
@@ -65,5 +64,3 @@ struct kernel index_build(const struct setup *setup, const struct indexing *inde
 /* The build on the host, in ns, beside `hidden_ns` of the GPU; 0 without an index there. */
 double index_build_host_ns(const struct setup *setup, const struct indexing *indexing,
                            double hidden_ns, struct trust *trust);
-
-#endif

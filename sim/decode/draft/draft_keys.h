@@ -5,8 +5,7 @@
  *     drafts: {count: 3, method: eagle3, lengths: mt-bench}
  *     drafts: {count: 3, method: model, model: qwen3-1.7b, lengths: accepted.csv}
  */
-#ifndef DRAFT_DRAFT_KEYS_H
-#define DRAFT_DRAFT_KEYS_H
+#pragma once
 
 #include "core/node.h"
 #include "decode/draft/drafts.h"
@@ -29,5 +28,3 @@ bool drafts_read(const struct node *map, struct files *files, const struct model
 /* Write the map `drafts` of the resolved scenario `all`, from which it was read, so that it
  * reproduces `drafts`; without drafts it is removed. */
 bool drafts_put(struct node *all, const struct drafts *drafts, struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* Accepted lengths from outside: a file of recorded steps, and published means. */
-#ifndef DRAFT_DRAFT_LENGTHS_H
-#define DRAFT_DRAFT_LENGTHS_H
+#pragma once
 
 #include "decode/draft/drafts.h"
 
@@ -28,5 +27,3 @@ bool draft_lengths_published(const char *model, const char *task, uint32_t count
  * "{count: 3, method: eagle3, lengths: mt-bench}", of three drafts if they cover three. Returns false
  * if there are none. */
 bool draft_lengths_usual(const char *model, char *text, size_t size);
-
-#endif

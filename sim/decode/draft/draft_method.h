@@ -12,8 +12,7 @@
  * before it, because the network needs KV of the tokens that were accepted; the others have a row a
  * sequence (vLLM's v1/spec_decode/eagle.py; SGLang's speculative/eagle_worker.py).
  */
-#ifndef DRAFT_DRAFT_METHOD_H
-#define DRAFT_DRAFT_METHOD_H
+#pragma once
 
 #include "model/model.h"
 
@@ -42,5 +41,3 @@ uint64_t draft_network_token_bytes(const struct draft_network *network);
 
 /* Weights of the projections of a pass, in values: `first` of the first one. */
 uint64_t draft_network_projected(const struct draft_network *network, bool first);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * The method says what drafts cost (draft_method.h).
  */
-#ifndef DRAFT_DRAFTS_H
-#define DRAFT_DRAFTS_H
+#pragma once
 
 #include "core/error.h"
 #include "decode/draft/draft_method.h"
@@ -59,5 +58,3 @@ double drafts_tokens(const struct drafts *drafts);
 uint32_t drafts_accepted(const struct drafts *drafts, uint64_t seed, uint64_t step);
 
 void drafts_release(struct drafts *drafts);
-
-#endif

@@ -40,8 +40,7 @@
  * The context is a multiple of the recorded one. Each recorded unit stands for `repeat` tokens, one
  * in each multiple, so that rows stay scattered and the ledger's counts are exact.
  */
-#ifndef DECODE_MINIATURE_MINIATURE_H
-#define DECODE_MINIATURE_MINIATURE_H
+#pragma once
 
 #include "core/error.h"
 #include "decode/replay/ledger.h"
@@ -130,5 +129,3 @@ bool miniature_knows(const struct profile *profile, enum miniature_id id, struct
 bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
                        const struct profile *profile, const struct miniature_stand_ins *stand_ins,
                        const struct ledger *ledger, double *layer_ns, struct error *why);
-
-#endif

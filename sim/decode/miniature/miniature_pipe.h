@@ -1,7 +1,6 @@
 /* Shared by the predictions for both sites, and private to this folder: a pipe, which each site
  * gives its own machine, and the stages that their programs consist of. */
-#ifndef DECODE_MINIATURE_MINIATURE_PIPE_H
-#define DECODE_MINIATURE_MINIATURE_PIPE_H
+#pragma once
 
 #include "decode/miniature/miniature.h"
 #include "decode/time/pipe.h"
@@ -50,5 +49,3 @@ bool miniature_attend_launched(struct pipe *pipe, uint64_t tokens, engine_task_i
 
 /* A layer of QSAC with labels on the GPU (miniature_qsac.c). */
 bool miniature_qsac_layer(struct pipe *pipe, uint32_t layer, struct error *why);
-
-#endif

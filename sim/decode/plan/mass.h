@@ -1,6 +1,5 @@
 /* The share of the attention mass that a system attends to, over all its heads. */
-#ifndef DECODE_PLAN_MASS_H
-#define DECODE_PLAN_MASS_H
+#pragma once
 
 #include "decode/plan/plan.h"
 #include "decode/replay/replay_kept.h"
@@ -26,5 +25,3 @@ struct mass {
 bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                  const struct replay_means *means, struct mass *out, struct error *why);
 void mass_release(struct mass *mass);
-
-#endif

@@ -1,6 +1,5 @@
 /* Memory that a batch needs in each tier, and memory that the machine has. */
-#ifndef DECODE_PLAN_MEMORY_H
-#define DECODE_PLAN_MEMORY_H
+#pragma once
 
 #include "decode/plan/plan.h"
 #include "decode/plan/representation.h"
@@ -67,5 +66,3 @@ struct pinned_parts {
 
 /* Bytes of padding for these parts and for streamed weights. */
 double pinned_padding(const struct setup *setup, const struct pinned_parts *parts);
-
-#endif

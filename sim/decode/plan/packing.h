@@ -14,8 +14,7 @@
  * recompute K and V from the first as to load the second. Here all sequences have the same ratio of
  * both, so a limit on tokens keeps both limits, and every bin is equally well balanced.
  */
-#ifndef DECODE_PLAN_PACKING_H
-#define DECODE_PLAN_PACKING_H
+#pragma once
 
 #include "core/error.h"
 
@@ -45,5 +44,3 @@ void packing_bins(struct packing *packing, const struct cohort *batch, uint64_t 
 
 /* [cohorts] the sequences of each cohort in micro-batch `index`. */
 const uint32_t *packing_of(const struct packing *packing, uint32_t index);
-
-#endif

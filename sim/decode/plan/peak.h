@@ -15,8 +15,7 @@
  *
  * This is the minimum: `hbm_usable` leaves room for the allocator's fragmentation.
  */
-#ifndef DECODE_PLAN_PEAK_H
-#define DECODE_PLAN_PEAK_H
+#pragma once
 
 #include "decode/plan/memory.h"
 
@@ -32,5 +31,3 @@ struct peak peak_of(const struct setup *setup, const struct plan *plan);
  * buffers for streamed weights. */
 double peak_layer_bytes(const struct setup *setup, const struct plan *plan);
 double peak_weight_buffers(const struct setup *setup);
-
-#endif

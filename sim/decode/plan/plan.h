@@ -3,8 +3,7 @@
  * plan_resolve() reads model, hardware, system and the trace's heads; replay and pipeline read the
  * plan.
  */
-#ifndef DECODE_PLAN_PLAN_H
-#define DECODE_PLAN_PLAN_H
+#pragma once
 
 #include "decode/plan/packing.h"
 #include "decode/plan/representation.h"
@@ -95,5 +94,3 @@ uint64_t plan_hash(const struct setup *setup, const struct plan *plan);
 
 /* XXH64 of the fields in which all plans of one replay_run_all() must be equal. */
 uint64_t plan_family(const struct replay_plan *replay);
-
-#endif

@@ -18,8 +18,7 @@
  * out, and so does `balance_counts_act: no`. If the term counts and t_act is at least t_kv,
  * act_host is 0: an activation would cost both the GPU and the link more.
  */
-#ifndef DECODE_PLAN_REPRESENTATION_H
-#define DECODE_PLAN_REPRESENTATION_H
+#pragma once
 
 #include "decode/cost/cost.h"
 
@@ -55,5 +54,3 @@ void representation_add(const struct setup *setup, const struct split *split, ui
 
 /* Recomputing K and V of one layer. */
 struct kernel representation_recompute(const struct setup *setup, const struct remaking *remaking);
-
-#endif

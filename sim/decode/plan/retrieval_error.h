@@ -7,8 +7,7 @@
  *
  * Nothing is known to err where masses were not recorded: demands of published profiles are what
  * systems asked for. */
-#ifndef DECODE_PLAN_RETRIEVAL_ERROR_H
-#define DECODE_PLAN_RETRIEVAL_ERROR_H
+#pragma once
 
 #include "decode/replay/replay.h"
 #include "decode/setup.h"
@@ -31,5 +30,3 @@ enum retrieval_size retrieval_error_size(const struct mechanisms *mechanisms);
 
 /* Fill `errors` and `asks_recorded` of `replay`, which are zero. */
 enum retrieval_known retrieval_error_set(const struct setup *setup, struct replay_plan *replay);
-
-#endif

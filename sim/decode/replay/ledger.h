@@ -9,8 +9,7 @@
  * for_cpu + recomputed. The ledger of a batch with several contexts is the sum of a part for each
  * context; it stores the parts behind the sum.
  */
-#ifndef DECODE_REPLAY_LEDGER_H
-#define DECODE_REPLAY_LEDGER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,5 +109,3 @@ uint64_t cpu_heads_each(uint64_t pairs, uint64_t threads);
  *   worst   out: tokens of the longest task */
 void cpu_heads_pad(const uint64_t *tokens, uint32_t heads, uint64_t each, uint64_t *padded,
                    uint64_t *worst);
-
-#endif

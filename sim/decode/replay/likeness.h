@@ -6,8 +6,7 @@
  * Hits, reuse and mass count the second half of the steps; caches start empty and fill in the first
  * half. Only the first sequence is read.
  */
-#ifndef DECODE_REPLAY_LIKENESS_H
-#define DECODE_REPLAY_LIKENESS_H
+#pragma once
 
 #include "core/error.h"
 #include "trace/format/trace.h"
@@ -41,5 +40,3 @@ void likeness_release(struct likeness *likeness);
 /* The mean of a figure over heads, and the head in which `a` and `b` differ most. */
 double likeness_mean(const struct likeness *likeness, uint32_t figure);
 uint32_t likeness_worst(const struct likeness *a, const struct likeness *b, uint32_t figure);
-
-#endif

@@ -1,6 +1,5 @@
 /* How much of the work of a question is done, counted by the threads that do it. */
-#ifndef DECODE_REPLAY_METER_H
-#define DECODE_REPLAY_METER_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -10,5 +9,3 @@ struct meter {
     atomic_uint_fast64_t done;
     atomic_uint_fast64_t spared; /* need not be done: it was kept from an earlier question */
 };
-
-#endif

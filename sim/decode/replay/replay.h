@@ -10,8 +10,7 @@
  * A replay has sequences of one context. A batch of several contexts has a replay for each; a
  * sequence's place in the whole batch decides which rows it reads.
  */
-#ifndef DECODE_REPLAY_REPLAY_H
-#define DECODE_REPLAY_REPLAY_H
+#pragma once
 
 #include "core/error.h"
 #include "decode/replay/ledger.h"
@@ -175,5 +174,3 @@ bool replay_run_sets(const struct replay_set *sets, uint32_t count,
  * the mean everywhere; a spread that no beta distribution of that mean has is an error. */
 bool replay_assumed(double hit, double spread, uint64_t seed, const struct replay_plan *plan,
                     struct ledger *ledger, struct error *why);
-
-#endif

@@ -5,8 +5,7 @@
  * several ways. There is one instance for each distinct stream, importance among the target heads,
  * and policy among the parts; it has a cache for each capacity.
  */
-#ifndef DECODE_REPLAY_REPLAY_INSTANCES_H
-#define DECODE_REPLAY_REPLAY_INSTANCES_H
+#pragma once
 
 #include "decode/replay/replay_job.h"
 
@@ -69,5 +68,3 @@ void replay_add_copies(const struct replay_part *part, uint32_t target,
  * sequence of any part reads it. */
 uint32_t replay_copies(const struct replay_part *part, uint32_t sequence);
 bool replay_is_read(const struct replay_job *job, uint32_t sequence);
-
-#endif

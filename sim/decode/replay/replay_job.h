@@ -1,7 +1,6 @@
 /* The job of a replay: what caches of tokens (replay_layer.c) and of blocks (replay_blocks.c) have in
  * common. */
-#ifndef DECODE_REPLAY_REPLAY_JOB_H
-#define DECODE_REPLAY_REPLAY_JOB_H
+#pragma once
 
 #include "decode/replay/replay.h"
 #include "trace/demand.h"
@@ -95,5 +94,3 @@ static inline bool replay_fills(const struct replay_plan *plan)
  * arrays, which the demand points to. */
 struct demand replay_fill(const struct demand *first, const struct demand_shape *shape,
                           uint32_t *units, uint8_t *mass);
-
-#endif

@@ -6,8 +6,7 @@
  * its frames' checksums, and the frames themselves are not read again: one that was damaged since
  * is answered as it was recorded. `spillway trace stats` reads all frames.
  */
-#ifndef DECODE_REPLAY_REPLAY_KEPT_H
-#define DECODE_REPLAY_REPLAY_KEPT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -44,5 +43,3 @@ struct replay_fields {
 
 /* The fields of this plan. Their order is part of the hashes under which runs are stored. */
 struct replay_fields replay_fields(const struct replay_plan *plan);
-
-#endif

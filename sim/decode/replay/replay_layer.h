@@ -1,7 +1,6 @@
 /* Replay of one source layer: its caches, and their rows in the target layers that read it.
  * replay_layer() plays caches of tokens, replay_blocks() caches of blocks. */
-#ifndef DECODE_REPLAY_REPLAY_LAYER_H
-#define DECODE_REPLAY_REPLAY_LAYER_H
+#pragma once
 
 #include "decode/replay/replay_job.h"
 
@@ -11,5 +10,3 @@ bool replay_layer(uint32_t index, uint32_t thread, void *context, struct error *
 
 /* The same for caches of blocks (BLOCK_HEAD, BLOCK_LAYER). */
 bool replay_blocks(uint32_t index, uint32_t thread, void *context, struct error *why);
-
-#endif

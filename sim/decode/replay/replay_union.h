@@ -9,8 +9,7 @@
  * which of its bounds is taken. Each query attends to its own demand, so the attention mass is the
  * mean over the queries whose tokens stay; the cache holds, and the link brings, the union.
  */
-#ifndef DECODE_REPLAY_REPLAY_UNION_H
-#define DECODE_REPLAY_REPLAY_UNION_H
+#pragma once
 
 #include "decode/replay/replay_job.h"
 
@@ -43,5 +42,3 @@ bool replay_union_read(struct replay_union *all, const struct replay_job *job, u
  * Valid until the next call. */
 struct demand replay_union_demand(struct replay_union *all, const struct replay_plan *plan,
                                   uint32_t stream, uint32_t step);
-
-#endif

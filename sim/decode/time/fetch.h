@@ -1,6 +1,5 @@
 /* The stages of a fetch: from the query of a layer to its missed KV in HBM. */
-#ifndef DECODE_TIME_FETCH_H
-#define DECODE_TIME_FETCH_H
+#pragma once
 
 #include "decode/time/pipe.h"
 
@@ -75,5 +74,3 @@ bool disk_put_leaving(struct pipe *pipe, double bytes, engine_task_id *left, str
 /* A stage of the table in stages.c: read what the layer's query asks for and misses. With
  * `sync: cpu` the launch thread waits for it. */
 bool disk_read_misses(struct pipe *pipe, uint32_t layer, struct error *why);
-
-#endif

@@ -16,8 +16,7 @@
  * more kernel averages the attention weights while the CPU computes. In a layer in which no head
  * keeps anything outside the window, only this kernel runs.
  */
-#ifndef DECODE_TIME_HYBRID_H
-#define DECODE_TIME_HYBRID_H
+#pragma once
 
 #include "decode/cost/attention.h"
 #include "decode/time/pipe.h"
@@ -52,5 +51,3 @@ bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why);
 
 /* Attention of the current pass in its layer, in place of the GPU's. */
 bool cpu_whole_attend(struct pipe *pipe, uint32_t layer, struct error *why);
-
-#endif

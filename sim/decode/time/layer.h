@@ -4,8 +4,7 @@
  * A layer lasts from the end of the layer before on the main stream to its own end there. Whatever
  * runs meanwhile has a bar, also work in the passes of other layers, such as launches ahead of
  * time; what runs beyond either end is cut there. */
-#ifndef DECODE_TIME_LAYER_H
-#define DECODE_TIME_LAYER_H
+#pragma once
 
 #include "decode/time/pipeline.h"
 
@@ -40,5 +39,3 @@ struct layer_schedule {
 bool pipeline_layer(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                     uint32_t step, uint32_t layer, struct layer_schedule *out, struct error *why);
 void layer_schedule_release(struct layer_schedule *schedule);
-
-#endif

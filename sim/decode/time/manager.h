@@ -19,8 +19,7 @@
  * RetroInfer's public code does this (wave_buffer_cpu.cpp, thread_pool.hpp). If the GPU
  * synchronises (`sync: gpu`), a thread of its own does the launch thread's part.
  */
-#ifndef DECODE_TIME_MANAGER_H
-#define DECODE_TIME_MANAGER_H
+#pragma once
 
 #include "decode/time/pipe.h"
 
@@ -41,5 +40,3 @@ bool manager_insert(struct pipe *pipe, uint32_t layer, struct error *why);
  * and of the waking; nothing waits for it yet. */
 bool manager_update(struct pipe *pipe, uint32_t layer, engine_task_id after, engine_task_id *out,
                     struct error *why);
-
-#endif

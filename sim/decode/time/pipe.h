@@ -2,8 +2,7 @@
  *
  * Private to the files that build and read a schedule: those of this folder and of miniature/.
  */
-#ifndef DECODE_TIME_PIPE_H
-#define DECODE_TIME_PIPE_H
+#pragma once
 
 #include "decode/cost/cost.h"
 #include "decode/time/pipeline.h"
@@ -184,5 +183,3 @@ enum pipe_resource timing_place(const struct pipe *pipe, uint32_t resource);
 
 /* Read the finished schedule into `out`. */
 bool timing_read(const struct pipe *pipe, struct timing *out, struct error *why);
-
-#endif

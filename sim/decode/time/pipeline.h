@@ -21,8 +21,7 @@
  * Channels (max-min fair): HBM, SM, DRAM, the link each way and both ways, a drive each way. The
  * same setup, plan and ledger give the same nanoseconds on any machine.
  */
-#ifndef DECODE_TIME_PIPELINE_H
-#define DECODE_TIME_PIPELINE_H
+#pragma once
 
 #include "decode/plan/plan.h"
 #include "decode/replay/replay.h"
@@ -89,5 +88,3 @@ struct pipeline_beside {
  * CURVE_COUNT. Returns their number. */
 size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside,
                        enum curve_id *ids);
-
-#endif

@@ -18,8 +18,7 @@
  * one, because an operator on that many rows is equally fast in pieces. What the GPUs send each
  * other is: each chunk has exchanges of its own.
  */
-#ifndef DECODE_TIME_PREFILL_H
-#define DECODE_TIME_PREFILL_H
+#pragma once
 
 #include "decode/time/pipeline.h"
 
@@ -42,5 +41,3 @@ bool prefill_run(const struct setup *setup, const struct plan *plan, const struc
  * CPU attends to it; 0 if the system deletes it. `setup` has the cohort's context. */
 double prefill_leaving_bytes(const struct setup *setup, const struct plan *plan, uint32_t layer,
                              uint32_t cohort, uint64_t prompt);
-
-#endif

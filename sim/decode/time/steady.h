@@ -25,8 +25,7 @@
  * micro-batch takes memory. d has many divisors and so covers many periods; usual are 1 and 2, as
  * there are two buffers.
  */
-#ifndef DECODE_TIME_STEADY_H
-#define DECODE_TIME_STEADY_H
+#pragma once
 
 #include "decode/plan/plan.h"
 #include "decode/time/pipe.h"
@@ -97,5 +96,3 @@ bool shortened_pays(const struct plan *plan);
 /* As pipeline_run(). */
 bool shortened_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                    const struct stop_flag *stop, struct timing *out, struct error *why);
-
-#endif

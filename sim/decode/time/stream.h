@@ -14,8 +14,7 @@
  *
  * FlexGen (Sheng et al., ICML 2023) calls this a zig-zag block schedule.
  */
-#ifndef DECODE_TIME_STREAM_H
-#define DECODE_TIME_STREAM_H
+#pragma once
 
 #include "decode/time/pipe.h"
 
@@ -33,5 +32,3 @@ engine_task_id stream_kv(const struct pipe *pipe);
 
 /* End the current slot: `attended` frees its buffer. */
 void stream_attended(struct pipe *pipe, engine_task_id attended);
-
-#endif

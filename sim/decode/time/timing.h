@@ -3,8 +3,7 @@
  * A timing is read from a schedule in integers that add up, so that steady.h can
  * extrapolate them: times and bytes of steps, times by layer, part, stall, basis and assumed
  * figure, and the figures of loops. */
-#ifndef DECODE_TIME_TIMING_H
-#define DECODE_TIME_TIMING_H
+#pragma once
 
 #include "decode/time/steady.h"
 
@@ -45,5 +44,3 @@ void reading_set(struct reading *reading, const int64_t *figures);
 
 /* Complete the timing, an exact one, and move it to `out`. */
 void reading_finish(struct reading *reading, struct trust trust, struct timing *out);
-
-#endif

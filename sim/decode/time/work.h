@@ -4,8 +4,7 @@
  * the graph of its step. The thread is a resource with a queue: when it blocks in a synchronisation
  * it delays every launch behind it, and when it runs ahead of the GPU it delays nothing.
  */
-#ifndef DECODE_TIME_WORK_H
-#define DECODE_TIME_WORK_H
+#pragma once
 
 #include "decode/time/pipe.h"
 
@@ -65,5 +64,3 @@ struct work work_over(struct pipe *pipe, enum part part, enum way_id way, double
 
 /* Copy `bytes` to the host, after the last task put on the main stream. */
 bool work_put_copy_out(struct pipe *pipe, double bytes, engine_task_id *out, struct error *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* The known architectures, as rows of one table: what config.json leaves out, and the readers
  * for what it states. */
-#ifndef MODEL_ARCHITECTURE_H
-#define MODEL_ARCHITECTURE_H
+#pragma once
 
 #include "model/read/fields.h"
 #include "model/model.h"
@@ -48,5 +47,3 @@ extern const struct architecture architecture_by_keys;
 
 /* The known name nearest to `name`, or NULL. */
 const char *architecture_nearest(const char *name);
-
-#endif

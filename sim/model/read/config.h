@@ -1,6 +1,5 @@
 /* Read a model from the text of a config.json. */
-#ifndef MODEL_CONFIG_H
-#define MODEL_CONFIG_H
+#pragma once
 
 #include "model/model.h"
 
@@ -10,5 +9,3 @@
 bool model_parse(const char *text, size_t size, const char *file,
                  const struct model_options *options, const char *origin, int line,
                  struct model *out, struct error *why);
-
-#endif

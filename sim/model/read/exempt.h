@@ -1,6 +1,5 @@
 /* Which matrices a list of module names keeps out of quantisation. */
-#ifndef MODEL_EXEMPT_H
-#define MODEL_EXEMPT_H
+#pragma once
 
 #include "model/read/fields.h"
 #include "model/model.h"
@@ -23,5 +22,3 @@ bool exempt_covers_head(const struct exempt_pattern *pattern);
  * (NULL: none), the value of `key` in `fields`. */
 bool exempt_listed(const struct fields *fields, const char *key, const json_t *names,
                    struct model *model, struct error *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* Read what some decoders have beside layers of attention and FFN (struct model_extras), and the
  * encoders of models for more than text. */
-#ifndef MODEL_EXTRAS_H
-#define MODEL_EXTRAS_H
+#pragma once
 
 #include "model/read/fields.h"
 #include "model/model.h"
@@ -9,5 +8,3 @@
 /* Read it from the decoder's object, and the encoders from the whole file. */
 bool extras_read(const struct fields *top, const struct fields *decoder, struct model *model,
                  struct error *why);
-
-#endif

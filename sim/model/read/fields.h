@@ -1,7 +1,6 @@
 /* Typed values from one JSON object, each checked against its range. A message names the file and
  * the key, with the objects around it ("text_config.hidden_size"). */
-#ifndef MODEL_FIELDS_H
-#define MODEL_FIELDS_H
+#pragma once
 
 #include "core/error.h"
 
@@ -49,5 +48,3 @@ bool field_object(const struct fields *fields, const char *key, const json_t **o
 /* Set `why` to a complaint about `key`: "'KEY' " and the rest. Returns false. */
 bool field_error(const struct fields *fields, const char *key, struct error *why,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-#endif

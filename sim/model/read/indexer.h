@@ -1,6 +1,5 @@
 /* Read DeepSeek's sparse attention: the indexer, and which layers have one. */
-#ifndef MODEL_INDEXER_H
-#define MODEL_INDEXER_H
+#pragma once
 
 #include "model/read/architecture.h"
 
@@ -8,5 +7,3 @@
  * indexer; the latent query is read already. */
 bool indexer_read(const struct fields *fields, const struct architecture *kind, struct model *model,
                   struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* Readers for a family's heads, windows and FFNs in config.json. */
-#ifndef MODEL_LAYERS_H
-#define MODEL_LAYERS_H
+#pragma once
 
 #include "model/read/architecture.h"
 
@@ -64,5 +63,3 @@ bool layers_each(const struct fields *fields, const char *key, size_t count,
  * Returns false. */
 bool layers_wrong_word(const struct fields *fields, const char *key, uint32_t layer,
                        const char *word, struct error *why);
-
-#endif

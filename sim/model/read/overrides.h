@@ -1,6 +1,5 @@
 /* What a config.json is read as: keys that the user gives in its place, and older names of keys. */
-#ifndef MODEL_OVERRIDES_H
-#define MODEL_OVERRIDES_H
+#pragma once
 
 #include "core/error.h"
 #include "core/node.h"
@@ -17,5 +16,3 @@ char *overrides_finite(const char *text, size_t size, struct error *why);
 
 /* Give the decoder's keys that older files spell otherwise their present names. */
 void overrides_rename(json_t *root);
-
-#endif

@@ -1,6 +1,5 @@
 /* Read "quantization_config": storage types, and the modules that it exempts. */
-#ifndef MODEL_QUANTISATION_H
-#define MODEL_QUANTISATION_H
+#pragma once
 
 #include "model/read/fields.h"
 #include "model/model.h"
@@ -12,5 +11,3 @@ bool quantisation_read(const struct fields *fields, struct model *model, struct 
 /* Read "expert_dtype", the type of routed experts if it is not that of the other matrices, into
  * `experts`. */
 bool quantisation_read_experts(const struct fields *fields, struct model *model, struct error *why);
-
-#endif

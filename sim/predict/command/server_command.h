@@ -1,6 +1,5 @@
 /* The command that starts a server, or the image of one, in a line of a shell script. */
-#ifndef SCENARIO_SERVER_SERVER_COMMAND_H
-#define SCENARIO_SERVER_SERVER_COMMAND_H
+#pragma once
 
 #include "predict/command/server_setting.h"
 
@@ -17,5 +16,3 @@ bool server_command_is_open(const struct server_text *said, const char *line);
 /* Count as unused an option that only acts together with another one that was not given. Call it
  * after the last line. */
 void server_command_end(struct server_text *said);
-
-#endif

@@ -1,8 +1,7 @@
 /* Programs that serve models, as data: how a command starts one, which options it has, and what its
  * logs and metrics say. engines/commands/NAME.yaml has them (engines/README.md says what the keys
  * mean). `--from` reads commands by these rows, and `plan` writes them. */
-#ifndef SCENARIO_SERVER_SERVER_PROGRAM_H
-#define SCENARIO_SERVER_SERVER_PROGRAM_H
+#pragma once
 
 #include "core/node.h"
 
@@ -73,5 +72,3 @@ const char *server_program_after(const struct node *list, const char *line);
 
 /* The program that the text of a command starts; NULL if it is none. */
 const struct server_program *server_program_of(const char *command, struct error *why);
-
-#endif

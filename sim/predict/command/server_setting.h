@@ -2,8 +2,7 @@
  *
  * What `--from` reads: server_text.c the lines of a log, server_command.c a command, both by the rows
  * of server_program.h; server_complete.c says what settings mean together. */
-#ifndef SCENARIO_SERVER_SERVER_SETTING_H
-#define SCENARIO_SERVER_SERVER_SETTING_H
+#pragma once
 
 #include "predict/command/server_program.h"
 #include "predict/command/server_text.h"
@@ -34,5 +33,3 @@ bool server_setting_is_switch(const struct server_option *option);
  * the value is invalid. */
 bool server_setting_take(const struct server_option *option, const char *value,
                          struct server_text *said, bool *used, struct error *why);
-
-#endif

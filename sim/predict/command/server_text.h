@@ -18,8 +18,7 @@
  * option with a name near that of a used one is an error. No value of such an option is repeated
  * anywhere: it may be a secret.
  */
-#ifndef SCENARIO_SERVER_SERVER_TEXT_H
-#define SCENARIO_SERVER_SERVER_TEXT_H
+#pragma once
 
 #include "core/error.h"
 
@@ -86,5 +85,3 @@ struct stated_keys {
  * server's, if a value is invalid or missing, if two commands start servers, and (a usage error) if
  * an unknown option resembles a used one. */
 bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struct error *why);
-
-#endif

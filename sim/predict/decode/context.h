@@ -4,8 +4,7 @@
  * each trace is replayed once for the whole question: a sweep for its points, a plan for all rounds
  * of all its candidates.
  */
-#ifndef RUN_CONTEXT_H
-#define RUN_CONTEXT_H
+#pragma once
 
 #include "core/error.h"
 #include "core/stop_flag.h"
@@ -42,5 +41,3 @@ struct replay_means run_means(const struct run_context *context);
 bool run_context_init(struct run_context *context, uint32_t users, struct stop_flag *stop,
                       struct error *why);
 void run_context_release(struct run_context *context); /* a zeroed struct is fine */
-
-#endif

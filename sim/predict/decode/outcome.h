@@ -1,6 +1,5 @@
 /* Writes what was planned, replayed and timed into a result's columns. */
-#ifndef RUN_OUTCOME_H
-#define RUN_OUTCOME_H
+#pragma once
 
 #include "decode/plan/mass.h"
 #include "decode/plan/plan.h"
@@ -71,5 +70,3 @@ bool outcome_trust(const struct setup *setup, const struct plan *plan, const str
 /* Fill in the cost of a result that has its rate of one GPU. The cost stays null if the machine has
  * no price, or if no token is made. */
 void price_write(const struct profile *machine, struct result *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* Which notes hold for a run (predict/result/notes.def has their words). */
-#ifndef RUN_OUTCOME_NOTES_H
-#define RUN_OUTCOME_NOTES_H
+#pragma once
 
 #include "decode/plan/plan.h"
 #include "predict/result/result.h"
@@ -21,5 +20,3 @@ void outcome_note_cold(const struct ledger *ledger, struct result *result);
 /* That the trace wants nothing but what stays in HBM anyway. `ledger` may be NULL. */
 void outcome_note_window(const struct setup *setup, const struct plan *plan,
                          const struct ledger *ledger, struct result *result);
-
-#endif

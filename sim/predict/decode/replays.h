@@ -8,8 +8,7 @@
  * of several systems over generated demands, are made at once, because they share the frames'
  * making (replay_run_sets()). A ledger is the same however it is made.
  */
-#ifndef RUN_REPLAYS_H
-#define RUN_REPLAYS_H
+#pragma once
 
 #include "decode/plan/plan.h"
 #include "predict/decode/context.h"
@@ -45,5 +44,3 @@ uint64_t replays_work(const struct replays *replays);
 const struct ledger *replays_get(const struct run_context *context,
                                  const struct replay_request *request, struct shared_entry **entry,
                                  struct error *why);
-
-#endif

@@ -7,8 +7,7 @@
  * A result holds what the run computed: memory, hits, times and their basis. The identity of the
  * scenario's point is written by the caller (predict/answer.h).
  */
-#ifndef RUN_RUN_H
-#define RUN_RUN_H
+#pragma once
 
 #include "core/error.h"
 #include "decode/plan/plan.h"
@@ -90,5 +89,3 @@ bool run_timeline(const struct setup *setup, FILE *out, struct error *why);
  * caller calls layer_schedule_release() after success. */
 bool run_layer(const struct setup *setup, uint32_t layer, struct layer_schedule *out,
                struct error *why);
-
-#endif

@@ -6,8 +6,7 @@
  * a key makes its value; others that ask meanwhile wait. A value is a pure function of its key, so
  * it does not matter which thread makes it. Of the unused values, the most recently used are kept.
  */
-#ifndef RUN_SHARED_H
-#define RUN_SHARED_H
+#pragma once
 
 #include "core/error.h"
 
@@ -49,5 +48,3 @@ struct shared_kind {
 const void *shared_get(struct shared *shared, const struct shared_kind *kind, uint64_t key,
                        void *context, struct shared_entry **entry, struct error *why);
 void shared_release(struct shared *shared, struct shared_entry *entry); /* NULL is fine */
-
-#endif

@@ -1,7 +1,6 @@
 /* QSAC's eta of a run that says how many sets shall be reused (policy: {name: qsac, reuse:
  * 0.7}). */
-#ifndef RUN_THRESHOLD_H
-#define RUN_THRESHOLD_H
+#pragma once
 
 #include "decode/plan/plan.h"
 #include "predict/decode/context.h"
@@ -14,5 +13,3 @@ bool threshold_is_chosen(const struct setup *setup);
  * which heads stay in HBM, which depends on eta. `plan` is resolved with any eta. */
 bool threshold_choose(const struct setup *setup, const struct plan *plan,
                       const struct run_context *context, double *values, struct error *why);
-
-#endif

@@ -5,8 +5,7 @@
  * prediction, and so a time or a cost between 1/1.25 and 1/0.8 of it. A server's TTFT, TPOT and
  * tokens a second have bands of their own, of means and medians.
  */
-#ifndef RESULT_BAND_H
-#define RESULT_BAND_H
+#pragma once
 
 #include "predict/result/result.h"
 
@@ -17,5 +16,3 @@ const double *band_of(const struct result *result, const struct column *column);
 /* The ends between which `band` puts a figure of that column, in the unit of `value`. */
 void band_ends(const struct column *column, const double band[2], double value, double *least,
                double *most);
-
-#endif

@@ -8,8 +8,7 @@
  *   a band      [-0.2,0.25]
  *   notes       [{"note":"refused","refused":3,...},...] (note.h)
  */
-#ifndef RESULT_CELL_H
-#define RESULT_CELL_H
+#pragma once
 
 #include "predict/result/result.h"
 
@@ -28,5 +27,3 @@ bool cell_parse(struct result *result, const struct column *column, const char *
 /* Convert a double in units of `scale` ns (1e3: microseconds) back to nanoseconds: exact below 2^51
  * of them, which is 26 days. Returns false past 64 bits. */
 bool cell_read_ns(double value, double scale, int64_t *ns);
-
-#endif

@@ -4,8 +4,7 @@
  *     result_number(result, COLUMN(step_us))
  *     for (const struct column *const *at = column_rows; *at != NULL; at++) { ... (*at)->name ... }
  */
-#ifndef RESULT_COLUMN_H
-#define RESULT_COLUMN_H
+#pragma once
 
 #include "core/units.h"
 
@@ -85,5 +84,3 @@ bool column_is_pace(const struct column *column);
 
 /* The type that a database declares for it. */
 const char *column_sql(const struct column *column);
-
-#endif

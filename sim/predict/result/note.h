@@ -7,8 +7,7 @@
  *
  * The words of a run and of several are written here alone; nothing reads numbers back from
  * them. */
-#ifndef RESULT_NOTE_H
-#define RESULT_NOTE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ void notes_write_json(const struct notes *notes, char *text, size_t size);
  * anything else, with some of them in `notes`. */
 struct json_t; /* jansson's */
 bool notes_read_json(const struct json_t *array, struct notes *notes);
-
-#endif

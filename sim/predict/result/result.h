@@ -3,8 +3,7 @@
  * A study hands it to the store, and the command line prints it. A cell that was not set is null:
  * it does not apply, or is not implemented.
  */
-#ifndef RESULT_RESULT_H
-#define RESULT_RESULT_H
+#pragma once
 
 #include "core/error.h"
 #include "predict/result/column.h"
@@ -188,5 +187,3 @@ void result_integer(struct result *result, const struct column *column, int64_t 
 void result_real(struct result *result, const struct column *column, double value);
 bool result_text(struct result *result, const struct column *column, const char *text,
                  struct error *why);
-
-#endif

@@ -5,8 +5,7 @@
  * last digits can be trusted: the figure and both ends end at the first digit of half the range. The
  * figure has at least two digits, however wide the range, and the low end one; all have at most three.
  * A range without a width says nothing. */
-#ifndef RESULT_SHOWN_H
-#define RESULT_SHOWN_H
+#pragma once
 
 #include "core/units.h"
 
@@ -33,5 +32,3 @@ const char *range_format(double value, double low, double high, char text[SHOWN_
  * checked are off by percents. A number that they would show as 0 has four places after the
  * point. */
 const char *range_single(double value, char *text, size_t size);
-
-#endif

@@ -17,8 +17,7 @@
  *
  * Replications are not looked at; 'plot draws' shows them.
  */
-#ifndef RESULT_TIE_H
-#define RESULT_TIE_H
+#pragma once
 
 #include "predict/result/result.h"
 
@@ -63,5 +62,3 @@ double tie_figure_with(const struct tie_figure *figure, uint32_t family);
 /* Why, to follow a colon or stand in brackets: "at most 2 % apart", "their error bands overlap",
  * "one lies in the other's error band", "their order changes between recordings"; "" for TIE_NONE. */
 const char *tie_reason(enum tie tie);
-
-#endif

@@ -8,8 +8,7 @@
  * the same as with `context`. With `batch: max`, a map is a mixture, and as much of it as fits is
  * taken.
  */
-#ifndef SCENARIO_CONTEXTS_H
-#define SCENARIO_CONTEXTS_H
+#pragma once
 
 #include "core/node.h"
 #include "decode/setup.h"
@@ -27,5 +26,3 @@ bool contexts_read(const struct node *root, int64_t batch, struct setup *out, st
 
 /* Replace the keys of the scenario by the resolved `context` or `contexts`. */
 bool contexts_put(struct node *root, const struct setup *setup, struct error *why);
-
-#endif

@@ -6,8 +6,7 @@
  * (predict/families.h). The profile made from published figures is not one of them, because it was
  * fitted to rows that predictions are compared with.
  */
-#ifndef SCENARIO_ENSEMBLE_H
-#define SCENARIO_ENSEMBLE_H
+#pragma once
 
 #include "predict/scenario/point.h"
 #include "predict/scenario/sources.h"
@@ -32,5 +31,3 @@ bool ensemble_suffices(const struct point *point, struct error *why);
 
 /* "recordings of three small models (SmolLM2-135M, ...) carried to 131072 tokens". */
 void ensemble_describe(const struct point *point, char *text, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
  * Equal identities mean equal results, so a run that is stored under its identity is read back
  * instead of run again. Finding the identity replays nothing.
  */
-#ifndef SCENARIO_IDENTITY_H
-#define SCENARIO_IDENTITY_H
+#pragma once
 
 #include "predict/scenario/point.h"
 
@@ -23,5 +22,3 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
 
 /* Only the hash `run`, which is the run's name in results files. */
 bool run_identity(const struct point *point, char run[17], struct error *why);
-
-#endif

@@ -3,8 +3,7 @@
  * Every run needs the setup, which decode reads. A server needs the workload as well. The canonical
  * text and the error band are for the result, not for the computation.
  */
-#ifndef SCENARIO_POINT_H
-#define SCENARIO_POINT_H
+#pragma once
 
 #include "decode/error_band.h"
 #include "decode/setup.h"
@@ -84,5 +83,3 @@ bool point_launches(const struct point *point, bool prompts);
 
 /* The curves that the point reads; as pipeline_curves(). */
 size_t point_curves(const struct point *point, enum curve_id *ids);
-
-#endif

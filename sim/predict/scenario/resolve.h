@@ -1,6 +1,5 @@
 /* From the tree of one point to the point: reads every key and looks up every name. */
-#ifndef SCENARIO_RESOLVE_H
-#define SCENARIO_RESOLVE_H
+#pragma once
 
 #include "core/node.h"
 #include "predict/scenario/point.h"
@@ -11,5 +10,3 @@
  * with point_release(); after a failure there is nothing to release. */
 bool resolve_point(const struct node *root, struct sources *sources, struct point *out,
                    struct error *why);
-
-#endif

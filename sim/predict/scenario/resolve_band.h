@@ -6,8 +6,7 @@
  * the band of its class of machines, else that of all machines; which load it has, and what else
  * only the result shows, predict/answer.c checks.
  */
-#ifndef SCENARIO_RESOLVE_BAND_H
-#define SCENARIO_RESOLVE_BAND_H
+#pragma once
 
 #include "predict/scenario/point.h"
 
@@ -17,5 +16,3 @@ bool resolve_bands(struct point *out, struct error *why);
 /* Over what the setup's GPUs exchange, or two of them would: BAND_NVLINK or BAND_PCIE;
  * BAND_MACHINES_ALL where the profile does not say. */
 enum band_machines resolve_band_machines(const struct setup *setup);
-
-#endif

@@ -1,7 +1,6 @@
 /* The resolved scenario as canonical text. It sets every key, so that equal runs have equal texts,
  * and the text is a scenario that reproduces its run. */
-#ifndef SCENARIO_RESOLVE_CANONICAL_H
-#define SCENARIO_RESOLVE_CANONICAL_H
+#pragma once
 
 #include "core/node.h"
 #include "predict/scenario/point.h"
@@ -12,5 +11,3 @@
  *   merged      those of preset and user */
 bool resolve_canonical(const struct node *root, const struct mechanisms *mechanisms,
                        const struct node *merged, struct point *out, struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* What a point asks for that is not computed, or that its machine does not have. */
-#ifndef SCENARIO_RESOLVE_CHECK_H
-#define SCENARIO_RESOLVE_CHECK_H
+#pragma once
 
 #include "core/node.h"
 #include "predict/scenario/point.h"
@@ -11,5 +10,3 @@ bool resolve_check_machine(const struct node *root, const struct setup *setup, s
 /* When all is known; `merged` are the mechanisms of preset and user. */
 bool resolve_check_point(const struct node *root, const struct node *merged,
                          const struct point *point, struct error *why);
-
-#endif

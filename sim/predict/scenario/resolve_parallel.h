@@ -1,6 +1,5 @@
 /* The keys that say how GPUs share a model (model/parallel.h). */
-#ifndef SCENARIO_RESOLVE_PARALLEL_H
-#define SCENARIO_RESOLVE_PARALLEL_H
+#pragma once
 
 #include "core/node.h"
 #include "decode/setup.h"
@@ -23,5 +22,3 @@ bool parallel_check(const struct node *root, const struct setup *setup, struct e
 
 /* Write all of them but tensor_parallel into the resolved scenario. */
 bool parallel_put(struct node *all, const struct model_parallel *parallel, struct error *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* The requests of a scenario: a file's, or made up from its keys, and the context that stands for
  * them. */
-#ifndef SCENARIO_RESOLVE_REQUESTS_H
-#define SCENARIO_RESOLVE_REQUESTS_H
+#pragma once
 
 #include "core/node.h"
 #include "predict/scenario/sources.h"
@@ -17,5 +16,3 @@ const struct requests *requests_find(const struct node *root, struct sources *so
  * tokens that they attend to during decode. A scenario with another context is an error. A scenario
  * with `rate` or `clients` and no workload gets one, of requests with its `prompt` and `output`. */
 bool requests_set_context(struct node *root, struct sources *sources, struct error *why);
-
-#endif

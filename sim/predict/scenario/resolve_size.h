@@ -1,6 +1,5 @@
 /* The keys of a scenario that say how much: tokens, sequences, steps, memory. */
-#ifndef SCENARIO_RESOLVE_SIZE_H
-#define SCENARIO_RESOLVE_SIZE_H
+#pragma once
 
 #include "core/node.h"
 #include "decode/setup.h"
@@ -14,5 +13,3 @@ bool resolve_size(const struct node *root, struct setup *out, struct error *why)
 
 /* What may be used of each tier. */
 bool resolve_rooms(const struct node *root, struct setup *out, struct error *why);
-
-#endif

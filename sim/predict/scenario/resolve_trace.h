@@ -1,6 +1,5 @@
 /* The key `trace` of a scenario. */
-#ifndef SCENARIO_RESOLVE_TRACE_H
-#define SCENARIO_RESOLVE_TRACE_H
+#pragma once
 
 #include "core/node.h"
 #include "predict/scenario/point.h"
@@ -42,5 +41,3 @@ bool resolve_hangs_on_seed(const struct point *point);
 bool resolve_seeded(const struct point *point, uint64_t seed, struct point *view,
                     struct error *why);
 void resolve_seeded_release(const struct point *point, struct point *view);
-
-#endif

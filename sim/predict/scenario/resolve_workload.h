@@ -1,6 +1,5 @@
 /* The keys of a scenario about a server and its requests. */
-#ifndef SCENARIO_RESOLVE_WORKLOAD_H
-#define SCENARIO_RESOLVE_WORKLOAD_H
+#pragma once
 
 #include "core/node.h"
 #include "predict/scenario/point.h"
@@ -16,5 +15,3 @@ void resolve_engine(const struct node *root, struct point *out);
 
 /* Write the workload's keys into a resolved scenario. */
 bool workload_put(struct node *all, const struct workload *workload, struct error *why);
-
-#endif

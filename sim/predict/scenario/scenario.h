@@ -5,8 +5,7 @@
  * product, the last key fastest. Each point is resolved into a `struct point`, the input of a run.
  * The hash that names a run and seals a prediction is made in identity.c.
  */
-#ifndef SCENARIO_SCENARIO_H
-#define SCENARIO_SCENARIO_H
+#pragma once
 
 #include "core/error.h"
 #include "core/node.h"
@@ -59,5 +58,3 @@ bool scenario_serves(const struct scenario *scenario);
 /* Resolve point `index`. The caller releases it with point_release(). */
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct point *out,
                     struct error *why);
-
-#endif

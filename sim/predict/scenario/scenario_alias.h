@@ -1,6 +1,5 @@
 /* What people call keys of a scenario elsewhere: on servers' command lines, in papers, in short. */
-#ifndef SCENARIO_SCENARIO_ALIAS_H
-#define SCENARIO_SCENARIO_ALIAS_H
+#pragma once
 
 enum { SCENARIO_PATH = 96 }; /* bytes of a key's path */
 
@@ -11,5 +10,3 @@ const char *scenario_alias(const char *text, char path[SCENARIO_PATH]);
 
 /* The same, else the path of the nearest key. */
 const char *scenario_suggest(const char *text, char path[SCENARIO_PATH]);
-
-#endif

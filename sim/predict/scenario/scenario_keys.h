@@ -4,8 +4,7 @@
  * it into decode/setup.h or server/workload.h and writes it into the canonical text. Other
  * names for a key are a row of scenario_alias.c.
  */
-#ifndef SCENARIO_SCENARIO_KEYS_H
-#define SCENARIO_SCENARIO_KEYS_H
+#pragma once
 
 #include "core/named.h"
 #include "core/node.h"
@@ -50,5 +49,3 @@ const struct scenario_key *scenario_key_find(const char *name, size_t length);
 
 /* Fail if the map `root` has another key, or a list where several values stand under `sweep`. */
 bool scenario_check_keys(const struct node *root, struct error *why);
-
-#endif

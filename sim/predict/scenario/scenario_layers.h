@@ -5,8 +5,7 @@
  * key, unless it sweeps the maps anew. A swept machine or map leaves other keys inside it as they
  * are.
  */
-#ifndef SCENARIO_SCENARIO_LAYERS_H
-#define SCENARIO_SCENARIO_LAYERS_H
+#pragma once
 
 #include "core/node.h"
 
@@ -17,5 +16,3 @@ bool layer_check(const struct node *layer, struct error *why);
 /* Remove the keys that `layer` sets from the sweep of `root`, which has the earlier layers. Fails
  * if `layer` sets a key that all maps of a sweep set, and does not sweep these maps anew. */
 bool layer_end_sweeps(struct node *root, const struct node *layer, struct error *why);
-
-#endif

@@ -6,8 +6,7 @@
  * misspelt name in the last of a hundred points is reported at once, with its line and the nearest
  * name, instead of as a failed row at the end. Only names are looked up. The contents of files, and
  * contradictions between values, are checked when their point is resolved. */
-#ifndef SCENARIO_SCENARIO_NAMES_H
-#define SCENARIO_SCENARIO_NAMES_H
+#pragma once
 
 #include "core/node.h"
 
@@ -37,5 +36,3 @@ extern const struct machine_place machine_places[];
 
 /* The place whose path is the first `length` characters of `path`; NULL if there is none. */
 const struct machine_place *machine_place_find(const char *path, size_t length);
-
-#endif

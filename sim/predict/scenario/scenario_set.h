@@ -1,6 +1,5 @@
 /* Laying files and overrides over the tree of a scenario, one after the other. */
-#ifndef SCENARIO_SCENARIO_LAY_H
-#define SCENARIO_SCENARIO_LAY_H
+#pragma once
 
 #include "core/node.h"
 
@@ -23,5 +22,3 @@ bool scenario_set_swept(struct node *root, const char *path, const char *values,
 /* Of an override's key with `*length` characters: "config." for "model.KEY", and `*length` without
  * its first word; "" and the whole key for another. */
 const char *scenario_config_prefix(const char *override, int *length);
-
-#endif

@@ -4,8 +4,7 @@
  * A scenario holds a reference, and so does each point made from it, because points use the
  * requests and the traces. The last release frees everything. Safe to use from several threads.
  */
-#ifndef SCENARIO_SOURCES_H
-#define SCENARIO_SOURCES_H
+#pragma once
 
 #include "core/files.h"
 #include "server/requests/requests.h"
@@ -44,5 +43,3 @@ struct trace *sources_generated(struct sources *sources, struct trace *fresh, st
 const struct requests *sources_requests(struct sources *sources, const char *path,
                                         const struct requests_options *options,
                                         struct complaints *complaints, struct error *why);
-
-#endif

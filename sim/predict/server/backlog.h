@@ -26,8 +26,7 @@
  * later if the first requests took longer than half of the arrivals, and too short a rest says
  * nothing.
  */
-#ifndef SERVING_BACKLOG_H
-#define SERVING_BACKLOG_H
+#pragma once
 
 #include "core/error.h"
 #include "server/server.h"
@@ -43,5 +42,3 @@ bool backlog_grows(const struct served *all, size_t count, int64_t last_ns, doub
 /* The first of the two signs alone, for requests that come ever more often as sessions begin. */
 bool backlog_waits(const struct served *all, size_t count, int64_t last_ns, double rate,
                    bool *grows, struct error *why);
-
-#endif

@@ -14,8 +14,7 @@
  * Tensors are counted from the engines' sources. Three figures are not in them: memory that CUDA
  * takes for loaded kernels and for a graph (start-up logs of others), and a context (assumed).
  */
-#ifndef SERVING_ENGINE_MEMORY_H
-#define SERVING_ENGINE_MEMORY_H
+#pragma once
 
 #include "predict/scenario/point.h"
 
@@ -37,5 +36,3 @@ struct engine_memory {
 /* The memory of one GPU of a server that has a `workload.engine`. Fails if the
  * profile lacks a figure that the engine's sampler depends on. */
 bool engine_memory_of(const struct point *point, struct engine_memory *out, struct error *why);
-
-#endif

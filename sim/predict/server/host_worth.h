@@ -7,8 +7,7 @@
  * where computing is faster. What queues gain by a shorter step, and lose to copies beside it, only
  * a server tells.
  */
-#ifndef SERVING_HOST_WORTH_H
-#define SERVING_HOST_WORTH_H
+#pragma once
 
 #include "predict/decode/context.h"
 #include "predict/scenario/point.h"
@@ -23,5 +22,3 @@ bool host_worth_known(const struct point *point);
 double *host_worth_find(const struct point *point, struct prefix_options *prefix,
                         const struct requests *requests, const struct run_context *context,
                         struct error *why);
-
-#endif

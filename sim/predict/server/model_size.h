@@ -5,8 +5,7 @@
  * the number of parameters. Another model lies in the line's prediction band with a chance of 80 %.
  * The band widens with the distance from the sizes that are known.
  */
-#ifndef SERVING_MODEL_SIZE_H
-#define SERVING_MODEL_SIZE_H
+#pragma once
 
 struct model;
 
@@ -16,5 +15,3 @@ double model_size_of(const struct model *model);
 /* The band of the hits of LRU with a cache of 30 % and demands of 10 % of the context: shares, for a
  * model of `parameters` weights, above 0. */
 void model_size_hits(double parameters, double *least, double *most);
-
-#endif

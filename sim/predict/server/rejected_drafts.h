@@ -1,7 +1,6 @@
 /* What rejected drafts ask of offloaded KV is in no recording (decode/draft/drafts.h). A result stands on one
  * of two bounds; a note says what the other would make of it. */
-#ifndef SERVING_REJECTED_DRAFTS_H
-#define SERVING_REJECTED_DRAFTS_H
+#pragma once
 
 #include "predict/result/result.h"
 #include "predict/decode/run.h"
@@ -10,5 +9,3 @@
  * draft was replayed, or if none is rejected. */
 bool rejected_drafts_note(const struct setup *setup, const struct run_context *context,
                           struct result *result, struct error *why);
-
-#endif

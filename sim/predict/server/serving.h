@@ -1,6 +1,5 @@
 /* A run of a server: requests in, their times and the server's figures out. */
-#ifndef SERVING_SERVING_H
-#define SERVING_SERVING_H
+#pragma once
 
 #include "predict/result/result.h"
 #include "predict/decode/context.h"
@@ -15,5 +14,3 @@ bool serving_run(const struct point *point, const struct run_context *context,
 /* The same without the columns of the setup, for one draw of a machine or a seed. */
 bool serving_again(const struct point *point, const struct run_context *context,
                    struct result *result, struct error *why);
-
-#endif

@@ -1,8 +1,7 @@
 /* The rows behind a server's figures: its requests, the times they waited, and the servers over
  * time.
  */
-#ifndef SERVING_SERVING_DETAIL_H
-#define SERVING_SERVING_DETAIL_H
+#pragma once
 
 #include "predict/result/result.h"
 #include "predict/scenario/point.h"
@@ -14,5 +13,3 @@
 bool serving_write_detail(const struct point *point, const struct requests *requests,
                           const struct served *served, const struct series *series, int64_t end_ns,
                           struct result *result, struct error *why);
-
-#endif

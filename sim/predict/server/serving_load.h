@@ -1,6 +1,5 @@
 /* Does a server sustain the load of a run? */
-#ifndef SERVING_SERVING_LOAD_H
-#define SERVING_SERVING_LOAD_H
+#pragma once
 
 #include "predict/result/result.h"
 #include "predict/scenario/point.h"
@@ -35,5 +34,3 @@ uint64_t serving_lasting(double rate, double taken_s);
 /* The same at the rate of a result. 0: it has as many, or the result has no times. Not for clients,
  * who set the rate themselves. */
 uint64_t serving_requests_wanted(const struct result *result);
-
-#endif

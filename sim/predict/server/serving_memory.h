@@ -1,6 +1,5 @@
 /* How a server divides its memory for KV between running sequences and the prefix cache. */
-#ifndef SERVING_SERVING_MEMORY_H
-#define SERVING_SERVING_MEMORY_H
+#pragma once
 
 #include "predict/decode/context.h"
 #include "predict/scenario/point.h"
@@ -24,5 +23,3 @@ struct kv_limits serving_kv_limits(const struct point *point);
 
 /* Bytes of KV of one token, on all GPUs together. */
 uint64_t serving_token_bytes(const struct setup *setup);
-
-#endif

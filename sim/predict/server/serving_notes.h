@@ -1,6 +1,5 @@
 /* Notes about a server's requests and memory. */
-#ifndef SERVING_SERVING_NOTES_H
-#define SERVING_SERVING_NOTES_H
+#pragma once
 
 #include "predict/result/result.h"
 #include "predict/scenario/point.h"
@@ -13,5 +12,3 @@ void serving_note_requests(const struct point *point, const struct requests *req
 /* Add a note if HBM holds less than kv_pool_tokens asks for, or one of the requests at a time. */
 void serving_note_pool(const struct point *point, const struct prefix_options *memory,
                        const struct requests *requests, struct result *result);
-
-#endif

@@ -1,6 +1,5 @@
 /* A server's requests, and the prefixes that were found in them, as columns of a result. */
-#ifndef SERVING_SERVING_OUTCOME_H
-#define SERVING_SERVING_OUTCOME_H
+#pragma once
 
 #include "predict/result/result.h"
 #include "predict/scenario/point.h"
@@ -29,5 +28,3 @@ void serving_write_prefixes(const struct point *point, const struct serving_memo
 bool serving_write_found(const struct point *point, const struct serving_memory *memory,
                          const struct prefix_totals *found, struct result *result,
                          struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* A server's results with one figure of the machine changed at a time. */
-#ifndef SERVING_SERVING_RANGES_H
-#define SERVING_SERVING_RANGES_H
+#pragma once
 
 #include "predict/decode/run.h"
 #include "predict/scenario/point.h"
@@ -11,5 +10,3 @@
  * ranges. The caller releases the result and the ranges. */
 bool serving_ranges(const struct point *point, double by, const struct run_context *context,
                     struct result *result, struct run_ranges *ranges, struct error *why);
-
-#endif

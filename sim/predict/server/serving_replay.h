@@ -1,6 +1,5 @@
 /* Finds prefixes without a clock, for all servers. */
-#ifndef SERVING_SERVING_REPLAY_H
-#define SERVING_SERVING_REPLAY_H
+#pragma once
 
 #include "predict/decode/context.h"
 #include "predict/scenario/point.h"
@@ -14,5 +13,3 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
                     const struct requests *requests, struct router *router,
                     const struct run_context *context, struct prefix_totals *totals,
                     struct error *why);
-
-#endif

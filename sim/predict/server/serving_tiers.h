@@ -13,8 +13,7 @@
  * many bytes, `prefix_reads` at a time. Reads are in flight together, so a load waits for one
  * latency only.
  */
-#ifndef SERVING_SERVING_TIERS_H
-#define SERVING_SERVING_TIERS_H
+#pragma once
 
 #include "machine/places.h"
 #include "predict/scenario/point.h"
@@ -44,5 +43,3 @@ struct serving_ways {
 bool serving_ways_init(struct serving_ways *ways, const struct point *point, double sharers,
                        struct trust *trust, struct error *why);
 void serving_ways_release(struct serving_ways *ways); /* a zeroed struct is fine */
-
-#endif

@@ -1,6 +1,5 @@
 /* What a server's requests took, by its clock: the columns of times, rates and prefixes found. */
-#ifndef SERVING_SERVING_TIMES_H
-#define SERVING_SERVING_TIMES_H
+#pragma once
 
 #include "predict/result/result.h"
 #include "predict/scenario/point.h"
@@ -27,5 +26,3 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
                          const struct requests *requests, const struct served *served,
                          const struct serving_totals *totals, struct result *result,
                          struct error *why);
-
-#endif

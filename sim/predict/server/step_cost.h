@@ -26,8 +26,7 @@
  * host (`written_bytes`) leaves while the step computes: it takes the bandwidth at which it would
  * leave within the time of the step without it.
  */
-#ifndef SERVING_STEP_COST_H
-#define SERVING_STEP_COST_H
+#pragma once
 
 #include "server/server.h"
 #include "predict/steps/decode_surface.h"
@@ -55,5 +54,3 @@ double step_cost_resident(const struct step_cost *cost);
 /* The trace that hits of steps depend on, and its basis; "" if there is none. Valid as long as
  * `cost`. */
 const char *step_cost_trace(const struct step_cost *cost, enum basis *basis);
-
-#endif

@@ -5,8 +5,7 @@
  * A point is a pure function of the table's key and of its place, so it does not matter which
  * thread computes it. Points are computed one at a time: another thread may want the same one.
  */
-#ifndef SERVING_STEPS_DECODE_POINTS_H
-#define SERVING_STEPS_DECODE_POINTS_H
+#pragma once
 
 #include "machine/profile.h"
 #include "predict/decode/shared.h"
@@ -34,5 +33,3 @@ typedef bool (*decode_point_compute)(void *context, struct decode_point *point, 
 bool decode_points_read(const struct decode_points *points, struct cores *cores,
                         decode_point_compute compute, void *context, struct decode_point *point,
                         struct error *why);
-
-#endif

@@ -14,8 +14,7 @@
  *     few; or clusters, which are rounded up), the sequences attend to all their tokens. Hits are
  *     then what the cache holds, and the trace is not needed.
  */
-#ifndef SERVING_STEPS_DECODE_SURFACE_H
-#define SERVING_STEPS_DECODE_SURFACE_H
+#pragma once
 
 #include "decode/time/pipeline.h"
 #include "predict/decode/context.h"
@@ -60,5 +59,3 @@ struct trust decode_surface_trust(const struct decode_surface *surface);
 /* The trace that hits of steps depend on, and its basis; "" if there is none. Valid as long as the
  * surface. */
 const char *decode_surface_trace(const struct decode_surface *surface, enum basis *basis);
-
-#endif

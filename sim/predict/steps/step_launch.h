@@ -5,13 +5,10 @@
  * graphs up to 512 tokens, with attention between them; longer ones keep the GPU busy for longer
  * than their launches take.
  */
-#ifndef SERVING_STEPS_STEP_LAUNCH_H
-#define SERVING_STEPS_STEP_LAUNCH_H
+#pragma once
 
 #include "decode/setup.h"
 
 /* In ns: host.launch for each kernel of the layers of one stage. The kernels of a dense layer are
  * the system's `operators`; others have as many more or fewer as the model has operators. */
 double step_launch_ns(const struct setup *setup, struct trust *trust);
-
-#endif

@@ -5,8 +5,7 @@
  * rows determine, and what the rows of all ranks add. The time is the sum of these, because no
  * operator depends on both.
  */
-#ifndef SERVING_STEPS_STEP_PRODUCTS_H
-#define SERVING_STEPS_STEP_PRODUCTS_H
+#pragma once
 
 #include "machine/profile.h"
 #include "model/model.h"
@@ -30,5 +29,3 @@ bool step_products_add(struct step_products *products, struct model_rows rows,
 
 /* The worst trust of all products so far. */
 struct trust step_products_trust(const struct step_products *products);
-
-#endif

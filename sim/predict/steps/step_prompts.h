@@ -4,8 +4,7 @@
  * that attends to prompts and decodes in one call (server_path.h) takes, on a GPU with such a
  * kernel, longer for its decodes as well: what that call takes beyond decodes alone is added.
  */
-#ifndef SERVING_STEPS_STEP_PROMPTS_H
-#define SERVING_STEPS_STEP_PROMPTS_H
+#pragma once
 
 #include "decode/setup.h"
 #include "server/server.h"
@@ -26,5 +25,3 @@ uint64_t step_prompts_add(struct step_prompts *prompts, const struct step_load *
 
 /* The worst trust of all attention so far. */
 struct trust step_prompts_trust(const struct step_prompts *prompts);
-
-#endif

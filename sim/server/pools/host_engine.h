@@ -5,8 +5,7 @@
  * that up to twice as much is gone; SGLang gives a model's states a pool of the same size again.
  * A row of `host_memory` in engines/NAME.yaml says it, with its source.
  */
-#ifndef SERVING_POOLS_HOST_ENGINE_H
-#define SERVING_POOLS_HOST_ENGINE_H
+#pragma once
 
 #include "server/pools/kv_groups.h"
 
@@ -22,5 +21,3 @@ double host_engine_takes(const struct host_engine *engine, const struct model *m
 
 /* "GiB pinned", "GiB of /dev/shm" without the number. */
 const char *host_engine_where(const struct host_engine *engine);
-
-#endif

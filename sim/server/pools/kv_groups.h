@@ -23,8 +23,7 @@
  * platforms/interface.py (_align_hybrid_block_size). Compressed layers (DeepSeek-V4) are packed in
  * another way, which is not modelled.
  */
-#ifndef SERVING_KV_GROUPS_H
-#define SERVING_KV_GROUPS_H
+#pragma once
 
 #include "model/model.h"
 #include "server/server_engine.h"
@@ -92,5 +91,3 @@ uint64_t kv_groups_tokens(const struct kv_groups *groups, const struct kv_limits
 /* The longest sequence that fits the pool, at most `most` tokens; 0: none. */
 uint64_t kv_groups_longest(const struct kv_groups *groups, const struct kv_limits *limits,
                            uint64_t pool, uint64_t most);
-
-#endif

@@ -1,6 +1,5 @@
 /* The groups of kv_groups.h for people and programs. */
-#ifndef SERVING_KV_GROUPS_TEXT_H
-#define SERVING_KV_GROUPS_TEXT_H
+#pragma once
 
 #include "tables/frame.h"
 #include "server/pools/kv_groups.h"
@@ -13,5 +12,3 @@ struct frame *kv_groups_frame(const struct kv_groups *groups, const struct kv_li
 /* Write what a pool of so many bytes holds. */
 void kv_groups_say(const struct kv_groups *groups, const struct kv_limits *limits, double pool,
                    uint64_t length, char *text, size_t size);
-
-#endif

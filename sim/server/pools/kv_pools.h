@@ -8,8 +8,7 @@
  * mem_cache/kv_cache_configurator.py (_calculate_mamba_ratio), defaults of swa_full_tokens_ratio
  * and mamba_full_memory_ratio. Compressed layers (DeepSeek-V4) have pools that are not modelled.
  */
-#ifndef SERVING_KV_POOLS_H
-#define SERVING_KV_POOLS_H
+#pragma once
 
 #include "model/model.h"
 #include "server/server_engine.h"
@@ -36,5 +35,3 @@ double kv_pools_tokens(const struct model *model, const struct kv_pools *pools, 
 
 /* Write what the pools hold and how many bytes each has. */
 void kv_pools_say(const struct model *model, const struct kv_pools *pools, char *text, size_t size);
-
-#endif

@@ -9,8 +9,7 @@
  *
  * With one tier own blocks get no numbers: they are a run of the pool (block_pool.h).
  */
-#ifndef SERVE_BLOCK_NUMBERS_H
-#define SERVE_BLOCK_NUMBERS_H
+#pragma once
 
 #include "server/requests/requests.h"
 
@@ -76,5 +75,3 @@ void block_numbers_use(struct block_numbers *numbers, size_t index, int change);
 
 /* The request has ended: nobody looks for its own blocks again. */
 void block_numbers_leave(struct block_numbers *numbers, size_t index);
-
-#endif

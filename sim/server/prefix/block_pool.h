@@ -8,8 +8,7 @@
  * A known block without references is idle. It is retained until room is needed; then the block
  * that has been idle longest is evicted (LRU, as in vLLM). The pool never looks into a block.
  */
-#ifndef SERVE_BLOCK_POOL_H
-#define SERVE_BLOCK_POOL_H
+#pragma once
 
 #include "core/error.h"
 
@@ -75,5 +74,3 @@ void block_pool_run_name(struct block_pool *pool, uint32_t run, uint64_t count);
 
 /* Remove the references of the run: its blocks are idle, the last one longest. */
 void block_pool_run_release(struct block_pool *pool, uint32_t run);
-
-#endif

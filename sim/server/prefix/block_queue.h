@@ -1,7 +1,6 @@
 /* Blocks that are being copied between two tiers, first come, first served, and the references
  * that each copy holds until it is done. */
-#ifndef SERVE_BLOCK_QUEUE_H
-#define SERVE_BLOCK_QUEUE_H
+#pragma once
 
 #include "core/error.h"
 
@@ -39,5 +38,3 @@ static inline void block_queue_pop(struct block_queue *queue)
     queue->upper -= copy->upper;
     queue->lower -= copy->lower;
 }
-
-#endif

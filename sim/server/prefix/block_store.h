@@ -4,8 +4,7 @@
  * until it is full, and then no more (the simplest published design). Under LRU a block can be
  * held: it is not evicted while held, and counts as used when it is let go.
  */
-#ifndef SERVE_BLOCK_STORE_H
-#define SERVE_BLOCK_STORE_H
+#pragma once
 
 #include "policy/policy.h"
 #include "server/prefix/block_pool.h"
@@ -45,5 +44,3 @@ struct block_census block_store_census(const struct block_store *store);
 
 /* False if a plug-in policy gave an invalid answer. */
 bool block_store_check(const struct block_store *store, struct error *why);
-
-#endif

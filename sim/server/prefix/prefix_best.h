@@ -7,8 +7,7 @@
  * scheduling intervals on-line", 1995). A request that held something anyhow begins a new stretch:
  * it can be written again.
  */
-#ifndef SERVE_PREFIX_BEST_H
-#define SERVE_PREFIX_BEST_H
+#pragma once
 
 #include "core/error.h"
 #include "core/stop_flag.h"
@@ -39,5 +38,3 @@ void prefix_best_next(struct prefix_best *best);
  * has numbers and a tier of its own. */
 bool prefix_best_find(const struct prefix_best *best, uint32_t ids, uint64_t places,
                       const struct stop_flag *stop, uint64_t *found, struct error *why);
-
-#endif

@@ -29,8 +29,7 @@
  *
  * The cache knows no time: a server calls it at its events, prefix_replay() without a clock.
  */
-#ifndef SERVE_PREFIX_CACHE_H
-#define SERVE_PREFIX_CACHE_H
+#pragma once
 
 #include "decode/mechanisms.h"
 #include "server/prefix/block_pool.h"
@@ -187,5 +186,3 @@ uint32_t prefix_id(const struct prefix_cache *cache, size_t index, uint64_t bloc
 
 /* False if memory was out, or if a plug-in used as a tier's policy gave an invalid answer. */
 bool prefix_check(const struct prefix_cache *cache, struct error *why);
-
-#endif

@@ -13,8 +13,7 @@
  * is true from prefix_curve_least() on. It is a replay's; a server, whose requests overlap, touches
  * blocks in the order of time, and cannot use blocks that are on their way.
  */
-#ifndef SERVE_PREFIX_CURVE_H
-#define SERVE_PREFIX_CURVE_H
+#pragma once
 
 #include "server/prefix/prefix_replay.h"
 
@@ -46,5 +45,3 @@ struct prefix_totals prefix_curve_read(const struct prefix_curve *curve,
  * whose first blocks the GPU has count as whole ones. */
 bool prefix_curve_best(const struct prefix_curve *curve, uint64_t blocks, uint64_t *tokens,
                        struct error *why);
-
-#endif

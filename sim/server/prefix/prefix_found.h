@@ -1,6 +1,5 @@
 /* A request's first blocks that a tier has, up to the first block that none has. */
-#ifndef SERVE_PREFIX_FOUND_H
-#define SERVE_PREFIX_FOUND_H
+#pragma once
 
 #include "server/prefix/prefix_tiers.h"
 
@@ -25,5 +24,3 @@ uint64_t prefix_found_used(const struct prefix_tiers *tiers, size_t index, uint6
 /* Refer to the blocks on the GPU, before room for the rest is made, and use those below it, the
  * first block last. Lower tiers keep whole units: a part of one counts as used on the GPU only. */
 void prefix_found_refer(struct prefix_tiers *tiers, size_t index, const struct prefix_found *found);
-
-#endif

@@ -3,8 +3,7 @@
  * Room lacks as long as room < need - (first uses of blocks since then): a first use of one of the
  * prompt's blocks by somebody else is all that makes the need smaller, by that block.
  */
-#ifndef SERVE_PREFIX_REFUSAL_H
-#define SERVE_PREFIX_REFUSAL_H
+#pragma once
 
 #include "server/prefix/block_pool.h"
 
@@ -23,5 +22,3 @@ void prefix_refusal_note(struct prefix_refusal *refusal, const struct block_pool
 /* Would the request find no room now either? False if that is not known without looking. */
 bool prefix_refusal_holds(const struct prefix_refusal *refusal, const struct block_pool *gpu,
                           size_t index, uint64_t tokens);
-
-#endif

@@ -1,8 +1,7 @@
 /* Replay of requests through a prefix cache without a clock: one after the other, each alone on the
  * GPU. Its hits depend on the trace and the tiers alone, not on queues or concurrent requests.
  */
-#ifndef SERVE_PREFIX_REPLAY_H
-#define SERVE_PREFIX_REPLAY_H
+#pragma once
 
 #include "server/prefix/prefix_cache.h"
 
@@ -50,5 +49,3 @@ void prefix_moved_add(struct prefix_moved moved[PREFIX_MOST_TIERS],
 /* Add the result of one request. */
 void prefix_totals_add(struct prefix_totals *totals, const struct request *request,
                        const struct prefix_match *match);
-
-#endif

@@ -3,8 +3,7 @@
  * Copies to a tier end in the order in which they begin. Each refers to its block until it is done.
  * For part of prefix_cache.c alone, which uses the fields, too.
  */
-#ifndef SERVE_PREFIX_TIERS_H
-#define SERVE_PREFIX_TIERS_H
+#pragma once
 
 #include "server/prefix/block_numbers.h"
 #include "server/prefix/block_pool.h"
@@ -112,5 +111,3 @@ void prefix_tiers_count(struct prefix_tiers *tiers, uint32_t id);
 /* Make a taken block known, if the GPU retains blocks. `load`, a tier_load(), brings its KV; 0:
  * the KV is there. */
 void prefix_tiers_name(struct prefix_tiers *tiers, uint32_t id, uint64_t load);
-
-#endif

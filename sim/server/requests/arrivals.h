@@ -1,6 +1,5 @@
 /* Arrival times in place of the file's: drawn at random, evenly spaced, or all at once. */
-#ifndef SERVE_ARRIVALS_H
-#define SERVE_ARRIVALS_H
+#pragma once
 
 #include "server/requests/requests.h"
 
@@ -23,5 +22,3 @@ void arrivals_at_once(struct requests *requests);
  * after REQUEST_MOST_ARRIVAL_S. */
 bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_t seed,
                    struct error *why);
-
-#endif

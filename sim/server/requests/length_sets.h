@@ -24,8 +24,7 @@
  * of 161 271 tokens, which most models refuse: of a thousand requests drawn from all pairs, the
  * spread is 171 % in the median.
  */
-#ifndef SERVE_LENGTH_SETS_H
-#define SERVE_LENGTH_SETS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -43,5 +42,3 @@ struct length_set {
 /* By the order of the names, which end with NULL. */
 extern const char *const length_set_names[];
 extern const struct length_set length_sets[];
-
-#endif

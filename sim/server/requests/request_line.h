@@ -1,6 +1,5 @@
 /* One line of a file of requests, between parser and list. Private to this folder. */
-#ifndef SERVE_REQUEST_LINE_H
-#define SERVE_REQUEST_LINE_H
+#pragma once
 
 #include "server/requests/requests.h"
 #include "trace/csv/csv_reader.h"
@@ -41,5 +40,3 @@ bool requests_have_room(const struct requests *requests, const struct stop_flag 
  * first request, NAN before there is one. */
 bool requests_add(struct requests *requests, const struct request_line *line, double *origin_s,
                   const struct csv_reader *reader, struct error *why);
-
-#endif

@@ -20,8 +20,7 @@
  *   a benchmark's  one JSON object with lists (requests_benchmark.h)
  * In JSON lines, hashes, token ids and times may be absent. A time is in all lines or in none.
  */
-#ifndef SERVE_REQUESTS_H
-#define SERVE_REQUESTS_H
+#pragma once
 
 #include "core/error.h"
 #include "core/stop_flag.h"
@@ -144,5 +143,3 @@ bool requests_share(const struct requests *requests, struct requests_shared *out
 /* Remove the requests with more than `most` tokens, and return their number. The others keep their
  * order and their arrivals. Turns of a session grow, so the turns that are kept are its first. */
 size_t requests_refuse(struct requests *requests, uint64_t most);
-
-#endif

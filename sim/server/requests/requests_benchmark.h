@@ -6,8 +6,7 @@
  *   errors                    "" or what went wrong
  *
  * Prompts are not kept, so what they share is unknown. Private to this folder. */
-#ifndef SERVE_REQUESTS_BENCHMARK_H
-#define SERVE_REQUESTS_BENCHMARK_H
+#pragma once
 
 #include "server/requests/request_line.h"
 
@@ -16,5 +15,3 @@
  * Failed requests are counted as skipped, at most options->limit others are read (0: all). */
 bool requests_benchmark_read(struct csv_reader *in, const struct requests_options *options,
                              struct requests *out, bool *taken, struct error *why);
-
-#endif

@@ -3,8 +3,7 @@
  * Requests are routed before any server runs, in order of arrival. A router by prefix therefore
  * knows which beginnings it sent to each server, not which ones a server still holds.
  */
-#ifndef SERVE_ROUTER_H
-#define SERVE_ROUTER_H
+#pragma once
 
 #include "server/requests/requests.h"
 
@@ -26,5 +25,3 @@ void router_release(struct router *router);
 
 /* Set `indices` to the requests of a server, in order of arrival. Returns their number. */
 uint32_t router_select(struct router *router, uint32_t server);
-
-#endif

@@ -20,8 +20,7 @@
  * computed again as part of the next prompt, and found from then on. Requests have no arrival
  * times. The same text and seed give the same requests.
  */
-#ifndef SERVE_SYNTHETIC_H
-#define SERVE_SYNTHETIC_H
+#pragma once
 
 #include "server/requests/requests.h"
 
@@ -43,5 +42,3 @@ bool synthetic_is_even(const char *name);
  * no place. The caller calls requests_release() after success; on failure `out` is empty. */
 bool synthetic_make(const char *name, const struct requests_options *options, struct requests *out,
                     struct error *why);
-
-#endif

@@ -16,8 +16,7 @@
  * The steps are the runs of a sweep: they are stored and share their replays. Where a mechanism
  * costs time, trade.c says what it buys instead, and payoff.c tries it in other settings.
  */
-#ifndef STUDY_ABLATE_ABLATION_H
-#define STUDY_ABLATE_ABLATION_H
+#pragma once
 
 #include "study/ablate/difference.h"
 #include "study/sweep/sweep.h"
@@ -160,5 +159,3 @@ uint32_t payoff_settings(uint64_t batch, uint64_t context,
  * that fails in another setting is no error. None is stored. */
 bool ablation_find_payoffs(const struct scenario *scenario, const struct ablation_options *options,
                            struct ablation *ablation, bool *interrupted, struct error *why);
-
-#endif

@@ -9,8 +9,7 @@
  * the smallest set of others that is valid both without and with it, `most` the largest. Mechanisms
  * that can only change together, whatever the others are, count as one.
  */
-#ifndef STUDY_ABLATE_DIFFERENCE_H
-#define STUDY_ABLATE_DIFFERENCE_H
+#pragma once
 
 #include "decode/mechanisms.h"
 
@@ -45,5 +44,3 @@ const char *difference_refusal(const struct difference *difference, uint32_t set
 /* Write the names of a set (or their labels), separated by ", ", into `text`. */
 const char *difference_names(const struct difference *difference, uint32_t set, bool labels,
                              char *text, size_t size);
-
-#endif

@@ -11,8 +11,7 @@
  * those too close to call (predict/result/tie.h) plain vLLM before the simplest. Released code and systems
  * on paper are compared with it and never win.
  */
-#ifndef STUDY_ADVISE_ADVICE_H
-#define STUDY_ADVISE_ADVICE_H
+#pragma once
 
 #include "study/advise/host_size.h"
 #include "study/plan/planning.h"
@@ -133,5 +132,3 @@ const struct search *advice_best(const struct advice *advice,
 
 /* Does the system exist on paper only? */
 bool advice_on_paper(const struct search *search);
-
-#endif

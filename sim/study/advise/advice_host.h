@@ -6,8 +6,7 @@
  * beside decodes cost. If the advised system is the one, its answer becomes that of a run with this
  * size: its host memory is then stated in its scenario. A size that misses a limit there is doubled.
  */
-#ifndef STUDY_ADVISE_ADVICE_HOST_H
-#define STUDY_ADVISE_ADVICE_HOST_H
+#pragma once
 
 #include "study/advise/advice.h"
 
@@ -19,5 +18,3 @@ void advice_host_release(struct advice_host *host);
 
 /* How much longer a request takes with the size than without, as a share; NaN if it did not run. */
 double advice_host_slower(const struct advice *advice);
-
-#endif

@@ -1,7 +1,6 @@
 /* One search of an advice: the best batch of each system, or with requests the highest rate that
  * each holds. Internal to advice*.c. */
-#ifndef STUDY_ADVISE_ADVICE_SEARCH_H
-#define STUDY_ADVISE_ADVICE_SEARCH_H
+#pragma once
 
 #include "study/advise/advice.h"
 
@@ -38,5 +37,3 @@ bool advice_try(const struct scenario *scenario, const struct advice_options *op
  * are more GPUs for requests that the stated GPUs serve. */
 bool advice_try_changes(const struct scenario *scenario, const struct advice_options *options,
                         struct advice *out, bool *interrupted, struct error *why);
-
-#endif

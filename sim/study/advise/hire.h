@@ -13,8 +13,7 @@
  * other form does so, too, with as many servers as cost no more: it is left out only if it then
  * misses a limit, or if one server already costs more.
  */
-#ifndef STUDY_ADVISE_HIRE_H
-#define STUDY_ADVISE_HIRE_H
+#pragma once
 
 #include "predict/result/tie.h"
 #include "study/plan/candidates.h"
@@ -125,5 +124,3 @@ uint32_t hire_best_on(const struct hire *hire, const char *machine);
 
 /* Are the costs of two forms that hold the rate too close to call (predict/result/tie.h)? */
 enum tie hire_tie(const struct hire_form *a, const struct hire_form *b);
-
-#endif

@@ -1,6 +1,5 @@
 /* The parts of a hire's search, in the order in which they run. Internal to hire*.c. */
-#ifndef STUDY_ADVISE_HIRE_PARTS_H
-#define STUDY_ADVISE_HIRE_PARTS_H
+#pragma once
 
 #include "predict/server/serving_memory.h"
 #include "study/advise/hire.h"
@@ -104,5 +103,3 @@ double hire_found_on(const struct hire *hire, const struct hire_form *form);
 
 /* Set `best`. */
 void hire_choose(struct hire *hire);
-
-#endif

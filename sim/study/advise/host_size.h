@@ -6,8 +6,7 @@
  * the size: it costs nothing. With sessions, or a router that sees load, only a clock says what is
  * found: then sizes are powers of two, and the hits of a run count.
  */
-#ifndef STUDY_ADVISE_HOST_SIZE_H
-#define STUDY_ADVISE_HOST_SIZE_H
+#pragma once
 
 #include "predict/decode/context.h"
 #include "predict/scenario/point.h"
@@ -36,5 +35,3 @@ bool host_size_find(const struct point *point, const struct run_context *context
 /* Make `gib` the size, and find what it does. */
 bool host_size_set(const struct point *point, const struct run_context *context, uint64_t gib,
                    struct host_size *size, struct error *why);
-
-#endif

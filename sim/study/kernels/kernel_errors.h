@@ -9,8 +9,7 @@
  *   prompt     short   up to 1024 rows of each prompt
  *              long    more
  */
-#ifndef STUDY_KERNELS_KERNEL_ERRORS_H
-#define STUDY_KERNELS_KERNEL_ERRORS_H
+#pragma once
 
 #include "machine/profile.h"
 #include "study/kernels/kernel_shape.h"
@@ -48,5 +47,3 @@ struct kernel_errors {
 bool kernel_errors_judge(const struct profile *profile, const char *path, struct kernel_errors *out,
                          struct error *why);
 void kernel_errors_release(struct kernel_errors *errors);
-
-#endif

@@ -15,8 +15,7 @@
  *
  * Queries, activations and outputs are bf16, as in a run.
  */
-#ifndef STUDY_KERNELS_KERNEL_SHAPE_H
-#define STUDY_KERNELS_KERNEL_SHAPE_H
+#pragma once
 
 #include "decode/cost/kernels.h"
 
@@ -92,5 +91,3 @@ double kernel_shape_figure(const struct profile *profile, const struct kernel_sh
 
 /* Bytes of K and V that attention reads. */
 double kernel_shape_kv_bytes(const struct kernel_shape *shape);
-
-#endif

@@ -8,8 +8,7 @@
  * All of these columns are there; other columns are ignored. Sizes are whole numbers of at least 1,
  * empty (or anything) where the op does not have them; `us` is the time in microseconds.
  */
-#ifndef STUDY_KERNELS_MEASURED_KERNELS_H
-#define STUDY_KERNELS_MEASURED_KERNELS_H
+#pragma once
 
 #include "study/kernels/kernel_shape.h"
 
@@ -27,5 +26,3 @@ typedef bool (*measured_kernel_take)(const struct measured_kernel *kernel, void 
  * file. */
 bool measured_kernels_read(const char *path, measured_kernel_take take, void *context,
                            struct error *why);
-
-#endif

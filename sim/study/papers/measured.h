@@ -10,8 +10,7 @@
  *                      of different clocks, so of all requests the one that waited shortest between
  *                      them counts as one that did not wait
  */
-#ifndef STUDY_PAPERS_MEASURED_H
-#define STUDY_PAPERS_MEASURED_H
+#pragma once
 
 #include "core/error.h"
 #include "predict/result/result.h"
@@ -70,5 +69,3 @@ bool measured_names_model(const char *model_id, const char *model);
  * random, so the rate of N requests deviates by about 1 / sqrt(N) of itself. Twice that is allowed,
  * plus 5 %. */
 bool measured_agrees_in_rate(double asked, double rate_in, double requests);
-
-#endif

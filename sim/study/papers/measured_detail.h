@@ -1,7 +1,6 @@
 /* The lists of a benchmark that kept each request: `vllm bench serve --save-detailed` and SGLang's
  * `bench_serving --output-details`. Private to this folder. */
-#ifndef STUDY_PAPERS_MEASURED_DETAIL_H
-#define STUDY_PAPERS_MEASURED_DETAIL_H
+#pragma once
 
 #include "study/papers/measured_times.h"
 
@@ -13,5 +12,3 @@
  * hold what no time can be. */
 bool measured_detail_read(const json_t *object, const char *path, struct request_times *times,
                           struct error *why);
-
-#endif

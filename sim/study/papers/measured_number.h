@@ -1,8 +1,7 @@
 /* Check a number that a benchmark wrote down. A damaged file, or a file in other units, is an error
  * and not a row of a table.
  */
-#ifndef STUDY_PAPERS_MEASURED_NUMBER_H
-#define STUDY_PAPERS_MEASURED_NUMBER_H
+#pragma once
 
 #include "core/error.h"
 
@@ -13,5 +12,3 @@
  * nanosecond). */
 bool measured_number(const json_t *object, const char *key, const char *path, int line, double *out,
                      struct error *why);
-
-#endif

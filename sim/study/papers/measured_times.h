@@ -1,7 +1,6 @@
 /* Times of single requests, as they are read, and the figures that follow from them. Private to this
  * folder. */
-#ifndef STUDY_PAPERS_MEASURED_TIMES_H
-#define STUDY_PAPERS_MEASURED_TIMES_H
+#pragma once
 
 #include "study/papers/measured.h"
 
@@ -25,5 +24,3 @@ bool request_times_add_gap(struct request_times *times, double ms, struct error 
 
 /* Compute the figures that `out` does not have yet (NAN), and move TTFT and TPOT to it. */
 void request_times_sum_up(struct request_times *times, struct measured *out);
-
-#endif

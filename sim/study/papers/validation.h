@@ -16,8 +16,7 @@
  * unless a sign test finds that the samples of a mechanism, or the errors of a class, lie on one
  * side: then it is a bias, whatever the spread.
  */
-#ifndef STUDY_PAPERS_VALIDATION_H
-#define STUDY_PAPERS_VALIDATION_H
+#pragma once
 
 #include "core/error.h"
 #include "decode/miniature/miniature.h"
@@ -99,5 +98,3 @@ char *validation_spec(const struct miniature *shape, const char *trace_path, dou
 bool validation_judge(const struct miniature *shape, const struct trace *trace,
                       const struct profile *profile, const char *lines, struct validation *out,
                       struct error *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* The figure by which runs are compared when the best one is wanted, such as the batch with the
  * most tokens per second. predict/result/tie.h says when two are too close to call. */
-#ifndef STUDY_PLAN_BEST_H
-#define STUDY_PLAN_BEST_H
+#pragma once
 
 #include "predict/result/result.h"
 
@@ -11,5 +10,3 @@ const struct column *best_read(const char *key, const char *option, struct error
 
 /* How good a run is: more is better. NaN if it did not succeed or has no such figure. */
 double best_merit(const struct column *column, const struct result *result);
-
-#endif

@@ -5,8 +5,7 @@
  * systems that exist on paper only, and lossy systems, which attend to less than the model would
  * (setup_lossless()).
  */
-#ifndef STUDY_PLAN_CANDIDATES_H
-#define STUDY_PLAN_CANDIDATES_H
+#pragma once
 
 #include "predict/scenario/scenario.h"
 
@@ -51,5 +50,3 @@ void candidate_check(struct candidate *candidate, const struct setup *setup,
 
 /* Report that all candidates are left out, with the reason of the first. Returns false. */
 bool candidates_refuse(const struct candidate *candidates, struct error *why);
-
-#endif

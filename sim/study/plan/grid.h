@@ -26,8 +26,7 @@
  * above one that does not is of no use. If the lowest load itself does not pass (a rate may have to
  * fill a server first), the answer is the best load that passes.
  */
-#ifndef STUDY_PLAN_GRID_H
-#define STUDY_PLAN_GRID_H
+#pragma once
 
 #include "core/error.h"
 
@@ -81,5 +80,3 @@ uint32_t grid_nearest(const struct grid *grid);
 
 /* Have enough values been tried, and do all fall short by the same amount? */
 bool grid_is_flat(const struct grid *grid);
-
-#endif

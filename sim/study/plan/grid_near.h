@@ -4,8 +4,7 @@
  * the guess in strides that double, then by cutting the gap. It ends when the bracket is at most
  * `close` values wide, or at an end of the grid: so the last value, the lowest load, is tried
  * before the search finds nothing. If the first round is impossible, no load changes that. */
-#ifndef STUDY_PLAN_GRID_NEAR_H
-#define STUDY_PLAN_GRID_NEAR_H
+#pragma once
 
 #include "study/plan/grid.h"
 
@@ -14,5 +13,3 @@ uint32_t grid_holds(const struct grid *grid);
 
 /* grid_next() of a search with a guess. */
 uint32_t grid_next_near(const struct grid *grid, uint32_t most, uint32_t *values);
-
-#endif

@@ -1,8 +1,7 @@
 /* Host memory that a server may have for prompts that begin alike. The servers of one machine share
  * its memory; the operating system and the engine need some; and an engine takes more than it is
  * asked for (server/pools/host_engine.h). */
-#ifndef STUDY_PLAN_HOST_ROOM_H
-#define STUDY_PLAN_HOST_ROOM_H
+#pragma once
 
 #include "predict/scenario/point.h"
 #include "predict/scenario/scenario.h"
@@ -38,5 +37,3 @@ double host_typed(const struct point *point, uint64_t gib);
 
 /* State `gib` of host memory. */
 bool host_lay(uint64_t gib, struct scenario *scenario, struct error *why);
-
-#endif

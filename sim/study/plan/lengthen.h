@@ -2,8 +2,7 @@
  *
  * If requests arrive for less than ten times as long as one takes, the server may not sustain the
  * rate that was found (predict/server/serving_load.h). Then a search takes more requests. */
-#ifndef STUDY_PLAN_LENGTHEN_H
-#define STUDY_PLAN_LENGTHEN_H
+#pragma once
 
 #include "predict/scenario/scenario.h"
 
@@ -27,5 +26,3 @@ uint64_t lengthen_spare(uint64_t needed);
 
 /* Give the scenario so many requests. */
 bool lengthen_set(struct scenario *scenario, uint64_t requests, struct error *why);
-
-#endif

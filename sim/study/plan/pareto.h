@@ -1,7 +1,6 @@
 /* The Pareto front: the points that no other point beats. A point beats another if it is at least
  * as good in every figure and better in one. Equal points are on the front together. */
-#ifndef STUDY_PLAN_PARETO_H
-#define STUDY_PLAN_PARETO_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,5 +13,3 @@ struct pareto_point {
 
 /* Mark the points that are on the Pareto front. `on_front` has `count` elements. */
 void pareto_front(const struct pareto_point *points, uint32_t count, bool *on_front);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * A system without a cache has no budget to choose. It is judged as the scenario sets it.
  */
-#ifndef STUDY_PLAN_PLANNING_H
-#define STUDY_PLAN_PLANNING_H
+#pragma once
 
 #include "store/store.h"
 #include "study/plan/candidates.h"
@@ -113,5 +112,3 @@ const char *search_text(const struct search *search, bool maximise, uint32_t val
 /* The scenario of this value's run. The caller releases `out`, on failure too. */
 bool search_scenario(const struct search *search, bool maximise, uint32_t value,
                      struct scenario *out, struct error *why);
-
-#endif

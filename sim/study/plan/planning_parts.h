@@ -1,6 +1,5 @@
 /* The parts of a plan's search. Internal to planning.c. */
-#ifndef STUDY_PLAN_PLANNING_PARTS_H
-#define STUDY_PLAN_PLANNING_PARTS_H
+#pragma once
 
 #include "study/plan/planning.h"
 
@@ -28,5 +27,3 @@ bool planning_probe(struct planning *planning, const struct scenario *scenario,
 /* typed_values.c: check the axes of the searches that began. An invalid value is a usage error with
  * its reason. */
 bool typed_values_check(const struct planning *planning, const char *axis, struct error *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* Prices of the machines of a plan, as they are typed: "a40=0.44,h100-sxm=2.49", in dollars an hour
  * of a GPU with its share of the machine. */
-#ifndef STUDY_PLAN_PRICES_H
-#define STUDY_PLAN_PRICES_H
+#pragma once
 
 #include "predict/scenario/scenario.h"
 
@@ -13,5 +12,3 @@ bool prices_set(const char *prices, const char *machine, struct scenario *scenar
 /* Fails if the text is no list of prices, or prices a machine that is not one of `machines`, or one
  * twice. */
 bool prices_check(const char *prices, char *const *machines, size_t count, struct error *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* Where no value meets all targets: those that some value meets, and the value nearest to all. A
  * target out of reach must not hide that the others can be met. */
-#ifndef STUDY_PLAN_REACHABLE_H
-#define STUDY_PLAN_REACHABLE_H
+#pragma once
 
 #include "study/plan/planning.h"
 
@@ -16,5 +15,3 @@ void reachable_open(const struct planning *planning, const struct targets *all,
  * meet every reachable target, the first with the least violation. If none meets them together, and
  * for loads, that of grid_nearest(). PLANNING_NONE if every tried value is impossible. */
 uint32_t reachable_nearest(const struct search *search, const struct targets *all);
-
-#endif

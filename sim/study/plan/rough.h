@@ -1,7 +1,6 @@
 /* What cheap runs of a server tell before a search: how many requests it answers at most, and how
  * few of them show whether a rate is met. Only guesses follow from it. */
-#ifndef STUDY_PLAN_ROUGH_H
-#define STUDY_PLAN_ROUGH_H
+#pragma once
 
 #include "predict/result/result.h"
 
@@ -23,5 +22,3 @@ void rough_read(const struct result *at_once, struct rough *out);
 /* Requests of a cheap run at a rate of one server: they arrive for three times as long as one
  * takes. At least `least`, at most `there`. */
 uint64_t rough_requests(const struct rough *rough, double rate, uint64_t least, uint64_t there);
-
-#endif

@@ -38,8 +38,7 @@
  * server's graphs and workspace take, and a server that is told to take more memory than is free
  * stops at its start.
  */
-#ifndef STUDY_PLAN_SERVER_COMMAND_H
-#define STUDY_PLAN_SERVER_COMMAND_H
+#pragma once
 
 #include "predict/result/result.h"
 #include "predict/scenario/scenario.h"
@@ -62,5 +61,3 @@ struct server_command {
  * preset, and so is a command that is too long. */
 bool server_command(const struct scenario *scenario, const struct result *result,
                     const char *system, struct server_command *out, struct error *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* What a run has and a server's command cannot say: the server would start, and be another one than
  * was predicted. */
-#ifndef STUDY_PLAN_SERVER_LACKS_H
-#define STUDY_PLAN_SERVER_LACKS_H
+#pragma once
 
 #include "predict/scenario/point.h"
 
@@ -33,5 +32,3 @@ bool server_needs_checkpoint(const struct model *model, const struct server_chec
  * is that of the model. */
 void server_lacks(const struct point *point, const struct server_checkpoint *own, const char *id,
                   const char *command, char text[SERVER_LACKS]);
-
-#endif

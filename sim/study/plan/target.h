@@ -8,8 +8,7 @@
  * tokens per second compare. The violation of several targets is the largest; 0 means all are met.
  * A run that does not fit, or fails, has an infinite violation.
  */
-#ifndef STUDY_PLAN_TARGET_H
-#define STUDY_PLAN_TARGET_H
+#pragma once
 
 #include "predict/result/result.h"
 
@@ -84,5 +83,3 @@ bool target_is_near(const struct target *target, const struct result *result);
 
 /* The targets whose bound is within that range. */
 void targets_open(const struct targets *targets, const struct result *result, struct targets *out);
-
-#endif

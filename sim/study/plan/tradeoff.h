@@ -6,8 +6,7 @@
  * the ones worth choosing from. If a run's attention mass is unknown, it counts as 0. Servers whose
  * queue grows are left out: their figures hold only for a workload of just this length.
  */
-#ifndef STUDY_PLAN_TRADEOFF_H
-#define STUDY_PLAN_TRADEOFF_H
+#pragma once
 
 #include "study/plan/candidates.h"
 #include "study/plan/target.h"
@@ -45,5 +44,3 @@ struct tradeoff {
 bool tradeoff_run(const struct scenario *scenario, const struct tradeoff_options *options,
                   struct tradeoff *out, bool *interrupted, struct error *why);
 void tradeoff_release(struct tradeoff *tradeoff);
-
-#endif

@@ -6,8 +6,7 @@
  * token. Among candidates with the same figures the simplest wins: its preset sets the fewest
  * mechanisms. After that, the first.
  */
-#ifndef STUDY_PLAN_WINNER_H
-#define STUDY_PLAN_WINNER_H
+#pragma once
 
 #include "study/plan/planning.h"
 
@@ -21,5 +20,3 @@ bool winner_is(const struct planning *planning, const struct search *search);
  * own to say which is better? Always false for budgets, which every system spends in its own way.
  * The plan must have a winner. */
 bool winner_ties(const struct planning *planning, const struct search *search);
-
-#endif

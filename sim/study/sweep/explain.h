@@ -5,8 +5,7 @@
  * its requests again. A figure that changes a time much is worth improving; if it is only assumed,
  * it is worth measuring first.
  */
-#ifndef STUDY_SWEEP_EXPLAIN_H
-#define STUDY_SWEEP_EXPLAIN_H
+#pragma once
 
 #include "machine/profile.h"
 #include "predict/result/result.h"
@@ -63,5 +62,3 @@ extern const char *const explain_causes[EXPLAIN_CAUSES]; /* "reading weights", .
  * effects of single figures. Peaks are left out, because other figures are shares of them. Behind a
  * queue an effect is larger than the work that causes it, so only the proportions count. */
 void explain_shares(const struct explain_time *time, double shares[EXPLAIN_CAUSES]);
-
-#endif

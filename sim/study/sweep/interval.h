@@ -4,8 +4,7 @@
  * mean of n independent draws lies within t(n - 1) · deviation / √n of the true mean in 95 of 100
  * cases. The interval narrows as draws are added; the range from p5 to p95 does not.
  */
-#ifndef STUDY_SWEEP_INTERVAL_H
-#define STUDY_SWEEP_INTERVAL_H
+#pragma once
 
 #include "core/error.h"
 
@@ -24,5 +23,3 @@ struct interval interval_mean(const double *values, size_t stride, uint32_t coun
 /* The same with the quantiles. Fails only if memory runs out. */
 bool interval_of(const double *values, size_t stride, uint32_t count, struct interval *out,
                  struct error *why);
-
-#endif

@@ -7,8 +7,7 @@
  * sizes of a plain stream, run in parallel. The result is the same for any number of threads. At
  * every size the misses are those of a replay (decode/replay/replay.h) of that size.
  */
-#ifndef STUDY_SWEEP_MISS_CURVE_H
-#define STUDY_SWEEP_MISS_CURVE_H
+#pragma once
 
 #include "policy/policy.h"
 #include "trace/format/trace.h"
@@ -55,5 +54,3 @@ bool miss_curve_of_trace(const struct trace *trace, const struct miss_request *r
                          uint32_t threads, struct miss_curve *curve, struct error *why);
 bool miss_curve_of_ids(const struct ids *ids, const struct miss_request *request, uint32_t threads,
                        struct miss_curve *curve, struct error *why);
-
-#endif

@@ -19,8 +19,7 @@
  * Asymptotic Theory of Fixed-Width Sequential Confidence Intervals", Ann. Math. Stat. 36, 1965). A
  * minimum number of draws keeps a lucky start from stopping it.
  */
-#ifndef STUDY_SWEEP_REPLICATION_H
-#define STUDY_SWEEP_REPLICATION_H
+#pragma once
 
 #include "predict/result/result.h"
 #include "predict/decode/context.h"
@@ -54,5 +53,3 @@ uint32_t replication_enough(const struct replication_options *options, const str
  * many. Fails when stopped. */
 bool replication_run(const struct point *point, const struct replication_options *options,
                      const struct run_context *context, struct result *result, struct error *why);
-
-#endif

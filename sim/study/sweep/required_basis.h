@@ -4,8 +4,7 @@
  * least SHARE of the step's time rests on LEVEL or better. The trace must meet LEVEL as a whole,
  * because hits have no share.
  */
-#ifndef STUDY_SWEEP_REQUIRED_BASIS_H
-#define STUDY_SWEEP_REQUIRED_BASIS_H
+#pragma once
 
 #include "predict/scenario/point.h"
 #include "predict/result/result.h"
@@ -23,5 +22,3 @@ bool required_basis_parse(const char *text, struct required_basis *out, struct e
  * passes, because it rests on nothing. */
 bool required_basis_check(const struct required_basis *required, const struct point *point,
                           const struct result *result, struct error *why);
-
-#endif

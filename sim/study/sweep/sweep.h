@@ -5,8 +5,7 @@
  * Raising the stop flag ends running replays at their next head. The sweep then drops the points
  * that needed them, keeps what is stored, and returns with `interrupted` set.
  */
-#ifndef STUDY_SWEEP_SWEEP_H
-#define STUDY_SWEEP_SWEEP_H
+#pragma once
 
 #include "core/error.h"
 #include "predict/result/result.h"
@@ -87,5 +86,3 @@ bool sweep_any_fits(const struct sweep_failures *failures, struct error *why);
 
 /* sweep_all_ran() for a complete set of results. */
 bool sweep_check(const struct result *results, uint32_t count, struct error *why);
-
-#endif

@@ -1,7 +1,6 @@
 /* Tries: points that no sweep of a key lists, such as the next values of several searches. They run
  * together, so that all processors have work, and share their replays and tables. */
-#ifndef STUDY_SWEEP_TRIES_H
-#define STUDY_SWEEP_TRIES_H
+#pragma once
 
 #include "study/sweep/sweep.h"
 
@@ -20,5 +19,3 @@ struct tries {
 };
 
 bool tries_run(const struct tries *tries, bool *interrupted, struct error *why);
-
-#endif

@@ -24,8 +24,7 @@
  *
  * A usual range always contains the scenario's own value, as the scenario writes it.
  */
-#ifndef STUDY_WHATIF_AXIS_H
-#define STUDY_WHATIF_AXIS_H
+#pragma once
 
 #include "core/units.h"
 #include "decode/plan/plan.h"
@@ -88,5 +87,3 @@ const char *axis_label(const struct axis *axis, uint32_t value, char *text, size
 
 /* Make the scenario sweep the axis. */
 bool axis_sweep(const struct axis *axis, struct scenario *scenario, struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* How an axis is built. Internal to axis*.c. */
-#ifndef STUDY_WHATIF_AXIS_BUILD_H
-#define STUDY_WHATIF_AXIS_BUILD_H
+#pragma once
 
 #include "study/whatif/axis.h"
 
@@ -50,5 +49,3 @@ bool axis_key_own(const struct axis_base *base, const struct axis *axis, const s
 /* ---- usual ranges (axis_usual.c) ---- */
 
 bool axis_walk_usual(const struct axis_base *base, struct axis *axis, struct error *why);
-
-#endif

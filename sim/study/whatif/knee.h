@@ -5,8 +5,7 @@
  * knee is the size whose misses lie furthest below it. It is a corner of the curve's convex hull
  * and does not move when either axis is stretched, but it depends on how far the curve goes.
  */
-#ifndef STUDY_WHATIF_KNEE_H
-#define STUDY_WHATIF_KNEE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,5 +18,3 @@ bool knee_find(const uint32_t *sizes, const uint64_t *misses, uint32_t count, ui
 /* The same for any curve: the index of the point (x, y) furthest above the line from the first to
  * the last point. `x` ascends or descends. Returns false if no point lies above. */
 bool knee_above(const double *x, const double *y, uint32_t count, uint32_t *index);
-
-#endif

@@ -1,6 +1,5 @@
 /* A resolved and planned point of a scenario; axes are read against it. */
-#ifndef STUDY_WHATIF_PLANNED_H
-#define STUDY_WHATIF_PLANNED_H
+#pragma once
 
 #include "decode/plan/plan.h"
 #include "predict/decode/context.h"
@@ -29,5 +28,3 @@ bool planned_own(const struct scenario *scenario, const char *option, struct axi
                  uint32_t count, const struct run_context *runs, struct planned *out,
                  struct error *why);
 void planned_release(struct planned *planned);
-
-#endif

@@ -4,8 +4,7 @@
  * is the run that `simulate` makes of it. A point that does not fit in memory, or at which the
  * system cannot run, is still a point.
  */
-#ifndef STUDY_WHATIF_WHATIF_H
-#define STUDY_WHATIF_WHATIF_H
+#pragma once
 
 #include "predict/result/tie.h"
 #include "study/sweep/sweep.h"
@@ -100,5 +99,3 @@ bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *find
 uint32_t whatif_count_ties(const struct whatif *whatif, const struct whatif_findings *findings,
                            enum tie *worst);
 bool whatif_all_tie(const struct whatif *whatif, const struct whatif_findings *findings);
-
-#endif

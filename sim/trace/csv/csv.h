@@ -1,7 +1,6 @@
 /* Decode traces as CSV text, for other tools (traces/FORMAT.md, section CSV).
  * traces/convert/text.py reads it. */
-#ifndef TRACE_CSV_CSV_H
-#define TRACE_CSV_CSV_H
+#pragma once
 
 #include "trace/format/trace.h"
 
@@ -10,5 +9,3 @@
 /* Write all of `trace` to `out`, which the caller opened and closes. Memory holds one tile of all
  * layers. */
 bool trace_export_csv(const struct trace *trace, FILE *out, struct error *why);
-
-#endif

@@ -1,8 +1,7 @@
 /* A text a line at a time, split by libcsv if it is CSV, with line numbers for messages.
  * Lines are bounded, so memory does not grow with the file, and a record never spans lines. A byte
  * order mark at the beginning is skipped. */
-#ifndef TRACE_CSV_CSV_READER_H
-#define TRACE_CSV_CSV_READER_H
+#pragma once
 
 #include <csv.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ void complaints_add(struct complaints *complaints, const struct error *fault);
  * their number, and complaints_shown() of them are then worth printing. Returns false. */
 bool complaints_fail(const struct complaints *complaints, const char *path, struct error *why);
 uint32_t complaints_shown(const struct complaints *complaints);
-
-#endif

@@ -14,8 +14,7 @@
  * Only the first sequence and at most FIT_MOST_STEPS steps are read. Each thread keeps one layer of
  * them in memory.
  */
-#ifndef TRACE_FIT_FIT_H
-#define TRACE_FIT_FIT_H
+#pragma once
 
 #include "trace/format/trace.h"
 #include "trace/generate/profile.h"
@@ -28,5 +27,3 @@ enum { FIT_LEAST_STEPS = 64, FIT_MOST_STEPS = 1024 };
  * tokens, or with rows that keep less than `share`. The caller releases the profile. */
 bool trace_fit(const struct trace *recording, double share, uint32_t threads,
                struct trace_profile *profile, struct error *why);
-
-#endif

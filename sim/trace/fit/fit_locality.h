@@ -1,7 +1,6 @@
 /* How much the heads of a layer, and neighbours in the context, are wanted together; and the
  * profile's parameters for it. */
-#ifndef TRACE_FIT_FIT_LOCALITY_H
-#define TRACE_FIT_FIT_LOCALITY_H
+#pragma once
 
 #include "trace/format/trace.h"
 #include "trace/generate/profile.h"
@@ -27,5 +26,3 @@ bool fit_locality_measure(const struct trace *trace, const struct trace_selectio
  * the profile as it is. */
 bool fit_locality_solve(const struct trace *recording, double share, uint32_t threads,
                         struct trace_profile *profile, struct error *why);
-
-#endif

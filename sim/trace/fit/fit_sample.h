@@ -1,6 +1,5 @@
 /* One head of a trace in memory, and the figures that a fit uses. Internal to this folder. */
-#ifndef TRACE_FIT_FIT_SAMPLE_H
-#define TRACE_FIT_FIT_SAMPLE_H
+#pragma once
 
 #include "trace/format/trace.h"
 #include "trace/generate/profile.h"
@@ -50,5 +49,3 @@ bool fit_measure(const struct fit_sample *sample, uint32_t wanted, struct fit_fi
                  struct error *why);
 bool fit_measure_levels(const struct fit_sample *sample, uint32_t first_octave,
                         struct fit_levels *out, struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* Solves for the parameters of a head in closed form. Internal to this folder. */
-#ifndef TRACE_FIT_FIT_SOLVE_H
-#define TRACE_FIT_FIT_SOLVE_H
+#pragma once
 
 #include "trace/fit/fit_sample.h"
 
@@ -15,5 +14,3 @@ void fit_solve_score(const struct fit_levels *levels, const double *overlap, uin
 
 /* The shares of parts whose correlation is nearest to `target` at the first `lags` of fit_lags. */
 void fit_solve_shares(const double *target, uint32_t lags, double shares[PROFILE_PARTS]);
-
-#endif

@@ -5,8 +5,7 @@
  * until they ask. Their traces are of one stream (trace_stream()): they may keep different numbers of
  * units. Each frame is what trace_read() gives; without room, it is made when it is asked for.
  */
-#ifndef TRACE_FORMAT_AHEAD_H
-#define TRACE_FORMAT_AHEAD_H
+#pragma once
 
 #include "trace/format/room.h"
 #include "trace/format/trace.h"
@@ -24,5 +23,3 @@ void trace_ahead_destroy(struct trace_ahead *ahead); /* NULL is fine */
 /* trace_read() for reader number `reader`. It exchanges the memory of `frame`. */
 bool trace_ahead_read(struct trace_ahead *ahead, uint32_t reader, uint32_t sequence, uint32_t tile,
                       struct trace_frame *frame, struct error *why);
-
-#endif

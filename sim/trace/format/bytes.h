@@ -1,6 +1,5 @@
 /* Little-endian numbers in memory, at any address. */
-#ifndef TRACE_FORMAT_BYTES_H
-#define TRACE_FORMAT_BYTES_H
+#pragma once
 
 #include <endian.h>
 #include <stdint.h>
@@ -49,5 +48,3 @@ static inline uint8_t *store_f32(uint8_t *at, float value)
     memcpy(&bits, &value, sizeof bits);
     return store_u32(at, bits);
 }
-
-#endif

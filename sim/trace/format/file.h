@@ -1,7 +1,6 @@
 /* An open trace, shared by the files that open it and that read its frames. A generated trace has
  * no file (generate.h). Internal to this folder. */
-#ifndef TRACE_FORMAT_FILE_H
-#define TRACE_FORMAT_FILE_H
+#pragma once
 
 #include "trace/format/format.h"
 #include "trace/format/generator.h"
@@ -43,5 +42,3 @@ bool trace_walk_index(const struct trace *trace, index_visit each, void *context
 
 /* Set up what layers.c needs, once the header is read: all layers are shown. */
 bool trace_layers_init(struct trace *trace, struct error *why);
-
-#endif

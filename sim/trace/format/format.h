@@ -2,8 +2,7 @@
  * as a list of numbered fields, the payload of a frame, and the rules for rows.
  *
  * Internal to this folder. */
-#ifndef TRACE_FORMAT_FORMAT_H
-#define TRACE_FORMAT_FORMAT_H
+#pragma once
 
 #include "trace/format/trace.h"
 
@@ -95,5 +94,3 @@ void payload_bounds(const struct trace_header *header, uint32_t steps, uint64_t 
 /* Add to `why` which frame it is about. A byte offset of 0 is left out. Returns false. */
 bool frame_blame(const struct trace_frame *frame, const char *file, int line, uint64_t offset,
                  struct error *why);
-
-#endif

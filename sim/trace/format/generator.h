@@ -1,7 +1,6 @@
 /* The calls by which trace_read() and its variants use a generated trace. Internal to this
  * folder. */
-#ifndef TRACE_FORMAT_GENERATOR_H
-#define TRACE_FORMAT_GENERATOR_H
+#pragma once
 
 #include "trace/format/trace.h"
 
@@ -29,5 +28,3 @@ uint64_t generator_hash(const struct trace_generator *generator);
 uint64_t generator_stream(const struct trace_generator *generator);
 
 void generator_destroy(struct trace_generator *generator); /* NULL is fine */
-
-#endif

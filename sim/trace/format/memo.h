@@ -5,8 +5,7 @@
  * because a replay reads all frames in turn, and evicting would lose each just before it is wanted.
  * Safe from several threads.
  */
-#ifndef TRACE_FORMAT_MEMO_H
-#define TRACE_FORMAT_MEMO_H
+#pragma once
 
 #include "trace/format/room.h"
 #include "trace/format/trace.h"
@@ -24,5 +23,3 @@ bool memo_get(struct memo *memo, const struct trace_header *header, uint64_t num
 /* Keep a copy of `frame`, if there is room. */
 void memo_put(struct memo *memo, const struct trace_header *header, uint64_t number,
               const struct trace_frame *frame);
-
-#endif

@@ -1,7 +1,6 @@
 /* Room for the frames that generated traces remember (trace_remember()). Not for C++, which does
  * not know the atomics of C. */
-#ifndef TRACE_FORMAT_ROOM_H
-#define TRACE_FORMAT_ROOM_H
+#pragma once
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -29,5 +28,3 @@ static inline void room_give(struct trace_room *left, size_t size)
 {
     atomic_fetch_add(&left->bytes, size);
 }
-
-#endif

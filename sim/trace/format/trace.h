@@ -4,8 +4,7 @@
  * memory grows with neither steps nor layers. The reader is shared between threads: trace_read()
  * uses positioned reads and only the caller's frame.
  */
-#ifndef TRACE_FORMAT_TRACE_H
-#define TRACE_FORMAT_TRACE_H
+#pragma once
 
 #include "core/error.h"
 
@@ -151,5 +150,3 @@ void trace_writer_expect_drawn(struct trace_writer *writer);
 bool trace_writer_put(struct trace_writer *writer, struct trace_frame *frame, struct error *why);
 bool trace_writer_close(struct trace_writer *writer, struct error *why);
 void trace_writer_discard(struct trace_writer *writer);
-
-#endif

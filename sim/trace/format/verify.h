@@ -1,6 +1,5 @@
 /* Verify a trace: read every frame once, and count its contents. */
-#ifndef TRACE_FORMAT_VERIFY_H
-#define TRACE_FORMAT_VERIFY_H
+#pragma once
 
 #include "trace/format/trace.h"
 
@@ -16,5 +15,3 @@ struct trace_summary {
  * error names the first broken one of the lowest layer. */
 bool trace_verify(const struct trace *trace, uint32_t threads, struct trace_summary *summary,
                   struct error *why);
-
-#endif

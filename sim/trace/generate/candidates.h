@@ -10,8 +10,7 @@
  * a reader of the trace. So rows of several lengths cost little more than those of one. Internal to
  * this folder.
  */
-#ifndef TRACE_GENERATE_CANDIDATES_H
-#define TRACE_GENERATE_CANDIDATES_H
+#pragma once
 
 #include "trace/generate/latent.h"
 
@@ -51,5 +50,3 @@ size_t candidates_scratch(uint32_t units);
  * aligns. */
 void candidates_select(const struct candidates *asked, void *scratch,
                        const struct candidates_rows *rows, uint32_t count);
-
-#endif

@@ -11,8 +11,7 @@
  * context that a row keeps, and the window in tokens, also stay the same. Masses below 2^-25.5
  * share one code: past some 10^6 tokens the order within a row is lost, but not the row.
  */
-#ifndef TRACE_GENERATE_GENERATE_H
-#define TRACE_GENERATE_GENERATE_H
+#pragma once
 
 #include "trace/format/trace.h"
 #include "trace/generate/profile.h"
@@ -34,5 +33,3 @@ struct trace *trace_open_generated(const struct trace_profile *profile, const ch
 /* Write all frames of `trace` to a new file, making layers on `threads` threads (0: one per
  * processor); the bytes are the same for any number. */
 bool trace_copy(const struct trace *trace, const char *path, uint32_t threads, struct error *why);
-
-#endif

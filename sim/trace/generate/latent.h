@@ -7,8 +7,7 @@
  * step costs the same. Heads of a layer may have some of their directions in common. Internal to
  * this folder.
  */
-#ifndef TRACE_GENERATE_LATENT_H
-#define TRACE_GENERATE_LATENT_H
+#pragma once
 
 #include "trace/generate/profile.h"
 
@@ -46,5 +45,3 @@ void latent_directions(const struct latent *latent, uint32_t s, double out[PROFI
 /* The queries of query head `number` of the group: at each step a scale and `head_dim` values. */
 void latent_queries(const struct latent *latent, uint32_t number, uint32_t head_dim, float *scale,
                     int8_t *query);
-
-#endif

@@ -1,7 +1,6 @@
 /* The mapping from the heads of another model to the heads of a trace or trace profile.
  * traces/FORMAT.md states the rule in words. */
-#ifndef TRACE_GENERATE_MAPPING_H
-#define TRACE_GENERATE_MAPPING_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ static inline uint32_t mapping_first(uint64_t items, uint64_t places, uint64_t p
 {
     return (uint32_t)((place * items + places - 1) / places);
 }
-
-#endif

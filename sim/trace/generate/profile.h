@@ -48,8 +48,7 @@
  * (traces/FORMAT.md): target layer l reads source layer floor(l * L' / L), and so on. But each
  * draws its own units and queries.
  */
-#ifndef TRACE_GENERATE_PROFILE_H
-#define TRACE_GENERATE_PROFILE_H
+#pragma once
 
 #include "machine/profile.h"
 
@@ -121,5 +120,3 @@ void trace_profile_write_exact(const struct trace_profile *profile, FILE *out);
 const struct trace_profile_head *trace_profile_head(const struct trace_profile *profile,
                                                     uint32_t layers, uint32_t kv_heads,
                                                     uint32_t layer, uint32_t head);
-
-#endif

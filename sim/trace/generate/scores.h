@@ -4,8 +4,7 @@
  * are compiled for several levels of processor, and the highest that this one has is used. Scores
  * are integers, and all versions give the same ones. Internal to this folder.
  */
-#ifndef TRACE_GENERATE_SCORES_H
-#define TRACE_GENERATE_SCORES_H
+#pragma once
 
 #include "trace/generate/candidates.h"
 
@@ -46,5 +45,3 @@ const struct scores_version *scores_version_here(void);
  * rest of a row holds means nothing. `scratch` is aligned as malloc() aligns. */
 void scores_make(const struct scores_version *version, const struct candidates *asked,
                  void *scratch, uint16_t *bucket);
-
-#endif

@@ -1,6 +1,5 @@
 /* The part of CUDA's bfloat16 that the harness uses. */
-#ifndef EMULATOR_CUDA_BF16_H
-#define EMULATOR_CUDA_BF16_H
+#pragma once
 
 extern "C" {
 #include "calibrate/kernels/small_floats.h"
@@ -14,5 +13,3 @@ inline __nv_bfloat16 __float2bfloat16(float value)
 {
     return {bf16_of(value)};
 }
-
-#endif

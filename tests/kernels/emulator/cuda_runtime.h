@@ -21,8 +21,7 @@
  * alone, so that measured figures are plausible, mean nothing, and are the same everywhere. The GPU
  * is small (device.cu).
  */
-#ifndef EMULATOR_CUDA_RUNTIME_H
-#define EMULATOR_CUDA_RUNTIME_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -396,5 +395,3 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
     return emulator_queue(*config, (const void *)kernel, new emulator_body_of<decltype(act)>(act),
                           bytes, end);
 }
-
-#endif

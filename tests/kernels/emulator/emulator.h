@@ -1,6 +1,5 @@
 /* What the files of the emulator share. */
-#ifndef EMULATOR_EMULATOR_H
-#define EMULATOR_EMULATOR_H
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -87,5 +86,3 @@ void emulator_give_turns();
  * of a row that was done before. It takes its time all the same. The harness needs that: it repeats
  * most work 10 to 1000 times, for its times alone. */
 bool emulator_hurries();
-
-#endif

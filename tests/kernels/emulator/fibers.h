@@ -1,7 +1,6 @@
 /* Fibers: GPU threads that switch to each other on one CPU thread. The caller of fiber_run() is the
  * scheduler. */
-#ifndef EMULATOR_FIBERS_H
-#define EMULATOR_FIBERS_H
+#pragma once
 
 #include <memory>
 #include <ucontext.h>
@@ -28,5 +27,3 @@ void fiber_run(struct fiber *fiber);
 
 /* Return to the caller of fiber_run(). Returns when `self`, the calling fiber, is run again. */
 void fiber_leave(struct fiber *self);
-
-#endif

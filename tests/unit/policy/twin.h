@@ -3,8 +3,7 @@
  * A list holds blocks, newest first. What a twin holds is what its `held` and `held_2` list; a rule
  * is written as its paper says it, with no thought of speed.
  */
-#ifndef TESTS_TWIN_H
-#define TESTS_TWIN_H
+#pragma once
 
 #include "core/random.h"
 #include "policy/policy.h"
@@ -696,5 +695,3 @@ static void twin_access(struct twin *twin, const struct twin_kind *kind,
         twin_moves(twin, demand, kind->touch, kind->admit, outcome);
     }
 }
-
-#endif

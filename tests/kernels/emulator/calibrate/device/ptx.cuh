@@ -1,7 +1,6 @@
 /* The instructions of calibrate/device/ptx.cuh, by their definition in the PTX ISA. A copy is done
  * when the thread waits for it, and not before. */
-#ifndef CALIBRATE_DEVICE_PTX_CUH
-#define CALIBRATE_DEVICE_PTX_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -31,5 +30,3 @@ inline uint32_t ptx_load_again(const uint32_t *at)
 
 /* The kernel may be suspended here. */
 uint64_t ptx_clock_ns();
-
-#endif
