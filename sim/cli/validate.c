@@ -6,7 +6,7 @@
 #include "cli/frame/commands.h"
 #include "cli/frame/database.h"
 #include "cli/frame/harness.h"
-#include "cli/frame/waiting.h"
+#include "cli/frame/message.h"
 #include "cli/trace/trace_argument.h"
 #include "cli/validate.h"
 
@@ -117,11 +117,8 @@ static bool can_measure(const struct subject *subject, struct error *why)
 static bool validate_measure(const struct subject *subject, const char *spec, double seconds,
                              char **lines, struct error *why)
 {
-    struct waiting waiting;
-    waiting_start(&waiting, "running mechanisms (keep the machine idle)", seconds);
-    bool good = harness_read("mini", spec, subject->shape.site == MINIATURE_HOST, lines, why);
-    waiting_stop(&waiting);
-    return good;
+    message_note("running mechanisms (keep the machine idle): about %.0f s", seconds);
+    return harness_read("mini", spec, subject->shape.site == MINIATURE_HOST, lines, why);
 }
 
 static bool validate(const struct arguments *arguments, const struct subject *subject,

@@ -2,11 +2,12 @@
 #include "policy/plugin.h"
 
 #include "core/array.h"
-#include "policy/plugin_file.h"
+#include "core/regular.h"
 
 #include <assert.h>
 #include <ctype.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -14,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <xxhash.h>
 
 static_assert((int)SPILLWAY_MOST_PARAMS == (int)POLICY_MOST_PARAMS, "a plug-in is as any policy");
 
@@ -24,36 +27,55 @@ bool plugin_is_named(const char *name)
     return strncmp(name, PLUGIN_PREFIX, strlen(PLUGIN_PREFIX)) == 0;
 }
 
-/* ---- who runs ---- */
-
-static _Thread_local const char *inside;
-
-const char *plugin_enter(const char *name)
-{
-    const char *outer = inside;
-    inside = name;
-    return outer;
-}
-
-void plugin_leave(const char *outer)
-{
-    inside = outer;
-}
-
-const char *plugin_inside(void)
-{
-    return inside;
-}
-
 /* ---- the file ---- */
 
-/* Its constructors run here. */
-static void *open_inside(const struct plugin *plugin, const char *path)
+static bool plugin_file_hash(FILE *file, uint64_t *hash)
 {
-    const char *outer = plugin_enter(plugin->name);
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    plugin_leave(outer);
-    return library;
+    unsigned char buffer[1 << 14];
+    size_t count;
+    XXH64_state_t *state = XXH64_createState();
+    bool good = state != NULL && XXH64_reset(state, 0) == XXH_OK;
+    while (good && (count = fread(buffer, 1, sizeof buffer, file)) > 0) {
+        good = XXH64_update(state, buffer, count) == XXH_OK;
+    }
+    if (good) {
+        *hash = XXH64_digest(state);
+        *hash += *hash == 0;
+    }
+    XXH64_freeState(state);
+    return good && ferror(file) == 0;
+}
+
+/* A library that was cut kills the program when its missing pages are touched. The linker writes the
+ * table of sections last. */
+static bool plugin_file_is_whole(FILE *file)
+{
+    Elf64_Ehdr header;
+    struct stat status;
+    rewind(file);
+    if (fread(header.e_ident, 1, EI_NIDENT, file) < EI_NIDENT ||
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+        return true; /* dlopen() says what is wrong with it */
+    }
+    rewind(file);
+    return fread(&header, 1, sizeof header, file) == sizeof header &&
+           fstat(fileno(file), &status) == 0 && header.e_shoff <= INT64_MAX &&
+           header.e_shoff + (uint64_t)header.e_shnum * header.e_shentsize <=
+               (uint64_t)status.st_size;
+}
+
+/* dlopen() would wait for the writer of a FIFO. `*hash`, never 0, becomes that of its bytes. */
+static bool plugin_file_check(const char *path, uint64_t *hash, struct error *why)
+{
+    FILE *file = regular_open(path, why);
+    if (file == NULL) {
+        return false;
+    }
+    bool good = (plugin_file_hash(file, hash) ||
+                 error_set(why, path, 0, "cannot be read: %s", strerror(errno))) &&
+                (plugin_file_is_whole(file) || error_set(why, path, 0, "is truncated"));
+    fclose(file);
+    return good;
 }
 
 /* Open it by its full path, because dlopen() looks for a bare name elsewhere. */
@@ -71,7 +93,7 @@ static bool plugin_open_library(struct plugin *plugin, const char *file, int lin
         error_set(why, file, line, "cannot read plug-in '%s': it %s", path, fault.found);
         return error_expect(why, "the path of a whole shared library");
     }
-    plugin->library = open_inside(plugin, full);
+    plugin->library = dlopen(full, RTLD_NOW | RTLD_LOCAL);
     if (plugin->library == NULL) {
         error_set(why, file, line, "cannot load plug-in '%s'", path);
         return error_expect(why, "a shared library: %s", dlerror());

@@ -3,8 +3,8 @@
  * A plug-in is loaded once and stays for the life of the process. Loading refuses a file that does
  * not fit the header: no such symbol, another ABI, a function or a name that is missing, a
  * parameter without a finite range. Running refuses answers that do not agree with each other
- * (plugin_policy.c). A crash or an endless loop in the user's code is the user's to debug. If the
- * code ends the program, by a crash or by exit(), the program says so (cli/frame/foreign.h).
+ * (plugin_policy.c). A crash, exit() or an endless loop in the user's code is the user's to
+ * debug: the process ends, or does not, as any other would.
  */
 #pragma once
 
@@ -21,12 +21,6 @@ struct plugin {
     struct plugin *next;
     char name[]; /* owned text behind kind.name */
 };
-
-/* The plug-in "plugin:PATH" in whose code this thread is; NULL outside of all. Whoever calls such
- * code enters before and leaves after; plugin_enter() returns what plugin_leave() restores. */
-const char *plugin_inside(void);
-const char *plugin_enter(const char *name);
-void plugin_leave(const char *outer);
 
 bool plugin_is_named(const char *name);
 

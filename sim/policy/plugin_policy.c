@@ -126,9 +126,7 @@ static void plugin_policy_ask(struct spillway_cache *cache, const struct demand 
     uint32_t hit = plugin_policy_look_up(cache, demand->units + first, wanted);
     cache->admitted = cache->evicted = 0;
     if (cache->instance != NULL && !cache->broken) {
-        const char *outer = plugin_enter(cache->name);
         cache->api->access(cache->instance, &demanded, &answer);
-        plugin_leave(outer);
         check_answer(cache, &answer, wanted, hit);
     }
     outcome->hit += cache->broken ? 0 : answer.hit;
@@ -180,9 +178,7 @@ void plugin_destroy(struct policy *policy)
         return;
     }
     if (cache->instance != NULL) {
-        const char *outer = plugin_enter(cache->name);
         cache->api->destroy(cache->instance);
-        plugin_leave(outer);
     }
     free(cache->held);
     free(cache->wanted_at);
@@ -208,9 +204,7 @@ static bool create_instance(struct spillway_cache *cache, const double *values,
     if (env->capacity == 0) {
         return true;
     }
-    const char *outer = plugin_enter(cache->name);
     cache->instance = cache->api->create(&given, reason);
-    plugin_leave(outer);
     reason[sizeof reason - 1] = '\0';
     return cache->instance != NULL ||
            (error_set(why, NULL, 0, "policy '%s' cannot create a cache of %u blocks", cache->name,

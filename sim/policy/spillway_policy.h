@@ -42,8 +42,8 @@
  * belongs to Spillway and is valid until the call returns; copy what you need.
  *
  * Failure. `create` may refuse. `access` cannot fail: allocate in `create`. A plug-in runs in
- * Spillway's process: if it crashes, Spillway crashes with it and names it, and exit() ends it with
- * an error. Results that are stored by then stay whole.
+ * Spillway's process and is not watched: if it crashes or calls exit(), Spillway ends with it, and the
+ * shell says how. Results that are stored by then stay whole.
  *
  * SPILLWAY_POLICY_ABI changes whenever a struct below does. A plug-in with another number is
  * refused; rebuild it with the header of the program that loads it.

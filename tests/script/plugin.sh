@@ -133,29 +133,16 @@ evicted_out_of_range|evicts block 4294967295|s/evict(answer->cache, .*/evict(ans
 above_capacity|in a cache of|s/answer->evict(.*//
 reuse|without comparing queries|s/answer->lookups =/answer->reused =/
 lookups|looks up 4294967295|s/answer->lookups = .*/answer->lookups = NONE;/
-exit_in_a_constructor|ended the program|$a __attribute__((constructor)) static void begin(void) { exit(0); }
-exit_in_create|ended the program|s/(void)reason;.*/exit(0);/
-exit_in_access|ended the program|s/answer->hit++;/exit(0);/
-exit_in_destroy|ended the program|s/free(cache);/exit(0);/
 END
 build 's/answer->hit++/answer->hit += cache->now > 60 ? 2 : 1/'
 refused hits_that_cannot_be_are_found_in_a_simulation 'hits' simulate plugin:./bad.so --set trace=smollm2-135m
 
-# The message names the plug-in, and the exit status is still that of the signal.
-crashes() { # CLAIM SIGNAL SCRIPT
-    local output status=0
-    build "$3"
-    output=$(curve 2>&1 >/dev/null) || status=$?
-    [ $status -eq $((128 + $(kill -l "$2"))) ] && [[ $output == *"spillway: plugin:./bad.so crashed: SIG$2"* ]] &&
-        status=0 || status=1
-    [ $status -eq 0 ] || sed 's/^/# /' <<<"$output"
-    check "$1" $status
-}
-crashes a_crash_in_a_constructor_is_named SEGV \
-    '$a __attribute__((constructor)) static void begin(void) { *(volatile int *)0 = 1; }'
-crashes a_crash_in_create_is_named ABRT 's/(void)reason;.*/abort();/'
-crashes a_crash_in_access_is_named SEGV 's/answer->hit++;/*(volatile int *)0 = 1;/'
-crashes a_crash_in_destroy_is_named SEGV 's|free(cache);|*(volatile int *)0 = 1;|'
+# Nobody watches it: the shell says how the program ended.
+build 's/answer->hit++;/*(volatile int *)0 = 1;/'
+status=0
+curve >/dev/null 2>&1 || status=$?
+[ $status -eq $((128 + $(kill -l SEGV))) ] && s=0 || s=1
+check a_plugin_that_crashes_is_a_crash $s
 
 echo "1..$number"
 exit $((failures > 0))

@@ -3,7 +3,6 @@
 #include "core/array.h"
 #include "core/name.h"
 #include "cli/frame/arguments.h"
-#include "cli/frame/foreign.h"
 #include "cli/frame/help.h"
 #include "cli/frame/message.h"
 #include "cli/frame/output.h"
@@ -212,13 +211,11 @@ int program_run(const struct program *program, int argc, char *const *argv)
     struct error why, unwritten;
     signal(SIGPIPE, SIG_IGN); /* a closed pipe makes the write fail, see reader_is_gone() */
     signal(SIGXFSZ, SIG_IGN); /* and so does a file at its size limit */
-    foreign_watch();
     occupy_closed_streams();
     visible_streams();
     keep_freed_memory();
     find_json(argc, argv);
     bool ok = run_words(program, argc, argv, &why);
-    foreign_end();
     if (!output_flush(stdout, "standard output", &unwritten) && ok) {
         why = unwritten;
         ok = false;
