@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Leave one family out: what recordings of other models say about a model, and what 32 steps add.
 
-    traces/families.py [PROGRAM]      prints the tables of README.md, as Markdown (a minute)
+    traces/families.py [PROGRAM]      prints the tables of docs/bands.md, as Markdown (a minute)
 
 Only the shipped recordings are read: three families on the policy manual, the same on source code.
 

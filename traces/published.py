@@ -6,7 +6,7 @@ random steps) found numbers with which LRU and FIFO, with caches of 10 and 30 % 
 reach the hit ratios of papers. The concentration of attention follows the spread of kept entries in
 HGCA. Queries change as much a step as a recording's do, but between heads from hardly to twice as
 much: CLO's cache with resident heads at 32K to 128K tokens (0.53, 1.09, 2.62 GiB) wants as many
-that hardly change as a mean leaves. All other properties, above all the distribution of mass, are only plausible. README.md says
+that hardly change as a mean leaves. All other properties, above all the distribution of mass, are only plausible. docs/bands.md says
 how far each figure is met.
 
     published.py >llama-3-8b-like.yaml

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The honesty study: the difference of twins from recordings that their fit saw, and from others.
 #
-#   traces/study.sh [FOLDER]     the table of README.md, as Markdown; misses in bold
+#   traces/study.sh [FOLDER]     the table of docs/bands.md, as Markdown; misses in bold
 #
 # Recordings are kept in FOLDER (default build/study) and made where they are missing, a quarter of an
 # hour on 2 cores: SmolLM2-135M at 1920, 3840 and 7680 tokens of the Debian Policy Manual, and at 3840

@@ -1,4 +1,4 @@
-"""Do bands hold on texts that no row knows? Prints the tables of README.md.
+"""Do bands hold on texts that no row knows? Prints the tables of docs/bands.md.
 
     traces/twins.sh held [FOLDER]
 

@@ -2,7 +2,7 @@
 # What traces/twin_bands.py learns its bands from, and whether they hold.
 #
 #   traces/twins.sh rows [FOLDER]     writes traces/twins.json to standard output
-#   traces/twins.sh held [FOLDER]     prints the tables of README.md: bands against texts left out
+#   traces/twins.sh held [FOLDER]     prints the tables of docs/bands.md: bands against texts left out
 #
 # For each family, a profile is fitted to its shipped recording of the policy manual, and recordings
 # of other texts and contexts are compared with its twin. They are kept in FOLDER (default

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Measure how retrievals err, for sim/decode/plan/retrieval_errors.def and traces/README.md: for each
+# Measure how retrievals err, for sim/decode/plan/retrieval_errors.def and docs/retrieval.md: for each
 # family, on texts that no code was learned from.
 #
 #   traces/capture/retrieval.sh [OPTION ...]     options of measure_retrieval.py, such as

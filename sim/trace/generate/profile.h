@@ -42,7 +42,7 @@
  * context no longer changes. A steeper fall farther out than the recording is long is missing from
  * its profile. The share of anchors is of all units, as delimiters are a share of all tokens.
  * Neighbourhoods are shares of the context, too: recordings of one text at 1920 to 7680 tokens are
- * more alike at equal shares than at equal numbers of tokens (traces/README.md).
+ * more alike at equal shares than at equal numbers of tokens (docs/bands.md).
  *
  * The heads of a target model take parameters as a replay takes rows of a recording
  * (traces/FORMAT.md): target layer l reads source layer floor(l * L' / L), and so on. But each

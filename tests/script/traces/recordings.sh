@@ -1,5 +1,5 @@
 #!/bin/bash
-# The shipped recordings: they are those of the table in traces/README.md, and every system runs on them.
+# The shipped recordings: they are those of traces/SHA256SUMS and of the page, and every system runs on them.
 set -u
 cd "$(dirname "$0")/../../.."
 program=$(realpath "${PROGRAM:-build/spillway}")
@@ -9,21 +9,13 @@ trap 'rm -rf "$scratch"' EXIT
 exec 2>"$scratch/said"
 families=(smollm2-135m qwen2.5-coder-0.5b gemma-3-270m)
 
-# Size, hash and name of each recording: by the table, and as they are.
-listed() {
-    sed -nE 's/^\| `([^`]+)` \|.* \| ([0-9 ]+) \| `([0-9a-f]{64})` \|$/\2 \3 \1.swt/p' traces/README.md |
-        while read -r line; do
-            name=${line##* } rest=${line% *}
-            bytes=${rest% *} hash=${rest##* }
-            echo "${bytes// /} $hash $name"
-        done | sort
+# The names in SHA256SUMS and in the table of traces/README.md are those of the files, and the hashes hold.
+hashes_are_true() {
+    (cd traces && sha256sum --check --strict --quiet SHA256SUMS && diff <(ls -- *.swt) <(sed -n 's/^[0-9a-f]*  //p' SHA256SUMS)) >&2
 }
-shipped() {
-    (cd traces && for file in *.swt; do
-        echo "$(stat -c %s "$file") $(sha256sum <"$file" | cut -d' ' -f1) $file"
-    done) | sort
+table_is_whole() {
+    diff <(basename -s .swt traces/*.swt | sort) <(sed -nE 's/^\| `([^`]+)` \|.* × .*/\1/p' traces/README.md | sort) >&2
 }
-table_is_true() { diff <(listed) <(shipped) >&2; }
 
 all_are_whole() {
     for file in traces/*.swt; do
@@ -54,8 +46,9 @@ widest_and_coldest_run() { # 25 % of this context; queries; a cache of 30 %
 }
 longs_run() { systems smollm2-135m-return,qwen2.5-coder-0.5b-long,gemma-3-270m-long h2o,retroinfer; }
 
-echo 1..6
-check 'the table of traces/README.md has each recording, its size and hash' table_is_true
+echo 1..7
+check 'traces/SHA256SUMS has each recording and its hash' hashes_are_true
+check 'the table of traces/README.md has each recording' table_is_whole
 check 'each recording is whole' all_are_whole
 check 'all traces together take at most 40 MB' fit_into_40_mb
 check 'every system runs on Gemma' every_system_runs
