@@ -148,7 +148,7 @@ class Checker:
             return f"{named}/s is named as a rate that misses, and meets the limits"
         return None
 
-    def check_hire(self, question, row):
+    def check_fleet(self, question, row):
         """A number of servers: it holds, and nothing cheaper does."""
         runs = self.simulate(row["scenario"])
         if not runs or self.misses(runs[0], question.limits):
@@ -176,7 +176,7 @@ class Checker:
         if not answered or done.returncode not in (0, 1) or (done.returncode == 0) != bool(advised):
             wrong = "status %d: %s" % (done.returncode, done.stderr.strip())
         elif advised:
-            wrong = (self.check_rate if question.rate is None else self.check_hire)(
+            wrong = (self.check_rate if question.rate is None else self.check_fleet)(
                 question, advised[0])
         else:
             wrong = self.check_forms(question, lambda price: question.gpus)

@@ -1,6 +1,6 @@
 /* Prices of machines: any text is read or refused with a message, and what passes has prices that
  * its machines then have. */
-#include "study/plan/prices.h"
+#include "study/plan/candidates.h"
 
 #include <assert.h>
 #include <stdint.h>

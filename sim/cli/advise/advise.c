@@ -10,7 +10,7 @@
 #include "cli/frame/question.h"
 #include "cli/frame/scenario_options.h"
 #include "cli/plan/deployment_folder.h"
-#include "study/plan/prices.h"
+#include "study/plan/candidates.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,15 +94,15 @@ const struct command_option advise_options[] = {
 /* ---- the scenario ---- */
 
 /* Is a rate asked about, rather than what one machine holds? */
-static bool is_hire(const struct arguments *arguments)
+static bool is_fleet(const struct arguments *arguments)
 {
     return arguments_given(arguments, ADVISE_RATE);
 }
 
 /* Several machines, and several types of weights, need a rate. */
-static bool check_hire(const struct arguments *arguments, const char *machines, struct error *why)
+static bool check_fleet(const struct arguments *arguments, const char *machines, struct error *why)
 {
-    if (is_hire(arguments)) {
+    if (is_fleet(arguments)) {
         return advise_rate_check(arguments, why);
     }
     if (strchr(machines, ',') != NULL) {
@@ -205,7 +205,7 @@ static bool check_chosen(const struct arguments *arguments, const struct scenari
                          struct error *why)
 {
     static const char *const chosen = "'advise' chooses it";
-    bool shares = arguments_given(arguments, ADVISE_GPUS) || is_hire(arguments);
+    bool shares = arguments_given(arguments, ADVISE_GPUS) || is_fleet(arguments);
     const struct node *timed = node_stated(scenario->root, "timed");
     bool untimed = timed != NULL && timed->text != NULL && strcmp(timed->text, "yes") != 0;
     const struct {
@@ -243,7 +243,7 @@ static bool lay_price(const struct arguments *arguments, struct scenario *scenar
     uint32_t operands;
     const char *typed = arguments_operands(arguments, &operands)[1];
     const char *prices = arguments_text(arguments, ADVISE_PRICE);
-    if (is_hire(arguments) || prices == NULL) {
+    if (is_fleet(arguments) || prices == NULL) {
         return true;
     }
     if (!named_canonical(&named_machine, typed, canonical)) {
@@ -280,10 +280,10 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
     with.candidates.allow_paper = arguments_given(arguments, ADVISE_PAPER);
     uint32_t operands;
     const char *const *names = arguments_operands(arguments, &operands);
-    bool good = check_order(names, why) && check_hire(arguments, names[1], why) &&
+    bool good = check_order(names, why) && check_fleet(arguments, names[1], why) &&
                 load_scenario(arguments, scenario, why);
     bool requests = good && (scenario_serves(scenario) || arguments_given(arguments, ADVISE_TTFT) ||
-                             is_hire(arguments));
+                             is_fleet(arguments));
     good = good && check_written(arguments, why) && check_chosen(arguments, scenario, why) &&
            advise_read_limits(arguments, requests, &with, why) &&
            question_jobs(arguments, &question.jobs, why) && lay_price(arguments, scenario, why) &&
@@ -293,7 +293,7 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
     with.store = question.store;
     with.jobs = question.jobs;
     good = good &&
-           (is_hire(arguments) ? advise_at_rate : advise_machine)(arguments, scenario, &with, why);
+           (is_fleet(arguments) ? advise_at_rate : advise_machine)(arguments, scenario, &with, why);
     question_end(&question);
     return good;
 }

@@ -1,12 +1,12 @@
 /* The answer of `advise`: a verdict (tables/verdicts.def), and the rows that were weighed. About a
- * machine: advise_verdict.c, advise_sure.c, advise_rows.c; about a rate: advise_hire.c,
- * advise_hire_rows.c. Functions
+ * machine: advise_verdict.c, advise_sure.c, advise_rows.c; about a rate: advise_fleet.c,
+ * advise_fleet_rows.c. Functions
  * that fill a frame take NULL for one that could not be made, as in tables/frame.h. */
 #pragma once
 
 #include "tables/frame.h"
 #include "study/advise/advice.h"
-#include "study/advise/hire.h"
+#include "study/advise/fleet_size.h"
 
 enum { ADVISE_WORDS = 256 };
 
@@ -25,11 +25,11 @@ enum advise_verdict {
 struct frame *advise_rows(const struct advice *advice, bool for_people, struct error *why);
 struct frame *advise_verdict(const struct advice *advice, const char *model, struct frame *rows,
                              const struct run_context *runs, struct error *why);
-struct frame *hire_rows(const struct hire *hire, bool for_people, struct error *why);
-struct frame *hire_verdict(const struct hire *hire, const char *model, struct frame *rows,
-                           struct error *why);
+struct frame *fleet_rows(const struct fleet_size *fleet, bool for_people, struct error *why);
+struct frame *fleet_verdict(const struct fleet_size *fleet, const char *model, struct frame *rows,
+                            struct error *why);
 
-/* ---- lines below the table: advise_rows.c and hire_rows.c ---- */
+/* ---- lines below the table: advise_rows.c and fleet_rows.c ---- */
 
 /* Ways to share a mixture of experts between GPUs that are not tried, if it is shared at all; and of
  * the model of any scenario, by `gpus`, with the option that they exclude. */
@@ -41,7 +41,7 @@ void advise_print_unshared(const struct scenario *scenario, uint32_t gpus, const
 void advise_print_alike(const struct advice *advice, FILE *out);
 
 /* Forms that the table does not show, by their reason, and how much was run to know it. */
-void hire_print_rest(const struct hire *hire, FILE *out);
+void fleet_print_rest(const struct fleet_size *fleet, FILE *out);
 
 /* ---- parts of both ---- */
 
@@ -89,9 +89,9 @@ const char *advise_form(const struct advice_form *form, char text[ADVISE_WORDS])
 
 /* Dollars of all servers an hour; and at the rate that was asked for a request, and a million output
  * tokens. NaN without a price, or if none holds the rate. */
-double hire_hour_cost(const struct hire_form *form);
-double hire_request_cost(const struct hire *hire, const struct hire_form *form);
-double hire_tokens_cost(const struct hire *hire, const struct hire_form *form);
+double fleet_hour_cost(const struct fleet_form *form);
+double fleet_request_cost(const struct fleet_size *fleet, const struct fleet_form *form);
+double fleet_tokens_cost(const struct fleet_size *fleet, const struct fleet_form *form);
 
 /* ---- of an advice ---- */
 

@@ -7,7 +7,7 @@
 #include "cli/frame/output.h"
 #include "cli/frame/progress.h"
 #include "cli/runs/runs_notes.h"
-#include "study/advise/advice_search.h"
+#include "study/advise/advice.h"
 
 #include <stdio.h>
 
@@ -15,7 +15,7 @@
 bool advise_rate_check(const struct arguments *arguments, struct error *why)
 {
     static const char *const systems =
-        "only systems that lose nothing and can be started are hired";
+        "only systems that lose nothing and can be started are candidates";
     static const struct {
         int option;
         const char *expect;
@@ -32,7 +32,7 @@ bool advise_rate_check(const struct arguments *arguments, struct error *why)
     return true;
 }
 
-static void show_hire(double share, const char *what, void *context)
+static void show_fleet(double share, const char *what, void *context)
 {
     char left[PROGRESS_LEFT];
     (void)context;
@@ -54,16 +54,16 @@ static bool read_rate(const struct arguments *arguments, double *out, struct err
 }
 
 /* What the figures of the shown forms rest on, as below every table. */
-static bool print_notes(const struct hire *hire, bool reasons, struct error *why)
+static bool print_notes(const struct fleet_size *fleet, bool reasons, struct error *why)
 {
     struct runs_notes *notes = runs_notes_create(why);
-    for (uint32_t i = 0; notes != NULL && i < hire->count; i++) {
-        if (hire->forms[i].servers > 0) {
-            runs_notes_add(notes, hire_holds(&hire->forms[i]));
+    for (uint32_t i = 0; notes != NULL && i < fleet->count; i++) {
+        if (fleet->forms[i].servers > 0) {
+            runs_notes_add(notes, fleet_holds(&fleet->forms[i]));
         }
     }
     bool good = notes != NULL;
-    if (good && hire->best != HIRE_NONE) {
+    if (good && fleet->best != FLEET_NONE) {
         runs_notes_print_below(notes, reasons, stdout);
     }
     runs_notes_destroy(notes);
@@ -71,11 +71,11 @@ static bool print_notes(const struct hire *hire, bool reasons, struct error *why
 }
 
 /* Forms with tiers below host memory would make the search twice as long. */
-static void print_unweighed(const struct hire *hire)
+static void print_unweighed(const struct fleet_size *fleet)
 {
     bool has_lower = false;
-    for (uint32_t i = 0; i < hire->count; i++) {
-        has_lower = has_lower || hire->forms[i].has_lower;
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        has_lower = has_lower || fleet->forms[i].has_lower;
     }
     if (has_lower) {
         table_line(
@@ -85,21 +85,21 @@ static void print_unweighed(const struct hire *hire)
     }
 }
 
-static bool print_hire(const struct arguments *arguments, const struct hire *hire,
-                       const struct frame *verdict, const struct frame *rows, struct error *why)
+static bool print_fleet(const struct arguments *arguments, const struct fleet_size *fleet,
+                        const struct frame *verdict, const struct frame *rows, struct error *why)
 {
     if (!verdict_print(verdict, stdout, why) || !frame_print(rows, NULL, stdout, why)) {
         return false;
     }
-    hire_print_rest(hire, stdout);
-    print_unweighed(hire);
-    if (hire->best != HIRE_NONE) {
-        const struct hire_form *best = &hire->forms[hire->best];
+    fleet_print_rest(fleet, stdout);
+    print_unweighed(fleet);
+    if (fleet->best != FLEET_NONE) {
+        const struct fleet_form *best = &fleet->forms[fleet->best];
         advise_print_unshared(&best->scenario, best->gpus, "--rate", stdout);
     }
-    advise_print_made(arguments, &hire->candidates[0].scenario, stdout);
-    bool good = print_notes(hire, arguments_given(arguments, ADVISE_WHY), why);
-    if (good && hire->interrupted) {
+    advise_print_made(arguments, &fleet->candidates[0].scenario, stdout);
+    bool good = print_notes(fleet, arguments_given(arguments, ADVISE_WHY), why);
+    if (good && fleet->interrupted) {
         table_line("note: ", "interrupted: this is the best so far, and others may be cheaper",
                    stdout);
     }
@@ -107,17 +107,17 @@ static bool print_hire(const struct arguments *arguments, const struct hire *hir
 }
 
 /* The files that start what is advised. */
-static bool deploy_hire(const struct arguments *arguments, const struct hire *hire,
-                        struct error *why)
+static bool deploy_fleet(const struct arguments *arguments, const struct fleet_size *fleet,
+                         struct error *why)
 {
     const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
     struct scenario scenario;
-    if (folder == NULL || hire->best == HIRE_NONE) {
+    if (folder == NULL || fleet->best == FLEET_NONE) {
         return true;
     }
-    const struct hire_form *best = &hire->forms[hire->best];
-    bool good = hire_scenario(hire, best, best->servers, &scenario, why) &&
-                deployment_write(&(struct deployment){&scenario, hire_holds(best), best->servers},
+    const struct fleet_form *best = &fleet->forms[fleet->best];
+    bool good = fleet_scenario(fleet, best, best->servers, &scenario, why) &&
+                deployment_write(&(struct deployment){&scenario, fleet_holds(best), best->servers},
                                  folder, why);
     scenario_release(&scenario);
     return good;
@@ -125,28 +125,28 @@ static bool deploy_hire(const struct arguments *arguments, const struct hire *hi
 
 /* What was found before an interruption is shown, if that is anything, and the command fails all
  * the same. */
-static bool answer_hire(const struct arguments *arguments, const struct hire *hire,
-                        struct store *store, struct error *why)
+static bool answer_fleet(const struct arguments *arguments, const struct fleet_size *fleet,
+                         struct store *store, struct error *why)
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
     bool json = arguments_given(arguments, ADVISE_JSON);
-    if (!json && hire->interrupted && hire->best == HIRE_NONE) {
+    if (!json && fleet->interrupted && fleet->best == FLEET_NONE) {
         return true;
     }
     const struct result *best =
-        hire->best != HIRE_NONE ? hire_holds(&hire->forms[hire->best]) : NULL;
-    struct frame *rows = hire_rows(hire, !json, why);
-    struct frame *verdict = rows != NULL ? hire_verdict(hire, model, rows, why) : NULL;
+        fleet->best != FLEET_NONE ? fleet_holds(&fleet->forms[fleet->best]) : NULL;
+    struct frame *rows = fleet_rows(fleet, !json, why);
+    struct frame *verdict = rows != NULL ? fleet_verdict(fleet, model, rows, why) : NULL;
     bool good =
         verdict != NULL &&
         (json ? verdict_print_json(verdict, stdout, why) && frame_print_json(rows, stdout, why)
-              : print_hire(arguments, hire, verdict, rows, why)) &&
+              : print_fleet(arguments, fleet, verdict, rows, why)) &&
         output_flush(stdout, "standard output", why) &&
-        advise_page(arguments, store, best, &hire->targets, verdict, why) &&
-        deploy_hire(arguments, hire, why);
+        advise_page(arguments, store, best, &fleet->targets, verdict, why) &&
+        deploy_fleet(arguments, fleet, why);
     frame_destroy(verdict);
-    return good && (hire->interrupted || hire->best != HIRE_NONE ||
+    return good && (fleet->interrupted || fleet->best != FLEET_NONE ||
                     error_unmet(why, "no form holds the rate within the limits"));
 }
 
@@ -154,25 +154,25 @@ bool advise_at_rate(const struct arguments *arguments, const struct scenario *sc
                     struct advice_options *with, struct error *why)
 {
     uint32_t operands;
-    struct hire_options options = {.targets = with->targets,
-                                   .machines = arguments_operands(arguments, &operands)[1],
-                                   .prices = arguments_text(arguments, ADVISE_PRICE),
-                                   .weights = arguments_text(arguments, ADVISE_WEIGHTS),
-                                   .most_gpus = with->gpus,
-                                   .store = with->store,
-                                   .jobs = with->jobs,
-                                   .runs = with->runs,
-                                   .on_progress = show_hire};
-    struct hire hire;
+    struct fleet_options options = {.targets = with->targets,
+                                    .machines = arguments_operands(arguments, &operands)[1],
+                                    .prices = arguments_text(arguments, ADVISE_PRICE),
+                                    .weights = arguments_text(arguments, ADVISE_WEIGHTS),
+                                    .most_gpus = with->gpus,
+                                    .store = with->store,
+                                    .jobs = with->jobs,
+                                    .runs = with->runs,
+                                    .on_progress = show_fleet};
+    struct fleet_size fleet;
     bool interrupted = false;
     if (!read_rate(arguments, &options.rate, why) ||
         !advice_add_targets(true, &options.targets, why)) {
         return false;
     }
-    bool good = hire_run(scenario, &options, &hire, &interrupted, why);
+    bool good = fleet_size_run(scenario, &options, &fleet, &interrupted, why);
     progress_clear();
-    good = good && answer_hire(arguments, &hire, with->store, why);
+    good = good && answer_fleet(arguments, &fleet, with->store, why);
     good = progress_end(good, interrupted, "the search had ended", why);
-    hire_release(&hire);
+    fleet_size_release(&fleet);
     return good;
 }

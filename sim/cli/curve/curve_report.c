@@ -1,7 +1,7 @@
 #include "cli/curve/curve_report.h"
 
 #include "core/text.h"
-#include "study/whatif/knee.h"
+#include "study/whatif/whatif.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 #include "cli/frame/drawn.h"
 
-#include "study/sweep/interval.h"
 #include "study/sweep/replication.h"
 
 #include <inttypes.h>

@@ -10,7 +10,7 @@
 #include "cli/frame/question.h"
 #include "cli/plan/plan_report.h"
 #include "cli/frame/scenario_options.h"
-#include "study/plan/best.h"
+#include "study/plan/target.h"
 #include "study/plan/planning.h"
 
 #include <string.h>

@@ -2,8 +2,7 @@
 
 #include "core/text.h"
 #include "cli/plan/violation.h"
-#include "study/plan/best.h"
-#include "study/plan/reachable.h"
+#include "study/plan/target.h"
 #include "study/plan/winner.h"
 
 #include <stdio.h>

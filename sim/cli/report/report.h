@@ -42,7 +42,7 @@ bool report_write_pictures(const struct report *report, struct error *why);
 bool report_write_answered(const struct report *report, struct error *why);
 
 /* Replications: a row for each run, with the mean of its draws, its 95 % interval
- * (study/sweep/interval.h), and the range of nine in ten draws. */
+ * (study/sweep/replication.h), and the range of nine in ten draws. */
 bool report_write_draws(const struct report *report, struct error *why);
 
 /* Write how to reproduce the figures: scenarios and commands. */

@@ -2,7 +2,7 @@
 #include "cli/report/report.h"
 
 #include "cli/frame/html.h"
-#include "study/sweep/interval.h"
+#include "study/sweep/replication.h"
 
 #include <stdlib.h>
 #include <string.h>

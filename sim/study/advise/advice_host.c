@@ -1,7 +1,7 @@
 #include "study/advise/advice_host.h"
 
 #include "core/node.h"
-#include "study/advise/advice_search.h"
+#include "study/advise/advice.h"
 #include "study/plan/host_room.h"
 #include "study/sweep/sweep.h"
 

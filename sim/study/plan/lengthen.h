@@ -7,7 +7,7 @@
 #include "predict/scenario/scenario.h"
 
 /* Each search has at least half as many requests again as its answer needs. A rate that needs more
- * than LENGTHEN_MOST is left with its note; a hire serves as many as that. */
+ * than LENGTHEN_MOST is left with its note; a fleet serves as many as that. */
 enum { LENGTHEN_MOST = 100000 };
 
 /* While the first sessions go on and the last ones end, fewer requests come than were asked for. So

@@ -16,7 +16,7 @@
 #include "store/store.h"
 #include "study/plan/candidates.h"
 #include "study/plan/grid.h"
-#include "study/plan/rough.h"
+#include "study/plan/planning_probe.h"
 #include "study/plan/target.h"
 #include "study/whatif/axis.h"
 

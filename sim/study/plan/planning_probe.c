@@ -7,20 +7,21 @@
  *
  * Only for targets that a higher rate is further from, such as times.
  */
-#include "study/plan/planning_parts.h"
 
-#include "core/array.h"
-#include "core/node.h"
-#include "predict/server/serving_load.h"
-#include "study/plan/lengthen.h"
-#include "study/plan/rough.h"
-#include "study/sweep/tries.h"
+#include "study/plan/planning_probe.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/array.h"
+#include "core/node.h"
+#include "predict/server/serving_load.h"
+#include "study/plan/lengthen.h"
+#include "study/plan/planning_parts.h"
+#include "study/sweep/sweep.h"
 
 /* Requests of the first try at most. Sessions overlap only once there are many. */
 enum { MOST = 1000, LEAST_SESSIONS = 2500 };
@@ -284,4 +285,21 @@ bool planning_probe(struct planning *planning, const struct scenario *scenario,
            (*interrupted || planning_scout_follow(&scouting, why));
     free(scouting.tries);
     return good;
+}
+
+/* A run that is an answer must last longer (serving_lasting()). */
+enum { TIMES = 3 };
+
+void rough_read(const struct result *at_once, struct rough *out)
+{
+    double taken =
+        result_number(at_once, COLUMN(e2e_ms)) - result_number(at_once, COLUMN(queue_ms));
+    double most = result_ok(at_once) ? result_number(at_once, COLUMN(requests_out_per_s)) : 0;
+    *out = (struct rough){.most = most, .held = most > 0 ? most * taken / 1e3 : 0};
+}
+
+uint64_t rough_requests(const struct rough *rough, double rate, uint64_t least, uint64_t there)
+{
+    double wanted = fmax(TIMES * rough->held * fmin(rate / rough->most, 1), (double)least);
+    return wanted < (double)there ? (uint64_t)wanted : there;
 }

@@ -1,15 +1,16 @@
 /* Values and bounds are in the unit of the column. */
+
 #include "study/plan/target.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "core/name.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "predict/result/band.h"
 #include "predict/server/serving_load.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #define OPTION "--target"
 
@@ -347,4 +348,26 @@ void targets_open(const struct targets *targets, const struct result *result, st
             out->all[out->count++] = targets->all[i];
         }
     }
+}
+
+/* Columns whose figures can be the best, the most or the least of something. */
+static const char *best_name(size_t index)
+{
+    for (uint32_t i = 0; i < column_count; i++) {
+        if (column_rows[i]->best != BEST_NONE && index-- == 0) {
+            return column_rows[i]->name;
+        }
+    }
+    return NULL;
+}
+
+const struct column *best_read(const char *key, const char *option, struct error *why)
+{
+    return name_find(key, best_name, "figure", option, 0, why) >= 0 ? column_find(key) : NULL;
+}
+
+double best_merit(const struct column *column, const struct result *result)
+{
+    double number = result_ok(result) ? result_number(result, column) : NAN;
+    return column->best == BEST_LEAST ? -number : number;
 }

@@ -1,13 +1,12 @@
 #include "study/plan/tradeoff.h"
 
-#include "core/array.h"
-#include "predict/server/serving_load.h"
-#include "study/plan/pareto.h"
-#include "study/whatif/planned.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/array.h"
+#include "predict/server/serving_load.h"
+#include "study/whatif/planned.h"
 
 /* Values per axis. Fewer than for a study of one system, because there are two axes and many
  * systems. */
@@ -214,4 +213,28 @@ void tradeoff_release(struct tradeoff *tradeoff)
     free(tradeoff->pareto);
     candidates_destroy(tradeoff->candidates, tradeoff->count);
     *tradeoff = (struct tradeoff){.count = 0};
+}
+
+/* Compares every pair of points: a study has hundreds, and each took milliseconds to simulate. */
+
+static bool beats(const struct pareto_point *a, const struct pareto_point *b)
+{
+    bool better = false;
+    for (int i = 0; i < PARETO_FIGURES; i++) {
+        if (a->figures[i] < b->figures[i]) {
+            return false;
+        }
+        better = better || a->figures[i] > b->figures[i];
+    }
+    return better;
+}
+
+void pareto_front(const struct pareto_point *points, uint32_t count, bool *on_front)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        on_front[i] = true;
+        for (uint32_t j = 0; j < count && on_front[i]; j++) {
+            on_front[i] = !beats(&points[j], &points[i]);
+        }
+    }
 }

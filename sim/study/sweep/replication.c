@@ -1,18 +1,20 @@
 #include "study/sweep/replication.h"
 
-#include "core/array.h"
-#include "core/parallel.h"
-#include "machine/spread.h"
-#include "predict/scenario/resolve_trace.h"
-#include "predict/answer.h"
-#include "study/sweep/interval.h"
-
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+
+#include "core/array.h"
+#include "core/parallel.h"
+#include "machine/spread.h"
+#include "predict/answer.h"
+#include "predict/scenario/resolve_trace.h"
 
 /* Precision is checked after this many draws, and again after every so many more. */
 enum { JUDGED_FIRST = 20, JUDGED_EVERY = 10 };
@@ -280,4 +282,35 @@ bool replication_run(const struct point *point, const struct replication_options
         result_release(result);
     }
     return good;
+}
+
+/* The quantiles 2.5 % and 97.5 % enclose 95 %. */
+static const double upper_quantile = 0.975;
+
+struct interval interval_mean(const double *values, size_t stride, uint32_t count)
+{
+    struct interval interval = {.mean = gsl_stats_mean(values, stride, count)};
+    interval.deviation = gsl_stats_sd_m(values, stride, count, interval.mean);
+    interval.half =
+        gsl_cdf_tdist_Pinv(upper_quantile, count - 1) * interval.deviation / sqrt(count);
+    return interval;
+}
+
+bool interval_of(const double *values, size_t stride, uint32_t count, struct interval *out,
+                 struct error *why)
+{
+    double *sorted = array_zeroed(count, sizeof *sorted, why);
+    if (sorted == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        sorted[i] = values[i * stride];
+    }
+    gsl_sort(sorted, 1, count);
+    *out = interval_mean(values, stride, count);
+    out->p5 = gsl_stats_quantile_from_sorted_data(sorted, 1, count, 0.05);
+    out->median = gsl_stats_median_from_sorted_data(sorted, 1, count);
+    out->p95 = gsl_stats_quantile_from_sorted_data(sorted, 1, count, 0.95);
+    free(sorted);
+    return true;
 }

@@ -13,7 +13,7 @@
  * reduction). Figures are drawn independently of each other. Replication 0 is a draw like any
  * other; the run itself has no draws.
  *
- * If a precision is asked for, drawing stops once the interval of the mean (study/sweep/interval.h)
+ * If a precision is asked for, drawing stops once the interval of the mean (study/sweep/replication.h)
  * is narrow enough. This is checked after fixed numbers of draws, in their order, so any number of
  * threads stops at the same draw. The rule is asymptotically consistent (Chow and Robbins, "On the
  * Asymptotic Theory of Fixed-Width Sequential Confidence Intervals", Ann. Math. Stat. 36, 1965). A
@@ -21,8 +21,12 @@
  */
 #pragma once
 
-#include "predict/result/result.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
 #include "predict/decode/context.h"
+#include "predict/result/result.h"
 #include "predict/scenario/point.h"
 
 enum { REPLICATIONS_LEAST = 2, REPLICATIONS_MOST = 100000 };
@@ -53,3 +57,23 @@ uint32_t replication_enough(const struct replication_options *options, const str
  * many. Fails when stopped. */
 bool replication_run(const struct point *point, const struct replication_options *options,
                      const struct run_context *context, struct result *result, struct error *why);
+
+/* The mean of a few draws of a figure, its confidence interval, and the spread of the draws.
+ *
+ * The interval of the mean is Student's ("The Probable Error of a Mean", Biometrika 6, 1908): the
+ * mean of n independent draws lies within t(n - 1) · deviation / √n of the true mean in 95 of 100
+ * cases. The interval narrows as draws are added; the range from p5 to p95 does not.
+ */
+
+struct interval {
+    double mean, deviation; /* of a draw, from n - 1 */
+    double half;            /* half-width of the 95 % interval of the mean */
+    double p5, median, p95; /* of draws, linear between neighbours; interval_mean() omits them */
+};
+
+/* Mean, deviation and half-width of `count` values (at least 2), `stride` doubles apart. */
+struct interval interval_mean(const double *values, size_t stride, uint32_t count);
+
+/* The same with the quantiles. Fails only if memory runs out. */
+bool interval_of(const double *values, size_t stride, uint32_t count, struct interval *out,
+                 struct error *why);

@@ -18,17 +18,8 @@
  * The points [delivered, issued) fit into the ring, so a slow point holds up a bounded number of
  * finished ones. The calling thread wakes ten times a second to look at the stop flag.
  */
-#include "study/sweep/sweep.h"
 
-#include "core/array.h"
-#include "decode/replay/meter.h"
-#include "core/parallel.h"
-#include "predict/decode/outcome.h"
-#include "predict/decode/replays.h"
-#include "predict/decode/run.h"
-#include "predict/decode/shared.h"
-#include "predict/answer.h"
-#include "store/store_draws.h"
+#include "study/sweep/sweep.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -39,6 +30,16 @@
 #include <string.h>
 #include <sys/queue.h>
 #include <time.h>
+
+#include "core/array.h"
+#include "core/parallel.h"
+#include "decode/replay/meter.h"
+#include "predict/answer.h"
+#include "predict/decode/outcome.h"
+#include "predict/decode/replays.h"
+#include "predict/decode/run.h"
+#include "predict/decode/shared.h"
+#include "store/store_draws.h"
 
 /* A survey takes a millisecond and kilobytes per point, so points past MOST_SURVEYED are not
  * surveyed. A point that stays resolved takes some hundred kilobytes. */
@@ -503,4 +504,130 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
     free(sweep.kept);
     free(sweep.slots);
     return ok;
+}
+
+/* Which runs of a sweep failed, and what a command says of them. */
+
+bool sweep_has_point(const struct scenario *scenario, struct error *why)
+{
+    struct error unseen;
+    bool found = false;
+    for (uint32_t i = 0; i < scenario->points && !found; i++) {
+        struct point point;
+        found = scenario_point(scenario, i, &point, i == 0 ? why : &unseen);
+        if (found) {
+            point_release(&point);
+        }
+    }
+    return found;
+}
+
+void sweep_count(struct sweep_failures *failures, const struct result *result)
+{
+    failures->points++;
+    failures->unfit += result_out_of_memory(result);
+    if (result_failed(result) && failures->failed++ == 0) {
+        snprintf(failures->first, sizeof failures->first, "%s", result->message);
+        snprintf(failures->expected, sizeof failures->expected, "%s", result->expected);
+        snprintf(failures->nearest, sizeof failures->nearest, "%s", result->nearest);
+    }
+}
+
+bool sweep_all_ran(const struct sweep_failures *failures, struct error *why)
+{
+    if (failures->failed == 0) {
+        return true;
+    }
+    error_set(why, NULL, 0, "%u of %u runs failed%s: %s", failures->failed, failures->points,
+              failures->failed == 1 ? "" : ", the first", failures->first);
+    error_expect(why, "%s", failures->expected);
+    return error_nearest(why, failures->nearest);
+}
+
+bool sweep_any_fits(const struct sweep_failures *failures, struct error *why)
+{
+    return failures->unfit == 0 || failures->unfit < failures->points ||
+           error_unmet(why, "nothing fits in the machine's memory; the rows say what it needs");
+}
+
+bool sweep_check(const struct result *results, uint32_t count, struct error *why)
+{
+    struct sweep_failures failures = {.points = 0};
+    for (uint32_t i = 0; i < count; i++) {
+        sweep_count(&failures, &results[i]);
+    }
+    return sweep_all_ran(&failures, why);
+}
+
+/* A sweep whose results all stay in memory. */
+
+struct keeping {
+    const struct sweep_options *options; /* the caller's */
+    struct result *results;
+    uint32_t *count;
+};
+
+static bool sweep_keep_result(uint32_t index, struct result *result, void *context,
+                              struct error *why)
+{
+    const struct keeping *keeping = context;
+    (void)why;
+    keeping->results[index] = *result;
+    *keeping->count = index + 1;
+    result_init(result);
+    return true;
+}
+
+static void sweep_keep_report_progress(uint32_t done, uint32_t points, void *context)
+{
+    const struct sweep_options *options = ((const struct keeping *)context)->options;
+    if (options->on_progress != NULL) {
+        options->on_progress(done, points, options->context);
+    }
+}
+
+bool sweep_keep(const struct scenario *scenario, const struct sweep_options *options,
+                struct result *results, uint32_t *count, bool *interrupted, struct error *why)
+{
+    struct keeping keeping = {options, results, count};
+    struct sweep_options sweep = *options;
+    sweep.on_result = sweep_keep_result;
+    sweep.on_progress = sweep_keep_report_progress;
+    sweep.on_work = NULL;
+    sweep.context = &keeping;
+    return sweep_run(scenario, &sweep, interrupted, why);
+}
+
+/* A scenario that lists the tries as its points. */
+static bool list_points(const struct tries *tries, struct scenario *out, struct error *why)
+{
+    bool good = scenario_init(out, why);
+    for (uint32_t i = 0; good && i < tries->count; i++) {
+        struct scenario point;
+        good =
+            tries->lay(i, &point, tries->context, why) && scenario_add_case(out, point.root, why);
+        scenario_release(&point);
+    }
+    return good;
+}
+
+bool tries_run(const struct tries *tries, bool *interrupted, struct error *why)
+{
+    struct scenario points;
+    struct run_context runs = *tries->runs; /* a view */
+    runs.rough = tries->rough;
+    const struct sweep_options sweep = {.store = tries->rough ? NULL : tries->store,
+                                        .jobs = tries->jobs,
+                                        .runs = &runs,
+                                        .keep_failed = true,
+                                        .on_result = tries->take,
+                                        .context = tries->context};
+    if (tries->count == 0) {
+        return true;
+    }
+    bool good = list_points(tries, &points, why);
+    points.sources = sources_hold(tries->sources);
+    good = good && sweep_run(&points, &sweep, interrupted, why);
+    scenario_release(&points);
+    return good;
 }

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "cli/frame/drawn.h"
-#include "study/sweep/interval.h"
+#include "study/sweep/replication.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "study/plan/best.h"
+#include "study/plan/target.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "study/sweep/interval.h"
+#include "study/sweep/replication.h"
 
 #include <math.h>
 

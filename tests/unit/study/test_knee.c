@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "study/whatif/knee.h"
+#include "study/whatif/whatif.h"
 
 enum { MOST = 6, NONE = 99 };
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "core/random.h"
-#include "study/plan/pareto.h"
+#include "study/plan/tradeoff.h"
 
 enum { MOST = 60, ROUNDS = 500 };
 

@@ -10,7 +10,6 @@
 #include "unit/fixture/make_setup.h"
 #include "unit/fixture/rounds.h"
 
-#include "study/sweep/interval.h"
 #include "study/sweep/replication.h"
 
 #include <gsl/gsl_sort.h>

@@ -1,4 +1,4 @@
-/* A hire: how many GPUs of which machine, as which servers, hold a rate of requests, and what that
+/* A fleet's size: how many GPUs of which machine, as which servers, hold a rate of requests, and what that
  * costs.
  *
  * A form is one server: a machine, the type of its weights, a system (plain vLLM, or vLLM with host
@@ -9,7 +9,7 @@
  * Cheap runs only say where to begin. Of each form a few hundred requests at once show what a
  * server answers at most, and a few far apart what one alone takes; of the form that is probably
  * the cheapest on a machine, one server with its share of the rate says how many servers it takes.
- * Then the whole hire serves the whole workload, with that number and with one server less. Every
+ * Then the whole fleet serves the whole workload, with that number and with one server less. Every
  * other form does so, too, with as many servers as cost no more: it is left out only if it then
  * misses a limit, or if one server already costs more.
  */
@@ -17,23 +17,23 @@
 
 #include "predict/result/tie.h"
 #include "study/plan/candidates.h"
-#include "study/plan/rough.h"
 #include "study/plan/grid.h"
+#include "study/plan/planning_probe.h"
 #include "study/plan/target.h"
 
 struct store;
 
-enum { HIRE_WEIGHTS = 16, HIRE_REASON = 256, HIRE_MOST_GPUS = 256 };
-#define HIRE_NONE UINT32_MAX
+enum { FLEET_WEIGHTS = 16, FLEET_REASON = 256, FLEET_MOST_GPUS = 256 };
+#define FLEET_NONE UINT32_MAX
 
-struct hire_options {
+struct fleet_options {
     double rate;            /* requests a second */
     struct targets targets; /* that of the queue among them */
     const char *machines;   /* names separated by commas */
     const char *prices;     /* of the machines (prices.h); NULL: as their files say */
     const char *weights;    /* types that the weights may have, such as "bf16,fp8,int4"; NULL: the
                               * model's own */
-    uint32_t most_gpus;     /* of a machine; 0: HIRE_MOST_GPUS */
+    uint32_t most_gpus;     /* of a machine; 0: FLEET_MOST_GPUS */
     struct store *store;    /* NULL: keep nothing */
     uint32_t jobs;          /* 0: one per processor */
     const struct run_context *runs;
@@ -41,15 +41,15 @@ struct hire_options {
     void *context;
 };
 
-struct hire_form {
+struct fleet_form {
     const struct candidate *candidate; /* its system and machine */
     struct scenario scenario;          /* one server, without rate and replicas */
-    char weights[HIRE_WEIGHTS];        /* "bf16" */
+    char weights[FLEET_WEIGHTS];       /* "bf16" */
     uint32_t gpus;                     /* of a server */
     bool has_lower;                    /* drives or a pool of its machine keep no prompts */
     double price;                      /* dollars an hour of a GPU; 0: unknown */
     uint64_t requests;                 /* of its workload */
-    char refused[HIRE_REASON];         /* why it cannot be; "": it can */
+    char refused[FLEET_REASON];        /* why it cannot be; "": it can */
     uint32_t most_servers;             /* that may be */
     uint32_t of_machine;               /* servers of one machine, at most */
     uint64_t
@@ -63,7 +63,7 @@ struct hire_form {
     double taken;   /* seconds of a request or a session, with its share of the rate; 0: unknown */
     uint32_t guess; /* servers that it takes, roughly */
     bool weighed;   /* `guess` was looked for */
-    /* answers: runs of the whole hire with the whole workload */
+    /* answers: runs of the whole fleet with the whole workload */
     bool decided;        /* it holds, misses, or costs more */
     struct grid grid;    /* of the number of servers, less one */
     bool searched;       /* by the rounds that go on */
@@ -73,15 +73,15 @@ struct hire_form {
     bool ample;           /* and meet each limit on a time by a tenth */
     uint32_t fewer;       /* the most servers tried that miss a limit; 0: none */
     bool is_alone;        /* all requests were tried alone, */
-    struct result lonely; /* with this result */
+    struct result single; /* with this result */
 };
 
-struct hire {
+struct fleet_size {
     struct candidate *candidates; /* owned */
     uint32_t candidate_count;
-    struct hire_form *forms; /* [count], owned; of a machine in a row */
+    struct fleet_form *forms; /* [count], owned; of a machine in a row */
     uint32_t count;
-    uint32_t best;    /* a form; HIRE_NONE: none holds the rate */
+    uint32_t best;    /* a form; FLEET_NONE: none holds the rate */
     bool interrupted; /* before all forms were decided */
     double rate;
     struct targets targets;
@@ -92,35 +92,35 @@ struct hire {
 
 /* Fails if no form can be. The caller releases `out`, also after a failure. After an interruption
  * it has what was found so far. */
-bool hire_run(const struct scenario *scenario, const struct hire_options *options, struct hire *out,
-              bool *interrupted, struct error *why);
-void hire_release(struct hire *hire);
+bool fleet_size_run(const struct scenario *scenario, const struct fleet_options *options,
+                    struct fleet_size *out, bool *interrupted, struct error *why);
+void fleet_size_release(struct fleet_size *fleet);
 
 /* Dollars an hour of so many servers of the form; without a price, their GPUs. */
-double hire_cost(const struct hire_form *form, uint32_t servers);
+double fleet_cost(const struct fleet_form *form, uint32_t servers);
 
-/* The scenario of so many servers at the hire's rate. The caller releases `out`, on failure too. */
-bool hire_scenario(const struct hire *hire, const struct hire_form *form, uint32_t servers,
-                   struct scenario *out, struct error *why);
+/* The scenario of so many servers at the wanted rate. The caller releases `out`, on failure too. */
+bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *form, uint32_t servers,
+                    struct scenario *out, struct error *why);
 
 /* GiB of host memory for prompts that begin alike, of each of so many servers: the most that the
  * engine can take of a server's part, and of the answer's servers the least that holds the rate, by
  * halves. 0: as the scenario states, or none. */
-uint64_t hire_host_gib(const struct hire_form *form, uint32_t servers);
+uint64_t fleet_host_gib(const struct fleet_form *form, uint32_t servers);
 
 /* The run that holds the rate, or NULL; and the one that comes nearest among those that miss a
  * limit: with the most servers, or with requests that have a server alone. NULL if none does. */
-const struct result *hire_holds(const struct hire_form *form);
-const struct result *hire_misses(const struct hire_form *form);
+const struct result *fleet_holds(const struct fleet_form *form);
+const struct result *fleet_misses(const struct fleet_form *form);
 
-bool hire_on_one_machine(const struct hire_form *a, const struct hire_form *b);
+bool fleet_on_one_machine(const struct fleet_form *a, const struct fleet_form *b);
 
 /* Is form `index` the first of its machine's row? */
-bool hire_is_first(const struct hire *hire, uint32_t index);
+bool fleet_is_first(const struct fleet_size *fleet, uint32_t index);
 
 /* The cheapest form on the machine of this candidate that holds the rate; without one, the form
- * that came nearest. HIRE_NONE if none can be. */
-uint32_t hire_best_on(const struct hire *hire, const char *machine);
+ * that came nearest. FLEET_NONE if none can be. */
+uint32_t fleet_best_on(const struct fleet_size *fleet, const char *machine);
 
 /* Are the costs of two forms that hold the rate too close to call (predict/result/tie.h)? */
-enum tie hire_tie(const struct hire_form *a, const struct hire_form *b);
+enum tie fleet_tie(const struct fleet_form *a, const struct fleet_form *b);

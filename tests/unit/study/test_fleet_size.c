@@ -1,4 +1,4 @@
-/* A form is left out of a hire only if its own runs or its price say so. */
+/* A form is left out only if its own runs or its price say so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "study/advise/hire.h"
+#include "study/advise/fleet_size.h"
 #include "study/plan/lengthen.h"
 #include "study/sweep/sweep.h"
 
@@ -18,7 +18,7 @@ enum { STEPS = 256 };
 struct asked {
     struct scenario scenario;
     struct run_context runs;
-    struct hire hire;
+    struct fleet_size fleet;
     double shares[STEPS]; /* of the progress, as told */
     uint32_t told;
 };
@@ -31,8 +31,8 @@ static void note(double share, const char *what, void *context)
     asked->shares[asked->told++] = share;
 }
 
-/* Hire for a scenario that these texts state. */
-static void ask_for(const char *const *texts, uint32_t count, struct hire_options options,
+/* Size a fleet for a scenario that these texts state. */
+static void ask_for(const char *const *texts, uint32_t count, struct fleet_options options,
                     const char *targets, struct asked *out)
 {
     struct error why = {0};
@@ -44,7 +44,7 @@ static void ask_for(const char *const *texts, uint32_t count, struct hire_option
     if (!scenario_load(NULL, 0, texts, count, &out->scenario, &why) ||
         !run_context_init(&out->runs, sweep_users(options.jobs, false), NULL, &why) ||
         !targets_parse(targets, &options.targets, &why) ||
-        !hire_run(&out->scenario, &options, &out->hire, &interrupted, &why)) {
+        !fleet_size_run(&out->scenario, &options, &out->fleet, &interrupted, &why)) {
         fail_msg("%s", why.found);
     }
     assert_false(interrupted);
@@ -57,14 +57,14 @@ static void ask(const char *machines, const char *prices, double rate, const cha
         "model=llama-3.1-8b",
         "workload=\"synthetic:prompt=4000,output=20,requests=40\"",
     };
-    struct hire_options options = {
+    struct fleet_options options = {
         .rate = rate, .machines = machines, .prices = prices, .most_gpus = 8, .jobs = 2};
     ask_for(texts, 2, options, targets, out);
 }
 
 static void release(struct asked *asked)
 {
-    hire_release(&asked->hire);
+    fleet_size_release(&asked->fleet);
     run_context_release(&asked->runs);
     scenario_release(&asked->scenario);
 }
@@ -76,16 +76,17 @@ static void every_form_is_decided_by_its_own_runs(void **state)
     (void)state;
     ask("l40s,a40", "l40s=0.9,a40=0.4", 3, "ttft_p99_ms<=3000,tpot_p50_ms<=60,queue_grows<=0",
         &asked);
-    const struct hire *hire = &asked.hire;
-    assert_int_not_equal(hire->best, HIRE_NONE);
-    for (uint32_t i = 0; i < hire->count; i++) {
-        const struct hire_form *form = &hire->forms[i];
-        const struct hire_form *best = &hire->forms[hire_best_on(hire, form->candidate->machine)];
-        double cost = hire_cost(best, best->servers);
-        uint32_t affordable = (uint32_t)(cost / hire_cost(form, 1) + 1e-9);
+    const struct fleet_size *fleet = &asked.fleet;
+    assert_int_not_equal(fleet->best, FLEET_NONE);
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct fleet_form *form = &fleet->forms[i];
+        const struct fleet_form *best =
+            &fleet->forms[fleet_best_on(fleet, form->candidate->machine)];
+        double cost = fleet_cost(best, best->servers);
+        uint32_t affordable = (uint32_t)(cost / fleet_cost(form, 1) + 1e-9);
         affordable = affordable < form->most_servers ? affordable : form->most_servers;
         assert_true(form->decided);
-        assert_true(form->servers > 0 ? hire_cost(form, form->servers) >= cost
+        assert_true(form->servers > 0 ? fleet_cost(form, form->servers) >= cost
                                       : form->fewer >= affordable);
         assert_true(form->servers == 0 || form->fewer == form->servers - 1);
     }
@@ -98,12 +99,12 @@ static void forms_of_one_machine_tie(void **state)
     struct asked asked;
     (void)state;
     ask("a40", NULL, 1.5, "ttft_p99_ms<=3000,queue_grows<=0", &asked);
-    const struct hire_form *two = &asked.hire.forms[0], *one = &asked.hire.forms[1];
+    const struct fleet_form *two = &asked.fleet.forms[0], *one = &asked.fleet.forms[1];
     assert_int_equal(two->gpus * two->servers, 2);
     assert_int_equal(one->gpus * one->servers, 2);
     assert_int_equal(two->servers, 2);
-    assert_int_not_equal(hire_tie(two, one), TIE_NONE);
-    assert_ptr_equal(&asked.hire.forms[asked.hire.best], one);
+    assert_int_not_equal(fleet_tie(two, one), TIE_NONE);
+    assert_ptr_equal(&asked.fleet.forms[asked.fleet.best], one);
     release(&asked);
 }
 
@@ -113,17 +114,17 @@ static void a_server_that_cannot_hold_a_request_is_no_form(void **state)
 {
     const char *const texts[] = {"model=llama-3.1-70b", "dtype.weights=fp8",
                                  "workload=\"synthetic:prompt=12000,output=20,requests=10\""};
-    const struct hire_options options = {
+    const struct fleet_options options = {
         .rate = 0.1, .machines = "h100-sxm", .most_gpus = 2, .jobs = 1};
     struct asked asked;
     (void)state;
     ask_for(texts, 3, options, "queue_grows<=0", &asked);
-    const struct hire_form *one = &asked.hire.forms[0], *two = &asked.hire.forms[1];
+    const struct fleet_form *one = &asked.fleet.forms[0], *two = &asked.fleet.forms[1];
     assert_non_null(strstr(one->refused, "12020 tokens"));
     assert_int_equal(one->servers, 0);
     assert_string_equal(two->refused, "");
     assert_int_equal(two->servers, 1);
-    assert_ptr_equal(&asked.hire.forms[asked.hire.best], two);
+    assert_ptr_equal(&asked.fleet.forms[asked.fleet.best], two);
     release(&asked);
 }
 
@@ -132,12 +133,12 @@ static void a_server_that_cannot_hold_a_request_is_no_form(void **state)
 static void a_high_rate_is_judged_on_many_requests(void **state)
 {
     const char *const texts[] = {"model=smollm2-135m", "workload=\"synthetic:prompt=16,output=2\""};
-    const struct hire_options options = {
+    const struct fleet_options options = {
         .rate = 1e6, .machines = "h100-sxm", .most_gpus = 256, .jobs = 1};
     struct asked asked;
     (void)state;
     ask_for(texts, 2, options, "queue_grows<=0", &asked);
-    assert_int_equal(asked.hire.forms[0].requests, LENGTHEN_MOST);
+    assert_int_equal(asked.fleet.forms[0].requests, LENGTHEN_MOST);
     release(&asked);
 }
 

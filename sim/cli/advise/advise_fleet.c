@@ -8,48 +8,48 @@
 #include <math.h>
 #include <string.h>
 
-double hire_hour_cost(const struct hire_form *form)
+double fleet_hour_cost(const struct fleet_form *form)
 {
-    return form->price > 0 && form->servers > 0 ? hire_cost(form, form->servers) : NAN;
+    return form->price > 0 && form->servers > 0 ? fleet_cost(form, form->servers) : NAN;
 }
 
-double hire_request_cost(const struct hire *hire, const struct hire_form *form)
+double fleet_request_cost(const struct fleet_size *fleet, const struct fleet_form *form)
 {
-    return hire_hour_cost(form) / 3600 / hire->rate;
+    return fleet_hour_cost(form) / 3600 / fleet->rate;
 }
 
 /* Servers are paid for while requests come; that the last ones are answered later is of the run. */
-double hire_tokens_cost(const struct hire *hire, const struct hire_form *form)
+double fleet_tokens_cost(const struct fleet_size *fleet, const struct fleet_form *form)
 {
-    const struct result *result = hire_holds(form);
+    const struct result *result = fleet_holds(form);
     double tokens = result == NULL ? NAN
                                    : result_number(result, COLUMN(decode_tokens_per_s)) /
                                          result_number(result, COLUMN(requests_out_per_s));
-    return 1e6 * hire_request_cost(hire, form) / tokens;
+    return 1e6 * fleet_request_cost(fleet, form) / tokens;
 }
 
-/* ---- what to hire ---- */
+/* ---- what holds the rate ---- */
 
 /* An interrupted search says so before it names a cost. */
-static void put_undecided(const struct hire *hire, struct frame *verdict)
+static void put_undecided(const struct fleet_size *fleet, struct frame *verdict)
 {
     uint32_t open = 0;
-    for (uint32_t i = 0; i < hire->count; i++) {
-        open += hire->forms[i].refused[0] == '\0' && !hire->forms[i].decided;
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        open += fleet->forms[i].refused[0] == '\0' && !fleet->forms[i].decided;
     }
-    if (hire->interrupted) {
+    if (fleet->interrupted) {
         frame_textf(verdict, VERDICT_undecided,
-                    "the best so far, while %u of %u forms are not decided", open, hire->count);
+                    "the best so far, while %u of %u forms are not decided", open, fleet->count);
     }
 }
 
-static void hire_put_form(const struct hire *hire, const struct hire_form *best,
-                          struct frame *verdict)
+static void fleet_put_form(const struct fleet_size *fleet, const struct fleet_form *best,
+                           struct frame *verdict)
 {
     const struct advice_form as = {best->servers, best->gpus};
     char shape[ADVISE_WORDS];
     uint32_t gpus = best->servers * best->gpus;
-    put_undecided(hire, verdict);
+    put_undecided(fleet, verdict);
     frame_text(verdict, VERDICT_system, best->candidate->system);
     frame_text(verdict, VERDICT_hardware, best->candidate->machine);
     frame_text(verdict, VERDICT_weights, best->weights);
@@ -58,32 +58,33 @@ static void hire_put_form(const struct hire *hire, const struct hire_form *best,
     frame_number(verdict, VERDICT_all_gpus, gpus);
     frame_text(verdict, VERDICT_form, gpus > 1 ? advise_form(&as, shape) : NULL);
     frame_number(verdict, VERDICT_tiers, best->candidate->traits.tiers);
-    frame_number(verdict, VERDICT_cost_per_hour, hire_hour_cost(best));
-    frame_number(verdict, VERDICT_cost_per_million_tokens, hire_tokens_cost(hire, best));
-    frame_number(verdict, VERDICT_cost_per_request, hire_request_cost(hire, best));
+    frame_number(verdict, VERDICT_cost_per_hour, fleet_hour_cost(best));
+    frame_number(verdict, VERDICT_cost_per_million_tokens, fleet_tokens_cost(fleet, best));
+    frame_number(verdict, VERDICT_cost_per_request, fleet_request_cost(fleet, best));
 }
 
 /* What the whole workload took, and what it takes with fewer servers. */
-static void put_meets(const struct hire *hire, const struct hire_form *best, struct frame *verdict)
+static void put_meets(const struct fleet_size *fleet, const struct fleet_form *best,
+                      struct frame *verdict)
 {
-    const struct result *result = hire_holds(best);
+    const struct result *result = fleet_holds(best);
     char time[ADVISE_WORDS];
     frame_number(verdict, VERDICT_requests, result_number(result, COLUMN(requests)));
-    advise_put_limits(verdict, VERDICT_limits, &hire->targets, result);
-    advise_put_queued(verdict, &hire->targets, result);
+    advise_put_limits(verdict, VERDICT_limits, &fleet->targets, result);
+    advise_put_queued(verdict, &fleet->targets, result);
     frame_text(verdict, VERDICT_ttft_p50_text,
                advise_time(result_number(result, COLUMN(ttft_p50_ms)), time));
     if (best->fewer > 0) {
         frame_number(verdict, VERDICT_fewer, best->fewer);
-        advise_put_limits(verdict, VERDICT_limits_with_fewer, &hire->targets, hire_misses(best));
+        advise_put_limits(verdict, VERDICT_limits_with_fewer, &fleet->targets, fleet_misses(best));
     }
 }
 
 /* Host memory that the answer is started with, where the scenario states none. */
-static bool put_host(const struct hire_form *best, const struct scenario *scenario,
+static bool put_host(const struct fleet_form *best, const struct scenario *scenario,
                      struct frame *verdict, struct error *why)
 {
-    uint64_t gib = hire_host_gib(best, best->servers);
+    uint64_t gib = fleet_host_gib(best, best->servers);
     struct point point;
     if (gib == 0) {
         return true;
@@ -105,38 +106,38 @@ static bool put_host(const struct hire_form *best, const struct scenario *scenar
     return true;
 }
 
-static bool hire_put_best(const struct hire *hire, struct frame *verdict, struct error *why)
+static bool fleet_put_best(const struct fleet_size *fleet, struct frame *verdict, struct error *why)
 {
-    const struct hire_form *best = &hire->forms[hire->best];
+    const struct fleet_form *best = &fleet->forms[fleet->best];
     struct scenario scenario;
-    hire_put_form(hire, best, verdict);
-    put_meets(hire, best, verdict);
-    bool good =
-        hire_scenario(hire, best, best->servers, &scenario, why) &&
-        put_host(best, &scenario, verdict, why) &&
-        verdict_put_start(verdict, &scenario, &hire->targets, hire_holds(best), best->servers, why);
+    fleet_put_form(fleet, best, verdict);
+    put_meets(fleet, best, verdict);
+    bool good = fleet_scenario(fleet, best, best->servers, &scenario, why) &&
+                put_host(best, &scenario, verdict, why) &&
+                verdict_put_start(verdict, &scenario, &fleet->targets, fleet_holds(best),
+                                  best->servers, why);
     scenario_release(&scenario);
     return good;
 }
 
-struct frame *hire_verdict(const struct hire *hire, const char *model, struct frame *rows,
-                           struct error *why)
+struct frame *fleet_verdict(const struct fleet_size *fleet, const char *model, struct frame *rows,
+                            struct error *why)
 {
-    struct frame *verdict = verdict_create(model, &hire->candidates[0].scenario,
-                                           &hire->forms[0].scenario, &hire->targets, why);
+    struct frame *verdict = verdict_create(model, &fleet->candidates[0].scenario,
+                                           &fleet->forms[0].scenario, &fleet->targets, why);
     bool good = verdict != NULL;
     frame_keep(verdict, VERDICT_forms, rows);
-    frame_number(verdict, VERDICT_rate, hire->rate);
-    frame_textf(verdict, VERDICT_asked, "%g", hire->rate);
-    frame_number(verdict, VERDICT_one, hire->rate == 1);
-    if (hire->best != HIRE_NONE) {
-        good = good && hire_put_best(hire, verdict, why);
-    } else if (hire->interrupted) {
+    frame_number(verdict, VERDICT_rate, fleet->rate);
+    frame_textf(verdict, VERDICT_asked, "%g", fleet->rate);
+    frame_number(verdict, VERDICT_one, fleet->rate == 1);
+    if (fleet->best != FLEET_NONE) {
+        good = good && fleet_put_best(fleet, verdict, why);
+    } else if (fleet->interrupted) {
         frame_text(verdict, VERDICT_nothing, "the search was interrupted");
     } else {
         frame_textf(verdict, VERDICT_nothing,
                     "no form of up to %u GPUs holds %g request%s a second within the limits",
-                    hire->most_gpus, hire->rate, hire->rate == 1 ? "" : "s");
+                    fleet->most_gpus, fleet->rate, fleet->rate == 1 ? "" : "s");
     }
     if (!good) {
         frame_destroy(verdict);

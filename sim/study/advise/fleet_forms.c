@@ -1,0 +1,442 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/array.h"
+#include "core/named.h"
+#include "core/node.h"
+#include "core/text.h"
+#include "predict/server/serving_memory.h"
+#include "server/requests/requests.h"
+#include "study/advise/advice.h"
+#include "study/advise/fleet_parts.h"
+#include "study/plan/host_room.h"
+
+/* GPUs of a server: 1, 2, 4, 8. */
+enum { SPLITS = 4, MOST_WEIGHTS = 8 };
+
+/* Shipped models whose weights are of a type end like this. Engines round weights to fp8 as they
+ * start, so that fp8 takes no other checkpoint. */
+static const struct {
+    const char *weights, *suffix;
+} variants[] = {{"int4", "-awq"}};
+
+/* ---- weights ---- */
+
+/* The type that the model's weights have. Fails where no form can be, such as for a workload that is
+ * misspelt. */
+static bool own_weights(const struct scenario *scenario, enum dtype *out, struct error *why)
+{
+    struct point point;
+    if (!scenario_point(scenario, 0, &point, why)) {
+        return false;
+    }
+    *out = point.setup.model.weights;
+    point_release(&point);
+    return true;
+}
+
+/* Make the model that of a shipped file, and the text that was typed one of its ids. */
+static bool lay_id(struct scenario *scenario, const char *id, const char *canonical,
+                   struct error *why)
+{
+    return node_set(scenario->root, "model", id, why) &&
+           node_set_text((struct node *)node_get(scenario->root, "model"), canonical, why);
+}
+
+/* The shipped variant of the model with such weights, if it has an id of this model: another model of
+ * the same shape is another model. Else the type by its key. */
+static bool lay_weights(struct scenario *scenario, const char *weights, struct error *why)
+{
+    const struct node *model = node_get(scenario->root, "model");
+    char name[NAMED_SIZE], variant[NAMED_SIZE], canonical[NAMED_SIZE], id[NAMED_SIZE];
+    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {
+        bool named = model != NULL && model->kind == NODE_SCALAR &&
+                     strcmp(variants[i].weights, weights) == 0 &&
+                     named_canonical(&named_model, model->text, canonical);
+        if (named && snprintf(name, sizeof name, "%.200s%s", canonical, variants[i].suffix) > 0 &&
+            named_canonical(&named_model, name, variant) &&
+            named_id_of(&named_model, variant, model->typed != NULL ? model->typed : canonical,
+                        id)) {
+            return lay_id(scenario, id, variant, why);
+        }
+    }
+    return node_set(scenario->root, "dtype.weights", weights, why);
+}
+
+/* ---- a form ---- */
+
+static void fleet_forms_refuse(struct fleet_form *form, const struct error *why)
+{
+    text_copy(form->refused, sizeof form->refused, why->found);
+    if (why->expected[0] != '\0') {
+        text_append(form->refused, sizeof form->refused, " (expected: %s)", why->expected);
+    }
+}
+
+/* A service answers all of its requests. */
+static void check_longest(const struct requests *requests, const struct serving_memory *memory,
+                          struct fleet_form *form)
+{
+    uint64_t room = memory->prefix.gpu_blocks * memory->prefix.block_tokens;
+    uint64_t longest = requests_longest(requests);
+    if (longest > room + 1) { /* the last token is not kept */
+        snprintf(form->refused, sizeof form->refused,
+                 "a server of %u GPU%s cannot hold a request of %" PRIu64
+                 " tokens, weights in %s: its KV memory has room for %" PRIu64,
+                 form->gpus, form->gpus > 1 ? "s" : "", longest, form->weights, room);
+    }
+}
+
+/* Can one server be, and has it room? */
+static void check_form(struct fleet_form *form, const struct run_context *runs)
+{
+    struct point point;
+    struct serving_memory memory;
+    struct error refused;
+    if (!scenario_point(&form->scenario, 0, &point, &refused)) {
+        fleet_forms_refuse(form, &refused);
+        return;
+    }
+    form->price = point.setup.profile.price_per_hour;
+    form->requests = point.requests->count;
+    if (!serving_memory_plan(&point, runs, &memory, &refused)) {
+        text_copy(form->refused, sizeof form->refused, refused.found);
+    } else {
+        check_longest(point.requests, &memory, form);
+        if (!fleet_host_read(&point, &memory, form, &refused)) {
+            fleet_forms_refuse(form, &refused);
+        }
+    }
+    point_release(&point);
+}
+
+static bool make_form(const struct candidate *candidate, const char *weights, bool own,
+                      uint32_t gpus, const struct fleet_options *options, struct fleet_form *form,
+                      struct error *why)
+{
+    struct error refused;
+    *form = (struct fleet_form){.candidate = candidate, .gpus = gpus};
+    uint32_t most = (options->most_gpus > 0 ? options->most_gpus : FLEET_MOST_GPUS) / gpus;
+    form->most_servers = most > 0 ? most : 1;
+    result_init(&form->single);
+    snprintf(form->weights, sizeof form->weights, "%s", weights);
+    if (!scenario_copy(&candidate->scenario, &form->scenario, why)) {
+        return false;
+    }
+    if ((!own && !lay_weights(&form->scenario, weights, &refused)) ||
+        !advice_set_number(&form->scenario, "tensor_parallel", gpus, &refused)) {
+        fleet_forms_refuse(form, &refused);
+    } else {
+        check_form(form, options->runs);
+    }
+    return true;
+}
+
+/* ---- all of them ---- */
+
+struct weights {
+    char all[MOST_WEIGHTS][FLEET_WEIGHTS];
+    uint32_t count;
+    const char *own;
+};
+
+static bool fleet_forms_is_listed(const struct weights *weights, const char *type)
+{
+    bool listed = false;
+    for (uint32_t i = 0; i < weights->count; i++) {
+        listed = listed || strcmp(weights->all[i], type) == 0;
+    }
+    return listed;
+}
+
+static bool read_weights(const struct candidate *candidate, const char *typed, struct weights *out,
+                         struct error *why)
+{
+    const char *item;
+    size_t length;
+    enum dtype own, unused;
+    if (!own_weights(&candidate->scenario, &own, why)) {
+        return false;
+    }
+    *out = (struct weights){.own = dtype_name(own)};
+    typed = typed != NULL ? typed : out->own;
+    while (text_item(&typed, &item, &length)) {
+        char type[FLEET_WEIGHTS];
+        if (out->count == MOST_WEIGHTS || length == 0 || length >= FLEET_WEIGHTS) {
+            error_usage(why, "--weights", 0, "'%.*s' is no type of weights", (int)length, item);
+            return error_expect(why, "types separated by commas, such as bf16,fp8,int4");
+        }
+        snprintf(type, sizeof type, "%.*s", (int)length, item);
+        if (!dtype_find(type, "--weights", 0, &unused, why)) {
+            return false;
+        }
+        if (!fleet_forms_is_listed(out, type)) {
+            memcpy(out->all[out->count++], type, sizeof type);
+        }
+    }
+    return true;
+}
+
+/* A fleet's systems keep prefixes on the GPU, or in host memory as well; where no two prompts begin
+ * alike, that is the same. */
+static const char *systems_of(const struct scenario *scenario)
+{
+    const struct node *said = node_stated(scenario->root, "system");
+    return said != NULL ? NULL : ADVICE_PLAIN ",vllm-offload";
+}
+
+static bool add_forms(const struct candidate *candidate, const struct fleet_options *options,
+                      struct fleet_size *out, struct error *why)
+{
+    struct weights weights;
+    bool good = read_weights(candidate, options->weights, &weights, why);
+    for (uint32_t i = 0; good && i < weights.count * SPLITS; i++) {
+        const char *type = weights.all[i / SPLITS];
+        uint32_t gpus = 1U << i % SPLITS;
+        if (options->most_gpus == 0 || gpus <= options->most_gpus) {
+            good = make_form(candidate, type, strcmp(type, weights.own) == 0, gpus, options,
+                             &out->forms[out->count++], why);
+        }
+    }
+    return good;
+}
+
+static bool fleet_forms_check_any(const struct fleet_size *fleet, struct error *why)
+{
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        if (fleet->forms[i].refused[0] == '\0') {
+            return true;
+        }
+    }
+    return error_set(why, NULL, 0, "no server is possible: %s",
+                     fleet->count > 0 ? fleet->forms[fleet->count - 1].refused
+                                      : "every system is left out");
+}
+
+/* Dollars cannot be compared with numbers of GPUs. A form that cannot be has no price. */
+static bool check_prices(const struct fleet_size *fleet, struct error *why)
+{
+    const struct fleet_form *priced = NULL, *unpriced = NULL;
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct fleet_form *form = &fleet->forms[i];
+        if (form->refused[0] == '\0') {
+            *(form->price > 0 ? &priced : &unpriced) = form;
+        }
+    }
+    if (priced == NULL || unpriced == NULL) {
+        return true;
+    }
+    error_usage(why, "--price", 0, "no price is known for '%s'", unpriced->candidate->machine);
+    return error_expect(why, "a price for every machine, or for none");
+}
+
+bool fleet_list_forms(const struct scenario *scenario, const struct fleet_options *options,
+                      struct fleet_size *out, struct error *why)
+{
+    const struct candidate_options candidates = {.systems = systems_of(scenario),
+                                                 .machines = options->machines,
+                                                 .prices = options->prices,
+                                                 .unshared = advice_is_unshared(scenario)};
+    if (!candidates_create(scenario, &candidates, &out->candidates, &out->candidate_count, why) ||
+        (out->forms = array_zeroed((size_t)out->candidate_count * SPLITS * MOST_WEIGHTS,
+                                   sizeof *out->forms, why)) == NULL) {
+        return false;
+    }
+    bool good = true;
+    for (uint32_t i = 0; good && i < out->candidate_count; i++) {
+        good = out->candidates[i].left_out[0] != '\0' ||
+               add_forms(&out->candidates[i], options, out, why);
+    }
+    return good && check_prices(out, why) && fleet_forms_check_any(out, why);
+}
+
+/* Host memory for prompts that begin alike: what a server has of it, and how little would do. */
+
+bool fleet_host_read(const struct point *point, const struct serving_memory *memory,
+                     struct fleet_form *form, struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    form->of_machine = (uint32_t)host_sharers(setup, form->gpus);
+    form->has_lower = false;
+    for (int tier = TIER_HOST + 1; form->candidate->traits.tiers && tier < TIER_COUNT; tier++) {
+        bool idle = setup->mechanisms.prefix_below[tier] == PREFIX_BELOW_NONE;
+        form->has_lower =
+            form->has_lower || (idle && profile_states(&setup->profile, tier_kinds[tier].capacity));
+    }
+    if (!form->candidate->traits.tiers || setup->room[TIER_HOST] > 0) {
+        return true;
+    }
+    form->host_gib = array_zeroed(form->of_machine, sizeof *form->host_gib, why);
+    for (uint32_t i = 0; form->host_gib != NULL && i < form->of_machine; i++) {
+        form->host_gib[i] = host_most_of(point, host_usable(setup) / (i + 1));
+    }
+    form->least_host_gib = host_least_gib(point, memory);
+    return form->host_gib != NULL;
+}
+
+static uint64_t *gib_of(const struct fleet_form *form, uint32_t servers)
+{
+    return &form->host_gib[(servers < form->of_machine ? servers : form->of_machine) - 1];
+}
+
+uint64_t fleet_host_gib(const struct fleet_form *form, uint32_t servers)
+{
+    return form->host_gib != NULL ? *gib_of(form, servers) : 0;
+}
+
+bool fleet_host_lay_gib(uint64_t gib, struct scenario *scenario, struct error *why)
+{
+    return gib == 0 || host_lay(gib, scenario, why);
+}
+
+bool fleet_host_lay(const struct fleet_form *form, uint32_t servers, struct scenario *scenario,
+                    struct error *why)
+{
+    return fleet_host_lay_gib(fleet_host_gib(form, servers), scenario, why);
+}
+
+bool fleet_host_lessen(struct sizing *sizing, struct fleet_form *form, struct error *why)
+{
+    uint64_t all = fleet_host_gib(form, form->servers);
+    uint32_t holds = 0, fails = 1;
+    bool good = true, less;
+    while (all >> fails > 0 && all >> fails >= form->least_host_gib) {
+        fails++;
+    }
+    while (good && fails - holds > 1 && !*sizing->interrupted) {
+        uint32_t halves = (holds + fails) / 2;
+        good = fleet_try_host(sizing, form, all >> halves, &less, why);
+        *(less ? &holds : &fails) = halves;
+    }
+    form->most_host_gib = all;
+    *gib_of(form, form->servers) = all >> holds;
+    return good;
+}
+
+double fleet_cost(const struct fleet_form *form, uint32_t servers)
+{
+    return (double)servers * form->gpus * (form->price > 0 ? form->price : 1);
+}
+
+const struct result *fleet_holds(const struct fleet_form *form)
+{
+    return form->servers > 0 ? &form->runs[form->servers - 1] : NULL;
+}
+
+const struct result *fleet_misses(const struct fleet_form *form)
+{
+    return form->fewer > 0                     ? &form->runs[form->fewer - 1]
+           : form->is_alone && form->alone > 0 ? &form->single
+                                               : NULL;
+}
+
+/* ---- of a machine ---- */
+
+bool fleet_on_one_machine(const struct fleet_form *a, const struct fleet_form *b)
+{
+    return strcmp(a->candidate->machine, b->candidate->machine) == 0;
+}
+
+bool fleet_is_first(const struct fleet_size *fleet, uint32_t index)
+{
+    return index == 0 || !fleet_on_one_machine(&fleet->forms[index], &fleet->forms[index - 1]);
+}
+
+double fleet_found_on(const struct fleet_size *fleet, const struct fleet_form *form)
+{
+    double least = INFINITY;
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct fleet_form *other = &fleet->forms[i];
+        if (fleet_on_one_machine(other, form) && other->servers > 0) {
+            least = fmin(least, fleet_cost(other, other->servers));
+        }
+    }
+    return least;
+}
+
+/* ---- what is better ---- */
+
+/* Of two forms that hold the rate: the cheaper one; at one price the one that holds it amply, then
+ * plain vLLM, then fewer servers. */
+static bool is_cheaper(const struct fleet_form *a, const struct fleet_form *b)
+{
+    double x = fleet_cost(a, a->servers), y = fleet_cost(b, b->servers);
+    bool plain = strcmp(a->candidate->system, ADVICE_PLAIN) == 0;
+    bool other = strcmp(b->candidate->system, ADVICE_PLAIN) == 0;
+    return x != y                 ? x < y
+           : a->ample != b->ample ? a->ample
+           : plain != other       ? plain
+                                  : a->servers < b->servers;
+}
+
+/* By how much the run that fleet_misses() gives falls short. */
+static double fleet_found_violation_of(const struct fleet_form *form)
+{
+    return form->fewer > 0 ? form->grid.violation[form->fewer - 1] : form->alone;
+}
+
+/* Of two forms that do not hold it, the one that says more: it was tried whole, and comes nearer. */
+static bool says_more(const struct fleet_form *a, const struct fleet_form *b)
+{
+    bool tried = fleet_misses(a) != NULL, other = fleet_misses(b) != NULL;
+    return tried != other ? tried
+           : tried        ? fleet_found_violation_of(a) < fleet_found_violation_of(b)
+                          : a->gpus > b->gpus;
+}
+
+static bool fleet_found_is_better(const struct fleet_form *a, const struct fleet_form *b)
+{
+    bool holds = a->servers > 0, other = b->servers > 0;
+    return holds != other ? holds : holds ? is_cheaper(a, b) : says_more(a, b);
+}
+
+void fleet_size_choose(struct fleet_size *fleet)
+{
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        struct fleet_form *form = &fleet->forms[i];
+        form->ample = form->servers > 0 && targets_ample(&fleet->targets, fleet_holds(form));
+    }
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        bool better = fleet->best == FLEET_NONE ||
+                      fleet_found_is_better(&fleet->forms[i], &fleet->forms[fleet->best]);
+        fleet->best = fleet->forms[i].servers > 0 && better ? i : fleet->best;
+    }
+}
+
+uint32_t fleet_best_on(const struct fleet_size *fleet, const char *machine)
+{
+    uint32_t best = FLEET_NONE;
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct fleet_form *form = &fleet->forms[i];
+        bool here = strcmp(form->candidate->machine, machine) == 0;
+        best = here && (best == FLEET_NONE || fleet_found_is_better(form, &fleet->forms[best]))
+                   ? i
+                   : best;
+    }
+    return best;
+}
+
+/* ---- ties ---- */
+
+/* The cost, as sure as that of its tokens. */
+static void cost_figure(const struct fleet_form *form, struct tie_figure *out)
+{
+    double cost = fleet_cost(form, form->servers);
+    tie_figure(fleet_holds(form), COLUMN(cost_per_million_tokens), out);
+    double times = cost / out->value;
+    bool priced = !isnan(times);
+    out->timed = true;
+    out->value = cost;
+    out->least = priced ? out->least * times : cost;
+    out->most = priced ? out->most * times : cost;
+}
+
+enum tie fleet_tie(const struct fleet_form *a, const struct fleet_form *b)
+{
+    struct tie_figure x, y;
+    cost_figure(a, &x);
+    cost_figure(b, &y);
+    return figures_tie(&x, &y);
+}
