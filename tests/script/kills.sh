@@ -48,7 +48,6 @@ commands=(
     "report report ../../in/curves.db -o report.html"
     "plot plot latency ../../in/few.db -o latency.svg"
     "timeline timeline $small --set system=retroinfer -o timeline.json"
-    "kernels kernels h100-sxm --op product --m 16 --n 4096 --k 4096 --plot product.svg"
     "fit trace fit ../../in/small.swt -o profile.yaml"
     "generate trace generate smollm2-135m --context 500 --steps 16 -o made.swt"
     "export trace export ../../in/small.swt -o trace.csv"

@@ -8,10 +8,17 @@
  *              many    more
  *   prompt     short   up to 1024 rows of each prompt
  *              long    more
+ *
+ * The measured times are a CSV file. Its first line names the columns, in any order; others between
+ * them are ignored. A size is empty, or anything, where the op does not have it; `us` is the time.
+ *
+ *   op,dtype,batch,context,q_heads,kv_heads,head_dim,m,n,k,us
+ *   attention,fp8,8,65536,32,8,128,,,,312.5
+ *   product,bf16,,,,,,16,4096,4096,14.1
+ *   prompt,bf16,2,4096,32,8,128,1024,,,97.1
  */
 #pragma once
 
-#include "machine/profile.h"
 #include "study/kernels/kernel_shape.h"
 
 enum kernel_class {
@@ -23,12 +30,8 @@ enum kernel_class {
     CLASS_LONG,
     KERNEL_CLASSES
 };
-
-struct kernel_class_kind {
-    enum kernel_op op;
-    const char *name; /* "warm" */
-};
-extern const struct kernel_class_kind kernel_classes[KERNEL_CLASSES];
+extern const char *const kernel_class_names[KERNEL_CLASSES]; /* "warm" */
+enum kernel_op kernel_class_op(enum kernel_class class);
 
 struct kernel_class_errors {
     double *errors; /* of its rows, owned */
@@ -42,8 +45,8 @@ struct kernel_errors {
     struct kernel_class_errors classes[KERNEL_CLASSES]; /* count 0: the file has no such row */
 };
 
-/* Judge the profile by the file at `path` (study/kernels/measured_kernels.h). On failure `out`
- * holds nothing. */
+/* Judge the profile by the file at `path`. The first faulty row ends it, and so does a file without
+ * rows. On failure `out` holds nothing. */
 bool kernel_errors_judge(const struct profile *profile, const char *path, struct kernel_errors *out,
                          struct error *why);
 void kernel_errors_release(struct kernel_errors *errors);

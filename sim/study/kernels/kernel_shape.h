@@ -1,29 +1,16 @@
-/* One kernel that somebody asks about or has measured: its op, the type of its data, its sizes.
- *
- *   attention  decode attention: each sequence of a batch attends to `context` tokens; q_heads is a
- *              multiple of kv_heads; the type is that of the KV
- *   mla        the same over DeepSeek's latents, 512 values and 64 of rope that all q_heads read;
- *              kv_heads is 1
- *   product    m rows times weights of n x k; the type is that of the weights
- *   prompt     attention of the last m tokens of each of a batch of prompts of `context` tokens, in
- *              one call; the type is that of the KV
- *   experts    such a product of each of `experts` experts, m rows each, in one kernel
- *   topk       selection from m rows of n scores by a sort
- *   topk-fused the same by one kernel that keeps a row's best in shared memory
- *   allreduce  of `bytes`, among `gpus` GPUs of a node, or all of them
- *   copy       of `bytes`, from pinned host memory to the GPU
- *
- * Queries, activations and outputs are bf16, as in a run.
- */
+/* One kernel that somebody asks about or has measured: its op, the type of its data, its sizes. The
+ * ops are the rows of kernel_ops[]. Queries, activations and outputs are bf16, as in a run. */
 #pragma once
 
+#include "core/units.h"
 #include "decode/cost/kernels.h"
 
 enum kernel_op {
     KERNEL_ATTENTION,
     KERNEL_PRODUCT,
     KERNEL_PROMPT,
-    KERNEL_MLA,
+    KERNEL_MEASURED, /* the ops before this one can be measured */
+    KERNEL_MLA = KERNEL_MEASURED,
     KERNEL_EXPERTS,
     KERNEL_TOPK,
     KERNEL_TOPK_FUSED,
@@ -41,19 +28,17 @@ enum kernel_size {
     KERNEL_M,
     KERNEL_N,
     KERNEL_K,
-    KERNEL_EXPERT_COUNT,
+    KERNEL_MEASURED_SIZES, /* those of ops that can be measured come before this one */
+    KERNEL_EXPERT_COUNT = KERNEL_MEASURED_SIZES,
     KERNEL_BYTES,
-    KERNEL_GPUS,
+    KERNEL_GPUS, /* may be left out; it is then 0, which means all of the node */
     KERNEL_SIZES
 };
-extern const char *const kernel_sizes[KERNEL_SIZES + 1]; /* "batch", ...; ends with NULL */
-
-#define KERNEL_MOST_SIZE 1000000000000 /* of one size */
+extern const char *const kernel_sizes[KERNEL_SIZES]; /* "batch", ... */
 
 struct kernel_op_kind {
     const char *what;
     uint32_t sizes;  /* a bit for each size that it has */
-    uint32_t may;    /* a bit for each of these that may be left out; it is then 0 */
     uint32_t dtypes; /* a bit for each type that its data may have; 0: it has no type */
 };
 extern const struct kernel_op_kind kernel_ops[KERNEL_OPS];
@@ -62,17 +47,21 @@ extern const char *const kernel_op_names[KERNEL_OPS + 1]; /* "attention", ...; e
 struct kernel_shape {
     enum kernel_op op;
     enum dtype dtype;
-    double size[KERNEL_SIZES]; /* those that the op must have are at least 1 */
+    double size[KERNEL_SIZES]; /* those that the op has are at least 1 */
 };
 
-/* Set the type `name` of the shape, whose op is set. `file` and `line` as in error_input(). */
-bool kernel_shape_type(struct kernel_shape *shape, const char *name, const char *file, int line,
-                       struct error *why);
+/* A shape as somebody has written it: in options, or in a line of a file. */
+struct kernel_text {
+    enum kernel_op op;
+    const char *dtype;              /* NULL: bf16 */
+    const char *size[KERNEL_SIZES]; /* NULL or "": not given */
+    const char *const *names;       /* [KERNEL_SIZES] of the sizes, as the user has them */
+    bool strict;                    /* a size that the op does not have is an error */
+    const char *file;               /* with `line`, as of error_input() */
+    int line;
+};
 
-/* Fail unless the query heads are a multiple of the KV heads; latents have one KV head, and a
- * prompt has at least as many tokens as rows. */
-bool kernel_shape_check(const struct kernel_shape *shape, const char *file, int line,
-                        struct error *why);
+bool kernel_shape_read(const struct kernel_text *text, struct kernel_shape *out, struct error *why);
 
 /* The figures on which its time rests, in the order of curves.def; their number. */
 size_t kernel_shape_figures(const struct profile *profile, const struct kernel_shape *shape,

@@ -1,7 +1,6 @@
 /* Errors of a profile against measured kernels, worked by hand. The profile's attention takes 10 us
  * and 1 us a megabyte of KV; its products and prompts take 10 us. */
 #include "study/kernels/kernel_errors.h"
-#include "study/kernels/measured_kernels.h"
 #include "unit/fixture/load_profile.h"
 
 #include <math.h>
@@ -123,7 +122,7 @@ static void a_faulty_row_is_named_by_line_and_column(void **state)
         {HEAD "product,fp9,,,,,,1,64,64,1\n", 2, "'dtype' of 'product' is 'fp9'", "fp8"},
         {HEAD "attention,int4,1,1,1,1,64,,,,1\n", 2, "'dtype' of 'attention' is 'int4'", ""},
         {HEAD "product,bf16,,,,,,1,64,64,10\nproduct,bf16,,,,,,1,0,64,10\n", 3, "'n' is 0", ""},
-        {HEAD "product,bf16,,,,,,1,,64,10\n", 2, "'n' is empty", ""},
+        {HEAD "product,bf16,,,,,,1,,64,10\n", 2, "'product' needs 'n'", ""},
         {HEAD "product,bf16,,,,,,few,64,64,10\n", 2, "'m' is 'few'", ""},
         {HEAD "product,bf16,,,,,,1.5,64,64,10\n", 2, "'m' is '1.5'", ""},
         {HEAD "product,bf16,,,,,,-1,64,64,10\n", 2, "'m' is '-1'", ""},
