@@ -1,5 +1,5 @@
 /* Dispatch of the commands. */
-#include "cli/frame/commands.h"
+#include "cli/frame/command.h"
 #include "cli/frame/program.h"
 
 #include <stddef.h>

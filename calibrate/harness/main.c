@@ -13,7 +13,7 @@
 #include "calibrate/mini/mini.h"
 #include "cli/calibrate.h"
 #include "cli/frame/arguments.h"
-#include "cli/frame/commands.h"
+#include "cli/frame/command.h"
 #include "cli/frame/program.h"
 #include "machine/profile.h"
 

@@ -1,7 +1,7 @@
 /* `spillway calibrate`: measures this machine by running the harness. */
 #include "cli/calibrate.h"
 
-#include "cli/frame/commands.h"
+#include "cli/frame/command.h"
 #include "cli/frame/harness.h"
 
 /* Reading other tools' files needs no GPU. */

@@ -1,7 +1,7 @@
 /* `spillway kernels`: what a machine's profile says one kernel takes, and how far it is from
  * measured kernels. */
 #include "cli/frame/arguments.h"
-#include "cli/frame/commands.h"
+#include "cli/frame/command.h"
 #include "core/json_writer.h"
 #include "core/text.h"
 #include "machine/observed.h"

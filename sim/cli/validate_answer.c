@@ -5,7 +5,7 @@
 #include "core/units.h"
 #include "core/version.h"
 #include "predict/scenario/identity.h"
-#include "store/store_frame.h"
+#include "store/run.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -41,14 +41,14 @@ bool database_put_each(struct store *store, const char *sql,
  * kept. */
 bool database_end(struct store *store, bool good, struct error *why);
 
-/* ---- the mark of a shard (shard.c) ---- */
+/* ---- the mark of a shard (merge.c) ---- */
 
 /* Read the shard that the file holds; in a merged file the first one. */
 bool store_get_shard(struct store *store, struct store_shard *shard, bool *found,
                      struct error *why);
 bool store_insert_shard(struct store *store, const struct store_shard *shard, struct error *why);
 
-/* ---- a file that was made for nothing (fresh.c) ---- */
+/* ---- a file that was made for nothing (store.c) ---- */
 
 /* Remove the file if this store made it, a write failed, and it holds no result (the mark of a
  * shard is none). An existing file, and one that another process uses, stays. Before closing. */

@@ -1,19 +1,22 @@
 /* A run in the results file: its row in `runs`, and its rows in other tables, put in one transaction or
  * not at all. What is read back is checked like any input: types, names, numbers. */
-#include "store/store.h"
 
-#include "core/array.h"
-#include "core/version.h"
-#include "predict/result/cell.h"
-#include "store/database.h"
-#include "store/schema.h"
-#include "store/store_draws.h"
-#include "store/values.h"
+#include "store/run.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "core/array.h"
+#include "core/text.h"
+#include "core/version.h"
+#include "predict/result/cell.h"
+#include "store/database.h"
+#include "store/guard.h"
+#include "store/schema.h"
+#include "store/store.h"
 
 /* ---- putting a row of runs ---- */
 
@@ -353,4 +356,240 @@ bool store_get(struct store *store, const char *run, struct result *result, stru
         result_release(result);
     }
     return good;
+}
+
+/* Columns before the figures: run, ranges, replication. */
+enum { KEYS = 3 };
+
+static const struct schema_table *table(void)
+{
+    return schema_find("replications", strlen("replications"));
+}
+
+static bool insert_row(struct store *store, sqlite3_stmt *statement, uint32_t number,
+                       const double values[DRAWN_MOST], struct error *why)
+{
+    bool row;
+    sqlite3_bind_int64(statement, KEYS, number);
+    for (uint32_t i = 0; column_drawn(i) != NULL; i++) {
+        int at = KEYS + 1 + (int)i;
+        if (isnan(values[i])) {
+            sqlite3_bind_null(statement, at);
+        } else {
+            sqlite3_bind_double(statement, at, values[i]);
+        }
+    }
+    bool ok = database_step(store, statement, &row, why);
+    sqlite3_reset(statement);
+    return ok;
+}
+
+bool store_insert_draws(struct store *store, const char *run, const struct result_draws *draws,
+                        struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    if (draws->count == 0) {
+        return true;
+    }
+    bool ok = database_prepare_own(store, schema_insert(table(), "INSERT OR IGNORE", why),
+                                   &statement, why);
+    if (ok) {
+        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
+        sqlite3_bind_text(statement, 2, draws->ranges, -1, SQLITE_STATIC);
+    }
+    for (uint32_t i = 0; ok && i < draws->count; i++) {
+        ok = insert_row(store, statement, i, draws->values[i], why);
+    }
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+static bool store_draws_read_row(sqlite3_stmt *row, double values[DRAWN_MOST])
+{
+    memset(values, 0, DRAWN_MOST * sizeof *values); /* rows are compared as bytes */
+    for (uint32_t i = 0; column_drawn(i) != NULL; i++) {
+        int at = KEYS + (int)i, type = sqlite3_column_type(row, at);
+        if (type != SQLITE_NULL && type != SQLITE_FLOAT) {
+            return false;
+        }
+        values[i] = type == SQLITE_NULL ? NAN : sqlite3_column_double(row, at);
+    }
+    return true;
+}
+
+static bool store_draws_read_rows(struct store *store, sqlite3_stmt *statement, const char *run,
+                                  struct result_draws *draws, struct error *why)
+{
+    size_t capacity = 0;
+    bool row = false;
+    while (database_step(store, statement, &row, why)) {
+        if (!row || sqlite3_column_int64(statement, KEYS - 1) != draws->count) {
+            return true;
+        }
+        if (!array_reserve(&draws->values, &capacity, draws->count + 1U, sizeof *draws->values,
+                           why)) {
+            return false;
+        }
+        if (!store_draws_read_row(statement, draws->values[draws->count])) {
+            return error_set(why, store->path, 0, "the replications of run %s are damaged", run);
+        }
+        draws->count++;
+    }
+    return false;
+}
+
+static const char own_rows[] = "WHERE run = ? AND ranges = ? ORDER BY replication";
+
+bool store_get_draws(struct store *store, const char *run, struct result_draws *draws,
+                     struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    draws->values = NULL;
+    draws->count = 0;
+    bool ok = database_prepare_own(store, schema_select(table(), own_rows, why), &statement, why);
+    if (ok) {
+        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
+        sqlite3_bind_text(statement, 2, draws->ranges, -1, SQLITE_STATIC);
+        ok = store_draws_read_rows(store, statement, run, draws, why);
+    }
+    sqlite3_finalize(statement);
+    if (!ok) {
+        free(draws->values);
+        draws->values = NULL;
+        draws->count = 0;
+    }
+    return ok;
+}
+
+static bool join_ranges(struct store *into, struct store *from, const char *run, const char *ranges,
+                        struct error *why)
+{
+    struct result_draws theirs = {.count = 0}, ours = {.count = 0};
+    snprintf(theirs.ranges, sizeof theirs.ranges, "%s", ranges);
+    snprintf(ours.ranges, sizeof ours.ranges, "%s", ranges);
+    bool ok = store_get_draws(from, run, &theirs, why) && store_get_draws(into, run, &ours, why);
+    uint32_t both = theirs.count < ours.count ? theirs.count : ours.count;
+    if (ok && both > 0 && memcmp(theirs.values, ours.values, both * sizeof *ours.values) != 0) {
+        ok = error_set(why, from->path, 0, "replications of run %s differ from those merged before",
+                       run);
+        error_expect(why, "files of one version of spillway, as they were written");
+    }
+    ok = ok && store_insert_draws(into, run, &theirs, why);
+    free(theirs.values);
+    free(ours.values);
+    return ok;
+}
+
+bool store_join_draws(struct store *into, struct store *from, const char *run, struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = true;
+    bool ok = database_prepare(from, "SELECT DISTINCT ranges FROM replications WHERE run = ?",
+                               &statement, why);
+    if (ok) {
+        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
+    }
+    while (ok && (ok = database_step(from, statement, &row, why)) && row) {
+        const char *ranges = (const char *)sqlite3_column_text(statement, 0);
+        ok = ranges == NULL || join_ranges(into, from, run, ranges, why);
+    }
+    sqlite3_finalize(statement);
+    return ok;
+}
+
+/* ---- a row ---- */
+
+static void store_frame_bind_number(sqlite3_stmt *statement, int at, enum unit unit, double value)
+{
+    if (isnan(value)) {
+        sqlite3_bind_null(statement, at);
+    } else if (unit_is_whole(unit)) {
+        sqlite3_bind_int64(statement, at, llround(value));
+    } else {
+        sqlite3_bind_double(statement, at, value);
+    }
+}
+
+static void store_frame_bind_cell(sqlite3_stmt *statement, int at,
+                                  const struct frame_column *column, const struct frame_cell *cell)
+{
+    if (cell->text != NULL) {
+        sqlite3_bind_text(statement, at, cell->text, -1, SQLITE_STATIC);
+    } else {
+        store_frame_bind_number(statement, at, column->unit, cell->set ? cell->value : NAN);
+    }
+}
+
+static void store_frame_bind_row(sqlite3_stmt *statement, const void *rows, uint32_t index)
+{
+    const struct store_frame *of = rows;
+    const struct frame *frame = of->frame;
+    const struct frame_cell *cells = &frame->cells[(size_t)index * frame->column_count];
+    int at = 0;
+    for (uint32_t i = 0; i < frame->column_count; i++) {
+        const struct frame_column *column = &frame->columns[i];
+        const struct frame_cell *cell = &cells[i];
+        bool ranged = cell->set && cell->low < cell->high;
+        if (column->key == NULL) {
+            continue;
+        }
+        store_frame_bind_cell(statement, ++at, column, cell);
+        if (column->ranged) {
+            store_frame_bind_number(statement, ++at, column->unit, ranged ? cell->low : NAN);
+            store_frame_bind_number(statement, ++at, column->unit, ranged ? cell->high : NAN);
+        }
+    }
+    if (!of->is_nameless) {
+        sqlite3_bind_text(statement, ++at, spillway_program, -1, SQLITE_STATIC);
+    }
+}
+
+static void bind_whole(sqlite3_stmt *statement, const void *rows, uint32_t index)
+{
+    const struct store_frame *of = rows;
+    const struct frame *frame = of->frame;
+    for (uint32_t i = 0; i < frame->column_count; i++) {
+        const char *key = frame->columns[i].key;
+        if (key != NULL && strcmp(key, of->whole) == 0) {
+            store_frame_bind_cell(statement, 1, &frame->columns[i],
+                                  &frame->cells[(size_t)index * frame->column_count + i]);
+        }
+    }
+}
+
+/* ---- a table ---- */
+
+static bool remove_whole(struct store *store, const struct store_frame *of, struct error *why)
+{
+    char remove[256] = "";
+    if (of->whole == NULL) {
+        return true;
+    }
+    text_append(remove, sizeof remove, "DELETE FROM %s WHERE %s = ?", of->table, of->whole);
+    return database_put_each(store, remove, bind_whole, of, of->frame->row_count, why);
+}
+
+static bool put_frame(struct store *store, const struct store_frame *of, struct error *why)
+{
+    const struct schema_table *table = schema_find(of->table, strlen(of->table));
+    char *insert = schema_insert(table, "INSERT OR REPLACE", why);
+    bool good =
+        insert != NULL && remove_whole(store, of, why) &&
+        database_put_each(store, insert, store_frame_bind_row, of, of->frame->row_count, why);
+    free(insert);
+    return good;
+}
+
+bool store_put_frames(struct store *store, const struct store_frame *frames, uint32_t count,
+                      struct error *why)
+{
+    bool good = true;
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = frame_ok(frames[i].frame, why);
+    }
+    good = good && database_run(store, "BEGIN IMMEDIATE", why);
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = put_frame(store, &frames[i], why);
+    }
+    return database_end(store, good, why);
 }

@@ -7,7 +7,7 @@
  * value.
  */
 #include "cli/frame/arguments.h"
-#include "cli/frame/commands.h"
+#include "cli/frame/command.h"
 #include "cli/report/picture.h"
 
 #include <fcntl.h>

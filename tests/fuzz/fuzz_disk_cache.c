@@ -1,7 +1,7 @@
 /* Fuzzes files of the disk cache and the ledgers in them: bytes that are no file of this key give
  * nothing; a value that is put into a file is found there; bytes that are a ledger are the same when
  * it is packed again. */
-#include "core/disk_cache_file.h"
+#include "core/disk_cache.h"
 #include "decode/replay/ledger.h"
 
 #include <stdlib.h>

@@ -2,12 +2,11 @@
 #include "cli/ablate/ablate_report.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/columns.h"
-#include "cli/frame/commands.h"
+#include "cli/frame/command.h"
 #include "cli/frame/output.h"
-#include "cli/frame/progress.h"
+#include "cli/frame/message.h"
 #include "cli/frame/question.h"
-#include "cli/frame/scenario_options.h"
-#include "store/store_frame.h"
+#include "store/run.h"
 
 /* ---- the command ------------------------------------------------------------------------- */
 

@@ -4,11 +4,9 @@
 #include "core/node.h"
 #include "cli/advise/advise_question.h"
 #include "cli/frame/columns.h"
-#include "cli/frame/commands.h"
-#include "cli/frame/database.h"
-#include "cli/frame/output.h"
+#include "cli/frame/command.h"
 #include "cli/frame/question.h"
-#include "cli/frame/scenario_options.h"
+#include "cli/frame/output.h"
 #include "cli/plan/deployment_folder.h"
 #include "study/plan/candidates.h"
 

@@ -5,7 +5,7 @@
 #include "cli/frame/left_out.h"
 #include "cli/plan/deployment.h"
 #include "cli/frame/output.h"
-#include "cli/frame/progress.h"
+#include "cli/frame/message.h"
 #include "cli/plan/plan_report.h"
 #include "cli/runs/runs_notes.h"
 

@@ -1,5 +1,5 @@
 #include "cli/advise/advise_question.h"
-#include "cli/frame/database.h"
+#include "cli/frame/question.h"
 #include "cli/report/report_answer.h"
 
 /* Of a database that is kept, only what this program computed. */

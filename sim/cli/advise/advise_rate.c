@@ -5,7 +5,7 @@
 #include "cli/advise/advise_question.h"
 #include "cli/plan/deployment.h"
 #include "cli/frame/output.h"
-#include "cli/frame/progress.h"
+#include "cli/frame/message.h"
 #include "cli/runs/runs_notes.h"
 #include "study/advise/advice.h"
 

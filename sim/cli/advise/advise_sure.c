@@ -2,7 +2,7 @@
 #include "cli/advise/advise_answer.h"
 
 #include "core/node.h"
-#include "cli/runs/explain_words.h"
+#include "cli/runs/explain.h"
 #include "server/requests/synthetic.h"
 #include "predict/answer.h"
 

@@ -1,6 +1,6 @@
 /* The curves of a report as rows of the database. */
 #include "cli/curve/curve_report.h"
-#include "store/store_frame.h"
+#include "store/run.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,14 +1,14 @@
 #include "cli/frame/harness.h"
 
-#include "core/array.h"
-#include "core/child.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "core/array.h"
 
 /* The path of this program with a suffix. */
 static bool harness_path(const char *ending, char path[PATH_MAX], struct error *why)
@@ -60,4 +60,102 @@ bool harness_read(const char *command, const char *operand, bool host, char **ou
     char path[PATH_MAX];
     const char *const words[] = {"spillway-calibrate", command, operand, NULL};
     return choose_harness(host, path, why) && child_read(path, words, out, why);
+}
+
+/* The exit status with which a shell reports a program that it cannot run. */
+enum { CANNOT_RUN = 127 };
+
+static char *child_read_all(FILE *file, struct error *why)
+{
+    char *text = NULL;
+    size_t used = 0, capacity = 0, got = 1;
+    rewind(file);
+    while (got > 0) {
+        if (!array_reserve(&text, &capacity, used + BUFSIZ, 1, why)) {
+            free(text);
+            return NULL;
+        }
+        got = fread(text + used, 1, BUFSIZ - 1, file);
+        used += got;
+    }
+    text[used] = '\0';
+    return text;
+}
+
+/* Take over a two-line complaint as this project's programs print it. */
+static void take_over(char *text, struct error *why)
+{
+    static const char start[] = "spillway: ", expected[] = "  expected: ";
+    size_t skipped = strncmp(text, start, strlen(start)) == 0 ? strlen(start) : 0;
+    size_t length = strcspn(text, "\n");
+    char *next = text + length + (text[length] == '\n');
+    text[length] = '\0';
+    error_set(why, NULL, 0, "%s", text + skipped);
+    if (strncmp(next, expected, strlen(expected)) == 0) {
+        next[strcspn(next, "\n")] = '\0';
+        error_expect(why, "%s", next + strlen(expected));
+    }
+}
+
+static bool failed(const char *path, int status, FILE *complaint, struct error *why)
+{
+    if (WIFSIGNALED(status)) {
+        return error_set(why, path, 0, "was killed: %s", strsignal(WTERMSIG(status)));
+    }
+    char *text = child_read_all(complaint, why);
+    if (text == NULL) {
+        return false;
+    }
+    if (WEXITSTATUS(status) == CANNOT_RUN) {
+        error_set(why, path, 0, "cannot be run: %s", text);
+    } else if (text[0] != '\0') {
+        take_over(text, why);
+    } else {
+        error_set(why, path, 0, "ended with status %d", WEXITSTATUS(status));
+    }
+    free(text);
+    return false;
+}
+
+static _Noreturn void become(const char *path, const char *const *words, FILE *out, FILE *complaint)
+{
+    if (dup2(fileno(out), STDOUT_FILENO) >= 0 && dup2(fileno(complaint), STDERR_FILENO) >= 0) {
+        execv(path, (char *const *)words);
+    }
+    dprintf(STDERR_FILENO, "%s", strerror(errno));
+    _exit(CANNOT_RUN);
+}
+
+static bool child_run(const char *path, const char *const *words, FILE *out, FILE *complaint,
+                      struct error *why)
+{
+    int status;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        become(path, words, out, complaint);
+    }
+    if (child < 0 || waitpid(child, &status, 0) < 0) {
+        return error_set(why, path, 0, "cannot be run: %s", strerror(errno));
+    }
+    return status == 0 || failed(path, status, complaint, why);
+}
+
+bool child_read(const char *path, const char *const *words, char **out, struct error *why)
+{
+    FILE *printed = tmpfile(), *complaint = tmpfile();
+    bool good = printed != NULL && complaint != NULL;
+    if (!good) {
+        error_set(why, NULL, 0, "cannot create a temporary file for the output of '%.80s': %s",
+                  path, strerror(errno));
+    }
+    good = good && child_run(path, words, printed, complaint, why);
+    *out = good ? child_read_all(printed, why) : NULL;
+    if (printed != NULL) {
+        fclose(printed);
+    }
+    if (complaint != NULL) {
+        fclose(complaint);
+    }
+    return *out != NULL;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cli/frame/arguments.h"
+#include "core/error.h"
 
 /* Replace this process by the harness for the GPU; with `host`, or if that one was not built, by
  * the harness for the host alone, which says what is missing. Returns only if neither can be run.
@@ -14,3 +15,11 @@ bool harness_become(const struct arguments *arguments, bool host, struct error *
  * caller frees. The harness is chosen as in harness_become(). */
 bool harness_read(const char *command, const char *operand, bool host, char **out,
                   struct error *why);
+
+/* Run another program to its end and return what it prints. */
+
+/* Run the program at `path` with the arguments `words` (words[0] is its name; NULL ends the list)
+ * and wait for it. `*out` gets its standard output, ended by a 0; the caller frees it. Fails when
+ * the program cannot be run, is killed, or exits with a status other than 0: `why` then holds its
+ * status and what it wrote to standard error, and there is nothing to free. */
+bool child_read(const char *path, const char *const *words, char **out, struct error *why);

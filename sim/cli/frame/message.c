@@ -1,8 +1,17 @@
 #include "cli/frame/message.h"
 
-#include "core/json_writer.h"
-
+#include <math.h>
+#include <poll.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/json_writer.h"
 
 static bool in_json;
 
@@ -86,4 +95,123 @@ void message_progress(uint32_t done, uint32_t total, const char *text)
     }
     json_end(&json, '}');
     fputc('\n', stderr);
+}
+
+enum { LINE = 256, LEAST_SECONDS = 2 };
+#define BETWEEN 0.1 /* seconds from one object to the next */
+
+/* The most characters of a line: a line that wraps at the terminal's edge could not be erased. */
+static size_t line_room(void)
+{
+    struct winsize size;
+    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return known ? size.ws_col - 1u : SIZE_MAX;
+}
+
+/* The number of bytes in the first `characters` characters of a UTF-8 text. */
+static int progress_bytes_of(const char *text, size_t characters)
+{
+    int bytes = 0;
+    while (text[bytes] != '\0' && (((unsigned char)text[bytes] & 0xc0) == 0x80 || characters > 0)) {
+        characters -= ((unsigned char)text[bytes] & 0xc0) != 0x80;
+        bytes++;
+    }
+    return bytes;
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* Does a program wait at the other end, which has read what was sent, and is it time? */
+static bool progress_is_awaited(void)
+{
+    static double next;
+    struct stat info;
+    struct pollfd end = {.fd = STDERR_FILENO, .events = POLLOUT};
+    double now = seconds_now();
+    if (!message_is_json() || now < next || fstat(STDERR_FILENO, &info) != 0 ||
+        !(S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode)) || poll(&end, 1, 0) != 1) {
+        return false;
+    }
+    next = now + BETWEEN;
+    return true;
+}
+
+void progress_show(uint32_t done, uint32_t total, const char *format, ...)
+{
+    char line[LINE];
+    va_list arguments;
+    bool watched = isatty(STDERR_FILENO);
+    if (!watched && !progress_is_awaited()) {
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (watched) {
+        dprintf(STDERR_FILENO, "\r"); /* a terminal shall obey this */
+        fprintf(stderr, "%.*s", progress_bytes_of(line, line_room()), line);
+        fflush(stderr);
+        dprintf(STDERR_FILENO, "\033[K");
+    } else {
+        message_progress(done, total, line);
+    }
+}
+
+const char *progress_left_after(double seconds, double share, char text[PROGRESS_LEFT])
+{
+    static const struct {
+        double seconds, most;
+        const char *name;
+    } units[] = {{1, 90, "s"}, {60, 90 * 60, "min"}, {3600, INFINITY, "h"}};
+    bool known = share > 0;
+    double span = known ? seconds * (1 - share) / share : floor(seconds);
+    int unit = 0;
+    text[0] = '\0';
+    if (seconds < LEAST_SECONDS || share >= 1) {
+        return text;
+    }
+    while (ceil(span) > units[unit].most) {
+        unit++;
+    }
+    snprintf(text, PROGRESS_LEFT, ", %.0f %s %s", ceil(span / units[unit].seconds),
+             units[unit].name, known ? "left" : "so far");
+    return text;
+}
+
+const char *progress_left(double share, char text[PROGRESS_LEFT])
+{
+    static double began;
+    began = began > 0 ? began : seconds_now();
+    return progress_left_after(seconds_now() - began, share, text);
+}
+
+void progress_clear(void)
+{
+    if (isatty(STDERR_FILENO)) {
+        dprintf(STDERR_FILENO, "\r\033[K");
+    }
+}
+
+bool progress_end(bool good, bool interrupted, const char *what, struct error *why)
+{
+    progress_clear();
+    return good && (!interrupted || error_set(why, NULL, 0, "interrupted before %s", what));
+}
+
+void progress_runs(uint32_t done, uint32_t points, void *context)
+{
+    char left[PROGRESS_LEFT];
+    (void)context;
+    if (done < points) {
+        /* It is called when a run is done, and would show the seconds of the first call until then. */
+        double share = done > 0 ? (double)done / points : 1;
+        progress_show(done, points, "%u of %u runs%s", done, points, progress_left(share, left));
+    } else {
+        progress_clear();
+    }
 }

@@ -2,9 +2,9 @@
  * name only when it is complete. */
 #pragma once
 
-#include "core/unfinished.h"
-
 #include <stdio.h>
+
+#include "core/unfinished.h"
 
 /* Write out the buffer of `out`; messages call it `name`. */
 bool output_flush(FILE *out, const char *name, struct error *why);
@@ -28,3 +28,9 @@ void output_discard(struct output *output);
 
 /* Could a file be written at `path`? Asked before long work; what stands there is left alone. */
 bool output_check(const char *path, struct error *why);
+
+/* Standard output and standard error, on which a terminal obeys nothing: what a name, a value or a
+ * file says there is visible (QUOTE_LINE of core/quote.h), whoever prints it. Lines and tabs stay. */
+
+/* Call it once, before anything is printed. Without memory the streams stay as they are. */
+void visible_streams(void);

@@ -6,7 +6,6 @@
 #include "cli/frame/help.h"
 #include "cli/frame/message.h"
 #include "cli/frame/output.h"
-#include "cli/frame/visible.h"
 #include "cli/frame/question.h"
 
 #include <fcntl.h>

@@ -1,18 +1,28 @@
 /* A signal handler has no argument, so the flag that it raises is a global of the program. */
+
 #include "cli/frame/question.h"
 
-#include "core/disk_cache.h"
-#include "core/units.h"
-#include "cli/frame/database.h"
-#include "cli/frame/message.h"
-#include "cli/frame/scenario_options.h"
-#include "study/sweep/sweep.h"
-
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "cli/frame/message.h"
+#include "core/array.h"
+#include "core/disk_cache.h"
+#include "core/node.h"
+#include "core/text.h"
+#include "core/units.h"
+#include "core/version.h"
+#include "policy/plugin.h"
+#include "predict/command/server_text.h"
+#include "predict/scenario/scenario_keys.h"
+#include "store/store.h"
+#include "study/sweep/sweep.h"
 
 static const int signals[] = {SIGINT, SIGTERM};
 #define MOST_CACHED ((uint64_t)1 << 30) /* bytes */
@@ -109,4 +119,174 @@ void question_end(struct question *question)
     }
     store_close(question->store);
     scenario_release(&question->scenario);
+}
+
+bool database_open(const struct arguments *arguments, struct store **out, struct error *why)
+{
+    const char *path = arguments_shared(arguments, "--db");
+    *out = path != NULL ? store_open(path, true, why) : NULL;
+    if (*out != NULL) {
+        store_watch(*out, question_stop());
+    }
+    return path == NULL || *out != NULL;
+}
+
+/* Write the policy of a stored scenario as tables name it. A database loads no plug-in: it may come
+ * from anyone. */
+static bool database_policy_words(const char *value, char *text, size_t size)
+{
+    struct error unseen;
+    struct node *node = node_parse(value, strlen(value), "", &unseen);
+    const struct node *named =
+        node != NULL && node->kind == NODE_MAP ? node_get(node, "name") : node;
+    bool known = named != NULL && named->kind == NODE_SCALAR && !plugin_is_named(named->text) &&
+                 policy_words(node, text, size);
+    node_destroy(node);
+    return known;
+}
+
+bool database_name_policies(struct store *store, struct error *why)
+{
+    return store_add_function(store, "policy_words", database_policy_words, why);
+}
+
+static void note_program(const struct store_program *program, char note[DATABASE_NOTE])
+{
+    note[0] = '\0';
+    if (!program->own && program->name[0] != '\0') {
+        text_append(note, DATABASE_NOTE,
+                    "computed by another program, spillway %s; this one, %s, may compute other "
+                    "figures",
+                    program->name, spillway_program);
+    }
+    if (program->hidden > 0) {
+        text_append(note, DATABASE_NOTE, "%s%" PRIu64 " result%s of other programs %s left out",
+                    note[0] != '\0' ? "; " : "", program->hidden, text_plural(program->hidden),
+                    program->hidden == 1 ? "is" : "are");
+    }
+}
+
+struct store *database_show(const char *path, char note[DATABASE_NOTE], struct error *why)
+{
+    struct store_program program;
+    struct store *store = store_open(path, false, why);
+    if (store != NULL &&
+        (!store_show_program(store, &program, why) || !database_name_policies(store, why))) {
+        store_close(store);
+        return NULL;
+    }
+    if (store != NULL) {
+        note_program(&program, note);
+    }
+    return store;
+}
+
+void database_print_note(const char *note)
+{
+    if (note[0] != '\0') {
+        fprintf(stderr, "note: %s\n", note);
+    }
+}
+
+/* A server's keys become overrides, as if they were typed before the others. */
+
+/* "model=..." */
+typedef char override_text[sizeof((struct stated_key *)0)->value + 64];
+
+static void print_key(const char *file, const struct stated_key *key, const char *text)
+{
+    if (key->line > 0) {
+        message_note("%s:%d: %s (%s)", file, key->line, text, key->said);
+    } else {
+        message_note("%s: %s (%s)", file, text, key->said);
+    }
+}
+
+/* Options that cannot change the answer share a line. */
+static void print_harmless(const char *file, const struct server_unused *unused)
+{
+    char names[SERVER_UNUSED * (sizeof unused->all[0].name + 2)] = "";
+    for (int i = 0; i < unused->count && i < SERVER_UNUSED; i++) {
+        if (unused->all[i].harmless) {
+            text_append(names, sizeof names, "%s%s", names[0] != '\0' ? ", " : "",
+                        unused->all[i].name);
+        }
+    }
+    if (names[0] != '\0') {
+        message_note("%s: do not change the answer: %s", file, names);
+    }
+}
+
+static void print_unused(const char *file, const struct server_unused *unused)
+{
+    for (int i = 0; i < unused->count && i < SERVER_UNUSED; i++) {
+        const struct server_unused_option *option = &unused->all[i];
+        if (!option->harmless) {
+            message_note("%s:%d: not used: %s", file, option->line, option->name);
+        }
+    }
+    if (unused->count > SERVER_UNUSED) {
+        message_note("%s: not used: %d more options", file, unused->count - SERVER_UNUSED);
+    }
+    print_harmless(file, unused);
+}
+
+static bool scenario_options_read_keys(const char *file, struct stated_keys *out, struct error *why)
+{
+    FILE *in = fopen(file, "r");
+    if (in == NULL) {
+        return error_set(why, file, 0, "cannot be opened: %s", strerror(errno));
+    }
+    bool ok = server_text_read(in, file, out, why);
+    fclose(in);
+    return ok;
+}
+
+/* Add what a server's file says to the overrides. */
+static bool lay_server(const char *file, override_text texts[STATED_MOST], const char **all,
+                       uint32_t *count, struct error *why)
+{
+    struct stated_keys keys;
+    if (!scenario_options_read_keys(file, &keys, why)) {
+        return false;
+    }
+    for (int id = 0; id < STATED_MOST; id++) {
+        const struct stated_key *key = &keys.all[id];
+        if (key->value[0] != '\0') {
+            snprintf(texts[id], sizeof texts[id], "%s=%s", key->key, key->value);
+            print_key(file, key, texts[id]);
+            all[(*count)++] = texts[id];
+        }
+    }
+    print_unused(file, &keys.unused);
+    return true;
+}
+
+bool scenario_from_arguments(const struct arguments *arguments, struct scenario *out,
+                             struct error *why)
+{
+    override_text texts[STATED_MOST];
+    const char *server = arguments_shared(arguments, "--from");
+    uint32_t file_count, set_count, count = 0;
+    const char *const *files = arguments_operands(arguments, &file_count);
+    const char *const *sets =
+        arguments_all(arguments, arguments_number(arguments, "--set"), &set_count);
+    const char **all = array_zeroed(STATED_MOST + set_count, sizeof *all, why);
+    bool ok = all != NULL && (server == NULL || lay_server(server, texts, all, &count, why));
+    for (uint32_t i = 0; ok && i < set_count; i++) {
+        all[count++] = sets[i];
+    }
+    ok = ok && scenario_load(files, file_count, all, count, out, why);
+    free(all);
+    return ok;
+}
+
+/* ---- help ------------------------------------------------------------------------------- */
+
+void scenario_print_keys(FILE *out)
+{
+    fputs("keys of a scenario (a YAML map):\n", out);
+    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
+        fprintf(out, "  %-16s %s; e.g. %s\n", key->name, key->summary, key->example);
+    }
 }

@@ -57,3 +57,47 @@ int question_signal(void);
 
 /* Release everything, after a failure, too. */
 void question_end(struct question *question);
+
+/* Databases that commands write (the option --db FILE) and show. */
+
+/* Open the file of --db, creating it if it does not exist. `*out` is NULL if the option is not
+ * given. The caller closes it with store_close(). */
+bool database_open(const struct arguments *arguments, struct store **out, struct error *why);
+
+/* Give the store's queries the function policy_words(TEXT), which pictures and reports use: a policy
+ * of a stored scenario as tables name it, "qsac, eta 0.8". It is null of a plug-in, which it does
+ * not load, and of anything that is no policy. */
+bool database_name_policies(struct store *store, struct error *why);
+
+/* Open a file to show one program's results (store/store.h), with the names of
+ * policies. `note` says in a sentence that results are left out, or that another program computed
+ * them; "" if neither. Closed by the caller. */
+enum { DATABASE_NOTE = 320 };
+struct store *database_show(const char *path, char note[DATABASE_NOTE], struct error *why);
+
+/* Print such a note on standard error, unless it is "". */
+void database_print_note(const char *note);
+
+/* The options that commands with a scenario share: [FILE...] [--set KEY=VALUE]... [--from FILE] */
+
+#define SCENARIO_SET_OPTION                                                                        \
+    {                                                                                              \
+        .name = "--set", .argument = "KEY=VALUE", .repeats = true,                                 \
+        .summary = "set a key of the scenario, overriding its files, such as context=32K"          \
+    }
+
+#define SCENARIO_FROM_OPTION                                                                       \
+    {                                                                                              \
+        .name = "--from", .argument = "FILE",                                                      \
+        .summary = "take model, parallelism, limits, KV pool and dtypes from a server's start-up " \
+                   "log, its command line or its /metrics (vLLM, SGLang); --set overrides them"    \
+    }
+
+/* Load the scenario of the command's files and --set. What the file of --from says, for a command
+ * that has it, overrides the scenario's files, --set overrides both, and each key of that file is
+ * printed on standard error with its line. */
+bool scenario_from_arguments(const struct arguments *arguments, struct scenario *out,
+                             struct error *why);
+
+/* Print the keys of a scenario, for help. */
+void scenario_print_keys(FILE *out);

@@ -4,7 +4,7 @@
 #include "core/version.h"
 #include "cli/plan/plan_words.h"
 #include "cli/plan/violation.h"
-#include "store/store_frame.h"
+#include "store/run.h"
 #include "study/plan/winner.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* `spillway plot`: a picture of runs, ablations or miss curves in a database. */
 #include "cli/frame/arguments.h"
-#include "cli/frame/commands.h"
-#include "cli/frame/database.h"
+#include "cli/frame/command.h"
+#include "cli/frame/question.h"
 #include "cli/report/picture.h"
 #include "cli/report/plot_draw.h"
 

@@ -1,7 +1,7 @@
 /* Pictures of a database, drawn into a file. */
 #include "cli/report/plot_draw.h"
 
-#include "cli/frame/database.h"
+#include "cli/frame/question.h"
 #include "cli/frame/drawing.h"
 #include "cli/frame/output.h"
 #include "cli/report/picture.h"

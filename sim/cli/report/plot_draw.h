@@ -1,7 +1,7 @@
 /* One picture of a database, for `plot` and `compare`. */
 #pragma once
 
-#include "cli/frame/database.h"
+#include "cli/frame/question.h"
 
 struct plot_asked {
     const char *kind; /* a name of picture_kinds[] */

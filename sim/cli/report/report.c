@@ -7,8 +7,8 @@
  */
 #include "core/version.h"
 #include "cli/frame/arguments.h"
-#include "cli/frame/commands.h"
-#include "cli/frame/html.h"
+#include "cli/frame/command.h"
+#include "cli/frame/drawing.h"
 #include "cli/frame/output.h"
 #include "cli/report/report.h"
 #include "cli/report/report_table.h"

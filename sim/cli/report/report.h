@@ -1,7 +1,7 @@
 /* The inputs of a report's parts, and the parts that have a file of their own. */
 #pragma once
 
-#include "cli/frame/database.h"
+#include "cli/frame/question.h"
 #include "cli/report/plot_statement.h"
 #include "cli/report/report_answer.h"
 #include "cli/report/report_table.h"

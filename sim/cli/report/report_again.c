@@ -1,6 +1,6 @@
 /* A run is reproduced from its scenario, which the database keeps; a curve or a validation by a
  * command. */
-#include "cli/frame/html.h"
+#include "cli/frame/drawing.h"
 #include "cli/report/report.h"
 
 /* The most runs whose scenario is printed in the page. */

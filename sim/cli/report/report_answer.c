@@ -1,6 +1,6 @@
 #include "cli/report/report_answer.h"
 
-#include "cli/frame/html.h"
+#include "cli/frame/drawing.h"
 #include "cli/report/report.h"
 
 bool report_answer(const struct report_answer *answer, const char *path, struct error *why)

@@ -1,7 +1,7 @@
 /* The rows of plots/report/draws.sql are draws; those of a run stand together. */
 #include "cli/report/report.h"
 
-#include "cli/frame/html.h"
+#include "cli/frame/drawing.h"
 #include "study/sweep/replication.h"
 
 #include <stdlib.h>

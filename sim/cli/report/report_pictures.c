@@ -1,7 +1,7 @@
 /* gnuplot's pictures, placed within the page. */
 #include "core/text.h"
-#include "cli/frame/html.h"
-#include "cli/frame/progress.h"
+#include "cli/frame/drawing.h"
+#include "cli/frame/message.h"
 #include "cli/report/picture.h"
 #include "cli/report/report.h"
 

@@ -4,7 +4,7 @@
  * browser; it has no `<`, so it cannot end its own element. */
 #include "core/node.h"
 #include "core/text.h"
-#include "cli/frame/html.h"
+#include "cli/frame/drawing.h"
 #include "cli/report/report.h"
 #include "predict/decode/run.h"
 #include "predict/scenario/scenario.h"

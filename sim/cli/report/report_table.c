@@ -1,7 +1,7 @@
 #include "cli/report/report_table.h"
 
 #include "core/array.h"
-#include "cli/frame/html.h"
+#include "cli/frame/drawing.h"
 #include "cli/report/plot_statement.h"
 #include "predict/result/shown.h"
 

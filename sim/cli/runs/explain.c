@@ -1,14 +1,24 @@
 /* Sentences about the parts of the step and the effect of each figure of the machine. */
+
 #include "cli/runs/explain.h"
 
-#include "core/text.h"
-#include "cli/frame/progress.h"
-#include "cli/runs/explain_words.h"
-#include "cli/runs/sweep_keys.h"
-
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "cli/frame/message.h"
+#include "cli/runs/runs_text.h"
+#include "cli/runs/sweep_keys.h"
+#include "core/text.h"
+#include "decode/error_band.h"
+#include "model/parallel.h"
+#include "predict/answer.h"
+#include "predict/result/cell.h"
+#include "predict/scenario/resolve_band.h"
+#include "predict/server/serving_load.h"
+#include "tables/table.h"
 
 enum { SETTING = 256 };
 
@@ -104,5 +114,223 @@ bool explain_print(const struct scenario *scenario, const struct run_context *ru
         ok = stop_flag_check(runs->stop, why) && explain_point(scenario, i, runs, &shown, why);
     }
     free(shown);
+    return ok;
+}
+
+void explain_percent(double share, FILE *out)
+{
+    double percent = 100 * fabs(share);
+    fprintf(out, "%.*f %%", percent < 9.95 ? 1 : 0, percent);
+}
+
+/* Requests have not the regularity of steps: their means deserve fewer digits. */
+static void print_ms(const struct explain_time *time, double ms, FILE *out)
+{
+    bool step = time->column == COLUMN(step_us);
+    fprintf(out, " off %s, %.*f ms", step ? "the step" : "it", step ? 2 : ms < 100 ? 1 : 0, ms);
+}
+
+void explain_helps(const struct explanation *explanation, const struct explain_time *time,
+                   const char *of, FILE *out)
+{
+    uint32_t shown = 0;
+    double ms = (double)result_cell(&explanation->result, time->column)->integer / 1e6;
+    for (uint32_t i = 0; i < time->count && shown < EXPLAIN_SHOWN; i++) {
+        const struct explain_figure *figure = &time->figures[i];
+        if (-figure->better < EXPLAIN_TOLD) {
+            break;
+        }
+        if (shown++ == 0) {
+            fprintf(out, " What would help%s%s most: 10 %% %s %s: ", of[0] != '\0' ? " " : "", of,
+                    figure->is_more ? "more" : "less", curve_kinds[figure->curve].name);
+            explain_percent(figure->better, out);
+            print_ms(time, ms * (1 + figure->better), out);
+        } else {
+            fputs(shown == 2 ? "; then " : ", ", out);
+            fprintf(out, "%s ", curve_kinds[figure->curve].name);
+            explain_percent(figure->better, out);
+        }
+    }
+    if (shown > 0) {
+        fputs(".", out);
+    } else {
+        fprintf(out, " No single figure of the machine changes %s noticeably.",
+                of[0] != '\0' ? of : "it");
+    }
+}
+
+/* ---- what to measure -------------------------------------------------------------------- */
+
+static int explain_words_by_effect(const void *a, const void *b)
+{
+    const struct explain_guess *x = a, *y = b;
+    if (x->effect != y->effect) {
+        return x->effect < y->effect ? 1 : -1;
+    }
+    return (int)x->curve - (int)y->curve;
+}
+
+static void add_guess(struct explain_guess *guesses, uint32_t *count,
+                      const struct explain_figure *figure)
+{
+    double effect = fmax(-figure->better, figure->worse);
+    uint32_t place = 0;
+    while (place < *count && guesses[place].curve != figure->curve) {
+        place++;
+    }
+    if (place == *count) {
+        guesses[(*count)++] = (struct explain_guess){figure->curve, figure->basis, effect};
+    }
+    guesses[place].effect = fmax(guesses[place].effect, effect);
+}
+
+uint32_t explain_guesses(const struct explanation *explanation,
+                         struct explain_guess guesses[CURVE_COUNT])
+{
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < explanation->count; t++) {
+        const struct explain_time *time = &explanation->times[t];
+        for (uint32_t i = 0; i < time->count; i++) {
+            if (time->figures[i].basis != BASIS_MEASURED) {
+                add_guess(guesses, &count, &time->figures[i]);
+            }
+        }
+    }
+    qsort(guesses, count, sizeof *guesses, explain_words_by_effect);
+    while (count > 0 && guesses[count - 1].effect < EXPLAIN_TOLD) {
+        count--;
+    }
+    return count;
+}
+
+void explain_measure_first(const struct explanation *explanation, const char *on, uint32_t most,
+                           FILE *out)
+{
+    struct explain_guess guesses[CURVE_COUNT];
+    uint32_t count = explain_guesses(explanation, guesses);
+    for (uint32_t i = 0; i < count && i < most; i++) {
+        if (i == 0) {
+            fprintf(out, " To measure first (effect of a 10 %% error on %s): ", on);
+        }
+        fprintf(out, "%s%s (%s) ", i > 0 ? ", " : "", curve_kinds[guesses[i].curve].name,
+                basis_name(guesses[i].basis));
+        explain_percent(guesses[i].effect, out);
+    }
+    fputs(count > 0 && most > 0 ? "." : "", out);
+}
+
+bool explain_paragraph(const struct point *point, const char *name, const struct run_context *runs,
+                       explain_writer *write, FILE *out, struct error *why)
+{
+    struct explanation explanation;
+    struct text_file file;
+    if (!explain_run(point, runs, &explanation, why)) {
+        return false;
+    }
+    bool ok = text_open(&file, why);
+    if (ok) {
+        fprintf(file.out, "%s%s", name, name[0] != '\0' ? ": " : "");
+        write(&explanation, file.out);
+    }
+    explanation_release(&explanation);
+    char *text = text_close(&file, ok, why);
+    ok = text != NULL;
+    if (ok) {
+        table_line("", text, out);
+    }
+    free(text);
+    return ok;
+}
+
+/* A run for programs that judge it, such as the one that holds predictions against published
+ * figures: the run's JSON object, with what its error is known for, and the run again with each
+ * figure of its machine that has a range, at both ends of that. */
+
+/* The class whose error band the run would have, and what else that hangs on. */
+static void print_class(const struct point *point, const struct result *result, FILE *out)
+{
+    static const char *const machines[BAND_MACHINES_COUNT] = {"", "NVLink", "PCIe"};
+    const struct setup *setup = &point->setup;
+    char machine[ERROR_BAND_MACHINE];
+    error_band_machine(setup, machine, sizeof machine);
+    if (point_serves(point)) {
+        fprintf(out, "\"class\":\"%s%s server\",\"exchange\":\"%s\"",
+                serving_saturated(result) ? "saturated " : "",
+                model_is_routed(&setup->model) ? "MoE" : "dense",
+                machines[resolve_band_machines(setup)]);
+    } else {
+        fprintf(out, "\"class\":\"%s\",\"system\":\"%s\"", error_band_names[system_class_of(setup)],
+                error_band_system(setup));
+    }
+    fprintf(out, ",\"profile\":\"%s\",\"machine\":\"%s\",\"layers\":%" PRIu32, setup->profile.name,
+            machine, result->layer_count);
+}
+
+/* The columns that differ from the run's, without those that a run timed again does not have. */
+static void print_changes(const struct result *result, const struct result *end, FILE *out)
+{
+    char before[CELL_SIZE], after[CELL_SIZE];
+    const char *between = "";
+    for (uint32_t i = 0; i < column_count; i++) {
+        const struct column *column = column_rows[i];
+        const char *old = cell_text(result, column, before), *new = cell_text(end, column, after);
+        if (!column_is_text(column) && column->holds != HOLDS_NOTES && old != NULL &&
+            new != NULL &&strcmp(old, new) != 0) {
+            fprintf(out, "%s\"%s\":%s", between, column->name, new);
+            between = ",";
+        }
+    }
+}
+
+static void print_ends(const struct point *point, const struct result *result,
+                       const struct run_ranges *ranges, FILE *out)
+{
+    for (uint32_t i = 0; i < ranges->count; i++) {
+        const struct run_range *range = &ranges->all[i];
+        const struct curve *curve = &point->setup.profile.curves[range->curve];
+        for (int end = 0; end < 2; end++) {
+            fprintf(out, "%s{\"figure\":\"%s\",\"basis\":\"%s\",\"share\":%.9g,\"changes\":{",
+                    i + (uint32_t)end > 0 ? "," : "", curve_kinds[range->curve].name,
+                    basis_name(curve->basis), end == 0 ? curve->least : curve->most);
+            print_changes(result, &range->ends[end], out);
+            fputs("}}", out);
+        }
+    }
+}
+
+static bool print_point(const struct scenario *scenario, uint32_t index,
+                        const struct run_context *runs, FILE *out, struct error *why)
+{
+    struct point point;
+    struct result result;
+    struct run_ranges ranges = {NULL, 0};
+    if (!scenario_point(scenario, index, &point, why)) {
+        return false;
+    }
+    bool ran = point_serves(&point) ? answer_run(&point, runs, &result, why)
+                                    : answer_ranges(&point, 0, runs, &result, &ranges, why);
+    bool good = ran && run_print_json_open(&result, out, why);
+    if (good) {
+        fputs(",\"explain\":{", out);
+        print_class(&point, &result, out);
+        fputs(",\"ends\":[", out);
+        print_ends(&point, &result, &ranges, out);
+        fputs("]}}\n", out);
+    }
+    if (ran) {
+        result_release(&result);
+        run_ranges_release(&ranges);
+    }
+    point_release(&point);
+    return good;
+}
+
+bool explain_print_json(const struct scenario *scenario, const struct run_context *runs, FILE *out,
+                        struct error *why)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < scenario->points; i++) {
+        ok = stop_flag_check(runs->stop, why) && print_point(scenario, i, runs, out, why);
+    }
     return ok;
 }

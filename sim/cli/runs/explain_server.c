@@ -1,19 +1,224 @@
 /* A table of an engine's lines if the KV pool is computed from them, a paragraph on memory, then
  * one on time. */
-#include "cli/runs/explain_words.h"
 
-#include "core/text.h"
-#include "core/units.h"
-#include "tables/frame.h"
-#include "predict/server/engine_memory.h"
-#include "server/pools/kv_groups_text.h"
-#include "server/pools/kv_pools.h"
-#include "predict/server/serving_memory.h"
-
+#include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cli/runs/explain.h"
+#include "core/text.h"
+#include "core/units.h"
+#include "decode/time/pipeline.h"
+#include "predict/server/engine_memory.h"
+#include "predict/server/serving_memory.h"
+#include "server/pools/kv_groups_text.h"
+#include "server/pools/kv_pools.h"
+#include "tables/frame.h"
+
+/* The time of all requests is divided at their first tokens. The parts of a request's time
+ * (server/waits.h) lie on one side, except the API process and waits for other requests: what TTFT
+ * leaves open of the two was before, the rest after. */
+
+enum { ITEMS = 32, SHOWN = 4 };
+
+#define LEAST_SHARE 0.01
+
+/* Of fewer requests, one that just misses a step moves the mean as much as a figure does. */
+enum { FEW_REQUESTS = 100 };
+
+/* Named shares of something. */
+struct shares {
+    const char *names[ITEMS];
+    double of[ITEMS];
+    int count;
+};
+
+static_assert(PART_COUNT + 3 <= ITEMS && (int)EXPLAIN_CAUSES <= (int)ITEMS, "room for all names");
+
+static void add_share(struct shares *shares, const char *name, double share)
+{
+    int place = shares->count++;
+    for (; place > 0 && shares->of[place - 1] < share; place--) {
+        shares->of[place] = shares->of[place - 1];
+        shares->names[place] = shares->names[place - 1];
+    }
+    shares->of[place] = share;
+    shares->names[place] = name;
+}
+
+/* "its prompt 62 %, the queue 30 %": the largest; small ones are left out. */
+static void print_shares(const struct shares *shares, FILE *out)
+{
+    for (int i = 0; i < shares->count && i < SHOWN; i++) {
+        if (i == 0 || shares->of[i] >= LEAST_SHARE) {
+            fprintf(out, "%s%s %.0f %%", i > 0 ? ", " : "", shares->names[i], 100 * shares->of[i]);
+        }
+    }
+}
+
+/* ---- where the time goes ---------------------------------------------------------------- */
+
+static void print_mean(const char *what, double ms, FILE *out)
+{
+    fprintf(out, "%s %.*f ms", what, ms < 100 ? 1 : 0, ms);
+}
+
+/* All requests' time that was charged to `name`. */
+static double waited(const struct result *result, const char *name)
+{
+    double ns = 0;
+    for (uint32_t i = 0; i < result->wait_count; i++) {
+        ns += strcmp(result->waits[i].name, name) == 0 ? (double)result->waits[i].ns : 0;
+    }
+    return ns;
+}
+
+/* All requests' time before and after their first tokens. */
+static void divide(const struct result *result, double *before, double *after)
+{
+    *before = *after = 0;
+    for (uint32_t i = 0; i < result->request_count; i++) {
+        const struct result_request *request = &result->requests[i];
+        if (request->end_ns >= 0) {
+            *before += (double)(request->first_token_ns - request->arrived_ns);
+            *after += (double)(request->end_ns - request->first_token_ns);
+        }
+    }
+}
+
+/* Time on either side of the first token, of causes that lie on both. */
+struct explain_shared {
+    double api, others;
+};
+
+/* Returns what lies before the first token. */
+static struct explain_shared print_before(const struct result *result, double before, FILE *out)
+{
+    double queue = waited(result, "queue"), load = waited(result, "load");
+    double prefill = waited(result, "prefill"), rest = fmax(0, before - queue - load - prefill);
+    struct shares shares = {.count = 0};
+    struct explain_shared shared = {.api = fmin(rest, waited(result, "api"))};
+    shared.others = rest - shared.api;
+    add_share(&shares, "the API process", shared.api / before);
+    add_share(&shares, "the queue", queue / before);
+    add_share(&shares, "prefixes from the host", load / before);
+    add_share(&shares, "steps with its prompt", prefill / before);
+    add_share(&shares, "waiting beside others", shared.others / before);
+    print_mean("A first token takes", result_number(result, COLUMN(ttft_ms)), out);
+    fputs(" in the mean: ", out);
+    print_shares(&shares, out);
+    fputs(".", out);
+    return shared;
+}
+
+static void print_after(const struct result *result, double after, struct explain_shared before,
+                        FILE *out)
+{
+    struct shares shares = {.count = 0};
+    double others = waited(result, "others") + waited(result, "preempted") - before.others;
+    if (!result_cell(result, COLUMN(tpot_ms))->set || after <= 0) {
+        return;
+    }
+    add_share(&shares, "decoding", waited(result, "decode") / after);
+    add_share(&shares, "prompts of others", fmax(0, others) / after);
+    add_share(&shares, "the API process", (waited(result, "api") - before.api) / after);
+    for (int part = 0; part < PART_COUNT; part++) {
+        add_share(&shares, pipeline_part_names[part],
+                  waited(result, pipeline_part_names[part]) / after);
+    }
+    print_mean(" A later one takes", result_number(result, COLUMN(tpot_ms)), out);
+    fputs(": ", out);
+    print_shares(&shares, out);
+    fputs(".", out);
+}
+
+/* The mean of a level over the bins. */
+static double level(const struct result *result, int figure)
+{
+    double sum = 0, ns = 0;
+    for (uint32_t i = 0; i < result->bin_count; i++) {
+        sum += result->bins[i].figures[figure] * (double)result->bins[i].ns;
+        ns += (double)result->bins[i].ns;
+    }
+    return ns > 0 ? sum / ns : 0;
+}
+
+static void print_load(const struct result *result, FILE *out)
+{
+    const struct cell *grows = result_cell(result, COLUMN(queue_grows));
+    const struct cell *blocks = result_cell(result, COLUMN(kv_blocks));
+    fprintf(out, " The GPU computes for %.0f %% of the time, %.1f requests at once",
+            100 * result_cell(result, COLUMN(gpu_busy_share))->real,
+            level(result, RESULT_SERIES_running));
+    if (blocks->set && blocks->integer > 0) {
+        fprintf(out, ", and the KV pool is %.0f %% full",
+                100 * level(result, RESULT_SERIES_blocks) / (double)blocks->integer);
+    }
+    fputs(
+        grows->set && grows->integer != 0
+            ? ". More requests arrive than are answered: the queue decides, and its length is that "
+              "of the workload."
+            : ".",
+        out);
+}
+
+/* ---- what it hangs on ------------------------------------------------------------------- */
+
+static const char *explain_times_name_of(const struct explain_time *time)
+{
+    return time->column == COLUMN(ttft_ms) ? "TTFT" : "TPOT";
+}
+
+/* Products of as few rows as there are sequences reach a small share of the peak. */
+#define MUCH 0.25
+
+static void print_causes(const struct explain_time *time, FILE *out)
+{
+    double of[EXPLAIN_CAUSES];
+    struct shares shares = {.count = 0};
+    explain_shares(time, of);
+    for (int cause = 0; cause < EXPLAIN_CAUSES; cause++) {
+        add_share(&shares, explain_causes[cause], of[cause]);
+    }
+    if (shares.of[0] > 0) {
+        fprintf(out, " %s hangs on (in proportion): ", explain_times_name_of(time));
+        print_shares(&shares, out);
+        fputs(
+            of[CAUSE_PRODUCTS] > MUCH && time->column == COLUMN(tpot_ms)
+                ? " (products: a tile of rows that few sequences fill takes as long as a full one)."
+                : ".",
+            out);
+    }
+}
+
+/* Where TTFT and TPOT go, what they hang on, which figures of the machine would help most, and which to
+ * measure first. */
+static void explain_times_write(const struct explanation *explanation, FILE *out)
+{
+    const struct result *result = &explanation->result;
+    double before, after;
+    divide(result, &before, &after);
+    if (before <= 0 || explanation->count == 0) {
+        fputs("No request was answered.", out);
+        return;
+    }
+    print_after(result, after, print_before(result, before, out), out);
+    print_load(result, out);
+    for (uint32_t i = 0; i < explanation->count; i++) {
+        const struct explain_time *time = &explanation->times[i];
+        print_causes(time, out);
+        explain_helps(explanation, time, explain_times_name_of(time), out);
+    }
+    if (result->request_count < FEW_REQUESTS) {
+        fprintf(out, " With %" PRIu32 " request%s, chance has a part in these effects.",
+                result->request_count, text_plural(result->request_count));
+    }
+    explain_measure_first(explanation, explanation->count > 1 ? "TTFT or TPOT" : "TTFT",
+                          EXPLAIN_SHOWN, out);
+}
 
 enum { SENTENCES = 640 };
 

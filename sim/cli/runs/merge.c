@@ -1,7 +1,7 @@
 /* `spillway merge`: merges databases of several machines into one. */
 #include "core/unfinished.h"
 #include "cli/frame/arguments.h"
-#include "cli/frame/commands.h"
+#include "cli/frame/command.h"
 #include "store/store.h"
 
 #include <inttypes.h>

@@ -1,10 +1,11 @@
-/* of any run */
+/* What is said above and below a table of runs: what they have in common, what their figures rest
+ * on, and how sure these are. */
 #pragma once
+
+#include <stdio.h>
 
 #include "core/node.h"
 #include "predict/result/result.h"
-
-#include <stdio.h>
 
 struct runs_notes;
 

@@ -6,16 +6,17 @@
  * fit in memory says what is short. */
 #pragma once
 
-#include "tables/table.h"
+#include <stdio.h>
+
 #include "predict/result/result.h"
 #include "predict/scenario/scenario.h"
-
-#include <stdio.h>
+#include "tables/frame.h"
+#include "tables/table.h"
 
 struct runs_table;
 
 /* `precision` that draws shall reach (0: none). Fails, too, if `view` names a column that there is not
- * (runs_columns.h); its text must live as long as the table. */
+ * (runs_columns()); its text must live as long as the table. */
 struct runs_table *runs_table_create(const struct scenario *scenario, double precision,
                                      const struct table_view *view, struct error *why);
 void runs_table_destroy(struct runs_table *table);
@@ -25,3 +26,13 @@ bool runs_table_add(struct runs_table *table, uint32_t index, const struct resul
                     struct error *why);
 
 bool runs_table_print(struct runs_table *table, FILE *out, struct error *why);
+
+/* The columns of tables of runs, after those that name a run. */
+
+/* Of runs of decode steps, or of a server. The column "best" of decode steps is set by who knows
+ * the other runs. */
+const struct frame_column *runs_columns(bool serves, uint32_t *count);
+
+/* Fill a row of these columns; a run with replications shows means over the draws. */
+bool runs_fill(struct frame *frame, const struct result *result, struct error *why);
+void runs_fill_served(struct frame *frame, const struct result *result);

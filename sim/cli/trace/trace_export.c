@@ -1,5 +1,5 @@
 /* `spillway trace export`: prints a decode trace as CSV. */
-#include "cli/frame/commands.h"
+#include "cli/frame/command.h"
 #include "cli/frame/output.h"
 #include "cli/trace/trace_argument.h"
 #include "trace/csv/csv.h"

@@ -2,7 +2,7 @@
  * from the profile, differs from the recording and from others. */
 #include "core/units.h"
 #include "cli/frame/arguments.h"
-#include "cli/frame/commands.h"
+#include "cli/frame/command.h"
 #include "cli/frame/output.h"
 #include "cli/trace/fit_report.h"
 #include "cli/trace/trace_argument.h"

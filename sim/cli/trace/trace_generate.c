@@ -2,7 +2,7 @@
 #include "core/named.h"
 #include "core/units.h"
 #include "cli/frame/arguments.h"
-#include "cli/frame/commands.h"
+#include "cli/frame/command.h"
 #include "model/model.h"
 #include "trace/generate/generate.h"
 

@@ -1,6 +1,6 @@
 /* `spillway trace info`: prints the header of a decode trace. */
 #include "tables/frame.h"
-#include "cli/frame/commands.h"
+#include "cli/frame/command.h"
 #include "cli/trace/trace_argument.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* `spillway trace verify`: checks that a decode trace is complete and undamaged. */
 #include "core/units.h"
 #include "core/text.h"
-#include "cli/frame/commands.h"
+#include "cli/frame/command.h"
 #include "cli/trace/trace_argument.h"
 #include "trace/format/verify.h"
 

@@ -2,13 +2,12 @@
 #include "core/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/columns.h"
-#include "cli/frame/commands.h"
+#include "cli/frame/command.h"
 #include "cli/frame/output.h"
-#include "cli/frame/progress.h"
+#include "cli/frame/message.h"
 #include "cli/frame/question.h"
 #include "cli/runs/runs_text.h"
 #include "cli/runs/sweep_keys.h"
-#include "cli/frame/scenario_options.h"
 #include "cli/whatif/whatif_report.h"
 
 enum { OVER, POINTS, SET, DB, JOBS, NO_CACHE, COLUMNS, WIDE, WHY, JSON };

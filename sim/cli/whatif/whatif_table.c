@@ -1,7 +1,7 @@
 /* A study's tables: a row per point along one axis, or a cell per point of a grid. */
 #include "cli/whatif/whatif_report.h"
 
-#include "cli/runs/runs_columns.h"
+#include "cli/runs/runs_table.h"
 
 #include <math.h>
 #include <string.h>

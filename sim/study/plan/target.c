@@ -9,7 +9,7 @@
 #include "core/name.h"
 #include "core/text.h"
 #include "core/units.h"
-#include "predict/result/band.h"
+#include "predict/result/tie.h"
 #include "predict/server/serving_load.h"
 
 #define OPTION "--target"

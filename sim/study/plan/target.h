@@ -68,7 +68,7 @@ bool targets_add_unjudged(const char *text, struct targets *targets, struct erro
 void targets_without_queue(const struct targets *targets, struct targets *out);
 
 /* How certain it is that a run meets or misses a target: a run's error band puts its figure into a
- * range (predict/result/band.h). If the bound lies in it, the real system may be on either side. */
+ * range (predict/result/tie.h). If the bound lies in it, the real system may be on either side. */
 
 /* The band of the figure that a target judges, as shares; NULL if none is known. */
 const double *target_band(const struct target *target, const struct result *result);

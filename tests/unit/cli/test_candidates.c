@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/completion/candidates.h"
-#include "cli/frame/commands.h"
+#include "cli/completion/completion.h"
+#include "cli/frame/command.h"
 
 #include <stdio.h>
 #include <stdlib.h>

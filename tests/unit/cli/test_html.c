@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/frame/html.h"
+#include "cli/frame/drawing.h"
 
 #include <stdlib.h>
 #include <string.h>

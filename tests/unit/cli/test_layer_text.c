@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/runs/layer_text.h"
+#include "cli/runs/timeline.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "cli/frame/message.h"
-#include "cli/frame/progress.h"
 
 #include <fcntl.h>
 #include <stdio.h>

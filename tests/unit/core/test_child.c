@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/child.h"
+#include "cli/frame/harness.h"
 
 #include <stdlib.h>
 #include <string.h>

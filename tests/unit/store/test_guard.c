@@ -9,7 +9,7 @@
 
 #include "core/stop_flag.h"
 #include "store/store.h"
-#include "store/store_frame.h"
+#include "store/run.h"
 #include "unit/fixture/store_folder.h"
 
 #include <sqlite3.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "store/store_draws.h"
+#include "store/run.h"
 
 #include <math.h>
 #include <sqlite3.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "core/version.h"
-#include "store/store_frame.h"
+#include "store/run.h"
 #include "unit/fixture/store_folder.h"
 
 #include <math.h>

@@ -9,7 +9,6 @@
 #include "core/version.h"
 #include "predict/result/result.h"
 #include "store/store.h"
-#include "store/store_program.h"
 #include "unit/fixture/store_folder.h"
 
 #include <sqlite3.h>

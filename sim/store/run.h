@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/store.h"
+#include "tables/frame.h"
 
 /* Add the replications of a run that are not stored yet, within the open transaction. Private to
  * this folder. */
@@ -16,3 +17,19 @@ bool store_join_draws(struct store *into, struct store *from, const char *run, s
  * follow it without a gap. */
 bool store_get_draws(struct store *store, const char *run, struct result_draws *draws,
                      struct error *why);
+
+/* Frames in the results file: the rows of a study, in the table that has the frame's columns. */
+
+struct store_frame {
+    const char
+        *table; /* its columns are those of the frame that have a key, in order, and `version`
+                        * if it names its program */
+    const struct frame *frame;
+    bool is_nameless;  /* the table does not name its program */
+    const char *whole; /* a column: what is stored of its values is deleted first. NULL: nothing */
+};
+
+/* Put all rows in one transaction; rows with the key of a stored one replace it. Cells that are not
+ * set become null. */
+bool store_put_frames(struct store *store, const struct store_frame *frames, uint32_t count,
+                      struct error *why);
