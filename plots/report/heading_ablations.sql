@@ -8,5 +8,6 @@ SELECT whole.system || ' against ' || whole.base
          || COALESCE((SELECT ', ' || group_concat(text, ', ') FROM unlike WHERE id = ablation AND key NOT IN ('model', 'hardware', 'context', 'batch')), '') AS title, 'What does each mechanism of ' || whole.system || ' save?' AS question,
        CASE WHEN whole.gain IS NULL THEN NULL
             ELSE printf('All mechanisms together make a step %.2f times as fast', whole.gain)
-              || COALESCE((SELECT printf('; alone, %s saves most: %.2f ms', mechanism, saves_us / 1000) FROM most WHERE most.ablation = whole.ablation AND rank = 1), '') || '.' END AS answer
+              || COALESCE((SELECT CASE WHEN saves_us >= 5 THEN printf('; alone, %s saves most: %.2f ms', mechanism, saves_us / 1000)
+                                     ELSE '; alone, none saves time' END FROM most WHERE most.ablation = whole.ablation AND rank = 1), '') || '.' END AS answer
 FROM whole ORDER BY ablation LIMIT 6;

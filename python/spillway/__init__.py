@@ -18,7 +18,7 @@ questions   simulate()  how fast each point of a scenario decodes
             curve()     hit ratios of cache policies, also of a Policy in Python
 answers     Rows, Advice
 complaints  Error, with found, expected, nearest, key and place
-words       names(): models, machines, systems, columns ... with what each is
+words       names(): models, machines, systems, columns ... with what each is; columns.COLUMNS has the columns of rows
 databases   runs(), table(), tables(), sweep(), curves(), to_pandas(): what db="results.db" stored (spillway.results)
 traces      spillway.swt: reads and writes recordings
 
@@ -26,12 +26,12 @@ help(spillway.simulate) has the arguments and examples. In a notebook or a termi
 runs; an interrupt ends it.
 """
 
-from . import results, swt
+from . import columns, results, swt
 from .answer import Advice, Rows
 from .policy import Demand, Policy
 from .call import Error, ProgramNotFound, program
 from .questions import advise, curve, names, plan, simulate, whatif
 from .results import curves, keys, runs, sweep, table, tables, to_pandas
 
-__all__ = ["Advice", "Demand", "Error", "Policy", "ProgramNotFound", "Rows", "advise", "curve", "curves", "keys",
-           "names", "plan", "program", "results", "runs", "simulate", "sweep", "swt", "table", "tables", "to_pandas", "whatif"]
+__all__ = ["Advice", "Demand", "Error", "Policy", "ProgramNotFound", "Rows", "advise", "columns", "curve", "curves",
+           "keys", "names", "plan", "program", "results", "runs", "simulate", "sweep", "swt", "table", "tables", "to_pandas", "whatif"]

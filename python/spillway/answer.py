@@ -1,9 +1,26 @@
 """What a question returns: rows, which are dicts as the program's --json prints them."""
 
 import html
-from typing import Any, Dict, List
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, overload
 
-Row = Dict[str, Any]  # names of columns to their values; spillway.names("columns") describes them
+if TYPE_CHECKING:
+    from .columns import Number, Text
+
+    class Row(Dict[str, Any]):
+        """Names of columns to their values (columns.py), and swept keys to theirs."""
+
+        @overload
+        def __getitem__(self, key: Text) -> Optional[str]: ...
+
+        @overload
+        def __getitem__(self, key: Number) -> Optional[float]: ...
+
+        @overload
+        def __getitem__(self, key: str) -> Any: ...
+
+        def __getitem__(self, key: str) -> Any: ...
+else:
+    Row = Dict[str, Any]
 
 # Columns of a short table, of those that the rows have: what was asked, and what came out.
 _ASKED = ("system", "model", "hardware", "trace", "context", "requests", "policy", "layer", "head")

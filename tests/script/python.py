@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import typing
 
 import spillway
 from spillway import answer, call, policy, questions
@@ -74,6 +75,36 @@ def the_page_works():
 def every_function_is_described():
     for name in spillway.__all__:
         assert getattr(spillway, name).__doc__, name
+
+
+def columns_module():
+    """python/spillway/columns.py, as it follows from the program's list of columns."""
+    listed = [one for one in printed("list", "columns") if one["data"]]
+    nested = {"parts_us", "stalls_us", "basis_share", "error_band", "ttft_band", "tpot_band", "notes"}
+    texts = [one["column"] for one in listed if one["unit"] == "text"]
+    numbers = [one["column"] for one in listed if one["unit"] != "text" and one["column"] not in nested]
+    lines = ['"""The columns of rows of simulate() and whatif(), as the program names them: {column: (unit, meaning)}.',
+             "", '`UPDATE=1 tests/script/python.sh` writes this file from `spillway list columns`. Below are the types of values,',
+             'each or None; other columns hold maps and lists."""', "", "from typing import Literal", "", "COLUMNS = {"]
+    lines += [f"    {json.dumps(one['column'])}: ({json.dumps(one['unit'])}, {json.dumps(one['what'])})," for one in listed]
+    lines += ["}", ""]
+    for name, columns in (("Text", texts), ("Number", numbers)):
+        lines += [f"{name} = Literal[", *(f"    {json.dumps(one)}," for one in columns), "]"]
+    return "\n".join(lines) + "\n"
+
+
+@test
+def columns_are_those_of_the_program():
+    path = pathlib.Path(spillway.__file__).with_name("columns.py")
+    if os.environ.get("UPDATE", "0") != "0":
+        path.write_text(columns_module(), encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == columns_module(), "UPDATE=1 writes it"
+    served = dict(model="llama-3.1-8b", hardware="rtx-4090", rate=2, prompt=200, output=20, limit=20, system="vllm")
+    for row in (*spillway.simulate(system="retroinfer", **LLAMA), *spillway.simulate(**served)):
+        for column in typing.get_args(spillway.columns.Text):
+            assert isinstance(row.get(column), (str, type(None))), column
+        for column in typing.get_args(spillway.columns.Number):
+            assert isinstance(row.get(column), (int, float, type(None))), column
 
 
 @test
