@@ -1,16 +1,463 @@
-/* Below the rows stand what they have in common: what each mechanism changes, how far the single
- * savings are from the sum, and what mechanisms buy that cost time. */
+/* An ablation for people, programs and the database: its rows, what each mechanism changes, how far the single
+ * savings are from their sum, and what mechanisms buy that cost time. */
 #include "cli/ablate/ablate_report.h"
 
-#include "cli/ablate/ablate_text.h"
-#include "cli/ablate/ablate_trades.h"
-#include "tables/table.h"
-#include "cli/runs/runs_notes.h"
-
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAMES = ABLATE_NAMES, LINE = 4096 };
+#include "cli/runs/runs_notes.h"
+#include "core/units.h"
+#include "tables/frame.h"
+#include "tables/table.h"
+
+enum {
+    NAMES = 512,
+    LINE = 4096,
+    PAYOFF = 32,
+    SETTINGS = PAYOFF_SETTINGS * (PAYOFF + 2),
+};
+
+/* The rows of a mechanism that are nearest to the base and nearest to the system. */
+struct ablate_ends {
+    const struct ablation_row *rows[2];
+    int64_t saves[2];
+};
+
+/* As many decimals of milliseconds as the longest step needs. */
+static int ablate_decimals(const struct ablation *ablation)
+{
+    int64_t longest = 0;
+    for (uint32_t i = 0; i < ablation->done; i++) {
+        const struct cell *step = result_cell(&ablation->results[i], COLUMN(step_us));
+        longest = step->set && step->integer > longest ? step->integer : longest;
+    }
+    return longest < 10000000 ? 3 : longest < 10000000000 ? 2 : 1;
+}
+
+/* Milliseconds with as many decimals as the longest step shown, so that sums can be checked by eye.
+ */
+static const char *ablate_ms(const struct ablation *ablation, int64_t ns, char text[SHOWN_TEXT])
+{
+    return shown_value(UNIT_US, ablate_decimals(ablation), (double)ns / 1e3, NAN, NAN, text);
+}
+
+/* "litecache", or "retroinfer, overridden": a preset may be compared with itself under
+ * overrides. */
+static const char *ablate_system(const struct ablation *ablation, char text[NAMES])
+{
+    bool same = strcmp(ablation->system.name, ablation->base.name) == 0;
+    snprintf(text, NAMES, "%s%s", ablation->system.name, same ? ", overridden" : "");
+    return text;
+}
+
+/* What the table calls a row: "  + merge=no". */
+static const char *ablate_name(const struct ablation *ablation, const struct ablation_row *row,
+                               char text[NAMES])
+{
+    const char *mechanism = ablation->difference.mechanisms[row->mechanism].label;
+    switch (row->kind) {
+    case ABLATION_BASE:
+        snprintf(text, NAMES, "%s", ablation->base.name);
+        break;
+    case ABLATION_ALONE:
+        snprintf(text, NAMES, "  + %s", mechanism);
+        break;
+    case ABLATION_LEFT_OUT:
+        snprintf(text, NAMES, "  - %s", mechanism);
+        break;
+    case ABLATION_WHOLE:
+        ablate_system(ablation, text);
+        break;
+    }
+    return text;
+}
+
+/* "on top of sync", "also without launch"; "" if the row has no others. */
+static const char *ablate_others(const struct ablation *ablation, const struct ablation_row *row,
+                                 char text[NAMES])
+{
+    char names[NAMES / 2];
+    if (row->others == 0) {
+        return "";
+    }
+    snprintf(text, NAMES, row->kind == ABLATION_ALONE ? "on top of %s" : "also without %s",
+             difference_names(&ablation->difference, row->others, false, names, sizeof names));
+    return text;
+}
+
+/* The mechanism's row of this kind that has a run. */
+static const struct ablation_row *ablate_text_find_row(const struct ablation *ablation,
+                                                       enum ablation_kind kind, uint32_t mechanism)
+{
+    const struct ablation_row *row = ablation->rows;
+    while (row->kind != kind || row->mechanism != mechanism || row->refused != NULL) {
+        row++;
+    }
+    return row;
+}
+
+/* Returns false if a step has no time. */
+static bool ablate_ends(const struct ablation *ablation, uint32_t mechanism,
+                        struct ablate_ends *out)
+{
+    double times;
+    out->rows[0] = ablate_text_find_row(ablation, ABLATION_ALONE, mechanism);
+    out->rows[1] = ablate_text_find_row(ablation, ABLATION_LEFT_OUT, mechanism);
+    return ablation_saves(ablation, out->rows[0], &out->saves[0], &times) &&
+           ablation_saves(ablation, out->rows[1], &out->saves[1], &times);
+}
+
+/* The rows of an ablation, once for people, programs and the database. */
+
+/* Does the mechanism change no step, alone and with the others? Its rows are then left out. */
+static bool ablate_is_idle(const struct ablation *ablation, uint32_t mechanism)
+{
+    struct ablate_ends ends;
+    return ablate_ends(ablation, mechanism, &ends) && ends.saves[0] == 0 && ends.saves[1] == 0;
+}
+
+/* ---- where it pays off ---- */
+static void name_setting(const struct payoff_setting *setting, char text[PAYOFF])
+{
+    snprintf(text, PAYOFF, "%s %llu", setting->key, (unsigned long long)setting->value);
+}
+
+/* "batch 4", where the mechanism saves time or makes room; NULL if it does so nowhere. */
+static const char *ablate_payoff(const struct ablation_payoff *payoff, char text[PAYOFF])
+{
+    if (payoff->kind != PAYOFF_SAVES && payoff->kind != PAYOFF_FITS) {
+        return NULL;
+    }
+    name_setting(&payoff->at, text);
+    return text;
+}
+
+/* "batch 4, context 32768": all that were tried. */
+static const char *ablate_settings(const struct ablation *ablation, char text[SETTINGS])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < ablation->setting_count; i++) {
+        char setting[PAYOFF];
+        name_setting(&ablation->settings[i], setting);
+        used +=
+            (size_t)snprintf(text + used, SETTINGS - used, "%s%s", used > 0 ? ", " : "", setting);
+    }
+    return text;
+}
+
+/* ---- the table ---- */
+
+enum {
+    MECHANISM,
+    COSTS,
+    SHARE,
+    FIRST_MEASURE,
+    TOGETHER = FIRST_MEASURE + TRADE_MEASURES,
+    AT,
+    TRADE_COLUMNS
+};
+
+static const struct frame_column trade_columns[TRADE_COLUMNS] = {
+    [MECHANISM] = {.title = "costs time"},
+    [COSTS] = {.title = "ms", .unit = UNIT_US},
+    [SHARE] = {.title = "of step", .unit = UNIT_CHANGE},
+    [FIRST_MEASURE + TRADE_MASS] = {.title = "mass %", .unit = UNIT_COUNT, .optional = true},
+    [FIRST_MEASURE + TRADE_HBM] = {.title = "HBM", .unit = UNIT_COUNT, .optional = true},
+    [FIRST_MEASURE + TRADE_DRAM] = {.title = "host", .unit = UNIT_COUNT, .optional = true},
+    [FIRST_MEASURE + TRADE_CPU] = {.title = "CPU ms", .unit = UNIT_COUNT, .optional = true},
+    [FIRST_MEASURE + TRADE_LINK] = {.title = "link", .unit = UNIT_COUNT, .optional = true},
+    [TOGETHER] = {.title = "together", .unit = UNIT_US, .optional = true},
+    [AT] = {.title = "saves at", .optional = true},
+};
+
+/* "+179 MiB", by how much the run with the mechanism has more; nothing if it has about as much. */
+static void put_measure(const struct ablation *ablation, const struct ablation_trade *trade,
+                        enum trade_measure measure, struct frame *frame)
+{
+    char text[SHOWN_TEXT];
+    double more = trade->with[measure] - trade->without[measure];
+    if (trade_gain(trade, measure) == 0) {
+        return;
+    }
+    if (measure == TRADE_MASS) {
+        snprintf(text, sizeof text, "%.1f", 100 * fabs(more));
+    } else if (measure == TRADE_CPU) {
+        ablate_ms(ablation, llround(fabs(more)), text);
+    } else {
+        units_format(fabs(more), UNIT_BYTES, text, sizeof text);
+    }
+    frame_textf(frame, FIRST_MEASURE + (uint32_t)measure, "%s%s", more < 0 ? "-" : "+", text);
+}
+
+/* Where a mechanism that costs time when it is added last saves some. */
+static void put_places(const struct ablation *ablation, const struct ablation_row *row,
+                       struct frame *frame)
+{
+    const struct ablation_payoff *payoff = &ablation->payoffs[row->mechanism];
+    char at[PAYOFF], ms[SHOWN_TEXT];
+    int64_t together;
+    if (ablation_together(ablation, row, &together)) {
+        frame_number(frame, TOGETHER, (double)together / 1e3);
+    }
+    if (payoff->kind == PAYOFF_SAVES) {
+        frame_textf(frame, AT, "%s, %s ms", ablate_payoff(payoff, at),
+                    ablate_ms(ablation, payoff->saves_ns, ms));
+    } else if (payoff->kind == PAYOFF_FITS) {
+        frame_textf(frame, AT, "%s: it fits", ablate_payoff(payoff, at));
+    } else if (payoff->kind == PAYOFF_NONE) {
+        frame_text(frame, AT, "nowhere tried");
+    }
+}
+
+static void put_cost(const struct ablation *ablation, const struct ablation_row *row,
+                     struct frame *frame)
+{
+    char name[NAMES];
+    struct ablation_trade trade;
+    int64_t ns;
+    double times;
+    ablation_saves(ablation, row, &ns, &times);
+    ablation_trade(ablation, row, &trade);
+    frame_row(frame);
+    frame_text(frame, MECHANISM, ablate_name(ablation, row, name) + 2);
+    frame_number(frame, COSTS, -(double)ns / 1e3);
+    frame_number(frame, SHARE, 1 / times - 1);
+    for (int measure = 0; measure < TRADE_MEASURES; measure++) {
+        put_measure(ablation, &trade, (enum trade_measure)measure, frame);
+    }
+    if (row->kind == ABLATION_LEFT_OUT) {
+        put_places(ablation, row, frame);
+    }
+}
+
+static struct frame *frame_of(const struct ablation *ablation, struct error *why)
+{
+    struct frame_column own[TRADE_COLUMNS];
+    memcpy(own, trade_columns, sizeof own);
+    own[COSTS].decimals = own[TOGETHER].decimals = ablate_decimals(ablation);
+    struct frame *frame = frame_create(own, TRADE_COLUMNS, why);
+    for (uint32_t i = 0; i < ablation->difference.count; i++) {
+        struct ablate_ends ends;
+        bool timed = ablate_ends(ablation, i, &ends);
+        for (int last = 1; timed && last >= 0; last--) {
+            if (ablation_costs(ablation, ends.rows[last])) {
+                put_cost(ablation, ends.rows[last], frame);
+                break; /* added last says more than alone */
+            }
+        }
+    }
+    return frame;
+}
+
+/* Print a table of the mechanisms that cost at least 0.5 % of a step, added last or else alone. */
+static bool ablate_trades(const struct ablation *ablation, FILE *out, struct error *why)
+{
+    struct frame *frame = frame_of(ablation, why);
+    char line[SETTINGS + 64], settings[SETTINGS];
+    bool good = frame_ok(frame, why), tried = false;
+    if (good && frame->row_count > 0) {
+        fputs(
+            "\nwhat mechanisms that cost time buy: the run with each against the run without it\n\n",
+            out);
+        good = frame_print(frame, NULL, out, why);
+    }
+    for (uint32_t i = 0; i < ablation->difference.count; i++) {
+        tried = tried || ablation->payoffs[i].kind != PAYOFF_UNTRIED;
+    }
+    if (good && tried) {
+        snprintf(line, sizeof line, "other settings tried: %s",
+                 ablate_settings(ablation, settings));
+        table_line("", line, out);
+    }
+    frame_destroy(frame);
+    return good;
+}
+
+enum {
+    ROW, /* the name of the row */
+#define FIELD(name, type, what) DATA_##name,
+#define SHOWN(name, type, what, ...) DATA_##name,
+#define RANGED(name, type, what, ...) DATA_##name,
+#include "tables/ablations.def"
+#undef FIELD
+    KV,
+    HBM,
+    LINK,
+    COMPANY,
+    COLUMNS
+};
+
+static const struct frame_column columns[COLUMNS] = {
+    [ROW] = {.title = ""},
+#define FIELD(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
+#define SHOWN(id, type, meaning, ...)                                                              \
+    [DATA_##id] = {.key = #id, .unit = UNIT_##type, .what = meaning, __VA_ARGS__},
+#define RANGED(id, type, meaning, ...)                                                             \
+    [DATA_##id] = {.key = #id, .unit = UNIT_##type, .what = meaning, .ranged = true, __VA_ARGS__},
+#include "tables/ablations.def"
+#undef FIELD
+    [KV] = {.of = "kv", .extra = true},
+    [HBM] = {.of = "hbm_bytes", .extra = true},
+    [LINK] = {.of = "h2d_bytes_per_step", .extra = true},
+    [COMPANY] = {.title = "",
+                 .wrap = true,
+                 .name = "others",
+                 .what = "other mechanisms that are switched with it"},
+};
+
+const struct frame_column *ablate_columns(uint32_t *count)
+{
+    *count = COLUMNS;
+    return columns;
+}
+
+/* ---- a row ---- */
+
+static void put_mechanism(const struct ablation *ablation, const struct ablation_row *row,
+                          struct frame *frame)
+{
+    const struct difference *difference = &ablation->difference;
+    char names[NAMES];
+    if (row->kind == ABLATION_BASE || row->kind == ABLATION_WHOLE) {
+        return;
+    }
+    frame_text(frame, DATA_mechanism, difference->mechanisms[row->mechanism].name);
+    frame_text(frame, DATA_changes, difference->mechanisms[row->mechanism].changes);
+    if (row->others != 0) {
+        frame_text(frame, DATA_others,
+                   difference_names(difference, row->others, false, names, sizeof names));
+    }
+}
+
+static void put_text(struct frame *frame, uint32_t column, const struct result *result,
+                     const struct column *of)
+{
+    frame_text(frame, column, result_cell(result, of)->set ? result_cell(result, of)->text : NULL);
+}
+
+static void put_savings(const struct ablation *ablation, const struct ablation_row *row,
+                        struct frame *frame)
+{
+    struct ablation_sum sum;
+    int64_t ns;
+    double times, least = NAN, most = NAN;
+    if (row->kind != ABLATION_BASE && ablation_saves(ablation, row, &ns, &times)) {
+        ablation_range(ablation, row, &least, &most);
+        frame_range(frame, DATA_saves_us, (double)ns / 1e3, least / 1e3, most / 1e3);
+        frame_number(frame, DATA_gain, times);
+    }
+    if (row->kind == ABLATION_WHOLE && ablation_add_up(ablation, &sum)) {
+        frame_number(frame, DATA_alone_us, (double)sum.alone_ns / 1e3);
+        frame_number(frame, DATA_interaction_us, (double)sum.interaction_ns / 1e3);
+        frame_number(frame, DATA_interaction_gain, sum.interaction_times);
+    }
+}
+
+static void put_trade(const struct ablation *ablation, const struct ablation_row *row,
+                      struct frame *frame)
+{
+    static const struct {
+        enum trade_measure measure;
+        uint32_t column;
+        double scale;
+    } measures[] = {{TRADE_MASS, DATA_mass_more, 1},
+                    {TRADE_HBM, DATA_hbm_more_bytes, 1},
+                    {TRADE_DRAM, DATA_dram_more_bytes, 1},
+                    {TRADE_CPU, DATA_cpu_more_us, 1e-3},
+                    {TRADE_LINK, DATA_link_more_bytes, 1}};
+    struct ablation_trade trade;
+    if (row->kind == ABLATION_BASE || !ablation_trade(ablation, row, &trade)) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof measures / sizeof measures[0]; i++) {
+        enum trade_measure measure = measures[i].measure;
+        frame_number(frame, measures[i].column,
+                     measures[i].scale * (trade.with[measure] - trade.without[measure]));
+    }
+}
+
+static void put_payoff(const struct ablation *ablation, const struct ablation_row *row,
+                       struct frame *frame)
+{
+    const struct ablation_payoff *payoff = &ablation->payoffs[row->mechanism];
+    char tried[SETTINGS], pays_at[PAYOFF];
+    int64_t ns;
+    if (ablation_together(ablation, row, &ns)) {
+        frame_number(frame, DATA_together_us, (double)ns / 1e3);
+    }
+    if (row->kind == ABLATION_LEFT_OUT && row->refused == NULL && payoff->kind != PAYOFF_UNTRIED) {
+        frame_text(frame, DATA_tried, ablate_settings(ablation, tried));
+        frame_text(frame, DATA_pays_at, ablate_payoff(payoff, pays_at));
+    }
+}
+
+/* Why the row has no figures: in data its status and message, for people in their place. */
+static void put_reason(const char *status, const char *message, struct frame *frame)
+{
+    char reason[LINE];
+    snprintf(reason, sizeof reason, "%s: %s", status, message);
+    frame_text(frame, DATA_status, status);
+    frame_text(frame, DATA_message, message);
+    frame_reason(frame, DATA_step_us, reason);
+}
+
+static void ablate_frame_put_run(const struct ablation *ablation, const struct ablation_row *row,
+                                 struct frame *frame)
+{
+    const struct result *result = ablation_result(ablation, row->shown);
+    char names[NAMES];
+    put_text(frame, DATA_run, result, COLUMN(run));
+    frame_result(frame, result);
+    frame_text(frame, COMPANY, ablate_others(ablation, row, names));
+    if (result_cell(result, COLUMN(step_us))->set) {
+        put_text(frame, DATA_status, result, COLUMN(status));
+    } else {
+        put_reason(result_cell(result, COLUMN(status))->text, result->message, frame);
+    }
+}
+
+static void ablate_frame_put_row(const struct ablation *ablation, uint32_t place,
+                                 struct frame *frame)
+{
+    const struct ablation_row *row = &ablation->rows[place];
+    char name[NAMES];
+    frame_row(frame);
+    frame_text(frame, ROW, ablate_name(ablation, row, name));
+    frame_text(frame, DATA_ablation, ablation->name);
+    frame_number(frame, DATA_place, place);
+    frame_text(frame, DATA_kind, ablation_kinds[row->kind]);
+    frame_text(frame, DATA_system, ablation->system.name);
+    frame_text(frame, DATA_base, ablation->base.name);
+    put_mechanism(ablation, row, frame);
+    if (row->refused != NULL) {
+        put_reason("refused", row->refused, frame);
+    } else {
+        ablate_frame_put_run(ablation, row, frame);
+    }
+    put_savings(ablation, row, frame);
+    put_trade(ablation, row, frame);
+    put_payoff(ablation, row, frame);
+}
+
+struct frame *ablate_frame(const struct ablation *ablation, const struct table_view *view,
+                           struct error *why)
+{
+    struct frame_column own[COLUMNS];
+    memcpy(own, columns, sizeof own);
+    own[DATA_step_us].decimals = own[DATA_saves_us].decimals = ablate_decimals(ablation);
+    struct frame *frame = frame_create_view(own, COLUMNS, view, why);
+    for (uint32_t i = 0; frame != NULL && i < ablation->row_count; i++) {
+        const struct ablation_row *row = &ablation->rows[i];
+        bool mechanism = row->kind == ABLATION_ALONE || row->kind == ABLATION_LEFT_OUT;
+        if (view == NULL || !mechanism || !ablate_is_idle(ablation, row->mechanism)) {
+            ablate_frame_put_row(ablation, i, frame);
+        }
+    }
+    return frame;
+}
 
 /* ---- tables ---- */
 

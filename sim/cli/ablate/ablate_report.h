@@ -2,10 +2,11 @@
  * sentences. */
 #pragma once
 
-#include "tables/frame.h"
-#include "study/ablate/ablation.h"
-
 #include <stdio.h>
+
+#include "predict/result/shown.h"
+#include "study/ablate/ablation.h"
+#include "tables/frame.h"
 
 /* The columns of the rows below. */
 const struct frame_column *ablate_columns(uint32_t *count);

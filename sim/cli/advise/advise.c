@@ -7,7 +7,7 @@
 #include "cli/frame/command.h"
 #include "cli/frame/question.h"
 #include "cli/frame/output.h"
-#include "cli/plan/deployment_folder.h"
+#include "cli/plan/deployment.h"
 #include "study/plan/candidates.h"
 
 #include <stdio.h>

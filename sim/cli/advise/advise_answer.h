@@ -1,7 +1,5 @@
 /* The answer of `advise`: a verdict (tables/verdicts.def), and the rows that were weighed. About a
- * machine: advise_verdict.c, advise_sure.c, advise_rows.c; about a rate: advise_fleet.c,
- * advise_fleet_rows.c. Functions
- * that fill a frame take NULL for one that could not be made, as in tables/frame.h. */
+ * machine: advise_verdict.c, advise_sure.c, advise_rows.c; about a rate: advise_rate.c. Functions that fill a frame take NULL for one that could not be made, as in tables/frame.h. */
 #pragma once
 
 #include "tables/frame.h"
@@ -25,11 +23,8 @@ enum advise_verdict {
 struct frame *advise_rows(const struct advice *advice, bool for_people, struct error *why);
 struct frame *advise_verdict(const struct advice *advice, const char *model, struct frame *rows,
                              const struct run_context *runs, struct error *why);
-struct frame *fleet_rows(const struct fleet_size *fleet, bool for_people, struct error *why);
-struct frame *fleet_verdict(const struct fleet_size *fleet, const char *model, struct frame *rows,
-                            struct error *why);
 
-/* ---- lines below the table: advise_rows.c and fleet_rows.c ---- */
+/* ---- lines below the table: advise_rows.c and advise_rate.c ---- */
 
 /* Ways to share a mixture of experts between GPUs that are not tried, if it is shared at all; and of
  * the model of any scenario, by `gpus`, with the option that they exclude. */
@@ -39,9 +34,6 @@ void advise_print_unshared(const struct scenario *scenario, uint32_t gpus, const
 
 /* Systems with the same answer as one that is shown. */
 void advise_print_alike(const struct advice *advice, FILE *out);
-
-/* Forms that the table does not show, by their reason, and how much was run to know it. */
-void fleet_print_rest(const struct fleet_size *fleet, FILE *out);
 
 /* ---- parts of both ---- */
 
@@ -86,12 +78,6 @@ const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS]);
 
 /* "one GPU", "one server of 8 GPUs", "2 servers of 4 GPUs each". Returns `text`. */
 const char *advise_form(const struct advice_form *form, char text[ADVISE_WORDS]);
-
-/* Dollars of all servers an hour; and at the rate that was asked for a request, and a million output
- * tokens. NaN without a price, or if none holds the rate. */
-double fleet_hour_cost(const struct fleet_form *form);
-double fleet_request_cost(const struct fleet_size *fleet, const struct fleet_form *form);
-double fleet_tokens_cost(const struct fleet_size *fleet, const struct fleet_form *form);
 
 /* ---- of an advice ---- */
 

@@ -1,10 +1,10 @@
 /* The options of `advise`, and the two questions that they ask. Internal to advise*.c. */
 #pragma once
 
-#include "tables/frame.h"
 #include "cli/frame/arguments.h"
 #include "store/store.h"
 #include "study/advise/advice.h"
+#include "tables/frame.h"
 
 enum advise_option {
     ADVISE_CONTEXT,

@@ -6,7 +6,7 @@
 #include "core/node.h"
 #include "core/text.h"
 #include "model/parallel.h"
-#include "cli/plan/violation.h"
+#include "cli/plan/plan_report.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
  * its values is "". What nobody can know here stands in them as a comment. */
 #pragma once
 
+#include "core/error.h"
 #include "predict/result/result.h"
 #include "predict/scenario/scenario.h"
 
@@ -12,6 +13,12 @@ struct deployment {
     uint32_t servers;                /* alike */
 };
 
-/* Write the files into the folder `path` (deployment_folder.h). Fails if no engine has a
+/* Write the files into the folder `path`. Fails if no engine has a
  * command for the scenario's system. */
 bool deployment_write(const struct deployment *deployment, const char *path, struct error *why);
+
+/* The folder that --deploy writes into: a new or empty one, or one that an earlier --deploy has
+ * marked as its own. Files of others are never replaced. */
+
+/* Could files be written into `path`? It leaves no folder behind. */
+bool deployment_folder_check(const char *path, struct error *why);

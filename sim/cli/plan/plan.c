@@ -1,18 +1,89 @@
 /* `spillway plan`: the smallest (or largest) value of a key at which a scenario meets targets. */
-#include "core/name.h"
-#include "core/text.h"
+#include <string.h>
+
 #include "cli/frame/arguments.h"
 #include "cli/frame/columns.h"
-#include "cli/frame/command.h"
 #include "cli/frame/output.h"
-#include "cli/plan/deployment_folder.h"
-#include "cli/frame/message.h"
 #include "cli/frame/question.h"
+#include "cli/plan/deployment.h"
 #include "cli/plan/plan_report.h"
+#include "core/name.h"
+#include "core/text.h"
+#include "cli/frame/command.h"
+#include "cli/frame/message.h"
 #include "study/plan/target.h"
 #include "study/plan/planning.h"
 
-#include <string.h>
+/* Serving metrics need a workload. */
+static bool check_workload(const struct scenario *scenario, const struct targets *targets,
+                           bool pareto, struct error *why)
+{
+    for (uint32_t i = 0; !scenario_serves(scenario) && i < targets->count; i++) {
+        if (target_serves(&targets->all[i])) {
+            error_usage(why, "--target", 0, "'%s' is a serving metric; it needs a 'workload'",
+                        targets->all[i].column->name);
+            return error_expect(why, pareto ? "a metric of a decode step, such as tpot_ms"
+                                            : "--set workload=NAME, such as conversations; or a "
+                                              "metric of a decode step, such as tpot_ms");
+        }
+    }
+    return true;
+}
+
+/* Goodput needs objectives: stated in `slo`, or as the axis. */
+static bool check_objectives(const struct scenario *scenario,
+                             const struct planning_options *options, struct error *why)
+{
+    const struct node *slo = node_stated(scenario->root, "slo");
+    bool said = slo != NULL && (slo->kind != NODE_MAP || slo->count > 0);
+    bool walked = options->axis != NULL && strncmp(options->axis, "slo", 3) == 0;
+    if (said || walked || !targets_judge(&options->targets, COLUMN(goodput))) {
+        return true;
+    }
+    error_usage(why, "--target", 0,
+                "'goodput' counts requests that meet objectives, and 'slo' sets none");
+    return error_expect(why, "--set 'slo={ttft_ms: 1000, tpot_ms: 60}', or one of the two");
+}
+
+/* The default axis is the smallest budget, or for a server the largest rate. */
+static void choose_axis(const struct scenario *scenario, struct planning_options *out)
+{
+    bool serves = scenario_serves(scenario) && !out->by_figure;
+    out->axis = out->axis == NULL && out->by_figure ? "batch" : out->axis;
+    out->maximise = out->maximise || (out->axis == NULL && serves);
+    out->axis = out->axis != NULL ? out->axis : serves ? "rate" : "budget";
+}
+
+/* A server also has to answer every request, and to keep its queue bounded: while more arrive than
+ * are answered, a few requests can meet every other target, and a full batch has the most tokens a
+ * second. Without a clock there is no queue. */
+static bool judge_service(const struct scenario *scenario, const char *axis, struct targets *out,
+                          struct error *why)
+{
+    bool rate = strncmp(axis, "rate", 4) == 0 && strchr("=", axis[4]) != NULL;
+    bool timed = true;
+    if (!node_bool(scenario->root, "timed", &timed, why)) {
+        return false;
+    }
+    if (!rate && !scenario_serves(scenario)) {
+        return true;
+    }
+    return (!timed || targets_add_unjudged("queue_grows<=0", out, why)) &&
+           targets_add_unjudged("requests_left_out<=0", out, why);
+}
+
+/* Choose the axis of a plan if no option did, add what any server has to meet, and refuse targets
+ * that the scenario cannot judge. With `pareto` there is no axis. */
+static bool plan_question_read(const struct scenario *scenario, bool pareto,
+                               struct planning_options *out, struct error *why)
+{
+    if (!pareto) {
+        choose_axis(scenario, out);
+    }
+    return check_workload(scenario, &out->targets, pareto, why) &&
+           check_objectives(scenario, out, why) &&
+           (pareto || judge_service(scenario, out->axis, &out->targets, why));
+}
 
 enum {
     TARGET,
@@ -108,6 +179,49 @@ static const struct command_option options[] = {
                   "its own line, and nothing else"},
     {.name = NULL},
 };
+
+static bool plan_command_print_json(const struct planning *planning, const struct targets *targets,
+                                    struct error *why)
+{
+    struct frame *frame = plan_frame(planning, targets, NULL, why);
+    bool good = frame != NULL && frame_print_json(frame, stdout, why);
+    frame_destroy(frame);
+    return good;
+}
+
+static bool plan_command_print_answer(const struct arguments *arguments,
+                                      const struct planning *planning,
+                                      const struct planning_options *with,
+                                      const struct table_view *view, struct error *why)
+{
+    bool met = planning->winner != PLANNING_NONE, json = arguments_given(arguments, JSON);
+    const char *path = arguments_text(arguments, OUTPUT);
+    const char *folder = arguments_text(arguments, DEPLOY);
+    bool good = (json ? plan_command_print_json(planning, &with->targets, why)
+                      : plan_report(planning, &with->targets, view, stdout, why)) &&
+                (met ? plan_winner_print(planning, path, json, why)
+                     : json || plan_nearest_explain(planning, why)) &&
+                (folder == NULL || !met || plan_winner_deploy(planning, folder, why)) &&
+                output_flush(stdout, "standard output", why);
+    return good && (met || error_unmet(why, with->targets.count > 0
+                                                ? "no candidate meets all targets"
+                                                : "no candidate has the figure that is compared"));
+}
+
+static bool plan(const struct arguments *arguments, const struct scenario *scenario,
+                 const struct planning_options *with, const struct table_view *view,
+                 struct error *why)
+{
+    struct planning planning;
+    bool interrupted = false;
+    bool good = planning_run_long(scenario, with, &planning, &interrupted, why);
+    good = progress_end(good, interrupted, "the search had ended", why);
+    good = good &&
+           (with->store == NULL || plan_store(&planning, &with->targets, with->store, why)) &&
+           plan_command_print_answer(arguments, &planning, with, view, why);
+    planning_release(&planning);
+    return good;
+}
 
 static void plan_command_print_axes(FILE *out)
 {
@@ -247,49 +361,6 @@ static bool plan_command_read_columns(const struct arguments *arguments,
 
 /* ---- the answer ---- */
 
-static bool plan_command_print_json(const struct planning *planning, const struct targets *targets,
-                                    struct error *why)
-{
-    struct frame *frame = plan_frame(planning, targets, NULL, why);
-    bool good = frame != NULL && frame_print_json(frame, stdout, why);
-    frame_destroy(frame);
-    return good;
-}
-
-static bool plan_command_print_answer(const struct arguments *arguments,
-                                      const struct planning *planning,
-                                      const struct planning_options *with,
-                                      const struct table_view *view, struct error *why)
-{
-    bool met = planning->winner != PLANNING_NONE, json = arguments_given(arguments, JSON);
-    const char *path = arguments_text(arguments, OUTPUT);
-    const char *folder = arguments_text(arguments, DEPLOY);
-    bool good = (json ? plan_command_print_json(planning, &with->targets, why)
-                      : plan_report(planning, &with->targets, view, stdout, why)) &&
-                (met ? plan_winner_print(planning, path, json, why)
-                     : json || plan_nearest_explain(planning, why)) &&
-                (folder == NULL || !met || plan_winner_deploy(planning, folder, why)) &&
-                output_flush(stdout, "standard output", why);
-    return good && (met || error_unmet(why, with->targets.count > 0
-                                                ? "no candidate meets all targets"
-                                                : "no candidate has the figure that is compared"));
-}
-
-static bool plan(const struct arguments *arguments, const struct scenario *scenario,
-                 const struct planning_options *with, const struct table_view *view,
-                 struct error *why)
-{
-    struct planning planning;
-    bool interrupted = false;
-    bool good = planning_run_long(scenario, with, &planning, &interrupted, why);
-    good = progress_end(good, interrupted, "the search had ended", why);
-    good = good &&
-           (with->store == NULL || plan_store(&planning, &with->targets, with->store, why)) &&
-           plan_command_print_answer(arguments, &planning, with, view, why);
-    planning_release(&planning);
-    return good;
-}
-
 static bool print_tradeoff(const struct arguments *arguments, const struct tradeoff *tradeoff,
                            const struct targets *targets, const struct table_view *view,
                            struct error *why)
@@ -369,3 +440,6 @@ const struct command command_plan = {
     .more = plan_command_print_axes,
     .run = plan_command_run,
 };
+
+/* What a plan asks of its scenario, where options leave it open: the axis, and what any server has to
+ * meet. */

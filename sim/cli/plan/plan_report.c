@@ -1,12 +1,378 @@
 /* A plan for people: its table, its answer, and what to know before relying on it. */
 #include "cli/plan/plan_report.h"
 
-#include "tables/table.h"
-#include "core/text.h"
-#include "cli/frame/left_out.h"
-#include "cli/plan/plan_words.h"
-
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/frame/left_out.h"
+#include "cli/frame/output.h"
+#include "cli/plan/deployment.h"
+#include "cli/runs/explain.h"
+#include "core/node.h"
+#include "core/quote.h"
+#include "core/text.h"
+#include "study/plan/server_command.h"
+#include "study/plan/winner.h"
+#include "study/plan/target.h"
+#include "tables/table.h"
+
+static size_t say_absent(const struct column *column, size_t used, char text[VIOLATION_TEXT])
+{
+    return (size_t)snprintf(
+        text + used, VIOLATION_TEXT - used, "%shas no %s%s", used > 0 ? ", " : "", column->name,
+        column == COLUMN(cost_per_million_tokens) ? " (the hardware has no price_per_hour)" : "");
+}
+
+void violation_describe(const struct targets *targets, const struct column *compared,
+                        const struct result *result, char text[VIOLATION_TEXT])
+{
+    const char *status = result_cell(result, COLUMN(status))->text;
+    size_t used = 0;
+    text[0] = '\0';
+    if (strcmp(status, "ok") != 0) {
+        snprintf(text, VIOLATION_TEXT, "%s%s (%s)", strcmp(status, "failed") == 0 ? "" : "is ",
+                 status, result->message);
+        return;
+    }
+    for (uint32_t i = 0; i < targets->count && used < VIOLATION_TEXT; i++) {
+        const struct target *target = &targets->all[i];
+        double violation = target_violation(target, result);
+        char value[TARGET_TEXT];
+        if (isinf(violation)) {
+            used += say_absent(target->column, used, text);
+        } else if (violation > 0) {
+            char share[TARGET_TEXT] = ""; /* nothing is a share of 0 */
+            if (target->bound > 0) {
+                snprintf(share, sizeof share, " by %.*f %%", violation < 0.01 ? 2 : violation < 0.1,
+                         100 * violation);
+            }
+            used += (size_t)snprintf(text + used, VIOLATION_TEXT - used, "%s%s%s (%s)",
+                                     used > 0 ? " and " : "misses ", target->text, share,
+                                     target_format(target, result, value));
+        }
+    }
+    bool lacks = compared != NULL && !result_cell(result, compared)->set;
+    if (lacks && !targets_judge(targets, compared) && used < VIOLATION_TEXT) {
+        say_absent(compared, used, text);
+    }
+}
+
+/* What a person should know before they rely on a plan: targets that the error band leaves open,
+ * families of recordings that miss them, and what the workload is. */
+
+enum { TEXT = 64, TIES_NAMED = 5 };
+
+/* ---- names ---- */
+
+bool plan_machines_differ(const struct planning *planning)
+{
+    bool differ = false;
+    for (uint32_t i = 1; i < planning->count; i++) {
+        differ = differ || strcmp(planning->candidates[i].machine, planning->candidates[0].machine);
+    }
+    return differ;
+}
+
+static void plan_name(const struct planning *planning, const struct search *search,
+                      char text[PLAN_NAME])
+{
+    bool differ = plan_machines_differ(planning);
+    snprintf(text, PLAN_NAME, "%s%s%s", search->candidate->system, differ ? " on " : "",
+             differ ? search->candidate->machine : "");
+}
+
+const char *plan_axis(const struct planning *planning)
+{
+    for (uint32_t i = 0; i < planning->count; i++) {
+        if (planning->searches[i].axis.count > 0) {
+            return axis_title(&planning->searches[i].axis);
+        }
+    }
+    return "budget";
+}
+
+static bool is_numeric(const struct planning *planning)
+{
+    bool numeric = true;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct axis *axis = &planning->searches[i].axis;
+        numeric = numeric && (axis->count == 0 || axis->numeric);
+    }
+    return numeric;
+}
+
+static const char *most_or_least(const struct planning *planning)
+{
+    return planning->best->best == BEST_LEAST ? "least" : "most";
+}
+
+void plan_goal(const struct planning *planning, char text[PLAN_GOAL])
+{
+    if (planning->by_figure) {
+        snprintf(text, PLAN_GOAL, "%s %s over %s", most_or_least(planning), planning->best->name,
+                 plan_axis(planning));
+        return;
+    }
+    const char *liked = is_numeric(planning) ? planning->maximise ? "largest" : "least"
+                        : planning->maximise ? "last"
+                                             : "first";
+    snprintf(text, PLAN_GOAL, "%s %s", liked, plan_axis(planning));
+}
+
+/* ---- the answer ---- */
+
+static void say_name(const struct planning *planning, const struct search *search,
+                     char text[PLAN_ANSWER])
+{
+    char name[PLAN_NAME];
+    plan_name(planning, search, name);
+    text_append(text, PLAN_ANSWER, "%s", name);
+}
+
+/* What a lossy winner attends to: the answer must not sound as if nothing were lost. */
+static void say_mass(const struct result *result, char text[PLAN_ANSWER])
+{
+    const struct cell *mass = result_cell(result, COLUMN(mass_recall));
+    const struct cell *lossless = result_cell(result, COLUMN(lossless));
+    if (!lossless->set || strcmp(lossless->text, "lossy") != 0) {
+        return;
+    }
+    if (mass->set) {
+        text_append(text, PLAN_ANSWER, ", which attends to %.0f %% of the attention mass,",
+                    100 * mass->real);
+    } else {
+        text_append(text, PLAN_ANSWER, ", which is lossy,");
+    }
+}
+
+/* Nothing of a candidate without values to choose. */
+static void say_value(const struct planning *planning, const struct search *search,
+                      const char *before, char text[PLAN_ANSWER])
+{
+    char value[TEXT];
+    const char *label =
+        search_label(search, planning->maximise, search_shown(search), value, sizeof value);
+    if (label != NULL) {
+        text_append(text, PLAN_ANSWER, "%s", before);
+        text_append_value(text, PLAN_ANSWER, plan_axis(planning), label);
+    }
+}
+
+static void say_violation(const struct planning *planning, const struct targets *targets,
+                          const struct result *result, char text[PLAN_ANSWER])
+{
+    char violation[VIOLATION_TEXT];
+    violation_describe(targets, planning->best, result, violation);
+    text_append(text, PLAN_ANSWER, "%s", violation);
+}
+
+/* The candidates that reach the same value, or a figure too close to call: the first few by name,
+ * the others as a number. */
+static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
+{
+    uint32_t ties = 0, said = 0;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        ties += winner_ties(planning, &planning->searches[i]) ? 1 : 0;
+    }
+    uint32_t named = ties <= TIES_NAMED ? ties : TIES_NAMED - 1;
+    for (uint32_t i = 0; i < planning->count && said < named; i++) {
+        if (winner_ties(planning, &planning->searches[i])) {
+            text_append(text, PLAN_ANSWER, "%s",
+                        said > 0              ? said + 1 == ties ? " and " : ", "
+                        : planning->by_figure ? "; too close to call: "
+                        : ties > 1            ? ", as do "
+                                              : ", as does ");
+            say_name(planning, &planning->searches[i], text);
+            said++;
+        }
+    }
+    if (named < ties) {
+        text_append(text, PLAN_ANSWER, " and %u more", ties - named);
+    }
+}
+
+/* How to try other values than those of a usual range. */
+static void say_others(const struct planning *planning, const struct search *search,
+                       char text[PLAN_ANSWER])
+{
+    text_append(text, PLAN_ANSWER, "; for %s values: --%s %s=FROM:TO",
+                search_shown(search) == 0 ? "higher" : "other",
+                planning->maximise ? "maximise" : "minimise", search->axis.key);
+}
+
+/* What the next better value misses; or that the axis itself, not a target, limits the value. */
+static void say_next(const struct planning *planning, const struct targets *targets,
+                     const struct search *search, char text[PLAN_ANSWER])
+{
+    char before[TEXT];
+    uint32_t next = search_next_miss(search);
+    if (next != PLANNING_NONE) {
+        text_append(text, PLAN_ANSWER, "; the %s %s it, %s, ",
+                    next + 1 == search->found ? "value" : "next value tried",
+                    planning->maximise ? "above" : "below",
+                    search_label(search, planning->maximise, next, before, sizeof before));
+        say_violation(planning, targets, &search->results[next], text);
+        return;
+    }
+    text_append(text, PLAN_ANSWER, "; the axis %s there", planning->maximise ? "ends" : "begins");
+    if (planning->maximise && search->axis.numeric && strcmp(search->axis.key, "batch") != 0) {
+        say_others(planning, search, text);
+    }
+}
+
+static void say_winner(const struct planning *planning, const struct targets *targets,
+                       char text[PLAN_ANSWER])
+{
+    const struct search *search = &planning->searches[planning->winner];
+    const struct target figure = {.column = planning->best};
+    char best[TARGET_TEXT];
+    say_name(planning, search, text);
+    say_mass(&search->results[search->found], text);
+    if (planning->by_figure) {
+        text_append(text, PLAN_ANSWER, " has the %s %s, %s", most_or_least(planning),
+                    planning->best->name,
+                    target_format(&figure, &search->results[search->found], best));
+        say_value(planning, search, ", with ", text);
+        say_ties(planning, text);
+    } else if (search->fixed != NULL) {
+        text_append(text, PLAN_ANSWER, " meets all targets as it is; it has no budget: %s",
+                    search->fixed);
+    } else {
+        text_append(text, PLAN_ANSWER, " meets all targets");
+        say_value(planning, search, " with ", text);
+        say_ties(planning, text);
+        say_next(planning, targets, search, text);
+    }
+}
+
+/* May values outside the usual range do, such as more replicas, or a lower rate than the lowest? */
+static bool is_range_short(const struct planning *planning, const struct search *search)
+{
+    bool lowest = search->axis.ranges && search->nearest + 1 == search->grid.count &&
+                  strcmp(search->axis.key, "batch") != 0 && !grid_is_flat(&search->grid);
+    return search->fixed == NULL && search->axis.numeric && !planning->by_figure &&
+           (planning->maximise ? lowest : search->axis.around);
+}
+
+/* Which of several targets no value meets; or that they only exclude each other. */
+static void say_open(const struct planning *planning, const struct targets *targets,
+                     char text[PLAN_ANSWER])
+{
+    struct targets open;
+    char names[TARGETS_TEXT];
+    reachable_open(planning, targets, &open);
+    if (targets->count > 1 && open.count == 0) {
+        text_append(text, PLAN_ANSWER, "each target is met by some value, all together by none; ");
+    } else if (targets->count > 1) {
+        text_append(text, PLAN_ANSWER, "no value tried meets %s; ", targets_text(&open, names));
+    }
+}
+
+static void say_nearest(const struct planning *planning, const struct targets *targets,
+                        char text[PLAN_ANSWER])
+{
+    const struct search *search = &planning->searches[planning->nearest];
+    char from[TEXT], to[TEXT];
+    text_append(text, PLAN_ANSWER, "out of reach: ");
+    say_open(planning, targets, text);
+    text_append(text, PLAN_ANSWER, "the nearest is ");
+    say_name(planning, search, text);
+    say_value(planning, search, " with ", text);
+    text_append(text, PLAN_ANSWER, ", which ");
+    say_violation(planning, targets, &search->results[search->nearest], text);
+    if (is_range_short(planning, search)) {
+        uint32_t last = search->axis.count - 1;
+        text_append(text, PLAN_ANSWER, "; only %s to %s were tried",
+                    search_label(search, false, 0, from, sizeof from),
+                    search_label(search, false, last, to, sizeof to));
+        say_others(planning, search, text);
+    }
+}
+
+/* No value has figures to judge: the reason of the first candidate stands for all. */
+static void say_impossible(const struct planning *planning, const struct targets *targets,
+                           char text[PLAN_ANSWER])
+{
+    uint32_t first = 0;
+    while (planning->searches[first].grid.count == 0) { /* one has some: planning_run() succeeded */
+        first++;
+    }
+    text_append(text, PLAN_ANSWER, "out of reach: no run has %s; ",
+                targets->count > 0 ? "all the figures that the targets need"
+                                   : "the figure that is compared");
+    say_name(planning, &planning->searches[first], text);
+    text_append(text, PLAN_ANSWER, " ");
+    say_violation(planning, targets, &planning->searches[first].results[0], text);
+}
+
+void plan_answer(const struct planning *planning, const struct targets *targets,
+                 char text[PLAN_ANSWER])
+{
+    text[0] = '\0';
+    (planning->winner != PLANNING_NONE    ? say_winner
+     : planning->nearest != PLANNING_NONE ? say_nearest
+                                          : say_impossible)(planning, targets, text);
+}
+
+/* If the error band leaves open whether a run meets a target, say so, with the range. */
+static void note_open(const struct search *search, const struct targets *targets,
+                      struct runs_notes *notes)
+{
+    const struct result *result = &search->results[search_shown(search)];
+    struct targets open;
+    targets_open(targets, result, &open);
+    for (uint32_t i = 0; i < open.count; i++) {
+        const struct target *target = &open.all[i];
+        char low[TARGET_TEXT], high[TARGET_TEXT];
+        double least = 0, most = 0;
+        target_range(target, result, &least, &most);
+        runs_notes_add_note(notes, search->candidate->system,
+                            note_target_open(target->text, target_violation(target, result) == 0,
+                                             target_format_value(target, least, low),
+                                             target_format_value(target, most, high)));
+    }
+}
+
+/* A target is met if the median family meets it; say where others do not. */
+static void note_families(const struct search *search, const struct targets *targets,
+                          struct runs_notes *notes)
+{
+    const struct result *result = &search->results[search->found];
+    uint32_t count = result->family_count, met = targets_count_families(targets, result);
+    if (met < count) {
+        runs_notes_add_note(notes, search->candidate->system, note_families_miss(met, count));
+    }
+}
+
+/* Below the table: how to run the winner, or what keeps the nearest from the targets. */
+
+/* Add what a person should know about the runs that answer a plan. */
+static void plan_notes_add(const struct planning *planning, const struct targets *targets,
+                           struct runs_notes *notes)
+{
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct search *search = &planning->searches[i];
+        const char *system = search->candidate->system;
+        if (search_shown(search) == PLANNING_NONE) {
+            continue;
+        }
+        if (i == planning->winner || i == planning->nearest) {
+            note_open(search, targets, notes);
+        }
+        if (search->found != PLANNING_NONE) {
+            note_families(search, targets, notes);
+        }
+        if (planning->requests > 0) {
+            runs_notes_add_note(notes, system, note_requests_extended(planning->requests));
+        }
+        if (strcmp(search->axis.key, "rate") == 0) {
+            runs_notes_add_note(notes, system, note_arrivals_drawn());
+        }
+        runs_notes_add(notes, &search->results[search_shown(search)]);
+    }
+}
 
 /* Is anything unknown about the values that were not tried? */
 static bool is_unsettled(const struct search *search)
@@ -72,5 +438,142 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
     }
     frame_destroy(frame);
     runs_notes_destroy(notes);
+    return good;
+}
+
+bool plan_nearest_explain(const struct planning *planning, struct error *why)
+{
+    if (planning->nearest == PLANNING_NONE) {
+        return true;
+    }
+    const struct search *search = &planning->searches[planning->nearest];
+    if (!result_cell(&search->results[search->nearest], COLUMN(step_us))->set) {
+        return true;
+    }
+    struct scenario nearest;
+    bool good = search_scenario(search, planning->maximise, search->nearest, &nearest, why) &&
+                explain_print(&nearest, planning->runs, why);
+    scenario_release(&nearest);
+    return good;
+}
+
+static void plan_winner_print_note(struct note note)
+{
+    char words[NOTE_WORDS];
+    fputc('\n', stdout);
+    table_line("note: ", note_write(&note, words, sizeof words), stdout);
+}
+
+/* Print the command that starts its server, if it has one. KV that stays in HBM is on the host,
+ * too. */
+static bool plan_winner_print_command(const struct scenario *point, const struct result *result,
+                                      struct error *why)
+{
+    const struct cell *held = result_cell(result, COLUMN(dram_kv_bytes));
+    struct server_command command;
+    if (!server_command(point, result, NULL, &command, why)) {
+        return false;
+    }
+    if (command.text[0] != '\0') {
+        fputs("\nits server:\n\n", stdout);
+        quote_write(QUOTE_LINE, command.text, stdout);
+        fputc('\n', stdout);
+    }
+    if (command.lacks[0] != '\0') {
+        printf("\nnot in that command: %s\n", command.lacks);
+    }
+    if (result_cell(result, COLUMN(resident_share))->set && held->set) {
+        plan_winner_print_note(note_host_pool((uint64_t)held->integer));
+    }
+    if (command.pool > 0) {
+        plan_winner_print_note(note_pool_computed(command.pool));
+    }
+    return true;
+}
+
+/* ---- its scenario, as YAML: a line a key ---- */
+
+/* The name of a machine, or of a part, that has no overrides; NULL if it has some. */
+static const char *yaml_bare_name(const struct node *node)
+{
+    const struct node *extends = node_get(node, "extends");
+    return extends != NULL && node->count == 1 && extends->kind == NODE_SCALAR ? extends->text
+                                                                               : NULL;
+}
+
+static void yaml_print_node(const struct node *node, FILE *out)
+{
+    const char *name = yaml_bare_name(node);
+    if (name != NULL || node->kind == NODE_SCALAR) {
+        quote_write(QUOTE_YAML, name != NULL ? name : node->text, out);
+        return;
+    }
+    if (node->kind == NODE_NULL) {
+        fputs("null", out);
+        return;
+    }
+    fputc(node->kind == NODE_MAP ? '{' : '[', out);
+    for (size_t i = 0; i < node->count; i++) {
+        fputs(i > 0 ? ", " : "", out);
+        if (node->kind == NODE_MAP) {
+            quote_write(QUOTE_YAML, node->children[i]->key, out);
+            fputs(": ", out);
+        }
+        yaml_print_node(node->children[i], out);
+    }
+    fputc(node->kind == NODE_MAP ? '}' : ']', out);
+}
+
+static void print_yaml(const struct node *root, FILE *out)
+{
+    for (size_t i = 0; i < root->count; i++) {
+        quote_write(QUOTE_YAML, root->children[i]->key, out);
+        fputs(": ", out);
+        yaml_print_node(root->children[i], out);
+        fputc('\n', out);
+    }
+}
+
+static bool plan_winner_write_scenario(const struct node *scenario, const char *path,
+                                       struct error *why)
+{
+    struct output output;
+    if (path == NULL) {
+        fputs("\nits scenario:\n\n", stdout);
+        print_yaml(scenario, stdout);
+        return true;
+    }
+    if (!output_open(path, &output, why)) {
+        return false;
+    }
+    print_yaml(scenario, output.file);
+    return output_commit(&output, why);
+}
+
+bool plan_winner_print(const struct planning *planning, const char *path, bool json,
+                       struct error *why)
+{
+    const struct search *search = &planning->searches[planning->winner];
+    if (path == NULL && json) {
+        return true;
+    }
+    struct scenario point;
+    bool good = search_scenario(search, planning->maximise, search->found, &point, why) &&
+                plan_winner_write_scenario(point.root, path, why) &&
+                (json || plan_winner_print_command(&point, &search->results[search->found], why));
+    scenario_release(&point);
+    return good;
+}
+
+bool plan_winner_deploy(const struct planning *planning, const char *folder, struct error *why)
+{
+    const struct search *search = &planning->searches[planning->winner];
+    struct scenario point;
+    bool good = search_scenario(search, planning->maximise, search->found, &point, why);
+    if (good) {
+        good = deployment_write(&(struct deployment){&point, &search->results[search->found], 1},
+                                folder, why);
+    }
+    scenario_release(&point);
     return good;
 }

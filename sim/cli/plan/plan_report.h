@@ -1,26 +1,18 @@
 /* A plan or a Pareto front: its question, and its output as tables, as JSON, into the database. */
 #pragma once
 
-#include "tables/frame.h"
-#include "cli/runs/runs_notes.h"
-#include "study/plan/planning.h"
-#include "study/plan/tradeoff.h"
-
 #include <stdio.h>
 
-/* Choose the axis of a plan if no option did, add what any server has to meet, and refuse targets
- * that the scenario cannot judge. With `pareto` there is no axis. */
-bool plan_question_read(const struct scenario *scenario, bool pareto, struct planning_options *out,
-                        struct error *why);
+#include "cli/runs/runs_notes.h"
+#include "study/plan/planning.h"
+#include "study/plan/target.h"
+#include "study/plan/tradeoff.h"
+#include "tables/frame.h"
 
 /* For people: one row per candidate, the winner and how sure that is, or what limits the nearest.
  */
 bool plan_report(const struct planning *planning, const struct targets *targets,
                  const struct table_view *view, FILE *out, struct error *why);
-
-/* Add what a person should know about the runs that answer a plan. */
-void plan_notes_add(const struct planning *planning, const struct targets *targets,
-                    struct runs_notes *notes);
 
 /* The columns that a reader can choose in any plan, and in a Pareto front of decode steps or of
  * servers. */
@@ -76,3 +68,32 @@ bool plan_nearest_explain(const struct planning *planning, struct error *why);
 
 /* Write the files that start the winner's servers into `folder` (deployment.h). */
 bool plan_winner_deploy(const struct planning *planning, const char *folder, struct error *why);
+
+/* A plan in words: its candidates, its goal, and its answer in one sentence, for tables, reports and
+ * the database alike. */
+
+enum { PLAN_ANSWER = 4096, PLAN_GOAL = 192, PLAN_NAME = 1024 };
+
+/* Do the candidates differ in their machine? It is then part of a candidate's name: "vllm on a40". */
+bool plan_machines_differ(const struct planning *planning);
+
+/* The last word of the axis' key. */
+const char *plan_axis(const struct planning *planning);
+
+/* "largest rate" */
+void plan_goal(const struct planning *planning, char text[PLAN_GOAL]);
+
+/* Which candidate meets the targets with which value, which others reach the same, and what the next
+ * better value misses. If none meets them, which comes nearest. */
+void plan_answer(const struct planning *planning, const struct targets *targets,
+                 char text[PLAN_ANSWER]);
+
+/* Why a run does not meet its targets, in words. */
+
+enum { VIOLATION_TEXT = 1024 };
+
+/* Write "misses tpot_ms<=20 by 15 % (23.1)" for each target that a run misses; or why it has no
+ * figures: "has no hit_ratio", "failed (...)". `compared` is the figure by which runs are compared
+ * (a planning's `best`), NULL for none. "" if the run misses nothing. */
+void violation_describe(const struct targets *targets, const struct column *compared,
+                        const struct result *result, char text[VIOLATION_TEXT]);

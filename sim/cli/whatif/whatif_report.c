@@ -1,15 +1,392 @@
-/* Below the table stands what its rows cannot say: how much better the best is than the scenario's
- * own, what a GiB more is worth, and what is in the way where no point is best. */
+/* A what-if study for people: a table of its points, and below it what its rows cannot say: how much better the best
+ * is than the scenario's own, what a GiB more is worth, and what is in the way where no point is best. */
 #include "cli/whatif/whatif_report.h"
 
-#include "core/text.h"
-#include "cli/runs/runs_notes.h"
-#include "predict/result/tie.h"
-
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-enum { LINE = WHATIF_LINE };
+#include "cli/runs/runs_notes.h"
+#include "core/text.h"
+#include "cli/runs/runs_table.h"
+#include "predict/result/tie.h"
+
+enum { TEXT = 64, LINE = 512 };
+
+/* The measure of a study, in words, by enum whatif_figure. */
+struct whatif_words {
+    const char *unit; /* after a figure */
+    const char *grid; /* above a grid of figures */
+    const char *none; /* no point has it */
+    const char *flat; /* all points have the same */
+    const char *zero; /* and that is zero; NULL: use `flat` */
+};
+static const struct whatif_words whatif_words[] = {
+    [WHATIF_RATE] = {"tokens/s", "tokens a second, all sequences", "nothing fits in memory",
+                     "no value changes how fast it decodes"},
+    [WHATIF_BORNE] = {"tokens/s", "tokens a second, all requests", "no point answers all requests",
+                      "no value changes how many tokens a second are served"},
+    [WHATIF_TIME] = {"s a request (mean, arrival to last token)",
+                     "seconds a request (mean, arrival to last token)",
+                     "no point answers all requests", "no value changes how long requests take"},
+    [WHATIF_GOODPUT] = {"requests/s that meet the objectives",
+                        "requests a second that meet the objectives", "no request has a time",
+                        "no value changes how many requests meet the objectives",
+                        "no request meets the objectives at any point"},
+    [WHATIF_FOUND] = {"% of the prompts' tokens found", "prompt tokens found, %",
+                      "it is unknown which prompts begin alike: the workload has no hashes",
+                      "no value changes how many prompt tokens are found",
+                      "no prompt tokens are found at any point"},
+};
+
+/* The name of a point: its value on each axis, "15.0 %, batch 4". */
+static const char *whatif_name(const struct whatif *whatif, uint32_t point, char text[LINE])
+{
+    size_t used = 0;
+    for (uint32_t axis = 0; axis < whatif->axis_count && used < LINE; axis++) {
+        char label[TEXT];
+        axis_label(&whatif->axes[axis], whatif_value(whatif, axis, point), label, sizeof label);
+        used += (size_t)snprintf(text + used, LINE - used, "%s%s%s%s", used > 0 ? ", " : "",
+                                 whatif->axis_count > 1 ? axis_title(&whatif->axes[axis]) : "",
+                                 whatif->axis_count > 1 ? " " : "", label);
+    }
+    return text;
+}
+
+/* The measure of a point, or a rate of arrivals, as text. */
+static const char *whatif_number(double worth, char text[SHOWN_TEXT])
+{
+    if (worth < 0.1) {
+        snprintf(text, SHOWN_TEXT, "%.2g", worth);
+        return text;
+    }
+    return shown_value(UNIT_COUNT, 0, worth, NAN, NAN, text);
+}
+
+/* The marks of a point: "here, knee". "here" is the scenario's own value; a "tie" is one with the
+ * best point. */
+static const char *whatif_mark(const struct whatif *whatif, const struct whatif_findings *findings,
+                               uint32_t point, char text[TEXT])
+{
+    const char *objection = whatif_objection(whatif, point);
+    bool all_tie = whatif_all_tie(whatif, findings);
+    bool grows = result_cell(&whatif->results[point], COLUMN(queue_grows))->integer > 0;
+    const struct {
+        bool here;
+        const char *mark;
+    } marks[] = {
+        {findings->own == point, "here"},
+        {findings->more == point, "here and a GiB more"},
+        {findings->knee == point, "knee"},
+        {findings->best == point && !findings->flat && !all_tie, "best"},
+        {all_tie || (findings->best != point && whatif_ties(whatif, findings, point)), "tie"},
+        {objection != NULL, objection},
+        {objection == NULL && grows, "queue grows"}, /* goodput shows it by itself */
+    };
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        if (marks[i].here) {
+            size_t used = strlen(text);
+            snprintf(text + used, TEXT - used, "%s%s", used > 0 ? ", " : "", marks[i].mark);
+        }
+    }
+    return text;
+}
+
+/* A study's tables: a row per point along one axis, or a cell per point of a grid. */
+
+/* ---- along an axis ---- */
+
+enum { VALUE, FIRST_FIGURE };
+
+static const struct frame_column step_columns[] = {
+    {.of = "batch", .optional = true, .what = "sequences; shown where they vary along the axis"},
+    {.of = "kv", .drop = 1, .optional = true},
+    {.of = "resident_share", .optional = true},
+    {.of = "cache_bytes"},
+    {.of = "hit_ratio", .optional = true},
+    {.of = "mass_recall", .optional = true},
+    {.of = "step_us"},
+    {.of = "decode_tokens_per_s"},
+    {.of = "stall"},
+    {.of = "by_link", .name = "link"},
+};
+
+uint32_t whatif_columns(bool serves, struct frame_column out[TABLE_MOST_COLUMNS])
+{
+    uint32_t count = sizeof step_columns / sizeof *step_columns;
+    const struct frame_column *figures = serves ? runs_columns(true, &count) : step_columns;
+    out[VALUE] = (struct frame_column){.title = "", .unit = UNIT_COUNT};
+    memcpy(&out[FIRST_FIGURE], figures, count * sizeof *out);
+    count -= serves; /* its marks are others, below */
+    out[FIRST_FIGURE + count] = (struct frame_column){
+        .title = "",
+        .name = "marks",
+        .what = "here: the scenario's value; best, and what ties with it; knee: furthest from the "
+                "line between the first point and the last, beyond it an increase gains less"};
+    return FIRST_FIGURE + count + 1;
+}
+
+/* Does the batch vary along the axis, without being the axis? */
+static bool batch_varies(const struct whatif *whatif)
+{
+    const struct cell *first = result_cell(&whatif->results[0], COLUMN(batch));
+    bool varies = false;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        const struct cell *batch = result_cell(&whatif->results[i], COLUMN(batch));
+        varies = varies || (batch->set && first->set && batch->integer != first->integer);
+    }
+    return varies && strcmp(whatif->axes[0].key, "batch") != 0;
+}
+
+/* Show what the study is about, and what differs from point to point. An axis of rates states the
+ * requested rate, not the drawn one. */
+static void adapt(const struct whatif *whatif, struct frame_column *column)
+{
+    const struct column *of = column->of != NULL ? column_find(column->of) : NULL;
+    if (of == COLUMN(batch)) {
+        column->extra = !batch_varies(whatif);
+    } else if (of == COLUMN(cache_bytes)) {
+        column->extra = strcmp(whatif->axes[0].key, "mechanisms.budget") != 0;
+    } else if (of == COLUMN(requests_in_per_s)) {
+        column->drop = isnan(whatif_arrivals(whatif)) ? 0 : column->drop;
+    } else if (of == COLUMN(decode_tokens_per_s)) {
+        column->drop = whatif->figure == WHATIF_GOODPUT;
+    } else if (of == COLUMN(e2e_ms)) {
+        column->extra = whatif->figure != WHATIF_TIME;
+    }
+}
+
+static void whatif_table_put_point(const struct whatif *whatif,
+                                   const struct whatif_findings *findings, uint32_t point,
+                                   struct frame *frame)
+{
+    const struct result *result = &whatif->results[point];
+    char value[TEXT], marks[TEXT];
+    frame_row(frame);
+    frame_text(frame, VALUE, axis_label(&whatif->axes[0], point, value, sizeof value));
+    frame_result(frame, result);
+    if (result_ok(result)) {
+        whatif_mark(whatif, findings, point, marks);
+        frame_text(frame, frame_find(frame, "marks"), marks);
+    } else {
+        frame_failed(frame, FIRST_FIGURE + !whatif_serves(whatif), result);
+    }
+}
+
+/* Print a table: a row per point along one axis, or a cell per point of a grid, which shows the
+ * measure alone. */
+static bool whatif_points_table(const struct whatif *whatif, const struct whatif_findings *findings,
+                                const struct table_view *view, FILE *out, struct error *why)
+{
+    struct frame_column columns[TABLE_MOST_COLUMNS];
+    uint32_t count = whatif_columns(whatif_serves(whatif), columns);
+    columns[VALUE].title = axis_title(&whatif->axes[0]);
+    for (uint32_t i = FIRST_FIGURE; i < count; i++) {
+        adapt(whatif, &columns[i]);
+    }
+    struct frame *frame = frame_create_view(columns, count, view, why);
+    for (uint32_t i = 0; frame != NULL && i < whatif->count; i++) {
+        whatif_table_put_point(whatif, findings, i, frame);
+    }
+    bool good = frame != NULL && frame_print(frame, view, out, why);
+    frame_destroy(frame);
+    return good;
+}
+
+/* ---- a grid ---- */
+
+static bool any_objection(const struct whatif *whatif)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        any = any || whatif_objection(whatif, i) != NULL;
+    }
+    return any;
+}
+
+static const char *whatif_table_cell_words(const struct whatif *whatif,
+                                           const struct whatif_findings *findings, uint32_t point,
+                                           char text[TEXT])
+{
+    const struct result *result = &whatif->results[point];
+    double worth = whatif_worth(whatif, point);
+    char figure[SHOWN_TEXT];
+    if (!result_ok(result)) {
+        return result_out_of_memory(result) ? "oom" : "failed";
+    }
+    if (whatif_objection(whatif, point) != NULL) {
+        return "over";
+    }
+    snprintf(text, TEXT, "%s%.60s",
+             findings->best == point && !findings->flat ? "*"
+             : whatif_ties(whatif, findings, point)     ? "="
+             : findings->own == point                   ? ">"
+                                                        : "",
+             isnan(worth) ? "-" : whatif_number(worth, figure));
+    return text;
+}
+
+static void whatif_table_put_line(const struct whatif *whatif,
+                                  const struct whatif_findings *findings, uint32_t line,
+                                  struct frame *frame)
+{
+    char text[TEXT];
+    uint32_t across = whatif->axes[1].count;
+    frame_row(frame);
+    frame_text(frame, VALUE, axis_label(&whatif->axes[0], line, text, TEXT));
+    for (uint32_t i = 0; i < across; i++) {
+        frame_text(frame, 1 + i,
+                   whatif_table_cell_words(whatif, findings, line * across + i, text));
+    }
+}
+
+/* Below a grid of drafts and something else: up to where drafts pay. They do where some number of them
+ * is faster than none, by more than what is unknown about both (predict/result/tie.h). */
+
+static bool whatif_grid_table(const struct whatif *whatif, const struct whatif_findings *findings,
+                              const struct table_view *view, FILE *out, struct error *why)
+{
+    const struct axis *across = &whatif->axes[1];
+    char titles[TABLE_MOST_COLUMNS][TEXT];
+    struct frame_column columns[TABLE_MOST_COLUMNS] = {
+        {.title = axis_title(&whatif->axes[0]), .unit = UNIT_COUNT}};
+    if (across->count >= TABLE_MOST_COLUMNS) {
+        error_set(why, NULL, 0, "'%s' has %u values, too many for the columns of a table",
+                  across->key, across->count);
+        return error_expect(why, "at most %d, or --json", TABLE_MOST_COLUMNS - 1);
+    }
+    for (uint32_t i = 0; i < across->count; i++) {
+        char label[TEXT / 2];
+        axis_label(across, i, label, sizeof label);
+        snprintf(titles[i], TEXT, "%s%s%s", i == 0 ? axis_title(across) : "", i == 0 ? " " : "",
+                 label);
+        columns[1 + i] = (struct frame_column){.title = titles[i], .unit = UNIT_COUNT};
+    }
+    fprintf(out,
+            "%s; *: best, =: ties, >: the scenario's value, oom: out of memory\n"
+            "%s",
+            whatif_words[whatif->figure].grid,
+            any_objection(whatif) ? "over: more requests arrive than are answered\n" : "");
+    struct frame *frame = frame_create(columns, 1 + across->count, why);
+    for (uint32_t i = 0; i * across->count < whatif->count; i++) {
+        whatif_table_put_line(whatif, findings, i, frame);
+    }
+    bool good = frame_print(frame, view, out, why);
+    frame_destroy(frame);
+    return good;
+}
+
+/* The axis of drafts in a grid, and the values of the other axis. */
+struct drafts_grid {
+    const struct whatif *whatif;
+    uint32_t drafts, other; /* axes */
+    uint32_t none;          /* the value of no drafts */
+};
+
+static bool find_grid(const struct whatif *whatif, struct drafts_grid *out)
+{
+    bool first = strcmp(whatif->axes[0].key, AXIS_DRAFTS) == 0;
+    bool second = whatif->axis_count > 1 && strcmp(whatif->axes[1].key, AXIS_DRAFTS) == 0;
+    *out = (struct drafts_grid){whatif, first ? 0 : 1, first ? 1 : 0, WHATIF_NONE};
+    if (whatif->axis_count < 2 || !(first || second)) {
+        return false;
+    }
+    const struct axis *drafts = &whatif->axes[out->drafts];
+    for (uint32_t i = 0; i < drafts->count; i++) {
+        out->none = drafts->values[i].number == 0 ? i : out->none;
+    }
+    return out->none != WHATIF_NONE && whatif->axes[out->other].numeric &&
+           whatif->count == whatif->axes[0].count * whatif->axes[1].count;
+}
+
+static uint32_t point_at(const struct drafts_grid *grid, uint32_t drafts, uint32_t other)
+{
+    uint32_t across = grid->whatif->axes[1].count;
+    return grid->drafts == 0 ? drafts * across + other : other * across + drafts;
+}
+
+/* The point of the best number of drafts at a value of the other axis; WHATIF_NONE if the rate without
+ * drafts is not known there. */
+static uint32_t best_of(const struct drafts_grid *grid, uint32_t other)
+{
+    uint32_t best = point_at(grid, grid->none, other);
+    double most = whatif_worth(grid->whatif, best);
+    for (uint32_t i = 0; i < grid->whatif->axes[grid->drafts].count; i++) {
+        uint32_t point = point_at(grid, i, other);
+        double worth = whatif_worth(grid->whatif, point);
+        if (worth > most) {
+            best = point;
+            most = worth;
+        }
+    }
+    return isnan(most) ? WHATIF_NONE : best;
+}
+
+/* How many times as fast as without drafts; 1 where that ties. */
+static double gain_at(const struct drafts_grid *grid, uint32_t other)
+{
+    uint32_t best = best_of(grid, other), none = point_at(grid, grid->none, other);
+    bool pays =
+        best != WHATIF_NONE && best != none && whatif_tie(grid->whatif, best, none) == TIE_NONE;
+    return pays ? whatif_worth(grid->whatif, best) / whatif_worth(grid->whatif, none) : 1;
+}
+
+/* Values of the other axis, or WHATIF_NONE: the first and the last at which drafts pay, and the first
+ * behind them at which they do not. */
+struct paying {
+    uint32_t first, last, behind;
+};
+
+static struct paying find_paying(const struct drafts_grid *grid)
+{
+    struct paying paying = {WHATIF_NONE, WHATIF_NONE, WHATIF_NONE};
+    for (uint32_t i = 0; i < grid->whatif->axes[grid->other].count; i++) {
+        bool known = best_of(grid, i) != WHATIF_NONE;
+        if (known && gain_at(grid, i) > 1) {
+            paying.first = paying.first == WHATIF_NONE ? i : paying.first;
+            paying.last = i;
+            paying.behind = WHATIF_NONE;
+        } else if (known && paying.behind == WHATIF_NONE) {
+            paying.behind = i;
+        }
+    }
+    return paying;
+}
+
+/* "drafts pay: 1.6 times at batch 1, 1.1 times at 16; not from 32 on". */
+static void write_paying(const struct drafts_grid *grid, struct paying paying, char line[LINE])
+{
+    const struct axis *axis = &grid->whatif->axes[grid->other];
+    char value[TEXT];
+    text_append(line, LINE, "drafts pay: %.3g times at %s %s", gain_at(grid, paying.first),
+                axis_title(axis), axis_label(axis, paying.first, value, sizeof value));
+    if (paying.last != paying.first) {
+        text_append(line, LINE, ", %.3g times at %s", gain_at(grid, paying.last),
+                    axis_label(axis, paying.last, value, sizeof value));
+    }
+    if (paying.behind != WHATIF_NONE) {
+        text_append(line, LINE, "; not from %s on",
+                    axis_label(axis, paying.behind, value, sizeof value));
+    }
+}
+
+/* Of a grid of drafts and numbers: up to where drafts pay; nothing below other tables. */
+static void whatif_report_drafts(const struct whatif *whatif, FILE *out)
+{
+    struct drafts_grid grid;
+    char line[LINE] = "";
+    if (!find_grid(whatif, &grid)) {
+        return;
+    }
+    struct paying paying = find_paying(&grid);
+    if (paying.first == WHATIF_NONE) {
+        text_append(line, LINE, "drafts pay at no %s", axis_title(&whatif->axes[grid.other]));
+    } else {
+        write_paying(&grid, paying, line);
+    }
+    table_line("", line, out);
+}
 
 /* ---- what follows ---- */
 

@@ -83,9 +83,6 @@ bool ablation_run(const struct scenario *scenario, const struct ablation_options
                   struct ablation *out, bool *interrupted, struct error *why);
 void ablation_release(struct ablation *ablation);
 
-/* Where `set` stands among `count` sets; `count` if it does not. */
-uint32_t ablation_place(const uint32_t *sets, uint32_t count, uint32_t set);
-
 /* The result of a set that rows refer to, which must have been run. */
 const struct result *ablation_result(const struct ablation *ablation, uint32_t set);
 
@@ -153,9 +150,3 @@ bool ablation_together(const struct ablation *ablation, const struct ablation_ro
  * number. */
 uint32_t payoff_settings(uint64_t batch, uint64_t context,
                          struct payoff_setting out[PAYOFF_SETTINGS]);
-
-/* Try each mechanism that costs time nearest to the system in the settings of `ablation`, and fill
- * its `payoffs`. `scenario` is that of the ablation; one that mixes contexts is left untried. A run
- * that fails in another setting is no error. None is stored. */
-bool ablation_find_payoffs(const struct scenario *scenario, const struct ablation_options *options,
-                           struct ablation *ablation, bool *interrupted, struct error *why);

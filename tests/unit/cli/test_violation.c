@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/plan/violation.h"
+#include "cli/plan/plan_report.h"
 
 #include <string.h>
 

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* As `plan` stores it (plan_rows.c). */
+/* As `plan` stores it (plan_frame.c). */
 #define FIELD(name, type, what) PLAN_##name,
 enum {
 #include "tables/plans.def"
