@@ -1,17 +1,226 @@
 /* `spillway validate`: runs mechanisms for real, in miniature, and compares their times with
  * predictions. */
-#include "tables/table.h"
-#include "core/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
 #include "cli/frame/question.h"
 #include "cli/frame/harness.h"
 #include "cli/frame/message.h"
 #include "cli/trace/trace_argument.h"
-#include "cli/validate.h"
+#include "core/units.h"
+#include "core/version.h"
+#include "predict/scenario/identity.h"
+#include "store/run.h"
+#include "study/papers/validation.h"
+#include "tables/frame.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+/* What is validated. */
+struct subject {
+    struct profile profile;
+    struct model model;
+    struct trace *trace;
+    struct miniature shape;
+};
+
+/* ---- the rows ---- */
+
+enum { TEXT = 64 };
+
+enum {
+#define FIELD(name, type, what) DATA_##name,
+#define SHOWN(name, type, what, ...) DATA_##name,
+#define PEOPLE(name, type, ...) DATA_##name,
+#include "tables/validations.def"
+#undef FIELD
+    COLUMNS
+};
+
+static const struct frame_column columns[COLUMNS] = {
+#define FIELD(id, type, meaning) {.key = #id, .unit = UNIT_##type},
+#define SHOWN(id, type, meaning, ...) {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
+#define PEOPLE(id, type, ...) {.unit = UNIT_##type, __VA_ARGS__},
+#include "tables/validations.def"
+#undef FIELD
+};
+
+/* One sample has no spread. */
+static void put_measured(const struct validation_figure *figure, struct frame *frame)
+{
+    char low[SHOWN_TEXT], high[SHOWN_TEXT];
+    double p10_us = figure->p10 / 1e3, p90_us = figure->p90 / 1e3;
+    frame_number(frame, DATA_measured_us, figure->median / 1e3);
+    frame_number(frame, DATA_p10_us, p10_us);
+    frame_number(frame, DATA_p90_us, p90_us);
+    frame_number(frame, DATA_samples, figure->samples);
+    if (figure->samples == 1) {
+        frame_text(frame, DATA_spread, "one sample");
+    } else {
+        frame_textf(frame, DATA_spread, "%s - %s",
+                    shown_value(UNIT_DURATION, 0, p10_us, NAN, NAN, low),
+                    shown_value(UNIT_DURATION, 0, p90_us, NAN, NAN, high));
+    }
+}
+
+static void validate_put_row(const struct validation_row *row, struct frame *frame)
+{
+    put_measured(&row->measured, frame);
+    frame_number(frame, DATA_predicted_us, row->predicted / 1e3);
+    frame_number(frame, DATA_error, row->error);
+    frame_number(frame, DATA_gate, row->gate);
+    frame_text(frame, DATA_verdict, validation_verdicts[row->verdict]);
+    frame_number(frame, DATA_profiled_us, row->profiled / 1e3);
+    frame_number(frame, DATA_profiled_error, row->profiled_error);
+    frame_number(frame, DATA_predicted_rank, row->predicted_rank);
+    frame_number(frame, DATA_measured_rank, row->measured_rank);
+    frame_textf(frame, DATA_rank, "%" PRIu32 " / %" PRIu32, row->predicted_rank,
+                row->measured_rank);
+    frame_number(frame, DATA_output_error, row->output_error);
+}
+
+/* What identifies the validation, and what was run. */
+static void put_subject(const struct subject *subject, uint64_t trace, const char *spec,
+                        struct frame *frame)
+{
+    char profile[17];
+    profile_hash(&subject->profile, profile);
+    uint64_t hash = XXH64(spec, strlen(spec), XXH64(profile, sizeof profile, trace));
+    hash = XXH64(spillway_program, strlen(spillway_program), hash);
+    hash = XXH64(subject->model.name, strlen(subject->model.name), hash);
+    frame_textf(frame, DATA_validation, "%016" PRIx64, hash);
+    frame_text(frame, DATA_hardware, subject->profile.name);
+    frame_text(frame, DATA_profile_hash, profile);
+    frame_text(frame, DATA_trace, trace_path(subject->trace));
+    frame_textf(frame, DATA_trace_hash, "%016" PRIx64, trace);
+    frame_text(frame, DATA_model, subject->model.name);
+    frame_number(frame, DATA_context, (double)subject->shape.context);
+    frame_number(frame, DATA_layers, subject->shape.layers);
+    frame_number(frame, DATA_threads, subject->shape.threads);
+}
+
+static struct frame *validation_frame(const struct subject *subject,
+                                      const struct validation *validation, const char *spec,
+                                      struct error *why)
+{
+    uint64_t hash;
+    struct frame *frame =
+        trace_hash(subject->trace, &hash, why) ? frame_create(columns, COLUMNS, why) : NULL;
+    for (int id = 0; frame != NULL && id < MINIATURE_COUNT; id++) {
+        if (validation_ran(validation, id)) {
+            frame_row(frame);
+            put_subject(subject, hash, spec, frame);
+            frame_text(frame, DATA_mechanism, miniature_kinds[id].name);
+            validate_put_row(&validation->rows[id], frame);
+        }
+    }
+    return frame;
+}
+
+/* ---- remarks ---- */
+
+static void print_absent(const struct validation *validation)
+{
+    for (int id = 0; id < MINIATURE_COUNT; id++) {
+        const struct validation_row *row = &validation->rows[id];
+        if (row->absent[0] != '\0') {
+            printf("%s: %s: %s\n", row->failed ? "failed" : "absent", miniature_kinds[id].name,
+                   row->absent);
+        }
+    }
+}
+
+static void validate_print_changes(const struct validation *validation)
+{
+    printf("this machine today, relative to its profile:");
+    for (uint32_t i = 0; i < validation->curve_count; i++) {
+        const struct validation_curve *curve = &validation->curves[i];
+        printf("%s %s %.2f", i > 0 ? "," : "", curve_kinds[curve->id].name, curve->change);
+    }
+    putchar('\n');
+}
+
+/* "9 of 10 predicted too fast" */
+static void print_bias(const struct validation_class *class)
+{
+    uint32_t high = class->count - class->low;
+    printf(", %" PRIu32 " of %" PRIu32 " predicted too %s", class->low > high ? class->low : high,
+           class->count, class->low > high ? "fast" : "slow");
+}
+
+static void validate_print_class(const struct validation *validation, int by, bool named)
+{
+    const struct validation_class *class = &validation->classes[by];
+    if (class->count > 0) {
+        printf("%s%smedian error %.1f %%, gate %.0f %%: %s", named ? validation_gates[by].of : "",
+               named ? ": " : "", 100 * class->median_error, 100 * class->median_gate,
+               validation_verdicts[class->verdict]);
+        if (class->verdict == VALIDATION_BIAS) {
+            print_bias(class);
+        }
+        printf("; as profiled %.1f %%\n", 100 * class->median_profiled_error);
+    }
+}
+
+static void print_stand_ins(const struct validation *validation)
+{
+    const struct miniature_stand_ins *stand_ins = &validation->stand_ins;
+    char whole[TEXT], rows[TEXT], attends[TEXT];
+    if (validation->shape.site == MINIATURE_GPU) {
+        printf("a kernel launch takes the CPU %s (no framework runs here)\n",
+               units_format(stand_ins->launch, UNIT_NS, whole, sizeof whole));
+        return;
+    }
+    printf("a thread stands in for the link: it copies at %s in one piece, at %s row by row; "
+           "another stands in for the GPU: it attends to whole layers at %s\n",
+           units_format(stand_ins->copies_whole, UNIT_BYTES_PER_S, whole, sizeof whole),
+           units_format(stand_ins->copies_rows, UNIT_BYTES_PER_S, rows, sizeof rows),
+           units_format(stand_ins->attends_whole, UNIT_BYTES_PER_S, attends, sizeof attends));
+}
+
+static void validate_print_remarks(const struct subject *subject,
+                                   const struct validation *validation)
+{
+    double worst = 0;
+    for (int id = 0; id < MINIATURE_COUNT; id++) {
+        worst = fmax(worst, validation->rows[id].output_error);
+    }
+    putchar('\n');
+    for (int by = 0; by < MINIATURE_CLASSES; by++) {
+        validate_print_class(validation, by, validation->shape.site == MINIATURE_GPU);
+    }
+    printf("one layer of %s at %" PRIu64 " tokens; %" PRIu32 " cores; error: predicted relative "
+           "to measured; rank: predicted / measured\n",
+           subject->model.name, validation->shape.context, validation->shape.threads);
+    puts("predicted: from the profile's curves, with those of the host measured again in the "
+         "same rounds; as profiled: what simulate predicts, from the profile alone");
+    print_absent(validation);
+    validate_print_changes(validation);
+    print_stand_ins(validation);
+    printf("every output equals attention in double precision, within %.1g of the largest value\n",
+           worst);
+}
+
+/* Print the table and what is to be said below it, and store the rows unless `store` is NULL. `spec`:
+ * the harness's instructions. */
+static bool validate_show(const struct subject *subject, const struct validation *validation,
+                          const char *spec, struct store *store, struct error *why)
+{
+    struct frame *frame = validation_frame(subject, validation, spec, why);
+    const struct store_frame stored = {.table = "validations", .frame = frame};
+    bool good = frame != NULL && frame_print(frame, NULL, stdout, why);
+    if (good) {
+        validate_print_remarks(subject, validation);
+        good = store == NULL || store_put_frames(store, &stored, 1, why);
+    }
+    frame_destroy(frame);
+    return good;
+}
+
+/* ---- the request ---- */
 
 enum { HOST, DISK, MODEL, CONTEXT, QUICK, DB };
 

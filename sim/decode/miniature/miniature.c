@@ -1,11 +1,10 @@
-/* Predictions for miniatures: each mechanism is a short program that is put on the engine. */
-#include "decode/miniature/miniature_pipe.h"
+/* The prediction of a miniature: its program (miniature_program.h) is put on the engine. */
+#include "decode/miniature/miniature_program.h"
 
 #include "core/array.h"
-#include "decode/time/fetch.h"
-#include "decode/time/hybrid.h"
-#include "decode/time/manager.h"
+#include "decode/time/machine.h"
 #include "decode/time/work.h"
+#include "machine/tier.h"
 
 #include <stdlib.h>
 
@@ -16,16 +15,36 @@ const struct miniature_kind miniature_kinds[MINIATURE_COUNT] = {
 #undef MINIATURE
 };
 
-static const struct miniature_scene *const scenes[] = {
-    [MINIATURE_HOST] = &miniature_host_scene,
-    [MINIATURE_GPU] = &miniature_gpu_scene,
+static const enum curve_id host_curves[] = {
+    CURVE_HOST_CORES,  CURVE_HOST_DRAM_BANDWIDTH, CURVE_HOST_POOL_WAKE, CURVE_HOST_LOOKUP,
+    CURVE_HOST_UPDATE, CURVE_HOST_GATHER,         CURVE_HOST_ATTENTION,
+};
+
+static const enum curve_id gpu_curves[] = {
+    CURVE_GPU_HBM_BANDWIDTH,  CURVE_GPU_HBM_SHARE,
+    CURVE_GPU_CTA_BANDWIDTH,  CURVE_GPU_SMS,
+    CURVE_GPU_KERNEL_FLOOR,   CURVE_GPU_GRAPH_NODE,
+    CURVE_LINK_DUPLEX,        CURVE_LINK_COPY_LATENCY,
+    CURVE_LINK_ROUND_TRIP,    CURVE_LINK_ZERO_COPY,
+    CURVE_LINK_CTA_IN_FLIGHT, CURVE_HOST_GRAPH_LAUNCH,
+    CURVE_HOST_COPY_CALL,     CURVE_HOST_SYNC,
+    CURVE_HOST_CORES,         CURVE_HOST_DRAM_BANDWIDTH,
+    CURVE_HOST_POOL_WAKE,     CURVE_HOST_LOOKUP,
+    CURVE_HOST_UPDATE,        CURVE_HOST_GATHER,
+    CURVE_HOST_ATTENTION,     CURVE_HOST_PAGEABLE,
+    CURVE_GPU_FLAG,           CURVE_GPU_FLOPS_BF16,
+    CURVE_GPU_FLOPS_SHARE,    CURVE_GPU_SM_THREADS,
+    CURVE_GPU_SECTOR,         CURVE_LINK_IN,
+    CURVE_LINK_OUT,
 };
 
 bool miniature_require(const struct profile *profile, enum miniature_site site, struct error *why)
 {
-    return profile_require(
-        profile, scenes[site]->curves, scenes[site]->curve_count,
-        site == MINIATURE_HOST ? "a miniature on the host" : "a miniature on a GPU", why);
+    return site == MINIATURE_HOST
+               ? profile_require(profile, host_curves, sizeof host_curves / sizeof *host_curves,
+                                 "a miniature on the host", why)
+               : profile_require(profile, gpu_curves, sizeof gpu_curves / sizeof *gpu_curves,
+                                 "a miniature on a GPU", why);
 }
 
 static bool reads_drive(int id)
@@ -58,11 +77,16 @@ uint32_t miniature_pool(const struct miniature *miniature, enum miniature_id id)
 
 /* ---- replay ---- */
 
-/* The plan by which its caches replay. It borrows `heads` [layers * kv_heads]. */
-static struct replay_plan miniature_plan(const struct miniature *miniature, enum miniature_id id,
-                                         const struct replay_head *heads)
+bool miniature_replay(const struct miniature *miniature, enum miniature_id id,
+                      const struct trace *trace, struct ledger *ledger, struct error *why)
 {
-    return (struct replay_plan){
+    size_t count = (size_t)miniature->layers * miniature->kv_heads;
+    ledger_init(ledger);
+    struct replay_head *heads = array_zeroed(count, sizeof *heads, why);
+    for (size_t i = 0; heads != NULL && i < count; i++) {
+        heads[i] = (struct replay_head){.offloaded = true, .importance = 1};
+    }
+    const struct replay_plan plan = {
         .layers = miniature->layers,
         .kv_heads = miniature->kv_heads,
         .batch = 1,
@@ -78,72 +102,102 @@ static struct replay_plan miniature_plan(const struct miniature *miniature, enum
         .warmup = miniature->warmup,
         .steps = miniature->steps,
     };
-}
-
-bool miniature_replay(const struct miniature *miniature, enum miniature_id id,
-                      const struct trace *trace, struct ledger *ledger, struct error *why)
-{
-    size_t count = (size_t)miniature->layers * miniature->kv_heads;
-    ledger_init(ledger);
-    struct replay_head *heads = array_zeroed(count, sizeof *heads, why);
-    for (size_t i = 0; heads != NULL && i < count; i++) {
-        heads[i] = (struct replay_head){.offloaded = true, .importance = 1};
-    }
-    struct replay_plan plan = miniature_plan(miniature, id, heads);
     bool good = heads != NULL && replay_run(trace, &plan, 1, ledger, why);
     free(heads);
     return good;
 }
 
-/* ---- stages ---- */
-
-bool miniature_wait(struct pipe *pipe, engine_task_id task, struct error *why)
-{
-    return work_put_thread(pipe, PART_SYNC, 0, task, work_trust, NULL, why);
-}
-
-bool miniature_attend(struct pipe *pipe, uint32_t layer, uint64_t tokens, uint64_t worst,
-                      struct error *why)
-{
-    struct ledger_row row = *pipe_row(pipe, layer);
-    row.for_cpu = row.for_cpu_padded = tokens;
-    row.for_cpu_worst = worst;
-    pipe->at[layer].selected = pipe->last[PIPE_LAUNCH];
-    return hybrid_put_attention(pipe, layer, &row, pipe->plan->cpu_threads, why) &&
-           miniature_wait(pipe, pipe->at[layer].answered, why);
-}
-
-bool miniature_look_up(struct pipe *pipe, uint32_t layer, struct error *why)
-{
-    pipe->at[layer].selected = pipe->last[PIPE_LAUNCH];
-    return fetch_lookup(pipe, layer, why);
-}
-
-/* A gather with its hand-off. The pipeline's gathers have none, because in profiles that were not
- * measured the gather's rate includes it. */
-bool miniature_gather(struct pipe *pipe, uint32_t layer, struct error *why)
-{
-    engine_task_id all;
-    return manager_hand_over(pipe, pipe->last[PIPE_LAUNCH], &pipe->at[layer].at_hand, &all, why) &&
-           fetch_gather(pipe, layer, why);
-}
-
-bool miniature_update(struct pipe *pipe, uint32_t layer, struct error *why)
-{
-    pipe->at[layer].looked_up = pipe->last[PIPE_LAUNCH];
-    return fetch_update(pipe, layer, why) && miniature_wait(pipe, pipe->at[layer].updated, why);
-}
-
 /* ---- a run ---- */
 
-void miniature_figure(struct profile *profile, enum curve_id id, double figures[2])
+/* The channel and the resources. A copy by a thread reads and writes DRAM. */
+static bool add_host(struct pipe *pipe, struct error *why)
 {
+    double dram = pipe_figure(pipe, CURVE_HOST_DRAM_BANDWIDTH, 0, &pipe->channel_trust);
+    pipe->engine = engine_create(why);
+    uint32_t channel =
+        pipe->engine ? engine_channel_add(pipe->engine, "DRAM", dram / 1e9, why) : ENGINE_NONE;
+    if (channel == ENGINE_NONE) {
+        return false;
+    }
+    const struct engine_route reads = {{{channel, 1, ENGINE_PER_UNIT}}, 1};
+    const struct engine_route copies = {{{channel, 2, ENGINE_PER_UNIT}}, 1};
+    bool good = true;
+    for (int i = 0; good && i < ROUTE_COUNT; i++) {
+        bool once = i == ROUTE_CPU_READ || i == ROUTE_DISK_READ;
+        pipe->route[i] = engine_route_add(pipe->engine, once ? &reads : &copies, why);
+        good = pipe->route[i] != ENGINE_NONE;
+    }
+    pipe->resource[PIPE_NO_QUEUE] = ENGINE_NONE;
+    for (int i = 0; good && i < PIPE_RESOURCE_COUNT; i++) {
+        pipe->resource[i] = engine_resource_add(pipe->engine, "", 1, why);
+        good = pipe->resource[i] != ENGINE_NONE;
+    }
+    return good;
+}
+
+/* Set a curve of one point: `figures` is its size and its value, which outlive the profile. */
+static void set_figure(struct profile *profile, enum curve_id id, double *figures, double value)
+{
+    figures[0] = 0;
+    figures[1] = value;
     profile->curves[id] =
         (struct curve){.count = 1, .size = figures, .value = figures + 1, .least = 1, .most = 1};
 }
 
+/* On a GPU a bare launch replaces that of a framework. On a host the figures of the stand-ins
+ * replace the curves of a link and a GPU. */
+static void set_stand_ins(struct profile *profile, enum miniature_id id,
+                          const struct miniature_stand_ins *stand_ins, double figures[8])
+{
+    struct trust trust = work_trust;
+    bool whole = miniature_programs[id].streams;
+    if (miniature_kinds[id].site == MINIATURE_GPU) {
+        set_figure(profile, CURVE_HOST_LAUNCH, figures, stand_ins->launch);
+        return;
+    }
+    set_figure(profile, CURVE_LINK_IN, figures,
+               whole ? stand_ins->copies_whole : stand_ins->copies_rows);
+    set_figure(profile, CURVE_LINK_COPY_LATENCY, figures + 2,
+               2 * profile_value(profile, CURVE_HOST_POOL_WAKE, 1, &trust));
+    set_figure(profile, CURVE_HOST_COPY_CALL, figures + 4, 0);
+    if (whole) {
+        set_figure(profile, CURVE_HOST_ATTENTION, figures + 6, stand_ins->attends_whole);
+    }
+}
+
+static struct mechanisms mechanisms_of(const struct miniature *miniature, enum miniature_id id)
+{
+    const struct miniature_program *program = &miniature_programs[id];
+    uint32_t threads = miniature_pool(miniature, id);
+    bool host = miniature_kinds[id].site == MINIATURE_HOST;
+    return (struct mechanisms){
+        .policy = policy_find(miniature_kinds[id].policy, NULL, 0, &(struct error){0}),
+        .manager = program->manager,
+        .update = UPDATE_OVERLAPPED,
+        .transfer = (int)(host ? TRANSFER_GATHER_COPY : program->transfer),
+        .transfer_ctas = MINIATURE_CTAS,
+        .transfer_cta_threads = MINIATURE_CTA_THREADS,
+        .transfer_lane_bytes = MINIATURE_LANE_BYTES,
+        .transfer_stream = program->streams || host ? TRANSFER_STREAM_OWN : TRANSFER_STREAM_MAIN,
+        .sync = program->sync,
+        .syncs = 1,
+        .launch = program->launch,
+        .pool_threads = threads,
+        .launch_cost = 1,
+        .transfer_threads = threads,
+        .retrieval_tokens = 1,
+        .weights = 1,
+        .granularity = 1,
+        .disk_kv = reads_drive((int)id),
+        .disk_block = MINIATURE_DISK_BLOCK,
+        .disk_depth = DRIVE_DEPTH,
+        .representation = program->makes ? REPRESENTATION_HYBRID : REPRESENTATION_KV,
+        .representation_share = program->makes ? 0.5 : 0,
+    };
+}
+
 static bool pipe_init(struct pipe *pipe, const struct miniature *miniature,
-                      const struct miniature_scene *scene, struct error *why)
+                      enum miniature_site site, struct error *why)
 {
     uint32_t layers = miniature->layers;
     pipe->at = array_zeroed(layers, sizeof *pipe->at, why);
@@ -161,21 +215,36 @@ static bool pipe_init(struct pipe *pipe, const struct miniature *miniature,
     }
     pipe->graph = ENGINE_NONE;
     pipe->head_bytes = 2.0 * 2 * miniature->head_dim; /* K and V in bf16 */
-    return scene->machine(pipe, why);
+    return (site == MINIATURE_HOST ? add_host : machine_add)(pipe, why);
 }
 
-static bool put_steps(struct pipe *pipe, enum miniature_id id, const struct miniature_scene *scene,
-                      struct error *why)
+/* On a GPU a step begins with the launch of its graph, if it has one. At its end the CPU sees that
+ * the last kernel is done. */
+static bool put_step(struct pipe *pipe, enum miniature_id id, struct error *why)
+{
+    struct trust trust = work_trust;
+    bool gpu = miniature_kinds[id].site == MINIATURE_GPU, good = true;
+    pipe->layer = 0;
+    if (miniature_programs[id].launch == LAUNCH_GRAPH) {
+        double ns = pipe_figure(pipe, CURVE_HOST_GRAPH_LAUNCH, 0, &trust);
+        good = work_put_thread(pipe, PART_LAUNCH, ns, ENGINE_NONE, trust, &pipe->graph, why);
+    }
+    for (; good && pipe->layer < pipe->plan->layers; pipe->layer++) {
+        for (int i = 0; good && miniature_programs[id].stages[i] != NULL; i++) {
+            good = miniature_programs[id].stages[i](pipe, pipe->layer, why);
+        }
+    }
+    double sync = gpu ? pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust) : 0;
+    return good && (!gpu || work_put_thread(pipe, PART_SYNC, sync, pipe->last[PIPE_MAIN], trust,
+                                            NULL, why));
+}
+
+static bool put_steps(struct pipe *pipe, enum miniature_id id, struct error *why)
 {
     bool good = true;
     pipe->stage = miniature_kinds[id].name;
     for (pipe->step = 1; good && pipe->step <= pipe->plan->steps; pipe->step++) {
-        pipe->layer = 0;
-        good = scene->step == NULL || scene->step(pipe, id, true, why);
-        for (; good && pipe->layer < pipe->plan->layers; pipe->layer++) {
-            good = scene->program(pipe, id, why);
-        }
-        good = good && (scene->step == NULL || scene->step(pipe, id, false, why));
+        good = put_step(pipe, id, why);
     }
     return good && engine_run(pipe->engine, why);
 }
@@ -193,7 +262,6 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
                        const struct profile *profile, const struct miniature_stand_ins *stand_ins,
                        const struct ledger *ledger, double *layer_ns, struct error *why)
 {
-    const struct miniature_scene *scene = scenes[miniature_kinds[id].site];
     if (!miniature_knows(profile, id, why)) {
         return false;
     }
@@ -212,10 +280,9 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
                   .head_dim = miniature->head_dim,
                   .hidden = miniature->hidden},
         .context = miniature->context,
-        .mechanisms = {.policy = policy_find(miniature_kinds[id].policy, NULL, 0, why)},
+        .mechanisms = mechanisms_of(miniature, id),
     };
-    const struct miniature_run run = {miniature, id, stand_ins, &setup};
-    scene->set_up(&run, figures);
+    set_stand_ins(&setup.profile, id, stand_ins, figures);
     uint32_t *offloaded = array_zeroed(miniature->layers, sizeof *offloaded, why);
     for (uint32_t l = 0; offloaded != NULL && l < miniature->layers; l++) {
         offloaded[l] = miniature->kv_heads;
@@ -235,8 +302,8 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
     };
     struct pipe pipe = {
         .setup = &setup, .mechanisms = &setup.mechanisms, .plan = &plan, .ledger = ledger};
-    bool good = offloaded != NULL && pipe_init(&pipe, miniature, scene, why) &&
-                put_steps(&pipe, id, scene, why);
+    bool good = offloaded != NULL && pipe_init(&pipe, miniature, miniature_kinds[id].site, why) &&
+                put_steps(&pipe, id, why);
     *layer_ns = good ? (double)engine_now(pipe.engine) / miniature->steps / miniature->layers : 0;
     pipe_release(&pipe);
     free(offloaded);

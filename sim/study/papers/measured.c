@@ -1,12 +1,10 @@
 /* The figures of a summary are read by key; from single requests the same figures are computed. */
+
 #include "study/papers/measured.h"
 
-#include "core/array.h"
-#include "core/text.h"
-#include "study/papers/measured_detail.h"
-#include "study/papers/measured_number.h"
-
 #include <errno.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +12,9 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+
+#include "core/array.h"
+#include "core/text.h"
 
 /* In groups of four: mean, median, 90th and 99th percentile. */
 const struct measured_figure measured_figures[MEASURED_FIGURES] = {
@@ -35,6 +36,200 @@ const struct measured_figure measured_figures[MEASURED_FIGURES] = {
     {"e2e_p99_ms", "end to end p99, ms", "p99_e2el_ms", "p99_e2e_latency_ms"},
     {"decode_tokens_per_s", "output, tokens/s", "output_throughput", "output_throughput"},
 };
+
+/* ---- a number ---- */
+
+#define LEAST 1e-6
+#define MOST 1e12
+
+/* The value for a message, such as "-5", "1e+308" or "a text". */
+static const char *measured_number_describe(const json_t *value, char *text, size_t size)
+{
+    static const char *const kinds[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_STRING] = "a text",
+        [JSON_TRUE] = "true",        [JSON_FALSE] = "false",
+    };
+    if (json_is_number(value)) {
+        snprintf(text, size, "%.6g", json_number_value(value));
+    } else {
+        snprintf(text, size, "%s", kinds[json_typeof(value)]);
+    }
+    return text;
+}
+
+bool measured_number(const json_t *object, const char *key, const char *path, int line, double *out,
+                     struct error *why)
+{
+    const json_t *value = json_object_get(object, key);
+    char text[32];
+    *out = NAN;
+    if (value == NULL || json_is_null(value)) {
+        return true;
+    }
+    double number = json_number_value(value); /* 0 if it is not a number */
+    if (json_is_number(value) && (number == 0 || (number >= LEAST && number <= MOST))) {
+        *out = number;
+        return true;
+    }
+    error_set(why, path, line, "'%s' is %s", key,
+              measured_number_describe(value, text, sizeof text));
+    return error_expect(why, "a plausible measurement: 0, or from %g to %g", LEAST, MOST);
+}
+
+/* ---- times of single requests, and the figures that follow from them ---- */
+
+/* Times in ms. */
+struct request_times {
+    struct times_list {
+        double *ms;
+        size_t count, capacity;
+    } ttft, tpot, e2e, itl; /* owned */
+};
+
+static void request_times_release(struct request_times *times)
+{
+    free(times->ttft.ms);
+    free(times->tpot.ms);
+    free(times->e2e.ms);
+    free(times->itl.ms);
+}
+
+static bool times_list_add(struct times_list *list, double ms, struct error *why)
+{
+    if (!array_reserve(&list->ms, &list->capacity, list->count + 1, sizeof *list->ms, why)) {
+        return false;
+    }
+    list->ms[list->count++] = ms;
+    return true;
+}
+
+/* An answer of `tokens` tokens, by when the first and the last one came. An answer of one token has no
+ * TPOT. */
+static bool request_times_add(struct request_times *times, double ttft_ms, double e2e_ms,
+                              double tokens, struct error *why)
+{
+    return times_list_add(&times->ttft, ttft_ms, why) && times_list_add(&times->e2e, e2e_ms, why) &&
+           (tokens <= 1 || times_list_add(&times->tpot, (e2e_ms - ttft_ms) / (tokens - 1), why));
+}
+
+/* Mean, median, 90th and 99th percentile; those that are known stay. */
+static void times_list_sum_up(struct times_list *list, double value[4])
+{
+    const double shares[] = {0.5, 0.9, 0.99};
+    if (list->count == 0) {
+        return;
+    }
+    gsl_sort(list->ms, 1, list->count);
+    value[0] = isnan(value[0]) ? gsl_stats_mean(list->ms, 1, list->count) : value[0];
+    for (int i = 0; i < 3; i++) {
+        double at = gsl_stats_quantile_from_sorted_data(list->ms, 1, list->count, shares[i]);
+        value[1 + i] = isnan(value[1 + i]) ? at : value[1 + i];
+    }
+}
+
+/* Compute the figures that `out` does not have yet, and move TTFT and TPOT to it. */
+static void request_times_sum_up(struct request_times *times, struct measured *out)
+{
+    times_list_sum_up(&times->ttft, &out->value[MEASURED_TTFT]);
+    times_list_sum_up(&times->tpot, &out->value[MEASURED_TPOT]);
+    times_list_sum_up(&times->e2e, &out->value[MEASURED_E2E]);
+    times_list_sum_up(&times->itl, &out->value[MEASURED_ITL]);
+    out->ttft = (struct measured_times){times->ttft.ms, times->ttft.count};
+    out->tpot = (struct measured_times){times->tpot.ms, times->tpot.count};
+    times->ttft.ms = times->tpot.ms = NULL;
+}
+
+/* ---- lists of a benchmark that kept each request ---- */
+
+static const double most_s = 1e9, ms = 1e3;
+
+static const char *const keys[] = {"ttfts", "itls", "output_lens"};
+enum { TTFTS, ITLS, OUTPUTS, LISTS };
+
+static bool blame(const char *path, const char *key, size_t place, struct error *why)
+{
+    error_set(why, path, 0, "'%s': entry %zu is no time or number of tokens", key, place + 1);
+    return error_expect(why, "seconds in 'ttfts', lists of seconds in 'itls', whole numbers in "
+                             "'output_lens'");
+}
+
+/* A number from 0 to most_s, or NAN. */
+static double detail_number(const json_t *value)
+{
+    double number = json_number_value(value);
+    return json_is_number(value) && number >= 0 && number <= most_s ? number : (double)NAN;
+}
+
+static bool find_lists(const json_t *object, const char *path, const json_t *lists[LISTS],
+                       struct error *why)
+{
+    for (int i = 0; i < LISTS; i++) {
+        lists[i] = json_object_get(object, keys[i]);
+        if (!json_is_array(lists[i]) || json_array_size(lists[i]) != json_array_size(lists[0])) {
+            error_set(why, path, 0, "'%s' is not a list with an entry for each of 'ttfts'",
+                      keys[i]);
+            return error_expect(why, "'ttfts', 'itls' and 'output_lens' of one benchmark");
+        }
+    }
+    return true;
+}
+
+/* Add the gaps of a request; `*sum_s` is how long its answer took after the first token. */
+static bool add_gaps(const json_t *gaps, const char *path, size_t place,
+                     struct request_times *times, double *sum_s, struct error *why)
+{
+    *sum_s = 0;
+    if (!json_is_array(gaps)) {
+        return blame(path, keys[ITLS], place, why);
+    }
+    for (size_t i = 0; i < json_array_size(gaps); i++) {
+        double gap = detail_number(json_array_get(gaps, i));
+        if (isnan(gap)) {
+            return blame(path, keys[ITLS], place, why);
+        }
+        *sum_s += gap;
+        if (!times_list_add(&times->itl, ms * gap, why)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool measured_detail_add(const json_t *lists[LISTS], const char *path, size_t place,
+                                struct request_times *times, struct error *why)
+{
+    double sum_s, first = detail_number(json_array_get(lists[TTFTS], place));
+    double tokens = detail_number(json_array_get(lists[OUTPUTS], place));
+    if (isnan(first) || isnan(tokens)) {
+        return blame(path, keys[isnan(first) ? TTFTS : OUTPUTS], place, why);
+    }
+    return tokens < 1 ||
+           (add_gaps(json_array_get(lists[ITLS], place), path, place, times, &sum_s, why) &&
+            request_times_add(times, ms * first, ms * (first + sum_s), tokens, why));
+}
+
+/* `ttfts` in seconds, and with it `itls`, the seconds between the tokens of each, and `output_lens`.
+ * Without `ttfts` it adds nothing. Requests without output, or with an error, have failed and are
+ * left out. */
+static bool measured_detail_read(const json_t *object, const char *path,
+                                 struct request_times *times, struct error *why)
+{
+    const json_t *lists[LISTS], *errors = json_object_get(object, "errors");
+    if (json_object_get(object, keys[TTFTS]) == NULL) {
+        return true;
+    }
+    if (!find_lists(object, path, lists, why)) {
+        return false;
+    }
+    for (size_t i = 0; i < json_array_size(lists[TTFTS]); i++) {
+        const char *fault = json_string_value(json_array_get(errors, i));
+        bool failed = fault != NULL && fault[0] != '\0';
+        if (!failed && !measured_detail_add(lists, path, i, times, why)) {
+            return false;
+        }
+    }
+    return true;
+}
 
 double measured_predicted(const struct result *result, const struct measured_figure *figure)
 {

@@ -12,6 +12,8 @@
  */
 #pragma once
 
+#include <jansson.h>
+
 #include "core/error.h"
 #include "predict/result/result.h"
 
@@ -50,7 +52,7 @@ struct measured {
 };
 
 /* Read the file at `path`. Errors: another kind of file, several runs, no figure that a run
- * predicts, or a figure that cannot have been measured (study/papers/measured_number.h). The caller
+ * predicts, or a figure that cannot have been measured. The caller
  * releases `out`. */
 bool measured_read(const char *path, struct measured *out, struct error *why);
 void measured_release(struct measured *measured);
@@ -69,3 +71,9 @@ bool measured_names_model(const char *model_id, const char *model);
  * random, so the rate of N requests deviates by about 1 / sqrt(N) of itself. Twice that is allowed,
  * plus 5 %. */
 bool measured_agrees_in_rate(double asked, double rate_in, double requests);
+
+/* The number at `key`; NAN if it is absent or null. A damaged file, or one in other units, is an error
+ * at path:line: a value that is not a number, is negative, is above 10^12 (of ms: 31 years), or is
+ * between 0 and 10^-6 (of ms: a nanosecond). */
+bool measured_number(const json_t *object, const char *key, const char *path, int line, double *out,
+                     struct error *why);

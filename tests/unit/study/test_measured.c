@@ -1,5 +1,4 @@
 /* What is held against a measurement: its names, its rates, and its numbers, as typed here. */
-#include "study/papers/measured_number.h"
 #include "study/papers/measured.h"
 
 #include <math.h>
