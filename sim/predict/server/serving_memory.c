@@ -273,7 +273,7 @@ static bool plan_tier(const struct point *point, const struct serving_tiers *tie
         .policy = evicts ? policy_find(policy, NULL, 0, why) : NULL,
         .write = (enum prefix_write)m->prefix_write,
         .takes_loads = host,
-        .least_asked = (uint32_t)m->prefix_below_asked[tier],
+        .least_asked = (uint32_t)(k == 1 ? m->prefix_asked : m->prefix_below_asked[tier]),
     };
     if (!host && (k > 1 || below == PREFIX_BELOW_EVICT)) {
         out->write = below == PREFIX_BELOW_EVICT ? PREFIX_WRITE_EVICT : PREFIX_WRITE_FILL;
@@ -307,7 +307,6 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
         .gpu_blocks = room.tokens / m->prefix_block,
         .lower_count = tiers.count - 1,
         .unit_blocks = (uint32_t)(unit / m->prefix_block),
-        .least_asked = (uint32_t)m->prefix_asked,
         .least_blocks = (uint32_t)((m->prefix_least + m->prefix_block - 1) / m->prefix_block),
         .cheaper = m->prefix_cheaper,
         /* The KV of a system that offloads is on the host already. */

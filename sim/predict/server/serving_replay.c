@@ -1,7 +1,7 @@
 #include "predict/server/serving_replay.h"
 
 #include "predict/decode/shared.h"
-#include "server/prefix/prefix_curve.h"
+#include "server/prefix/prefix_replay.h"
 #include "predict/server/host_worth.h"
 #include "predict/server/serving_tiers.h"
 

@@ -73,21 +73,14 @@ static uint32_t chunk_numbers(const struct block_numbers *numbers, uint32_t chun
     return requests->kind[chunk].tokens / tokens;
 }
 
-/* The numbers that the chunks of all requests could need. */
-static uint64_t all_chunk_numbers(const struct block_numbers *numbers)
-{
-    uint64_t all = 0;
-    for (uint32_t i = 0; i < numbers->of.requests->ids.count && all < UINT32_MAX; i++) {
-        all += chunk_numbers(numbers, i);
-    }
-    return all;
-}
-
 /* The numbers that the requests which may begin could need. */
 static uint64_t all_numbers(const struct block_numbers *numbers)
 {
     const struct block_owners *of = &numbers->of;
-    uint64_t own = 0, shared = 0, all = all_chunk_numbers(numbers);
+    uint64_t own = 0, shared = 0, all = 0; /* of all chunks */
+    for (uint32_t i = 0; i < of->requests->ids.count && all < UINT32_MAX; i++) {
+        all += chunk_numbers(numbers, i);
+    }
     for (size_t i = 0; i < of->requests->count && own < UINT32_MAX; i++) {
         const struct request *request = &of->requests->all[i];
         if (of->server_of == NULL || of->server_of[i] == of->server) {
@@ -101,50 +94,30 @@ static uint64_t all_numbers(const struct block_numbers *numbers)
     return own + (shared < all ? shared : all);
 }
 
-static bool check_chunks(const struct block_owners *of, struct error *why)
-{
-    uint32_t tokens = of->block_tokens, chunk_tokens = of->requests->chunk_tokens;
-    if (chunk_tokens == 0 || chunk_tokens % tokens == 0 || tokens % chunk_tokens == 0) {
-        return true;
-    }
-    error_usage(why, NULL, 0, "blocks of %u tokens, and hashes of %u", tokens, chunk_tokens);
-    return error_expect(why, "a number of tokens that divides %u, or is a multiple of it",
-                        chunk_tokens);
-}
-
-static void relate_chunks(struct block_numbers *numbers)
-{
-    uint32_t tokens = numbers->of.block_tokens, chunk_tokens = numbers->of.requests->chunk_tokens;
-    numbers->blocks_per_chunk = chunk_tokens / tokens;
-    numbers->chunks_per_block = chunk_tokens > 0 ? tokens / chunk_tokens : 0;
-}
-
-static bool block_numbers_allocate(struct block_numbers *numbers, struct error *why)
-{
-    const struct requests *requests = numbers->of.requests;
-    numbers->own = array_zeroed(requests->count, sizeof *numbers->own, why);
-    numbers->first_shared = array_zeroed(requests->ids.count, sizeof *numbers->first_shared, why);
-    numbers->users = array_zeroed(numbers->of.chunks_recycled ? requests->ids.count : 0,
-                                  sizeof *numbers->users, why);
-    return numbers->own != NULL && numbers->first_shared != NULL && numbers->users != NULL;
-}
-
 bool block_numbers_init(struct block_numbers *numbers, const struct block_owners *of,
                         struct error *why)
 {
+    const struct requests *requests = of->requests;
+    uint32_t tokens = of->block_tokens, chunk_tokens = requests->chunk_tokens;
     *numbers = (struct block_numbers){.of = *of, .ones.length = 1};
-    if (!check_chunks(of, why)) {
-        return false;
+    if (chunk_tokens > 0 && chunk_tokens % tokens > 0 && tokens % chunk_tokens > 0) {
+        error_usage(why, NULL, 0, "blocks of %u tokens, and hashes of %u", tokens, chunk_tokens);
+        return error_expect(why, "a number of tokens that divides %u, or is a multiple of it",
+                            chunk_tokens);
     }
-    relate_chunks(numbers);
+    numbers->blocks_per_chunk = chunk_tokens / tokens;
+    numbers->chunks_per_block = chunk_tokens > 0 ? tokens / chunk_tokens : 0;
     numbers->rows.length = numbers->blocks_per_chunk > 0 ? numbers->blocks_per_chunk : 1;
     uint64_t most = all_numbers(numbers);
     numbers->most = most > 0 ? (uint32_t)most : 1;
     if (most >= UINT32_MAX) {
-        return error_set(why, NULL, 0, "more than %u blocks of %u tokens", UINT32_MAX - 1,
-                         of->block_tokens);
+        return error_set(why, NULL, 0, "more than %u blocks of %u tokens", UINT32_MAX - 1, tokens);
     }
-    if (!block_numbers_allocate(numbers, why)) {
+    size_t users = of->chunks_recycled ? requests->ids.count : 0;
+    numbers->own = array_zeroed(requests->count, sizeof *numbers->own, why);
+    numbers->first_shared = array_zeroed(requests->ids.count, sizeof *numbers->first_shared, why);
+    numbers->users = array_zeroed(users, sizeof *numbers->users, why);
+    if (numbers->own == NULL || numbers->first_shared == NULL || numbers->users == NULL) {
         block_numbers_release(numbers);
         return false;
     }
@@ -212,12 +185,6 @@ static bool are_gone(const struct block_numbers *numbers, uint32_t first, uint32
     return true;
 }
 
-static bool is_unclaimed(const struct block_numbers *numbers, uint32_t chunk)
-{
-    return numbers->users[chunk] == 0 &&
-           are_gone(numbers, numbers->first_shared[chunk] - 1, numbers->rows.length);
-}
-
 /* Make spare what nobody can find: own blocks of ended requests, and chunks that no request has which
  * has begun and not ended, once they are nowhere. */
 static void collect(struct block_numbers *numbers)
@@ -230,7 +197,7 @@ static void collect(struct block_numbers *numbers)
     }
     for (size_t i = 0; i < chunks.count; i++) {
         uint32_t chunk = chunks.items[i], *first = &numbers->first_shared[chunk];
-        if (is_unclaimed(numbers, chunk)) {
+        if (numbers->users[chunk] == 0 && are_gone(numbers, *first - 1, numbers->rows.length)) {
             push_number(&numbers->rows.spare, *first - 1);
             *first = 0;
         } else {
@@ -239,18 +206,6 @@ static void collect(struct block_numbers *numbers)
     }
     set_limit(&numbers->ones);
     set_limit(&numbers->rows);
-}
-
-/* Give the request numbers for its own blocks. */
-static bool give_own(struct block_numbers *numbers, size_t index, uint64_t count)
-{
-    struct error unseen;
-    uint32_t *own = array_zeroed(count, sizeof *own, &unseen);
-    for (uint64_t i = 0; own != NULL && i < count; i++) {
-        own[i] = take_row(numbers, &numbers->ones, 1);
-    }
-    numbers->own[index] = own;
-    return own != NULL;
 }
 
 bool block_numbers_give(struct block_numbers *numbers, size_t index)
@@ -275,7 +230,15 @@ bool block_numbers_give(struct block_numbers *numbers, size_t index)
             }
         }
     }
-    return !owns || give_own(numbers, index, own);
+    if (!owns) {
+        return true;
+    }
+    struct error unseen;
+    uint32_t *given = numbers->own[index] = array_zeroed(own, sizeof *given, &unseen);
+    for (uint64_t i = 0; given != NULL && i < own; i++) {
+        given[i] = take_row(numbers, &numbers->ones, 1);
+    }
+    return given != NULL;
 }
 
 void block_numbers_use(struct block_numbers *numbers, size_t index, int change)

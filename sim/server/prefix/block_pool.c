@@ -8,6 +8,7 @@
 #include "server/prefix/block_pool.h"
 
 #include "core/array.h"
+#include "policy/kinds.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -120,23 +121,6 @@ static void unlink_idle(struct block_pool *pool, uint32_t id)
     pool->census.idle--;
 }
 
-static void append_idle(struct block_pool *pool, uint32_t id)
-{
-    append_place(pool, id);
-    pool->census.idle++;
-}
-
-static void block_pool_evict(struct block_pool *pool, uint32_t id)
-{
-    unlink_idle(pool, id);
-    pool->references[id] = UNKNOWN;
-    pool->census.known--;
-    pool->census.free++;
-    if (pool->on_evict != NULL) {
-        pool->on_evict(id, pool->context);
-    }
-}
-
 /* ---- runs ----------------------------------------------------------------------------- */
 
 static uint32_t block_pool_place_of(const struct block_pool *pool, uint32_t run, uint32_t which)
@@ -155,15 +139,6 @@ static uint64_t leave_place(struct block_pool *pool, uint32_t run, uint32_t whic
         unlink_place(pool, block_pool_place_of(pool, run, which));
     }
     return count;
-}
-
-/* Evict up to `most` blocks of the place in front, which is a run's. */
-static void evict_run(struct block_pool *pool, uint32_t place, uint64_t most)
-{
-    uint32_t at = place - pool->ids - 1;
-    uint64_t count = leave_place(pool, at / 2, at % 2, most);
-    pool->census.known -= count;
-    pool->census.free += count;
 }
 
 uint64_t block_pool_run_known(const struct block_pool *pool, uint32_t run)
@@ -219,11 +194,18 @@ void block_pool_take(struct block_pool *pool, uint64_t count)
 {
     assert(count <= block_pool_room(pool));
     while (pool->census.free < count) {
-        uint32_t oldest = pool->next[pool->ids];
+        uint32_t oldest = pool->next[pool->ids], at = oldest - pool->ids - 1;
+        uint64_t evicted = 1;
         if (oldest < pool->ids) {
-            block_pool_evict(pool, oldest);
-        } else {
-            evict_run(pool, oldest, count - pool->census.free);
+            unlink_idle(pool, oldest);
+            pool->references[oldest] = UNKNOWN;
+        } else { /* a place of a run */
+            evicted = leave_place(pool, at / 2, at % 2, count - pool->census.free);
+        }
+        pool->census.known -= evicted;
+        pool->census.free += evicted;
+        if (oldest < pool->ids && pool->on_evict != NULL) {
+            pool->on_evict(oldest, pool->context);
         }
     }
     pool->census.free -= count;
@@ -251,7 +233,8 @@ void block_pool_release(struct block_pool *pool, uint32_t id)
 {
     assert(block_pool_knows(pool, id) && pool->references[id] > KNOWN);
     if (--pool->references[id] == KNOWN) {
-        append_idle(pool, id);
+        append_place(pool, id);
+        pool->census.idle++;
     }
     pool->census.references--;
 }
@@ -268,4 +251,139 @@ void block_pool_name(struct block_pool *pool, uint32_t id)
         pool->census.known++;
         pool->census.references++;
     }
+}
+
+/* LRU and no eviction use a pool of blocks, whose references hold blocks. Without eviction each
+ * block keeps the reference with which it entered the pool. Any other policy sees one block at a
+ * time: an offer is an access.
+ */
+
+struct block_store {
+    struct policy *policy;   /* this one */
+    struct block_pool *pool; /* or this one; the other is NULL */
+    bool evicts;             /* may the pool evict? */
+    uint64_t capacity;       /* blocks */
+};
+
+static bool check_kind(const struct policy_kind *kind, bool holds, struct error *why)
+{
+    if (kind->needs_queries || kind->needs_next_use || kind->chooses_own || kind->holds == NULL) {
+        error_usage(why, NULL, 0, "policy '%s' cannot run the host tier of a prefix cache",
+                    kind->name);
+        return error_expect(why, "a policy that admits and evicts block by block, such as lru");
+    }
+    if (holds) {
+        error_usage(why, NULL, 0, "policy '%s' cannot pin blocks of a host tier", kind->name);
+        return error_expect(why, "lru, or no eviction");
+    }
+    return true;
+}
+
+bool block_store_forgets(const struct policy_kind *kind)
+{
+    return kind == NULL || kind == &policy_lru;
+}
+
+struct block_store *block_store_create(uint32_t ids, uint64_t capacity,
+                                       const struct policy_kind *kind, const double *values,
+                                       bool holds, uint64_t seed,
+                                       void (*on_evict)(uint32_t id, void *context), void *context,
+                                       struct error *why)
+{
+    struct block_store *store = array_zeroed(1, sizeof *store, why);
+    if (store == NULL) {
+        return NULL;
+    }
+    store->evicts = kind != NULL;
+    store->capacity = capacity;
+    if (block_store_forgets(kind)) {
+        store->pool = block_pool_create(ids, 0, capacity, on_evict, context, why);
+    } else {
+        const struct policy_env env = {.blocks = ids,
+                                       .capacity = capacity < ids ? (uint32_t)capacity : ids,
+                                       .wanted = 1,
+                                       .order = POLICY_SEQUENTIAL,
+                                       .seed = seed};
+        store->policy =
+            check_kind(kind, holds, why) ? policy_create(kind, values, &env, why) : NULL;
+    }
+    if (store->pool == NULL && store->policy == NULL) {
+        block_store_destroy(store);
+        return NULL;
+    }
+    return store;
+}
+
+void block_store_destroy(struct block_store *store)
+{
+    if (store == NULL) {
+        return;
+    }
+    policy_destroy(store->policy);
+    block_pool_destroy(store->pool);
+    free(store);
+}
+
+bool block_store_knows(const struct block_store *store, uint32_t id)
+{
+    return store->policy != NULL ? store->policy->kind->holds(store->policy, id)
+                                 : block_pool_knows(store->pool, id);
+}
+
+void block_store_hold(struct block_store *store, uint32_t id)
+{
+    assert(store->policy == NULL);
+    block_pool_refer(store->pool, id);
+}
+
+void block_store_let_go(struct block_store *store, uint32_t id)
+{
+    block_pool_release(store->pool, id);
+}
+
+static bool offer_to_pool(struct block_store *store, uint32_t id)
+{
+    bool known = block_pool_knows(store->pool, id);
+    if (known) {
+        block_pool_refer(store->pool, id);
+    } else if (block_pool_room(store->pool) > 0) {
+        block_pool_take(store->pool, 1);
+        block_pool_name(store->pool, id);
+    } else {
+        return false;
+    }
+    if (known || store->evicts) {
+        block_pool_release(store->pool, id);
+    }
+    return !known;
+}
+
+bool block_store_offer(struct block_store *store, uint32_t id)
+{
+    static const uint8_t mass = 0;
+    const struct demand demand = {.units = &id, .mass = &mass, .wanted = 1, .recorded = 1};
+    struct outcome outcome;
+    if (store->policy == NULL) {
+        return offer_to_pool(store, id);
+    }
+    policy_access(store->policy, &demand, &outcome);
+    return outcome.admitted > 0;
+}
+
+struct block_census block_store_census(const struct block_store *store)
+{
+    uint32_t now, most;
+    if (store->policy == NULL) {
+        return block_pool_census(store->pool);
+    }
+    policy_footprint(store->policy, &now, &most);
+    return (struct block_census){.capacity = store->capacity,
+                                 .free = store->capacity > now ? store->capacity - now : 0,
+                                 .known = now,
+                                 .idle = now};
+}
+
+bool block_store_check(const struct block_store *store, struct error *why)
+{
+    return store->policy == NULL || policy_check(store->policy, why);
 }

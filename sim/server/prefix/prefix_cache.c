@@ -1,12 +1,10 @@
-/* A request's life in the cache: it begins with the blocks that it finds (prefix_found.h), fills
+/* A request's life in the cache: it begins with the blocks that it finds, fills
  * and takes more, and ends. Blocks have numbers (block_numbers.h) and lie in tiers
  * (prefix_tiers.h). */
 #include "server/prefix/prefix_cache.h"
 
 #include "core/array.h"
 #include "server/prefix/block_numbers.h"
-#include "server/prefix/prefix_found.h"
-#include "server/prefix/prefix_refusal.h"
 #include "server/prefix/prefix_tiers.h"
 
 #include <assert.h>
@@ -19,6 +17,16 @@ struct holding {
     uint64_t offered;                 /* full ones that were offered to tier 1 as they filled */
     uint64_t load[PREFIX_MOST_TIERS]; /* number of the last load from each tier that brings some of
                                          them; 0: none */
+};
+
+/* The last request that found no room, so that a server can ask again at every step for nothing. Room
+ * lacks as long as room < need - (first uses of blocks since then): a first use of one of the prompt's
+ * blocks by somebody else is all that makes the need smaller, by that block. */
+struct prefix_refusal {
+    size_t index;
+    uint64_t tokens; /* of the request; 0: none was refused */
+    uint64_t need;   /* blocks, less those of the whole prompt that somebody used */
+    uint64_t first_uses;
 };
 
 struct prefix_cache {
@@ -154,6 +162,164 @@ bool prefix_check(const struct prefix_cache *cache, struct error *why)
     return ok;
 }
 
+/* ---- what a request finds --------------------------------------------------------------- */
+
+/* A request's first blocks that a tier has, up to the first block that none has. */
+struct prefix_found {
+    uint64_t blocks;
+    uint64_t in[PREFIX_MOST_TIERS];   /* of these, by their nearest tier */
+    uint64_t idle;                    /* blocks on the GPU without references so far */
+    uint64_t load[PREFIX_MOST_TIERS]; /* the latest load from each tier that brings, or brought, one
+                                         of them; 0: none */
+};
+
+/* Count the next block, which the GPU has. */
+static void found_count_first(const struct prefix_tiers *tiers, uint32_t id,
+                              struct prefix_found *found)
+{
+    found->in[0]++;
+    found->idle += block_pool_is_idle(tiers->gpu, id);
+    if (tiers->options->gpu_keeps) {
+        uint64_t load = tiers->brought_by[id], number = load / PREFIX_MOST_TIERS;
+        uint64_t *last = &found->load[load % PREFIX_MOST_TIERS];
+        *last = number > *last ? number : *last;
+    }
+}
+
+/* Add the request's own blocks on the GPU, up to `most` blocks, if all in front of them are
+ * there. */
+static void count_run(const struct prefix_tiers *tiers, size_t index, uint64_t most,
+                      struct prefix_found *found)
+{
+    uint64_t numbered = block_numbers_count(tiers->numbers, index, most);
+    if (found->in[0] < numbered || numbered == most) {
+        return;
+    }
+    const struct own_load *load = &tiers->loads_of_own[index];
+    uint64_t known = block_pool_run_known(tiers->gpu, (uint32_t)index);
+    known = known < most - numbered ? known : most - numbered;
+    found->blocks += known;
+    found->in[0] += known;
+    found->idle += known;
+    if (known > load->first && load->number > found->load[1]) {
+        found->load[1] = load->number;
+    }
+}
+
+/* The first blocks that are on the GPU. */
+static struct prefix_found count_first(const struct prefix_tiers *tiers, size_t index,
+                                       uint64_t numbered)
+{
+    struct prefix_found found = {.blocks = 0};
+    uint64_t length = 0, count = 0;
+    while (count == length && found.blocks < numbered) {
+        uint32_t id = block_numbers_row(tiers->numbers, index, found.blocks, &length);
+        length = length < numbered - found.blocks ? length : numbered - found.blocks;
+        struct prefix_found row =
+            found; /* counters stay in registers: a prompt may have a block for
+                                            each of its tokens */
+        for (count = 0; count < length && block_pool_knows(tiers->gpu, id); count++, id++) {
+            found_count_first(tiers, id, &row);
+        }
+        row.blocks += count;
+        found = row;
+    }
+    return found;
+}
+
+/* The time that loading the found blocks saves, over computing them. */
+static double saved_ns(const struct prefix_options *options, const struct prefix_found *found)
+{
+    double ns = options->compute_ns[found->blocks];
+    for (uint32_t k = 1; k <= options->lower_count; k++) {
+        ns -= (double)found->in[k] * options->load_ns[k];
+        ns -= found->in[k] > 0 ? options->first_ns[k] : 0;
+    }
+    return ns;
+}
+
+/* Of a request whose blocks have their numbers, among its first `most` blocks: in all tiers, those below
+ * the GPU in whole units. */
+static struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers, size_t index,
+                                               uint64_t most)
+{
+    const struct prefix_options *options = tiers->options;
+    uint64_t numbered = block_numbers_count(tiers->numbers, index, most);
+    struct prefix_found found = count_first(tiers, index, numbered);
+    struct prefix_found whole = found; /* up to the last whole unit */
+    struct prefix_found upper = found; /* the same, with nothing from below tier 1 */
+    for (; found.blocks < numbered; found.blocks++) {
+        uint32_t id = block_numbers_read(tiers->numbers, index, found.blocks);
+        uint32_t below = 0;
+        if (block_pool_knows(tiers->gpu, id)) {
+            found_count_first(tiers, id, &found);
+        } else if ((below = prefix_tiers_find(tiers, id)) > 0) {
+            found.in[below]++;
+        } else {
+            break;
+        }
+        bool ends_unit = (found.blocks + 1) % options->unit_blocks == 0;
+        if (ends_unit || found.in[0] == found.blocks + 1) {
+            struct prefix_found longer = found;
+            longer.blocks++;
+            bool worth =
+                !options->cheaper || saved_ns(options, &longer) >= saved_ns(options, &whole);
+            whole = worth ? longer : whole;
+            upper = whole.in[0] + whole.in[1] == whole.blocks ? whole : upper;
+        }
+    }
+    uint64_t below = whole.blocks - whole.in[0] - whole.in[1];
+    whole = below > 0 && below < options->least_blocks ? upper : whole;
+    count_run(tiers, index, most, &whole);
+    return whole;
+}
+
+/* The same on the GPU alone. */
+static struct prefix_found prefix_found_in_first(const struct prefix_tiers *tiers, size_t index,
+                                                 uint64_t most)
+{
+    uint64_t numbered = block_numbers_count(tiers->numbers, index, most);
+    struct prefix_found found = count_first(tiers, index, numbered);
+    count_run(tiers, index, most, &found);
+    return found;
+}
+
+/* How many of these blocks somebody uses on the GPU. Nobody else uses blocks without numbers. */
+static uint64_t prefix_found_used(const struct prefix_tiers *tiers, size_t index, uint64_t most)
+{
+    uint64_t numbered = block_numbers_count(tiers->numbers, index, most), used = 0;
+    for (uint64_t block = 0; block < numbered; block++) {
+        uint32_t id = block_numbers_read(tiers->numbers, index, block);
+        used += block_pool_knows(tiers->gpu, id) && !block_pool_is_idle(tiers->gpu, id);
+    }
+    return used;
+}
+
+/* Refer to the blocks on the GPU, before room for the rest is made, and use those below it, the first block
+ * last. Lower tiers keep whole units: a part of one counts as used on the GPU only. */
+static void prefix_found_refer(struct prefix_tiers *tiers, size_t index,
+                               const struct prefix_found *found)
+{
+    uint64_t numbered = block_numbers_count(tiers->numbers, index, found->blocks);
+    if (found->blocks > numbered) {
+        block_pool_run_refer(tiers->gpu, (uint32_t)index, found->blocks - numbered);
+    }
+    uint64_t whole = found->blocks / tiers->options->unit_blocks * tiers->options->unit_blocks;
+    for (uint64_t block = numbered; block-- > 0;) {
+        uint32_t id = block_numbers_read(tiers->numbers, index, block);
+        prefix_tiers_use(tiers, id);
+        if (block < whole) {
+            prefix_tiers_touch(tiers, id);
+        }
+    }
+    for (uint64_t block = tiers->count > 2 ? numbered : 0; block-- > 0;) {
+        uint32_t id = block_numbers_read(tiers->numbers, index, block);
+        if (!block_pool_knows(tiers->gpu, id)) {
+            prefix_tiers_pass(tiers, id);
+        }
+    }
+}
+
 /* ---- a request begins ----------------------------------------------------------------- */
 
 static uint64_t blocks_of(const struct prefix_cache *cache, uint64_t tokens)
@@ -189,7 +355,7 @@ static void save_filled(struct prefix_cache *cache, size_t index)
         return;
     }
     for (uint64_t block = first; block < holding->full / unit * unit; block++) {
-        prefix_tiers_offer(&cache->tiers, prefix_id(cache, index, block));
+        prefix_tiers_offer(&cache->tiers, 1, prefix_id(cache, index, block));
     }
     holding->offered = holding->full;
 }
@@ -220,23 +386,16 @@ static void bring_found(struct prefix_cache *cache, size_t index, const struct p
     }
 }
 
-static void write_match(const struct prefix_cache *cache, const struct prefix_found *found,
-                        uint64_t tokens, struct prefix_match *match)
-{
-    uint32_t block_tokens = cache->options.block_tokens;
-    for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
-        match->found[k] = (uint32_t)(found->in[k] * block_tokens);
-    }
-    match->compute_tokens = (uint32_t)(tokens - found->blocks * block_tokens);
-}
-
 bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t chunk,
                   struct prefix_match *match)
 {
     struct prefix_tiers *tiers = &cache->tiers;
     uint32_t block_tokens = cache->options.block_tokens;
     uint64_t all = blocks_of(cache, tokens), most = (tokens - 1) / block_tokens;
-    if (prefix_refusal_holds(&cache->refusal, tiers->gpu, index, tokens) ||
+    const struct prefix_refusal *refusal = &cache->refusal;
+    uint64_t since = block_pool_first_uses(tiers->gpu) - refusal->first_uses;
+    bool again = refusal->tokens == tokens && refusal->index == index;
+    if ((again && block_pool_room(tiers->gpu) + since < refusal->need) ||
         !number_blocks(cache, index)) {
         return false;
     }
@@ -245,7 +404,8 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     uint64_t blocks = blocks_of(cache, tokens - have < chunk ? tokens : have + chunk);
     if (block_pool_room(tiers->gpu) - found.idle < all - found.in[0]) {
         uint64_t need = all - prefix_found_used(tiers, index, most);
-        prefix_refusal_note(&cache->refusal, tiers->gpu, index, tokens, need);
+        uint64_t first_uses = block_pool_first_uses(tiers->gpu);
+        cache->refusal = (struct prefix_refusal){index, tokens, need, first_uses};
         return false;
     }
     prefix_found_refer(tiers, index, &found);
@@ -255,7 +415,10 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     block_numbers_use(cache->numbers, index, 1);
     begin_loads(cache, &found, found.in, holding);
     bring_found(cache, index, &found, holding);
-    write_match(cache, &found, tokens, match);
+    for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
+        match->found[k] = (uint32_t)(found.in[k] * block_tokens);
+    }
+    match->compute_tokens = (uint32_t)(tokens - have);
     return true;
 }
 
@@ -277,18 +440,6 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
         holding->full = full;
     }
     save_filled(cache, index);
-}
-
-/* Refer to the blocks found on the GPU. */
-static void prefix_cache_refer_to(struct prefix_cache *cache, size_t index, uint64_t found,
-                                  uint64_t numbered)
-{
-    for (uint64_t block = 0; block < found && block < numbered; block++) {
-        block_pool_refer(cache->tiers.gpu, prefix_id(cache, index, block));
-    }
-    if (found > numbered) {
-        block_pool_run_refer(cache->tiers.gpu, (uint32_t)index, found - numbered);
-    }
 }
 
 /* The blocks from `found` to `full`, which were taken, are known now; `load` brings them. */
@@ -320,8 +471,13 @@ bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, u
     if (block_pool_room(gpu) - found.idle < blocks_of(cache, tokens) - found.blocks) {
         return false;
     }
-    prefix_cache_refer_to(cache, index, found.blocks,
-                          block_numbers_count(cache->numbers, index, full));
+    uint64_t numbered = block_numbers_count(cache->numbers, index, full);
+    for (uint64_t block = 0; block < found.blocks && block < numbered; block++) {
+        block_pool_refer(gpu, prefix_id(cache, index, block));
+    }
+    if (found.blocks > numbered) {
+        block_pool_run_refer(gpu, (uint32_t)index, found.blocks - numbered);
+    }
     block_pool_take(gpu, blocks - found.blocks);
     *missing = kept - found.blocks * block_tokens;
     struct holding *holding = &cache->holdings[index];
@@ -353,22 +509,13 @@ static void end_block(struct prefix_cache *cache, uint32_t id, bool saves, uint6
     const struct prefix_counts *counts = &tiers->lower[1].counts;
     uint64_t saved = counts->saved;
     if (saves) {
-        prefix_tiers_offer(tiers, id);
+        prefix_tiers_offer(tiers, 1, id);
     }
     if (cache->options.saves_wait && saved > before && counts->saved == saved) {
         prefix_tiers_wait(tiers, id);
     }
     if (cache->options.gpu_keeps) {
         block_pool_release(tiers->gpu, id);
-    }
-}
-
-/* Blocks that were offered as they filled count as used once more, so that the beginning of a
- * request was used last, however much of it was found. */
-static void touch_filled(struct prefix_cache *cache, size_t index, uint64_t whole)
-{
-    for (uint64_t block = whole; offers(cache, PREFIX_WRITE_FILL) && block-- > 0;) {
-        prefix_tiers_touch(&cache->tiers, prefix_id(cache, index, block));
     }
 }
 
@@ -384,7 +531,11 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
     if (numbered < holding->full) {
         block_pool_run_release(tiers->gpu, (uint32_t)index);
     }
-    touch_filled(cache, index, whole);
+    /* Blocks that were offered as they filled count as used once more, so that the beginning of a
+     * request was used last, however much of it was found. */
+    for (uint64_t block = whole; offers(cache, PREFIX_WRITE_FILL) && block-- > 0;) {
+        prefix_tiers_touch(tiers, prefix_id(cache, index, block));
+    }
     for (uint64_t block = numbered; block-- > 0;) {
         end_block(cache, prefix_id(cache, index, block), saves && block < whole, before);
     }

@@ -43,7 +43,7 @@ struct prefix_tier {
     const struct policy_kind *policy; /* NULL: it never evicts */
     const double *values;             /* of the policy; NULL: its defaults */
     bool takes_loads;                 /* keeps what is loaded through it from tiers below */
-    uint32_t least_asked;             /* below tier 1: as that of the options */
+    uint32_t least_asked;             /* a block is saved once this many requests held it; 0: 1 */
     enum prefix_write write; /* when blocks of the tier above are saved here; below tier 1 `finish`
                                 and `fill` both mean: when they have arrived there. Only a tier
                                 with LRU hands on what it evicts */
@@ -62,7 +62,6 @@ struct prefix_options {
                                  outlives the cache. NULL: it is this cache's own */
     uint32_t unit_blocks;     /* blocks saved and found below the GPU together, counted from a
                                 prompt's beginning; 0: 1 */
-    uint32_t least_asked;     /* a block is saved once this many requests held it; 0: 1 */
     bool saves_wait;          /* saves take time: prefix_saved() says when they are done */
     bool recycles;            /* numbers of blocks that are nowhere are given anew. Then prefix_id()
                                 is for requests that have begun and not ended. Does nothing if the

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- numbers -------------------------------------------------------------------------- */
 
@@ -41,11 +42,11 @@ static bool is_gone_from_all(uint32_t id, void *context)
 {
     const struct prefix_pool *pool = context;
     bool gone = true;
-    for (size_t i = 0; gone && i < pool->member_count; i++) {
-        gone = tiers_lack(pool->members[i], id);
+    for (size_t i = 0; gone && i < pool->cache_count; i++) {
+        gone = tiers_lack(pool->caches[i], id);
     }
-    for (size_t i = 0; gone && i < pool->member_count; i++) {
-        forget_asked(pool->members[i], id);
+    for (size_t i = 0; gone && i < pool->cache_count; i++) {
+        forget_asked(pool->caches[i], id);
     }
     return gone;
 }
@@ -53,8 +54,8 @@ static bool is_gone_from_all(uint32_t id, void *context)
 /* Are numbers of requests that held a block counted? */
 static bool asks(const struct prefix_options *options)
 {
-    bool some = options->lower_count > 0 && options->least_asked > 1;
-    for (uint32_t k = 1; k < options->lower_count; k++) {
+    bool some = false;
+    for (uint32_t k = 0; k < options->lower_count; k++) {
         some = some || options->lower[k].least_asked > 1;
     }
     return some;
@@ -125,10 +126,20 @@ static void begin_copy(struct prefix_lower *lower, struct block_queue *queue,
                        const struct block_copy *copy)
 {
     struct error unseen;
-    if (!block_queue_push(queue, *copy, &unseen)) {
+    if (queue->first > queue->count / 2) {
+        queue->count -= queue->first;
+        memmove(queue->items, queue->items + queue->first, queue->count * sizeof *queue->items);
+        queue->first = 0;
+    }
+    if (!array_reserve(&queue->items, &queue->capacity, queue->count + 1, sizeof *queue->items,
+                       &unseen)) {
         lower->tiers->failed = true;
         return;
     }
+    queue->items[queue->count++] = *copy;
+    queue->crossing += copy->crosses;
+    queue->upper += copy->upper;
+    queue->lower += copy->lower;
     if (copy->upper) {
         tier_hold(lower->tiers, lower->number - 1, copy->id);
     }
@@ -139,8 +150,10 @@ static void begin_copy(struct prefix_lower *lower, struct block_queue *queue,
 
 static struct block_copy end_copy(struct prefix_lower *lower, struct block_queue *queue)
 {
-    const struct block_copy copy = *block_queue_front(queue);
-    block_queue_pop(queue);
+    const struct block_copy copy = queue->items[queue->first++];
+    queue->crossing -= copy.crosses;
+    queue->upper -= copy.upper;
+    queue->lower -= copy.lower;
     if (copy.upper) {
         tier_let_go(lower->tiers, lower->number - 1, copy.id);
     }
@@ -175,16 +188,10 @@ static enum prefix_write write_of(const struct prefix_tiers *tiers, uint32_t k)
     return tiers->options->lower[k - 1].write;
 }
 
-/* Touch a block that the tier has, or save one that it lacks. It is offered to the tier below, too,
- * if that wants all that has arrived here. */
-static void offer(struct prefix_lower *lower, uint32_t id);
-
 /* Did too few requests hold the block for tier k? */
 static bool is_rare(const struct prefix_tiers *tiers, uint32_t k, uint32_t id)
 {
-    uint32_t least =
-        k == 1 ? tiers->options->least_asked : tiers->options->lower[k - 1].least_asked;
-    return tiers->asked != NULL && tiers->asked[id] < least;
+    return tiers->asked != NULL && tiers->asked[id] < tiers->options->lower[k - 1].least_asked;
 }
 
 static void arrive(struct prefix_lower *lower, uint32_t id)
@@ -192,11 +199,13 @@ static void arrive(struct prefix_lower *lower, uint32_t id)
     struct prefix_tiers *tiers = lower->tiers;
     uint32_t below = lower->number + 1;
     if (below < tiers->count && write_of(tiers, below) != PREFIX_WRITE_EVICT &&
-        !is_rare(tiers, below, id) && block_store_knows(lower->store, id)) {
-        offer(&tiers->lower[below], id);
+        block_store_knows(lower->store, id)) {
+        prefix_tiers_offer(tiers, below, id);
     }
 }
 
+/* Touch a block that the tier has, or save one that it lacks. It is offered to the tier below, too,
+ * if that wants all that has arrived here. */
 static void offer(struct prefix_lower *lower, uint32_t id)
 {
     if (!block_store_offer(lower->store, id)) {
@@ -214,10 +223,10 @@ static void offer(struct prefix_lower *lower, uint32_t id)
     }
 }
 
-void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t id)
+void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t tier, uint32_t id)
 {
-    if (!is_rare(tiers, 1, id)) {
-        offer(&tiers->lower[1], id);
+    if (!is_rare(tiers, tier, id)) {
+        offer(&tiers->lower[tier], id);
     }
 }
 
@@ -252,8 +261,8 @@ void prefix_tiers_pass(struct prefix_tiers *tiers, uint32_t id)
 void prefix_tiers_saved(struct prefix_tiers *tiers, uint32_t tier, uint64_t count)
 {
     struct prefix_lower *lower = &tiers->lower[tier];
-    const struct block_copy *save;
-    while ((save = block_queue_front(&lower->saves)) != NULL && (count > 0 || !save->crosses)) {
+    const struct block_queue *saves = &lower->saves;
+    while (saves->first < saves->count && (count > 0 || !saves->items[saves->first].crosses)) {
         const struct block_copy done = end_copy(lower, &lower->saves);
         count -= done.crosses;
         lower->saving[done.id] -= done.crosses;
@@ -267,7 +276,7 @@ void prefix_tiers_saved(struct prefix_tiers *tiers, uint32_t tier, uint64_t coun
 void prefix_tiers_loaded(struct prefix_tiers *tiers, uint32_t tier, uint64_t count)
 {
     struct prefix_lower *lower = &tiers->lower[tier];
-    for (; count > 0 && block_queue_front(&lower->loads) != NULL; count--) {
+    for (; count > 0 && lower->loads.first < lower->loads.count; count--) {
         end_copy(lower, &lower->loads);
     }
 }
@@ -298,11 +307,7 @@ static void hand_on(struct prefix_tiers *tiers, uint32_t below, uint32_t id)
     if (below < tiers->count && write_of(tiers, below) == PREFIX_WRITE_EVICT) {
         struct prefix_counts *counts = &tiers->lower[below].counts;
         uint64_t before = counts->saved;
-        if (below == 1) {
-            prefix_tiers_offer(tiers, id);
-        } else if (!is_rare(tiers, below, id)) {
-            offer(&tiers->lower[below], id);
-        }
+        prefix_tiers_offer(tiers, below, id);
         counts->evicted += counts->saved - before;
     }
 }
@@ -384,48 +389,37 @@ static bool create_all(struct prefix_tiers *tiers, struct error *why)
     return ok;
 }
 
-static bool pool_join(struct prefix_pool *pool, struct prefix_tiers *tiers, struct error *why)
-{
-    if (!array_reserve(&pool->members, &pool->member_capacity, pool->member_count + 1,
-                       sizeof *pool->members, why)) {
-        return false;
-    }
-    pool->members[pool->member_count++] = tiers;
-    return true;
-}
-
-static void pool_leave(struct prefix_pool *pool, const struct prefix_tiers *tiers)
-{
-    for (size_t i = 0; i < pool->member_count; i++) {
-        if (pool->members[i] == tiers) {
-            pool->members[i] = pool->members[--pool->member_count];
-        }
-    }
-}
-
 bool prefix_tiers_init(struct prefix_tiers *tiers, const struct prefix_options *options,
                        struct block_numbers *numbers, struct error *why)
 {
     *tiers = (struct prefix_tiers){
         .options = options, .numbers = numbers, .count = options->lower_count + 1};
-    if (options->pool == NULL) {
+    struct prefix_pool *pool = options->pool;
+    if (pool == NULL) {
         numbers->gone = is_gone;
         numbers->context = tiers;
+    } else if (array_reserve(&pool->caches, &pool->cache_capacity, pool->cache_count + 1,
+                             sizeof *pool->caches, why)) {
+        pool->caches[pool->cache_count++] = tiers;
+    } else {
+        return false;
     }
-    return (options->pool == NULL || pool_join(options->pool, tiers, why)) &&
-           create_all(tiers, why);
+    return create_all(tiers, why);
 }
 
 void prefix_tiers_release(struct prefix_tiers *tiers)
 {
-    if (tiers->options != NULL && tiers->options->pool != NULL) {
-        pool_leave(tiers->options->pool, tiers);
+    struct prefix_pool *pool = tiers->options != NULL ? tiers->options->pool : NULL;
+    for (size_t i = 0; pool != NULL && i < pool->cache_count; i++) {
+        if (pool->caches[i] == tiers) {
+            pool->caches[i] = pool->caches[--pool->cache_count];
+        }
     }
     block_pool_destroy(tiers->gpu);
     for (uint32_t k = 1; k < tiers->count; k++) {
         struct prefix_lower *lower = &tiers->lower[k];
-        block_queue_release(&lower->saves);
-        block_queue_release(&lower->loads);
+        free(lower->saves.items);
+        free(lower->loads.items);
         if (!lower->shared) {
             block_store_destroy(lower->store);
             free(lower->saving);
@@ -475,7 +469,7 @@ void prefix_pool_destroy(struct prefix_pool *pool)
     block_store_destroy(pool->store);
     block_numbers_release(&pool->numbers);
     free(pool->saving);
-    free(pool->members);
+    free(pool->caches);
     free(pool);
 }
 
@@ -486,8 +480,8 @@ uint64_t prefix_tiers_held(const struct prefix_tiers *tiers, uint32_t tier)
     if (!lower->shared) {
         return lower->saves.lower + lower->loads.lower;
     }
-    for (size_t i = 0; i < tiers->options->pool->member_count; i++) {
-        const struct prefix_lower *of = &tiers->options->pool->members[i]->lower[tier];
+    for (size_t i = 0; i < tiers->options->pool->cache_count; i++) {
+        const struct prefix_lower *of = &tiers->options->pool->caches[i]->lower[tier];
         held += of->saves.lower + of->loads.lower;
     }
     return held;

@@ -5,11 +5,28 @@
  */
 #pragma once
 
+#include "core/error.h"
 #include "server/prefix/block_numbers.h"
 #include "server/prefix/block_pool.h"
-#include "server/prefix/block_queue.h"
-#include "server/prefix/block_store.h"
 #include "server/prefix/prefix_cache.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Blocks that are being copied between two tiers, first come, first served, and the references
+ * that each copy holds until it is done. */
+struct block_copy {
+    uint32_t id;
+    bool crosses;      /* the way; else it only waits for the copies in front of it */
+    bool upper, lower; /* it holds a reference there until it is done */
+};
+
+struct block_queue {
+    struct block_copy *items; /* pending copies are [first, count), owned */
+    size_t first, count, capacity;
+    uint64_t crossing, upper, lower; /* pending copies with each flag */
+};
 
 /* A load and the tier from which it comes, in one number; 0: none. */
 static inline uint64_t tier_load(uint64_t number, uint32_t tier)
@@ -44,9 +61,9 @@ struct prefix_lower {
 struct prefix_pool {
     struct block_numbers numbers;
     struct block_store *store;
-    uint32_t *saving;              /* as in prefix_lower, of all caches */
-    struct prefix_tiers **members; /* [member_count], owned */
-    size_t member_count, member_capacity;
+    uint32_t *saving;             /* as in prefix_lower, of all caches */
+    struct prefix_tiers **caches; /* [cache_count], owned */
+    size_t cache_count, cache_capacity;
 };
 
 struct prefix_tiers {
@@ -85,8 +102,8 @@ uint32_t prefix_tiers_find(const struct prefix_tiers *tiers, uint32_t id);
 /* The same when a request has just found the block. */
 uint32_t prefix_tiers_source(const struct prefix_tiers *tiers, uint32_t id);
 
-/* Touch a block that tier 1 has, or offer it one that it lacks. */
-void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t id);
+/* Touch a block that this lower tier has, or offer it one that it lacks and enough requests held. */
+void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t tier, uint32_t id);
 
 /* Refer to the block, which a request found, on the GPU. It is loaded, if it is not there: queue
  * that with pins. */

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "core/random.h"
-#include "server/prefix/prefix_best.h"
+#include "server/prefix/prefix_replay.h"
 
 enum { IDS = 5, REQUESTS = 7, MOST = 16 };
 

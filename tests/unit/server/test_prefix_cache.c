@@ -459,7 +459,7 @@ static void recycled_numbers_change_nothing(void **state)
                                              .saves_wait = waits,
                                              .pins = waits && seed % 5 > 2,
                                              .unit_blocks = 1 + seed % 2,
-                                             .least_asked = 1 + seed % 2,
+                                             .lower[0].least_asked = 1 + seed % 2,
                                              .lower[0].write = (enum prefix_write)(seed / 6 % 3)};
             served[i].cache = prefix_cache_create(&options, &requests, &why);
         }

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "core/random.h"
-#include "server/prefix/prefix_curve.h"
+#include "server/prefix/prefix_replay.h"
 
 #include <stdlib.h>
 
@@ -243,9 +243,9 @@ static void others_are_replayed(void **state)
     assert_true(prefix_curve_applies(&options));
     options.lower[0].write = PREFIX_WRITE_FILL;
     assert_true(prefix_curve_applies(&options));
-    options.least_asked = 2;
+    options.lower[0].least_asked = 2;
     assert_false(prefix_curve_applies(&options));
-    options.least_asked = 1;
+    options.lower[0].least_asked = 1;
     options.lower[0].write = PREFIX_WRITE_EVICT;
     assert_false(prefix_curve_applies(&options));
     options.lower[0].write = PREFIX_WRITE_FINISH;

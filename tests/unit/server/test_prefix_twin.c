@@ -535,7 +535,6 @@ static void compare(uint64_t seed, uint32_t lower, enum prefix_write write, cons
         .lower_count = lower,
         .gpu_blocks = 20 + gsl_rng_uniform_int(random, lower > 1 ? 8 : 60),
         .unit_blocks = 1 + (uint32_t)gsl_rng_uniform_int(random, 3),
-        .least_asked = 1 + (uint32_t)gsl_rng_uniform_int(random, lower > 1 ? 2 : 3),
         .saves_wait = gsl_rng_uniform_int(random, 2) > 0,
         .pins = pins,
     };
@@ -554,15 +553,14 @@ static void compare(uint64_t seed, uint32_t lower, enum prefix_write write, cons
         struct prefix_tier *tier = &options.lower[k - 1];
         tier->blocks = 1 + gsl_rng_uniform_int(random, lower > 1 ? 20 * k : 100);
         tier->policy = policy != NULL ? policy_find(policy, NULL, 0, &why) : NULL;
-        tier->least_asked = 1 + (uint32_t)gsl_rng_uniform_int(random, 2);
+        tier->least_asked = 1 + (uint32_t)gsl_rng_uniform_int(random, lower > 1 ? 2 : 3);
         tier->takes_loads = gsl_rng_uniform_int(random, 3) > 0;
         tier->write = k == 1 ? write : evicted ? PREFIX_WRITE_EVICT : PREFIX_WRITE_FILL;
-        twin.tier[k] =
-            (struct twin_tier){.blocks = tier->blocks,
-                               .least_asked = k == 1 ? options.least_asked : tier->least_asked,
-                               .evicts = policy != NULL,
-                               .takes_evicted = evicted,
-                               .takes_loads = tier->takes_loads};
+        twin.tier[k] = (struct twin_tier){.blocks = tier->blocks,
+                                          .least_asked = tier->least_asked,
+                                          .evicts = policy != NULL,
+                                          .takes_evicted = evicted,
+                                          .takes_loads = tier->takes_loads};
     }
     struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
     assert_non_null(cache);

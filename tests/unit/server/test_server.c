@@ -492,7 +492,7 @@ static void add_host(struct course *course, gsl_rng *random)
     prefix->lower[0].policy = policy != NULL ? policy_find(policy, NULL, 0, &why) : NULL;
     prefix->pins = gsl_rng_uniform_int(random, 2) > 0 && (policy == NULL || policy == policies[1]);
     prefix->unit_blocks = 1 + (uint32_t)gsl_rng_uniform_int(random, 2);
-    prefix->least_asked = 1 + (uint32_t)gsl_rng_uniform_int(random, 2);
+    prefix->lower[0].least_asked = 1 + (uint32_t)gsl_rng_uniform_int(random, 2);
     prefix->lower[0].write = (enum prefix_write[]){
         PREFIX_WRITE_FILL, PREFIX_WRITE_FINISH, PREFIX_WRITE_EVICT}[gsl_rng_uniform_int(random, 3)];
     prefix->saves_wait = course->options.saves_cross = true;
