@@ -31,6 +31,10 @@ bool database_prepare_own(struct store *store, char *sql, sqlite3_stmt **stateme
 /* One step. `*row` is true for a row and false at the end. */
 bool database_step(struct store *store, sqlite3_stmt *statement, bool *row, struct error *why);
 
+/* The first number that a query answers, 0 if nothing; `text` is its parameter, or NULL. */
+bool database_number(struct store *store, const char *sql, const char *text, int64_t *number,
+                     struct error *why);
+
 /* Run a statement for each of `count` rows, within the open transaction; `bind` binds one of
  * `rows`. */
 bool database_put_each(struct store *store, const char *sql,
@@ -40,16 +44,3 @@ bool database_put_each(struct store *store, const char *sql,
 /* End a transaction: keep what was put if all went well, else undo it. Returns whether it is
  * kept. */
 bool database_end(struct store *store, bool good, struct error *why);
-
-/* ---- the mark of a shard (merge.c) ---- */
-
-/* Read the shard that the file holds; in a merged file the first one. */
-bool store_get_shard(struct store *store, struct store_shard *shard, bool *found,
-                     struct error *why);
-bool store_insert_shard(struct store *store, const struct store_shard *shard, struct error *why);
-
-/* ---- a file that was made for nothing (store.c) ---- */
-
-/* Remove the file if this store made it, a write failed, and it holds no result (the mark of a
- * shard is none). An existing file, and one that another process uses, stays. Before closing. */
-void fresh_remove_unused(struct store *store);

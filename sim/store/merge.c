@@ -1,347 +1,16 @@
-/* Rows are copied unchanged, run by run: the rows of a run are in several tables, under its
- * hash. */
+/* Merging: each file is copied into an attached database for a moment, and its rows are staged in
+ * another one; from there all of them go into the output in one transaction, because SQLite detaches
+ * nothing within one. What is there twice is compared when its file is read, so that it can be
+ * named. */
+#include "store/database.h"
+
+#include "store/schema.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/database.h"
-#include "store/run.h"
-#include "store/schema.h"
-#include "store/store.h"
-
-/* A file that is being merged. */
-struct merge_part {
-    struct store *store;
-    struct store_shard shard;
-    bool is_shard;
-    uint32_t place;     /* its position among the files, as named */
-    sqlite3_stmt *runs; /* the hashes of its runs, in the order in which they were put */
-    bool has_run;       /* `runs` stands at a row */
-};
-
-struct merge {
-    struct store *into;
-    struct merge_part *parts;
-    uint32_t count;
-    uint64_t added;
-};
-
-/* ---- rows ------------------------------------------------------------------------------ */
-
-static int first_word(const char *key)
-{
-    return (int)strcspn(key, ",");
-}
-
-/* Bind the columns of the row at which `from` stands to the parameters of `to`. */
-static bool merge_bind_row(sqlite3_stmt *from, sqlite3_stmt *to)
-{
-    for (int i = 0; i < sqlite3_column_count(from); i++) {
-        if (sqlite3_bind_value(to, i + 1, sqlite3_column_value(from, i)) != SQLITE_OK) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Rows whose first column is `key`. */
-static sqlite3_stmt *find_rows(struct store *store, const struct schema_table *table,
-                               const char *key, struct error *why)
-{
-    char rest[128];
-    sqlite3_stmt *statement = NULL;
-    snprintf(rest, sizeof rest, "WHERE %.*s = ? ORDER BY 1, 2, 3", first_word(table->key),
-             table->key);
-    if (database_prepare_own(store, schema_select(table, rest, why), &statement, why)) {
-        sqlite3_bind_text(statement, 1, key, -1, SQLITE_STATIC);
-    }
-    return statement;
-}
-
-static bool merge_copy_rows(struct store *from, struct store *into,
-                            const struct schema_table *table, const char *key, struct error *why)
-{
-    sqlite3_stmt *rows = find_rows(from, table, key, why), *insert = NULL;
-    bool row = true, unused;
-    bool ok = rows != NULL &&
-              database_prepare_own(into, schema_insert(table, "INSERT", why), &insert, why);
-    while (ok && (ok = database_step(from, rows, &row, why)) && row) {
-        ok = (merge_bind_row(rows, insert) || database_error(into, why)) &&
-             database_step(into, insert, &unused, why);
-        sqlite3_reset(insert);
-    }
-    sqlite3_finalize(rows);
-    sqlite3_finalize(insert);
-    return ok;
-}
-
-/* ---- rows that are there twice --------------------------------------------------------- */
-
-static bool equal_texts(sqlite3_stmt *a, sqlite3_stmt *b, int column)
-{
-    int size = sqlite3_column_bytes(a, column);
-    return size == sqlite3_column_bytes(b, column) &&
-           (size == 0 || memcmp(sqlite3_column_blob(a, column), sqlite3_column_blob(b, column),
-                                (size_t)size) == 0);
-}
-
-/* Compare to the last bit, because a number printed as text keeps only 15 digits. */
-static bool equal_values(sqlite3_stmt *a, sqlite3_stmt *b, int column)
-{
-    int type = sqlite3_column_type(a, column);
-    if (type != sqlite3_column_type(b, column)) {
-        return false;
-    }
-    return type == SQLITE_INTEGER
-               ? sqlite3_column_int64(a, column) == sqlite3_column_int64(b, column)
-           : type == SQLITE_FLOAT
-               ? sqlite3_column_double(a, column) == sqlite3_column_double(b, column)
-               : type == SQLITE_NULL || equal_texts(a, b, column);
-}
-
-static bool equal_rows(sqlite3_stmt *a, sqlite3_stmt *b)
-{
-    bool equal = true;
-    for (int i = 0; equal && i < sqlite3_column_count(a); i++) {
-        equal = equal_values(a, b, i);
-    }
-    return equal;
-}
-
-/* Compare the rows of `key` in a table of both files: does the output have any, and the same? */
-static bool merge_compare_rows(struct merge *merge, struct store *from,
-                               const struct schema_table *table, const char *key, bool *there,
-                               bool *same, struct error *why)
-{
-    sqlite3_stmt *theirs = find_rows(from, table, key, why);
-    sqlite3_stmt *ours = theirs != NULL ? find_rows(merge->into, table, key, why) : NULL;
-    bool left = true, right = true, ok = ours != NULL;
-    *there = false;
-    *same = true;
-    while (ok && left && right && *same) {
-        ok = database_step(from, theirs, &left, why) &&
-             database_step(merge->into, ours, &right, why);
-        *there = *there || (ok && right);
-        *same = !ok || (left == right && (!left || equal_rows(theirs, ours)));
-    }
-    sqlite3_finalize(theirs);
-    sqlite3_finalize(ours);
-    return ok;
-}
-
-/* The next table from here that is keyed by `column`; NULL after the last. The first one has the keys.
- * Replications are joined draw by draw. */
-static const struct schema_table *merge_next_table(const struct schema_table *table,
-                                                   const char *column)
-{
-    while (table->name != NULL && (strlen(column) != (size_t)first_word(table->key) ||
-                                   strncmp(table->key, column, strlen(column)) != 0 ||
-                                   strcmp(table->name, "replications") == 0)) {
-        table++;
-    }
-    return table->name != NULL ? table : NULL;
-}
-
-/* Is `key` in both files, with the same rows in all tables? */
-static bool merge_compare(struct merge *merge, struct store *from, const char *column,
-                          const char *key, bool *there, struct error *why)
-{
-    const struct schema_table *table = merge_next_table(schema_tables, column);
-    bool same, some;
-    if (!merge_compare_rows(merge, from, table, key, there, &same, why)) {
-        return false;
-    }
-    while (*there && same && (table = merge_next_table(table + 1, column)) != NULL) {
-        if (!merge_compare_rows(merge, from, table, key, &some, &same, why)) {
-            return false;
-        }
-    }
-    if (*there && !same) {
-        error_set(why, from->path, 0, "%s %s differs from the one merged before", column, key);
-        return error_expect(why, "files of one version of spillway, as they were written");
-    }
-    return true;
-}
-
-/* Copy the rows of `key` in all tables, unless they are there. */
-static bool copy_key(struct merge *merge, struct store *from, const char *column, const char *key,
-                     bool *copied, struct error *why)
-{
-    const struct schema_table *table = merge_next_table(schema_tables, column);
-    bool there;
-    if (!merge_compare(merge, from, column, key, &there, why)) {
-        return false;
-    }
-    *copied = !there;
-    for (; !there && table != NULL; table = merge_next_table(table + 1, column)) {
-        if (!merge_copy_rows(from, merge->into, table, key, why)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* ---- files ----------------------------------------------------------------------------- */
-
-static bool merge_open_part(const char *path, struct merge_part *part, struct error *why)
-{
-    part->store = store_open(path, false, why);
-    return part->store != NULL &&
-           store_get_shard(part->store, &part->shard, &part->is_shard, why) &&
-           database_prepare(part->store, "SELECT run FROM runs ORDER BY rowid", &part->runs, why) &&
-           database_step(part->store, part->runs, &part->has_run, why);
-}
-
-static void close_part(struct merge_part *part)
-{
-    sqlite3_finalize(part->runs);
-    store_close(part->store);
-}
-
-/* All shards must belong to one sweep; files that are no shards may join them. */
-static bool check_shards(const struct merge *merge, struct error *why)
-{
-    const struct merge_part *first = NULL;
-    for (uint32_t i = 0; i < merge->count; i++) {
-        const struct merge_part *part = &merge->parts[i];
-        first = first == NULL && part->is_shard ? part : first;
-        if (part->is_shard && (strcmp(first->shard.scenario, part->shard.scenario) != 0 ||
-                               first->shard.count != part->shard.count)) {
-            error_set(why, part->store->path, 0,
-                      "holds shard %u/%u of another sweep or program than '%s'", part->shard.number,
-                      part->shard.count, first->store->path);
-            return error_expect(
-                why, "shards of one scenario, by one program, cut into the same number of parts");
-        }
-    }
-    return true;
-}
-
-static int by_shard(const void *a, const void *b)
-{
-    const struct merge_part *x = a, *y = b;
-    uint32_t left = x->shard.number, right = y->shard.number;
-    return left != right ? (left > right) - (left < right)
-                         : (x->place > y->place) - (x->place < y->place);
-}
-
-/* ---- merging --------------------------------------------------------------------------- */
-
-/* The key of the current row of `keys`, valid until the next step; NULL, an error, if it is
- * null. */
-static const char *merge_read_key(const struct merge_part *part, sqlite3_stmt *keys,
-                                  struct error *why)
-{
-    const char *key = (const char *)sqlite3_column_text(keys, 0);
-    if (key == NULL) {
-        error_set(why, part->store->path, 0, "a row has no key");
-        error_expect(why, "an unchanged file written by spillway");
-    }
-    return key;
-}
-
-static bool copy_next_run(struct merge *merge, struct merge_part *part, struct error *why)
-{
-    bool copied;
-    const char *run = merge_read_key(part, part->runs, why);
-    if (run == NULL || !copy_key(merge, part->store, "run", run, &copied, why) ||
-        !store_join_draws(merge->into, part->store, run, why)) {
-        return false;
-    }
-    merge->added += copied;
-    return database_step(part->store, part->runs, &part->has_run, why);
-}
-
-/* Copy one run of each shard in turn, in the order in which a single machine would have reached
- * them; of a file that is not a shard, all remaining runs. */
-static bool copy_runs(struct merge *merge, struct error *why)
-{
-    bool more = true;
-    while (more) {
-        more = false;
-        for (uint32_t i = 0; i < merge->count; i++) {
-            struct merge_part *part = &merge->parts[i];
-            while (part->has_run) {
-                if (!copy_next_run(merge, part, why)) {
-                    return false;
-                }
-                more = true;
-                if (part->is_shard) {
-                    break;
-                }
-            }
-        }
-    }
-    return true;
-}
-
-/* Copy everything that the first table of `column` lists, key by key. */
-static bool copy_keys(struct merge *merge, struct merge_part *part, const char *column,
-                      struct error *why)
-{
-    char sql[128];
-    sqlite3_stmt *keys = NULL;
-    bool row = true, copied;
-    snprintf(sql, sizeof sql, "SELECT DISTINCT %s FROM %s ORDER BY 1", column,
-             merge_next_table(schema_tables, column)->name);
-    bool ok = database_prepare(part->store, sql, &keys, why);
-    while (ok && (ok = database_step(part->store, keys, &row, why)) && row) {
-        const char *key = merge_read_key(part, keys, why);
-        ok = key != NULL && copy_key(merge, part->store, column, key, &copied, why);
-    }
-    sqlite3_finalize(keys);
-    return ok;
-}
-
-static bool copy_all(struct merge *merge, struct error *why)
-{
-    if (!copy_runs(merge, why)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < merge->count; i++) {
-        struct merge_part *part = &merge->parts[i];
-        if (!copy_keys(merge, part, "curve", why) || !copy_keys(merge, part, "validation", why) ||
-            !copy_keys(merge, part, "ablation", why) || !copy_keys(merge, part, "plan", why) ||
-            (part->is_shard && !store_insert_shard(merge->into, &part->shard, why))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool merge_run(struct merge *merge, const char *const *paths, struct error *why)
-{
-    for (uint32_t i = 0; i < merge->count; i++) {
-        merge->parts[i].place = i;
-        if (!merge_open_part(paths[i], &merge->parts[i], why)) {
-            return false;
-        }
-    }
-    if (!check_shards(merge, why)) {
-        return false;
-    }
-    qsort(merge->parts, merge->count, sizeof *merge->parts, by_shard);
-    return database_run(merge->into, "BEGIN IMMEDIATE", why) && copy_all(merge, why);
-}
-
-bool store_merge(struct store *into, const char *const *paths, uint32_t count, uint64_t *added,
-                 struct error *why)
-{
-    struct merge merge = {.into = into, .count = count};
-    merge.parts = calloc(count, sizeof *merge.parts);
-    bool ok = merge.parts != NULL ? merge_run(&merge, paths, why)
-                                  : error_set(why, into->path, 0, "out of memory");
-    ok = database_end(into, ok, why);
-    for (uint32_t i = 0; merge.parts != NULL && i < count; i++) {
-        close_part(&merge.parts[i]);
-    }
-    free(merge.parts);
-    *added = merge.added;
-    return ok;
-}
-
-/* The one row of `shards` in a file whose runs are part of a sweep. */
+/* ---- the mark of a shard ---- */
 
 /* Read the row; false if no shard is numbered, or its sweep named, like that. */
 static bool read_shard(sqlite3_stmt *row, struct store_shard *out)
@@ -360,7 +29,9 @@ static bool read_shard(sqlite3_stmt *row, struct store_shard *out)
     return true;
 }
 
-bool store_get_shard(struct store *store, struct store_shard *shard, bool *found, struct error *why)
+/* The shard that the file holds; in a merged file the first one. */
+static bool store_get_shard(struct store *store, struct store_shard *shard, bool *found,
+                            struct error *why)
 {
     sqlite3_stmt *statement = NULL;
     bool ok = database_prepare(store,
@@ -373,7 +44,8 @@ bool store_get_shard(struct store *store, struct store_shard *shard, bool *found
     return ok;
 }
 
-bool store_insert_shard(struct store *store, const struct store_shard *shard, struct error *why)
+static bool store_insert_shard(struct store *store, const struct store_shard *shard,
+                               struct error *why)
 {
     sqlite3_stmt *statement = NULL;
     bool row;
@@ -410,4 +82,201 @@ bool store_put_shard(struct store *store, const struct store_shard *shard, struc
         return error_expect(why, "a file for each shard, which 'merge' joins");
     }
     return true;
+}
+
+/* ---- the files ---- */
+
+/* Shards of one sweep take turns, run by run; other files go first, each as a whole. */
+static const char open_stage[] = "ATTACH '' AS staged; CREATE TABLE staged.turns(run, turn, shard)";
+static const char in_turns[] = "JOIN staged.turns USING (run) ORDER BY turn, shard, turns.rowid";
+
+struct merge {
+    struct store *into;
+    struct store_shard shard; /* the first that was read */
+    const char *first;        /* its file; NULL: none was */
+};
+
+/* Run a statement that was printed, and free it. */
+static bool run_printed(struct store *store, char *sql, struct error *why)
+{
+    bool good = sql != NULL ? database_run(store, sql, why)
+                            : error_set(why, store->path, 0, "out of memory");
+    sqlite3_free(sql);
+    return good;
+}
+
+/* Put the rows of all tables of one attached database into those of another one. `added`: the runs that
+ * were new. */
+static bool copy_tables(struct store *store, const char *from, const char *into, const char *order,
+                        uint64_t *added, struct error *why)
+{
+    bool good = true;
+    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
+        bool runs = table == schema_tables;
+        char *columns = schema_columns(table, why);
+        good = columns != NULL &&
+               run_printed(store,
+                           sqlite3_mprintf(
+                               "INSERT OR IGNORE INTO %s.%s(%s) SELECT %s FROM %s.%s %s", into,
+                               table->name, columns, columns, from, table->name, runs ? order : ""),
+                           why);
+        *added = runs ? (uint64_t)sqlite3_changes64(store->database) : *added;
+        free(columns);
+    }
+    return good;
+}
+
+/* ---- rows that are there twice ---- */
+
+/* The table that lists the keys of `table`: runs of run, and so on. */
+static const struct schema_table *keys_of(const struct schema_table *table)
+{
+    const struct schema_table *first = schema_tables;
+    size_t length = strcspn(table->key, ",");
+    while (strncmp(first->key, table->key, length) != 0 || strcspn(first->key, ",") != length) {
+        first++;
+    }
+    return first;
+}
+
+/* Refuse a row of `a` that `b` lacks although it has the row's key, or for replications the row of all
+ * its keys: some of them may be missing. Values are compared to the last bit. */
+static bool check_rows(struct store *store, const struct schema_table *table, const char *a,
+                       const char *b, const char *path, struct error *why)
+{
+    bool whole = strcmp(table->name, "replications") == 0 || strcmp(table->name, "shards") == 0;
+    const struct schema_table *keys = whole ? table : keys_of(table);
+    int length = (int)(whole ? strlen(table->key) : strcspn(table->key, ","));
+    char *columns = schema_columns(table, why), *sql = NULL;
+    sqlite3_stmt *found = NULL;
+    bool row = false;
+    if (columns != NULL) {
+        sql = sqlite3_mprintf("SELECT %s FROM %s.%s WHERE (%.*s) IN (SELECT %.*s FROM %s.%s)"
+                              " EXCEPT SELECT %s FROM %s.%s LIMIT 1",
+                              columns, a, table->name, length, table->key, length, table->key, b,
+                              keys->name, columns, b, table->name);
+    }
+    bool good = sql != NULL && database_prepare(store, sql, &found, why) &&
+                database_step(store, found, &row, why);
+    if (good && row) {
+        good = error_set(why, path, 0, "%s %s differs from the one merged before",
+                         sqlite3_column_name(found, 0), sqlite3_column_text(found, 0));
+        error_expect(why, "files of one version of spillway, as they were written");
+    }
+    sqlite3_finalize(found);
+    sqlite3_free(sql);
+    free(columns);
+    return good;
+}
+
+static bool check_twice(struct store *store, const char *path, const char *before,
+                        struct error *why)
+{
+    bool good = true;
+    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
+        good = check_rows(store, table, "part", before, path, why) &&
+               check_rows(store, table, before, "part", path, why);
+    }
+    return good;
+}
+
+/* ---- merging ---- */
+
+/* All shards must belong to one sweep; files that are no shards may join them. */
+static bool check_part(struct merge *merge, struct store *part, struct store_shard *shard,
+                       struct error *why)
+{
+    static const char nameless[] = "SELECT 1 FROM runs WHERE run IS NULL";
+    bool is_shard;
+    int64_t found;
+    *shard = (struct store_shard){.number = 0};
+    if (!store_get_shard(part, shard, &is_shard, why) ||
+        !database_number(part, nameless, NULL, &found, why)) {
+        return false;
+    }
+    if (found != 0) {
+        error_set(why, part->path, 0, "a row has no key");
+        return error_expect(why, "an unchanged file written by spillway");
+    }
+    if (is_shard && merge->first == NULL) {
+        merge->shard = *shard;
+    }
+    if (!is_shard || (strcmp(merge->shard.scenario, shard->scenario) == 0 &&
+                      merge->shard.count == shard->count)) {
+        return true;
+    }
+    error_set(why, part->path, 0, "holds shard %u/%u of another sweep or program than '%s'",
+              shard->number, shard->count, merge->first);
+    return error_expect(
+        why, "shards of one scenario, by one program, cut into the same number of parts");
+}
+
+/* Copy a file, whatever its version, into the attached database `part`. */
+static bool attach(struct store *into, struct store *part, struct error *why)
+{
+    if (!database_run(into, "ATTACH '' AS part", why)) {
+        return false;
+    }
+    sqlite3_backup *backup = sqlite3_backup_init(into->database, "part", part->database, "main");
+    bool good = backup != NULL && sqlite3_backup_step(backup, -1) == SQLITE_DONE;
+    sqlite3_backup_finish(backup);
+    return good ||
+           error_set(why, part->path, 0, "cannot be copied: %s", sqlite3_errmsg(into->database));
+}
+
+static bool stage_rows(struct store *into, const char *path, const struct store_shard *shard,
+                       struct error *why)
+{
+    uint64_t unused;
+    char *turns = sqlite3_mprintf(
+        "INSERT INTO staged.turns SELECT run, %s, %u FROM part.runs ORDER BY rowid",
+        shard->number > 0 ? "ROW_NUMBER() OVER (ORDER BY rowid)" : "0", shard->number);
+    return run_printed(into, turns, why) && check_twice(into, path, "main", why) &&
+           check_twice(into, path, "staged", why) &&
+           copy_tables(into, "part", "staged", "", &unused, why) &&
+           database_run(into, "DETACH part", why);
+}
+
+static bool stage(struct merge *merge, const char *path, struct error *why)
+{
+    struct store_shard shard;
+    struct store *part = store_open(path, false, why);
+    bool good = part != NULL && check_part(merge, part, &shard, why) &&
+                attach(merge->into, part, why) && stage_rows(merge->into, path, &shard, why);
+    merge->first = merge->first == NULL && good && shard.number > 0 ? path : merge->first;
+    store_close(part);
+    return good;
+}
+
+static bool create_stage(struct store *into, struct error *why)
+{
+    bool good = database_run(into, open_stage, why);
+    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
+        good =
+            run_printed(into,
+                        sqlite3_mprintf("CREATE TABLE staged.%s AS SELECT * FROM main.%s WHERE 0",
+                                        table->name, table->name),
+                        why);
+    }
+    return good;
+}
+
+bool store_merge(struct store *into, const char *const *paths, uint32_t count, uint64_t *added,
+                 struct error *why)
+{
+    struct merge merge = {.into = into};
+    struct error unseen;
+    *added = 0;
+    sqlite3_limit(into->database, SQLITE_LIMIT_ATTACHED, 2);
+    bool good = create_stage(into, why);
+    for (uint32_t i = 0; good && i < count; i++) {
+        good = stage(&merge, paths[i], why);
+    }
+    good = good && database_run(into, "BEGIN IMMEDIATE", why) &&
+           copy_tables(into, "staged", "main", in_turns, added, why);
+    good = database_end(into, good, why);
+    database_run(into, "DETACH part", &unseen); /* after a failure */
+    database_run(into, "DETACH staged", &unseen);
+    sqlite3_limit(into->database, SQLITE_LIMIT_ATTACHED, 0);
+    return good;
 }

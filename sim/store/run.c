@@ -461,42 +461,6 @@ bool store_get_draws(struct store *store, const char *run, struct result_draws *
     return ok;
 }
 
-static bool join_ranges(struct store *into, struct store *from, const char *run, const char *ranges,
-                        struct error *why)
-{
-    struct result_draws theirs = {.count = 0}, ours = {.count = 0};
-    snprintf(theirs.ranges, sizeof theirs.ranges, "%s", ranges);
-    snprintf(ours.ranges, sizeof ours.ranges, "%s", ranges);
-    bool ok = store_get_draws(from, run, &theirs, why) && store_get_draws(into, run, &ours, why);
-    uint32_t both = theirs.count < ours.count ? theirs.count : ours.count;
-    if (ok && both > 0 && memcmp(theirs.values, ours.values, both * sizeof *ours.values) != 0) {
-        ok = error_set(why, from->path, 0, "replications of run %s differ from those merged before",
-                       run);
-        error_expect(why, "files of one version of spillway, as they were written");
-    }
-    ok = ok && store_insert_draws(into, run, &theirs, why);
-    free(theirs.values);
-    free(ours.values);
-    return ok;
-}
-
-bool store_join_draws(struct store *into, struct store *from, const char *run, struct error *why)
-{
-    sqlite3_stmt *statement = NULL;
-    bool row = true;
-    bool ok = database_prepare(from, "SELECT DISTINCT ranges FROM replications WHERE run = ?",
-                               &statement, why);
-    if (ok) {
-        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
-    }
-    while (ok && (ok = database_step(from, statement, &row, why)) && row) {
-        const char *ranges = (const char *)sqlite3_column_text(statement, 0);
-        ok = ranges == NULL || join_ranges(into, from, run, ranges, why);
-    }
-    sqlite3_finalize(statement);
-    return ok;
-}
-
 /* ---- a row ---- */
 
 static void store_frame_bind_number(sqlite3_stmt *statement, int at, enum unit unit, double value)

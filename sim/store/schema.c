@@ -248,6 +248,16 @@ char *schema_insert(const struct schema_table *table, const char *verb, struct e
     return text_close(&file, good, why);
 }
 
+char *schema_columns(const struct schema_table *table, struct error *why)
+{
+    struct text_file file;
+    bool good = text_open(&file, why);
+    if (good) {
+        write_names(table, false, file.out);
+    }
+    return text_close(&file, good, why);
+}
+
 char *schema_select(const struct schema_table *table, const char *rest, struct error *why)
 {
     struct text_file file;

@@ -55,9 +55,10 @@ const struct schema_table *schema_find(const char *name, size_t length);
 const char *schema_column(const struct schema_table *table, size_t index, const char **type);
 
 /* Statements, on the heap: the one that makes a table; "INSERT VERB INTO ... (names) VALUES (?,...)";
- * and "SELECT names FROM ... REST". NULL if there is no room. */
+ * "SELECT names FROM ... REST"; and the names alone. NULL if there is no room. */
 char *schema_create(const struct schema_table *table, struct error *why);
 char *schema_insert(const struct schema_table *table, const char *verb, struct error *why);
+char *schema_columns(const struct schema_table *table, struct error *why);
 char *schema_select(const struct schema_table *table, const char *rest, struct error *why);
 
 /* Fixed-size texts of a run that follow the columns of results in `runs`. */

@@ -84,6 +84,20 @@ bool database_step(struct store *store, sqlite3_stmt *statement, bool *row, stru
     return code == SQLITE_ROW || code == SQLITE_DONE || database_error(store, why);
 }
 
+bool database_number(struct store *store, const char *sql, const char *text, int64_t *number,
+                     struct error *why)
+{
+    sqlite3_stmt *statement = NULL;
+    bool row = false, good = database_prepare(store, sql, &statement, why);
+    if (good && text != NULL) {
+        sqlite3_bind_text(statement, 1, text, -1, SQLITE_STATIC);
+    }
+    good = good && database_step(store, statement, &row, why);
+    *number = good && row ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return good;
+}
+
 bool database_put_each(struct store *store, const char *sql,
                        void (*bind)(sqlite3_stmt *statement, const void *rows, uint32_t index),
                        const void *rows, uint32_t count, struct error *why)
@@ -106,18 +120,6 @@ bool database_end(struct store *store, bool good, struct error *why)
         sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
     }
     return good;
-}
-
-/* Read the version of the file: 0 when it has no tables yet. */
-static bool store_read_version(struct store *store, int *version, struct error *why)
-{
-    sqlite3_stmt *statement = NULL;
-    bool row = false;
-    bool ok = database_prepare(store, "PRAGMA user_version", &statement, why) &&
-              database_step(store, statement, &row, why);
-    *version = ok && row ? sqlite3_column_int(statement, 0) : 0;
-    sqlite3_finalize(statement);
-    return ok;
 }
 
 static bool has_column(struct store *store, const char *table, const char *column)
@@ -227,9 +229,9 @@ static bool read_copy(struct store *store, struct error *why)
 
 static bool prepare_file(struct store *store, bool writable, struct error *why)
 {
-    int version;
+    int64_t version;
     set_up(store);
-    if (!store_read_version(store, &version, why) ||
+    if (!database_number(store, "PRAGMA user_version", NULL, &version, why) ||
         (version != 0 && !guard_check(store, version == schema_version(), why))) {
         return false;
     }
@@ -296,10 +298,53 @@ struct store *store_open_memory(struct error *why)
     return open_store(":memory:", true, true, why);
 }
 
+/* ---- a file that was made for nothing ---- */
+
+static bool holds_nothing(struct store *store)
+{
+    struct error unseen;
+    int64_t row = 0;
+    bool good = true;
+    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
+        char select[64];
+        snprintf(select, sizeof select, "SELECT 1 FROM %s LIMIT 1", table->name);
+        good = strcmp(table->name, "shards") == 0 || !has_column(store, table->name, NULL) ||
+               (database_number(store, select, NULL, &row, &unseen) && row == 0);
+    }
+    return good;
+}
+
+/* Locking a file without any page writes its first one. If even that has no room, and nobody else
+ * has the lock, an empty file is unused. */
+static bool is_unused(struct store *store, const char *file)
+{
+    struct error unseen;
+    struct stat info;
+    if (database_run(store, "BEGIN EXCLUSIVE", &unseen)) {
+        return holds_nothing(store);
+    }
+    return sqlite3_errcode(store->database) != SQLITE_BUSY && stat(file, &info) == 0 &&
+           info.st_size == 0;
+}
+
+/* Remove the file if this store made it, a write failed, and it holds no result (the mark of a shard
+ * is none). An existing file, and one that another process uses, stays. The lock is held until the file
+ * is gone, so nobody stores a result in between. Whoever has the file open meanwhile gets an error from
+ * SQLite at its next write: the file was deleted. */
+static void remove_unused(struct store *store)
+{
+    if (store->fresh && store->unwritten) {
+        const char *file = sqlite3_db_filename(store->database, "main"); /* where a link leads */
+        if (is_unused(store, file)) {
+            unlink(file);
+        }
+    }
+}
+
 void store_close(struct store *store)
 {
     if (store != NULL) {
-        fresh_remove_unused(store);
+        remove_unused(store);
         sqlite3_close(store->database);
         free(store->path);
         free(store);
@@ -313,14 +358,10 @@ void store_watch(struct store *store, const struct stop_flag *stop)
 
 bool store_has(struct store *store, const char *run, bool *found, struct error *why)
 {
-    sqlite3_stmt *statement = NULL;
-    bool ok = database_prepare(store, "SELECT 1 FROM runs WHERE run = ?", &statement, why);
-    if (ok) {
-        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
-        ok = database_step(store, statement, found, why);
-    }
-    sqlite3_finalize(statement);
-    return ok;
+    int64_t one;
+    bool good = database_number(store, "SELECT 1 FROM runs WHERE run = ?", run, &one, why);
+    *found = one != 0;
+    return good;
 }
 
 /* SQLite's callback cannot return an error, so it is carried here. */
@@ -347,58 +388,7 @@ bool store_query(struct store *store, const char *sql, store_row row, void *cont
     return code == SQLITE_OK || (!query.refused && database_error(store, why));
 }
 
-/* A database that was made for nothing: new, and the disk had no room for its first result.
- *
- * The lock is held until the file is gone, so nobody stores a result in between. Whoever has the
- * file open meanwhile gets an error from SQLite at its next write: the file was deleted. */
-
-static bool has_rows(struct store *store, const char *table, struct error *why)
-{
-    sqlite3_stmt *statement = NULL;
-    bool row = true;
-    char *sql = sqlite3_mprintf("SELECT 1 FROM \"%w\" LIMIT 1", table);
-    bool ok = sql != NULL && database_prepare(store, sql, &statement, why) &&
-              database_step(store, statement, &row, why);
-    sqlite3_finalize(statement);
-    sqlite3_free(sql);
-    return !ok || row;
-}
-
-static bool holds_nothing(struct store *store, struct error *why)
-{
-    static const char tables[] =
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name != 'shards'";
-    sqlite3_stmt *statement = NULL;
-    bool row = false, nothing = database_prepare(store, tables, &statement, why);
-    while (nothing && (nothing = database_step(store, statement, &row, why)) && row) {
-        nothing = !has_rows(store, (const char *)sqlite3_column_text(statement, 0), why);
-    }
-    sqlite3_finalize(statement);
-    return nothing;
-}
-
-/* Locking a file without any page writes its first one. If even that has no room, and nobody else
- * has the lock, an empty file is unused. */
-static bool is_unused(struct store *store, const char *file)
-{
-    struct error unseen;
-    struct stat info;
-    if (database_run(store, "BEGIN EXCLUSIVE", &unseen)) {
-        return holds_nothing(store, &unseen);
-    }
-    return sqlite3_errcode(store->database) != SQLITE_BUSY && stat(file, &info) == 0 &&
-           info.st_size == 0;
-}
-
-void fresh_remove_unused(struct store *store)
-{
-    if (store->fresh && store->unwritten) {
-        const char *file = sqlite3_db_filename(store->database, "main"); /* where a link leads */
-        if (is_unused(store, file)) {
-            unlink(file);
-        }
-    }
-}
+/* ---- whose results are shown ---- */
 
 /* A view of the connection hides the table of the same name: queries need not know. Pages are made of
  * queries that name a table a hundred times over, and SQLite copies a view of 250 columns each time:
@@ -438,22 +428,12 @@ static const char select_views[] =
     " printf('SELECT 1 FROM main.%s WHERE version IS NOT %Q LIMIT 1', name, ?1) FROM main.sqlite_schema"
     " WHERE name IN ('runs', 'plans', 'plan_points', 'ablations', 'validations') ORDER BY name";
 
-static bool has_row(struct store *store, const char *select, bool *has, struct error *why)
-{
-    sqlite3_stmt *statement = NULL;
-    *has = false;
-    bool ok = database_prepare(store, select, &statement, why) &&
-              database_step(store, statement, has, why);
-    sqlite3_finalize(statement);
-    return ok;
-}
-
 /* `row` is one of select_views. */
 static bool create_view(struct store *store, sqlite3_stmt *row, struct error *why)
 {
-    bool hides;
-    return has_row(store, (const char *)sqlite3_column_text(row, 1), &hides, why) &&
-           (!hides || database_run(store, (const char *)sqlite3_column_text(row, 0), why));
+    int64_t hides;
+    return database_number(store, (const char *)sqlite3_column_text(row, 1), NULL, &hides, why) &&
+           (hides == 0 || database_run(store, (const char *)sqlite3_column_text(row, 0), why));
 }
 
 static bool create_views(struct store *store, const char *program, struct error *why)
@@ -476,21 +456,14 @@ static const char count_hidden[] =
     "SELECT (SELECT COUNT(*) FROM main.runs) + (SELECT COUNT(*) FROM main.validations)"
     " - (SELECT COUNT(*) FROM runs) - (SELECT COUNT(*) FROM validations)";
 
-static bool read_hidden(struct store *store, uint64_t *hidden, struct error *why)
-{
-    sqlite3_stmt *statement = NULL;
-    bool row = false;
-    bool ok = database_prepare(store, count_hidden, &statement, why) &&
-              database_step(store, statement, &row, why);
-    *hidden = ok && row ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_finalize(statement);
-    return ok;
-}
-
 bool store_show_program(struct store *store, struct store_program *out, struct error *why)
 {
+    int64_t hidden = 0;
     *out = (struct store_program){.name = ""};
-    return read_program(store, out, why) &&
-           (out->name[0] == '\0' ||
-            (create_views(store, out->name, why) && read_hidden(store, &out->hidden, why)));
+    bool good =
+        read_program(store, out, why) &&
+        (out->name[0] == '\0' || (create_views(store, out->name, why) &&
+                                  database_number(store, count_hidden, NULL, &hidden, why)));
+    out->hidden = (uint64_t)hidden;
+    return good;
 }

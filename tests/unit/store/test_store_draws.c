@@ -205,7 +205,7 @@ static void merging_refuses_draws_that_differ(void **state)
     strcpy(other, path_of("other"));
     struct store *into = open_file("into");
     assert_false(store_merge(into, (const char *const[]){one, other}, 2, &added, &why));
-    assert_non_null(strstr(why.found, "replications of run run differ"));
+    assert_non_null(strstr(why.found, "run run differs"));
     assert_draws(into, "run", "aaaa", 0, 1);
     store_close(into);
 }
