@@ -20,6 +20,7 @@ static bool node_fields_read_one(const struct node *map, const struct node_field
                                  struct error *why)
 {
     enum unit unit = field->unit != UNIT_TEXT ? field->unit : UNIT_COUNT;
+    uint64_t small = 0;
     switch (field->type) {
     case NODE_FIELD_TEXT:
         return node_text(map, field->key, at, why);
@@ -30,6 +31,13 @@ static bool node_fields_read_one(const struct node *map, const struct node_field
     case NODE_FIELD_WHOLE:
         return node_whole(map, field->key, unit, field->most > 0 ? field->most : INT64_MAX, at,
                           why);
+    case NODE_FIELD_SMALL:
+        if (!node_whole(map, field->key, unit, field->most > 0 ? field->most : UINT32_MAX, &small,
+                        why)) {
+            return false;
+        }
+        *(uint32_t *)at = node_stated(map, field->key) != NULL ? (uint32_t)small : *(uint32_t *)at;
+        return true;
     case NODE_FIELD_WORD:
         return node_word(map, field->key, field->words, at, why);
     case NODE_FIELD_MAP:

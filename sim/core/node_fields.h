@@ -11,6 +11,7 @@ enum node_field_type {
     NODE_FIELD_YES,   /* bool */
     NODE_FIELD_REAL,  /* double, of the unit */
     NODE_FIELD_WHOLE, /* uint64_t or int64_t, of the unit */
+    NODE_FIELD_SMALL, /* uint32_t, the same */
     NODE_FIELD_WORD,  /* int or an enum: its index among the words */
     NODE_FIELD_MAP,   /* a map, whose keys `inside` reads into a part of the struct */
     NODE_FIELD_NODE,  /* const struct node *, as it is: its caller reads it */

@@ -1,288 +1,151 @@
-/* Sources: the model classes of Hugging Face transformers and the config.json files in the models'
- * own repositories; for DeepSeek's indexer the inference code there. */
 #include "model/read/architecture.h"
 
+#include "core/array.h"
+#include "core/find.h"
 #include "core/name.h"
-#include "model/read/layers.h"
+#include "core/node_fields.h"
 
+#include <limits.h>
+#include <pthread.h>
 #include <string.h>
 
-/* What many decoders share: gated FFNs of this width, and the readers of their family. */
-#define DECODER(heads, windows, ffn)                                                               \
-    .ffn_key = "intermediate_size", .gated_ffn = true, .read_heads = heads,                        \
-    .read_windows = windows, .read_ffn = ffn
+static const char *const windows_words[] = {"by-keys", "none", "if-used", "chunks", NULL};
 
-/* Two norms, and the numbers of query heads and of words stated. */
-#define STATED(heads, windows, ffn)                                                                \
-    DECODER(heads, windows, ffn), .layer_norms = 2, .query_heads = FIELD_REQUIRED,                 \
-                                  .vocabulary = FIELD_REQUIRED
-
-#define MISTRAL                                                                                    \
-    STATED(heads_grouped, windows_all, ffn_dense), .kv_heads = FIELD_REQUIRED,                     \
-                                                   .head_dim = FIELD_DERIVED, .window = 4096
-
-/* Gemma's classes have defaults for keys that the files of the multimodal models leave out. */
-#define GEMMA                                                                                      \
-    DECODER(heads_grouped, windows_listed, ffn_dense),                                             \
-        .attention_bias_key = "attention_bias", .tied_embeddings = true, .layer_norms = 4,         \
-        .query_heads = 8, .kv_heads = 4, .head_dim = 256, .window = 4096
-#define GEMMA3                                                                                     \
-    GEMMA, .query_key_norm = true, .vocabulary = 262208, .context = 131072, .window_pattern = 6
-
-#define DEEPSEEK                                                                                   \
-    STATED(heads_latent, windows_none, ffn_after_dense), .attention_bias_key = "attention_bias",   \
-                                                         .router_bias = true
-
-/* Families whose layers differ: everything that the config states is read by its keys. */
-#define BY_KEYS_AND(norms, gated)                                                                  \
-    .ffn_key = "intermediate_size", .gated_ffn = gated, .layer_norms = norms,                      \
-    .read_heads = heads_by_keys, .read_windows = windows_by_keys, .read_ffn = ffn_by_keys,         \
-    .query_heads = FIELD_REQUIRED, .vocabulary = FIELD_REQUIRED,                                   \
-    .attention_bias_key = "attention_bias", .kv_heads = FIELD_DERIVED, .head_dim = FIELD_DERIVED
-#define BY_KEYS BY_KEYS_AND(2, true)
-#define QWEN3_5                                                                                    \
-    STATED(heads_hybrid, windows_linear, ffn_by_keys),                                             \
-        .attention_bias_key = "attention_bias", .query_key_norm = true, .gated_attention = true,   \
-        .kv_heads = FIELD_REQUIRED, .head_dim = 256, .window_pattern = 4
-#define GEMMA_BY_KEYS BY_KEYS_AND(4, true), .query_key_norm = true, .tied_embeddings = true
-#define MINIMAX BY_KEYS, .query_key_norm_key = "use_qk_norm", .router_bias = true
-
-static const struct architecture architectures[] = {
-    {
-        .name = "LlamaForCausalLM",
-        STATED(heads_grouped, windows_none, ffn_dense),
-        .attention_bias_key = "attention_bias",
-        .ffn_bias_key = "mlp_bias",
-        .kv_heads = FIELD_DERIVED,
-        .head_dim = FIELD_DERIVED,
-    },
-    {
-        .name = "Llama4ForConditionalGeneration",
-        .inside = "text_config",
-        STATED(heads_grouped, windows_chunked, ffn_interleaved),
-        .attention_bias_key = "attention_bias",
-        .query_key_norm = true,
-        .query_key_norm_key = "use_qk_norm",
-        .plain_query_key_norm = true,
-        .kv_heads = FIELD_REQUIRED,
-        .head_dim = 128,
-        .window = 8192,
-        .window_pattern = 4,
-    },
-    {.name = "MistralForCausalLM", MISTRAL},
-    {.name = "Mistral3ForConditionalGeneration", .inside = "text_config", BY_KEYS},
-    {
-        .name = "MixtralForCausalLM",
-        STATED(heads_grouped, windows_all, ffn_routed),
-        .kv_heads = FIELD_REQUIRED,
-        .head_dim = FIELD_DERIVED,
-    },
-    {
-        .name = "Phi3ForCausalLM",
-        STATED(heads_grouped, windows_all, ffn_dense),
-        .kv_heads = FIELD_DERIVED,
-        .head_dim = FIELD_DERIVED,
-    },
-    {
-        .name = "Qwen2ForCausalLM",
-        STATED(heads_grouped, windows_above, ffn_dense),
-        .query_bias = true,
-        .kv_heads = FIELD_REQUIRED,
-        .head_dim = FIELD_DERIVED,
-        .window = FIELD_REQUIRED,
-    },
-    {
-        .name = "Qwen3ForCausalLM",
-        STATED(heads_grouped, windows_above, ffn_dense),
-        .attention_bias_key = "attention_bias",
-        .query_key_norm = true,
-        .kv_heads = FIELD_REQUIRED,
-        .head_dim = 128,
-        .window = FIELD_REQUIRED,
-    },
-    {
-        .name = "Qwen3MoeForCausalLM",
-        STATED(heads_grouped, windows_above, ffn_sparse_step),
-        .attention_bias_key = "attention_bias",
-        .query_key_norm = true,
-        .kv_heads = FIELD_REQUIRED,
-        .head_dim = FIELD_DERIVED,
-        .window = FIELD_REQUIRED,
-    },
-    {
-        .name = "Qwen3NextForCausalLM",
-        STATED(heads_hybrid, windows_linear, ffn_sparse_shared),
-        .attention_bias_key = "attention_bias",
-        .query_key_norm = true,
-        .gated_attention = true,
-        .shared_gate = true,
-        .kv_heads = FIELD_REQUIRED,
-        .head_dim = 256,
-        .window_pattern = 4,
-    },
-    {
-        .name = "OPTForCausalLM",
-        .ffn_key = "ffn_dim",
-        .attention_bias_key = "enable_bias",
-        .ffn_bias_key = "enable_bias",
-        .query_bias = true,
-        .output_bias = true,
-        .ffn_bias = true,
-        .norm_bias = true,
-        .learned_positions = true,
-        .tied_embeddings = true,
-        .layer_norms = 2,
-        .query_heads = FIELD_REQUIRED,
-        .kv_heads = FIELD_DERIVED,
-        .head_dim = FIELD_DERIVED,
-        .vocabulary = FIELD_REQUIRED,
-        .context = FIELD_REQUIRED,
-        .read_heads = heads_undivided,
-        .read_windows = windows_none,
-        .read_ffn = ffn_dense,
-    },
-    {
-        .name = "GptOssForCausalLM",
-        STATED(heads_grouped, windows_listed, ffn_routed),
-        .attention_bias_key = "attention_bias",
-        .query_bias = true,
-        .output_bias = true,
-        .ffn_bias = true,
-        .router_bias = true,
-        .attention_sinks = true,
-        .kv_heads = FIELD_REQUIRED,
-        .head_dim = 64,
-        .window = 128,
-        .window_pattern = 2,
-    },
-    {
-        .name = "Gemma2ForCausalLM",
-        GEMMA,
-        .vocabulary = 256000,
-        .context = 8192,
-        .window_pattern = 2,
-    },
-    {.name = "Gemma3ForCausalLM", GEMMA3},
-    {.name = "Gemma3ForConditionalGeneration", .inside = "text_config", GEMMA3},
-    {
-        .name = "Glm4ForCausalLM",
-        DECODER(heads_grouped, windows_none, ffn_dense),
-        .attention_bias_key = "attention_bias",
-        .query_bias = true,
-        .plain_output = true,
-        .layer_norms = 4,
-        .query_heads = FIELD_REQUIRED,
-        .kv_heads = 2,
-        .head_dim = 128,
-        .vocabulary = FIELD_REQUIRED,
-    },
-    {
-        .name = "Glm4MoeForCausalLM",
-        STATED(heads_grouped, windows_none, ffn_after_dense),
-        .attention_bias_key = "attention_bias",
-        .query_key_norm_key = "use_qk_norm",
-        .plain_output = true,
-        .router_bias = true,
-        .kv_heads = FIELD_REQUIRED,
-        .head_dim = FIELD_DERIVED,
-    },
-    {
-        .name = "GlmMoeDsaForCausalLM",
-        DEEPSEEK,
-        .index_heads = 32,
-        .index_dim = 128,
-        .index_topk = 2048,
-    },
-    {.name = "DeepseekV3ForCausalLM", DEEPSEEK},
-    {
-        .name = "DeepseekV32ForCausalLM",
-        DEEPSEEK,
-        .index_heads = FIELD_REQUIRED,
-        .index_dim = FIELD_REQUIRED,
-        .index_topk = FIELD_REQUIRED,
-    },
-    {.name = "KimiK25ForConditionalGeneration", .inside = "text_config", DEEPSEEK},
-    {.name = "Glm4MoeLiteForCausalLM", DEEPSEEK},
-    {.name = "MistralLarge3ForCausalLM", DEEPSEEK},
-    {.name = "Qwen3_5ForConditionalGeneration", .inside = "text_config", QWEN3_5},
-    {.name = "Qwen3_5ForCausalLM", QWEN3_5},
-    {
-        .name = "Qwen3_5MoeForConditionalGeneration",
-        .inside = "text_config",
-        QWEN3_5,
-        .shared_gate = true,
-    },
-    {.name = "Qwen3_5MoeForCausalLM", QWEN3_5, .shared_gate = true},
-    {.name = "DeepseekV4ForCausalLM", BY_KEYS, .router_bias = true},
-    {.name = "KimiLinearForCausalLM", BY_KEYS, .router_bias = true},
-    {
-        .name = "KimiK3ForConditionalGeneration",
-        .inside = "text_config",
-        BY_KEYS,
-        .router_bias = true,
-    },
-    {.name = "MiniMaxM2ForCausalLM", MINIMAX, .query_key_norm = true, .wide_query_key_norm = true},
-    {.name = "MiniMaxM3ForCausalLM", MINIMAX, .query_key_norm = true},
-    {
-        .name = "MiniMaxM3ForConditionalGeneration",
-        .inside = "text_config",
-        MINIMAX,
-        .query_key_norm = true,
-    },
-    {.name = "MiMoV2FlashForCausalLM", BY_KEYS, .router_bias = true, .attention_sinks = true},
-    {.name = "NemotronHForCausalLM", BY_KEYS_AND(2, false), .router_bias = true},
-    {.name = "GraniteMoeHybridForCausalLM", BY_KEYS},
-    {
-        .name = "Gemma3nForConditionalGeneration",
-        .inside = "text_config",
-        GEMMA_BY_KEYS,
-        .window_pattern = 5,
-    },
-    {.name = "Gemma3nForCausalLM", GEMMA_BY_KEYS, .window_pattern = 5},
-    {
-        .name = "Gemma4ForConditionalGeneration",
-        .inside = "text_config",
-        GEMMA_BY_KEYS,
-        .window_pattern = 6,
-    },
-    {.name = "Gemma4ForCausalLM", GEMMA_BY_KEYS, .window_pattern = 6},
-    {
-        .name = "Cohere2ForCausalLM",
-        BY_KEYS_AND(1, true),
-        .tied_embeddings = true,
-        .window_pattern = 4,
-    },
-    {
-        .name = "CohereForCausalLM",
-        BY_KEYS_AND(1, true),
-        .query_key_norm_key = "use_qk_norm",
-        .tied_embeddings = true,
-    },
+struct architecture_row {
+    const struct node *names;
+    struct architecture kind;
 };
 
-const struct architecture architecture_by_keys = {
-    .name = "",
-    BY_KEYS,
-    .query_key_norm_key = "use_qk_norm",
-};
+#define SIZE(name, member) NODE_FIELD(name, SMALL, architecture_row, kind.member)
+#define YES(member) NODE_FIELD(#member, YES, architecture_row, kind.model.member)
+static const struct node_field fields[] = {
+    NODE_FIELD("names", NODE, architecture_row, names),
+    NODE_FIELD("needs", NODE, architecture_row, kind.needs),
+    NODE_FIELD("windows", WORD, architecture_row, kind.windows, .words = windows_words),
+    SIZE("window", window),
+    SIZE("window_pattern", window_pattern),
+    SIZE("shared_experts", shared_experts),
+    NODE_FIELD("plain_output", YES, architecture_row, kind.plain_output),
+    SIZE("num_attention_heads", model.query_heads),
+    SIZE("num_key_value_heads", model.kv_heads),
+    SIZE("head_dim", model.head_dim),
+    SIZE("vocab_size", model.vocabulary),
+    SIZE("max_position_embeddings", model.trained_context),
+    SIZE("index_n_heads", model.index_heads),
+    SIZE("index_head_dim", model.index_dim),
+    SIZE("index_topk", model.index_topk),
+    SIZE("layer_norms", model.layer_norms),
+    YES(query_bias),
+    YES(output_bias),
+    YES(ffn_bias),
+    YES(router_bias),
+    YES(norm_bias),
+    YES(learned_positions),
+    YES(gated_ffn),
+    YES(tied_embeddings),
+    YES(query_key_norm),
+    YES(plain_query_key_norm),
+    YES(wide_query_key_norm),
+    YES(attention_sinks),
+    YES(gated_attention),
+    YES(shared_gate),
+    {.key = NULL}};
 
-static const char *architecture_row(size_t index)
+static const struct architecture by_keys = {.model = {.gated_ffn = true, .layer_norms = 2}};
+
+/* The table, and the tree that its texts belong to, live as long as the process. */
+static struct architecture *architectures;
+static size_t architecture_count;
+static const struct node *size_keys;
+static struct error architectures_fault;
+
+static bool read_row(const struct node *node, struct error *why)
 {
-    size_t count = sizeof architectures / sizeof architectures[0];
-    return index < count ? architectures[index].name : NULL;
+    struct architecture_row row = {.kind = by_keys};
+    if (!node_fields_read(node, fields, "architecture", &row, why)) {
+        return false;
+    }
+    if (row.names == NULL || row.names->kind != NODE_LIST ||
+        (row.kind.needs != NULL && row.kind.needs->kind != NODE_LIST)) {
+        return node_error(node, why, "'names' and 'needs' of an architecture are lists");
+    }
+    static size_t capacity;
+    row.kind.model.known = true;
+    for (size_t i = 0; i < row.names->count; i++) {
+        if (!array_reserve(&architectures, &capacity, architecture_count + 1, sizeof *architectures,
+                           why)) {
+            return false;
+        }
+        row.kind.name = row.names->children[i]->text;
+        architectures[architecture_count++] = row.kind;
+    }
+    return true;
 }
 
-const struct architecture *architecture_find(const char *name)
+static void read_table(void)
 {
-    for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
+    static const char *const keys[] = {"size_keys", "classes", NULL};
+    char path[PATH_MAX];
+    struct error *why = &architectures_fault;
+    const struct node *root = find_path("models", "architectures", "yaml", path, sizeof path, why)
+                                  ? node_load(path, why)
+                                  : NULL;
+    const struct node *classes = node_get(root, "classes");
+    bool good = root != NULL && node_check_keys(root, keys, "architectures", why);
+    for (size_t i = 0; good && classes != NULL && i < classes->count; i++) {
+        good = read_row(classes->children[i], why);
+    }
+    size_keys = node_get(root, "size_keys");
+    architecture_count = good ? architecture_count : 0;
+}
+
+static void read_once(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_table);
+}
+
+const struct architecture *architecture_find(const char *name, struct error *why)
+{
+    read_once();
+    for (size_t i = 0; i < architecture_count; i++) {
         if (strcmp(architectures[i].name, name) == 0) {
             return &architectures[i];
         }
     }
-    return NULL;
+    if (architecture_count == 0) {
+        *why = architectures_fault;
+        return NULL;
+    }
+    return &by_keys;
+}
+
+static const char *architecture_row(size_t index)
+{
+    return index < architecture_count ? architectures[index].name : NULL;
 }
 
 const char *architecture_nearest(const char *name)
 {
     return name_nearest(name, architecture_row);
+}
+
+static const char *size_key_row(size_t index)
+{
+    return size_keys != NULL && index < size_keys->count ? size_keys->children[index]->text : NULL;
+}
+
+bool architecture_decides_size(const char *key)
+{
+    read_once();
+    size_t i = 0;
+    while (size_key_row(i) != NULL && strcmp(size_key_row(i), key) != 0) {
+        i++;
+    }
+    return size_key_row(i) != NULL;
+}
+
+const char *architecture_nearest_key(const char *key)
+{
+    return name_nearest(key, size_key_row);
 }

@@ -1,49 +1,40 @@
-/* The known architectures, as rows of one table: what config.json leaves out, and the readers
- * for what it states. */
+/* The known architectures, rows of models/architectures.yaml: what a config.json leaves out. */
 #pragma once
 
-#include "model/read/fields.h"
 #include "model/model.h"
+#include "model/read/fields.h"
 
-struct architecture {
-    const char *name;   /* in "architectures" */
-    const char *inside; /* the object that describes the decoder; NULL: the whole file */
-    const char *ffn_key;
+struct node;
 
-    /* Keys that switch biases and the norm of Q and K on and off (NULL: cannot be switched), and
-     * the defaults without them. A plain output has no bias whatever the key says. */
-    const char *attention_bias_key, *ffn_bias_key, *query_key_norm_key;
-    bool query_bias, output_bias, ffn_bias, plain_output, query_key_norm;
-
-    bool router_bias, norm_bias, learned_positions, gated_ffn, tied_embeddings;
-    bool plain_query_key_norm; /* without weights */
-    bool wide_query_key_norm;  /* over all heads together */
-    bool attention_sinks, gated_attention, shared_gate;
-    uint32_t layer_norms;
-
-    /* The defaults of the model's class where the config leaves a key out, or FIELD_REQUIRED. */
-    int64_t query_heads, kv_heads, head_dim, vocabulary, context;
-    int64_t window;                             /* 0: no window */
-    int64_t index_heads, index_dim, index_topk; /* 0 heads: no indexer */
-    uint32_t window_pattern; /* every window_pattern-th layer attends to everything */
-
-    /* Readers, called in this order, for a model with its layers allocated. */
-    bool (*read_heads)(const struct fields *fields, const struct architecture *kind,
-                       struct model *model, struct error *why);
-    bool (*read_windows)(const struct fields *fields, const struct architecture *kind,
-                         struct model *model, struct error *why);
-    bool (*read_ffn)(const struct fields *fields, const struct architecture *kind,
-                     struct model *model, struct error *why);
+enum architecture_windows {
+    WINDOWS_BY_KEYS, /* as the config's keys say */
+    WINDOWS_NONE,    /* whatever they say: the class does not read them */
+    WINDOWS_IF_USED, /* only if "use_sliding_window" is on, above "max_window_layers" (Qwen) */
+    WINDOWS_CHUNKS,  /* chunks in layers with positions (Llama 4) */
 };
 
-/* Fallback of kv_heads: as many as query heads. Fallback of head_dim: hidden over heads. */
-#define FIELD_DERIVED 0
+struct architecture {
+    const char *name;         /* in "architectures" */
+    const struct node *needs; /* keys without which a config is refused, a list; NULL: none */
 
-/* The row called `name`, or NULL. */
-const struct architecture *architecture_find(const char *name);
+    /* The class's own values where the config leaves a key out; a size of 0: the key is needed, or
+     * the size follows from others. */
+    struct model model;
+    enum architecture_windows windows;
+    uint32_t window;         /* 0: no window */
+    uint32_t window_pattern; /* every window_pattern-th layer attends to everything; 0: not said */
+    uint32_t shared_experts;
+    bool plain_output; /* no bias there, whatever the key of biases says */
+};
 
-/* The row by which a config with an unknown architecture is read: by its keys alone. */
-extern const struct architecture architecture_by_keys;
+/* The row called `name`; for any other name the one by which a config is read by its keys alone,
+ * whose `name` is NULL. NULL if the table cannot be read. */
+const struct architecture *architecture_find(const char *name, struct error *why);
 
 /* The known name nearest to `name`, or NULL. */
 const char *architecture_nearest(const char *name);
+
+/* Does a size depend on this key of a config.json in some architecture? The nearest such key, or
+ * NULL. */
+bool architecture_decides_size(const char *key);
+const char *architecture_nearest_key(const char *key);

@@ -4,11 +4,10 @@
 #include "model/read/config.h"
 
 #include "core/array.h"
+#include "core/node.h"
 #include "core/text.h"
 #include "model/read/architecture.h"
-#include "model/read/extras.h"
 #include "model/read/layers.h"
-#include "model/read/overrides.h"
 #include "model/read/quantisation.h"
 
 #include <jansson.h>
@@ -18,6 +17,162 @@
 
 /* No memory is larger, and sums of a few of these sizes still fit 64 bits. */
 static const uint64_t MOST_WEIGHT_BYTES = UINT64_C(1) << 60;
+
+/* ---- what a config.json is read as ------------------------------------------------------ */
+
+static json_t *decoder_of(json_t *root)
+{
+    json_t *inside = json_object_get(root, "text_config");
+    return json_is_object(inside) ? inside : root;
+}
+
+static char *overrides_finite(const char *text, size_t size, struct error *why)
+{
+    static const char word[] = "Infinity", number[] = "1e308   ";
+    char *copy = array_zeroed(size + 1, 1, why);
+    bool quoted = false;
+    for (size_t i = 0; copy != NULL && i < size; i++) {
+        bool escaped = i > 0 && text[i - 1] == '\\';
+        quoted ^= text[i] == '"' && !escaped;
+        copy[i] = text[i];
+        if (!quoted && size - i >= strlen(word) && memcmp(text + i, word, strlen(word)) == 0) {
+            memcpy(copy + i, number, strlen(word));
+            i += strlen(word) - 1;
+        }
+    }
+    return copy;
+}
+
+/* A scalar as JSON reads it, or else as a text; a list of such. NULL for a map. */
+static json_t *json_of(const struct node *node)
+{
+    if (node->kind == NODE_LIST) {
+        json_t *list = json_array();
+        for (size_t i = 0; i < node->count; i++) {
+            json_array_append_new(list, json_of(node->children[i]));
+        }
+        return list;
+    }
+    if (node->kind != NODE_SCALAR) {
+        return node->kind == NODE_NULL ? json_null() : NULL;
+    }
+    json_t *value = json_loads(node->text, JSON_DECODE_ANY, NULL);
+    return value != NULL ? value : json_string(node->text);
+}
+
+static bool overrides_apply(json_t *root, const struct node *keys, struct error *why)
+{
+    for (size_t i = 0; keys != NULL && i < keys->count; i++) {
+        const struct node *node = keys->children[i];
+        bool top =
+            json_object_get(root, node->key) != NULL || strcmp(node->key, "architectures") == 0;
+        if (!top && json_object_get(decoder_of(root), node->key) == NULL &&
+            !architecture_decides_size(node->key)) {
+            node_error(node, why, "no size depends on '%s', and config.json has no such key",
+                       node->key);
+            return error_nearest(why, architecture_nearest_key(node->key));
+        }
+        json_t *value = json_of(node);
+        if (value == NULL) {
+            node_error(node, why, "'config.%s' is a map", node->key);
+            return error_expect(why, "a number, a word or a list");
+        }
+        if (strcmp(node->key, "architectures") == 0 && json_is_string(value)) {
+            json_t *list = json_array();
+            json_array_append_new(list, value);
+            value = list;
+        }
+        json_object_set_new(top ? root : decoder_of(root), node->key, value);
+    }
+    return true;
+}
+
+static void overrides_rename(json_t *root)
+{
+    static const struct {
+        const char *older, *present;
+    } names[] = {{"attention_head_dim", "head_dim"},
+                 {"model_max_length", "max_position_embeddings"},
+                 {"qk_norm", "use_qk_norm"}};
+    json_t *decoder = decoder_of(root);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        json_t *value = json_object_get(decoder, names[i].older);
+        if (value != NULL && json_object_get(decoder, names[i].present) == NULL) {
+            json_object_set(decoder, names[i].present, value);
+        }
+    }
+}
+
+/* Encoders differ more than decoders do. Their weights are counted as those of a plain transformer
+ * of the stated width, depth and FFN, which is within a tenth for those of Qwen, Gemma and Kimi;
+ * they take memory and nothing else here. */
+
+/* An encoder's keys under the names that families give them. */
+struct encoder {
+    uint32_t width, depth, ffn;
+};
+static const struct field_size encoder_sizes[] = {
+    {offsetof(struct encoder, width),
+     0,
+     HEADS_MOST,
+     0,
+     {"hidden_size", "embed_dim", "vt_hidden_size"}},
+    {offsetof(struct encoder, depth),
+     0,
+     LAYERS_MOST,
+     0,
+     {"num_hidden_layers", "depth", "vt_num_hidden_layers"}},
+    {offsetof(struct encoder, ffn), 0, SIZE_MOST, 0, {"intermediate_size", "vt_intermediate_size"}},
+    FIELD_SIZES_END};
+
+static bool encoder_weights(const struct fields *top, const char *key, uint64_t *sum,
+                            struct error *why)
+{
+    struct fields inside = {NULL, top->file, key};
+    struct encoder encoder = {.ffn = 0};
+    if (!field_object(top, key, &inside.object, why)) {
+        return false;
+    }
+    if (inside.object == NULL) {
+        return true;
+    }
+    if (!field_sizes(&inside, encoder_sizes, &encoder, why)) {
+        return false;
+    }
+    uint64_t width = encoder.width, ffn = encoder.ffn > 0 ? encoder.ffn : 4 * width;
+    *sum += encoder.depth * (4 * width * width + 2 * width * ffn);
+    return true;
+}
+
+static bool extras_read(const struct fields *top, const struct fields *decoder, struct model *model,
+                        struct error *why)
+{
+    static const struct field_size sizes[] = {
+        {offsetof(struct model, extras.token_dim),
+         0,
+         SIZE_MOST,
+         0,
+         {"hidden_size_per_layer_input"}},
+        {offsetof(struct model, extras.token_vocabulary),
+         0,
+         SIZE_MOST,
+         0,
+         {"vocab_size_per_layer_input"}},
+        {offsetof(struct model, extras.residual_rank), 0, SIZE_MOST, 0, {"laurel_rank"}},
+        {offsetof(struct model, extras.streams), 0, HEADS_MOST, 0, {"altup_num_inputs"}},
+        {offsetof(struct model, expert_dim),
+         0,
+         SIZE_MOST,
+         0,
+         {"moe_latent_size", "routed_expert_hidden_size"}},
+        FIELD_SIZES_END};
+    return encoder_weights(top, "vision_config", &model->extras.encoders, why) &&
+           encoder_weights(top, "audio_config", &model->extras.encoders, why) &&
+           field_sizes(decoder, sizes, model, why) &&
+           field_bool(decoder, "latent_moe_use_norm", &model->expert_latent_norm, why);
+}
+
+/* ---- the decoder ------------------------------------------------------------------------ */
 
 /* The name of the class, or NULL. */
 static const char *config_read_name(const struct fields *fields, struct error *why)
@@ -63,87 +218,69 @@ static bool check_keys(const struct fields *decoder, const char *name, struct er
 }
 
 /* Layers that are listed need not be counted. */
-static int64_t listed_layers(const struct fields *fields)
+static uint32_t listed_layers(const struct fields *fields)
 {
     static const char *const lists[] = {"layers_block_type", "layer_types", NULL};
     size_t count = json_array_size(json_object_get(fields->object, field_first(fields, lists)));
-    return count > 0 && count <= LAYERS_MOST ? (int64_t)count : FIELD_REQUIRED;
+    return count <= LAYERS_MOST ? (uint32_t)count : 0;
 }
 
-static bool config_read_sizes(const struct fields *fields, const struct architecture *kind,
-                              struct model *model, struct error *why)
-{
-    return field_whole(fields, "num_hidden_layers", 1, LAYERS_MOST, listed_layers(fields),
-                       &model->layer_count, why) &&
-           field_whole(fields, "hidden_size", 1, SIZE_MOST, FIELD_REQUIRED, &model->hidden, why) &&
-           field_whole(fields, "num_attention_heads", 1, HEADS_MOST, kind->query_heads,
-                       &model->query_heads, why) &&
-           field_whole(fields, "vocab_size", 1, SIZE_MOST, kind->vocabulary, &model->vocabulary,
-                       why) &&
-           field_whole(fields, "max_position_embeddings", 1, SIZE_MOST, kind->context,
-                       &model->trained_context, why);
-}
-
+/* Keys that switch biases and the norm of Q and K on and off. */
 static bool read_switches(const struct fields *fields, const struct architecture *kind,
                           struct model *model, struct error *why)
 {
-    const char *attention = kind->attention_bias_key, *ffn = kind->ffn_bias_key;
-    const char *norm = kind->query_key_norm_key;
-    if ((attention != NULL && !field_bool(fields, attention, &model->query_bias, why)) ||
-        (ffn != NULL && !field_bool(fields, ffn, &model->ffn_bias, why)) ||
-        (norm != NULL && !field_bool(fields, norm, &model->query_key_norm, why))) {
+    static const char *const attention[] = {"attention_bias", "enable_bias", NULL};
+    static const char *const ffn[] = {"mlp_bias", "enable_bias", NULL};
+    const char *name = "silu", *key = field_first(fields, attention);
+    if (!field_bool(fields, "tie_word_embeddings", &model->tied_embeddings, why) ||
+        !field_bool(fields, "mla_use_output_gate", &model->gated_attention, why) ||
+        !field_bool(fields, key, &model->query_bias, why) ||
+        !field_bool(fields, field_first(fields, ffn), &model->ffn_bias, why) ||
+        !field_bool(fields, "use_qk_norm", &model->query_key_norm, why) ||
+        (!model->known && !field_text(fields, "hidden_act", &name, why))) {
         return false;
     }
-    if (attention != NULL) {
+    if (field_states(fields, key)) {
         model->output_bias = model->query_bias && !kind->plain_output;
     }
+    /* What an architecture without a row says of its activation: relu has no gate. */
+    model->gated_ffn = model->gated_ffn && strncmp(name, "relu", 4) != 0;
     return true;
 }
 
-/* What an architecture without a row says of its activation: relu has no gate. */
-static bool read_activation(const struct fields *fields, struct model *model, struct error *why)
+static bool check_needs(const struct fields *fields, const struct architecture *kind,
+                        struct error *why)
 {
-    const char *name = "silu";
-    if (model->known || !field_text(fields, "hidden_act", &name, why)) {
-        return model->known;
+    for (size_t i = 0; kind->needs != NULL && i < kind->needs->count; i++) {
+        const char *key = kind->needs->children[i]->text;
+        if (!field_states(fields, key)) {
+            field_error(fields, key, why, "is missing");
+            return error_expect(why, "a number: %s has none of its own", kind->name);
+        }
     }
-    model->gated_ffn = strncmp(name, "relu", 4) != 0;
     return true;
-}
-
-/* Apply the row's traits, and the keys that override them. */
-static bool read_traits(const struct fields *fields, const struct architecture *kind,
-                        struct model *model, struct error *why)
-{
-    model->learned_positions = kind->learned_positions;
-    model->gated_ffn = kind->gated_ffn;
-    model->query_key_norm = kind->query_key_norm;
-    model->plain_query_key_norm = kind->plain_query_key_norm;
-    model->wide_query_key_norm = kind->wide_query_key_norm;
-    model->attention_sinks = kind->attention_sinks;
-    model->gated_attention = kind->gated_attention;
-    model->shared_gate = kind->shared_gate;
-    model->router_bias = kind->router_bias;
-    model->norm_bias = kind->norm_bias;
-    model->layer_norms = kind->layer_norms;
-    model->tied_embeddings = kind->tied_embeddings;
-    model->query_bias = kind->query_bias;
-    model->output_bias = kind->output_bias;
-    model->ffn_bias = kind->ffn_bias;
-    return field_bool(fields, "tie_word_embeddings", &model->tied_embeddings, why) &&
-           field_bool(fields, "mla_use_output_gate", &model->gated_attention, why) &&
-           read_switches(fields, kind, model, why) && read_activation(fields, model, why);
 }
 
 static bool read_decoder(const struct fields *fields, const struct architecture *kind,
                          struct model *model, struct error *why)
 {
-    if (!config_read_sizes(fields, kind, model, why) || !read_traits(fields, kind, model, why)) {
+    static const struct field_size sizes[] = {
+        {offsetof(struct model, layer_count), 1, LAYERS_MOST, 0, {"num_hidden_layers"}},
+        {offsetof(struct model, hidden), 1, SIZE_MOST, 0, {"hidden_size"}},
+        {offsetof(struct model, query_heads), 1, HEADS_MOST, 0, {"num_attention_heads"}},
+        {offsetof(struct model, vocabulary), 1, SIZE_MOST, 0, {"vocab_size"}},
+        FIELD_SIZES_END};
+    *model = kind->model;
+    model->layer_count = listed_layers(fields);
+    if (!field_sizes(fields, sizes, model, why) ||
+        !field_whole(fields, "max_position_embeddings", 1, SIZE_MOST, model->trained_context,
+                     &model->trained_context, why) ||
+        !check_needs(fields, kind, why) || !read_switches(fields, kind, model, why)) {
         return false;
     }
     model->layers = array_zeroed(model->layer_count, sizeof *model->layers, why);
-    return model->layers != NULL && kind->read_heads(fields, kind, model, why) &&
-           kind->read_windows(fields, kind, model, why) && kind->read_ffn(fields, kind, model, why);
+    return model->layers != NULL && heads_read(fields, model, why) &&
+           windows_read(fields, kind, model, why) && ffn_read(fields, kind, model, why);
 }
 
 /* The quantisation is stated at the top level, or in the decoder's object. */
@@ -155,52 +292,30 @@ static bool read_quantisation(const struct fields *top, const struct fields *dec
            quantisation_read_experts(decoder, model, why);
 }
 
-static bool read_unknown(const struct fields *top, const char *name, struct model *model,
-                         struct error *why)
-{
-    struct fields decoder = *top;
-    const json_t *inside;
-    if (!field_object(top, "text_config", &inside, why)) {
-        return false;
-    }
-    if (inside != NULL) {
-        decoder = (struct fields){inside, top->file, "text_config"};
-    }
-    return check_keys(&decoder, name, why) &&
-           read_decoder(&decoder, &architecture_by_keys, model, why) &&
-           extras_read(top, &decoder, model, why) && read_quantisation(top, &decoder, model, why);
-}
-
 static bool config_read_model(const json_t *root, const char *file, struct model *model,
                               struct error *why)
 {
     const struct fields top = {root, file, ""};
+    struct fields decoder = top;
+    const json_t *inside;
     if (!json_is_object(root)) {
         return error_input(why, file, 0,
                            "this is not a config.json: the top level is not an object");
     }
     const char *name = config_read_name(&top, why);
-    if (name == NULL) {
+    const struct architecture *kind = name != NULL ? architecture_find(name, why) : NULL;
+    if (kind == NULL || !field_object(&top, "text_config", &inside, why)) {
         return false;
     }
-    const struct architecture *kind = architecture_find(name);
-    struct fields decoder = top;
-    model->known = kind != NULL;
+    if (inside != NULL) {
+        decoder = (struct fields){inside, file, "text_config"};
+    }
+    if ((kind->name == NULL && !check_keys(&decoder, name, why)) ||
+        !read_decoder(&decoder, kind, model, why)) {
+        return false;
+    }
     snprintf(model->architecture, sizeof model->architecture, "%s", name);
-    if (kind == NULL) {
-        return read_unknown(&top, name, model, why);
-    }
-    if (kind->inside != NULL) {
-        if (!field_object(&top, kind->inside, &decoder.object, why)) {
-            return false;
-        }
-        if (decoder.object == NULL) {
-            return field_error(&top, kind->inside, why, "is missing");
-        }
-        decoder.inside = kind->inside;
-    }
-    return read_decoder(&decoder, kind, model, why) && extras_read(&top, &decoder, model, why) &&
-           read_quantisation(&top, &decoder, model, why);
+    return extras_read(&top, &decoder, model, why) && read_quantisation(&top, &decoder, model, why);
 }
 
 static bool apply_options(const struct model_options *options, const char *origin, int line,

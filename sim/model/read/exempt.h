@@ -1,8 +1,8 @@
 /* Which matrices a list of module names keeps out of quantisation. */
 #pragma once
 
-#include "model/read/fields.h"
 #include "model/model.h"
+#include "model/read/fields.h"
 
 /* Entries times layers of a config: each entry is held against the names of each layer. */
 enum { EXEMPT_MOST_PAIRS = 1 << 20 };

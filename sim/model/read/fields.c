@@ -66,6 +66,20 @@ bool field_whole(const struct fields *fields, const char *key, uint32_t least, u
     return true;
 }
 
+bool field_sizes(const struct fields *fields, const struct field_size *rows, void *out,
+                 struct error *why)
+{
+    bool ok = true;
+    for (; ok && rows->keys[0] != NULL; rows++) {
+        uint32_t *size = (uint32_t *)((char *)out + rows->offset);
+        int64_t fallback = *size > 0 ? *size : rows->fallback;
+        bool required = fallback == 0 && rows->least > 0;
+        ok = field_whole(fields, field_first(fields, rows->keys), rows->least, rows->most,
+                         required ? FIELD_REQUIRED : fallback, size, why);
+    }
+    return ok;
+}
+
 bool field_bool(const struct fields *fields, const char *key, bool *out, struct error *why)
 {
     const json_t *value = json_object_get(fields->object, key);
@@ -103,6 +117,12 @@ bool field_object(const struct fields *fields, const char *key, const json_t **o
     bool fine;
     *out = typed_value(fields, key, JSON_OBJECT, "an object", &fine, why);
     return fine;
+}
+
+bool field_states(const struct fields *fields, const char *key)
+{
+    const json_t *value = json_object_get(fields->object, key);
+    return value != NULL && !json_is_null(value);
 }
 
 const char *field_first(const struct fields *fields, const char *const *keys)
@@ -157,4 +177,21 @@ bool field_each(const struct fields *fields, const char *key, uint32_t count, ui
         out[i] = (uint32_t)value;
     }
     return true;
+}
+
+bool field_layers(const struct fields *fields, const char *key, size_t count, uint32_t layers,
+                  struct error *why)
+{
+    if (count == layers) {
+        return true;
+    }
+    field_error(fields, key, why, "lists %zu layers", count);
+    return error_expect(why, "%u layers, as in 'num_hidden_layers'", layers);
+}
+
+bool field_wrong_word(const struct fields *fields, const char *key, uint32_t layer,
+                      const char *word, struct error *why)
+{
+    return field_error(fields, key, why, "has '%.60s' for layer %u",
+                       word != NULL ? word : "no text", layer);
 }

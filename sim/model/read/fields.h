@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct fields {
@@ -20,6 +21,26 @@ struct fields {
 /* A whole number in [least, most]; `fallback` when the key is absent or null. */
 bool field_whole(const struct fields *fields, const char *key, uint32_t least, uint32_t most,
                  int64_t fallback, uint32_t *out, struct error *why);
+
+/* A size: a whole number in [least, most] under the first of `keys` that the object has. If it has none,
+ * the size is what `*out` is already, unless that is 0; else `fallback`, and if that is 0 where
+ * `least` is not, the key must be there. */
+struct field_size {
+    size_t offset; /* of a uint32_t */
+    uint32_t least, most, fallback;
+    const char *keys[4];
+};
+#define FIELD_SIZES_END                                                                            \
+    {                                                                                              \
+        .keys = { NULL }                                                                           \
+    }
+
+/* Read all rows into the struct at `out`. */
+bool field_sizes(const struct fields *fields, const struct field_size *rows, void *out,
+                 struct error *why);
+
+/* Does the object have the key, other than null? */
+bool field_states(const struct fields *fields, const char *key);
 
 /* The first of `keys` (NULL ends them) that the object has, other than null; else the first one.
  * Families name the same fact differently. */
@@ -48,3 +69,12 @@ bool field_object(const struct fields *fields, const char *key, const json_t **o
 /* Set `why` to a complaint about `key`: "'KEY' " and the rest. Returns false. */
 bool field_error(const struct fields *fields, const char *key, struct error *why,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Fail unless `count`, the entries that the list `key` has, is the number of layers. */
+bool field_layers(const struct fields *fields, const char *key, size_t count, uint32_t layers,
+                  struct error *why);
+
+/* Set `why` to a complaint about the word (NULL: no text) that the list `key` has for a layer.
+ * Returns false. */
+bool field_wrong_word(const struct fields *fields, const char *key, uint32_t layer,
+                      const char *word, struct error *why);

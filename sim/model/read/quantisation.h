@@ -1,8 +1,8 @@
 /* Read "quantization_config": storage types, and the modules that it exempts. */
 #pragma once
 
-#include "model/read/fields.h"
 #include "model/model.h"
+#include "model/read/fields.h"
 
 /* Read it into `weights`, `kv`, `exempt_head` and the layers' `exempt`. Without it everything is
  * bf16 and the head exempt. */

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "model/module.h"
-#include "model/read/mixed.h"
+#include "model/read/exempt.h"
 #include "unit/fixture/config_text.h"
 #include "unit/fixture/fault.h"
 
@@ -100,7 +100,7 @@ static void impossible_values_are_refused_by_key(void **state)
         {deepseek, "kv_lora_rank", NULL, "c.json 'kv_lora_rank'"},
         {deepseek, "q_lora_rank", "null", "c.json 'q_lora_rank'"},
         {"{'architectures': ['Gemma3ForConditionalGeneration']}", NULL, NULL,
-         "c.json 'text_config'"},
+         "c.json 'num_hidden_layers'"},
         {"{'architectures': ['Gemma3ForConditionalGeneration'], 'text_config':"
          " {'num_hidden_layers': 0}}",
          NULL, NULL, "c.json 'text_config.num_hidden_layers'"},
@@ -430,16 +430,21 @@ static void mixed_formats_are_those_of_each_module(void **state)
 static void mixed_formats_are_no_more_than_can_be_matched(void **state)
 {
     (void)state;
-    json_t *all = json_object(), *config = json_pack("{s:o}", "quantized_layers", all);
-    const struct fields fields = {config, "c.json", "quantization_config"};
-    struct model model = {.layer_count = 1024};
+    json_t *all = json_object(), *config = json_of(llama);
+    struct model model;
     struct error why;
     for (int i = 0; i < 1025; i++) {
         char name[64];
         snprintf(name, sizeof name, "model.layers.%d.mlp.up_proj", i);
         json_object_set_new(all, name, json_pack("{s:s}", "quant_algo", "FP8"));
     }
-    assert_false(mixed_read(&fields, &model, &why));
+    json_object_set_new(config, "num_hidden_layers", json_integer(1024));
+    json_object_set_new(config, "quantization_config",
+                        json_pack("{s:s, s:s, s:o}", "quant_method", "modelopt", "quant_algo",
+                                  "MIXED_PRECISION", "quantized_layers", all));
+    char *text = json_dumps(config, 0);
+    assert_false(parse(text, NULL, NULL, &model, &why));
+    free(text);
     assert_non_null(strstr(why.found, "has 1025 modules"));
     assert_non_null(strstr(why.expected, "from 1 to 1024"));
     json_decref(config);

@@ -235,8 +235,9 @@ static void impossible_values_are_refused_by_key(void **state)
          "c.json 'mlp_layer_types' 'moe'"},
         {glm, "num_key_value_heads", NULL, "c.json 'num_key_value_heads'"},
         {next, "layer_types", "['linear_attention']", "c.json 'layer_types'"},
-        {next, "layer_types", "['mamba', 'mamba', 'mamba', 'mamba']",
-         "c.json 'layer_types' 'mamba'"},
+        {next, "layer_types", "['samba', 'mamba', 'mamba', 'mamba']",
+         "c.json 'layer_types' 'samba'"},
+        {next, "layer_types", "['mamba', 'mamba', 'mamba', 'mamba']", "c.json"}, /* linear, too */
         {next, "full_attention_interval", "8", "c.json"}, /* no layer keeps KV */
         {next, "shared_expert_intermediate_size", "33", "c.json 'shared_expert_intermediate_size'"},
         {next, "linear_num_key_heads", NULL, "c.json 'linear_num_key_heads'"},

@@ -1,5 +1,5 @@
-/* FFNs by the keys that a config has, for the families whose layers differ and for architectures
- * without a row: dense, routed or none, layer by layer. */
+/* FFNs by the keys that a config has: dense, routed or none, layer by layer. A family's own spelling
+ * of a fact is a further name of its key. */
 #include "model/read/layers.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ static const char *const chosen[] = {"num_experts_per_tok", "num_experts_per_tok
 static const char *const expert_widths[] = {"moe_intermediate_size", "expert_intermediate_size",
                                             "intermediate_size", NULL};
 static const char *const dense_widths[] = {"dense_intermediate_size", "intermediate_size_mlp",
-                                           "intermediate_size", NULL};
+                                           "intermediate_size", "ffn_dim", NULL};
 /* Granite's model without experts has the FFN that is shared in the others. */
 static const char only_width[] = "shared_intermediate_size";
 static const char *const shared_counts[] = {"n_shared_experts", "num_shared_experts", NULL};
@@ -20,12 +20,13 @@ static const char *const shared_widths[] = {"moe_shared_expert_intermediate_size
 
 /* A shared expert of n times the width of a routed one counts as n of them. Gemma 4's experts have
  * the dense FFN beside them, which counts alike. */
-static bool read_shared(const struct fields *fields, struct model_layer *routed, struct error *why)
+static bool read_shared(const struct fields *fields, const struct architecture *kind,
+                        struct model_layer *routed, struct error *why)
 {
     bool beside = false;
     uint32_t count, width;
     const char *key = field_first(fields, shared_widths);
-    if (!field_named(fields, shared_counts, 0, EXPERTS_MOST, 0, &count, why) ||
+    if (!field_named(fields, shared_counts, 0, EXPERTS_MOST, kind->shared_experts, &count, why) ||
         !field_bool(fields, "enable_moe_block", &beside, why)) {
         return false;
     }
@@ -41,7 +42,8 @@ static bool read_shared(const struct fields *fields, struct model_layer *routed,
     return true;
 }
 
-static bool read_routed(const struct fields *fields, struct model_layer *routed, struct error *why)
+static bool read_routed(const struct fields *fields, const struct architecture *kind,
+                        struct model_layer *routed, struct error *why)
 {
     if (!field_named(fields, counts, 0, EXPERTS_MOST, 0, &routed->experts, why)) {
         return false;
@@ -51,7 +53,7 @@ static bool read_routed(const struct fields *fields, struct model_layer *routed,
                                            &routed->experts_per_token, why) &&
                                field_whole(fields, field_first(fields, expert_widths), 1, SIZE_MOST,
                                            FIELD_REQUIRED, &routed->ffn, why) &&
-                               read_shared(fields, routed, why));
+                               read_shared(fields, kind, routed, why));
 }
 
 /* ---- which layers ---- */
@@ -77,32 +79,75 @@ static bool is_block(const struct fields *fields, uint32_t layers)
     return some;
 }
 
-/* Which layers have experts, if no list of words says it. */
-struct ffn_routing {
-    uint32_t first, step, freq[LAYERS_MOST];
-    bool listed; /* in `freq` */
-};
+/* Mark the layers that the list `key` numbers, with `mark`. */
+static bool mark_layers(const struct fields *fields, const char *key, bool mark, uint32_t count,
+                        bool *marks, struct error *why)
+{
+    const json_t *list;
+    if (!field_list(fields, key, &list, why)) {
+        return false;
+    }
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        json_int_t layer = json_integer_value(entry);
+        if (!json_is_integer(entry) || layer < 0 || layer >= count) {
+            field_error(fields, key, why, "lists an invalid layer");
+            return error_expect(why, "whole numbers from 0 to %u", count - 1);
+        }
+        marks[layer] = mark;
+    }
+    return true;
+}
 
-static bool read_routing(const struct fields *fields, const struct model *model,
-                         struct ffn_routing *out, struct error *why)
+/* "mlp_layer_types" says of each layer whether it has experts. */
+static bool route_by_words(const struct fields *fields, uint32_t count, bool *routed,
+                           struct error *why)
+{
+    static const char key[] = "mlp_layer_types";
+    const json_t *types;
+    bool ok = field_list(fields, key, &types, why) &&
+              field_layers(fields, key, json_array_size(types), count, why);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        const char *word = json_string_value(json_array_get(types, i));
+        routed[i] = word != NULL && strcmp(word, "sparse") == 0;
+        ok = routed[i] || (word != NULL && strcmp(word, "dense") == 0) ||
+             (field_wrong_word(fields, key, i, word, why), error_expect(why, "dense or sparse"));
+    }
+    return ok;
+}
+
+/* Every n-th layer, the last of each n, or the first by "moe_layer_freq", which may also list the
+ * layers; but not those before "first_k_dense_replace". */
+static bool route_by_step(const struct fields *fields, uint32_t count, bool *routed,
+                          struct error *why)
 {
     static const char *const steps[] = {"moe_layer_freq", "decoder_sparse_step",
                                         "interleave_moe_layer_step", NULL};
     const char *key = field_first(fields, steps);
-    out->listed = json_is_array(json_object_get(fields->object, key));
-    return (out->listed ? field_each(fields, key, model->layer_count, 1, 1, out->freq, why)
-                        : field_whole(fields, key, 1, SIZE_MOST, 1, &out->step, why)) &&
-           field_whole(fields, "first_k_dense_replace", 0, SIZE_MOST, 0, &out->first, why);
+    bool listed = json_is_array(json_object_get(fields->object, key));
+    uint32_t first, step = 1, freq[LAYERS_MOST], phase = key == steps[0] ? 0 : 1;
+    if (!(listed ? field_each(fields, key, count, 1, 1, freq, why)
+                 : field_whole(fields, key, 1, SIZE_MOST, 1, &step, why)) ||
+        !field_whole(fields, "first_k_dense_replace", 0, SIZE_MOST, 0, &first, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        routed[i] = listed ? freq[i] != 0 : i >= first && (i + phase) % step == 0;
+    }
+    return true;
 }
 
-static bool is_routed(const struct fields *fields, const struct ffn_routing *routing,
-                      uint32_t layer)
+/* Which layers have experts. */
+static bool read_routing(const struct fields *fields, uint32_t count, bool *routed,
+                         struct error *why)
 {
-    if (json_object_get(fields->object, "mlp_layer_types") != NULL) {
-        return ffn_says(fields, "mlp_layer_types", layer, "sparse");
+    if (field_states(fields, "mlp_layer_types")) {
+        return route_by_words(fields, count, routed, why);
     }
-    return routing->listed ? routing->freq[layer] != 0
-                           : layer >= routing->first && layer % routing->step == 0;
+    return field_states(fields, "moe_layers")
+               ? mark_layers(fields, "moe_layers", true, count, routed, why)
+               : route_by_step(fields, count, routed, why) &&
+                     mark_layers(fields, "mlp_only_layers", false, count, routed, why);
 }
 
 /* Of a model of blocks: NULL in a layer without an FFN. */
@@ -130,17 +175,26 @@ static bool widen_shared(const struct fields *fields, struct model *model, struc
     return true;
 }
 
-bool ffn_by_keys(const struct fields *fields, const struct architecture *kind, struct model *model,
-                 struct error *why)
+static void set_ffn(struct model_layer *layer, const struct model_layer *from)
 {
-    struct model_layer routed = {0};
-    struct ffn_routing routing = {.step = 1};
+    layer->routed = from->routed;
+    layer->ffn = from->ffn;
+    layer->experts = from->experts;
+    layer->experts_per_token = from->experts_per_token;
+    layer->shared_experts = from->shared_experts;
+}
+
+bool ffn_read(const struct fields *fields, const struct architecture *kind, struct model *model,
+              struct error *why)
+{
+    struct model_layer experts = {0};
+    bool routed[LAYERS_MOST] = {false};
     uint32_t widths[LAYERS_MOST];
-    (void)kind;
-    if (!read_routed(fields, &routed, why) || !read_routing(fields, model, &routing, why)) {
+    if (!read_routed(fields, kind, &experts, why) ||
+        (experts.routed && !read_routing(fields, model->layer_count, routed, why))) {
         return false;
     }
-    bool only = !routed.routed && json_object_get(fields->object, only_width) != NULL;
+    bool only = !experts.routed && json_object_get(fields->object, only_width) != NULL;
     const char *key = only ? only_width : field_first(fields, dense_widths);
     if (!field_each(fields, key, model->layer_count, SIZE_MOST, 0, widths, why)) {
         return false;
@@ -148,15 +202,16 @@ bool ffn_by_keys(const struct fields *fields, const struct architecture *kind, s
     bool blocks = is_block(fields, model->layer_count);
     for (uint32_t i = 0; i < model->layer_count; i++) {
         struct model_layer dense = {.ffn = widths[i]};
-        const struct model_layer *ffn = blocks ? ffn_block_of(fields, i, &dense, &routed)
-                                        : routed.routed && is_routed(fields, &routing, i) ? &routed
-                                                                                          : &dense;
+        const struct model_layer *ffn = blocks      ? ffn_block_of(fields, i, &dense, &experts)
+                                        : routed[i] ? &experts
+                                                    : &dense;
         if (ffn != NULL && ffn->ffn == 0) {
+            key = field_states(fields, key) ? key : "intermediate_size";
             return field_error(fields, key, why, "is missing") ||
                    error_expect(why, "the width of the FFN of layer %u", i);
         }
         if (ffn != NULL) {
-            layers_set_ffn(model, i, ffn);
+            set_ffn(&model->layers[i], ffn);
         }
     }
     return widen_shared(fields, model, why);

@@ -1,0 +1,296 @@
+/* Heads by the keys that a config has: groups of query heads that share K and V, a latent of all
+ * (MLA) with or without DeepSeek's indexer, DeepSeek-V4's compressed entries; and beside them the
+ * heads of linear layers. */
+#include "model/read/layers.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* ---- linear layers ---- */
+
+/* The type in which an engine keeps a recurrent state: fp32 if the config says so. */
+static bool read_state_type(const struct fields *fields, const char *state,
+                            struct model_linear *linear, struct error *why)
+{
+    static const char *const names[] = {"mamba_ssm_dtype", "mamba_ssm_cache_dtype", NULL};
+    if (!field_text(fields, field_first(fields, names), &state, why)) {
+        return false;
+    }
+    linear->state_bytes = strcmp(state, "float32") == 0 ? 4 : 2;
+    return true;
+}
+
+#define LINEAR(member, most, fallback, ...)                                                        \
+    {                                                                                              \
+        offsetof(struct model_linear, member), 1, most, fallback, __VA_ARGS__                      \
+    }
+
+static const struct field_size kimi_sizes[] = {
+    LINEAR(key_heads, HEADS_MOST, 0, {"num_heads"}), LINEAR(key_dim, SIZE_MOST, 0, {"head_dim"}),
+    LINEAR(kernel, HEADS_MOST, 4, {"short_conv_kernel_size"}), FIELD_SIZES_END};
+static const struct field_size mamba_sizes[] = {
+    LINEAR(value_heads, HEADS_MOST, 0, {"mamba_num_heads", "mamba_n_heads"}),
+    LINEAR(value_dim, SIZE_MOST, 0, {"mamba_head_dim", "mamba_d_head"}),
+    LINEAR(key_dim, SIZE_MOST, 0, {"ssm_state_size", "mamba_d_state"}),
+    LINEAR(key_heads, HEADS_MOST, 1, {"n_groups", "mamba_n_groups"}),
+    LINEAR(kernel, HEADS_MOST, 4, {"conv_kernel", "mamba_d_conv"}),
+    FIELD_SIZES_END};
+static const struct field_size delta_sizes[] = {
+    LINEAR(key_heads, HEADS_MOST, 0, {"linear_num_key_heads"}),
+    LINEAR(value_heads, HEADS_MOST, 0, {"linear_num_value_heads"}),
+    LINEAR(key_dim, SIZE_MOST, 0, {"linear_key_head_dim"}),
+    LINEAR(value_dim, SIZE_MOST, 0, {"linear_value_head_dim"}),
+    LINEAR(kernel, HEADS_MOST, 0, {"linear_conv_kernel_dim"}),
+    FIELD_SIZES_END};
+
+static bool read_kimi(const struct fields *fields, struct model_linear *linear, struct error *why)
+{
+    static const char key[] = "linear_attn_config";
+    struct fields inside = {NULL, fields->file, key};
+    if (!field_object(fields, key, &inside.object, why)) {
+        return false;
+    }
+    linear->kind = LINEAR_KIMI;
+    if (!field_sizes(&inside, kimi_sizes, linear, why) ||
+        !field_bool(&inside, "use_full_rank_gate", &linear->full_gate, why)) {
+        return false;
+    }
+    linear->value_heads = linear->key_heads;
+    linear->value_dim = linear->key_dim;
+    return true;
+}
+
+static bool read_mamba(const struct fields *fields, struct model_linear *linear, struct error *why)
+{
+    linear->kind = LINEAR_MAMBA;
+    return field_sizes(fields, mamba_sizes, linear, why);
+}
+
+static bool read_delta(const struct fields *fields, struct model_linear *linear, struct error *why)
+{
+    return field_sizes(fields, delta_sizes, linear, why);
+}
+
+/* The form of linear layers is known by a key that it alone has, and with it the type of its state where
+ * the config says none: vLLM keeps Kimi's and Nemotron-H's in fp32 (models/config.py), others in the
+ * model's own type. */
+static bool read_linear(const struct fields *fields, struct model *model, struct error *why)
+{
+    static const struct {
+        const char *key;
+        bool (*read)(const struct fields *fields, struct model_linear *linear, struct error *why);
+        const char *state;
+    } forms[] = {{"linear_num_key_heads", read_delta, ""},
+                 {"linear_attn_config", read_kimi, "float32"},
+                 {"mamba_num_heads", read_mamba, "float32"}, /* Nemotron-H */
+                 {"mamba_n_heads", read_mamba, ""}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (field_states(fields, forms[i].key)) {
+            return forms[i].read(fields, &model->linear, why) &&
+                   read_state_type(fields, forms[i].state, &model->linear, why);
+        }
+    }
+    return true;
+}
+
+/* ---- grouped heads ---- */
+
+static bool check_groups(const struct fields *fields, const struct model *model, struct error *why)
+{
+    if (model->query_heads % model->kv_heads != 0) {
+        field_error(fields, "num_attention_heads", why, "is %u, not a multiple of %u",
+                    model->query_heads, model->kv_heads);
+        return error_expect(why, "a multiple of 'num_key_value_heads'");
+    }
+    return true;
+}
+
+static bool split_hidden(const struct fields *fields, struct model *model, struct error *why)
+{
+    if (model->hidden % model->query_heads != 0) {
+        field_error(fields, "hidden_size", why, "is %u, not a multiple of %u heads", model->hidden,
+                    model->query_heads);
+        return error_expect(why, "a multiple of 'num_attention_heads', or 'head_dim'");
+    }
+    model->head_dim = model->hidden / model->query_heads;
+    return true;
+}
+
+/* K and V of groups of query heads. Full layers may have other heads than windows (Gemma 4), and V
+ * another width (MiMo). Embeddings of another width (some of OPT's) are refused. */
+static bool read_grouped(const struct fields *fields, struct model *model, struct error *why)
+{
+    uint32_t value, embedded, kv_heads = model->kv_heads;
+    bool tied = false;
+    if (!field_whole(fields, "num_key_value_heads", 1, HEADS_MOST,
+                     kv_heads > 0 ? kv_heads : model->query_heads, &model->kv_heads, why) ||
+        !check_groups(fields, model, why) ||
+        !field_whole(fields, "word_embed_proj_dim", 1, SIZE_MOST, model->hidden, &embedded, why)) {
+        return false;
+    }
+    if (embedded != model->hidden) {
+        field_error(fields, "word_embed_proj_dim", why, "is %u, but 'hidden_size' is %u", embedded,
+                    model->hidden);
+        return error_expect(why, "equal sizes: projected embeddings are not modelled");
+    }
+    if (!field_whole(fields, "head_dim", 1, SIZE_MOST, model->head_dim, &model->head_dim, why) ||
+        (model->head_dim == 0 && !split_hidden(fields, model, why)) ||
+        !field_bool(fields, "attention_k_eq_v", &tied, why) ||
+        !field_whole(fields, "global_head_dim", 1, SIZE_MOST, model->head_dim, &model->head_dim,
+                     why) ||
+        (tied && !field_whole(fields, "num_global_key_value_heads", 1, HEADS_MOST, model->kv_heads,
+                              &model->kv_heads, why)) ||
+        !field_whole(fields, "v_head_dim", 1, SIZE_MOST, model->head_dim, &value, why)) {
+        return false;
+    }
+    model->value_dim = value != model->head_dim ? value : 0;
+    for (uint32_t i = 0; tied && i < model->layer_count; i++) {
+        model->layers[i].tied_value = true;
+    }
+    return true;
+}
+
+/* ---- a latent, and its indexer ----
+ *
+ * In GLM-5's successors a layer may reuse the selection of the layer before (arXiv:2603.12201): it
+ * has no indexer then, and keeps no index. Which layers do is listed by name, by a text of F (full)
+ * and S (shared), or follows a step, as in the model's class. */
+
+/* `word` says of `layer` whether it has an indexer. */
+static bool set_shared(const struct fields *fields, const char *key, const char *word,
+                       uint32_t layer, struct model *model, struct error *why)
+{
+    bool full = word != NULL && (strcmp(word, "full") == 0 || strcmp(word, "F") == 0);
+    bool shared = word != NULL && (strcmp(word, "shared") == 0 || strcmp(word, "S") == 0);
+    if (!full && !shared) {
+        field_wrong_word(fields, key, layer, word, why);
+        return error_expect(why, "full or shared");
+    }
+    if (shared && layer == 0) {
+        field_error(fields, key, why, "lets the first layer share a selection");
+        return error_expect(why, "an indexer in the first layer");
+    }
+    model->layers[layer].shares_index = shared;
+    return true;
+}
+
+static bool share_listed(const struct fields *fields, const char *key, const json_t *types,
+                         struct model *model, struct error *why)
+{
+    bool ok = field_layers(fields, key, json_array_size(types), model->layer_count, why);
+    for (uint32_t i = 0; ok && i < model->layer_count; i++) {
+        const char *word = json_string_value(json_array_get(types, i));
+        ok = set_shared(fields, key, word, i, model, why);
+    }
+    return ok;
+}
+
+static bool share_lettered(const struct fields *fields, const char *key, const char *letters,
+                           struct model *model, struct error *why)
+{
+    bool ok = field_layers(fields, key, strlen(letters), model->layer_count, why);
+    for (uint32_t i = 0; ok && i < model->layer_count; i++) {
+        ok = set_shared(fields, key, (char[]){letters[i], '\0'}, i, model, why);
+    }
+    return ok;
+}
+
+static bool share_by_step(const struct fields *fields, struct model *model, struct error *why)
+{
+    uint32_t step, offset;
+    if (!field_whole(fields, "index_topk_freq", 0, SIZE_MOST, 1, &step, why) ||
+        !field_whole(fields, "index_skip_topk_offset", 1, SIZE_MOST, 2, &offset, why)) {
+        return false;
+    }
+    for (uint32_t i = offset; step > 1 && i < model->layer_count; i++) {
+        model->layers[i].shares_index = (i - offset + 1) % step != 0;
+    }
+    return true;
+}
+
+static bool read_sharing(const struct fields *fields, struct model *model, struct error *why)
+{
+    static const char types_key[] = "indexer_types", pattern_key[] = "index_topk_pattern";
+    const json_t *types, *pattern = json_object_get(fields->object, pattern_key);
+    if (!field_list(fields, types_key, &types, why)) {
+        return false;
+    }
+    if (types != NULL) {
+        return share_listed(fields, types_key, types, model, why);
+    }
+    if (json_is_string(pattern)) {
+        return share_lettered(fields, pattern_key, json_string_value(pattern), model, why);
+    }
+    if (!field_list(fields, pattern_key, &types, why)) {
+        return false;
+    }
+    return types != NULL ? share_listed(fields, pattern_key, types, model, why)
+                         : share_by_step(fields, model, why);
+}
+
+#define MODEL(member, least, most, ...)                                                            \
+    {                                                                                              \
+        offsetof(struct model, member), least, most, 0, __VA_ARGS__                                \
+    }
+
+static const struct field_size latent_sizes[] = {
+    MODEL(kv_lora, 1, SIZE_MOST, {"kv_lora_rank"}),
+    MODEL(query_lora, 0, SIZE_MOST, {"q_lora_rank"}),
+    MODEL(head_dim, 1, SIZE_MOST, {"qk_nope_head_dim"}),
+    MODEL(rope_dim, 1, SIZE_MOST, {"qk_rope_head_dim"}),
+    MODEL(value_dim, 1, SIZE_MOST, {"v_head_dim"}),
+    FIELD_SIZES_END};
+static const struct field_size compressed_sizes[] = {
+    MODEL(head_dim, 1, SIZE_MOST, {"head_dim"}),
+    MODEL(rope_dim, 1, SIZE_MOST, {"qk_rope_head_dim"}),
+    MODEL(query_lora, 1, SIZE_MOST, {"q_lora_rank"}),
+    MODEL(extras.output_groups, 1, HEADS_MOST, {"o_groups"}),
+    MODEL(extras.output_lora, 1, SIZE_MOST, {"o_lora_rank"}),
+    {offsetof(struct model, extras.streams), 1, HEADS_MOST, 1, {"hc_mult"}},
+    FIELD_SIZES_END};
+static const struct field_size index_sizes[] = {
+    MODEL(index_heads, 1, HEADS_MOST, {"index_n_heads"}),
+    MODEL(index_dim, 1, SIZE_MOST, {"index_head_dim"}),
+    MODEL(index_topk, 1, SIZE_MOST, {"index_topk"}), FIELD_SIZES_END};
+
+/* DeepSeek's indexer, if the class or the config has one. */
+static bool read_indexer(const struct fields *fields, struct model *model, struct error *why)
+{
+    if (model->index_heads == 0 && !field_states(fields, "index_n_heads")) {
+        return true;
+    }
+    if (model->query_lora == 0) {
+        return field_error(fields, "q_lora_rank", why, "is missing") ||
+               error_expect(why, "the rank of the latent query, which the indexer reads");
+    }
+    return field_sizes(fields, index_sizes, model, why) && read_sharing(fields, model, why);
+}
+
+/* One latent K and V for all heads (MLA). */
+static bool read_latent(const struct fields *fields, struct model *model, struct error *why)
+{
+    model->kv_heads = 1;
+    model->head_dim = 0;
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        model->layers[i].attention = ATTENTION_MLA;
+    }
+    return field_sizes(fields, latent_sizes, model, why) && read_indexer(fields, model, why);
+}
+
+/* DeepSeek-V4: one vector of a token for all heads, its rotated part inside. */
+static bool read_compressed_heads(const struct fields *fields, struct model *model,
+                                  struct error *why)
+{
+    model->kv_heads = 1;
+    model->extras.hyper_connections = true;
+    return field_sizes(fields, compressed_sizes, model, why) &&
+           field_sizes(fields, index_sizes, model, why);
+}
+
+bool heads_read(const struct fields *fields, struct model *model, struct error *why)
+{
+    return read_linear(fields, model, why) &&
+           (field_states(fields, "compress_ratios") ? read_compressed_heads(fields, model, why)
+            : field_states(fields, "kv_lora_rank")  ? read_latent(fields, model, why)
+                                                    : read_grouped(fields, model, why));
+}

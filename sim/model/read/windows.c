@@ -1,0 +1,264 @@
+/* Which layers attend to a window or a chunk only, or keep a state instead of KV.
+ *
+ * It is said in one of these ways, the first that the config has: a list of words ("layer_types",
+ * "layers_block_type"), a text of letters ("hybrid_override_pattern"), a list of 0 and 1
+ * ("hybrid_layer_pattern": 1 slides), numbers from 1 ("linear_attn_config"), the tokens of an entry
+ * ("compress_ratios"), a period ("full_attention_interval", "sliding_window_pattern", or the
+ * class's own). Else every layer slides if "sliding_window" is a number, and none does if it is not
+ * there. */
+#include "model/read/layers.h"
+
+#include <string.h>
+
+/* A layer that attends to a window or has no attention is of its own kind; any other keeps what
+ * heads_read() gave it, full or latent. A window that holds the trained context is none. False: a
+ * sliding layer without a window. */
+static bool set_kind(struct model *model, uint32_t layer, enum attention_kind kind, uint32_t window)
+{
+    struct model_layer *at = &model->layers[layer];
+    bool whole = model->trained_context > 0 && window >= model->trained_context;
+    if (kind == ATTENTION_FULL || (kind == ATTENTION_SLIDING && whole)) {
+        return true;
+    }
+    at->attention = kind;
+    at->window = kind == ATTENTION_LINEAR ? 0 : window;
+    return kind != ATTENTION_SLIDING || window > 0;
+}
+
+struct layer_word {
+    const char *word, *letter;
+    enum attention_kind kind;
+};
+
+/* Words of "layer_types" and letters of Nemotron's pattern. "E", "-": an FFN alone. */
+static const struct layer_word words[] = {
+    {"full_attention", "*", ATTENTION_FULL},
+    {"attention", "*", ATTENTION_FULL},
+    {"sliding_attention", "", ATTENTION_SLIDING},
+    {"chunked_attention", "", ATTENTION_CHUNKED},
+    {"linear_attention", "", ATTENTION_LINEAR},
+    {"mamba", "M", ATTENTION_LINEAR},
+    {"moe", "E", ATTENTION_NONE},
+    {"mlp", "-", ATTENTION_NONE},
+};
+
+static bool set_by_word(const struct fields *fields, const char *key, const char *word,
+                        uint32_t window, uint32_t layer, struct model *model, struct error *why)
+{
+    for (size_t i = 0; word != NULL && i < sizeof words / sizeof *words; i++) {
+        if (strcmp(words[i].word, word) == 0 || strcmp(words[i].letter, word) == 0) {
+            if (words[i].kind == ATTENTION_LINEAR && model->linear.value_heads == 0) {
+                field_error(fields, key, why, "has '%.60s' for layer %u, but its sizes are missing",
+                            word, layer);
+                return error_expect(why, "linear_num_key_heads, linear_attn_config or "
+                                         "mamba_num_heads, and what belongs to it");
+            }
+            return set_kind(model, layer, words[i].kind, window) ||
+                   field_error(fields, "sliding_window", why, "is missing") ||
+                   error_expect(why, "a whole number: '%s' has sliding layers", key);
+        }
+    }
+    field_wrong_word(fields, key, layer, word, why);
+    return error_expect(why, "full_attention, sliding_attention, chunked_attention, "
+                             "linear_attention, mamba, moe or mlp");
+}
+
+static bool kinds_listed(const struct fields *fields, const char *key, uint32_t window,
+                         struct model *model, struct error *why)
+{
+    const json_t *list = json_object_get(fields->object, key);
+    const char *letters = json_string_value(list);
+    size_t count = letters != NULL ? strlen(letters) : json_array_size(list);
+    bool ok = field_layers(fields, key, count, model->layer_count, why);
+    for (uint32_t i = 0; ok && i < model->layer_count; i++) {
+        const char letter[] = {letters != NULL ? letters[i] : '\0', '\0'};
+        const char *word = letters != NULL ? letter : json_string_value(json_array_get(list, i));
+        ok = set_by_word(fields, key, word, window, i, model, why);
+    }
+    return ok;
+}
+
+static bool kinds_flagged(const struct fields *fields, const char *key, uint32_t window,
+                          struct model *model, struct error *why)
+{
+    uint32_t slides[LAYERS_MOST];
+    if (!field_each(fields, key, model->layer_count, 1, 0, slides, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        set_kind(model, i, slides[i] != 0 ? ATTENTION_SLIDING : ATTENTION_FULL, window);
+    }
+    return true;
+}
+
+/* Kimi's lists number layers from 1. */
+static bool kinds_numbered(const struct fields *fields, const char *key, uint32_t window,
+                           struct model *model, struct error *why)
+{
+    const json_t *list = json_object_get(json_object_get(fields->object, key), "kda_layers");
+    (void)window;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_int_t number = json_integer_value(json_array_get(list, i));
+        if (number < 1 || number > model->layer_count) {
+            field_error(fields, key, why, "numbers a layer that is not there in 'kda_layers'");
+            return error_expect(why, "whole numbers from 1 to %u", model->layer_count);
+        }
+        set_kind(model, (uint32_t)number - 1, ATTENTION_LINEAR, 0);
+    }
+    return true;
+}
+
+/* The list may go on with the layers for multi-token prediction. */
+static bool kinds_compressed(const struct fields *fields, const char *key, uint32_t window,
+                             struct model *model, struct error *why)
+{
+    uint32_t ratios[LAYERS_MOST];
+    if (!field_each(fields, key, model->layer_count, SIZE_MOST, 0, ratios, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        set_kind(model, i, ATTENTION_COMPRESSED, window);
+        model->layers[i].ratio = ratios[i];
+    }
+    return true;
+}
+
+/* Every n-th layer is full. */
+static bool kinds_periodic(const struct fields *fields, const char *key, uint32_t window,
+                           struct model *model, struct error *why)
+{
+    uint32_t period;
+    if (!field_whole(fields, key, 1, LAYERS_MOST, FIELD_REQUIRED, &period, why)) {
+        return false;
+    }
+    enum attention_kind others = model->linear.key_heads > 0 ? ATTENTION_LINEAR : ATTENTION_SLIDING;
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        set_kind(model, i, (i + 1) % period == 0 ? ATTENTION_FULL : others, window);
+    }
+    return true;
+}
+
+static const struct {
+    const char *key;
+    bool (*set)(const struct fields *fields, const char *key, uint32_t window, struct model *model,
+                struct error *why);
+} ways[] = {
+    {"compress_ratios", kinds_compressed},
+    {"layers_block_type", kinds_listed},
+    {"layer_types", kinds_listed},
+    {"hybrid_override_pattern", kinds_listed},
+    {"hybrid_layer_pattern", kinds_flagged},
+    {"linear_attn_config", kinds_numbered},
+    {"full_attention_interval", kinds_periodic},
+    {"sliding_window_pattern", kinds_periodic},
+    {"_sliding_window_pattern", kinds_periodic},
+};
+
+/* What the class says of the layers, where the config has none of these keys: a period, or the first
+ * ones are full. */
+static bool kinds_of_class(const struct fields *fields, const struct architecture *kind,
+                           uint32_t window, struct model *model, struct error *why)
+{
+    uint32_t first = 0, period = kind->window_pattern;
+    bool linear = model->linear.key_heads > 0 && period > 0;
+    if (kind->windows == WINDOWS_IF_USED &&
+        !field_whole(fields, "max_window_layers", 0, SIZE_MOST, FIELD_REQUIRED, &first, why)) {
+        return false;
+    }
+    for (uint32_t i = first; i < model->layer_count && (window > 0 || linear); i++) {
+        bool full = period > 0 && (i + 1) % period == 0;
+        set_kind(model, i,
+                 full     ? ATTENTION_FULL
+                 : linear ? ATTENTION_LINEAR
+                          : ATTENTION_SLIDING,
+                 window);
+    }
+    return true;
+}
+
+/* Llama 4: layers with positions attend to their chunk, those without to everything. */
+static bool read_chunks(const struct fields *fields, const struct architecture *kind,
+                        struct model *model, struct error *why)
+{
+    static const char listed_key[] = "no_rope_layers";
+    uint32_t size, step, rotated[LAYERS_MOST];
+    const json_t *list;
+    if (!field_whole(fields, "attention_chunk_size", 1, SIZE_MOST, kind->window, &size, why) ||
+        !field_whole(fields, "no_rope_layer_interval", 1, SIZE_MOST, kind->window_pattern, &step,
+                     why) ||
+        !field_list(fields, listed_key, &list, why)) {
+        return false;
+    }
+    bool listed = json_array_size(list) > 0;
+    if (listed && !field_each(fields, listed_key, model->layer_count, 1, 1, rotated, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        model->layers[i].unrotated = listed ? rotated[i] == 0 : (i + 1) % step == 0;
+        if (!model->layers[i].unrotated) {
+            set_kind(model, i, ATTENTION_CHUNKED, size);
+        }
+    }
+    return true;
+}
+
+/* What a sliding layer has of its own, and the last layers that read the KV of one before. */
+static bool finish_layers(const struct fields *fields, struct model *model, struct error *why)
+{
+    static const char *const heads[] = {"swa_num_key_value_heads", "num_key_value_heads", NULL};
+    static const char *const dims[] = {"swa_head_dim", "head_dim", NULL};
+    uint32_t kv_heads, head_dim, shared;
+    bool keeps = false;
+    if (!field_whole(fields, field_first(fields, heads), 0, SIZE_MOST, model->kv_heads, &kv_heads,
+                     why) ||
+        !field_whole(fields, field_first(fields, dims), 0, SIZE_MOST, model->head_dim, &head_dim,
+                     why) ||
+        !field_whole(fields, "num_kv_shared_layers", 0, model->layer_count - 1, 0, &shared, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        struct model_layer *at = &model->layers[i];
+        bool slides = at->attention == ATTENTION_SLIDING;
+        at->kv_heads = slides && kv_heads != model->kv_heads ? kv_heads : 0;
+        at->head_dim = slides && head_dim != model->head_dim ? head_dim : 0;
+        at->tied_value = at->tied_value && !slides;
+        at->shares_kv = i >= model->layer_count - shared;
+        keeps = keeps || (at->attention != ATTENTION_LINEAR && at->attention != ATTENTION_NONE);
+    }
+    return keeps || error_input(why, fields->file, 0, "no layer has full attention") ||
+           error_expect(why, "one at least: models without KV are not modelled");
+}
+
+bool windows_read(const struct fields *fields, const struct architecture *kind, struct model *model,
+                  struct error *why)
+{
+    static const char window_key[] = "sliding_window";
+    bool if_used = kind->windows == WINDOWS_IF_USED, slides = !if_used;
+    uint32_t window;
+    if (kind->windows == WINDOWS_NONE) {
+        return true;
+    }
+    if (kind->windows == WINDOWS_CHUNKS) {
+        return read_chunks(fields, kind, model, why);
+    }
+    if (!field_bool(fields, "use_sliding_window", &slides, why)) {
+        return false;
+    }
+    if (if_used && !slides) {
+        return true;
+    }
+    /* null is no window; an absent key the class's */
+    bool null = json_is_null(json_object_get(fields->object, window_key));
+    int64_t absent = if_used ? FIELD_REQUIRED : (int64_t)kind->window;
+    if (!field_whole(fields, window_key, 1, SIZE_MOST, null ? 0 : absent, &window, why)) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (field_states(fields, ways[i].key)) {
+            return ways[i].set(fields, ways[i].key, window, model, why) &&
+                   finish_layers(fields, model, why);
+        }
+    }
+    return kinds_of_class(fields, kind, slides ? window : 0, model, why) &&
+           finish_layers(fields, model, why);
+}
