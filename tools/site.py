@@ -19,10 +19,10 @@ FRONT = "docs/accuracy.md"
 NAV = {
     "Accuracy": "index.md",
     "Start": "start.md",
-    "Ask": ["advise", "planning", "serving", "requests", "systems", "policies", "demands"],
+    "Ask": ["advise", "planning", "serving", "requests", "systems", "tiers", "mechanisms", "policies", "demands"],
     "Guides": "scenarios/guides/*",
     "Inputs": ["scenarios", "machines", "calibrate", "traces/README.md", "traces/FORMAT.md", "importing"],
-    "Results": ["database", "python", "bands", "retrieval", "scenarios/papers/README.md", "glossary"],
+    "Results": ["database", "python", "judged", "bands", "retrieval", "scenarios/papers/README.md", "glossary"],
     "Project": ["CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md"],
 }
 LINK = re.compile(r"(\]\()([^)#\s]+)?(#[^)\s]*)?(\))")

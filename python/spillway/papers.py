@@ -2,9 +2,10 @@
 
     python3 -m spillway.papers FILE... [--errors FILE] [--jobs N]
 
-prints a page of Markdown: a table for each file, the likely cause of each miss, counts by class, and error bands.
---errors also writes the bands, which the program reads as scenarios/error-bands.yaml. A file states published figures
-and the runs that predict them; scenarios/papers/README.md explains its keys. Needs PyYAML.
+prints two pages of Markdown: counts by paper and class, error bands and the misses; and behind FIGURES, a table for
+each file with the likely cause of each miss. --errors also writes the bands, which the program reads as
+scenarios/error-bands.yaml. A file states published figures and the runs that predict them; scenarios/papers/rules.md
+explains its keys. Needs PyYAML.
 
 Each run is made once, with the figures of its machine at both ends of their ranges (`simulate --explain --json`). The
 error of a row is predicted divided by published, less 1; it is 0 within a published range. A row is met if its error
@@ -304,7 +305,17 @@ BANDS_HEAD = """\
 """
 
 
-# ---- the page --------------------------------------------------------------------------------------------------------
+# ---- the pages -------------------------------------------------------------------------------------------------------
+
+FIGURES = """
+# Every published figure, and its prediction
+
+Written by `make papers UPDATE=1`. [Predictions beside published figures](README.md) counts them,
+[rules](rules.md) explains columns and verdicts.
+
+<!-- below: make papers -->
+"""
+
 
 def percent(share):
     value = 0 if abs(share) < 0.0005 else 100 * share
@@ -313,8 +324,12 @@ def percent(share):
 
 def table_line(judge):
     row, bold = judge.row, "**" if judge.verdict == "missed" else ""
-    return (f"| {row.title} | {judge.kind or ''} | {order_of(judge, False) if row.ranks else row.published} | "
-            f"{predicted_of(judge)} | {error_text(judge, bold)} | {ranges_text(judge)} | {bold}{judge.verdict}{bold} |")
+    return (f"| {row.title} | {judge.kind or ''} | {published_of(judge)} | {predicted_of(judge)} | "
+            f"{error_text(judge, bold)} | {ranges_text(judge)} | {bold}{judge.verdict}{bold} |")
+
+
+def published_of(judge):
+    return order_of(judge, False) if judge.row.ranks else judge.row.published
 
 
 def order_of(judge, predicted):
@@ -432,9 +447,28 @@ def class_line(name, judges, median):
             f"{f'{median:.2f}x' if median else ''} |\n")
 
 
+def by_paper(judges):
+    papers = {}
+    for judge in judges:
+        papers.setdefault(judge.row.paper.title, []).append(judge)
+    text = ("\n## By paper\n\n| source | figures printed | compared | met | missed | not comparable |\n"
+            "|---|---:|---:|---:|---:|---:|\n")
+    for title, own in [*papers.items(), ("**all**", judges)]:
+        met, missed, other = (count(own, verdict) for verdict in ("met", "missed", "not comparable"))
+        text += f"| {title} | {len(own)} | {met + missed} | {met} | {missed} | {other} |\n"
+    return text
+
+
+def misses(judges):
+    missed = [judge for judge in judges if judge.verdict == "missed"]
+    text = "\n## What is missed\n\n| source | what | class | published | predicted | error |\n|---|---|---|---|---|---|\n"
+    return text + "".join(f"| {judge.row.paper.title} | {judge.row.title} | {judge.kind} | {published_of(judge)} | "
+                          f"{predicted_of(judge)} | {error_text(judge, '')} |\n" for judge in missed)
+
+
 def summary(judges, bands):
     met, missed = ([count(judges, verdict, later) for later in (False, True)] for verdict in ("met", "missed"))
-    text = (f"\n## All together\n\nOf the first {met[0] + missed[0]} rows, {met[0]} are met and {missed[0]} missed. Of "
+    text = (f"\n## By class\n\nOf the first {met[0] + missed[0]} rows, {met[0]} are met and {missed[0]} missed. Of "
             f"{met[1] + missed[1]} added later, {met[1]} are met and {missed[1]} missed. "
             f"{count(judges, 'not comparable')} are not comparable.\n\n"
             "| class | wanted within | met | missed | added: met | added: missed | not comparable | median off by |\n"
@@ -445,7 +479,7 @@ def summary(judges, bands):
         text += class_line(name, judges, median_of(factors))
     text += ("\n## Error bands\n\n| class | figures of whole steps | off by at most | unseen rows inside | error band |\n"
              "|---|---:|---:|---:|---|\n")
-    return text + "".join(band.shown() + "\n" for band in bands if band.server is None or band.tells()) + used(judges)
+    return text + "".join(band.shown() + "\n" for band in bands if band.server is None or band.tells())
 
 
 def used(judges):
@@ -481,7 +515,8 @@ def main(words=None):
     except (Fault, Error) as why:
         sys.exit(f"spillway.papers: {why}")
     bands = bands_of(judges)
-    sys.stdout.write("".join(paper_text(paper, judges) for paper in papers) + summary(judges, bands))
+    sys.stdout.write(by_paper(judges) + summary(judges, bands) + misses(judges) + FIGURES +
+                     "".join(paper_text(paper, judges) for paper in papers) + used(judges))
     if given.errors:
         with open(given.errors, "w", encoding="utf-8") as file:
             file.write(BANDS_HEAD + "".join(band.line() for band in bands if band.tells()))

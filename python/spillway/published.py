@@ -1,4 +1,4 @@
-"""Files of published figures: their rows, and the runs that predict them (scenarios/papers/README.md has the keys)."""
+"""Files of published figures: their rows, and the runs that predict them (scenarios/papers/rules.md has the keys)."""
 
 import concurrent.futures
 import json

@@ -50,6 +50,7 @@ rows() {
             continue
         fi
         off=$(awk "BEGIN {printf \"%+.1f\", ($predicted / $(bytes "$published") - 1) * 100}")
+        [ "$off" != -0.0 ] || off=+0.0
         verdict=$(awk "BEGIN {print ($off <= 3 && $off >= -3) ? \"$off %\" : \"**$off %**\"}")
         echo "| $model | $kinds | $engine | $figure | $published | $(shown "$predicted" "$published") |" \
             "$verdict | $source |"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Hold all predictions against what papers state and print the table. UPDATE=1 also writes it into
-# README.md, below its own text, and the error bands that every result carries.
+# Hold all predictions against what papers state and print the tables. UPDATE=1 also writes them into
+# README.md, below its own text, and figures.md, and the error bands that every result carries.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -15,8 +15,8 @@ cat "$scratch/table"
 [ "${UPDATE:-0}" = 0 ] && exit
 {
     sed '/^<!-- below: make papers -->$/q' "$here/README.md"
-    cat "$scratch/table"
+    sed '/^# Every published figure/,$d' "$scratch/table" | sed '$d'
 } >"$scratch/page"
 cp "$scratch/page" "$here/README.md"
-
+sed -n '/^# Every published figure/,$p' "$scratch/table" >"$here/figures.md"
 cp "$scratch/bands" "$bands"

@@ -1,4 +1,4 @@
-"""Which published figures judged a system: the table of docs/systems.md, made of the rows of scenarios/papers and of
+"""Which published figures judged a system: the table of docs/judged.md, made of the rows of scenarios/papers and of
 their verdicts on its page; and the counts that README.md takes from that page. Prints TAP; UPDATE=1 writes the table.
 Needs PyYAML."""
 
@@ -9,15 +9,15 @@ import sys
 
 import yaml
 
-PAGE, SHOWN = "scenarios/papers/README.md", "docs/systems.md"
+PAGE, FIGURES, SHOWN = "scenarios/papers/README.md", "scenarios/papers/figures.md", "docs/judged.md"
 BEGIN, END = "<!-- below: tests/script/judged.sh -->\n", "<!-- above: tests/script/judged.sh -->\n"
 KINDS = {"geometry": "bytes", "pool": "bytes", "trace": "hits"}  # all other classes are times and rates
 
 
 def verdicts():
-    """{heading: [(what, class, verdict), ...]} of the page."""
+    """{heading: [(what, class, verdict), ...]} of all figures."""
     found, heading = {}, None
-    with open(PAGE, encoding="utf-8") as page:
+    with open(FIGURES, encoding="utf-8") as page:
         for line in page:
             cells = [cell.strip(" *\n") for cell in line.split("|")[1:-1]]
             if line.startswith("## "):
@@ -65,7 +65,7 @@ def counts():
     """{class: (missed, compared)} of the page's table of all classes."""
     found = {}
     with open(PAGE, encoding="utf-8") as page:
-        for line in page.read().split("\n## All together\n")[1].split("\n## ")[0].split("\n"):
+        for line in page.read().split("\n## By class\n")[1].split("\n## ")[0].split("\n"):
             cells = [cell.strip(" *") for cell in line.split("|")[1:-1]]
             if len(cells) == 8 and cells[2].isdigit():
                 met, missed, later_met, later_missed = map(int, cells[2:6])

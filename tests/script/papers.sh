@@ -1,6 +1,6 @@
 #!/bin/bash
-# The quick part of `make papers`: scenarios/papers/README.md shows the results of these files, and the error
-# bands of results are of the same run. After a change that is meant to move predictions, run `make papers UPDATE=1`.
+# The quick part of `make papers`: scenarios/papers/figures.md shows the results of these files, README.md counts all
+# figures as that page has them, and the error bands of results are of the same run. After a change that is meant to move predictions, run `make papers UPDATE=1`.
 set -u
 cd "$(dirname "$0")/../.."
 if ! python3 -c 'import yaml' 2>/dev/null; then
@@ -10,10 +10,11 @@ fi
 SPILLWAY_PROGRAM=$(realpath -m "${PROGRAM:-build/spillway}")
 export SPILLWAY_PROGRAM PYTHONPATH=python
 page=scenarios/papers/README.md
+figures=scenarios/papers/figures.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 quick=(geometry litecache pcie5 pools server-a6000)
-claims=1
+claims=2
 number=0
 failed=0
 
@@ -24,16 +25,16 @@ report() { # STATUS NAME
     failed=1
 }
 
-# A page's section, from its heading to the next one.
+# A page's section, from its heading to the next one, without empty lines.
 section() { # HEADING FILE
-    awk -v heading="$1" '/^## / { inside = $0 == heading } inside' "$2"
+    awk -v heading="$1" '/^## / { inside = $0 == heading } inside && NF' "$2"
 }
 
 echo "1..$((${#quick[@]} + claims))"
 for name in "${quick[@]}"; do
     python3 -B -m spillway.papers "scenarios/papers/$name.yaml" >"$scratch/table" 2>&1
-    heading=$(grep -m 1 '^## ' "$scratch/table")
-    diff <(section "$heading" "$page") <(section "$heading" "$scratch/table") | sed 's/^/# /'
+    heading=$(sed -n '/^# Every/,$p' "$scratch/table" | grep -m 1 '^## ')
+    diff <(section "$heading" "$figures") <(section "$heading" "$scratch/table") | sed 's/^/# /'
     status=$((PIPESTATUS[0] != 0 || ${#heading} == 0))
     report $status "the page shows what $name comes to"
 done
@@ -44,4 +45,11 @@ sed -n 's/^\([A-Za-z/() -]*\): {rows: \([0-9]*\), factor: \([0-9.]*x\), machines
 section '## Error bands' "$page" | awk -F ' *[|] *' '$6 ~ /%/ { print $2, $3, $4 }' >"$scratch/shown"
 diff "$scratch/bands" "$scratch/shown" | sed 's/^/# /'
 report $((PIPESTATUS[0] != 0)) "the page shows the error bands that results carry"
+
+# "figures met missed not-comparable" of all, as the figures have them and as the count has them.
+awk -F ' *[|] *' '$8 ~ /^(met|.*missed.*|not comparable)$/ { all++; count[$8 ~ /missed/ ? "missed" : $8]++ }
+    END { print all, count["met"], count["missed"], count["not comparable"] }' "$figures" >"$scratch/counted"
+section '## By paper' "$page" | awk -F ' *[|] *' '/^[|] [*][*]all/ { print $3, $5, $6, $7 }' >"$scratch/stated"
+diff "$scratch/counted" "$scratch/stated" | sed 's/^/# /'
+report $((PIPESTATUS[0] != 0)) "the count by paper is of these figures"
 exit $failed

@@ -15,7 +15,7 @@ trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/cache"
 export XDG_CACHE_HOME=$scratch/cache # answers are the same without it, and take longer
 pages=(README.md docs/*.md hwprofiles/README.md traces/*.md scenarios/guides/*.md)
-generated=(scenarios/papers/README.md scenarios/papers/kv-pools.md tests/bench/RESULTS.md)
+generated=(scenarios/papers/{README,figures,rules,kv-pools}.md tests/bench/RESULTS.md)
 guides=(ARCHITECTURE.md sim/*/README.md)
 linked=("${pages[@]}" "${generated[@]}" "${guides[@]}" CONTRIBUTING.md calibrate/*.md)
 

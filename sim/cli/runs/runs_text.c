@@ -49,7 +49,7 @@ static void print_json_hash(const char *name, const char *hash, FILE *out)
     fprintf(out, ",\"%s\":%s%s%s", name, none ? "" : "\"", none ? "null" : hash, none ? "" : "\"");
 }
 
-/* ,"seal":{"version":"0.1.0+...","scenario":"0123456789abcdef",...}: what the result follows from; null
+/* ,"seal":{"version":"0.2.0+...","scenario":"0123456789abcdef",...}: what the result follows from; null
  * for a point that failed. */
 static void print_json_seal(const struct result *result, FILE *out)
 {
