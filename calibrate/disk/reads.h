@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/error.h"
-#include "machine/tier.h"
+#include "machine/places.h"
 
 #include <stddef.h>
 #include <stdint.h>

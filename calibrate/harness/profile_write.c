@@ -3,7 +3,7 @@
 #include "core/array.h"
 #include "core/text.h"
 #include "calibrate/harness/curve_write.h"
-#include "machine/measured.h"
+#include "machine/observed.h"
 #include "machine/profile.h"
 
 #include <errno.h>

@@ -7,13 +7,13 @@
  */
 #pragma once
 
-#include "core/error.h"
-#include "core/node.h"
-#include "machine/tier.h"
-#include "policy/policy.h"
-
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "core/error.h"
+#include "core/node.h"
+#include "machine/places.h"
+#include "policy/policy.h"
 
 struct files;
 
@@ -257,3 +257,18 @@ bool mechanisms_attend_in_place(const struct mechanisms *mechanisms);
 /* True when one kernel copies hits within HBM and loads misses over the link, and its CTAs are
  * shared out between both. */
 bool mechanisms_share_ctas(const struct mechanisms *mechanisms);
+
+/* Compare, copy and write the value of one mechanism key. */
+
+/* Have `a` and `b` the same value, however it was spelt? */
+bool mechanism_same(const struct mechanism_key *key, const struct mechanisms *a,
+                    const struct mechanisms *b);
+
+/* Copy the key's value in `from` to `to`. */
+void mechanism_take(const struct mechanism_key *key, struct mechanisms *to,
+                    const struct mechanisms *from);
+
+/* The value as YAML, in its canonical spelling: gpu, 30%, {name: qsac, eta: 0.8, power: 3}. The
+ * caller frees it; NULL when memory is out. */
+char *mechanism_text(const struct mechanism_key *key, const struct mechanisms *of,
+                     struct error *why);

@@ -11,9 +11,9 @@
 #include "core/name.h"
 #include "core/named.h"
 #include "core/text.h"
-#include "decode/mechanism_rules.h"
 #include "decode/mechanisms.h"
-#include "policy/kinds.h"
+#include "decode/replay/replay.h"
+#include "policy/policy.h"
 
 /* Keys of a preset file that are not mechanisms, and the values that one of them may have. */
 static const char *const info_keys[] = {"summary", "paper", "available", "baseline", "command",
@@ -366,4 +366,273 @@ enum system_class system_class_of(const struct setup *setup)
     }
     bool caches = m->policy != &policy_none;
     return mechanisms_select(m) || caches ? CLASS_GPU_MANAGED : CLASS_BANDWIDTH_BOUND;
+}
+
+/* A system breaks the first of these rules that applies to it; a row is a rule. */
+
+#define MOST_CTA_THREADS 1024 /* CUDA's limit on every GPU */
+#define MOST_LOAD_BYTES 16    /* of one instruction of a thread */
+
+/* The key to blame, and the rule in words. */
+struct mechanism_rule {
+    bool broken;
+    const char *key, *reason;
+};
+
+/* Is there a tier of prefixes below host memory that is written like this, or later? */
+static bool has_below(const struct mechanisms *m, enum prefix_below least)
+{
+    bool has = false;
+    for (int tier = 0; tier < TIER_COUNT; tier++) {
+        has = has || m->prefix_below[tier] >= (int)least;
+    }
+    return has;
+}
+
+/* What such a tier asks for. */
+#define BELOW_RULES(tier, name)                                                                    \
+    {m->prefix == PREFIX_NONE && m->prefix_below[tier] != PREFIX_BELOW_NONE, "prefix_" name,       \
+     "a tier needs one above it: prefix gpu or two-tier"},                                         \
+    {                                                                                              \
+        offload && m->prefix_below[tier] != PREFIX_BELOW_NONE, "prefix_" name,                     \
+            "only a system that keeps KV in HBM writes prefixes to a " name                        \
+    }
+
+const char *mechanisms_contradiction(const struct mechanisms *m, const char **key)
+{
+    bool offload = mechanisms_offload(m);
+    bool graph = m->launch == LAUNCH_GRAPH;
+    bool hybrid = m->attention == ATTEND_HYBRID;
+    bool by_cpu = m->attention == ATTEND_CPU;
+    bool caches = m->policy != &policy_none;
+    bool has_budget = m->budget.value > 0 || m->budget.rest;
+    bool whole_layers = offload && m->prefetch == PREFETCH_WHOLE_LAYER;
+    bool selects = mechanisms_select(m);
+    bool in_place = mechanisms_attend_in_place(m);
+    bool near = m->selection_margin > 0;
+    bool pressure = m->residency == RESIDENCY_PRESSURE;
+    const struct mechanism_rule rules[] = {
+        {m->selection.value <= 0, "selection", "a head must attend to at least one token"},
+        {m->retrieval_query > 1, "retrieval_query", "a share is at most 100%"},
+        {m->estimation > 1, "estimation", "a share is at most 100%"},
+        {m->granularity == 0, "granularity", "a block holds at least one token"},
+        {m->retrieval_tokens == 0, "retrieval_tokens", "an entry stands for at least one token"},
+        {m->cluster_segment == 0, "cluster_segment", "a segment holds at least one token"},
+        {m->cluster_centroids > 0 && m->cluster_iterations_most < m->cluster_iterations,
+         "cluster_iterations_most", "at least cluster_iterations"},
+        {m->transfer_ctas == 0, "transfer_ctas", "a copy needs at least one CTA"},
+        {m->transfer_cta_threads == 0 || m->transfer_cta_threads > MOST_CTA_THREADS,
+         "transfer_cta_threads", "a CTA has from 1 to 1024 threads"},
+        {m->transfer_lane_bytes == 0 || m->transfer_lane_bytes > MOST_LOAD_BYTES,
+         "transfer_lane_bytes", "a thread loads from 1 to 16 bytes at a time"},
+        {m->merge && m->hit_ctas == 0 && m->transfer != TRANSFER_SM_ZERO_COPY, "hit_ctas",
+         "only the CTAs of 'transfer: sm-zero-copy' can copy hits, too"},
+        {m->merge && m->hit_ctas == 0 && m->transfer_ctas == 1, "hit_ctas",
+         "a kernel that copies hits and misses needs at least two 'transfer_ctas'"},
+        {m->admit_ctas == 0, "admit_ctas", "a copy needs at least one CTA"},
+        {m->operators == 0, "operators", "a layer has at least one kernel"},
+        {m->prefix_block == 0, "prefix_block", "a block holds at least one token"},
+        {!(m->selection.unit == UNIT_TOKENS) && m->selection.value + m->estimation > 1,
+         "estimation", "selection and estimation together are at most 100%"},
+        {near && m->retrieval == RETRIEVAL_NONE, "selection_margin",
+         "a margin compares scores, which need a 'retrieval'"},
+        {near && m->retrieval == RETRIEVAL_NATIVE, "selection_margin",
+         "the model's own indexer selects a fixed number of tokens"},
+        {near && (m->retrieval == RETRIEVAL_CLUSTERS || m->estimation > 0), "selection_margin",
+         "clusters and 'estimation' select a fixed number of entries"},
+        {near && m->resident_heads != RESIDENT_NONE, "selection_margin",
+         "a margin needs 'resident_heads: none': selections of resident heads are not counted"},
+        {near && m->policy->needs_queries, "selection_margin",
+         "sets that later queries reuse have a fixed size"},
+        {selects && m->retrieval == RETRIEVAL_NONE, "selection", "a selection needs a 'retrieval'"},
+        {!offload && caches, "policy", "nothing is offloaded, so nothing is cached"},
+        {!offload && has_budget, "budget", "nothing is offloaded, so nothing is cached"},
+        {offload && !caches && has_budget && m->representation == REPRESENTATION_KV, "budget",
+         "a budget needs a policy"},
+        {offload && !caches && m->manager != MANAGER_GPU, "manager",
+         "a cache to manage needs a policy"},
+        {offload && !caches && m->merge && m->representation == REPRESENTATION_KV, "merge",
+         "a merge needs a policy that admits misses"},
+        {m->resident_heads == RESIDENT_DIFFICULTY && !m->policy->needs_queries, "resident_heads",
+         "reuse difficulty needs query labels: policy qsac"},
+        {pressure && !offload, "residency", "all KV stays in HBM, under pressure, too"},
+        {pressure && m->budget.rest, "budget",
+         "with 'residency: pressure' KV takes the rest of HBM, and the cache cannot"},
+        {pressure && m->resident_heads == RESIDENT_DIFFICULTY, "resident_heads",
+         "with 'residency: pressure' the room in HBM is not for whole heads"},
+        {pressure && (whole_layers || m->full_layers > 0), "residency",
+         "layers that are loaded whole stay on the host"},
+        {pressure && m->manager != MANAGER_GPU, "manager",
+         "with 'residency: pressure' the GPU looks up where KV lies"},
+        {pressure && m->merge, "merge", "KV that stays in HBM is not merged with a cache"},
+        {pressure && m->block_span != BLOCK_UNIT, "block_span",
+         "with 'residency: pressure' single tokens are loaded"},
+        {pressure && m->policy->needs_queries, "policy",
+         "query labels fetch whole sets, whatever HBM holds of them"},
+        {pressure && (hybrid || mechanisms_drop(m)), "residency",
+         "what leaves the cache is attended to by the CPU, or deleted"},
+        {offload && selects &&
+             (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_PAGEABLE),
+         "transfer", "a copy engine moves contiguous KV, and a selection is scattered"},
+        {graph && offload && m->sync == SYNC_CPU, "launch",
+         "a CUDA graph cannot contain a synchronisation with the CPU"},
+        {graph && offload && m->transfer == TRANSFER_GATHER_COPY, "launch",
+         "a CUDA graph cannot contain a gather by the launch thread"},
+        {graph && m->barrier != BARRIER_NONE, "launch",
+         "a CUDA graph cannot contain a barrier of the launch thread"},
+        {graph && (offload && m->transfer == TRANSFER_PAGEABLE), "launch",
+         "a CUDA graph cannot contain a copy by the launch thread"},
+        {offload && m->manager != MANAGER_GPU && m->policy->needs_queries, "manager",
+         "query labels live on the GPU: the CPU cannot manage them"},
+        {offload && m->manager == MANAGER_SPLIT && m->sync != SYNC_CPU, "manager",
+         "the launch thread updates what it has waited for: sync cpu"},
+        {m->sync_copies == 0, "sync_copies", "the indices come in at least one copy"},
+        {m->sync_copies > 1 && m->sync_copies > m->syncs, "sync_copies",
+         "each copy ends with a synchronisation: at most 'syncs'"},
+        {offload && mechanisms_drop(m) && !has_budget, "budget",
+         "the system attends to cached tokens only, so it needs a budget"},
+        {offload && m->policy->chooses_own && (m->retrieval != RETRIEVAL_NONE || selects),
+         "retrieval", "the policy chooses what is attended to, so nothing is retrieved"},
+        {offload && m->block_span != BLOCK_UNIT && caches && m->policy->holds == NULL, "block_span",
+         "the policy does not admit and evict blocks one by one"},
+        {offload && m->block_span != BLOCK_UNIT && !caches, "block_span",
+         "caching blocks needs a policy"},
+        {offload && m->block_span != BLOCK_UNIT && m->prefetch != PREFETCH_NONE, "block_span",
+         "a prefetch asks for units, not for blocks"},
+        {m->block_candidates > 0 && m->block_span == BLOCK_UNIT, "block_candidates",
+         "with 'block_span: unit' all wanted units are touched"},
+        {m->weights > 1, "weights", "a share is at most 100%"},
+        {m->disk_kv > 1, "disk_kv", "a share is at most 100%"},
+        {m->disk_weights > 1, "disk_weights", "a share is at most 100%"},
+        {m->disk_block == 0, "disk_block", "a read brings at least one token"},
+        {m->disk_depth == 0, "disk_depth", "at least one read is in flight"},
+        {m->disk_kv > 0 && !offload, "disk_kv", "all KV stays in HBM"},
+        {m->transfer == TRANSFER_IN_PLACE && !offload, "transfer", "all KV stays in HBM"},
+        {m->disk_kv > 0 && offload && mechanisms_drop(m), "disk_kv",
+         "what leaves the cache is deleted, so nothing lies outside HBM"},
+        {m->disk_kv > 0 && hybrid, "disk_kv", "the CPU attends to what host memory holds"},
+        {m->disk_kv > 0 && pressure, "disk_kv",
+         "with 'residency: pressure' KV that has no room goes to host memory"},
+        {m->disk_kv > 0 && !whole_layers && !mechanisms_need_cpu(m), "disk_kv",
+         "the GPU fetches by itself, and only the CPU reads a disk"},
+        {m->disk_kv > 0 && m->prefix != PREFIX_NONE, "disk_kv",
+         "a server's prefix cache lies in HBM and in host memory"},
+        {m->disk_weights > 0 && m->weights >= 1, "disk_weights", "all weights stay in HBM"},
+        {m->weights_spread && m->micro_batch == MICRO_BATCH_WHOLE, "weights_spread",
+         "spreading weights needs micro-batches"},
+        {(m->micro_batch == MICRO_BATCH_ZIG_ZAG) != (m->micro_batch_sequences > 0),
+         "micro_batch_sequences", "zig-zag blocks, and only these, need a number of sequences"},
+        {(m->micro_batch == MICRO_BATCH_BALANCED) != (m->micro_batch_tokens > 0),
+         "micro_batch_tokens", "balanced micro-batches, and only these, need a number of tokens"},
+        {m->micro_batch == MICRO_BATCH_BALANCED && !whole_layers, "micro_batch",
+         "balanced micro-batches need 'prefetch: whole-layer'"},
+        {m->representation != REPRESENTATION_KV && !whole_layers, "representation",
+         "recomputing K and V needs 'prefetch: whole-layer'"},
+        {m->representation != REPRESENTATION_KV && m->resident_heads != RESIDENT_NONE,
+         "resident_heads", "K and V are recomputed for all heads of a layer"},
+        {m->representation != REPRESENTATION_KV && caches, "policy",
+         "HBM holds activations, so no KV is cached"},
+        {m->representation == REPRESENTATION_TOKENS && has_budget, "budget",
+         "token ids need no memory, so there is nothing to keep in HBM"},
+        {m->representation_share > 1, "representation_share", "a share is at most 100%"},
+        {m->balance && m->representation != REPRESENTATION_HYBRID, "balance",
+         "only 'representation: hybrid' has a share to choose"},
+        {m->representation_share > 0 && (m->balance || m->representation == REPRESENTATION_KV ||
+                                         m->representation == REPRESENTATION_ACT),
+         "representation_share",
+         "only 'representation: tokens', or hybrid without 'balance', uses this share"},
+        {offload && m->micro_batch != MICRO_BATCH_WHOLE && !whole_layers, "micro_batch",
+         "a batch fetches its selection at once: micro-batches need 'prefetch: whole-layer'"},
+        {offload && m->halves && !whole_layers, "halves",
+         "a layer fetches its selection at once: halves need 'prefetch: whole-layer'"},
+        {whole_layers && selects, "prefetch",
+         "whole layers are loaded without a query, so nothing is selected"},
+        {whole_layers && caches && !m->policy->by_position, "policy",
+         "whole layers are cached by position: policy prefix"},
+        {whole_layers && m->merge && m->representation == REPRESENTATION_KV, "merge",
+         "whole layers are not merged with a cache"},
+        {whole_layers && m->full_layers > 0, "full_layers", "all layers are loaded whole"},
+        {whole_layers && m->sync == SYNC_CPU, "sync",
+         "whole layers are loaded without a query: only a barrier synchronises"},
+        {whole_layers && m->manager != MANAGER_GPU, "manager",
+         "whole layers are loaded without a query, so nothing is looked up"},
+        {by_cpu && !whole_layers, "attention",
+         "the CPU attends to whole layers: 'prefetch: whole-layer'"},
+        {by_cpu && (caches || m->representation != REPRESENTATION_KV), "attention",
+         "the CPU attends to K and V of all tokens, so nothing is cached or recomputed"},
+        {by_cpu && m->repeat_kv, "repeat_kv", "the CPU reads KV once for all query heads"},
+        {by_cpu && graph, "launch", "a CUDA graph cannot contain attention on the CPU"},
+        {hybrid && !offload, "attention",
+         "nothing is offloaded, so the CPU has nothing to attend to"},
+        {hybrid && !m->policy->names_for_cpu, "attention",
+         "the CPU attends to entries that a policy keeps for it: policy window-maw"},
+        {!hybrid && m->policy->names_for_cpu, "policy",
+         "this policy keeps entries for the CPU: attention hybrid"},
+        {hybrid && m->budget.value == 0, "budget",
+         "the budget is the GPU's window and must be above 0"},
+        {hybrid && m->manager != MANAGER_GPU, "manager",
+         "the GPU manages its window: the CPU has no cache to manage"},
+        {hybrid && m->merge, "merge", "nothing is fetched, so there is nothing to merge"},
+        {hybrid && m->prefetch != PREFETCH_NONE, "prefetch",
+         "the CPU attends with the layer's own query, so nothing can be prefetched"},
+        {in_place && (m->prefetch != PREFETCH_NONE || m->full_layers > 0), "transfer",
+         "attention in place loads with the layer's own query, so nothing can be prefetched"},
+        {in_place && m->merge, "transfer", "attention in place copies nothing into a buffer"},
+        {in_place && m->block_span != BLOCK_UNIT, "transfer",
+         "attention in place loads tokens, not blocks"},
+        {in_place && hybrid, "transfer", "the CPU attends to what lies on the host"},
+        {in_place && m->transfer_stream == TRANSFER_STREAM_MAIN, "transfer_stream",
+         "attention in place has no transfer of its own"},
+        {in_place && m->repeat_kv, "repeat_kv", "attention in place copies nothing"},
+        {m->retrieval_stream && (!offload || m->resident_heads != RESIDENT_NONE),
+         "retrieval_stream", "heads that stay in HBM keep their index there"},
+        {m->retrieval_stream && (m->retrieval == RETRIEVAL_NONE || m->retrieval_in_place),
+         "retrieval_stream", "there is no index to copy"},
+        {m->cluster_centroids > 0 && !(m->retrieval == RETRIEVAL_PQ && m->retrieval_stream),
+         "cluster_centroids",
+         "only 'retrieval: pq' with 'retrieval_stream: yes' trains on the host"},
+        {offload && m->transfer_stream == TRANSFER_STREAM_MAIN && m->transfer == TRANSFER_CPU_STORE,
+         "transfer_stream", "the CPU's stores run on no stream"},
+        {whole_layers && m->transfer_stream == TRANSFER_STREAM_MAIN, "transfer_stream",
+         "whole layers are loaded while others compute"},
+        {m->prefix_asked == 0 || m->prefix_asked > UINT8_MAX, "prefix_asked",
+         "from 1 to 255 requests"},
+        {m->prefix_pins && m->prefix_eviction != PREFIX_EVICTION_NONE &&
+             m->prefix_eviction != PREFIX_EVICTION_LRU,
+         "prefix_pins",
+         "only 'prefix_eviction: lru' or none can keep a block that is being copied"},
+        {m->prefix_block > 0 && m->prefix_unit % m->prefix_block != 0, "prefix_unit",
+         "a unit is a multiple of 'prefix_block'"},
+        {has_below(m, PREFIX_BELOW_EVICT) && m->prefix_eviction != PREFIX_EVICTION_LRU &&
+             m->prefix == PREFIX_TWO_TIER,
+         "prefix_eviction", "only lru says which blocks it evicts to the tier below"},
+        BELOW_RULES(TIER_DISK, "disk"),
+        BELOW_RULES(TIER_POOL, "pool"),
+        {m->prefix_below_asked[TIER_DISK] == 0 || m->prefix_below_asked[TIER_DISK] > UINT8_MAX,
+         "prefix_disk_asked", "from 1 to 255 requests"},
+        {offload && m->prefix_cheaper, "prefix_cheaper",
+         "only a system that keeps KV in HBM computes a prefix again"},
+        {m->prefix_reads == 0, "prefix_reads", "at least one read is in flight"},
+        {m->prefix == PREFIX_GPU && m->preemption == PREEMPTION_SWAP &&
+             has_below(m, PREFIX_BELOW_ARRIVE),
+         "preemption", "preempted requests are copied to host memory, not to a tier below it"},
+        {offload && m->preemption == PREEMPTION_SWAP, "preemption",
+         "KV is on the host already, so it cannot be swapped out"},
+        {m->prefix == PREFIX_TWO_TIER && m->preemption == PREEMPTION_SWAP, "preemption",
+         "the prefix cache uses all host memory, so there is no room to swap"},
+        {offload && m->prefix == PREFIX_GPU, "prefix",
+         "KV of ended requests is on the host, not in HBM: prefix two-tier"},
+        {offload && m->prefix != PREFIX_NONE &&
+             (m->representation != REPRESENTATION_KV || mechanisms_drop(m)),
+         "prefix", "not all KV of a prompt is kept, so other requests cannot use it"},
+        {offload && m->prefetch == PREFETCH_NEXT_LAYER && m->merge, "merge",
+         "an execution buffer is filled in its own layer: it cannot be prefetched"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].broken) {
+            *key = rules[i].key;
+            return rules[i].reason;
+        }
+    }
+    return NULL;
 }

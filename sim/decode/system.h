@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "decode/mechanisms.h"
 #include "decode/setup.h"
 
 enum system_class {
@@ -26,3 +27,8 @@ enum system_class {
 const char *system_cpu_part(const struct mechanisms *mechanisms);
 
 enum system_class system_class_of(const struct setup *setup);
+
+/* The rules for combining mechanisms. */
+
+/* Why these mechanisms contradict each other, with the key to blame; NULL when they do not. */
+const char *mechanisms_contradiction(const struct mechanisms *mechanisms, const char **key);

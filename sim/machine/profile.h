@@ -24,7 +24,7 @@
  *
  * `compute_capability: 8.9` beside the figures of a GPU names its architecture. A GPU cannot extend
  * one of another compute capability, and a GPU without fp8 takes over no figure of fp8
- * (takeover.h). A GPU that states none counts as one of the same architecture.
+ * (compose.h). A GPU that states none counts as one of the same architecture.
  *
  * `also: [a100]` beside the parts lists further names by which a file of hwprofiles/ or of its
  * links/ is found (core/named.h).
@@ -44,13 +44,13 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "core/error.h"
 #include "core/named.h"
 #include "core/node.h"
 #include "core/units.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct files;
 
@@ -176,3 +176,58 @@ bool profile_require(const struct profile *profile, const enum curve_id *ids, si
  * source (--require-basis). Curves that the profile does not state pass. */
 bool profile_require_basis(const struct profile *profile, const enum curve_id *ids, size_t count,
                            enum basis least, struct error *why);
+
+/* One curve: a figure of a profile read into points, and its value at a size. Private to this
+ * folder; other folders use profile.h. */
+
+/* Read the node `figure` for curve `id`: a bare value, or a map with value or points, basis, source
+ * and range. `out` is zeroed first and then owns its memory; on failure it is zeroed. */
+bool curve_read(const struct node *figure, enum curve_id id, struct curve *out, struct error *why);
+void curve_release(struct curve *curve);
+
+/* The value at `size`: linear between points. Past an end it is the value at that end and
+ * `*extrapolated` is set to true (otherwise it is not touched). A curve of one point has the same
+ * value at every size. The curve must have points. */
+double curve_value(const struct curve *curve, double size, bool *extrapolated);
+
+/* How far the figures of a machine may lie from its profile.
+ *
+ * A figure's range is read as three quantiles of one distribution; the figure itself is the median:
+ *
+ *   measured       p10, median and p90 of its samples, which the harness writes as range;
+ *                  beyond them the distribution goes on with the same slope
+ *   anything else  least, median and most: nothing lies outside the range
+ *
+ * Only the quantiles are known. Of all distributions that have them, the one of largest entropy is
+ * uniform in each piece (Jaynes, "Information Theory and Statistical Mechanics", Phys. Rev. 106,
+ * 1957). It is uniform in the logarithm: a rate and its time are then drawn alike, and nothing
+ * falls to 0.
+ *
+ *   share        1 |           .-- most         log share over quantile: two straight lines,
+ *   (log)          |      .--'                  which meet at (0.5, the figure)
+ *            least '---'
+ *                  0   0.1   0.5   0.9   1
+ *
+ * One share holds for all points of a curve. A figure without a range is certain.
+ */
+
+/* The figure at `quantile` (0 to 1), as a share of the profile's value. A count is rounded to a
+ * whole number, at least one. */
+double spread_share(const struct curve *curve, enum curve_id id, double quantile);
+
+/* A profile whose figures are those of another, each multiplied by a share. It is a view: it has
+ * its own values and points to the other for everything else. Figures that are shares stay at most
+ * 1. */
+struct scaled_profile {
+    struct profile profile;
+    double *values; /* of all curves */
+};
+
+bool scaled_profile_init(const struct profile *of, const double shares[CURVE_COUNT],
+                         struct scaled_profile *out, struct error *why);
+
+/* The same with one figure multiplied by `share`, and all others as they are. */
+bool scaled_profile_init_one(const struct profile *of, enum curve_id id, double share,
+                             struct scaled_profile *out, struct error *why);
+
+void scaled_profile_release(struct scaled_profile *scaled);

@@ -10,7 +10,7 @@
  */
 #include "core/array.h"
 #include "policy/batch.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 #include "policy/queues.h"
 
 #include <math.h>

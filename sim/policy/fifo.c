@@ -3,7 +3,7 @@
  * A ring of the held blocks in order of admission, and a flag for each block.
  */
 #include "core/array.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 
 #include <stdlib.h>
 

@@ -26,7 +26,7 @@
  * of them, so the outcome only says which share of them may be lost.
  */
 #include "core/array.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 
 #include <math.h>
 #include <stdlib.h>

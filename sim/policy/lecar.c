@@ -12,9 +12,8 @@
 #include "core/array.h"
 #include "core/random.h"
 #include "policy/batch.h"
-#include "policy/frequency.h"
-#include "policy/kinds.h"
 #include "policy/queues.h"
+#include "policy/policy.h"
 
 #include <math.h>
 #include <stdlib.h>

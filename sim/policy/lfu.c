@@ -2,12 +2,12 @@
  * longest ago.
  *
  * A count begins at 1 and is lost on eviction. K. Shah, A. Mitra and D. Matani, "An O(1) algorithm
- * for implementing the LFU cache eviction scheme", 2010: see frequency.h.
+ * for implementing the LFU cache eviction scheme", 2010: see queues.h.
  */
 #include "core/array.h"
 #include "policy/batch.h"
-#include "policy/frequency.h"
-#include "policy/kinds.h"
+#include "policy/queues.h"
+#include "policy/policy.h"
 
 #include <stdlib.h>
 

@@ -14,7 +14,7 @@
  * Invariants: a block is held if its stamp >= oldest; all other stamps, and 0, are below it.
  */
 #include "core/array.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* No cache: every wanted block is fetched, and not kept. */
 #include "core/array.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 
 #include <stdlib.h>
 

@@ -15,13 +15,13 @@
  */
 #pragma once
 
-#include "core/error.h"
-#include "core/node.h"
-#include "trace/demand.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "core/error.h"
+#include "core/node.h"
+#include "trace/demand.h"
 
 enum policy_order { POLICY_BATCH, POLICY_SEQUENTIAL };
 extern const char *const policy_orders[]; /* "batch", "sequential"; ends with NULL */
@@ -155,3 +155,9 @@ bool policy_check(const struct policy *policy, struct error *why);
 /* Blocks held, now and at most so far. */
 void policy_footprint(const struct policy *policy, uint32_t *now, uint32_t *most);
 void policy_destroy(struct policy *policy); /* NULL is fine */
+
+/* The rows of the table of policies: one in each file. */
+
+#define POLICY(id) extern const struct policy_kind policy_##id;
+#include "policy/policies.def"
+#undef POLICY

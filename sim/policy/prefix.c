@@ -5,7 +5,7 @@
  * up, because the position of a block tells where it is.
  */
 #include "core/array.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 
 #include <stdlib.h>
 

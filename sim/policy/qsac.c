@@ -27,7 +27,7 @@
 #include "policy/qsac.h"
 
 #include "core/array.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,9 +1,10 @@
 /* The parts of queues.h that are not inlined: memory, and cleaning a log. */
+
 #include "policy/queues.h"
 
-#include "core/array.h"
-
 #include <stdlib.h>
+
+#include "core/array.h"
 
 bool queues_init(struct queues *queues, uint32_t blocks, struct error *why)
 {
@@ -50,4 +51,132 @@ void queue_clean(struct queues *queues, uint32_t name)
     }
     queue->oldest = 1;
     queue->end = kept;
+}
+
+
+bool frequency_init(struct frequency *frequency, uint32_t blocks, uint32_t capacity,
+                    struct error *why)
+{
+    *frequency = (struct frequency){.blocks = blocks};
+    if (blocks >= UINT32_MAX / 2) {
+        return error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
+    }
+    size_t links = (size_t)blocks + FREQUENCY_RINGS + 1, heap = (size_t)capacity + 1;
+    if (!(frequency->rank = array_zeroed(blocks, sizeof *frequency->rank, why)) ||
+        !(frequency->links = array_zeroed(links, sizeof *frequency->links, why)) ||
+        !(frequency->heap = array_zeroed(heap, sizeof *frequency->heap, why)) ||
+        !(frequency->place = array_zeroed(blocks, sizeof *frequency->place, why))) {
+        frequency_release(frequency);
+        return false;
+    }
+    for (uint32_t head = blocks; head < links; head++) {
+        frequency->links[head] = (struct frequency_link){.older = head, .newer = head};
+    }
+    return true;
+}
+
+void frequency_release(struct frequency *frequency)
+{
+    free(frequency->rank);
+    free(frequency->links);
+    free(frequency->heap);
+    free(frequency->place);
+    *frequency = (struct frequency){0};
+}
+
+/* ---- the heap, ordered by the ranks stored in it ---- */
+
+static bool frequency_is_less(struct frequency_rank a, struct frequency_rank b)
+{
+    return a.count != b.count ? a.count < b.count : a.when < b.when;
+}
+
+static void heap_put(struct frequency *frequency, uint32_t at, struct frequency_place place)
+{
+    frequency->heap[at] = place;
+    frequency->place[place.block] = at;
+}
+
+/* Put `place` at `at` or above, where it belongs. */
+static void heap_up(struct frequency *frequency, uint32_t at, struct frequency_place place)
+{
+    for (; at > 1 && frequency_is_less(place.rank, frequency->heap[at / 2].rank); at /= 2) {
+        heap_put(frequency, at, frequency->heap[at / 2]);
+    }
+    heap_put(frequency, at, place);
+}
+
+/* Put `place` at `at` or below, where it belongs. */
+static void heap_down(struct frequency *frequency, uint32_t at, struct frequency_place place)
+{
+    const struct frequency_place *heap = frequency->heap;
+    for (uint32_t child; (child = 2 * at) <= frequency->count; at = child) {
+        child +=
+            child < frequency->count && frequency_is_less(heap[child + 1].rank, heap[child].rank);
+        if (!frequency_is_less(heap[child].rank, place.rank)) {
+            break;
+        }
+        heap_put(frequency, at, heap[child]);
+    }
+    heap_put(frequency, at, place);
+}
+
+static void heap_remove(struct frequency *frequency, uint32_t at)
+{
+    struct frequency_place last = frequency->heap[frequency->count--];
+    if (at > frequency->count) {
+        return;
+    }
+    heap_down(frequency, at, last);
+    heap_up(frequency, frequency->place[last.block], last);
+}
+
+/* Move each block at the top to its present rank, until the top block is already there. */
+static uint32_t heap_least(struct frequency *frequency)
+{
+    for (;;) {
+        struct frequency_place top = frequency->heap[1];
+        struct frequency_rank now = frequency->rank[top.block];
+        if (now.when == top.rank.when) {
+            return top.block;
+        }
+        top.rank = now;
+        heap_down(frequency, 1, top);
+    }
+}
+
+/* ---- both ---- */
+
+void frequency_rise(struct frequency *frequency, uint32_t block)
+{
+    struct frequency_place place = {.rank = frequency->rank[block], .block = block};
+    heap_up(frequency, ++frequency->count, place);
+}
+
+void frequency_add(struct frequency *frequency, uint32_t block)
+{
+    frequency->rank[block] = (struct frequency_rank){.count = 1, .when = ++frequency->touches};
+    frequency_link(frequency, 1, block);
+    frequency->least = 1;
+}
+
+uint32_t frequency_least(struct frequency *frequency)
+{
+    for (; frequency->least <= FREQUENCY_RINGS; frequency->least++) {
+        uint32_t head = frequency->blocks + frequency->least;
+        if (frequency->links[head].newer != head) {
+            return frequency->links[head].newer;
+        }
+    }
+    return heap_least(frequency);
+}
+
+void frequency_remove(struct frequency *frequency, uint32_t block)
+{
+    if (frequency->rank[block].count <= FREQUENCY_RINGS) {
+        frequency_unlink(frequency, block);
+    } else {
+        heap_remove(frequency, frequency->place[block]);
+    }
+    frequency->rank[block].count = 0;
 }

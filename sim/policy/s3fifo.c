@@ -11,7 +11,7 @@
  */
 #include "core/array.h"
 #include "policy/batch.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 #include "policy/queues.h"
 
 #include <stdlib.h>

@@ -13,7 +13,7 @@
  */
 #include "core/array.h"
 #include "policy/batch.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "core/error.h"
-#include "machine/tier.h"
+#include "machine/places.h"
 
 #include <stdbool.h>
 #include <stdint.h>

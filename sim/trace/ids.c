@@ -12,7 +12,7 @@
 #include "core/array.h"
 #include "core/regular.h"
 #include "core/text.h"
-#include "trace/format/bytes.h"
+#include "trace/format/format.h"
 
 #define XXH_STATIC_LINKING_ONLY /* for a state on the stack */
 #include <xxhash.h>

@@ -2,7 +2,7 @@
  *
  * A system does not know the attention masses before it has the keys. It ranks units by a summary
  * of them, so it asks for some units in vain and misses others. The model of this error, which
- * fits what was measured at selections of 5, 10 and 20 % (decode/plan/retrieval_error.h):
+ * fits what was measured at selections of 5, 10 and 20 % (decode/plan/mass.h):
  *
  *     score = ln(mass of the unit) + noise * spread * e,      e normal with deviation 1
  *

@@ -1,6 +1,6 @@
 /* Fuzzes files of accepted drafts: bytes are refused with a reason, or give probabilities that add up
  * to 1 and a number of tokens that a step can yield. */
-#include "decode/draft/draft_lengths.h"
+#include "decode/draft/drafts.h"
 
 #include <math.h>
 #include <stdio.h>

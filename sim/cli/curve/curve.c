@@ -8,7 +8,7 @@
 #include "cli/trace/layer_choice.h"
 #include "cli/trace/trace_argument.h"
 #include "decode/replay/replay.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 #include "policy/qsac.h"
 
 #include <stdlib.h>

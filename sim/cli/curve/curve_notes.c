@@ -3,7 +3,7 @@
 #include "core/text.h"
 #include "cli/curve/curve_report.h"
 #include "decode/replay/replay_job.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 #include "policy/qsac.h"
 
 /* A smaller share of first uses moves no curve by much. */

@@ -23,7 +23,7 @@
 #include "server/routing.h"
 #include "server/server_engine.h"
 #include "trace/generate/profile.h"
-#include "trace/source.h"
+#include "trace/demand.h"
 
 static const struct list *const lists[] = {
     &list_systems, &list_models,  &list_hardware, &list_policies, &list_mechanisms,

@@ -12,7 +12,7 @@
  * is shorter than a thousandth of the layer. */
 #pragma once
 
-#include "decode/time/layer.h"
+#include "decode/time/pipeline.h"
 
 /* Print layer number `layer`. */
 bool layer_print(const struct layer_schedule *schedule, uint32_t layer, FILE *out,

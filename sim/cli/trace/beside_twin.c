@@ -2,7 +2,7 @@
 
 #include "core/array.h"
 #include "trace/generate/generate.h"
-#include "trace/source.h"
+#include "trace/demand.h"
 
 #include <stdlib.h>
 #include <string.h>

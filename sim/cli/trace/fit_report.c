@@ -4,7 +4,7 @@
 #include "tables/frame.h"
 #include "core/json_writer.h"
 #include "core/text.h"
-#include "trace/source.h"
+#include "trace/demand.h"
 
 #include <math.h>
 

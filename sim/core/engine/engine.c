@@ -1,9 +1,77 @@
-/* The engine: creating it, adding resources, channels and routes, and reading its results. */
-#include "core/array.h"
-#include "core/engine/state.h"
+/* The engine: creating it, adding resources, channels and routes, running tasks and noting what they
+ * waited for, submitting tasks, and reading the results. */
+
+#include "core/engine/engine.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
+
+#include "core/array.h"
+#include "core/engine/calendar.h"
+#include "core/engine/flow.h"
+#include "core/stop_flag.h"
+
+/* A task on its way:
+ *
+ *   submit -> QUEUED --(first in its queue, a server free, predecessors ended)--> released?
+ *     yes -> SERVED --(fixed_ns)--> MOVING, when it moves something --(its flow ends)--> ENDED
+ *     no  -> DUE: the calendar holds its release, then as above
+ *
+ * Invariants: a task has at most one event or one flow at a time. Room for them is made once, at
+ * submission, so running never allocates. A task waits only for tasks submitted before it, so some
+ * task can always go on.
+ */
+
+enum task_state { TASK_QUEUED, TASK_DUE, TASK_SERVED, TASK_MOVING, TASK_ENDED };
+
+struct task {
+    int64_t release_ns, fixed_ns;
+    double amount, cap;
+    uint32_t resource, tag, route;
+    uint32_t waiting;    /* predecessors that have not ended */
+    uint32_t dependents; /* last edge to its successors */
+    bool moves;          /* amount > 0 */
+    enum task_state state;
+};
+
+/* One successor of a task. The edges of a task form a ring in order of submission. */
+struct edge {
+    engine_task_id to;
+    uint32_t next;
+};
+
+struct resource {
+    const char *name;
+    uint32_t servers, serving;
+    struct ring queue; /* tasks that have not started */
+    struct ring freed; /* what each free server served last, longest free first */
+    uint32_t unused;   /* servers that have served nothing yet */
+};
+
+struct engine {
+    int64_t now_ns;
+    const struct stop_flag *stop; /* may be NULL */
+    uint32_t unwatched;           /* events since the flag was looked at */
+    struct calendar calendar;
+    struct flow_set flows;
+    struct resource *resources;
+    size_t resource_count, resource_capacity;
+
+    struct task *tasks;
+    struct engine_record *records; /* of each task */
+    size_t task_count, task_capacity, record_capacity;
+    size_t live, moving; /* tasks that have not ended; those of them with an amount to move */
+
+    struct edge *edges;
+    size_t edge_count, edge_capacity;
+};
+
+/* `at_ns` + `wait_ns`, or just past the end of time. */
+static int64_t engine_later(int64_t at_ns, int64_t wait_ns)
+{
+    return wait_ns <= ENGINE_LAST_NS - at_ns ? at_ns + wait_ns : ENGINE_LAST_NS + 1;
+}
 
 struct engine *engine_create(struct error *why)
 {
@@ -85,4 +153,381 @@ const char *engine_resource_name(const struct engine *engine, uint32_t resource)
 {
     assert(resource < engine->resource_count);
     return engine->resources[resource].name;
+}
+
+/* Running: the calendar and the flows make tasks start, be served, move their amounts and end. */
+
+/* ---- what a task waited for ---- */
+
+/* Bindings: engine.h defines which task it is when there are several. A resource keeps the last
+ * task of each free server, so that a task knows its predecessor. */
+
+/* `ended`, a predecessor of task `id`, has ended. Until the task starts, its binding is the
+ * predecessor that ended last; among equals, the lowest id. */
+static void binding_note_ended(struct engine *engine, engine_task_id id, engine_task_id ended)
+{
+    const struct engine_record *records = engine->records;
+    engine_task_id best = records[id].binding;
+    if (best == ENGINE_NONE || records[ended].end_ns > records[best].end_ns ||
+        (records[ended].end_ns == records[best].end_ns && ended < best)) {
+        engine->records[id].binding = ended;
+    }
+}
+
+static bool ended_now(const struct engine *engine, engine_task_id id)
+{
+    return id != ENGINE_NONE && engine->records[id].end_ns == engine->now_ns;
+}
+
+/* Take the server that has been free longest; returns the last task that it served. */
+static engine_task_id take_server(struct resource *resource)
+{
+    if (resource->unused == 0) {
+        return ring_pop(&resource->freed);
+    }
+    resource->unused--;
+    return ENGINE_NONE;
+}
+
+/* The task starts now, and takes a server if it is on a resource. `before`: the task ahead of it in
+ * the queue that started at this same event, or ENGINE_NONE. */
+static void binding_note_start(struct engine *engine, engine_task_id id, engine_task_id before)
+{
+    struct engine_record *record = &engine->records[id];
+    record->start_ns = engine->now_ns;
+    engine_task_id served = record->resource == ENGINE_NONE
+                                ? ENGINE_NONE
+                                : take_server(&engine->resources[record->resource]);
+    if (ended_now(engine, served)) {
+        record->binding = served;
+    } else if (!ended_now(engine, record->binding)) {
+        record->binding = before == ENGINE_NONE ? ENGINE_NONE : engine->records[before].binding;
+    }
+}
+
+/* The task ends now, and leaves its server. */
+static void binding_note_end(struct engine *engine, engine_task_id id)
+{
+    struct engine_record *record = &engine->records[id];
+    record->end_ns = engine->now_ns;
+    if (record->resource != ENGINE_NONE) {
+        ring_push(&engine->resources[record->resource].freed, id);
+    }
+}
+
+/* ---- starting and ending ---- */
+
+static void begin_flow(struct engine *engine, engine_task_id id)
+{
+    struct task *task = &engine->tasks[id];
+    task->state = TASK_MOVING;
+    flow_begin(&engine->flows, id, task->route, task->amount, task->cap, engine->now_ns);
+}
+
+static void start_task(struct engine *engine, engine_task_id id, engine_task_id before)
+{
+    struct task *task = &engine->tasks[id];
+    if (task->resource != ENGINE_NONE) {
+        engine->resources[task->resource].serving++;
+    }
+    binding_note_start(engine, id, before);
+    if (task->moves) {
+        flow_hold(&engine->flows, task->route);
+    }
+    task->state = TASK_SERVED;
+    if (task->fixed_ns == 0 && task->moves) {
+        begin_flow(engine, id);
+    } else {
+        calendar_push(&engine->calendar, engine_later(engine->now_ns, task->fixed_ns), id);
+    }
+}
+
+/* May a task whose turn has come start now? If only its release is missing, the calendar gets an
+ * event for it. */
+static bool may_start(struct engine *engine, engine_task_id id)
+{
+    struct task *task = &engine->tasks[id];
+    if (task->waiting > 0 || task->state == TASK_DUE) {
+        return false;
+    }
+    if (task->release_ns <= engine->now_ns) {
+        return true;
+    }
+    task->state = TASK_DUE;
+    calendar_push(&engine->calendar, engine_later(0, task->release_ns), id);
+    return false;
+}
+
+/* Start the tasks at the head of the queue that can start. */
+static void engine_run_serve(struct engine *engine, struct resource *resource)
+{
+    engine_task_id before = ENGINE_NONE;
+    while (resource->queue.count > 0 && resource->serving < resource->servers) {
+        engine_task_id id = ring_first(&resource->queue);
+        if (!may_start(engine, id)) {
+            return;
+        }
+        ring_pop(&resource->queue);
+        start_task(engine, id, before);
+        before = id;
+    }
+}
+
+/* Something that a queued task waited for has happened: start it, or the tasks ahead of it in the
+ * queue, if nothing else is missing. */
+static void engine_try_to_start(struct engine *engine, engine_task_id id)
+{
+    uint32_t resource = engine->tasks[id].resource;
+    if (resource != ENGINE_NONE) {
+        engine_run_serve(engine, &engine->resources[resource]);
+    } else if (may_start(engine, id)) {
+        start_task(engine, id, ENGINE_NONE);
+    }
+}
+
+static void leave_server(struct engine *engine, struct resource *resource)
+{
+    resource->serving--;
+    engine_run_serve(engine, resource);
+}
+
+/* Notify the successors, in order of submission. */
+static void notify_dependents(struct engine *engine, engine_task_id ended)
+{
+    uint32_t last = engine->tasks[ended].dependents;
+    if (last == ENGINE_NONE) {
+        return;
+    }
+    uint32_t edge = last;
+    do {
+        edge = engine->edges[edge].next;
+        engine_task_id id = engine->edges[edge].to;
+        binding_note_ended(engine, id, ended);
+        if (--engine->tasks[id].waiting == 0) {
+            engine_try_to_start(engine, id);
+        }
+    } while (edge != last);
+}
+
+static void end_task(struct engine *engine, engine_task_id id)
+{
+    struct task *task = &engine->tasks[id];
+    task->state = TASK_ENDED;
+    engine->live--;
+    if (task->moves) {
+        engine->moving--;
+        flow_give_back(&engine->flows, task->route);
+    }
+    binding_note_end(engine, id);
+    if (task->resource != ENGINE_NONE) {
+        leave_server(engine, &engine->resources[task->resource]);
+    }
+    notify_dependents(engine, id);
+}
+
+static void go_on(struct engine *engine, engine_task_id id)
+{
+    struct task *task = &engine->tasks[id];
+    if (task->state == TASK_DUE) {
+        task->state = TASK_QUEUED;
+        engine_try_to_start(engine, id);
+    } else if (task->moves) {
+        begin_flow(engine, id);
+    } else {
+        end_task(engine, id);
+    }
+}
+
+static void end_flows(struct engine *engine)
+{
+    flow_end_due(&engine->flows, engine->now_ns);
+    for (size_t i = 0; i < engine->flows.ended_count; i++) {
+        end_task(engine, engine->flows.ended[i]);
+    }
+}
+
+/* Look at the flag every so many events: some 100 us. */
+static bool engine_run_goes_on(struct engine *engine, struct error *why)
+{
+    return ++engine->unwatched % 1024 != 0 || stop_flag_check(engine->stop, why);
+}
+
+bool engine_run(struct engine *engine, struct error *why)
+{
+    struct flow_set *flows = &engine->flows;
+    for (;;) {
+        int64_t event_ns = calendar_next_ns(&engine->calendar);
+        if (flows->changed && event_ns > engine->now_ns && flows->next_ns > engine->now_ns) {
+            flow_refresh(flows, engine->now_ns);
+        }
+        int64_t next_ns = event_ns <= flows->next_ns ? event_ns : flows->next_ns;
+        if (next_ns == INT64_MAX) {
+            assert(engine->live == 0);
+            return true;
+        }
+        if (next_ns > ENGINE_LAST_NS) {
+            return error_set(why, NULL, 0, "the simulated time exceeds 2^62 ns, about 146 years");
+        }
+        if (!engine_run_goes_on(engine, why)) {
+            return false;
+        }
+        engine->now_ns = next_ns;
+        if (event_ns == next_ns) {
+            go_on(engine, calendar_item(calendar_pop(&engine->calendar)));
+        } else {
+            end_flows(engine);
+        }
+    }
+}
+
+/* Submitting tasks. All memory that a task needs is allocated before anything changes, so a failed
+ * submission has no effect. */
+
+static bool is_valid_flow(const struct engine *engine, const struct engine_task *task)
+{
+    return task->amount > 0.0 && isfinite(task->amount) && task->cap > 0.0 &&
+           (task->route < engine->flows.route_count || task->route == ENGINE_NONE);
+}
+
+static bool is_valid(const struct engine *engine, const struct engine_task *task)
+{
+    return (task->resource < engine->resource_count || task->resource == ENGINE_NONE) &&
+           task->release_ns >= 0 && task->fixed_ns >= 0 &&
+           (task->amount == 0.0 || is_valid_flow(engine, task));
+}
+
+/* Make room for one event more than there can be now. */
+static bool reserve_event(struct engine *engine, struct error *why)
+{
+    size_t needed = engine->live + 1;
+    return needed <= engine->calendar.capacity || calendar_reserve(&engine->calendar, needed, why);
+}
+
+bool engine_reserve(struct engine *engine, size_t tasks, struct error *why)
+{
+    return array_reserve(&engine->records, &engine->record_capacity, tasks, sizeof *engine->records,
+                         why) &&
+           array_reserve(&engine->tasks, &engine->task_capacity, tasks, sizeof *engine->tasks, why);
+}
+
+static bool reserve_slot(struct engine *engine, struct error *why)
+{
+    if (engine->task_count == ENGINE_NONE) {
+        return error_set(why, NULL, 0, "more than %u tasks", ENGINE_NONE);
+    }
+    return engine_reserve(engine, engine->task_count + 1, why);
+}
+
+static bool reserve_edges(struct engine *engine, uint32_t count, struct error *why)
+{
+    size_t needed = engine->edge_count + count;
+    if (needed >= ENGINE_NONE) {
+        return error_set(why, NULL, 0, "more than %u edges between tasks", ENGINE_NONE);
+    }
+    return array_reserve(&engine->edges, &engine->edge_capacity, needed, sizeof *engine->edges,
+                         why);
+}
+
+static bool reserve_queue(struct engine *engine, uint32_t index, struct error *why)
+{
+    if (index == ENGINE_NONE) {
+        return true;
+    }
+    struct resource *resource = &engine->resources[index];
+    if (resource->queue.count == resource->queue.capacity &&
+        !ring_reserve(&resource->queue, resource->queue.count + 1, why)) {
+        return false;
+    }
+    size_t tasks = engine->task_count + 1;
+    return ring_reserve(&resource->freed, tasks < resource->servers ? tasks : resource->servers,
+                        why);
+}
+
+static bool reserve_all(struct engine *engine, const struct engine_task *given, struct error *why)
+{
+    return reserve_slot(engine, why) && reserve_event(engine, why) &&
+           reserve_queue(engine, given->resource, why) &&
+           reserve_edges(engine, given->after_count, why) &&
+           (!(given->amount > 0.0) || flow_reserve(&engine->flows, engine->moving + 1, why));
+}
+
+static void add_edge(struct engine *engine, engine_task_id from, engine_task_id to)
+{
+    assert(from < to && engine->tasks[from].state != TASK_ENDED);
+    uint32_t edge = (uint32_t)engine->edge_count++;
+    uint32_t last = engine->tasks[from].dependents;
+    engine->edges[edge] = (struct edge){to, edge};
+    if (last != ENGINE_NONE) {
+        engine->edges[edge].next = engine->edges[last].next;
+        engine->edges[last].next = edge;
+    }
+    engine->tasks[from].dependents = edge;
+    engine->tasks[to].waiting++;
+}
+
+/* Put the task into its queue. Returns whether it may start now: not while all servers are busy. */
+static bool stand_in_line(struct engine *engine, engine_task_id id)
+{
+    uint32_t index = engine->tasks[id].resource;
+    if (index == ENGINE_NONE) {
+        return true;
+    }
+    struct resource *resource = &engine->resources[index];
+    ring_push(&resource->queue, id);
+    return resource->serving < resource->servers;
+}
+
+engine_task_id engine_submit(struct engine *engine, const struct engine_task *given,
+                             struct error *why)
+{
+    assert(is_valid(engine, given));
+    if (!reserve_all(engine, given, why)) {
+        return ENGINE_NONE;
+    }
+    engine_task_id id = (engine_task_id)engine->task_count++;
+    engine->tasks[id] = (struct task){
+        .release_ns = given->release_ns,
+        .fixed_ns = given->fixed_ns,
+        .amount = given->amount,
+        .cap = given->cap,
+        .resource = given->resource,
+        .tag = given->tag,
+        .route = given->route,
+        .dependents = ENGINE_NONE,
+        .moves = given->amount > 0.0,
+        .state = TASK_QUEUED,
+    };
+    engine->records[id] = (struct engine_record){given->resource, given->tag, -1, -1, ENGINE_NONE};
+    engine->live++;
+    engine->moving += given->amount > 0.0;
+    for (uint32_t i = 0; i < given->after_count; i++) {
+        add_edge(engine, given->after[i], id);
+    }
+    if (stand_in_line(engine, id)) {
+        engine_try_to_start(engine, id);
+    }
+    return id;
+}
+
+/* The critical path leads from a task to the task that it waited for, and so on. A task starts at
+ * the instant at which its binding predecessor ends, so the pieces meet. */
+
+void critical_path_walk(const struct engine *engine, engine_task_id last, int64_t from_ns,
+                        critical_path_piece piece, void *context)
+{
+    engine_task_id task = last;
+    int64_t end_ns = engine_task_record(engine, last)->end_ns;
+    while (task != ENGINE_NONE && end_ns > from_ns) {
+        const struct engine_record *record = engine_task_record(engine, task);
+        assert(record->end_ns == end_ns);
+        int64_t begin_ns = record->start_ns > from_ns ? record->start_ns : from_ns;
+        if (begin_ns < end_ns) {
+            piece(task, begin_ns, end_ns, context);
+        }
+        end_ns = begin_ns;
+        task = record->binding;
+    }
+    if (end_ns > from_ns) {
+        piece(ENGINE_NONE, from_ns, end_ns, context);
+    }
 }

@@ -18,17 +18,17 @@
  * moved everything.
  *
  * Submit a whole graph, then engine_run(). Every task keeps its times and its binding for
- * critical_path.h and timeline.h, until engine_destroy().
+ * critical_path_walk() and timeline.h, until engine_destroy().
  *
  * Nothing is allocated per task once the arrays have grown. Not thread-safe; engines
  * are independent of each other.
  */
 #pragma once
 
-#include "core/error.h"
-
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "core/error.h"
 
 typedef uint32_t engine_task_id;
 #define ENGINE_NONE UINT32_MAX
@@ -121,3 +121,17 @@ struct engine_record {
 uint32_t engine_task_count(const struct engine *engine);
 const struct engine_record *engine_task_record(const struct engine *engine, engine_task_id task);
 const char *engine_resource_name(const struct engine *engine, uint32_t resource);
+
+/* The critical path: a walk back over binding predecessors. It splits a span of time into pieces
+ * that add up to the span exactly; each piece belongs to one task. */
+
+/* A piece of the path: `task` held up the end of the walk from begin to end; ENGINE_NONE where only
+ * a release time did. */
+typedef void (*critical_path_piece)(engine_task_id task, int64_t begin_ns, int64_t end_ns,
+                                    void *context);
+
+/* Walk from the end of `last` back to `from_ns`, latest piece first. The pieces are clipped at
+ * from_ns, do not overlap and cover [from_ns, end of last] without a hole. If `last` ends at or
+ * before `from_ns`, there is no piece. The engine must record and have run. */
+void critical_path_walk(const struct engine *engine, engine_task_id last, int64_t from_ns,
+                        critical_path_piece piece, void *context);

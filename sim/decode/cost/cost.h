@@ -97,3 +97,22 @@ double disk_selection_bytes(const struct setup *setup, double missed, double all
  * or writes of `block` bytes. The functions lower `trust` to that of the figures they read. */
 double disk_read_rate(const struct setup *setup, double block, struct trust *trust);
 double disk_write_rate(const struct setup *setup, double block, struct trust *trust);
+
+/* What it takes to draft: the passes of a method's network, one after the other, which follow the
+ * head of the verification before them (decode/draft/drafts.h).
+ *
+ * The GPU samples drafts itself, so that no pass waits for the CPU but for `drafts.overhead`. The
+ * network's kernels are launched as the model's are.
+ */
+
+struct drafting {
+    struct kernel compute, exchanges; /* of all passes */
+    uint64_t kernels, exchanged;      /* their numbers; 0: nothing is run */
+};
+
+/* All passes for `sequences` sequences of the setup's context. */
+struct drafting drafting_cost(const struct setup *setup, uint64_t sequences);
+
+/* Bytes in HBM, of one GPU: the network's weights, and its KV of `sequences` sequences. */
+uint64_t drafting_weight_bytes(const struct setup *setup);
+double drafting_kv_bytes(const struct setup *setup, uint64_t sequences);

@@ -2,7 +2,7 @@
 
 #include "core/array.h"
 #include "core/named.h"
-#include "decode/draft/draft_lengths.h"
+#include "decode/draft/drafts.h"
 #include "model/parallel.h"
 
 #include <inttypes.h>

@@ -1,11 +1,16 @@
 #include "decode/draft/drafts.h"
 
-#include "model/model.h"
-
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+
+#include "core/files.h"
+#include "core/name.h"
+#include "model/layer_kind.h"
+#include "model/model.h"
+#include "model/whole.h"
 
 const char *const drafts_rejected_names[] = {
     [REJECTED_ADJACENT] = "adjacent", [REJECTED_BEFORE] = "before", NULL};
@@ -78,4 +83,309 @@ void drafts_release(struct drafts *drafts)
         free(drafts->model);
     }
     memset(drafts, 0, sizeof *drafts);
+}
+
+const char *const draft_methods[] = {
+    [DRAFT_NGRAM] = "ngram", [DRAFT_MODEL] = "model", [DRAFT_EAGLE3] = "eagle3",
+    [DRAFT_MTP] = "mtp",     [DRAFT_METHODS] = NULL,
+};
+
+/* Words of EAGLE-3's head: "draft_vocab_size" of yuhuili/EAGLE3-LLaMA3.1-Instruct-8B and of the
+ * heads that speculators and SpecForge train by default. */
+enum { HEAD_WORDS = 32000 };
+
+/* Layers of the target whose hidden states EAGLE-3 joins. */
+enum { FUSED_LAYERS = 3 };
+
+/* Width of a dense FFN, as a multiple of the hidden state, for a model that has experts alone:
+ * assumed, Qwen3's. */
+enum { DENSE_WIDTH = 3 };
+
+/* The last layer that attends, without what it takes over from another layer. */
+static struct model_layer attending_layer(const struct model *target)
+{
+    uint32_t last = target->layer_count - 1;
+    while (last > 0 && (target->layers[last].attention == ATTENTION_LINEAR ||
+                        target->layers[last].attention == ATTENTION_NONE)) {
+        last--;
+    }
+    struct model_layer layer = target->layers[last];
+    layer.shares_kv = layer.shares_index = false;
+    return layer;
+}
+
+static uint32_t dense_width(const struct model *target)
+{
+    for (uint32_t l = 0; l < target->layer_count; l++) {
+        if (!target->layers[l].routed && target->layers[l].ffn > 0) {
+            return target->layers[l].ffn;
+        }
+    }
+    return DENSE_WIDTH * target->hidden;
+}
+
+/* A model of one layer beside the target, on the GPUs of its last stage. */
+static void single_layer(struct draft_network *network, const struct model *target)
+{
+    network->model = *target;
+    network->layer = attending_layer(target);
+    network->model.layers = &network->layer;
+    network->model.layer_count = 1;
+    network->model.importance = NULL;
+    network->model.extras = (struct model_extras){0};
+    network->model.parallel.pipeline = 1;
+}
+
+static void eagle3_init(struct draft_network *network, const struct model *target)
+{
+    single_layer(network, target);
+    struct model *model = &network->model;
+    struct model_layer *layer = &network->layer;
+    bool grouped = layer->attention <= ATTENTION_CHUNKED;
+    layer->attention = grouped ? ATTENTION_FULL : layer->attention;
+    layer->window = grouped ? 0 : layer->window;
+    layer->ffn = dense_width(target);
+    layer->routed = false;
+    layer->experts = layer->experts_per_token = layer->shared_experts = 0;
+    model->weights = model->experts = DTYPE_BF16;
+    model->layer_norms = 2;
+    model->tied_embeddings = false;
+    model->vocabulary = HEAD_WORDS < target->vocabulary ? HEAD_WORDS : target->vocabulary;
+    network->fused = (uint64_t)FUSED_LAYERS * target->hidden;
+    network->doubled_input = true;
+    network->own_head = true;
+}
+
+static void mtp_init(struct draft_network *network, const struct model *target)
+{
+    single_layer(network, target);
+    network->joined = 2 * (uint64_t)target->hidden;
+}
+
+void draft_network_init(struct draft_network *network, enum draft_method method,
+                        const struct model *target, const struct model *own)
+{
+    *network = (struct draft_network){.joined = 0};
+    switch (method) {
+    case DRAFT_MODEL:
+        network->model = *own;
+        network->own_head = true;
+        break;
+    case DRAFT_EAGLE3:
+        eagle3_init(network, target);
+        break;
+    case DRAFT_MTP:
+        mtp_init(network, target);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Q, K and V of a hidden state more. */
+static uint64_t doubled_values(const struct draft_network *network)
+{
+    const struct model *model = &network->model;
+    if (!network->doubled_input) {
+        return 0;
+    }
+    uint64_t dim = layer_key_dim(model, &network->layer);
+    uint64_t out = (model_query_heads(model) + 2ULL * model_kv_heads(model)) * dim;
+    return whole_product(out, model->hidden);
+}
+
+uint64_t draft_network_projected(const struct draft_network *network, bool first)
+{
+    uint64_t width = network->joined + (first ? network->fused : 0);
+    return whole_sum(whole_product(width, network->model.hidden), doubled_values(network));
+}
+
+/* The weights of a model of its own are all of its own. */
+uint64_t draft_network_weight_bytes(const struct draft_network *network)
+{
+    const struct model *model = &network->model;
+    if (model->layer_count != 1 || model->layers != &network->layer) {
+        return model->layer_count > 0 ? model_weight_bytes(model) : 0;
+    }
+    uint64_t words = whole_share(model->vocabulary, model->tensor_parallel);
+    uint64_t head = network->own_head ? whole_product(words, model->hidden) : 0;
+    uint64_t values = whole_sum(draft_network_projected(network, true), head);
+    return whole_sum(model_layer_weight_bytes(model, 0), dtype_bytes(DTYPE_BF16, values));
+}
+
+uint64_t draft_network_token_bytes(const struct draft_network *network)
+{
+    return model_kv_tokens_bytes(&network->model);
+}
+
+/* ---- a file ----------------------------------------------------------------------------- */
+
+static const char header[] = "drafted,accepted";
+
+/* Steps by the number of accepted drafts. */
+struct draft_counts {
+    uint64_t steps, accepted[DRAFTS_MOST + 1];
+};
+
+static bool lengths_add(struct draft_counts *counts, uint32_t count, const char *path, int line,
+                        const char *text, struct error *why)
+{
+    char *end, *after;
+    unsigned long drafted = strtoul(text, &end, 10);
+    unsigned long accepted = *end == ',' ? strtoul(end + 1, &after, 10) : 0;
+    if (end == text || *end != ',' || after == end + 1 || *after != '\0' || text[0] == '-' ||
+        end[1] == '-') {
+        error_set(why, path, line, "'%.60s' is not a step's drafts", text);
+        return error_expect(why, "drafted and accepted tokens, such as 4,2");
+    }
+    if (accepted > drafted) {
+        error_set(why, path, line, "%lu of %lu drafts were accepted", accepted, drafted);
+        return error_expect(why, "at most %lu", drafted);
+    }
+    if (drafted < count) {
+        error_set(why, path, line, "the step drafted %lu tokens, and 'drafts.count' is %u", drafted,
+                  count);
+        return error_expect(why, "steps of at least %u drafts, or a 'count' of at most %lu", count,
+                            drafted);
+    }
+    counts->accepted[accepted < count ? accepted : count]++;
+    counts->steps++;
+    return true;
+}
+
+/* Read `text`, which it cuts into lines. */
+static bool read_lines(char *text, const char *path, uint32_t count, struct draft_counts *counts,
+                       struct error *why)
+{
+    int line = 0;
+    for (char *at = text, *next; at != NULL; at = next) {
+        char *end = strchr(at, '\n');
+        next = end != NULL ? end + 1 : NULL;
+        at[strcspn(at, "\r\n")] = '\0';
+        line++;
+        if (line == 1 && strcmp(at, header) != 0) {
+            error_set(why, path, line, "'%.60s' is not the head of a file of accepted drafts", at);
+            return error_expect(why, "%s", header);
+        }
+        if (line > 1 && *at != '\0' && !lengths_add(counts, count, path, line, at, why)) {
+            return false;
+        }
+    }
+    if (counts->steps > 0) {
+        return true;
+    }
+    error_set(why, path, line, "the file has no steps");
+    return error_expect(why, "a line for each step, such as 4,2");
+}
+
+bool draft_lengths_read(struct files *files, const char *path, uint32_t count,
+                        struct drafts *drafts, struct error *why)
+{
+    size_t size;
+    struct draft_counts counts = {.steps = 0};
+    char *text = files_text(files, path, &size, why);
+    bool good = text != NULL;
+    if (good && memchr(text, '\0', size) != NULL) {
+        error_set(why, path, 0, "the file is no text: it has a byte 0");
+        good = error_expect(why, "a line for each step, such as 4,2");
+    }
+    good = good && read_lines(text, path, count, &counts, why);
+    free(text);
+    drafts->count = count;
+    for (uint32_t i = 0; good && i <= count; i++) {
+        drafts->accepted[i] = (double)counts.accepted[i] / (double)counts.steps;
+    }
+    return good;
+}
+
+/* ---- published -------------------------------------------------------------------------- */
+
+static const struct published {
+    enum draft_method method;
+    const char *model, *task;
+    uint32_t drafts; /* of the first length */
+    const char *configuration, *source;
+    double tokens[DRAFTS_MOST]; /* 0 after the last one */
+} published[] = {
+#define PUBLISHED(method, model, task, drafts, configuration, source, ...)                         \
+    {method, model, task, drafts, configuration, source, {__VA_ARGS__}},
+#include "decode/draft/published.def"
+#undef PUBLISHED
+};
+
+enum { PUBLISHED_ROWS = sizeof published / sizeof *published };
+
+/* Is it this model, or a quantised form of it? */
+static bool is_model(const char *model, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(model, name, length) == 0 && (model[length] == '\0' || model[length] == '-');
+}
+
+static uint32_t most_drafts(const struct published *row)
+{
+    uint32_t lengths = 1;
+    while (lengths < DRAFTS_MOST && row->tokens[lengths] > 0) {
+        lengths++;
+    }
+    return row->drafts + lengths - 1;
+}
+
+/* Say which tasks are published for the method and model. */
+static bool expect_task(const char *model, enum draft_method method, const char *task,
+                        struct error *why)
+{
+    const char *tasks[PUBLISHED_ROWS + 1];
+    size_t count = 0;
+    for (size_t i = 0; i < PUBLISHED_ROWS; i++) {
+        if (published[i].method == method && is_model(model, published[i].model)) {
+            tasks[count++] = published[i].task;
+        }
+    }
+    tasks[count] = NULL;
+    return count > 0 ? name_expect(task, tasks, why)
+                     : error_expect(why, "'acceptance', or a file of accepted lengths");
+}
+
+bool draft_lengths_published(const char *model, const char *task, uint32_t count, const char *file,
+                             int line, struct drafts *drafts, struct error *why)
+{
+    const struct published *row = NULL;
+    for (size_t i = 0; row == NULL && i < PUBLISHED_ROWS; i++) {
+        bool same = published[i].method == drafts->method && is_model(model, published[i].model) &&
+                    name_same(published[i].task, task);
+        row = same ? &published[i] : NULL;
+    }
+    if (row == NULL) {
+        error_input(why, file, line, "no lengths of '%s' are published for '%s' and task '%.60s'",
+                    draft_methods[drafts->method], model, task);
+        return expect_task(model, drafts->method, task, why);
+    }
+    if (count > most_drafts(row)) {
+        error_input(why, file, line, "lengths of '%s' are published for fewer than %u drafts", task,
+                    count);
+        return error_expect(why, "'drafts.count' of at most %u", most_drafts(row));
+    }
+    uint32_t of = count < row->drafts ? row->drafts : count;
+    drafts_set_rate(drafts, count, drafts_rate_of(of, row->tokens[of - row->drafts]));
+    snprintf(drafts->source, sizeof drafts->source, "%s (%s)", row->source, row->configuration);
+    return true;
+}
+
+enum { USUAL_DRAFTS = 3 };
+
+bool draft_lengths_usual(const char *model, char *text, size_t size)
+{
+    const struct published *row = NULL;
+    for (size_t i = 0; row == NULL && i < PUBLISHED_ROWS; i++) {
+        bool usable = published[i].method != DRAFT_MODEL && is_model(model, published[i].model);
+        row = usable ? &published[i] : NULL;
+    }
+    if (row == NULL) {
+        return false;
+    }
+    bool covered = row->drafts <= USUAL_DRAFTS && most_drafts(row) >= USUAL_DRAFTS;
+    snprintf(text, size, "{count: %u, method: %s, lengths: %s}",
+             covered ? USUAL_DRAFTS : row->drafts, draft_methods[row->method], row->task);
+    return true;
 }

@@ -10,15 +10,56 @@
  * Y. Leviathan, M. Kalman, Y. Matias, "Fast Inference from Transformers via Speculative Decoding",
  * ICML 2023 (arXiv:2211.17192): equation 1 is drafts_tokens() of one rate.
  *
- * The method says what drafts cost (draft_method.h).
+ * The method says what drafts cost.
  */
 #pragma once
 
-#include "core/error.h"
-#include "decode/draft/draft_method.h"
-
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "core/error.h"
+#include "model/model.h"
+
+/* How tokens are drafted, and what that costs: the network which a method runs, as a model.
+ *
+ *     ngram    a look-up in the sequence's own tokens: no network, no memory
+ *     model    a smaller model with KV of its own
+ *     eagle3   one dense layer of the target's shape, which reads the target's hidden states, and a
+ *              head for the most frequent words (Y. Li et al., "EAGLE-3", arXiv:2503.01840; vLLM's
+ *              model_executor/models/llama_eagle3.py)
+ *     mtp      one more layer of the target and its head (DeepSeek-V3, arXiv:2412.19437, section
+ *              2.2; vLLM's model_executor/models/deepseek_mtp.py)
+ *
+ * n drafts take n passes, one after the other. The first has a row for each row of the verification
+ * before it, because the network needs KV of the tokens that were accepted; the others have a row a
+ * sequence (vLLM's v1/spec_decode/eagle.py; SGLang's speculative/eagle_worker.py).
+ */
+
+enum draft_method { DRAFT_NGRAM, DRAFT_MODEL, DRAFT_EAGLE3, DRAFT_MTP, DRAFT_METHODS };
+extern const char *const draft_methods[DRAFT_METHODS + 1]; /* ends with NULL */
+
+/* The network of a method. `model` points into it, or borrows the layers of another: do not copy a
+ * network, and do not release its model. */
+struct draft_network {
+    struct model model;       /* its layers and its head; 0 layers: there is none */
+    struct model_layer layer; /* of a single layer */
+    uint64_t joined;    /* width that is projected to `hidden` before the first layer; 0: none */
+    uint64_t fused;     /* the same, in the first pass alone */
+    bool doubled_input; /* Q, K and V read a hidden state and an embedding, side by side */
+    bool own_head;      /* else the target's */
+};
+
+/* The network by which `method` drafts for `target`; `own` is the draft model of DRAFT_MODEL. Both
+ * must outlive it. */
+void draft_network_init(struct draft_network *network, enum draft_method method,
+                        const struct model *target, const struct model *own);
+
+/* Weights that a GPU holds beside the target's, and KV of a token, in bytes. */
+uint64_t draft_network_weight_bytes(const struct draft_network *network);
+uint64_t draft_network_token_bytes(const struct draft_network *network);
+
+/* Weights of the projections of a pass, in values: `first` of the first one. */
+uint64_t draft_network_projected(const struct draft_network *network, bool first);
 
 enum { DRAFTS_MOST = 32 };
 
@@ -58,3 +99,30 @@ double drafts_tokens(const struct drafts *drafts);
 uint32_t drafts_accepted(const struct drafts *drafts, uint64_t seed, uint64_t step);
 
 void drafts_release(struct drafts *drafts);
+
+/* Accepted lengths from outside: a file of recorded steps, and published means. */
+
+struct files;
+
+/* Set the distribution of `count` drafts from the CSV file at `path`, with a line for each step:
+ *
+ *     drafted,accepted
+ *     4,2
+ *     4,0
+ *
+ * Each step must have drafted at least `count` tokens. Of a longer chain the first `count` drafts
+ * are read. `files` keeps the file (NULL: nobody). */
+bool draft_lengths_read(struct files *files, const char *path, uint32_t count,
+                        struct drafts *drafts, struct error *why);
+
+/* Set the distribution of `count` drafts so that a step yields as many tokens on average as is
+ * published for the method, a model and a task (published.def). Each draft is accepted at the same
+ * rate, if those before it were; where nothing is published for `count` drafts, it is the rate of
+ * the next larger number. `file` and `line`: where `task` stood. */
+bool draft_lengths_published(const char *model, const char *task, uint32_t count, const char *file,
+                             int line, struct drafts *drafts, struct error *why);
+
+/* Write the map `drafts` of the first published lengths for a model, whose method needs no draft model:
+ * "{count: 3, method: eagle3, lengths: mt-bench}", of three drafts if they cover three. Returns false
+ * if there are none. */
+bool draft_lengths_usual(const char *model, char *text, size_t size);

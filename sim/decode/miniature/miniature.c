@@ -2,9 +2,8 @@
 #include "decode/miniature/miniature_program.h"
 
 #include "core/array.h"
-#include "decode/time/machine.h"
-#include "decode/time/work.h"
-#include "machine/tier.h"
+#include "decode/time/pipe.h"
+#include "machine/places.h"
 
 #include <stdlib.h>
 

@@ -8,11 +8,10 @@
  * order with the other kernels. */
 #include "decode/miniature/miniature_program.h"
 
-#include "decode/plan/representation.h"
+#include "decode/plan/plan.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
-#include "decode/time/manager.h"
-#include "decode/time/work.h"
+#include "decode/time/pipe.h"
 
 #include <math.h>
 

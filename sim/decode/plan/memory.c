@@ -7,8 +7,6 @@
 
 #include "decode/cost/attention.h"
 #include "decode/cost/cost.h"
-#include "decode/cost/drafting.h"
-#include "decode/cost/retrieval.h"
 #include "decode/plan/peak.h"
 #include "model/parallel.h"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "decode/plan/plan.h"
-#include "decode/plan/representation.h"
 #include "decode/setup.h"
 
 /* Set the head sizes of each cohort of `plan`, whose batch, contexts and micro-batches are known.

@@ -1,7 +1,7 @@
 /* The peak of a step and that of its prefill, and the larger of the two. */
 #include "decode/plan/peak.h"
 
-#include "decode/cost/retrieval.h"
+#include "decode/cost/attention.h"
 #include "decode/cost/cost.h"
 
 #include <math.h>

@@ -1,17 +1,18 @@
 /* Resolving a plan: sizes, heads, memory, the largest batch, the steps. */
-#include "decode/plan/plan.h"
 
-#include "decode/plan/resident.h"
-#include "core/array.h"
-#include "decode/cost/attention.h"
-#include "decode/plan/memory.h"
-#include "decode/plan/retrieval_error.h"
-#include "decode/replay/replay_kept.h"
+#include "decode/plan/plan.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+
+#include "core/array.h"
+#include "decode/cost/attention.h"
+#include "decode/plan/mass.h"
+#include "decode/plan/memory.h"
+#include "decode/plan/resident.h"
+#include "decode/replay/replay_kept.h"
 
 #define MOST_BATCH (1u << 20)
 
@@ -423,4 +424,246 @@ uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
         hash = i == 0 ? own : XXH64(&own, sizeof own, hash);
     }
     return hash;
+}
+
+/* Micro-batches are kept as runs of equal ones. There are few runs: each cohort splits at most one
+ * run in three and adds two. */
+
+bool packing_init(struct packing *packing, uint32_t cohorts, struct error *why)
+{
+    size_t most = 4 * (size_t)cohorts;
+    *packing = (struct packing){.cohorts = cohorts};
+    return (packing->times = array_zeroed(most, sizeof *packing->times, why)) &&
+           (packing->sequences = array_zeroed(most * cohorts, sizeof *packing->sequences, why));
+}
+
+void packing_release(struct packing *packing)
+{
+    free(packing->times);
+    free(packing->sequences);
+    *packing = (struct packing){0};
+}
+
+static uint32_t *run_of(const struct packing *packing, uint32_t run)
+{
+    return packing->sequences + (size_t)run * packing->cohorts;
+}
+
+/* Append a run of `times` micro-batches with `sequences` sequences of one cohort. */
+static void packing_add_run(struct packing *packing, uint32_t times, uint32_t cohort,
+                            uint32_t sequences)
+{
+    if (times > 0 && sequences > 0) {
+        uint32_t *run = run_of(packing, packing->runs);
+        memset(run, 0, packing->cohorts * sizeof *run);
+        run[cohort] = sequences;
+        packing->times[packing->runs++] = times;
+    }
+}
+
+/* Split run `run` after its first `times` micro-batches, if it has more. */
+static void split_run(struct packing *packing, uint32_t run, uint32_t times)
+{
+    uint32_t all = packing->times[run], behind = packing->runs - run;
+    if (times == 0 || times >= all) {
+        return;
+    }
+    memmove(run_of(packing, run + 1), run_of(packing, run),
+            behind * packing->cohorts * sizeof *packing->sequences);
+    memmove(&packing->times[run + 1], &packing->times[run], behind * sizeof *packing->times);
+    packing->times[run] = times;
+    packing->times[run + 1] = all - times;
+    packing->runs++;
+}
+
+static void count(struct packing *packing)
+{
+    packing->count = 0;
+    for (uint32_t r = 0; r < packing->runs; r++) {
+        packing->count += packing->times[r];
+    }
+    packing->whole = packing->count;
+}
+
+void packing_blocks(struct packing *packing, const struct cohort *batch, uint32_t most)
+{
+    uint32_t room = 0; /* of the last block */
+    packing->runs = 0;
+    for (uint32_t i = 0; i < packing->cohorts; i++) {
+        uint32_t left = batch[i].sequences, fills = left < room ? left : room;
+        if (fills > 0) {
+            run_of(packing, packing->runs - 1)[i] = fills;
+            room -= fills;
+            left -= fills;
+        }
+        packing_add_run(packing, left / most, i, most);
+        packing_add_run(packing, 1, i, left % most);
+        room = left % most > 0 ? most - left % most : room;
+    }
+    count(packing);
+}
+
+/* Sequences of the cohort for which a bin of this run has room. */
+static uint32_t room_of(const struct packing *packing, const struct cohort *batch, uint32_t run,
+                        uint32_t cohort, uint64_t most)
+{
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < packing->cohorts; i++) {
+        used += run_of(packing, run)[i] * batch[i].context;
+    }
+    uint64_t room = used < most ? (most - used) / batch[cohort].context : 0;
+    return room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+}
+
+/* Put up to `left` sequences of a cohort into the bins of a run. Returns how many are left. */
+static uint32_t fill_run(struct packing *packing, uint32_t run, uint32_t cohort, uint32_t room,
+                         uint32_t left)
+{
+    uint32_t whole = left / room, rest = left % room;
+    if (whole == 0) {
+        split_run(packing, run, 1);
+        run_of(packing, run)[cohort] = rest;
+        return 0;
+    }
+    split_run(packing, run, whole);
+    run_of(packing, run)[cohort] = room;
+    return left - packing->times[run] * room;
+}
+
+void packing_bins(struct packing *packing, const struct cohort *batch, uint64_t most)
+{
+    packing->runs = 0;
+    for (uint32_t i = packing->cohorts; i-- > 0;) {
+        uint32_t left = batch[i].sequences;
+        for (uint32_t r = 0; left > 0 && r < packing->runs; r++) {
+            uint32_t room = room_of(packing, batch, r, i, most);
+            left = room > 0 ? fill_run(packing, r, i, room, left) : left;
+        }
+        uint64_t fit = most / batch[i].context;
+        uint32_t each = fit < 1 ? 1 : fit < left ? (uint32_t)fit : left;
+        packing_add_run(packing, each > 0 ? left / each : 0, i, each);
+        packing_add_run(packing, 1, i, each > 0 ? left % each : 0);
+    }
+    count(packing);
+}
+
+const uint32_t *packing_of(const struct packing *packing, uint32_t index)
+{
+    uint32_t run = 0;
+    while (index >= packing->times[run]) {
+        index -= packing->times[run++];
+    }
+    return run_of(packing, run);
+}
+
+/* Splitting a context into stored and recomputed parts, and the cost of recomputing. */
+
+static const struct trust ideal = {.basis = BASIS_MEASURED};
+
+/* The mean over layers: the first ones may be dense while the others have experts. */
+static double mean_weight_bytes(const struct model *model)
+{
+    double bytes = 0;
+    for (uint32_t l = 0; l < model->layer_count; l++) {
+        bytes += (double)model_layer_weight_bytes(model, l);
+    }
+    return bytes / model->layer_count;
+}
+
+/* K and V of `tokens` tokens from their activations: one product with [W_K W_V], or for MLA with
+ * the projection to the latent of both. */
+static struct kernel project(const struct setup *setup, double tokens)
+{
+    const struct model *model = &setup->model;
+    double columns = model->kv_lora > 0 ? (double)model->kv_lora + model->rope_dim
+                                        : 2.0 * model_kv_heads(model) * model->head_dim;
+    double weights = (double)dtype_bytes(model->weights, (uint64_t)(columns * model->hidden));
+    double bytes = weights + tokens * ((double)model_activation_bytes(model) +
+                                       (double)model_kept_token_bytes(&setup->model));
+    return kernel_product(&setup->profile, 2 * tokens * columns * model->hidden, tokens, bytes,
+                          model->weights);
+}
+
+/* A layer's share of running tokens through the model. */
+static struct kernel run_again(const struct setup *setup, const struct remaking *remaking)
+{
+    const struct model *model = &setup->model;
+    double all = remaking->tokens;
+    double flops = remaking->flops / model->layer_count;
+    double bytes = mean_weight_bytes(model) + all * (double)model_kept_token_bytes(&setup->model);
+    return kernel_product(&setup->profile, flops, all, bytes, model->weights);
+}
+
+void representation_add(const struct setup *setup, const struct split *split, uint32_t sequences,
+                        struct remaking *remaking)
+{
+    remaking->activations += (double)(split->act_hbm + split->act_host) * sequences;
+    if (split->ids > 0) {
+        remaking->tokens += (double)split->ids * sequences;
+        remaking->flops += model_prefill_flops(&setup->model, split->ids) * sequences;
+    }
+}
+
+struct kernel representation_recompute(const struct setup *setup, const struct remaking *remaking)
+{
+    struct kernel kernel =
+        remaking->activations > 0 ? project(setup, remaking->activations) : kernel_none;
+    return remaking->tokens > 0 ? kernel_then(kernel, run_again(setup, remaking)) : kernel;
+}
+
+double split_host_bytes(const struct setup *setup, const struct split *split)
+{
+    return (double)split->kv * (double)model_kept_token_bytes(&setup->model) +
+           (double)split->act_host * (double)model_activation_bytes(&setup->model);
+}
+
+/* CAPTURE's balance: tokens of a sequence to keep on the host as activations, of the `left` tokens
+ * outside HBM. It solves the equation in plan.h for act_host. If loading an activation
+ * takes as long as loading the K and V it replaces, activations save nothing, and the result is 0.
+ * Trust is ignored here: the timing reads the same figures and reports theirs. */
+static double balanced(const struct setup *setup, uint32_t batch, double act_hbm, double left)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    struct trust ignored = ideal;
+    double rate = cost_transfer_rate(setup, &ignored) / 1e9;
+    double many = left + act_hbm;
+    double gen = project(setup, many * batch).ns / (many * batch);
+    double kv = (double)model_kept_token_bytes(&setup->model) / rate;
+    double act = m->balance_counts_act ? (double)model_activation_bytes(&setup->model) / rate : 0;
+    double weights = (1 - m->weights) * mean_weight_bytes(&setup->model) / rate / batch;
+    return act >= kv ? 0 : (weights + kv * left - gen * act_hbm) / (gen + kv - act);
+}
+
+static uint64_t whole_blocks(const struct setup *setup, double tokens, uint64_t most)
+{
+    double block = (double)setup->mechanisms.granularity;
+    return (uint64_t)fmin(fmax(0, floor(tokens / block + 1e-9)) * block, (double)most);
+}
+
+double representation_share(const struct setup *setup, uint32_t batch, double context,
+                            double act_hbm)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double left = context - act_hbm;
+    if (m->representation == REPRESENTATION_ACT) {
+        return 1;
+    }
+    return !m->balance ? m->representation_share
+           : left > 0  ? balanced(setup, batch, act_hbm, left) / left
+                       : 0;
+}
+
+struct split representation_split(const struct setup *setup, uint64_t context, uint64_t act_hbm,
+                                  double share)
+{
+    uint64_t left = context - act_hbm;
+    bool act = setup->mechanisms.representation == REPRESENTATION_ACT;
+    uint64_t again = act ? left : whole_blocks(setup, share * (double)left, left);
+    struct split split = {.act_hbm = act_hbm, .kv = left - again};
+    if (setup->mechanisms.representation == REPRESENTATION_TOKENS) {
+        split.ids = again;
+    } else {
+        split.act_host = again;
+    }
+    return split;
 }

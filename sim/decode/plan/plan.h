@@ -5,13 +5,81 @@
  */
 #pragma once
 
-#include "decode/plan/packing.h"
-#include "decode/plan/representation.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/error.h"
+#include "decode/cost/cost.h"
 #include "decode/replay/replay.h"
 #include "decode/setup.h"
-#include "machine/tier.h"
+#include "machine/places.h"
 
-#include <stdint.h>
+/* Packing: which sequences of a batch pass a layer together.
+ *
+ * Sequences of one context are alike. So a batch is a count for each context, and micro-batches
+ * come in runs with equal counts:
+ *
+ *     2000 x 5, 3000 x 5, bins of 8192    | 1 x 2000, 2 x 3000 | twice
+ *                                         | 2 x 2000, 1 x 3000 | once, with 1 x 2000 left
+ *
+ * A block has a fixed number of sequences, in the order of their contexts. A balanced micro-batch
+ * is a bin with a fixed number of tokens, filled by first fit decreasing: the longest sequence left
+ * goes to the first bin with room for it, and a sequence longer than a bin gets a bin to itself.
+ *
+ * CAPTURE's mini-batches must fit two buffers, of activations and of KV, and should take as long to
+ * recompute K and V from the first as to load the second. Here all sequences have the same ratio of
+ * both, so a limit on tokens keeps both limits, and every bin is equally well balanced.
+ */
+
+struct cohort; /* sequences of one context */
+
+struct packing {
+    uint32_t cohorts;
+    uint32_t runs;
+    uint32_t *times;     /* [runs] micro-batches of each run, in the order they pass; owned */
+    uint32_t *sequences; /* [runs * cohorts] of each cohort in one micro-batch, owned */
+    uint32_t count;      /* micro-batches of all runs */
+    uint32_t whole;      /* those of the whole batch: more than `count` if some are left out */
+};
+
+/* An empty packing of `cohorts` cohorts. Call packing_release() after a failure, too. */
+bool packing_init(struct packing *packing, uint32_t cohorts, struct error *why);
+void packing_release(struct packing *packing);
+
+/* Pack `batch` [cohorts] into blocks of `most` (> 0) sequences; the last one may be smaller. */
+void packing_blocks(struct packing *packing, const struct cohort *batch, uint32_t most);
+
+/* Pack `batch` [cohorts] into bins of `most` tokens. */
+void packing_bins(struct packing *packing, const struct cohort *batch, uint64_t most);
+
+/* [cohorts] the sequences of each cohort in micro-batch `index`. */
+const uint32_t *packing_of(const struct packing *packing, uint32_t index);
+
+/* Representation: the form in which K and V are stored until attention reads them.
+ *
+ * A token's K and V in a layer can be stored as they are, or recomputed: from the layer's input
+ * activations, which are half as large if every query head has its own KV head; or from the token
+ * itself, by running it through the whole model. Recomputing costs arithmetic and saves bytes on
+ * the link.
+ *
+ *   a sequence's context, in every layer that offloads:
+ *     | act_hbm | act_host |          kv          |   act, hybrid: HBM holds activations only
+ *     |      ids       |          kv              |   tokens
+ *
+ * CAPTURE's allocation: the GPU computes K and V while the link carries the next layer's weights
+ * and KV, so both should take equally long:
+ *
+ *   t_gen (act_hbm + act_host) = T_weights + t_kv kv + t_act act_host
+ *
+ * with t_gen, t_kv and t_act the times for one token in one layer. The paper leaves the last term
+ * out, and so does `balance_counts_act: no`. If the term counts and t_act is at least t_kv,
+ * act_host is 0: an activation would cost both the GPU and the link more.
+ */
+
+/* Tokens of a sequence. They add up to its context. */
+struct split {
+    uint64_t act_hbm, act_host, ids, kv;
+};
 
 /* Bytes of a batch in a tier: of one GPU, or of all GPUs in a tier that they share. */
 struct memory_held {
@@ -94,3 +162,31 @@ uint64_t plan_hash(const struct setup *setup, const struct plan *plan);
 
 /* XXH64 of the fields in which all plans of one replay_run_all() must be equal. */
 uint64_t plan_family(const struct replay_plan *replay);
+
+/* The share of the tokens outside HBM that is kept as activations, or recomputed from token ids.
+ * `context` is the mean of `batch` sequences, of which HBM holds `act_hbm` as activations. All
+ * sequences get the same share, whatever their context: the one that balances their sum. */
+double representation_share(const struct setup *setup, uint32_t batch, double context,
+                            double act_hbm);
+
+/* Split a context of which HBM holds `act_hbm` tokens as activations. The recomputed part is whole
+ * blocks of the system's granularity; the remainder is KV. */
+struct split representation_split(const struct setup *setup, uint64_t context, uint64_t act_hbm,
+                                  double share);
+
+/* Bytes of one sequence in one layer, in host memory and on each pass over the link. */
+double split_host_bytes(const struct setup *setup, const struct split *split);
+
+/* What a micro-batch recomputes in a layer; all 0 at first. */
+struct remaking {
+    double activations; /* tokens recomputed from their activations */
+    double tokens;      /* tokens that run through the model again */
+    double flops;       /* of these, in all layers */
+};
+
+/* Add `sequences` sequences with this split. */
+void representation_add(const struct setup *setup, const struct split *split, uint32_t sequences,
+                        struct remaking *remaking);
+
+/* Recomputing K and V of one layer. */
+struct kernel representation_recompute(const struct setup *setup, const struct remaking *remaking);

@@ -1,17 +1,17 @@
 /* A replay checks its plans against the trace once. Then the layers replay in parallel; each writes
  * the ledger rows of its own target layers. */
-#include "decode/replay/replay.h"
 
-#include "core/array.h"
-#include "decode/replay/meter.h"
-#include "core/parallel.h"
-#include "decode/replay/replay_layer.h"
-#include "trace/format/ahead.h"
-#include "trace/generate/mapping.h"
+#include "decode/replay/replay.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+
+#include "core/array.h"
+#include "core/parallel.h"
+#include "decode/replay/replay_layer.h"
+#include "trace/format/ahead.h"
+#include "trace/generate/mapping.h"
 
 static_assert((int)REPLAY_MOST_SETS <= (int)AHEAD_MOST, "a reader for each set");
 

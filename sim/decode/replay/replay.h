@@ -12,14 +12,15 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "core/error.h"
 #include "decode/replay/ledger.h"
 #include "policy/policy.h"
 #include "trace/format/trace.h"
 #include "trace/retrieval.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct cores;
 struct disk_cache;
@@ -65,7 +66,7 @@ struct replay_plan {
     uint32_t warmup;           /* steps replayed and not reported */
     uint32_t steps;            /* steps reported; at most the trace's less warmup */
     const uint32_t *rows; /* [warmup + steps + 1] with drafts: the recorded step of a step's first
-                             query (replay_union.h), and where the next one would begin; NULL: a
+                             query (replay_layer.h), and where the next one would begin; NULL: a
                              step reads one recorded step */
     uint32_t queries;     /* of a sequence in a step; 1 without drafts */
     bool rejected_before; /* rejected drafts want nothing; else what recorded steps go on to want */
@@ -127,7 +128,7 @@ static inline uint32_t replay_steps_read(const struct replay_plan *plan)
     return plan->rows == NULL ? steps : plan->rows[steps - 1] + plan->queries;
 }
 
-/* How much work a replay of this plan is, in units of a meter (decode/replay/meter.h); the same for
+/* How much work a replay of this plan is, in units of a meter; the same for
  * all plans that replay together, and once for all of them. */
 uint64_t replay_work(const struct trace_header *header, const struct replay_plan *plan);
 
@@ -174,3 +175,12 @@ bool replay_run_sets(const struct replay_set *sets, uint32_t count,
  * the mean everywhere; a spread that no beta distribution of that mean has is an error. */
 bool replay_assumed(double hit, double spread, uint64_t seed, const struct replay_plan *plan,
                     struct ledger *ledger, struct error *why);
+
+/* How much of the work of a question is done, counted by the threads that do it. */
+
+/* Both in units that take equally long; those of replays are units of a trace's context, for each
+ * step and head. */
+struct meter {
+    atomic_uint_fast64_t done;
+    atomic_uint_fast64_t spared; /* need not be done: it was kept from an earlier question */
+};

@@ -14,12 +14,10 @@
  * goes on with the first reported step. A block is the same share of the recorded context as of the
  * target's, but at least a unit of the trace.
  */
-#include "decode/replay/replay_instances.h"
+#include "decode/replay/replay_job.h"
 #include "decode/replay/replay_layer.h"
 
 #include "core/array.h"
-#include "decode/replay/replay_job.h"
-#include "decode/replay/replay_union.h"
 #include "trace/generate/mapping.h"
 
 #include <math.h>

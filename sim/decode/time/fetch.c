@@ -6,10 +6,9 @@
 #include <math.h>
 
 #include "decode/cost/cost.h"
-#include "decode/cost/retrieval.h"
+#include "decode/cost/attention.h"
 #include "decode/time/hybrid.h"
-#include "decode/time/manager.h"
-#include "decode/time/work.h"
+#include "decode/time/pipe.h"
 
 /* The first layer's query is known only when it runs. */
 static bool can_prefetch(const struct pipe *pipe, uint32_t layer)

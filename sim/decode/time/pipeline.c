@@ -1,17 +1,24 @@
 /* Building the schedule: the stage table, for each layer of each step. */
+
 #include "decode/time/pipeline.h"
 
-#include "core/array.h"
-#include "core/stop_flag.h"
-#include "decode/cost/retrieval.h"
-#include "decode/time/fetch.h"
-#include "decode/time/machine.h"
-#include "decode/time/steady.h"
-#include "decode/time/stream.h"
-#include "core/engine/timeline.h"
-
+#include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/array.h"
+#include "core/engine/engine.h"
+#include "core/engine/timeline.h"
+#include "core/stop_flag.h"
+#include "decode/cost/cost.h"
+#include "decode/cost/attention.h"
+#include "decode/time/fetch.h"
+#include "decode/time/pipe.h"
+#include "decode/time/steady.h"
+#include "decode/time/stages.h"
+#include "machine/places.h"
+#include "model/parallel.h"
 
 const char *const pipeline_part_names[PART_COUNT] = {
 #define PART(id, name, what) name,
@@ -333,4 +340,264 @@ bool pipeline_timeline(const struct setup *setup, const struct plan *plan,
     }
     pipe_release(&pipe);
     return good;
+}
+
+/* The resources, which tasks queue for, and the channels, which flows share. */
+
+static const char *const resource_names[PIPE_RESOURCE_COUNT] = {
+    [PIPE_LAUNCH] = "launch thread", [PIPE_MAIN] = "main stream", [PIPE_SIDE] = "side stream",
+    [PIPE_IN] = "copy to GPU",       [PIPE_OUT] = "copy to host", [PIPE_POOL] = "CPU pool",
+    [PIPE_STORES] = "CPU stores",    [PIPE_READ] = "disk reads",  [PIPE_WRITE] = "disk writes",
+};
+
+/* A bound of the model, not a figure of a machine: beside a zero-copy kernel of any size, other
+ * kernels get a tenth of the SMs, and so end. */
+#define MOST_WITHHELD 0.9
+
+/* The share of the SMs that the loads of a zero-copy kernel occupy. If the kernel also copies hits,
+ * those of its CTAs that fit at once are loads in the same proportion as all of them. */
+static double zero_copy_share(const struct pipe *pipe)
+{
+    const struct setup *setup = pipe->setup;
+    const struct mechanisms *m = &setup->mechanisms;
+    struct trust trust = work_trust;
+    double ctas = fetch_mean_missed_ctas(pipe);
+    double threads =
+        ctas * pipe->plan->kv_heads * pipe->plan->batch * (double)m->transfer_cta_threads;
+    double most = fmin(MOST_WITHHELD, ctas / (double)m->transfer_ctas);
+    double sms = profile_value(&setup->profile, CURVE_GPU_SMS, 0, &trust);
+    double sm_threads = profile_value(&setup->profile, CURVE_GPU_SM_THREADS, 0, &trust);
+    return fmin(most, threads / (sms * sm_threads));
+}
+
+enum { GPU, HOST, DISK }; /* the places of a server */
+
+/* The GPU's place, and the host's if something crosses: the curves of its link may be unknown. GPUs
+ * below one uplink share that and DRAM, and all do the same at the same time; all GPUs of the server
+ * share its drives. */
+static struct places find_places(struct pipe *pipe, bool crosses)
+{
+    struct trust *trust = &pipe->channel_trust;
+    struct places places = {.count = 0};
+    if (crosses) {
+        struct place_servers server = {.profile = &pipe->setup->profile, .bandwidths = true};
+        server.count = server.gpus = 1;
+        server.sharers = cost_uplink_sharers(pipe->setup, trust);
+        places_add_servers(&places, &server, trust);
+        if (mechanisms_use_disk(pipe->mechanisms)) {
+            const struct place_link link =
+                place_link_of(&pipe->setup->profile, WAY_DISK_IN, DISK_PIECE,
+                              model_gpus(&pipe->setup->model), trust);
+            places_join(&places, places_add(&places, TIER_DISK, 0), HOST, &link);
+        }
+    } else {
+        places_add(&places, TIER_GPU, pipe_figure(pipe, CURVE_GPU_HBM_BANDWIDTH, 0, trust));
+    }
+    return places;
+}
+
+/* What moves between the GPU and its host, the places of a server. `sm` is what kernels use. */
+static void route_copies(const struct pipe *pipe, const struct places *places, struct engine_use sm,
+                         struct engine_route *routes)
+{
+    uint32_t dram = (uint32_t)places->all[HOST].channel;
+    routes[ROUTE_COPY_IN] = routes[ROUTE_ZERO_COPY] = places_route(places, HOST, GPU, true);
+    routes[ROUTE_ZERO_COPY].uses[routes[ROUTE_ZERO_COPY].count++] =
+        (struct engine_use){sm.channel, zero_copy_share(pipe), ENGINE_WITHHELD};
+    routes[ROUTE_IN_PLACE] = places_route(places, HOST, GPU, false);
+    routes[ROUTE_IN_PLACE].uses[routes[ROUTE_IN_PLACE].count++] =
+        (struct engine_use){dram, 1, ENGINE_PER_UNIT};
+    routes[ROUTE_COPY_OUT] = places_route(places, GPU, HOST, true);
+    routes[ROUTE_GATHER] = (struct engine_route){{{dram, 2, ENGINE_PER_UNIT}}, 1};
+    if (mechanisms_use_disk(pipe->mechanisms)) {
+        routes[ROUTE_DISK_READ] = places_route(places, DISK, HOST, true);
+        routes[ROUTE_DISK_WRITE] = places_route(places, HOST, DISK, true);
+    }
+    routes[ROUTE_CPU_READ] = (struct engine_route){{{dram, 1, ENGINE_PER_UNIT}}, 1};
+}
+
+static bool add_routes(struct pipe *pipe, struct error *why)
+{
+    bool crosses = pipe->ledger != NULL || pipe->mechanisms->weights < 1;
+    struct places places = find_places(pipe, crosses);
+    struct engine_route routes[ROUTE_COUNT] = {0};
+    const struct engine_use hbm = {(uint32_t)places.all[0].channel, 1, ENGINE_PER_UNIT};
+    const struct engine_use sm = {places_add_channel(&places, "SM", 1e9), 1, ENGINE_AT_CAP};
+    routes[ROUTE_KERNEL] = (struct engine_route){{hbm, sm}, 2};
+    if (crosses) {
+        route_copies(pipe, &places, sm, routes);
+    }
+    bool ok = true;
+    for (int i = 0; ok && i < places.channel_count; i++) {
+        ok = engine_channel_add(pipe->engine, places.channels[i].name,
+                                places.channels[i].rate / 1e9, why) != ENGINE_NONE;
+    }
+    for (int i = 0; ok && i < ROUTE_COUNT; i++) {
+        pipe->route[i] = engine_route_add(pipe->engine, &routes[i], why);
+        ok = pipe->route[i] != ENGINE_NONE;
+    }
+    return ok;
+}
+
+bool machine_add(struct pipe *pipe, struct error *why)
+{
+    pipe->engine = engine_create(why);
+    if (pipe->engine == NULL || !add_routes(pipe, why)) {
+        return false;
+    }
+    pipe->resource[PIPE_NO_QUEUE] = ENGINE_NONE;
+    for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
+        pipe->resource[i] = engine_resource_add(pipe->engine, resource_names[i], 1, why);
+        if (pipe->resource[i] == ENGINE_NONE) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static_assert(LAYER_RESOURCES == PIPE_NO_QUEUE + 1, "each resource has a place, and none has one");
+
+/* The span of the layer, and what the walk over its critical path leaves. */
+struct layer_walk {
+    const struct pipe *pipe;
+    int64_t from_ns, to_ns;
+    int64_t *path_ns; /* [tasks] */
+    int64_t *basis_ns;
+};
+
+static void layer_add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, void *context)
+{
+    struct layer_walk *walk = context;
+    walk->path_ns[task] += end_ns - begin_ns;
+    timing_add_bases(walk->pipe, engine_task_record(walk->pipe->engine, task), begin_ns, end_ns,
+                     walk->basis_ns);
+}
+
+/* The part of a task in the layer, as a bar. False: it has none. */
+static bool bar_of(const struct layer_walk *walk, engine_task_id task, struct layer_bar *bar)
+{
+    const struct pipe *pipe = walk->pipe;
+    const struct engine_record *record = engine_task_record(pipe->engine, task);
+    const struct pipe_mark *mark = &pipe->marks[record->tag];
+    int64_t begin = record->start_ns > walk->from_ns ? record->start_ns : walk->from_ns;
+    int64_t end = record->end_ns < walk->to_ns ? record->end_ns : walk->to_ns;
+    if (begin >= end) {
+        return false;
+    }
+    *bar = (struct layer_bar){
+        .task = task,
+        .stage = mark->stage,
+        .resource = record->resource == ENGINE_NONE
+                        ? NULL
+                        : engine_resource_name(pipe->engine, record->resource),
+        .resource_id = timing_place(pipe, record->resource),
+        .layer = mark->layer,
+        .micro_batch = mark->micro_batch,
+        .part = mark->part,
+        .begin_ns = begin - walk->from_ns,
+        .end_ns = end - walk->from_ns,
+        .path_ns = walk->path_ns[task],
+    };
+    timing_add_bases(pipe, record, begin, end, bar->basis_ns);
+    return true;
+}
+
+/* Both are of one stage, and `next` begins when `bar` ends. */
+static bool layer_goes_on(const struct layer_bar *bar, const struct layer_bar *next)
+{
+    return bar->resource != NULL && bar->resource_id == next->resource_id &&
+           bar->stage == next->stage && bar->layer == next->layer &&
+           bar->micro_batch == next->micro_batch && bar->part == next->part &&
+           bar->end_ns == next->begin_ns;
+}
+
+static void layer_extend(struct layer_bar *bar, const struct layer_bar *next)
+{
+    bar->end_ns = next->end_ns;
+    bar->path_ns += next->path_ns;
+    for (int basis = 0; basis < BASIS_COUNT; basis++) {
+        bar->basis_ns[basis] += next->basis_ns[basis];
+    }
+}
+
+static int by_resource(const void *left, const void *right)
+{
+    const struct layer_bar *a = left, *b = right;
+    if (a->resource_id != b->resource_id) {
+        return a->resource_id < b->resource_id ? -1 : 1;
+    }
+    if (a->begin_ns != b->begin_ns) {
+        return a->begin_ns < b->begin_ns ? -1 : 1;
+    }
+    return (a->task > b->task) - (a->task < b->task);
+}
+
+static int by_begin(const void *left, const void *right)
+{
+    const struct layer_bar *a = left, *b = right;
+    return a->begin_ns != b->begin_ns ? (a->begin_ns < b->begin_ns ? -1 : 1) : by_resource(a, b);
+}
+
+static void join_bars(struct layer_schedule *schedule)
+{
+    uint32_t kept = 0;
+    qsort(schedule->bars, schedule->count, sizeof *schedule->bars, by_resource);
+    for (uint32_t i = 0; i < schedule->count; i++) {
+        if (kept > 0 && layer_goes_on(&schedule->bars[kept - 1], &schedule->bars[i])) {
+            layer_extend(&schedule->bars[kept - 1], &schedule->bars[i]);
+        } else {
+            schedule->bars[kept++] = schedule->bars[i];
+        }
+    }
+    schedule->count = kept;
+    qsort(schedule->bars, schedule->count, sizeof *schedule->bars, by_begin);
+}
+
+/* One layer of a finished schedule; step 0 of `pipe` is the one that is not reported. */
+static bool layer_read(const struct pipe *pipe, uint32_t step, uint32_t layer,
+                       struct layer_schedule *out, struct error *why)
+{
+    uint32_t tasks = engine_task_count(pipe->engine);
+    engine_task_id last = pipe->layer_end[(size_t)step * pipe->plan->layers + layer];
+    struct layer_walk walk = {
+        .pipe = pipe,
+        .from_ns = timing_layer_begin(pipe, step, layer),
+        .to_ns = engine_task_record(pipe->engine, last)->end_ns,
+        .path_ns = array_zeroed(tasks, sizeof *walk.path_ns, why),
+        .basis_ns = out->basis_ns,
+    };
+    out->bars = array_zeroed(tasks, sizeof *out->bars, why);
+    bool good = walk.path_ns != NULL && out->bars != NULL;
+    if (good) {
+        out->layers = pipe->plan->layers;
+        out->ns = walk.to_ns - walk.from_ns;
+        critical_path_walk(pipe->engine, last, walk.from_ns, layer_add_piece, &walk);
+        for (engine_task_id task = 0; task < tasks; task++) {
+            out->count += bar_of(&walk, task, &out->bars[out->count]);
+        }
+        join_bars(out);
+    }
+    free(walk.path_ns);
+    return good;
+}
+
+bool pipeline_layer(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                    uint32_t step, uint32_t layer, struct layer_schedule *out, struct error *why)
+{
+    struct pipe pipe;
+    struct plan shown;
+    memset(out, 0, sizeof *out);
+    bool good = pipe_build_shown(&pipe, setup, plan, ledger, step, &shown, why) &&
+                layer_read(&pipe, step + 1, layer, out, why);
+    pipe_release(&pipe);
+    if (!good) {
+        layer_schedule_release(out);
+    }
+    return good;
+}
+
+void layer_schedule_release(struct layer_schedule *schedule)
+{
+    free(schedule->bars);
+    *schedule = (struct layer_schedule){.bars = NULL};
 }

@@ -4,13 +4,12 @@
 #include "core/array.h"
 #include "core/stop_flag.h"
 #include "decode/cost/attention.h"
-#include "decode/cost/retrieval.h"
 #include "decode/plan/memory.h"
 #include "decode/time/fetch.h"
 #include "decode/time/steady.h"
-#include "decode/time/machine.h"
-#include "decode/time/stream.h"
-#include "decode/time/work.h"
+#include "decode/time/pipeline.h"
+#include "decode/time/stages.h"
+#include "decode/time/pipe.h"
 
 #include <math.h>
 #include <stdlib.h>

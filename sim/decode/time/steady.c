@@ -9,7 +9,7 @@
 
 #include "core/array.h"
 #include "decode/time/timing.h"
-#include "decode/time/work.h"
+#include "decode/time/pipe.h"
 #include "core/engine/engine.h"
 
 struct steady {

@@ -1,6 +1,6 @@
 /* Steady state: a schedule with many equal micro-batches is timed without most of them.
  *
- * Micro-batches come in runs of equal ones (packing.h). A few micro-batches into a run the schedule
+ * Micro-batches come in runs of equal ones (plan.h). A few micro-batches into a run the schedule
  * repeats itself, so that each further period adds the same to every figure: to the time of each
  * step, to each part and stall, to the bytes. A run of N micro-batches is then known from short
  * ones:

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "core/array.h"
-#include "decode/time/work.h"
-#include "core/engine/critical_path.h"
+#include "decode/time/pipe.h"
+#include "core/engine/engine.h"
 
 static int64_t end_of(const struct pipe *pipe, engine_task_id task)
 {

@@ -3,12 +3,12 @@
 
 #include "core/name.h"
 #include "decode/cost/kernels.h"
-#include "decode/plan/retrieval_error.h"
+#include "decode/plan/mass.h"
 #include "decode/system.h"
 #include "decode/time/pipeline.h"
 #include "model/exchange.h"
 #include "model/parallel.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 #include "policy/qsac.h"
 #include "predict/decode/outcome.h"
 

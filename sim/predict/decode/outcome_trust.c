@@ -2,7 +2,7 @@
 #include "predict/decode/outcome.h"
 
 #include "decode/setup.h"
-#include "trace/source.h"
+#include "trace/demand.h"
 
 #include <stdio.h>
 

@@ -36,7 +36,7 @@ void replays_seal(struct replays *replays);
 /* The number of groups. Each group is one reading of its trace. */
 uint32_t replays_groups(const struct replays *replays);
 
-/* The work of all groups that are not sealed, in units of a meter (decode/replay/meter.h). */
+/* The work of all groups that are not sealed, in units of a meter (decode/replay/replay.h). */
 uint64_t replays_work(const struct replays *replays);
 
 /* The ledger, made now if it does not exist yet; NULL on failure. The caller gives `*entry` back

@@ -4,7 +4,7 @@
 #include "core/array.h"
 #include "decode/plan/mass.h"
 #include "decode/time/prefill.h"
-#include "machine/spread.h"
+#include "machine/profile.h"
 #include "predict/decode/outcome.h"
 #include "predict/decode/outcome_notes.h"
 #include "predict/decode/replays.h"

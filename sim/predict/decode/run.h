@@ -11,7 +11,6 @@
 
 #include "core/error.h"
 #include "decode/plan/plan.h"
-#include "decode/time/layer.h"
 #include "decode/time/pipeline.h"
 #include "predict/result/result.h"
 #include "predict/decode/context.h"

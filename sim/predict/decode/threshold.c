@@ -2,7 +2,7 @@
 
 #include "core/array.h"
 #include "decode/replay/replay_kept.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 #include "policy/qsac.h"
 #include "predict/decode/shared.h"
 

@@ -1,7 +1,7 @@
 #include "predict/scenario/resolve_canonical.h"
 
 #include "core/named.h"
-#include "decode/mechanism_value.h"
+#include "decode/mechanisms.h"
 #include "decode/draft/draft_keys.h"
 #include "policy/plugin.h"
 #include "predict/scenario/contexts.h"

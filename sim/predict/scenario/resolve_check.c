@@ -1,7 +1,7 @@
 #include "predict/scenario/resolve_check.h"
 
 #include "decode/plan/mass.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 
 #include <math.h>
 

@@ -14,7 +14,7 @@
 #include "core/text.h"
 #include "predict/scenario/ensemble.h"
 #include "trace/generate/generate.h"
-#include "trace/source.h"
+#include "trace/demand.h"
 
 #include <math.h>
 #include <stdio.h>

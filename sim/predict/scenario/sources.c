@@ -4,7 +4,7 @@
 #include "core/array.h"
 #include "core/text.h"
 #include "server/requests/synthetic.h"
-#include "trace/format/room.h"
+#include "trace/format/ahead.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

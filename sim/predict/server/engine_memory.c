@@ -6,7 +6,7 @@
  */
 #include "predict/server/engine_memory.h"
 
-#include "machine/takeover.h"
+#include "machine/compose.h"
 #include "model/parallel.h"
 #include "model/whole.h"
 

@@ -3,7 +3,7 @@
 
 #include "core/array.h"
 #include "core/parallel.h"
-#include "machine/spread.h"
+#include "machine/profile.h"
 #include "predict/server/serving.h"
 
 #include <stdlib.h>

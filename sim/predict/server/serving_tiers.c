@@ -1,7 +1,7 @@
 #include "predict/server/serving_tiers.h"
 
 #include "model/parallel.h"
-#include "machine/tier.h"
+#include "machine/places.h"
 #include "predict/server/serving_memory.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "core/array.h"
 #include "decode/replay/replay.h"
-#include "machine/spread.h"
+#include "machine/profile.h"
 #include "predict/decode/outcome.h"
 #include "predict/decode/run.h"
 #include "predict/scenario/identity.h"

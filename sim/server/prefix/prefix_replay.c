@@ -3,7 +3,7 @@
 
 #include "core/array.h"
 #include "core/engine/calendar.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 #include "policy/stack.h"
 
 #include <assert.h>

@@ -24,7 +24,7 @@
 
 #include "core/error.h"
 #include "core/stop_flag.h"
-#include "trace/csv/csv_reader.h"
+#include "trace/csv/csv.h"
 #include "trace/ids.h"
 
 #include <stddef.h>

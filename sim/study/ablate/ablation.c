@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 #include "core/array.h"
-#include "decode/mechanism_value.h"
+#include "decode/mechanisms.h"
 #include "predict/result/tie.h"
 #include "predict/scenario/identity.h"
 

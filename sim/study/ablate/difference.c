@@ -1,8 +1,8 @@
 #include "study/ablate/difference.h"
 
 #include "core/text.h"
-#include "decode/mechanism_rules.h"
-#include "decode/mechanism_value.h"
+#include "decode/system.h"
+#include "decode/mechanisms.h"
 
 #include <stdio.h>
 #include <stdlib.h>

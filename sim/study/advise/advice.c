@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/node.h"
-#include "decode/draft/draft_lengths.h"
+#include "decode/draft/drafts.h"
 #include "model/model.h"
 #include "model/parallel.h"
 #include "predict/result/tie.h"

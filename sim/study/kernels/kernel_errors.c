@@ -2,7 +2,7 @@
 
 #include "core/array.h"
 #include "core/name.h"
-#include "trace/csv/csv_reader.h"
+#include "trace/csv/csv.h"
 
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>

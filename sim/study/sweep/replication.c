@@ -12,7 +12,7 @@
 
 #include "core/array.h"
 #include "core/parallel.h"
-#include "machine/spread.h"
+#include "machine/profile.h"
 #include "predict/answer.h"
 #include "predict/scenario/resolve_trace.h"
 

@@ -1,7 +1,7 @@
 /* Replications: the spread of a result, given the uncertainty of the machine's figures.
  *
  * A replication is one draw. For every figure of the machine that has a range, a quantile is drawn;
- * the figure then takes the value of its own distribution (machine/spread.h) at that quantile, and
+ * the figure then takes the value of its own distribution (machine/profile.h) at that quantile, and
  * the run is timed on that machine. Generated data (traces, arrivals, lots) uses the seed plus the
  * number of the replication; a recorded trace stays as it is, but of several families of recordings
  * (predict/scenario/ensemble.h) each draw takes one. The plan stays too: a system plans by

@@ -33,7 +33,7 @@
 
 #include "core/array.h"
 #include "core/parallel.h"
-#include "decode/replay/meter.h"
+#include "decode/replay/replay.h"
 #include "predict/answer.h"
 #include "predict/decode/outcome.h"
 #include "predict/decode/replays.h"

@@ -1,7 +1,7 @@
 /* The usual ranges of axes, used if none is given. */
 #include "study/whatif/axis_build.h"
 
-#include "decode/mechanism_rules.h"
+#include "decode/system.h"
 #include "decode/plan/memory.h"
 #include "server/requests/requests.h"
 #include "predict/server/serving_memory.h"

@@ -2,10 +2,65 @@
  * traces/convert/text.py reads it. */
 #pragma once
 
-#include "trace/format/trace.h"
-
+#include <csv.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+
+#include "core/error.h"
+#include "trace/format/trace.h"
 
 /* Write all of `trace` to `out`, which the caller opened and closes. Memory holds one tile of all
  * layers. */
 bool trace_export_csv(const struct trace *trace, FILE *out, struct error *why);
+
+/* A text a line at a time, split by libcsv if it is CSV, with line numbers for messages.
+ * Lines are bounded, so memory does not grow with the file, and a record never spans lines. A byte
+ * order mark at the beginning is skipped. */
+
+enum { CSV_LINE_MOST = 1 << 24, CSV_FIELDS_MOST = 64 };
+
+struct csv_reader {
+    const char *path; /* the caller's */
+    FILE *file;
+    int line;              /* of `text`, 1-based */
+    char *text;            /* the line as it stands in the file, without its newline; owned */
+    size_t size, capacity; /* bytes of `text` without its final 0, and room */
+    char *fields[CSV_FIELDS_MOST]; /* of the last split line, in `unquoted` */
+    size_t count;
+    char *unquoted; /* owned */
+    size_t unquoted_size, unquoted_capacity;
+    struct csv_parser parser;
+};
+
+/* The caller owns the reader; `path` must stay valid. A failed open leaves nothing
+ * to close. */
+bool csv_reader_open(struct csv_reader *reader, const char *path, struct error *why);
+void csv_reader_close(struct csv_reader *reader);
+
+/* Read the next line into `text`; `*more` tells whether there was one. */
+bool csv_reader_next(struct csv_reader *reader, bool *more, struct error *why);
+
+/* Split `text` into `fields`: exactly `count` of them, or any number up to CSV_FIELDS_MOST. After a
+ * line that cannot be split, the next line can still be read. */
+bool csv_reader_split(struct csv_reader *reader, size_t count, struct error *why);
+bool csv_reader_split_any(struct csv_reader *reader, size_t *count, struct error *why);
+
+/* Collects all faults of a file, not only the first: the first few are kept, the rest are counted,
+ * and memory does not grow with their number. */
+
+enum { COMPLAINTS_SHOWN = 10 };
+
+struct complaints {
+    struct error shown[COMPLAINTS_SHOWN]; /* the first ones */
+    uint64_t count;                       /* all of them */
+};
+
+/* Add a fault. */
+void complaints_add(struct complaints *complaints, const struct error *fault);
+
+/* Turn them into the one error that ends a command. A single fault is that error; several become
+ * their number, and complaints_shown() of them are then worth printing. Returns false. */
+bool complaints_fail(const struct complaints *complaints, const char *path, struct error *why);
+uint32_t complaints_shown(const struct complaints *complaints);

@@ -9,7 +9,7 @@
 #include "trace/fit/fit_sample.h"
 #include "trace/fit/fit_solve.h"
 #include "trace/generate/generate.h"
-#include "trace/source.h"
+#include "trace/demand.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -173,7 +173,7 @@ void fit_solve_score(const struct fit_levels *levels, const double *overlap, uin
 
 /* ---- shares ---- */
 
-/* Correlation of part k after `lag` steps (latent.h). */
+/* Correlation of part k after `lag` steps (generate.h). */
 static double lasting(uint32_t k, uint32_t lag)
 {
     if (profile_lasts[k] == 0) {

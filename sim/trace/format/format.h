@@ -4,6 +4,12 @@
  * Internal to this folder. */
 #pragma once
 
+#include <endian.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "trace/format/ahead.h"
 #include "trace/format/trace.h"
 
 #define XXH_STATIC_LINKING_ONLY /* a hash state on the stack */
@@ -94,3 +100,115 @@ void payload_bounds(const struct trace_header *header, uint32_t steps, uint64_t 
 /* Add to `why` which frame it is about. A byte offset of 0 is left out. Returns false. */
 bool frame_blame(const struct trace_frame *frame, const char *file, int line, uint64_t offset,
                  struct error *why);
+
+/* The calls by which trace_read() and its variants use a generated trace. Internal to this
+ * folder. */
+
+struct trace_generator;
+
+enum { GENERATOR_MOST_FRAMES = 16 }; /* made together */
+
+/* A frame to make, whose sequence, tile, layer and steps are set, and the header of its trace. */
+struct generator_frame {
+    const struct trace_header *header;
+    struct trace_frame *frame;
+};
+
+/* Make `count` frames (at most GENERATOR_MOST_FRAMES) of one place, or only their queries. Their
+ * traces are of one stream (generator_stream()). Fails if `stop` is raised before they are done
+ * (NULL: never). */
+bool generator_read(const struct trace_generator *generator, const struct generator_frame *frames,
+                    uint32_t count, bool with_rows, const struct stop_flag *stop,
+                    struct error *why);
+
+/* A hash of everything that decides the rows. */
+uint64_t generator_hash(const struct trace_generator *generator);
+
+/* The same without the number of units that a row keeps. Traces of one stream rank units alike. */
+uint64_t generator_stream(const struct trace_generator *generator);
+
+void generator_destroy(struct trace_generator *generator); /* NULL is fine */
+
+/* An open trace, shared by the files that open it and that read its frames. A generated trace has
+ * no file (generate.h). Internal to this folder. */
+
+enum { INDEX_ENTRY = 8 };
+
+/* Constant once it is open, except `stop`, `memo`, `holders` and the choice of layers. */
+struct trace {
+    char *path;
+    struct trace_generator *generator; /* NULL: a file; the fields below describe it */
+    int fd;
+    uint64_t size;
+    struct trace_header header; /* of the file */
+    struct trace_header shown;  /* the same with the chosen layers alone; shares its source */
+    uint32_t *chosen;           /* [shown.layers] layers of the file, ascending; NULL: all */
+    uint32_t *numbers;          /* [header.layers] layers of the model; NULL: those of the file */
+    uint8_t *header_text;       /* the header as it stands in the file */
+    uint32_t header_bytes;
+    uint64_t frames;
+    uint64_t index, index_hash;   /* offset, checksum */
+    const struct stop_flag *stop; /* NULL: reading is never stopped */
+    struct memo *memo;            /* frames that were made; NULL: none is kept */
+    atomic_uint holders;          /* trace_hold() and the opening */
+};
+
+/* Read exactly `size` bytes at `offset` of a file. */
+bool trace_read_at(const struct trace *trace, void *into, size_t size, uint64_t offset,
+                   struct error *why);
+
+/* Call `each` for all entries of the index, in order and in chunks: `count` entries from number
+ * `first` on. */
+typedef bool (*index_visit)(const struct trace *trace, const uint8_t *entries, uint64_t first,
+                            size_t count, void *context, struct error *why);
+bool trace_walk_index(const struct trace *trace, index_visit each, void *context,
+                      struct error *why);
+
+/* Set up the choice of layers, once the header is read: all layers are shown. */
+bool trace_layers_init(struct trace *trace, struct error *why);
+
+/* Little-endian numbers in memory, at any address. */
+
+static inline uint32_t load_u32(const uint8_t *at)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof value);
+    return le32toh(value);
+}
+
+static inline uint64_t load_u64(const uint8_t *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof value);
+    return le64toh(value);
+}
+
+static inline float load_f32(const uint8_t *at)
+{
+    uint32_t bits = load_u32(at);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* The stores return the address after the written bytes, so that calls can be chained. */
+static inline uint8_t *store_u32(uint8_t *at, uint32_t value)
+{
+    value = htole32(value);
+    memcpy(at, &value, sizeof value);
+    return at + sizeof value;
+}
+
+static inline uint8_t *store_u64(uint8_t *at, uint64_t value)
+{
+    value = htole64(value);
+    memcpy(at, &value, sizeof value);
+    return at + sizeof value;
+}
+
+static inline uint8_t *store_f32(uint8_t *at, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return store_u32(at, bits);
+}

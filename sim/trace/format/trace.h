@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct stop_flag;
-struct trace_room; /* trace/format/room.h */
+struct trace_room; /* trace/format/ahead.h */
 
 enum trace_unit_kind { TRACE_POSITIONS = 0, TRACE_CLUSTERS = 1 };
 

@@ -2,7 +2,7 @@
  *
  * A generated trace is opened like a file and read with the functions of trace/format/trace.h:
  * trace_read() makes the requested frame. Generation keeps no state: every draw is a hash of (seed,
- * sequence, layer, head, what, when), for processes in time too (latent.h), so each frame is a pure
+ * sequence, layer, head, what, when), for processes in time too, so each frame is a pure
  * function of its place. Rows are therefore the same in any order, for any number of threads, in
  * memory or from the file that trace_copy() writes. Memory grows with the units of one head and the
  * rows of one frame, never with steps.
@@ -33,3 +33,48 @@ struct trace *trace_open_generated(const struct trace_profile *profile, const ch
 /* Write all frames of `trace` to a new file, making layers on `threads` threads (0: one per
  * processor); the bytes are the same for any number. */
 bool trace_copy(const struct trace *trace, const char *path, uint32_t threads, struct error *why);
+
+/* The moving part of a head: the latent directions of its queries, over the steps of a tile.
+ *
+ * Direction i at a step is a sum of parts. Part k keeps a value (a sign) for profile_lasts[k] steps
+ * and then draws another; directions are renewed one after the other. The correlation of a part
+ * falls linearly, 1 - lag / lasts, to 0 when it is renewed. The part that lasts one step is normal,
+ * with an amplitude that differs from step to step. Nothing is carried from step to step: every
+ * step costs the same. Heads of a layer may have some of their directions in common. Internal to
+ * this folder.
+ */
+
+enum { LATENT_MOST_STEPS = 16, LATENT_PARTS = PROFILE_PARTS - 1 }; /* without the part that stays */
+
+/* Values of the parts, before amplitudes. */
+struct latent_parts {
+    double value[LATENT_MOST_STEPS][LATENT_PARTS][PROFILE_LATENTS];
+};
+
+/* Where directions come from. `head` differs from head to head, `layer` from layer to layer. A
+ * direction that all query heads of the group share is the layer's with probability `alike`. */
+struct latent_keys {
+    uint64_t head, layer;
+    double alike;
+};
+
+struct latent {
+    struct latent_keys keys;
+    uint32_t first_step, steps;
+    double score[PROFILE_PARTS]; /* amplitudes; for `score` without the part that never moves */
+    double query[PROFILE_PARTS];
+    double weight[PROFILE_LATENTS]; /* of the directions; squares add up to 1 */
+    double shared, own;             /* amplitudes in a query */
+    double novelty[LATENT_MOST_STEPS];
+    struct latent_parts parts; /* shared by all query heads of the group */
+};
+
+void latent_init(struct latent *latent, const struct trace_profile_head *head,
+                 const struct latent_keys *keys, uint32_t first_step, uint32_t steps);
+
+/* The weighted directions at step `s` of the tile; the mean sum of their squares is 1. */
+void latent_directions(const struct latent *latent, uint32_t s, double out[PROFILE_LATENTS]);
+
+/* The queries of query head `number` of the group: at each step a scale and `head_dim` values. */
+void latent_queries(const struct latent *latent, uint32_t number, uint32_t head_dim, float *scale,
+                    int8_t *query);

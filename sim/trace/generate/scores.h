@@ -6,7 +6,57 @@
  */
 #pragma once
 
-#include "trace/generate/candidates.h"
+#include <stddef.h>
+
+#include "trace/generate/generate.h"
+
+/* The demand of a generated head: every unit gets a score at every step, and the best are kept.
+ *
+ * Scores are 16-bit integers in sixteenths of a mass code (a code is a tenth of an octave). The
+ * properties of a unit (its own part, its latent directions, whether it is an anchor) are a hash of
+ * the head's key and the unit's number, or those of its layer or neighbourhood (profile.h,
+ * `locality`), so nothing is kept between tiles. The distance of a unit is
+ * taken at the first step of the tile. A block of units is drawn once per tile and scored at all
+ * steps of the tile while it is in the nearest cache. Then the units are counted by code at each
+ * step, and the best are found for each number that is asked for, ties by position, in the order of
+ * a reader of the trace. So rows of several lengths cost little more than those of one. Internal to
+ * this folder.
+ */
+
+/* Rows are written in whole vectors. */
+enum { CANDIDATES_MOST_STEPS = LATENT_MOST_STEPS, CANDIDATES_SLACK = 16 };
+
+/* The question: at `steps` steps from `first_step` on, the best of the units
+ * [first_unit, end_unit), which share `mass` among them. */
+struct candidates {
+    const struct trace_profile_head *head;
+    const struct latent *latent; /* of these steps */
+    const struct profile_locality *locality;
+    uint32_t first_octave;
+    uint64_t key, layer_key; /* of the head, and of its layer */
+    uint32_t context, first_unit, end_unit;
+    uint32_t first_step, steps; /* at most CANDIDATES_MOST_STEPS */
+    double mass;
+};
+
+/* An answer: the best `keep` units (at most all) of step s, ascending, at units + s * stride and
+ * codes + s * stride, which have room for keep + CANDIDATES_SLACK items each, and the mass of all
+ * other units at tail[s]. */
+struct candidates_rows {
+    uint32_t keep;
+    size_t stride;
+    uint32_t *units;
+    uint8_t *codes;
+    float *tail;
+};
+
+/* Bytes of scratch memory for `units` units. */
+size_t candidates_scratch(uint32_t units);
+
+/* Write `count` answers; each is the same whatever the others are. `scratch` is aligned as malloc()
+ * aligns. */
+void candidates_select(const struct candidates *asked, void *scratch,
+                       const struct candidates_rows *rows, uint32_t count);
 
 enum {
     SCORES_BLOCK = 256,    /* units scored together, while they are in the nearest cache */

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "cli/curve/curve_report.h"
-#include "policy/kinds.h"
+#include "policy/policy.h"
 
 #include <stdlib.h>
 

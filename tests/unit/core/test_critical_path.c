@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/engine/critical_path.h"
+#include "core/engine/engine.h"
 #include "unit/fixture/random_graph.h"
 
 #include <stdio.h>

@@ -39,7 +39,7 @@ static void every_usual_spelling_means_one_file(void **state)
         {&named_machine, "NVIDIA A100-SXM4-80GB", "a100-sxm-80gb"},
         {&named_link, "PCIe5", "pcie5-x16"},
         {&named_gpu, "L40S", "l40s"},
-        {&named_gpu, "H100", NULL}, /* a machine's, whose part is meant: machine/locate.h */
+        {&named_gpu, "H100", NULL}, /* a machine's, whose part is meant: machine/compose.h */
         {&named_model, "Llama-3-8B", "llama-3-8b"},
         {&named_model, "meta-llama/llama-3.1-8b", "llama-3.1-8b"},
         {&named_model, "Qwen2.5-7B-Instruct", "qwen2.5-7b"},

@@ -9,7 +9,7 @@
 
 #include "core/array.h"
 #include "decode/draft/draft_keys.h"
-#include "decode/draft/draft_lengths.h"
+#include "decode/draft/drafts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -32,7 +32,7 @@
 #include "unit/fixture/random_scenario.h"
 #include "unit/fixture/rounds.h"
 
-#include "core/engine/critical_path.h"
+#include "core/engine/engine.h"
 #include "unit/fixture/make_timing.h"
 
 enum { LAYERS = 4, STEPS = 1 };

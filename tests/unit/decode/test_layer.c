@@ -1,7 +1,7 @@
 /* One layer of a schedule: bars worked out by hand, and what holds for every layer. */
 #include "unit/fixture/expected_times.h"
 
-#include "decode/time/layer.h"
+#include "decode/time/pipeline.h"
 
 #define FULL "mechanisms={resident_heads: all, operators: 8}"
 

@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "core/random.h"
-#include "decode/plan/packing.h"
 #include "decode/plan/plan.h"
 
 #include <gsl/gsl_rng.h>

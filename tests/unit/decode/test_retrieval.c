@@ -1,7 +1,7 @@
 /* How long finding the selection takes: entries are scored, and top-k is a sort or one kernel. */
 #include "unit/fixture/tiny.h"
 
-#include "decode/cost/retrieval.h"
+#include "decode/cost/attention.h"
 
 /* 4 heads of 1000 entries of 100 B each are read at 100 B a nanosecond in 4000 ns. A sort takes 10
  * us, whatever its size. One kernel takes 3 us for heads that run at once, or 2 us a head. */

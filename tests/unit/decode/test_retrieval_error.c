@@ -1,7 +1,7 @@
 /* How a system's retrieval errs: what is known for which recording, and how figures combine. */
 #include "unit/fixture/tiny.h"
 
-#include "decode/plan/retrieval_error.h"
+#include "decode/plan/mass.h"
 
 #include <math.h>
 

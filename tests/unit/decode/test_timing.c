@@ -5,12 +5,12 @@
 
 #include "core/find.h"
 #include "core/random.h"
-#include "decode/cost/retrieval.h"
-#include "decode/mechanism_rules.h"
+#include "decode/cost/attention.h"
+#include "decode/system.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
 #include "decode/time/prefill.h"
-#include "decode/time/stream.h"
+#include "decode/time/stages.h"
 #include "unit/fixture/make_timing.h"
 #include "unit/fixture/mechanism_choice.h"
 

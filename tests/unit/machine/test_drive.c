@@ -1,7 +1,7 @@
 /* How fast a drive reads with some requests in flight, by hand. */
 #include "unit/fixture/load_profile.h"
 
-#include "machine/tier.h"
+#include "machine/places.h"
 
 #include <math.h>
 

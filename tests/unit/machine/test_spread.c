@@ -8,7 +8,7 @@
 
 #include "unit/fixture/make_setup.h"
 
-#include "machine/spread.h"
+#include "machine/profile.h"
 
 #include <math.h>
 

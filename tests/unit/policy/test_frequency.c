@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "core/random.h"
-#include "policy/frequency.h"
+#include "policy/queues.h"
 
 enum { BLOCKS = 40, STEPS = 20000 };
 

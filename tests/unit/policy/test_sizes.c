@@ -6,8 +6,7 @@
 
 #include <cmocka.h>
 
-#include "policy/kinds.h"
-#include "policy/lru_sizes.h"
+#include "policy/policy.h"
 #include "policy/sizes.h"
 
 #include <gsl/gsl_randist.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "policy/kinds.h"
+#include "policy/policy.h"
 #include "unit/fixture/make_requests.h"
 
 static struct error why;

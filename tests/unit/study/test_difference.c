@@ -2,7 +2,7 @@
  * rules of the table of mechanisms. */
 #include "unit/fixture/make_setup.h"
 
-#include "decode/mechanism_value.h"
+#include "decode/mechanisms.h"
 #include "study/ablate/difference.h"
 
 static struct mechanisms load(const char *name)

@@ -7,7 +7,7 @@
 
 #include "core/parallel.h"
 #include "core/stop_flag.h"
-#include "trace/format/memo.h"
+#include "trace/format/ahead.h"
 #include "unit/fixture/make_profile.h"
 #include "unit/fixture/same_frame.h"
 

@@ -1,15 +1,14 @@
 /* Tasks, each with a mark by which timing.c reads the schedule. */
 
-#include "decode/time/work.h"
+#include "decode/time/pipe.h"
 
 #include <assert.h>
 #include <math.h>
 
 #include "core/array.h"
 #include "decode/cost/attention.h"
-#include "decode/cost/retrieval.h"
 #include "decode/time/pipeline.h"
-#include "machine/tier.h"
+#include "machine/places.h"
 
 const struct trust work_trust = {.basis = BASIS_MEASURED};
 
