@@ -298,39 +298,28 @@ static void print_ends(const struct point *point, const struct result *result,
     }
 }
 
-static bool print_point(const struct scenario *scenario, uint32_t index,
+bool explain_print_json(const struct scenario *scenario, uint32_t index, struct result *result,
                         const struct run_context *runs, FILE *out, struct error *why)
 {
     struct point point;
-    struct result result;
     struct run_ranges ranges = {NULL, 0};
     if (!scenario_point(scenario, index, &point, why)) {
         return false;
     }
-    bool ran = point_serves(&point) ? answer_run(&point, runs, &result, why)
-                                    : answer_ranges(&point, 0, runs, &result, &ranges, why);
-    bool good = ran && run_print_json_open(&result, out, why);
+    bool good = true;
+    if (!point_serves(&point)) {
+        result_release(result);
+        good = answer_ranges(&point, 0, runs, result, &ranges, why);
+    }
+    good = good && run_print_json_open(result, out, why);
     if (good) {
         fputs(",\"explain\":{", out);
-        print_class(&point, &result, out);
+        print_class(&point, result, out);
         fputs(",\"ends\":[", out);
-        print_ends(&point, &result, &ranges, out);
+        print_ends(&point, result, &ranges, out);
         fputs("]}}\n", out);
     }
-    if (ran) {
-        result_release(&result);
-        run_ranges_release(&ranges);
-    }
+    run_ranges_release(&ranges);
     point_release(&point);
     return good;
-}
-
-bool explain_print_json(const struct scenario *scenario, const struct run_context *runs, FILE *out,
-                        struct error *why)
-{
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < scenario->points; i++) {
-        ok = stop_flag_check(runs->stop, why) && print_point(scenario, i, runs, out, why);
-    }
-    return ok;
 }

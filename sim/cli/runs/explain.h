@@ -11,10 +11,10 @@
 bool explain_print(const struct scenario *scenario, const struct run_context *runs,
                    struct error *why);
 
-/* Print every point as a JSON object on a line, for other programs: the run's own, with a member
- * 'explain'. */
-bool explain_print_json(const struct scenario *scenario, const struct run_context *runs, FILE *out,
-                        struct error *why);
+/* Print a point as a JSON object on a line, for other programs: the run's own, with a member 'explain'.
+ * `result` is the point's; it may be replaced. */
+bool explain_print_json(const struct scenario *scenario, uint32_t index, struct result *result,
+                        const struct run_context *runs, FILE *out, struct error *why);
 
 /* Sentences about figures of a machine, for steps and servers. Internal to explain*.c and `advise`. */
 

@@ -1,5 +1,6 @@
 /* `spillway simulate`: runs every point of a scenario; prints a table, JSON lines or CSV, and
  * stores runs in a database. */
+#include "core/array.h"
 #include "core/units.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/columns.h"
@@ -14,6 +15,7 @@
 #include "machine/profile.h"
 #include "study/sweep/sweep.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 enum {
@@ -82,12 +84,13 @@ enum { PRECISION_DRAWS = 1000 };
 
 /* How the runs are shown: one by one, or as a table at the end. */
 struct simulate_view {
-    bool json, csv, progress, drawn, explained;
+    bool json, csv, progress, drawn;
     uint32_t done, points; /* so far */
     struct sweep_work work;
     bool has_draws;           /* of any run */
     const struct node *sweep; /* of the scenario */
     struct runs_table *table; /* NULL with json or csv */
+    struct result *kept;      /* [points] to be explained in JSON; NULL: none are */
     struct sweep_failures failures;
 };
 
@@ -99,8 +102,11 @@ static bool simulate_show(uint32_t index, struct result *result, void *context, 
     if (view->table != NULL) {
         return runs_table_add(view->table, index, result, why);
     }
-    if (view->json && !view->explained &&
-        !run_print_json(result, sweep_point_json(view->sweep, index), stdout, why)) {
+    if (view->kept != NULL) {
+        view->kept[index] = *result;
+        result_init(result);
+    } else if (view->json &&
+               !run_print_json(result, sweep_point_json(view->sweep, index), stdout, why)) {
         return false;
     }
     if (view->csv) {
@@ -223,8 +229,11 @@ static bool simulate_run_all(const struct scenario *scenario, struct sweep_optio
                    : false;
     }
     bool whole = sweep->shard.count == 0; /* other points may fit */
-    ok = ok && (!view->json || !view->explained ||
-                explain_print_json(scenario, sweep->runs, stdout, why));
+    for (uint32_t i = 0; ok && view->kept != NULL && i < scenario->points; i++) {
+        struct result *result = &view->kept[i];
+        ok = !result_cell(result, COLUMN(status))->set ||
+             explain_print_json(scenario, i, result, sweep->runs, stdout, why);
+    }
     return ok && sweep_all_ran(&view->failures, why) &&
            (!whole || sweep_any_fits(&view->failures, why));
 }
@@ -235,7 +244,6 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     struct simulate_view view = {.json = arguments_given(arguments, JSON),
                                  .csv = arguments_given(arguments, CSV),
                                  .drawn = sweep->replications.count > 0,
-                                 .explained = arguments_given(arguments, EXPLAIN),
                                  .points = scenario->points,
                                  .sweep = scenario->sweep};
     bool plain = view.json || view.csv;
@@ -254,7 +262,13 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
                                                   why)) == NULL) {
         return false;
     }
-    bool ok = simulate_run_all(scenario, sweep, &view, why);
+    bool explains = view.json && arguments_given(arguments, EXPLAIN);
+    view.kept = explains ? array_zeroed(scenario->points, sizeof *view.kept, why) : NULL;
+    bool ok = (!explains || view.kept != NULL) && simulate_run_all(scenario, sweep, &view, why);
+    for (uint32_t i = 0; view.kept != NULL && i < scenario->points; i++) {
+        result_release(&view.kept[i]);
+    }
+    free(view.kept);
     runs_table_destroy(view.table);
     return ok;
 }

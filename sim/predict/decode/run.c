@@ -2,6 +2,7 @@
 #include "predict/decode/run.h"
 
 #include "core/array.h"
+#include "core/parallel.h"
 #include "decode/plan/mass.h"
 #include "decode/time/prefill.h"
 #include "machine/profile.h"
@@ -389,24 +390,6 @@ bool run_again(const struct run *run, const struct setup *setup, struct result *
 
 /* ---- ranges ---- */
 
-/* Time the run with one figure scaled. A share is limited to 100 %. */
-static bool time_scaled(struct run_course *course, enum curve_id id, double scale,
-                        struct result *result, struct error *why)
-{
-    const struct setup *setup = course->setup;
-    struct setup scaled = *setup;
-    struct scaled_profile profile;
-    if (!scaled_profile_init_one(&setup->profile, id, scale, &profile, why)) {
-        return false;
-    }
-    scaled.profile = profile.profile;
-    course->setup = &scaled;
-    bool good = course_time(course, result, why);
-    course->setup = setup;
-    scaled_profile_release(&profile);
-    return good;
-}
-
 /* The ends of the change: the figure's own range if `by` is 0 (false if it has none), otherwise
  * smaller and larger by `by`. */
 static bool range_of(const struct curve *curve, double by, double ends[2])
@@ -416,29 +399,49 @@ static bool range_of(const struct curve *curve, double by, double ends[2])
     return ends[0] != 1 || ends[1] != 1;
 }
 
-static bool course_ranges(struct run_course *course, double by, struct run_ranges *ranges,
+struct ranges_work {
+    const struct run_course *course;
+    struct run_ranges *ranges;
+    double by;
+};
+
+/* Time the run with one figure scaled to an end of its range. */
+static bool time_end(uint32_t index, uint32_t thread, void *context, struct error *why)
+{
+    const struct ranges_work *work = context;
+    struct run_range *range = &work->ranges->all[index / 2];
+    struct run_course course = *work->course; /* a shallow copy, which owns nothing */
+    const struct profile *profile = &course.setup->profile;
+    struct setup scaled = *course.setup;
+    struct scaled_profile changed;
+    double ends[2];
+    (void)thread;
+    range_of(&profile->curves[range->curve], work->by, ends);
+    if (!stop_flag_check(course.context->stop, why) ||
+        !scaled_profile_init_one(profile, range->curve, ends[index % 2], &changed, why)) {
+        return false;
+    }
+    scaled.profile = changed.profile;
+    course.setup = &scaled;
+    bool good = course_time(&course, &range->ends[index % 2], why);
+    scaled_profile_release(&changed);
+    return good;
+}
+
+static bool course_ranges(const struct run_course *course, double by, struct run_ranges *ranges,
                           struct error *why)
 {
     const struct setup *setup = course->setup;
+    struct ranges_work work = {course, ranges, by};
     enum curve_id ids[CURVE_COUNT];
+    double ends[2];
     size_t read = pipeline_curves(setup, (struct pipeline_beside){0}, ids);
     for (size_t i = 0; i < read; i++) {
-        const struct curve *curve = &setup->profile.curves[ids[i]];
-        double ends[2];
-        if (!range_of(curve, by, ends)) {
-            continue;
-        }
-        if (!stop_flag_check(course->context->stop, why)) {
-            return false;
-        }
-        struct run_range *range = &ranges->all[ranges->count++];
-        range->curve = ids[i];
-        if (!time_scaled(course, ids[i], ends[0], &range->ends[0], why) ||
-            !time_scaled(course, ids[i], ends[1], &range->ends[1], why)) {
-            return false;
+        if (range_of(&setup->profile.curves[ids[i]], by, ends)) {
+            ranges->all[ranges->count++].curve = ids[i];
         }
     }
-    return true;
+    return parallel_for(2 * ranges->count, course->context->threads, time_end, &work, why);
 }
 
 bool run_setup_ranges(const struct setup *setup, double by, const struct run_context *context,
