@@ -1,6 +1,5 @@
 #include "core/json_writer.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 
@@ -50,6 +49,11 @@ void json_put_number(struct json_writer *json, const char *key, double value, in
 {
     json_writer_put(json, key, isfinite(value) ? json_real(value) : json_null(),
                     JSON_REAL_PRECISION((size_t)digits));
+}
+
+void json_put_value(struct json_writer *json, const char *key, json_t *value)
+{
+    json_writer_put(json, key, value, JSON_COMPACT);
 }
 
 void json_put(struct json_writer *json, const char *key, const char *format, ...)

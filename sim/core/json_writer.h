@@ -9,6 +9,7 @@
  * it is flushed. */
 #pragma once
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -25,6 +26,9 @@ void json_put_text(struct json_writer *json, const char *key, const char *text);
 
 /* A number of so many digits, with a point or an exponent; null if it is not finite. */
 void json_put_number(struct json_writer *json, const char *key, double value, int digits);
+
+/* A tree, which this takes. */
+void json_put_value(struct json_writer *json, const char *key, json_t *value);
 
 /* A value that is JSON as it is printed: "%u", "true". */
 void json_put(struct json_writer *json, const char *key, const char *format, ...)

@@ -73,14 +73,15 @@ const char *drawn_missed(const struct result *result, double wanted, char text[D
     return text;
 }
 
-bool drawn_print_json(const struct result *result, FILE *out, struct error *why)
+bool drawn_put_json(const struct result *result, struct json_writer *json, struct error *why)
 {
     const struct result_draws *draws = &result->draws;
+    const struct column *column;
     if (draws->count == 0) {
         return true;
     }
-    fprintf(out, ",\"replications\":{\"draws\":%" PRIu32, draws->count);
-    const struct column *column;
+    json_begin(json, "replications", '{');
+    json_put(json, "draws", "%" PRIu32, draws->count);
     for (uint32_t i = 0; (column = column_drawn(i)) != NULL; i++) {
         struct interval all;
         if (!drawn_in_all(result, column)) {
@@ -89,13 +90,13 @@ bool drawn_print_json(const struct result *result, FILE *out, struct error *why)
         if (!interval_of(values_of(result, column), DRAWN_MOST, draws->count, &all, why)) {
             return false;
         }
-        fprintf(out,
-                ",\"%s\":{\"mean\":%.9g,\"low\":%.9g,\"high\":%.9g,\"deviation\":%.9g,"
-                "\"p5\":%.9g,\"median\":%.9g,\"p95\":%.9g}",
-                column->name, all.mean, all.mean - all.half, all.mean + all.half, all.deviation,
-                all.p5, all.median, all.p95);
+        json_put(json, column->name,
+                 "{\"mean\":%.9g,\"low\":%.9g,\"high\":%.9g,\"deviation\":%.9g,"
+                 "\"p5\":%.9g,\"median\":%.9g,\"p95\":%.9g}",
+                 all.mean, all.mean - all.half, all.mean + all.half, all.deviation, all.p5,
+                 all.median, all.p95);
     }
-    fputc('}', out);
+    json_end(json, '}');
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* Results of a run's replications (study/sweep/replication.h), to print beside the run's own. */
 #pragma once
 
+#include "core/json_writer.h"
 #include "tables/frame.h"
 
 #include <stdio.h>
@@ -19,9 +20,8 @@ bool drawn_span(const struct result *result, const struct column *column, char t
  * wanted, 11.6 % reached after 10 draws"; else NULL. */
 const char *drawn_missed(const struct result *result, double wanted, char text[DRAWN_TEXT]);
 
-/* Print `,"replications":{"draws":100,"step_us":{"mean":...},...}`; nothing without replications.
- */
-bool drawn_print_json(const struct result *result, FILE *out, struct error *why);
+/* Put the member "replications":{"draws":100,"step_us":{"mean":...},...}; nothing without them. */
+bool drawn_put_json(const struct result *result, struct json_writer *json, struct error *why);
 
 /* Print the CSV head ",draws,step_us_mean,step_us_low,step_us_high,...", and a row for it. */
 void drawn_print_csv_head(FILE *out);

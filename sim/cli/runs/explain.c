@@ -247,60 +247,65 @@ bool explain_paragraph(const struct point *point, const char *name, const struct
  * figure of its machine that has a range, at both ends of that. */
 
 /* The class whose error band the run would have, and what else that hangs on. */
-static void print_class(const struct point *point, const struct result *result, FILE *out)
+static void put_class(const struct point *point, const struct result *result,
+                      struct json_writer *json)
 {
     static const char *const machines[BAND_MACHINES_COUNT] = {"", "NVLink", "PCIe"};
     const struct setup *setup = &point->setup;
-    char machine[ERROR_BAND_MACHINE];
+    char machine[ERROR_BAND_MACHINE], class[64];
     error_band_machine(setup, machine, sizeof machine);
     if (point_serves(point)) {
-        fprintf(out, "\"class\":\"%s%s server\",\"exchange\":\"%s\"",
-                serving_saturated(result) ? "saturated " : "",
-                model_is_routed(&setup->model) ? "MoE" : "dense",
-                machines[resolve_band_machines(setup)]);
+        snprintf(class, sizeof class, "%s%s server", serving_saturated(result) ? "saturated " : "",
+                 model_is_routed(&setup->model) ? "MoE" : "dense");
+        json_put_text(json, "class", class);
+        json_put_text(json, "exchange", machines[resolve_band_machines(setup)]);
     } else {
-        fprintf(out, "\"class\":\"%s\",\"system\":\"%s\"", error_band_names[system_class_of(setup)],
-                error_band_system(setup));
+        json_put_text(json, "class", error_band_names[system_class_of(setup)]);
+        json_put_text(json, "system", error_band_system(setup));
     }
-    fprintf(out, ",\"profile\":\"%s\",\"machine\":\"%s\",\"layers\":%" PRIu32, setup->profile.name,
-            machine, result->layer_count);
+    json_put_text(json, "profile", setup->profile.name);
+    json_put_text(json, "machine", machine);
+    json_put(json, "layers", "%" PRIu32, result->layer_count);
 }
 
 /* The columns that differ from the run's, without those that a run timed again does not have. */
-static void print_changes(const struct result *result, const struct result *end, FILE *out)
+static void put_changes(const struct result *result, const struct result *end,
+                        struct json_writer *json)
 {
     char before[CELL_SIZE], after[CELL_SIZE];
-    const char *between = "";
+    json_begin(json, "changes", '{');
     for (uint32_t i = 0; i < column_count; i++) {
         const struct column *column = column_rows[i];
         const char *old = cell_text(result, column, before), *new = cell_text(end, column, after);
         if (!column_is_text(column) && column->holds != HOLDS_NOTES && old != NULL &&
             new != NULL &&strcmp(old, new) != 0) {
-            fprintf(out, "%s\"%s\":%s", between, column->name, new);
-            between = ",";
+            json_put(json, column->name, "%s", new);
         }
     }
+    json_end(json, '}');
 }
 
-static void print_ends(const struct point *point, const struct result *result,
-                       const struct run_ranges *ranges, FILE *out)
+static void put_ends(const struct point *point, const struct result *result,
+                     const struct run_ranges *ranges, struct json_writer *json)
 {
-    for (uint32_t i = 0; i < ranges->count; i++) {
-        const struct run_range *range = &ranges->all[i];
+    json_begin(json, "ends", '[');
+    for (uint32_t i = 0; i < 2 * ranges->count; i++) {
+        const struct run_range *range = &ranges->all[i / 2];
         const struct curve *curve = &point->setup.profile.curves[range->curve];
-        for (int end = 0; end < 2; end++) {
-            fprintf(out, "%s{\"figure\":\"%s\",\"basis\":\"%s\",\"share\":%.9g,\"changes\":{",
-                    i + (uint32_t)end > 0 ? "," : "", curve_kinds[range->curve].name,
-                    basis_name(curve->basis), end == 0 ? curve->least : curve->most);
-            print_changes(result, &range->ends[end], out);
-            fputs("}}", out);
-        }
+        json_begin(json, NULL, '{');
+        json_put_text(json, "figure", curve_kinds[range->curve].name);
+        json_put_text(json, "basis", basis_name(curve->basis));
+        json_put(json, "share", "%.9g", i % 2 == 0 ? curve->least : curve->most);
+        put_changes(result, &range->ends[i % 2], json);
+        json_end(json, '}');
     }
+    json_end(json, ']');
 }
 
 bool explain_print_json(const struct scenario *scenario, uint32_t index, struct result *result,
                         const struct run_context *runs, FILE *out, struct error *why)
 {
+    struct json_writer json = {.out = out};
     struct point point;
     struct run_ranges ranges = {NULL, 0};
     if (!scenario_point(scenario, index, &point, why)) {
@@ -311,13 +316,14 @@ bool explain_print_json(const struct scenario *scenario, uint32_t index, struct 
         result_release(result);
         good = answer_ranges(&point, 0, runs, result, &ranges, why);
     }
-    good = good && run_print_json_open(result, out, why);
+    good = good && run_begin_json(result, &json, why);
     if (good) {
-        fputs(",\"explain\":{", out);
-        print_class(&point, result, out);
-        fputs(",\"ends\":[", out);
-        print_ends(&point, result, &ranges, out);
-        fputs("]}}\n", out);
+        json_begin(&json, "explain", '{');
+        put_class(&point, result, &json);
+        put_ends(&point, result, &ranges, &json);
+        json_end(&json, '}');
+        json_end(&json, '}');
+        fputc('\n', out);
     }
     run_ranges_release(&ranges);
     point_release(&point);

@@ -1,6 +1,7 @@
 /* Runs as text for programs: all columns of columns.def, in order. */
 #pragma once
 
+#include "core/json_writer.h"
 #include "tables/frame.h"
 
 #include <jansson.h>
@@ -12,7 +13,7 @@
 bool run_print_json(const struct result *result, json_t *swept, FILE *out, struct error *why);
 
 /* The same without the object's end, for more members. */
-bool run_print_json_open(const struct result *result, FILE *out, struct error *why);
+bool run_begin_json(const struct result *result, struct json_writer *json, struct error *why);
 
 /* The same, without `swept`, as a cell of a frame. */
 bool run_put_json(const struct result *result, struct frame *frame, uint32_t column,

@@ -79,8 +79,9 @@ static void programs_get_every_figure(void **state)
     struct result result = make(COLUMN(step_us), (const double[]){10, 12, 0});
     struct result none = make(COLUMN(step_us), (const double[]){0});
     FILE *out = open_memstream(&text, &size);
-    assert_true(drawn_print_json(&none, out, &why));
-    assert_true(drawn_print_json(&result, out, &why));
+    struct json_writer json = {.out = out};
+    assert_true(drawn_put_json(&none, &json, &why));
+    assert_true(drawn_put_json(&result, &json, &why));
     fputc('\n', out);
     drawn_print_csv_head(out);
     fputc('\n', out);
@@ -88,7 +89,7 @@ static void programs_get_every_figure(void **state)
     fclose(out);
     const char *csv = strchr(text, '\n') + 1, *row = strchr(csv, '\n') + 1;
     assert_int_equal(strncmp(text,
-                             ",\"replications\":{\"draws\":2,\"step_us\":{\"mean\":11,"
+                             "\"replications\":{\"draws\":2,\"step_us\":{\"mean\":11,"
                              "\"low\":-1.70620474,\"high\":23.7062047,\"deviation\":1.41421356,"
                              "\"p5\":10.1,\"median\":11,\"p95\":11.9}}\n",
                              (size_t)(csv - text)),
