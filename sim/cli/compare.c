@@ -7,7 +7,7 @@
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
 #include "cli/frame/question.h"
-#include "cli/report/plot_draw.h"
+#include "cli/report/picture.h"
 #include "cli/report/plot_statement.h"
 #include "store/store.h"
 #include "study/papers/measured.h"

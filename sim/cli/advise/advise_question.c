@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/report/report_answer.h"
+#include "cli/report/report.h"
 #include "core/node.h"
 #include "cli/frame/question.h"
 #include "core/units.h"

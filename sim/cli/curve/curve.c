@@ -5,7 +5,6 @@
 #include "cli/frame/command.h"
 #include "cli/frame/question.h"
 #include "cli/frame/message.h"
-#include "cli/trace/layer_choice.h"
 #include "cli/trace/trace_argument.h"
 #include "decode/replay/replay.h"
 #include "policy/policy.h"

@@ -12,9 +12,9 @@
  */
 #pragma once
 
-#include "store/store.h"
-
 #include <stdio.h>
+
+#include "store/store.h"
 
 /* The table `cell` (id, place, key, what, value): a row for each column of each run, so that no query
  * has to list the columns of results. */

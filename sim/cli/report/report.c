@@ -5,15 +5,19 @@
  * policy allows its own script only (report_script.c), so a name in a database cannot run anything.
  * It does not say when it was made, so the same database gives the same bytes.
  */
-#include "core/version.h"
+
+#include "cli/report/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
 #include "cli/frame/drawing.h"
 #include "cli/frame/output.h"
-#include "cli/report/report.h"
 #include "cli/report/report_table.h"
-
-#include <string.h>
+#include "core/version.h"
+#include "study/sweep/replication.h"
 
 enum { OUTPUT, NO_PICTURES, STEPS };
 
@@ -345,3 +349,247 @@ const struct command command_report = {
     .options = options,
     .run = report_run,
 };
+
+bool report_answer(const struct report_answer *answer, const char *path, struct error *why)
+{
+    struct report report = {.store = answer->store,
+                            .database = answer->database,
+                            .path = path,
+                            .steps = true,
+                            .answer = answer};
+    return report_write(&report, why);
+}
+
+void report_write_verdict(const struct report *report)
+{
+    const struct frame *verdict = report->answer->verdict;
+    fputs("<dl class=\"answer\">\n", report->out);
+    for (uint32_t i = 0; i < verdict->column_count; i++) {
+        if (verdict->columns[i].title != NULL && verdict->cells[i].set &&
+            verdict->cells[i].text != NULL) {
+            html_print(report->out, "<dt>%s</dt><dd>%s</dd>\n", verdict->columns[i].title,
+                       verdict->cells[i].text);
+        }
+    }
+    fputs("</dl>\n", report->out);
+}
+
+/* The rows of plots/report/draws.sql are draws; those of a run stand together. */
+
+enum { MOST_LISTED = 100 };
+
+/* The draws of one run: rows [first, first + count) of a table. */
+struct report_draws_group {
+    const struct report_table *draws;
+    size_t first;
+    uint32_t count;
+    struct interval interval; /* if it has two draws or more */
+};
+
+static const char *report_draws_text_of(const struct report_draws_group *group, const char *column)
+{
+    return report_table_text(group->draws, group->first, column);
+}
+
+static void list(const struct report_draws_group *group, FILE *out)
+{
+    const struct interval *interval = &group->interval;
+    html_print(out, "<tr><td>%s</td><td>%s</td>", report_draws_text_of(group, "choice"),
+               report_draws_text_of(group, "setting"));
+    fprintf(out, "<td class=\"number\">%u</td>", group->count);
+    html_print(out, "<td>%s</td>", report_draws_text_of(group, "unit"));
+    const double figures[] = {interval->mean, interval->half, interval->p5, interval->median,
+                              interval->p95};
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        fprintf(out, "<td class=\"number\">%.4g</td>", figures[i]);
+    }
+    fputs("</tr>\n", out);
+}
+
+/* How many of the rows from `first` on are draws of the same run. */
+static uint32_t count_draws(const struct report_table *draws, size_t first)
+{
+    const char *name = report_table_text(draws, first, "draws");
+    size_t end = first;
+    while (end < draws->count && strcmp(report_table_text(draws, end, "draws"), name) == 0) {
+        end++;
+    }
+    return (uint32_t)(end - first);
+}
+
+static bool report_draws_measure(struct report_draws_group *group, struct error *why)
+{
+    double *values = calloc(group->count, sizeof *values);
+    if (values == NULL) {
+        return error_set(why, NULL, 0, "out of memory: no room for draws");
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        values[i] = strtod(report_table_text(group->draws, group->first + i, "value"), NULL);
+    }
+    bool ok = interval_of(values, 1, group->count, &group->interval, why);
+    free(values);
+    return ok;
+}
+
+/* Write the runs that have two draws or more. */
+static bool write_groups(const struct report_table *draws, FILE *out, struct error *why)
+{
+    uint32_t written = 0, left = 0;
+    for (size_t row = 0; row < draws->count;) {
+        struct report_draws_group group = {
+            .draws = draws, .first = row, .count = count_draws(draws, row)};
+        row += group.count;
+        if (group.count < 2) {
+            continue;
+        }
+        if (written == MOST_LISTED) {
+            left++;
+            continue;
+        }
+        if (!report_draws_measure(&group, why)) {
+            return false;
+        }
+        list(&group, out);
+        written++;
+    }
+    if (left > 0) {
+        fprintf(out, "<tr><td>and %u more</td></tr>\n", left);
+    }
+    return true;
+}
+
+bool report_write_draws(const struct report *report, struct error *why)
+{
+    struct report_table draws;
+    if (!report_table_read(report->store, of_runs, "draws", false, &draws, why)) {
+        return false;
+    }
+    bool ok = true;
+    if (draws.count > 0) {
+        fputs("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"How far answers "
+              "spread over replications\">\n<table><caption>How far answers spread over "
+              "replications; ± is the 95 % interval of the mean</caption>\n<thead><tr>"
+              "<th scope=\"col\">run of</th><th scope=\"col\">setting</th><th scope=\"col\">draws"
+              "</th><th scope=\"col\">of</th><th scope=\"col\">mean</th><th scope=\"col\">±</th>"
+              "<th scope=\"col\">5 %</th><th scope=\"col\">median</th><th scope=\"col\">95 %</th>"
+              "</tr></thead>\n<tbody>\n",
+              report->out);
+        ok = write_groups(&draws, report->out, why);
+        fputs("</tbody></table></div>\n", report->out);
+    }
+    report_table_release(&draws);
+    return ok;
+}
+
+/* A run is reproduced from its scenario, which the database keeps; a curve or a validation by a
+ * command. */
+
+/* The most runs whose scenario is printed in the page. */
+enum { MOST_SCENARIOS = 12 };
+
+/* The scenario of the run that a row names as `best`. */
+static bool report_again_write_scenario(const struct report *report,
+                                        const struct report_table *table, size_t row,
+                                        struct error *why)
+{
+    const char *run = report_table_text(table, row, "best");
+    const char *setting = report_table_text(table, row, "setting");
+    struct result result;
+    result_init(&result);
+    bool ok = store_get(report->store, run, &result, why);
+    if (ok) {
+        html_print(report->out, "<details>\n<summary>%s%s%s: run <code>%s</code></summary>\n",
+                   report_table_text(table, row, "best_name"), *setting != '\0' ? ", " : "",
+                   setting, run);
+        html_print(report->out, "<pre>%s</pre>\n</details>\n", result.scenario);
+    }
+    result_release(&result);
+    return ok;
+}
+
+static void write_way(const struct report *report)
+{
+    if (report->database == NULL) {
+        fputs("<p>A run is a scenario; its name is a hash of all inputs. <code>spillway simulate "
+              "run.yaml --json</code> prints one again, if the program and the contents of model, "
+              "machine and trace are those above. Save one of these as run.yaml for ",
+              report->out);
+        return;
+    }
+    fputs("<p>A run is a scenario; its name is a hash of all inputs. The database holds the "
+          "scenario of every run:</p>\n"
+          "<pre>sqlite3 ",
+          report->out);
+    html_word(report->database, report->out);
+    fputs(" &quot;SELECT scenario FROM runs WHERE run = 'RUN'&quot; &gt;run.yaml\n"
+          "spillway simulate run.yaml --json</pre>\n"
+          "<p>prints that run again, under the same name if the program and the "
+          "contents of model, machine and trace are those above. Save one of these as run.yaml "
+          "for ",
+          report->out);
+}
+
+/* The scenarios of the best runs, and of the runs that plans found. */
+static bool report_again_write_list(const struct report *report, const struct report_table *best,
+                                    const struct report_table *planned, struct error *why)
+{
+    size_t shown = best->count < MOST_SCENARIOS ? best->count : MOST_SCENARIOS;
+    if (shown == 0 && planned->count == 0) {
+        return true;
+    }
+    write_way(report);
+    if (shown == 0) {
+        fputs("what was planned:</p>\n", report->out);
+    } else if (shown == best->count) {
+        fputs("the best:</p>\n", report->out);
+    } else {
+        fprintf(report->out, "the best of %zu settings, the first of %zu:</p>\n", shown,
+                best->count);
+    }
+    bool ok = true;
+    for (size_t row = 0; ok && row < shown; row++) {
+        ok = report_again_write_scenario(report, best, row, why);
+    }
+    for (size_t row = 0; ok && row < planned->count && row < MOST_SCENARIOS; row++) {
+        ok = report_again_write_scenario(report, planned, row, why);
+    }
+    return ok;
+}
+
+static bool write_scenarios(const struct report *report, struct error *why)
+{
+    struct report_table planned;
+    if (!report_table_read(report->store, of_all, "planned", false, &planned, why)) {
+        return false;
+    }
+    bool ok = report_again_write_list(report, &report->best, &planned, why);
+    report_table_release(&planned);
+    return ok;
+}
+
+/* The commands that fill the other tables again. */
+static bool write_commands(const struct report *report, struct error *why)
+{
+    static const char *const names[] = {"curve_commands", "validation_commands"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct report_table table;
+        if (!report_table_read(report->store, of_all, names[i], false, &table, why)) {
+            return false;
+        }
+        for (size_t row = 0; row < table.count; row++) {
+            html_print(report->out, "<pre>%s --db ", report_table_text(&table, row, "command"));
+            html_word(report->database, report->out);
+            fputs("</pre>\n", report->out);
+        }
+        report_table_release(&table);
+    }
+    return true;
+}
+
+bool report_write_again(const struct report *report, struct error *why)
+{
+    fputs("<section>\n<h2>How to get it again</h2>\n", report->out);
+    bool ok = write_scenarios(report, why) && write_commands(report, why);
+    fputs("</section>\n", report->out);
+    return ok;
+}

@@ -3,8 +3,23 @@
 
 #include "cli/frame/question.h"
 #include "cli/report/plot_statement.h"
-#include "cli/report/report_answer.h"
 #include "cli/report/report_table.h"
+#include "store/store.h"
+#include "tables/frame.h"
+
+/* The page of one question: a verdict first, then the page of its runs. */
+
+struct report_answer {
+    const char *title;           /* of the page */
+    struct store *store;         /* with the question's runs, and others perhaps */
+    const struct frame *verdict; /* tables/verdict.h */
+    const char *run;             /* the advised one; NULL: nothing is advised */
+    const char *targets;         /* "tpot_ms<=50ms, ...": the limits that it met */
+    const char *database;        /* its file; NULL: none */
+};
+
+/* Write the page to `path`. */
+bool report_answer(const struct report_answer *answer, const char *path, struct error *why);
 
 /* The inputs of the page's parts. */
 struct report {

@@ -1,12 +1,361 @@
 /* `spillway trace fit`: fits a profile to a recording, and reports how its twin, a trace generated
  * from the profile, differs from the recording and from others. */
-#include "core/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
 #include "cli/frame/output.h"
-#include "cli/trace/fit_report.h"
 #include "cli/trace/trace_argument.h"
+#include "core/array.h"
+#include "core/json_writer.h"
+#include "core/text.h"
+#include "core/units.h"
+#include "tables/frame.h"
+#include "decode/replay/likeness.h"
 #include "trace/fit/fit.h"
+#include "trace/generate/generate.h"
+#include "trace/demand.h"
+
+/* A twin is drawn at random, and parts of it last for most of its steps: over 18 heads and 128
+ * steps, reuse and mass differ by a point or two from seed to seed. So its figures are means over
+ * twins of as many seeds. */
+enum { TWIN_DRAWS = 4 };
+
+/* What was fitted. */
+struct fitted {
+    const struct trace *recording;
+    const struct trace_profile *profile;
+    double share;  /* of the context that a demand asks for */
+    uint64_t seed; /* of the first twin */
+};
+
+struct beside_twin {
+    struct trace *recording; /* the caller's */
+    struct likeness was, is; /* of the recording; of TWIN_DRAWS twins, their mean */
+    bool is_own;             /* this recording was fitted */
+    bool is_same_model;
+    bool is_same_context;
+    uint32_t fitted; /* tokens of the recording that was fitted */
+};
+
+/* What other texts, contexts and models may show follows from several such reports:
+ * traces/twin_bands.py. */
+struct fit_report {
+    const struct beside_twin *comparison;
+    const struct layer_choice *choice;
+    const struct fitted *fitted;
+    bool chosen;                       /* layers were chosen by --layers */
+    double is_twice[LIKENESS_FIGURES]; /* of the fitted recording: the twin at twice the context */
+};
+
+/* ---- a recording beside its twin ---- */
+
+static void beside_twin_release(struct beside_twin *comparison)
+{
+    likeness_release(&comparison->was);
+    likeness_release(&comparison->is);
+}
+
+static bool same_model(const struct trace *a, const struct trace *b)
+{
+    const struct trace_header *of_a = trace_header(a), *of_b = trace_header(b);
+    struct trace_source source_a, source_b;
+    trace_source_read(of_a, &source_a);
+    trace_source_read(of_b, &source_b);
+    return strcmp(source_a.model, source_b.model) == 0 && of_a->kv_heads == of_b->kv_heads &&
+           of_a->query_heads == of_b->query_heads && of_a->head_dim == of_b->head_dim;
+}
+
+static bool beside_twin_check_shape(const struct fitted *fitted, const struct trace *recording,
+                                    struct error *why)
+{
+    const struct trace_header *header = trace_header(recording);
+    const struct trace_profile *profile = fitted->profile;
+    if (header->unit_tokens == 1 && header->sinks == profile->sinks &&
+        header->recent == profile->recent) {
+        return true;
+    }
+    error_set(why, trace_path(recording), 0,
+              "its units or window differ from those of the fitted recording");
+    return error_expect(why, "units of 1 token, %u sinks, %u recent tokens", profile->sinks,
+                        profile->recent);
+}
+
+/* Show the layers of `recording` that the fitted one has, and gather their heads in `profile`. */
+static bool share_layers(const struct fitted *fitted, struct trace *recording,
+                         struct trace_profile *profile, struct error *why)
+{
+    uint32_t count = 0, layers = trace_header(recording)->layers, kv_heads = profile->kv_heads;
+    uint32_t *shared = array_zeroed(layers, sizeof *shared, why);
+    const struct trace_profile_head *from = profile->heads;
+    profile->heads = array_zeroed((size_t)layers * kv_heads, sizeof *profile->heads, why);
+    bool ok = shared != NULL && profile->heads != NULL;
+    for (uint32_t layer = 0; ok && layer < layers; layer++) {
+        uint32_t at;
+        if (trace_find_layer(fitted->recording, trace_model_layer(recording, layer), &at)) {
+            memcpy(profile->heads + (size_t)count * kv_heads, from + (size_t)at * kv_heads,
+                   kv_heads * sizeof *from);
+            shared[count++] = layer;
+        }
+    }
+    profile->layers = count;
+    if (ok && count == 0) {
+        ok = error_set(why, trace_path(recording), 0,
+                       "it has none of the model's layers that were fitted");
+    }
+    ok = ok && (count == layers || trace_choose_layers(recording, shared, count, why));
+    free(shared);
+    return ok;
+}
+
+/* A twin of the shape of `recording` at `context` tokens, from the heads of `profile`. */
+static struct trace *make_twin(const struct trace_profile *profile, const struct trace *recording,
+                               uint32_t context, uint64_t seed, struct error *why)
+{
+    const struct trace_header *header = trace_header(recording);
+    struct trace_geometry geometry = {
+        .layers = header->layers,
+        .kv_heads = header->kv_heads,
+        .query_heads = header->query_heads,
+        .head_dim = header->head_dim,
+        .context = context,
+        .keep = (double)header->keep / header->context,
+        .sequences = 1,
+        .steps = header->steps,
+        .seed = seed,
+    };
+    return trace_open_generated(profile, "twin", &geometry, why);
+}
+
+/* The figures of one twin, times its share in the mean. */
+static bool draw_twin(const struct fitted *fitted, const struct trace_profile *profile,
+                      const struct trace *recording, uint32_t context, uint64_t seed,
+                      struct likeness *out, struct error *why)
+{
+    struct trace *twin = make_twin(profile, recording, context, seed, why);
+    bool ok = twin != NULL && likeness_measure(twin, fitted->share, 0, out, why);
+    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
+        for (uint32_t head = 0; head < out->heads; head++) {
+            out->values[f][head] /= TWIN_DRAWS;
+        }
+    }
+    trace_close(twin);
+    return ok;
+}
+
+/* The mean figures of twins. The caller releases `out`, on failure too. */
+static bool draw_twins(const struct fitted *fitted, const struct trace_profile *profile,
+                       const struct trace *recording, uint32_t context, struct likeness *out,
+                       struct error *why)
+{
+    bool ok = draw_twin(fitted, profile, recording, context, fitted->seed, out, why);
+    for (uint32_t draw = 1; ok && draw < TWIN_DRAWS; draw++) {
+        struct likeness more;
+        ok = draw_twin(fitted, profile, recording, context, fitted->seed + draw, &more, why);
+        for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
+            for (uint32_t head = 0; head < out->heads; head++) {
+                out->values[f][head] += more.values[f][head];
+            }
+        }
+        if (ok) {
+            likeness_release(&more);
+        }
+    }
+    return ok;
+}
+
+/* Compare `recording` with its twin. If both recordings are of one model, the comparison is over the
+ * layers that both have, and shows only these of `recording`. Fails if units or window differ, or if
+ * the two have no layer in common. The caller releases `out` in any case. */
+static bool beside_twin_make(const struct fitted *fitted, struct trace *recording,
+                             struct beside_twin *out, struct error *why)
+{
+    const struct trace_header *header = trace_header(recording);
+    struct trace_profile heads = *fitted->profile;
+    *out = (struct beside_twin){
+        .recording = recording,
+        .is_own = recording == fitted->recording,
+        .is_same_model = same_model(recording, fitted->recording),
+        .is_same_context = header->context == fitted->profile->context,
+        .fitted = fitted->profile->context,
+    };
+    if (!beside_twin_check_shape(fitted, recording, why)) {
+        return false;
+    }
+    bool some = out->is_same_model && !out->is_own;
+    bool ok = !some || share_layers(fitted, recording, &heads, why);
+    ok = ok && likeness_measure(recording, fitted->share, 0, &out->was, why) &&
+         draw_twins(fitted, &heads, recording, header->context, &out->is, why);
+    if (some) {
+        free(heads.heads);
+    }
+    return ok;
+}
+
+/* The figures that the fitted recording's twin has at `context` tokens: means over all heads. */
+static bool beside_twin_at(const struct fitted *fitted, uint32_t context,
+                           double is[LIKENESS_FIGURES], struct error *why)
+{
+    struct likeness likeness = {0};
+    bool ok = draw_twins(fitted, fitted->profile, fitted->recording, context, &likeness, why);
+    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
+        is[f] = likeness_mean(&likeness, f);
+    }
+    likeness_release(&likeness);
+    return ok;
+}
+
+static double was_of(const struct fit_report *report, uint32_t f)
+{
+    return likeness_mean(&report->comparison->was, f);
+}
+
+static double fit_report_is_of(const struct fit_report *report, uint32_t f)
+{
+    return likeness_mean(&report->comparison->is, f);
+}
+
+/* The promised limit on the error of figure `f`'s mean; 0: none. Limits are promised for texts of the
+ * fitted model, at its context and at others. */
+static double promised(const struct fit_report *report, uint32_t f)
+{
+    return !report->comparison->is_same_model    ? 0
+           : report->comparison->is_same_context ? likeness_figures[f].same
+                                                 : likeness_figures[f].other;
+}
+
+static bool is_miss(const struct fit_report *report, uint32_t f)
+{
+    double off = fit_report_is_of(report, f) - was_of(report, f);
+    return promised(report, f) > 0 && !(fabs(off) <= promised(report, f));
+}
+
+/* ---- JSON ---- */
+
+enum { DIGITS = 6 };
+
+static void fit_report_print_figure(const struct fit_report *report, uint32_t f,
+                                    struct json_writer *json)
+{
+    json_begin(json, likeness_figures[f].name, '{');
+    json_put_number(json, "recording", was_of(report, f), DIGITS);
+    json_put_number(json, "twin", fit_report_is_of(report, f), DIGITS);
+    json_put_number(json, "promised", promised(report, f), DIGITS);
+    json_put(json, "miss", is_miss(report, f) ? "true" : "false");
+    if (report->comparison->is_own) {
+        json_put_number(json, "twice_the_context", report->is_twice[f], DIGITS);
+    }
+    json_end(json, '}');
+}
+
+static bool fit_report_json(const struct fit_report *report, struct error *why)
+{
+    const struct beside_twin *comparison = report->comparison;
+    const struct trace_header *header = trace_header(comparison->recording);
+    struct trace_source source;
+    struct json_writer json = {.out = stdout};
+    trace_source_read(header, &source);
+    json_begin(&json, NULL, '{');
+    json_put_text(&json, "recording", trace_path(comparison->recording));
+    json_put_text(&json, "model", source.model);
+    json_put_text(&json, "text", source.text);
+    json_put(&json, "context", "%u", header->context);
+    json_put(&json, "fitted_context", "%u", comparison->fitted);
+    json_put(&json, "fitted", comparison->is_own ? "true" : "false");
+    json_put_number(&json, "selection", report->fitted->share, DIGITS);
+    json_put(&json, "layers", "%u", header->layers);
+    json_put(&json, "chosen_layers", report->chosen ? "true" : "false");
+    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
+        fit_report_print_figure(report, f, &json);
+    }
+    json_end(&json, '}');
+    putchar('\n');
+    return !json.bad || error_set(why, "standard output", 0, "cannot be written");
+}
+
+/* ---- the table ---- */
+
+enum { FIGURE, WAS, IS, OFF, LIMIT, WORST, WORST_OFF, TWICE, WHAT, COLUMNS };
+
+static void fit_report_put_figure(const struct fit_report *report, uint32_t f, struct frame *frame)
+{
+    const struct beside_twin *comparison = report->comparison;
+    uint32_t kv_heads = trace_header(comparison->recording)->kv_heads;
+    uint32_t head = likeness_worst(&comparison->was, &comparison->is, f);
+    frame_row(frame);
+    frame_text(frame, FIGURE, likeness_figures[f].name);
+    frame_number(frame, WAS, was_of(report, f));
+    frame_number(frame, IS, fit_report_is_of(report, f));
+    frame_textf(frame, OFF, "%+.1f", 100 * (fit_report_is_of(report, f) - was_of(report, f)));
+    if (promised(report, f) > 0) {
+        frame_textf(frame, LIMIT, "%.1f%s", 100 * promised(report, f),
+                    is_miss(report, f) ? " !" : "");
+    }
+    frame_textf(frame, WORST, "%u.%u", trace_model_layer(comparison->recording, head / kv_heads),
+                head % kv_heads);
+    frame_textf(frame, WORST_OFF, "%+.1f",
+                100 * (comparison->is.values[f][head] - comparison->was.values[f][head]));
+    frame_number(frame, TWICE, comparison->is_own ? report->is_twice[f] : (double)NAN);
+    frame_text(frame, WHAT, likeness_figures[f].summary);
+}
+
+static void print_heading(const struct fit_report *report)
+{
+    const struct beside_twin *comparison = report->comparison;
+    const struct trace_header *header = trace_header(comparison->recording);
+    char chosen[LAYER_CHOICE_TEXT];
+    uint32_t misses = 0, judged = 0;
+    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
+        judged += promised(report, f) > 0;
+        misses += is_miss(report, f);
+    }
+    layer_choice_write(report->choice, comparison->recording, chosen);
+    printf("%s, %u step%s at %u tokens%s (%s)\n"
+           "beside its twin, a trace generated from the profile: means over heads, points "
+           "off, and the head\n"
+           "(layer.head) that is furthest off",
+           trace_path(comparison->recording), header->steps, text_plural(header->steps),
+           header->context, chosen,
+           comparison->is_own          ? "fitted"
+           : comparison->is_same_model ? "not fitted"
+                                       : "another model");
+    if (judged > 0) {
+        printf("; %u of %u figures exceed their promised limits%s", misses, judged,
+               misses > 0 ? " (!)" : "");
+    }
+    fputs("\n\n", stdout);
+}
+
+static bool fit_report_table(const struct fit_report *report, struct error *why)
+{
+    char twice[32];
+    snprintf(twice, sizeof twice, "at %u", 2 * report->comparison->fitted);
+    const struct frame_column columns[COLUMNS] = {
+        [FIGURE] = {.title = "figure"},
+        [WAS] = {.title = "recording", .unit = UNIT_COUNT, .decimals = 3},
+        [IS] = {.title = "twin", .unit = UNIT_COUNT, .decimals = 3},
+        [OFF] = {.title = "points off", .unit = UNIT_COUNT},
+        [LIMIT] = {.title = "promised", .unit = UNIT_COUNT, .optional = true},
+        [WORST] = {.title = "worst head", .unit = UNIT_COUNT},
+        [WORST_OFF] = {.title = "off", .unit = UNIT_COUNT},
+        [TWICE] = {.title = twice, .unit = UNIT_COUNT, .decimals = 3, .optional = true},
+        [WHAT] = {.title = "what it is", .wrap = true},
+    };
+    struct frame *frame = frame_create(columns, COLUMNS, why);
+    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
+        fit_report_put_figure(report, f, frame);
+    }
+    print_heading(report);
+    bool ok = frame_print(frame, NULL, stdout, why);
+    putchar('\n');
+    frame_destroy(frame);
+    return ok;
+}
+
+/* ---- the command ---- */
 
 enum { OUTPUT, SELECTION, CHECK, LAYERS, SEED, JSON };
 

@@ -3,7 +3,6 @@
 #include "core/json_writer.h"
 #include "core/units.h"
 #include "cli/frame/command.h"
-#include "cli/trace/layer_choice.h"
 #include "cli/trace/trace_argument.h"
 #include "trace/fit/fit_locality.h"
 #include "trace/stats.h"

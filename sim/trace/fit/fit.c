@@ -6,7 +6,6 @@
 #include "core/parallel.h"
 #include "core/text.h"
 #include "trace/fit/fit_locality.h"
-#include "trace/fit/fit_sample.h"
 #include "trace/fit/fit_solve.h"
 #include "trace/generate/generate.h"
 #include "trace/demand.h"

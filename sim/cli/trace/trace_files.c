@@ -1,0 +1,305 @@
+/* Commands that show, check, print or make one decode trace: info, verify, export, generate. */
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/frame/arguments.h"
+#include "cli/frame/command.h"
+#include "cli/frame/output.h"
+#include "cli/trace/trace_argument.h"
+#include "core/named.h"
+#include "core/text.h"
+#include "core/units.h"
+#include "model/model.h"
+#include "tables/frame.h"
+#include "trace/csv/csv.h"
+#include "trace/format/verify.h"
+#include "trace/generate/generate.h"
+
+enum { JSON };
+static const struct command_option options[] = {
+    [JSON] = {.name = "--json", .summary = "print a JSON object"},
+    {.name = NULL},
+};
+
+/* The header's numbers, with the names of the format. */
+#define FIELDS(FIELD)                                                                              \
+    FIELD(layers, "of the model")                                                                  \
+    FIELD(kv_heads, "KV heads of a layer")                                                         \
+    FIELD(query_heads, "query heads of a layer")                                                   \
+    FIELD(head_dim, "numbers in a query")                                                          \
+    FIELD(context, "tokens of the prefix")                                                         \
+    FIELD(unit_tokens, "tokens of a unit")                                                         \
+    FIELD(units, "units of the prefix")                                                            \
+    FIELD(sinks, "first tokens, in every row")                                                     \
+    FIELD(recent, "last tokens, in every row")                                                     \
+    FIELD(keep, "units of a row besides, at most")                                                 \
+    FIELD(sequences, "recorded")                                                                   \
+    FIELD(steps, "of each sequence")                                                               \
+    FIELD(steps_per_tile, "of the file")
+
+#define NAMED(field) .key = #field, .title = #field
+static const struct frame_column columns[] = {
+    {NAMED(source), .unit = UNIT_JSON},
+    {NAMED(hash)},
+    {NAMED(unit_kind)},
+    {NAMED(queries), .unit = UNIT_FLAG, .what = "of each query head"},
+    {NAMED(approximate), .unit = UNIT_FLAG, .what = "rows as a speculative query would keep them"},
+#define OF_TRACE(field, means) {NAMED(field), .unit = UNIT_WHOLE, .what = (means)},
+    FIELDS(OF_TRACE)
+#undef OF_TRACE
+};
+
+/* The source is written anew, on one line. */
+static struct frame *info_frame(const struct trace_header *header, uint64_t hash, struct error *why)
+{
+    struct frame *frame = frame_create(columns, sizeof columns / sizeof *columns, why);
+    uint32_t at = 0;
+    json_t *source = json_loads(header->source, 0, NULL);
+    char *line = json_dumps(source, JSON_COMPACT | JSON_REAL_PRECISION(12));
+    frame_row(frame);
+    frame_text(frame, at++, line);
+    free(line);
+    json_decref(source);
+    frame_textf(frame, at++, "%016" PRIx64, hash);
+    frame_text(frame, at++, header->unit_kind == TRACE_CLUSTERS ? "clusters" : "positions");
+    frame_number(frame, at++, header->has_queries);
+    frame_number(frame, at++, header->has_approximate);
+#define NUMBER(field, means) frame_number(frame, at++, header->field);
+    FIELDS(NUMBER)
+#undef NUMBER
+    return frame;
+}
+
+static bool print_info(const struct trace *trace, bool json, struct error *why)
+{
+    uint64_t hash;
+    if (!trace_hash(trace, &hash, why)) {
+        return false;
+    }
+    struct frame *frame = info_frame(trace_header(trace), hash, why);
+    bool ok = (json ? frame_print_json : frame_print_fields)(frame, stdout, why);
+    frame_destroy(frame);
+    return ok;
+}
+
+static bool trace_info_run(const struct arguments *arguments, struct error *why)
+{
+    struct trace *trace = trace_from_arguments(arguments, why);
+    bool ok = trace != NULL && print_info(trace, arguments_given(arguments, JSON), why);
+    trace_close(trace);
+    return ok;
+}
+
+const struct command command_trace_info = {
+    .name = "trace info",
+    .operands = "TRACE",
+    .least_operands = 1,
+    .most_operands = 1,
+    .summary = "print the header of a decode trace",
+    .example = "spillway trace info smollm2-135m",
+    .options = options,
+    .run = trace_info_run,
+};
+
+/* ---- trace verify ---- */
+
+static bool trace_verify_run(const struct arguments *arguments, struct error *why)
+{
+    struct trace_summary summary;
+    char bytes[32];
+    struct trace *trace = trace_from_arguments(arguments, why);
+    bool ok = trace != NULL && trace_verify(trace, 0, &summary, why);
+    if (ok) {
+        printf("%s is whole: %s, %" PRIu64 " frame%s, %" PRIu64 " row%s, %" PRIu64 " unit%s\n",
+               trace_path(trace),
+               units_format((double)summary.bytes, UNIT_BYTES, bytes, sizeof bytes), summary.frames,
+               text_plural(summary.frames), summary.rows, text_plural(summary.rows), summary.units,
+               text_plural(summary.units));
+    }
+    trace_close(trace);
+    return ok;
+}
+
+const struct command command_trace_verify = {
+    .name = "trace verify",
+    .operands = "TRACE",
+    .least_operands = 1,
+    .most_operands = 1,
+    .summary = "read a whole decode trace and check every byte",
+    .example = "spillway trace verify smollm2-135m",
+    .options = &options[1], /* none */
+    .run = trace_verify_run,
+};
+
+/* ---- trace export ---- */
+
+enum { EXPORT_OUTPUT };
+
+static const struct command_option export_options[] = {
+    [EXPORT_OUTPUT] = {.name = "--output",
+                       .letter = 'o',
+                       .argument = "FILE",
+                       .summary = "the CSV file to write (default: standard output)"},
+    {.name = NULL},
+};
+
+static bool export_to(const struct trace *trace, const char *path, struct error *why)
+{
+    struct output output;
+    if (path == NULL) {
+        return trace_export_csv(trace, stdout, why);
+    }
+    if (!output_open(path, &output, why)) {
+        return false;
+    }
+    if (!trace_export_csv(trace, output.file, why)) {
+        output_discard(&output);
+        return false;
+    }
+    return output_commit(&output, why);
+}
+
+static bool trace_export_run(const struct arguments *arguments, struct error *why)
+{
+    struct trace *trace = trace_from_arguments(arguments, why);
+    bool ok = trace != NULL && export_to(trace, arguments_text(arguments, EXPORT_OUTPUT), why);
+    trace_close(trace);
+    return ok;
+}
+
+const struct command command_trace_export = {
+    .name = "trace export",
+    .operands = "TRACE",
+    .least_operands = 1,
+    .most_operands = 1,
+    .summary = "print a decode trace as CSV",
+    .example = "spillway trace export smollm2-135m -o trace.csv",
+    .options = export_options,
+    .run = trace_export_run,
+};
+
+/* ---- trace generate ---- */
+
+enum { GENERATE_OUTPUT, MODEL, CONTEXT, STEPS, KEEP, SEED, JOBS };
+
+static const struct command_option generate_options[] = {
+    [GENERATE_OUTPUT] = {.name = "--output",
+                         .letter = 'o',
+                         .argument = "FILE",
+                         .required = true,
+                         .summary = "the trace to write (.swt)"},
+    [MODEL] = {.name = "--model",
+               .argument = "MODEL",
+               .summary = "the model whose layers and heads are generated (default: the fitted "
+                          "ones)"},
+    [CONTEXT] = {.name = "--context",
+                 .argument = "TOKENS",
+                 .summary = "tokens in the prefix (default: as fitted)"},
+    [STEPS] = {.name = "--steps",
+               .argument = "NUMBER",
+               .summary = "decode steps to generate "
+                          "(default: 64)"},
+    [KEEP] = {.name = "--keep",
+              .argument = "SHARE",
+              .summary = "share of the context in each row, besides the window (default: 20%)"},
+    [SEED] = {.name = "--seed", .argument = "NUMBER", .summary = "random seed (default: 1)"},
+    [JOBS] = {.name = "--jobs",
+              .letter = 'j',
+              .argument = "NUMBER",
+              .summary = "threads to use (default: one per processor); does not change the result"},
+    {.name = NULL},
+};
+
+static bool trace_generate_read_count(const struct arguments *arguments, int option, uint32_t *out,
+                                      struct error *why)
+{
+    uint64_t value = *out;
+    const char *text = arguments_text(arguments, option);
+    enum unit unit = option == CONTEXT ? UNIT_TOKENS : UNIT_COUNT;
+    if (text != NULL && !units_parse_whole(text, unit, UINT32_MAX, NULL, 0,
+                                           generate_options[option].name, &value, why)) {
+        return false;
+    }
+    *out = (uint32_t)value;
+    return true;
+}
+
+static bool trace_generate_read_model(const struct arguments *arguments,
+                                      struct trace_geometry *geometry, struct model *model,
+                                      struct error *why)
+{
+    const struct model_options plain = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    const char *name = arguments_text(arguments, MODEL);
+    if (name == NULL) {
+        return true;
+    }
+    if (!model_load(NULL, name, &plain, NULL, 0, model, why)) {
+        return false;
+    }
+    geometry->model = model->name;
+    geometry->layers = model->layer_count;
+    geometry->kv_heads = model->kv_heads;
+    geometry->query_heads = model->query_heads;
+    geometry->head_dim = model->head_dim;
+    return true;
+}
+
+static bool generate(const struct arguments *arguments, const struct trace_profile *profile,
+                     const char *name, struct error *why)
+{
+    uint32_t seed = 1, jobs = 0;
+    struct model model = {0};
+    const char *keep = arguments_text(arguments, KEEP);
+    struct trace_geometry geometry = {
+        .layers = profile->layers,
+        .kv_heads = profile->kv_heads,
+        .query_heads = profile->query_heads,
+        .head_dim = profile->head_dim,
+        .context = profile->context,
+        .keep = 0.2,
+        .sequences = 1,
+        .steps = 64,
+    };
+    bool ok =
+        trace_generate_read_model(arguments, &geometry, &model, why) &&
+        trace_generate_read_count(arguments, CONTEXT, &geometry.context, why) &&
+        trace_generate_read_count(arguments, STEPS, &geometry.steps, why) &&
+        trace_generate_read_count(arguments, SEED, &seed, why) &&
+        trace_generate_read_count(arguments, JOBS, &jobs, why) &&
+        (keep == NULL || units_parse(keep, UNIT_SHARE, NULL, 0, "--keep", &geometry.keep, why));
+    geometry.seed = seed;
+    struct trace *trace = ok ? trace_open_generated(profile, name, &geometry, why) : NULL;
+    ok = trace != NULL && trace_copy(trace, arguments_text(arguments, GENERATE_OUTPUT), jobs, why);
+    trace_close(trace);
+    model_release(&model);
+    return ok;
+}
+
+static bool trace_generate_run(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    char path[4096];
+    const char *name = arguments_operands(arguments, &count)[0];
+    struct trace_profile profile;
+    if (!named_file(&named_trace_profile, name, NULL, 0, path, sizeof path, why) ||
+        !trace_profile_load(NULL, path, &profile, why)) {
+        return false;
+    }
+    bool ok = generate(arguments, &profile, name, why);
+    trace_profile_release(&profile);
+    return ok;
+}
+
+const struct command command_trace_generate = {
+    .name = "trace generate",
+    .operands = "PROFILE",
+    .least_operands = 1,
+    .most_operands = 1,
+    .summary = "generate a trace of any model, context and length from a trace profile",
+    .example = "spillway trace generate smollm2-135m --context 8192 --steps 16 -o long.swt",
+    .options = generate_options,
+    .run = trace_generate_run,
+};
