@@ -39,19 +39,20 @@ static const struct command_option options[] = {
 
 static void whatif_command_print_axes(FILE *out)
 {
-    fputs("An axis is a key and the values to try:\n"
-          "  KEY              the usual range: budget from no cache to all KV; batch from 1 to\n"
-          "                   what fits; context from an eighth of the scenario's to twice that;\n"
-          "                   link from PCIe 3 to NVLink-C2C. If the scenario does not set them:\n"
-          "                   host_memory, disk_space and pool_space from a 64th to all of what\n"
-          "                   prefixes take; kv_pool_tokens from a quarter to all of what fits.\n"
-          "                   Other keys: from a quarter to four times the value of the\n"
-          "                   scenario or the machine\n"
-          "  KEY=FROM:TO      values in equal ratios; in equal steps if FROM is 0\n"
-          "  KEY=[A, B, C]    these values, numbers or not\n"
-          "KEY is a key of the scenario, a mechanism (see 'list mechanisms'), or a figure of the\n"
-          "machine such as hardware.link.h2d.\n",
-          out);
+    fputs(
+        "An axis is a key and the values to try:\n"
+        "  KEY              the usual range: budget from no cache to all KV; batch from 1 to\n"
+        "                   what fits; context from an eighth of the scenario's to twice that;\n"
+        "                   link from PCIe 3 to NVLink-C2C. If the scenario does not set them:\n"
+        "                   context from 1K to the trained one; host_memory, disk_space and\n"
+        "                   pool_space from a 64th to all of what prefixes take;\n"
+        "                   kv_pool_tokens from a quarter to all of what fits. Other keys:\n"
+        "                   from a quarter to four times the value of the scenario or the machine\n"
+        "  KEY=FROM:TO      values in equal ratios; in equal steps if FROM is 0\n"
+        "  KEY=[A, B, C]    these values, numbers or not, such as system=[vllm, clo]\n"
+        "KEY is a key of the scenario, a mechanism (see 'list mechanisms'), or a figure of the\n"
+        "machine such as hardware.link.h2d.\n",
+        out);
     struct frame_column columns[TABLE_MOST_COLUMNS];
     uint32_t count = whatif_columns(false, columns);
     frame_columns_print("\ncolumns of the table along one axis, for --columns:", columns, count,

@@ -132,7 +132,14 @@ static bool walk_batch(const struct axis_base *base, struct axis *axis, struct e
 static bool walk_context(const struct axis_base *base, struct axis *axis, struct error *why)
 {
     double own = (double)base->point->setup.context;
+    uint32_t trained = base->point->setup.model.trained_context;
+    double most = trained > own ? trained : 128 * own;
     axis->unit = UNIT_TOKENS;
+    if (node_get(base->scenario->root, "context") == NULL &&
+        base->point->setup.prompt == 0) { /* planned_own() filled it */
+        return axis_walk(axis, own, most, axis_points(base, (uint32_t)ceil(log2(most / own)) + 1),
+                         true, why);
+    }
     return axis_walk(axis, fmax(own / 8, 1), own * 2, axis_points(base, 5), true, why) &&
            axis_usual_add_own(axis, own, NULL, why);
 }

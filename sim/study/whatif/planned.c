@@ -13,12 +13,14 @@ bool planned_point(const struct scenario *scenario, uint32_t point, const struct
            run_plan(&out->point.setup, runs, &out->plan, why);
 }
 
-/* The first value of an axis, in YAML; NULL if it gives no values. */
+/* The first value of an axis, in YAML; NULL if it has none. A context begins at 1K (walk_context()). */
 static struct node *first_value(const struct axis_text *axis, const char *option, struct error *why)
 {
     const char *equals = memchr(axis->text, '=', axis->length);
     if (equals == NULL) {
-        return NULL;
+        bool context =
+            axis->length == strlen("context") && memcmp(axis->text, "context", axis->length) == 0;
+        return context ? node_parse("1K", strlen("1K"), option, why) : NULL;
     }
     const char *values = equals + 1;
     size_t size = axis->length - (size_t)(values - axis->text);

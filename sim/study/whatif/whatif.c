@@ -166,9 +166,11 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
     struct planned own = {.plan = {.batch = 0}};
     *out = (struct whatif){.count = 0};
     if (scenario->sweep != NULL) {
-        error_usage(why, "--over", 0, "the scenario already sweeps '%s'",
-                    scenario->sweep->children[0]->key);
-        return error_expect(why, "a scenario of one point");
+        const char *key = scenario->sweep->children[0]->key;
+        error_usage(why, "--over", 0, "the scenario already sweeps '%s'", key);
+        return error_expect(why,
+                            "a scenario of one point, or both as a grid: --over '%s=[A, B],%.*s'",
+                            key, (int)strcspn(options->over, "=,"), options->over);
     }
     struct run_hashes hashes;
     struct texts texts;
