@@ -12,7 +12,7 @@
 #include "core/version.h"
 #include "store/run.h"
 #include "study/plan/server_command.h"
-#include "study/plan/winner.h"
+#include "study/plan/planning.h"
 
 enum { TEXT = 64, LINE = VIOLATION_TEXT, BLOCK = 640, JUDGED = TARGETS_MOST + 1 };
 

@@ -14,7 +14,7 @@
 #include "core/quote.h"
 #include "core/text.h"
 #include "study/plan/server_command.h"
-#include "study/plan/winner.h"
+#include "study/plan/planning.h"
 #include "study/plan/target.h"
 #include "tables/table.h"
 
@@ -262,7 +262,7 @@ static void say_open(const struct planning *planning, const struct targets *targ
 {
     struct targets open;
     char names[TARGETS_TEXT];
-    reachable_open(planning, targets, &open);
+    planning_unmet(planning, targets, &open);
     if (targets->count > 1 && open.count == 0) {
         text_append(text, PLAN_ANSWER, "each target is met by some value, all together by none; ");
     } else if (targets->count > 1) {

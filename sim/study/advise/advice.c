@@ -12,7 +12,7 @@
 #include "predict/result/tie.h"
 #include "server/requests/synthetic.h"
 #include "study/advise/advice_host.h"
-#include "study/plan/lengthen.h"
+#include "study/plan/load.h"
 #include "study/plan/planning.h"
 
 enum { USUAL_CONTEXT = 131072 };

@@ -8,9 +8,8 @@
  * fits, weights in fp8.
  *
  * The advice is a system that one can start: the best of those that vLLM or SGLang has, and among
- * those too close to call (predict/result/tie.h) plain vLLM before the simplest. Released code and systems
- * on paper are compared with it and never win.
- */
+ * those too close to call (predict/result/tie.h) plain vLLM before the simplest. Released code and
+ * systems on paper are compared with it and never win. */
 #pragma once
 
 #include "study/plan/host_room.h"

@@ -1,11 +1,11 @@
 /* Host memory for prompts that begin alike: how many GiB, what they take, and when not.
  *
  * The size is that of host_size.h, for the advised system if it keeps prefixes there, else for the
- * best that does, else for vLLM's own offloading; what it finds is of the advised load. A run of the
- * server with this size, at the load that plain vLLM holds, says what it gains, and what copies
+ * best that does, else for vLLM's own offloading; what it finds is of the advised load. A run of
+ * the server with this size, at the load that plain vLLM holds, says what it gains, and what copies
  * beside decodes cost. If the advised system is the one, its answer becomes that of a run with this
- * size: its host memory is then stated in its scenario. A size that misses a limit there is doubled.
- */
+ * size: its host memory is then stated in its scenario. A size that misses a limit there is
+ * doubled. */
 #pragma once
 
 #include "study/advise/advice.h"

@@ -1,7 +1,5 @@
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+/* The forms of a fleet: what can be a server, and which is better. */
+#include "study/advise/fleet_size.h"
 
 #include "core/array.h"
 #include "core/named.h"
@@ -10,8 +8,12 @@
 #include "predict/server/serving_memory.h"
 #include "server/requests/requests.h"
 #include "study/advise/advice.h"
-#include "study/advise/fleet_parts.h"
 #include "study/plan/host_room.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* GPUs of a server: 1, 2, 4, 8. */
 enum { SPLITS = 4, MOST_WEIGHTS = 8 };
@@ -24,30 +26,9 @@ static const struct {
 
 /* ---- weights ---- */
 
-/* The type that the model's weights have. Fails where no form can be, such as for a workload that is
- * misspelt. */
-static bool own_weights(const struct scenario *scenario, enum dtype *out, struct error *why)
-{
-    struct point point;
-    if (!scenario_point(scenario, 0, &point, why)) {
-        return false;
-    }
-    *out = point.setup.model.weights;
-    point_release(&point);
-    return true;
-}
-
-/* Make the model that of a shipped file, and the text that was typed one of its ids. */
-static bool lay_id(struct scenario *scenario, const char *id, const char *canonical,
-                   struct error *why)
-{
-    return node_set(scenario->root, "model", id, why) &&
-           node_set_text((struct node *)node_get(scenario->root, "model"), canonical, why);
-}
-
-/* The shipped variant of the model with such weights, if it has an id of this model: another model of
- * the same shape is another model. Else the type by its key. */
-static bool lay_weights(struct scenario *scenario, const char *weights, struct error *why)
+/* The shipped variant of the model with such weights, if it has an id of this model: another model
+ * of the same shape is another model. Else the type by its key. */
+static bool set_weights(struct scenario *scenario, const char *weights, struct error *why)
 {
     const struct node *model = node_get(scenario->root, "model");
     char name[NAMED_SIZE], variant[NAMED_SIZE], canonical[NAMED_SIZE], id[NAMED_SIZE];
@@ -59,10 +40,53 @@ static bool lay_weights(struct scenario *scenario, const char *weights, struct e
             named_canonical(&named_model, name, variant) &&
             named_id_of(&named_model, variant, model->typed != NULL ? model->typed : canonical,
                         id)) {
-            return lay_id(scenario, id, variant, why);
+            return node_set(scenario->root, "model", id, why) &&
+                   node_set_text((struct node *)node_get(scenario->root, "model"), variant, why);
         }
     }
     return node_set(scenario->root, "dtype.weights", weights, why);
+}
+
+/* ---- host memory for prompts that begin alike ---- */
+
+/* What a machine has of it, and for how many servers. `host_gib` stays NULL if the form keeps no
+ * prompts there, or if the scenario states how much. */
+static bool read_host(const struct point *point, const struct serving_memory *memory,
+                      struct fleet_form *form, struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    form->of_machine = (uint32_t)host_sharers(setup, form->gpus);
+    for (int tier = TIER_HOST + 1; form->candidate->traits.tiers && tier < TIER_COUNT; tier++) {
+        bool idle = setup->mechanisms.prefix_below[tier] == PREFIX_BELOW_NONE;
+        form->has_lower =
+            form->has_lower || (idle && profile_states(&setup->profile, tier_kinds[tier].capacity));
+    }
+    if (!form->candidate->traits.tiers || setup->room[TIER_HOST] > 0) {
+        return true;
+    }
+    form->host_gib = array_zeroed(form->of_machine, sizeof *form->host_gib, why);
+    for (uint32_t i = 0; form->host_gib != NULL && i < form->of_machine; i++) {
+        form->host_gib[i] = host_most_of(point, host_usable(setup) / (i + 1));
+    }
+    form->least_host_gib = host_least_gib(point, memory);
+    return form->host_gib != NULL;
+}
+
+uint64_t *fleet_host_of(const struct fleet_form *form, uint32_t servers)
+{
+    return &form->host_gib[(servers < form->of_machine ? servers : form->of_machine) - 1];
+}
+
+uint64_t fleet_host_gib(const struct fleet_form *form, uint32_t servers)
+{
+    return form->host_gib != NULL ? *fleet_host_of(form, servers) : 0;
+}
+
+bool fleet_host_set(const struct fleet_form *form, uint32_t servers, struct scenario *scenario,
+                    struct error *why)
+{
+    uint64_t gib = fleet_host_gib(form, servers);
+    return gib == 0 || host_lay(gib, scenario, why);
 }
 
 /* ---- a form ---- */
@@ -105,7 +129,7 @@ static void check_form(struct fleet_form *form, const struct run_context *runs)
         text_copy(form->refused, sizeof form->refused, refused.found);
     } else {
         check_longest(point.requests, &memory, form);
-        if (!fleet_host_read(&point, &memory, form, &refused)) {
+        if (!read_host(&point, &memory, form, &refused)) {
             fleet_forms_refuse(form, &refused);
         }
     }
@@ -125,7 +149,7 @@ static bool make_form(const struct candidate *candidate, const char *weights, bo
     if (!scenario_copy(&candidate->scenario, &form->scenario, why)) {
         return false;
     }
-    if ((!own && !lay_weights(&form->scenario, weights, &refused)) ||
+    if ((!own && !set_weights(&form->scenario, weights, &refused)) ||
         !advice_set_number(&form->scenario, "tensor_parallel", gpus, &refused)) {
         fleet_forms_refuse(form, &refused);
     } else {
@@ -142,25 +166,19 @@ struct weights {
     const char *own;
 };
 
-static bool fleet_forms_is_listed(const struct weights *weights, const char *type)
-{
-    bool listed = false;
-    for (uint32_t i = 0; i < weights->count; i++) {
-        listed = listed || strcmp(weights->all[i], type) == 0;
-    }
-    return listed;
-}
-
+/* Fails where no form can be, such as for a workload that is misspelt. */
 static bool read_weights(const struct candidate *candidate, const char *typed, struct weights *out,
                          struct error *why)
 {
     const char *item;
     size_t length;
-    enum dtype own, unused;
-    if (!own_weights(&candidate->scenario, &own, why)) {
+    enum dtype unused;
+    struct point point;
+    if (!scenario_point(&candidate->scenario, 0, &point, why)) {
         return false;
     }
-    *out = (struct weights){.own = dtype_name(own)};
+    *out = (struct weights){.own = dtype_name(point.setup.model.weights)};
+    point_release(&point);
     typed = typed != NULL ? typed : out->own;
     while (text_item(&typed, &item, &length)) {
         char type[FLEET_WEIGHTS];
@@ -172,19 +190,14 @@ static bool read_weights(const struct candidate *candidate, const char *typed, s
         if (!dtype_find(type, "--weights", 0, &unused, why)) {
             return false;
         }
-        if (!fleet_forms_is_listed(out, type)) {
-            memcpy(out->all[out->count++], type, sizeof type);
+        memcpy(out->all[out->count], type, sizeof type);
+        uint32_t same = 0;
+        while (strcmp(out->all[same], type) != 0) {
+            same++;
         }
+        out->count += same == out->count;
     }
     return true;
-}
-
-/* A fleet's systems keep prefixes on the GPU, or in host memory as well; where no two prompts begin
- * alike, that is the same. */
-static const char *systems_of(const struct scenario *scenario)
-{
-    const struct node *said = node_stated(scenario->root, "system");
-    return said != NULL ? NULL : ADVICE_PLAIN ",vllm-offload";
 }
 
 static bool add_forms(const struct candidate *candidate, const struct fleet_options *options,
@@ -235,7 +248,10 @@ static bool check_prices(const struct fleet_size *fleet, struct error *why)
 bool fleet_list_forms(const struct scenario *scenario, const struct fleet_options *options,
                       struct fleet_size *out, struct error *why)
 {
-    const struct candidate_options candidates = {.systems = systems_of(scenario),
+    /* Prefixes stay on the GPU, or in host memory as well. */
+    bool named = node_stated(scenario->root, "system") != NULL;
+    const struct candidate_options candidates = {.systems =
+                                                     named ? NULL : ADVICE_PLAIN ",vllm-offload",
                                                  .machines = options->machines,
                                                  .prices = options->prices,
                                                  .unshared = advice_is_unshared(scenario)};
@@ -252,68 +268,7 @@ bool fleet_list_forms(const struct scenario *scenario, const struct fleet_option
     return good && check_prices(out, why) && fleet_forms_check_any(out, why);
 }
 
-/* Host memory for prompts that begin alike: what a server has of it, and how little would do. */
-
-bool fleet_host_read(const struct point *point, const struct serving_memory *memory,
-                     struct fleet_form *form, struct error *why)
-{
-    const struct setup *setup = &point->setup;
-    form->of_machine = (uint32_t)host_sharers(setup, form->gpus);
-    form->has_lower = false;
-    for (int tier = TIER_HOST + 1; form->candidate->traits.tiers && tier < TIER_COUNT; tier++) {
-        bool idle = setup->mechanisms.prefix_below[tier] == PREFIX_BELOW_NONE;
-        form->has_lower =
-            form->has_lower || (idle && profile_states(&setup->profile, tier_kinds[tier].capacity));
-    }
-    if (!form->candidate->traits.tiers || setup->room[TIER_HOST] > 0) {
-        return true;
-    }
-    form->host_gib = array_zeroed(form->of_machine, sizeof *form->host_gib, why);
-    for (uint32_t i = 0; form->host_gib != NULL && i < form->of_machine; i++) {
-        form->host_gib[i] = host_most_of(point, host_usable(setup) / (i + 1));
-    }
-    form->least_host_gib = host_least_gib(point, memory);
-    return form->host_gib != NULL;
-}
-
-static uint64_t *gib_of(const struct fleet_form *form, uint32_t servers)
-{
-    return &form->host_gib[(servers < form->of_machine ? servers : form->of_machine) - 1];
-}
-
-uint64_t fleet_host_gib(const struct fleet_form *form, uint32_t servers)
-{
-    return form->host_gib != NULL ? *gib_of(form, servers) : 0;
-}
-
-bool fleet_host_lay_gib(uint64_t gib, struct scenario *scenario, struct error *why)
-{
-    return gib == 0 || host_lay(gib, scenario, why);
-}
-
-bool fleet_host_lay(const struct fleet_form *form, uint32_t servers, struct scenario *scenario,
-                    struct error *why)
-{
-    return fleet_host_lay_gib(fleet_host_gib(form, servers), scenario, why);
-}
-
-bool fleet_host_lessen(struct sizing *sizing, struct fleet_form *form, struct error *why)
-{
-    uint64_t all = fleet_host_gib(form, form->servers);
-    uint32_t holds = 0, fails = 1;
-    bool good = true, less;
-    while (all >> fails > 0 && all >> fails >= form->least_host_gib) {
-        fails++;
-    }
-    while (good && fails - holds > 1 && !*sizing->interrupted) {
-        uint32_t halves = (holds + fails) / 2;
-        good = fleet_try_host(sizing, form, all >> halves, &less, why);
-        *(less ? &holds : &fails) = halves;
-    }
-    form->most_host_gib = all;
-    *gib_of(form, form->servers) = all >> holds;
-    return good;
-}
+/* ---- what was found ---- */
 
 double fleet_cost(const struct fleet_form *form, uint32_t servers)
 {
@@ -372,24 +327,21 @@ static bool is_cheaper(const struct fleet_form *a, const struct fleet_form *b)
 }
 
 /* By how much the run that fleet_misses() gives falls short. */
-static double fleet_found_violation_of(const struct fleet_form *form)
+static double shortfall(const struct fleet_form *form)
 {
     return form->fewer > 0 ? form->grid.violation[form->fewer - 1] : form->alone;
 }
 
-/* Of two forms that do not hold it, the one that says more: it was tried whole, and comes nearer. */
-static bool says_more(const struct fleet_form *a, const struct fleet_form *b)
-{
-    bool tried = fleet_misses(a) != NULL, other = fleet_misses(b) != NULL;
-    return tried != other ? tried
-           : tried        ? fleet_found_violation_of(a) < fleet_found_violation_of(b)
-                          : a->gpus > b->gpus;
-}
-
-static bool fleet_found_is_better(const struct fleet_form *a, const struct fleet_form *b)
+/* Of two forms that do not hold the rate, the one that was tried whole and comes nearer says more. */
+static bool is_better_form(const struct fleet_form *a, const struct fleet_form *b)
 {
     bool holds = a->servers > 0, other = b->servers > 0;
-    return holds != other ? holds : holds ? is_cheaper(a, b) : says_more(a, b);
+    bool tried = fleet_misses(a) != NULL, other_tried = fleet_misses(b) != NULL;
+    return holds != other         ? holds
+           : holds                ? is_cheaper(a, b)
+           : tried != other_tried ? tried
+           : tried                ? shortfall(a) < shortfall(b)
+                                  : a->gpus > b->gpus;
 }
 
 void fleet_size_choose(struct fleet_size *fleet)
@@ -400,7 +352,7 @@ void fleet_size_choose(struct fleet_size *fleet)
     }
     for (uint32_t i = 0; i < fleet->count; i++) {
         bool better = fleet->best == FLEET_NONE ||
-                      fleet_found_is_better(&fleet->forms[i], &fleet->forms[fleet->best]);
+                      is_better_form(&fleet->forms[i], &fleet->forms[fleet->best]);
         fleet->best = fleet->forms[i].servers > 0 && better ? i : fleet->best;
     }
 }
@@ -411,9 +363,7 @@ uint32_t fleet_best_on(const struct fleet_size *fleet, const char *machine)
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
         bool here = strcmp(form->candidate->machine, machine) == 0;
-        best = here && (best == FLEET_NONE || fleet_found_is_better(form, &fleet->forms[best]))
-                   ? i
-                   : best;
+        best = here && (best == FLEET_NONE || is_better_form(form, &fleet->forms[best])) ? i : best;
     }
     return best;
 }

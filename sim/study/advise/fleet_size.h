@@ -1,5 +1,5 @@
-/* A fleet's size: how many GPUs of which machine, as which servers, hold a rate of requests, and what that
- * costs.
+/* A fleet's size: how many GPUs of which machine, as which servers, hold a rate of requests, and
+ * what that costs.
  *
  * A form is one server: a machine, the type of its weights, a system (plain vLLM, or vLLM with host
  * memory for prompts that begin alike), and the GPUs that split each layer: 1, 2, 4 or 8. Of each
@@ -11,14 +11,13 @@
  * the cheapest on a machine, one server with its share of the rate says how many servers it takes.
  * Then the whole fleet serves the whole workload, with that number and with one server less. Every
  * other form does so, too, with as many servers as cost no more: it is left out only if it then
- * misses a limit, or if one server already costs more.
- */
+ * misses a limit, or if one server already costs more. */
 #pragma once
 
 #include "predict/result/tie.h"
 #include "study/plan/candidates.h"
 #include "study/plan/grid.h"
-#include "study/plan/planning_probe.h"
+#include "study/plan/load.h"
 #include "study/plan/target.h"
 
 struct store;
@@ -124,3 +123,20 @@ uint32_t fleet_best_on(const struct fleet_size *fleet, const char *machine);
 
 /* Are the costs of two forms that hold the rate too close to call (predict/result/tie.h)? */
 enum tie fleet_tie(const struct fleet_form *a, const struct fleet_form *b);
+
+/* ---- what the search (fleet_size.c) needs of its forms (fleet_forms.c) ---- */
+
+/* List all forms in `out`, those that cannot be with their reason. Fails if none can be. */
+bool fleet_list_forms(const struct scenario *scenario, const struct fleet_options *options,
+                      struct fleet_size *out, struct error *why);
+
+/* Servers of one machine share its memory: set the part of each of so many, or point to it. */
+bool fleet_host_set(const struct fleet_form *form, uint32_t servers, struct scenario *scenario,
+                    struct error *why);
+uint64_t *fleet_host_of(const struct fleet_form *form, uint32_t servers);
+
+/* The least that a form of the same machine costs that holds the rate; infinity: none does. */
+double fleet_found_on(const struct fleet_size *fleet, const struct fleet_form *form);
+
+/* Set `best`. */
+void fleet_size_choose(struct fleet_size *fleet);

@@ -9,8 +9,8 @@
 #include "predict/server/serving_memory.h"
 #include "server/pools/host_engine.h"
 
-/* Bytes that the operating system and the engine leave of a machine's memory; and servers of so many
- * GPUs that share it, at least 1. */
+/* Bytes that the operating system and the engine leave of a machine's memory; and servers of so
+ * many GPUs that share it, at least 1. */
 uint64_t host_usable(const struct setup *setup);
 uint64_t host_sharers(const struct setup *setup, uint32_t gpus);
 
@@ -42,11 +42,11 @@ bool host_lay(uint64_t gib, struct scenario *scenario, struct error *why);
 /* How many GiB of host memory a server's prefixes are worth.
  *
  * The size is the smallest whole number of GiB with which the engine starts and that saves
- * HOST_ENOUGH of the GPU time that all memory a server may have saves, by runs without a clock (predict/server/host_worth.h). One pass over the
- * requests gives all sizes. Where the engine takes no more for a larger number, the largest such is
- * the size: it costs nothing. With sessions, or a router that sees load, only a clock says what is
- * found: then sizes are powers of two, and the hits of a run count.
- */
+ * HOST_ENOUGH of the GPU time that all memory a server may have saves, by runs without a clock
+ * (predict/server/host_worth.h). One pass over the requests gives all sizes. Where the engine takes
+ * no more for a larger number, the largest such is the size: it costs nothing. With sessions, or a
+ * router that sees load, only a clock says what is found: then sizes are powers of two, and the
+ * hits of a run count. */
 
 #define HOST_ENOUGH 0.95
 

@@ -1,34 +1,95 @@
-/* All candidates take their rounds together, so that candidates that differ only in the machine
- * need the same replays at the same time. */
-
+/* A plan of candidates: their rounds, their winner, and a workload that is long enough for it. */
 #include "study/plan/planning.h"
+
+#include "core/array.h"
+#include "predict/result/tie.h"
+#include "predict/server/serving_load.h"
+#include "study/sweep/rounds.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/array.h"
-#include "predict/server/serving_load.h"
-#include "study/plan/lengthen.h"
-#include "study/plan/planning_parts.h"
-#include "study/plan/target.h"
-#include "study/plan/winner.h"
-#include "study/sweep/sweep.h"
-
-/* The most tries of a candidate in a round. Three rounds reduce an axis of 256 values to one. */
-enum { A_ROUND = 9 };
-
 /* Bytes of generated frames that are remembered, because each round reads them again. */
 #define REMEMBERED ((size_t)256 << 20)
 
+/* ---- where no value meets all targets ---- */
+
+static bool is_reachable(const struct search *search, const struct target *target)
+{
+    bool met = false;
+    for (uint32_t i = 0; i < search->grid.count && !met; i++) {
+        met = grid_tried(&search->grid, i) && target_violation(target, &search->results[i]) == 0;
+    }
+    return met;
+}
+
+/* The targets among `all` that at least one tried value of the search meets. */
+static void reachable_targets(const struct search *search, const struct targets *all,
+                              struct targets *out)
+{
+    out->count = 0;
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (is_reachable(search, &all->all[i])) {
+            out->all[out->count++] = all->all[i];
+        }
+    }
+}
+
+void planning_unmet(const struct planning *planning, const struct targets *all, struct targets *out)
+{
+    out->count = 0;
+    for (uint32_t i = 0; i < all->count; i++) {
+        bool met = false;
+        for (uint32_t j = 0; j < planning->count && !met; j++) {
+            met = is_reachable(&planning->searches[j], &all->all[i]);
+        }
+        if (!met) {
+            out->all[out->count++] = all->all[i];
+        }
+    }
+}
+
+/* The value nearest to meeting `all`, which the search was judged by: among the tried values that
+ * meet every reachable target, the first with the least violation. If none meets them together, and
+ * for loads, that of grid_nearest(). */
+static uint32_t find_nearest(const struct search *search, const struct targets *all)
+{
+    struct targets reachable;
+    uint32_t nearest = grid_nearest(&search->grid);
+    double least = INFINITY;
+    reachable_targets(search, all, &reachable);
+    for (uint32_t i = 0; !search->grid.load && reachable.count > 0 && i < search->grid.count; i++) {
+        double violation = search->grid.violation[i];
+        if (grid_tried(&search->grid, i) && violation < least &&
+            targets_violation(&reachable, &search->results[i]) == 0) {
+            least = violation;
+            nearest = i;
+        }
+    }
+    return nearest;
+}
+
 /* ---- rounds ---- */
 
-struct round {
+struct planning_rounds {
     struct planning *planning;
     const struct planning_options *options;
-    struct tried_value *tries; /* [A_ROUND for each search], owned */
-    uint32_t count;
 };
+
+/* Lines are searches, system by system: a system's machines share replays. */
+static struct search *search_of(const struct planning_rounds *all, uint32_t line)
+{
+    const struct planning *planning = all->planning;
+    const char *machine = planning->candidates[0].machine;
+    uint32_t systems = 1;
+    while (systems < planning->count &&
+           strcmp(planning->candidates[systems].machine, machine) == 0) {
+        systems++;
+    }
+    uint32_t machines = planning->count / systems;
+    return &planning->searches[line % machines * systems + line / machines];
+}
 
 void planning_report(const struct search *search, uint32_t tried,
                      const struct planning_options *options)
@@ -54,49 +115,6 @@ static void planning_judge(struct search *search, uint32_t value,
     }
 }
 
-static bool planning_take(uint32_t index, struct result *result, void *context, struct error *why)
-{
-    const struct round *round = context;
-    const struct planning_options *options = round->options;
-    struct search *search = round->tries[index].search;
-    uint32_t value = round->tries[index].value;
-    (void)why;
-    search->results[value] = *result;
-    result_init(result);
-    planning_judge(search, value, options);
-    planning_report(search, search->grid.tried, options);
-    return true;
-}
-
-static void add_tries(struct round *round, struct search *search)
-{
-    uint32_t values[A_ROUND], tries = round->options->tries;
-    uint32_t most = tries > 0 ? tries : A_ROUND;
-    uint32_t count = search->grid.count > 0 ? grid_next(&search->grid, most, values) : 0;
-    for (uint32_t i = 0; i < count; i++) {
-        round->tries[round->count++] = (struct tried_value){search, values[i]};
-    }
-}
-
-/* The next tries of all candidates, system by system: a system's machines share replays. */
-static void collect_tries(struct round *round)
-{
-    struct planning *planning = round->planning;
-    round->count = 0;
-    for (uint32_t i = 0; i < planning->count; i++) {
-        bool is_first = true;
-        const char *system = planning->searches[i].candidate->system;
-        for (uint32_t j = 0; j < i && is_first; j++) {
-            is_first = strcmp(planning->searches[j].candidate->system, system) != 0;
-        }
-        for (uint32_t j = i; j < planning->count && is_first; j++) {
-            if (strcmp(planning->searches[j].candidate->system, system) == 0) {
-                add_tries(round, &planning->searches[j]);
-            }
-        }
-    }
-}
-
 static void planning_judge_again(struct search *search, const struct targets *targets,
                                  const struct planning_options *options)
 {
@@ -105,6 +123,43 @@ static void planning_judge_again(struct search *search, const struct targets *ta
         if (grid_tried(&search->grid, i)) {
             planning_judge(search, i, options);
         }
+    }
+}
+
+static uint32_t planning_next(uint32_t line, uint32_t *values, void *context)
+{
+    const struct planning_rounds *all = context;
+    struct search *search = search_of(all, line);
+    uint32_t most = all->options->tries > 0 ? all->options->tries : ROUNDS_MOST;
+    return search->grid.count > 0 ? grid_next(&search->grid, most, values) : 0;
+}
+
+static bool planning_set(uint32_t line, uint32_t value, struct scenario *out, void *context,
+                         struct error *why)
+{
+    const struct planning_rounds *all = context;
+    return search_scenario(search_of(all, line), all->options->maximise, value, out, why);
+}
+
+static bool planning_take(uint32_t line, uint32_t value, struct result *result, void *context,
+                          struct error *why)
+{
+    const struct planning_rounds *all = context;
+    struct search *search = search_of(all, line);
+    (void)why;
+    search->results[value] = *result;
+    result_init(result);
+    planning_judge(search, value, all->options);
+    planning_report(search, search->grid.tried, all->options);
+    return true;
+}
+
+static void planning_on_round(uint32_t open, void *context)
+{
+    const struct planning_rounds *all = context;
+    if (all->options->on_decided != NULL) {
+        all->options->on_decided(all->planning->count - open, all->planning->count,
+                                 all->options->context);
     }
 }
 
@@ -127,69 +182,134 @@ static void relax_targets(struct planning *planning, const struct planning_optio
     }
 }
 
-/* Candidates without tries in the round are decided. The tries of a candidate stand together. */
-static void report_decided(const struct round *round)
-{
-    uint32_t open = 0, all = round->planning->count;
-    for (uint32_t i = 0; i < round->count; i++) {
-        open += i == 0 || round->tries[i].search != round->tries[i - 1].search;
-    }
-    if (round->options->on_decided != NULL) {
-        round->options->on_decided(all - open, all, round->options->context);
-    }
-}
-
-static bool planning_lay(uint32_t index, struct scenario *out, void *context, struct error *why)
-{
-    const struct round *round = context;
-    const struct tried_value *tried = &round->tries[index];
-    return search_scenario(tried->search, round->options->maximise, tried->value, out, why);
-}
-
-static bool planning_run_round(struct round *round, struct sources *sources, bool *interrupted,
-                               struct error *why)
-{
-    const struct tries tries = {.count = round->count,
-                                .store = round->options->store,
-                                .jobs = round->options->jobs,
-                                .runs = round->options->runs,
-                                .sources = sources,
-                                .lay = planning_lay,
-                                .take = planning_take,
-                                .context = round};
-    return tries_run(&tries, interrupted, why);
-}
-
 static bool planning_run_rounds(struct planning *planning, const struct scenario *scenario,
                                 const struct planning_options *options, bool *interrupted,
                                 struct error *why)
 {
-    struct round round = {.planning = planning, .options = options};
-    round.tries = array_zeroed((size_t)planning->count * A_ROUND, sizeof *round.tries, why);
-    bool good = round.tries != NULL, relaxed = false;
-    while (good && !*interrupted) {
-        collect_tries(&round);
-        if (round.count == 0 && !relaxed) {
-            relaxed = true;
-            relax_targets(planning, options);
-            collect_tries(&round);
-        }
-        report_decided(&round);
-        if (round.count == 0) {
-            break;
-        }
-        good = planning_run_round(&round, scenario->sources, interrupted, why);
+    struct planning_rounds all = {planning, options};
+    const struct rounds rounds = {.lines = planning->count,
+                                  .store = options->store,
+                                  .jobs = options->jobs,
+                                  .runs = options->runs,
+                                  .sources = scenario->sources,
+                                  .next = planning_next,
+                                  .set = planning_set,
+                                  .take = planning_take,
+                                  .on_round = planning_on_round,
+                                  .context = &all};
+    bool good = rounds_run(&rounds, interrupted, why);
+    if (good && !*interrupted) {
+        relax_targets(planning, options);
+        good = rounds_run(&rounds, interrupted, why);
     }
     for (uint32_t i = 0; i < planning->count; i++) {
         struct search *search = &planning->searches[i];
         if (search->grid.count > 0) {
             planning_judge_again(search, &options->targets, options);
             search->found = grid_found(&search->grid);
-            search->nearest = reachable_nearest(search, &options->targets);
+            search->nearest = find_nearest(search, &options->targets);
         }
     }
-    free(round.tries);
     return good;
+}
+
+/* ---- the winner ---- */
+
+static double whole_or(const struct cell *cell, double otherwise)
+{
+    return cell->set ? (double)cell->integer : otherwise;
+}
+
+static bool finds_budget(const struct search *search)
+{
+    return search->fixed != NULL || strcmp(search->axis.key, "mechanisms.budget") == 0;
+}
+
+enum { VALUE, HBM, E2E, TPOT, MECHANISMS, COSTS };
+
+static double cost_of_value(const struct planning *planning, const struct search *search)
+{
+    double number = search_value(search, planning->maximise, search->found)->number;
+    return planning->maximise ? -number : number;
+}
+
+/* The cost of a search's value, most important part first. Less is better. */
+static void cost_of(const struct planning *planning, const struct search *search,
+                    double costs[COSTS])
+{
+    const struct result *result = &search->results[search->found];
+    const struct cell *cells = result->cells;
+    double hbm = whole_or(&cells[COLUMN(hbm_bytes)->index], INFINITY);
+    costs[VALUE] = planning->by_figure    ? -best_merit(planning->best, result)
+                   : finds_budget(search) ? hbm
+                                          : cost_of_value(planning, search);
+    costs[HBM] = hbm;
+    costs[E2E] = whole_or(&cells[COLUMN(e2e_ms)->index], INFINITY);
+    costs[TPOT] = whole_or(&cells[COLUMN(tpot_ms)->index], INFINITY);
+    costs[MECHANISMS] = search->candidate->mechanisms;
+}
+
+static bool winner_is_better(const struct planning *planning, const struct search *a,
+                             const struct search *b)
+{
+    double x[COSTS], y[COSTS];
+    cost_of(planning, a, x);
+    cost_of(planning, b, y);
+    for (int i = 0; i < COSTS; i++) {
+        if (x[i] != y[i]) {
+            return x[i] < y[i];
+        }
+    }
+    return false;
+}
+
+bool winner_is(const struct planning *planning, const struct search *search)
+{
+    return planning->winner != PLANNING_NONE && search == &planning->searches[planning->winner];
+}
+
+bool winner_ties(const struct planning *planning, const struct search *search)
+{
+    const struct search *winner = &planning->searches[planning->winner];
+    double x[COSTS], y[COSTS];
+    if (search == winner || search->found == PLANNING_NONE) {
+        return false;
+    }
+    if (planning->by_figure) {
+        return result_tie(&winner->results[winner->found], &search->results[search->found],
+                          planning->best) != TIE_NONE;
+    }
+    if (finds_budget(winner)) {
+        return false;
+    }
+    cost_of(planning, winner, x);
+    cost_of(planning, search, y);
+    return x[VALUE] == y[VALUE];
+}
+
+static void find_winner(struct planning *planning)
+{
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct search *search = &planning->searches[i];
+        if (search->found != PLANNING_NONE &&
+            (planning->winner == PLANNING_NONE ||
+             winner_is_better(planning, search, &planning->searches[planning->winner]))) {
+            planning->winner = i;
+        }
+    }
+}
+
+static void find_nearest_search(struct planning *planning)
+{
+    double least = INFINITY;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        const struct search *search = &planning->searches[i];
+        if (search->found == PLANNING_NONE && search->nearest != PLANNING_NONE &&
+            search->grid.violation[search->nearest] < least) {
+            least = search->grid.violation[search->nearest];
+            planning->nearest = i;
+        }
+    }
 }
 
 /* ---- all of it ---- */
@@ -225,7 +345,7 @@ static bool begin_all(struct planning *planning, const struct planning_options *
                search_begin(search, &planning->candidates[i], options, why);
     }
     return good && planning_check_any(planning, why) &&
-           typed_values_check(planning, options->axis, why);
+           search_check_typed(planning, options->axis, why);
 }
 
 bool planning_run(const struct scenario *scenario, const struct planning_options *options,
@@ -251,7 +371,8 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
         begin_all(out, options, why) && planning_probe(out, scenario, options, interrupted, why) &&
         (*interrupted || planning_run_rounds(out, scenario, options, interrupted, why));
     if (good) {
-        winner_find(out);
+        find_winner(out);
+        find_nearest_search(out);
     }
     return good;
 }
@@ -274,11 +395,9 @@ void planning_count_tried(const struct planning *planning, struct planning_tried
     }
 }
 
-/* A search whose made-up workload is long enough for its answer (lengthen.h): it is made again with
- * as many requests as the answer needs, until that suffices.
- */
+/* ---- made-up requests: the search is made again with as many as its answer needs ---- */
 
-enum { ROUNDS = 6 };
+enum { TIMES_LONGER = 6 };
 
 /* Of sessions: as many as show the next higher rate that was tried. The highest rate may be far
  * above it, so that they are doubled at least. */
@@ -312,31 +431,24 @@ static uint64_t wanted(const struct scenario *scenario, const struct planning *p
     return lengthen_spare(serving_requests_wanted(&winner->results[winner->found]));
 }
 
-/* The scenario has `more` requests. */
-static bool run_longer(const struct scenario *scenario, const struct planning_options *options,
-                       uint64_t more, struct planning *out, bool *interrupted, struct error *why)
-{
-    struct scenario longer;
-    bool good = scenario_copy(scenario, &longer, why) && lengthen_set(&longer, more, why);
-    planning_release(out);
-    good = good && planning_run(&longer, options, out, interrupted, why);
-    out->requests = more;
-    scenario_release(&longer);
-    return good;
-}
-
 bool planning_run_long(const struct scenario *scenario, const struct planning_options *options,
                        struct planning *out, bool *interrupted, struct error *why)
 {
     struct planning_options with = *options;
     with.may_lengthen = lengthen_may(scenario);
     bool good = planning_run(scenario, &with, out, interrupted, why);
-    for (int round = 0; good && !*interrupted && round < ROUNDS && with.may_lengthen; round++) {
+    for (int round = 0; good && !*interrupted && round < TIMES_LONGER && with.may_lengthen;
+         round++) {
         uint64_t more = wanted(scenario, out);
         if (more == 0 || more > LENGTHEN_MOST) {
             break;
         }
-        good = run_longer(scenario, options, more, out, interrupted, why);
+        struct scenario longer;
+        planning_release(out);
+        good = scenario_copy(scenario, &longer, why) && lengthen_set(&longer, more, why) &&
+               planning_run(&longer, options, out, interrupted, why);
+        out->requests = more;
+        scenario_release(&longer);
     }
     return good;
 }

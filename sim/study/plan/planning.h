@@ -1,22 +1,23 @@
 /* A plan: the best value of an axis that meets all targets, for each candidate, and the winner
- * among the candidates (winner.h). The best value is the smallest, the largest, or the one with the
- * best figure (best.h), such as the batch with the most tokens per second.
+ * among the candidates. The best value is the smallest, the largest, or the one with the best
+ * figure, such as the batch with the most tokens per second.
  *
- * Each candidate's values are searched (grid.h) in rounds. One round of all candidates is one
- * sweep: its points are stored, they share their replays with all other rounds, and each is the run
- * that `simulate` makes of that point.
+ * Each candidate's values are searched (grid.h) in common rounds (rounds.h). If no candidate meets
+ * all targets, the search goes on for those that can be met, so that the nearest value misses only
+ * what is out of reach. A system without a cache has no budget to choose; it is judged as the
+ * scenario sets it.
  *
- * If no candidate meets all targets, the search goes on for those that can be met (reachable.h), so
- * that the nearest value misses only what is out of reach.
- *
- * A system without a cache has no budget to choose. It is judged as the scenario sets it.
- */
+ * The candidate with the best value, or the best figure, wins. A budget means something different
+ * in every system, so if the axis is the budget, the run that takes the least HBM wins. Ties are
+ * broken by less HBM, then by less time from arrival to the last token, then by less time per
+ * token. Among candidates with the same figures the simplest wins: its preset sets the fewest
+ * mechanisms. After that, the first. */
 #pragma once
 
 #include "store/store.h"
 #include "study/plan/candidates.h"
 #include "study/plan/grid.h"
-#include "study/plan/planning_probe.h"
+#include "study/plan/load.h"
 #include "study/plan/target.h"
 #include "study/whatif/axis.h"
 
@@ -69,7 +70,7 @@ struct planning {
     struct search *searches;      /* [count], owned; those of left-out candidates never begin */
     uint32_t count;
     const struct run_context *runs; /* the options' */
-    uint64_t requests;              /* the workload was extended to so many (lengthen.h); 0: not */
+    uint64_t requests;              /* the workload was extended to so many (load.h); 0: not */
     bool maximise, by_figure;       /* the options' */
     const struct column *best;      /* the options'; NULL if not by_figure */
     uint32_t winner;                /* a search; or PLANNING_NONE */
@@ -82,7 +83,7 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
                   struct planning *out, bool *interrupted, struct error *why);
 void planning_release(struct planning *planning);
 
-/* The same with a made-up workload that is long enough for the answer (lengthen.h); `out->requests`
+/* The same with a made-up workload that is long enough for the answer (load.h); `out->requests`
  * becomes the number of requests if it was raised, else 0. */
 bool planning_run_long(const struct scenario *scenario, const struct planning_options *options,
                        struct planning *out, bool *interrupted, struct error *why);
@@ -112,3 +113,36 @@ const char *search_text(const struct search *search, bool maximise, uint32_t val
 /* The scenario of this value's run. The caller releases `out`, on failure too. */
 bool search_scenario(const struct search *search, bool maximise, uint32_t value,
                      struct scenario *out, struct error *why);
+
+/* Is it the search that won? */
+bool winner_is(const struct planning *planning, const struct search *search);
+
+/* Does `search` reach the same value as the winner without being it, or a figure too close to its
+ * own to say which is better? Always false for budgets, which every system spends in its own way.
+ * The plan must have a winner. */
+bool winner_ties(const struct planning *planning, const struct search *search);
+
+/* The targets among `all` that no tried value of any search meets. */
+void planning_unmet(const struct planning *planning, const struct targets *all,
+                    struct targets *out);
+
+/* ---- the parts of a plan, for planning.c ---- */
+
+/* Tell how many values of a search were tried. */
+void planning_report(const struct search *search, uint32_t tried,
+                     const struct planning_options *options);
+
+/* search.c: set up the search. A candidate that cannot be resolved keeps its error; the others go
+ * on. */
+bool search_begin(struct search *search, struct candidate *candidate,
+                  const struct planning_options *options, struct error *why);
+void search_release(struct search *search);
+
+/* search.c: check the axes of the searches that began. A value that the user typed and that is
+ * invalid for every candidate is a usage error with its reason. */
+bool search_check_typed(const struct planning *planning, const char *axis, struct error *why);
+
+/* planning_probe.c: scout for the searches of a rate among many, before their first round. If the
+ * options allow it and the best of them needs more requests, all candidates get these. */
+bool planning_probe(struct planning *planning, const struct scenario *scenario,
+                    const struct planning_options *options, bool *interrupted, struct error *why);

@@ -3,31 +3,23 @@
  * A run with all requests at once shows how many a second the server answers at most, and how many
  * it has in work then. Below that, rates are tried with few requests: so many that they arrive for
  * several times as long as one takes. The search itself then begins near the rate that these find
- * (grid_near.h), with the whole workload: no figure of a scout is ever shown.
+ * (grid.h), with the whole workload: no figure of a scout is ever shown.
  *
  * Only for targets that a higher rate is further from, such as times.
  */
+#include "study/plan/planning.h"
 
-#include "study/plan/planning_probe.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "core/array.h"
-#include "core/node.h"
 #include "predict/server/serving_load.h"
-#include "study/plan/lengthen.h"
-#include "study/plan/planning_parts.h"
-#include "study/sweep/sweep.h"
+#include "study/sweep/rounds.h"
+
+#include <math.h>
+#include <string.h>
 
 /* Requests of the first try at most. Sessions overlap only once there are many. */
 enum { MOST = 1000, LEAST_SESSIONS = 2500 };
 
-/* A grid of FINE values or more is worth a scout; strides of a factor of about 1.8, down to a bracket
- * of about 1.2 (AXIS_FINE points over nine octaves are 28 an octave). */
+/* A grid of FINE values or more is worth a scout; strides of a factor of about 1.8, down to a
+ * bracket of about 1.2 (AXIS_FINE points over nine octaves are 28 an octave). */
 enum { FINE = 128, REACH = 24, CLOSE = 8 };
 
 enum { A_ROUND = 2 };
@@ -38,12 +30,10 @@ enum { FINE_REACH = 6 };
 struct scouting {
     struct planning *planning;
     const struct planning_options *options;
-    struct targets times;      /* the options' targets without that of the queue, which few requests
+    struct targets times; /* the options' targets without that of the queue, which few requests
                            * cannot judge: above `most` it grows */
-    bool sessions;             /* requests are turns of sessions */
-    bool first;                /* the round in which all requests come at once */
-    struct tried_value *tries; /* [A_ROUND for each search], of the round; owned */
-    uint32_t count;
+    bool sessions;        /* requests are turns of sessions */
+    bool first;           /* the round in which all requests come at once */
 };
 
 static bool is_probed(const struct search *search)
@@ -51,138 +41,101 @@ static bool is_probed(const struct search *search)
     return search->grid.load && search->grid.count >= FINE && strcmp(search->axis.key, "rate") == 0;
 }
 
-static double planning_probe_rate_of(const struct scouting *scouting, const struct search *search,
-                                     uint32_t value)
+static double scout_rate(const struct scouting *scouting, const struct search *search,
+                         uint32_t value)
 {
     return search_value(search, scouting->options->maximise, value)->number;
 }
 
 /* ---- tries ---- */
 
-/* Requests of a try at this rate. */
-static uint64_t count_requests(const struct scouting *scouting, const struct tried_value *tried)
-{
-    const struct search *search = tried->search;
-    uint64_t least = scouting->sessions ? LEAST_SESSIONS : ROUGH_LEAST;
-    uint64_t first = least > MOST ? least : MOST;
-    if (scouting->first) {
-        return first < search->requests ? first : search->requests;
-    }
-    return rough_requests(&search->scout.rough,
-                          planning_probe_rate_of(scouting, search, tried->value), least,
-                          search->requests);
-}
-
-static bool planning_scout_lay(uint32_t index, struct scenario *out, void *context,
-                               struct error *why)
-{
-    const struct scouting *scouting = context;
-    const struct tried_value *tried = &scouting->tries[index];
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, count_requests(scouting, tried));
-    return search_scenario(tried->search, scouting->options->maximise, tried->value, out, why) &&
-           node_set(out->root, "limit", text, why);
-}
-
-/* Above what the server answers at most no rate passes. */
-static double planning_scout_judge(const struct scouting *scouting, const struct tried_value *tried,
-                                   const struct result *result)
-{
-    struct scout *scout = &tried->search->scout;
-    double violation = targets_violation(&scouting->times, result);
-    bool held = planning_probe_rate_of(scouting, tried->search, tried->value) <= scout->rough.most;
-    violation = held ? violation : fmax(violation, 1);
-    if (violation == 0 && tried->value <= grid_found(&scout->grid)) {
-        scout->taken = result_number(result, COLUMN(e2e_ms)) / 1e3;
-    }
-    return violation;
-}
-
-static bool planning_scout_take(uint32_t index, struct result *result, void *context,
-                                struct error *why)
-{
-    const struct scouting *scouting = context;
-    const struct tried_value *tried = &scouting->tries[index];
-    struct scout *scout = &tried->search->scout;
-    (void)why;
-    if (scouting->first) {
-        rough_read(result, &scout->rough);
-    } else {
-        grid_put(&scout->grid, tried->value, planning_scout_judge(scouting, tried, result));
-    }
-    planning_report(tried->search, scout->grid.tried, scouting->options);
-    return true;
-}
-
-static bool planning_scout_run_round(struct scouting *scouting, struct sources *sources,
-                                     bool *interrupted, struct error *why)
-{
-    const struct tries tries = {.count = scouting->count,
-                                .rough = true,
-                                .jobs = scouting->options->jobs,
-                                .runs = scouting->options->runs,
-                                .sources = sources,
-                                .lay = planning_scout_lay,
-                                .take = planning_scout_take,
-                                .context = scouting};
-    return tries_run(&tries, interrupted, why);
-}
-
-/* ---- rounds ---- */
-
 /* The value whose rate is the highest at most this one. */
 static uint32_t value_at(const struct scouting *scouting, const struct search *search, double rate)
 {
     uint32_t value = 0;
-    while (value + 1 < search->grid.count &&
-           planning_probe_rate_of(scouting, search, value) > rate) {
+    while (value + 1 < search->grid.count && scout_rate(scouting, search, value) > rate) {
         value++;
     }
     return value;
 }
 
-/* The values to try next: at first the highest rate, which stands for all requests at once. Whoever
- * cannot run at all, has no time to meet or too few requests to save any, is not tried again. */
-static uint32_t choose_values(const struct scouting *scouting, struct search *search,
-                              uint32_t values[A_ROUND])
+/* Whoever cannot run at all, has no time to meet or too few requests to save any, is not tried
+ * again. */
+static uint32_t scout_next(uint32_t line, uint32_t *values, void *context)
 {
+    const struct scouting *scouting = context;
+    struct search *search = &scouting->planning->searches[line];
     struct scout *scout = &search->scout;
-    bool worth = scouting->times.count > 0 && search->requests >= 2 * ROUGH_LEAST;
-    if (scouting->first) {
+    bool timed = scouting->times.count > 0;
+    if (!is_probed(search) || scouting->first) {
         values[0] = 0;
-        return 1;
+        return is_probed(search) ? 1 : 0;
     }
     if (scout->grid.guess == GRID_NONE) {
-        double rate = (scouting->times.count > 0 ? ROUGH_USUAL : 1) * scout->rough.most;
+        double rate = (timed ? ROUGH_USUAL : 1) * scout->rough.most;
         grid_near(&scout->grid, rate > 0 ? value_at(scouting, search, rate) : 0, REACH, CLOSE);
     }
-    return scout->rough.most > 0 && worth ? grid_next(&scout->grid, A_ROUND, values) : 0;
+    bool worth = scout->rough.most > 0 && timed && search->requests >= 2 * ROUGH_LEAST;
+    return worth ? grid_next(&scout->grid, A_ROUND, values) : 0;
 }
 
-static void planning_probe_collect(struct scouting *scouting)
+static bool scout_set(uint32_t line, uint32_t value, struct scenario *out, void *context,
+                      struct error *why)
 {
-    scouting->count = 0;
-    for (uint32_t i = 0; i < scouting->planning->count; i++) {
-        struct search *search = &scouting->planning->searches[i];
-        uint32_t values[A_ROUND];
-        uint32_t count = is_probed(search) ? choose_values(scouting, search, values) : 0;
-        for (uint32_t j = 0; j < count; j++) {
-            scouting->tries[scouting->count++] = (struct tried_value){search, values[j]};
+    const struct scouting *scouting = context;
+    const struct search *search = &scouting->planning->searches[line];
+    uint64_t least = scouting->sessions ? LEAST_SESSIONS : ROUGH_LEAST;
+    if (scouting->first) {
+        uint64_t first = least > MOST ? least : MOST;
+        return scenario_copy(&search->candidate->scenario, out, why) && load_at_once(out, why) &&
+               load_limit(out, first < search->requests ? first : search->requests, why);
+    }
+    double rate = scout_rate(scouting, search, value);
+    uint64_t requests = rough_requests(&search->scout.rough, rate, least, search->requests);
+    return search_scenario(search, scouting->options->maximise, value, out, why) &&
+           load_limit(out, requests, why);
+}
+
+/* Above what the server answers at most no rate passes. */
+static bool scout_take(uint32_t line, uint32_t value, struct result *result, void *context,
+                       struct error *why)
+{
+    const struct scouting *scouting = context;
+    struct search *search = &scouting->planning->searches[line];
+    struct scout *scout = &search->scout;
+    (void)why;
+    if (scouting->first) {
+        rough_read(result, &scout->rough);
+    } else {
+        double violation = targets_violation(&scouting->times, result);
+        bool held = scout_rate(scouting, search, value) <= scout->rough.most;
+        violation = held ? violation : fmax(violation, 1);
+        if (violation == 0 && value <= grid_found(&scout->grid)) {
+            scout->taken = result_number(result, COLUMN(e2e_ms)) / 1e3;
         }
+        grid_put(&scout->grid, value, violation);
     }
+    planning_report(search, scout->grid.tried, scouting->options);
+    return true;
 }
 
-static bool planning_scout_run_rounds(struct scouting *scouting, struct sources *sources,
-                                      bool *interrupted, struct error *why)
+static bool scout_run(struct scouting *scouting, struct sources *sources, bool *interrupted,
+                      struct error *why)
 {
-    bool good = true;
+    struct rounds rounds = {.lines = scouting->planning->count,
+                            .once = true,
+                            .rough = true,
+                            .jobs = scouting->options->jobs,
+                            .runs = scouting->options->runs,
+                            .sources = sources,
+                            .next = scout_next,
+                            .set = scout_set,
+                            .take = scout_take,
+                            .context = scouting};
     scouting->first = true;
-    for (planning_probe_collect(scouting); good && !*interrupted && scouting->count > 0;
-         planning_probe_collect(scouting)) {
-        good = planning_scout_run_round(scouting, sources, interrupted, why);
-        scouting->first = false;
-    }
-    return good;
+    bool good = rounds_run(&rounds, interrupted, why);
+    scouting->first = rounds.once = false;
+    return good && (*interrupted || rounds_run(&rounds, interrupted, why));
 }
 
 /* ---- what follows ---- */
@@ -207,7 +160,7 @@ static uint64_t needed(const struct scouting *scouting)
         if (!is_probed(search) || scout->rough.most <= 0 || none) {
             continue;
         }
-        double rate = planning_probe_rate_of(scouting, search, found(scout));
+        double rate = scout_rate(scouting, search, found(scout));
         best = rate > most ? search : best;
         most = fmax(most, rate);
     }
@@ -219,18 +172,7 @@ static uint64_t needed(const struct scouting *scouting)
     return lasting > best->requests ? lasting : 0;
 }
 
-/* Each candidate serves as many. */
-static bool planning_scout_lengthen(struct planning *planning, uint64_t requests, struct error *why)
-{
-    bool good = true;
-    planning->requests = requests;
-    for (uint32_t i = 0; good && i < planning->count; i++) {
-        good = lengthen_set(&planning->candidates[i].scenario, requests, why);
-    }
-    return good;
-}
-
-static bool planning_scout_follow(const struct scouting *scouting, struct error *why)
+static bool scout_follow(const struct scouting *scouting, struct error *why)
 {
     struct planning *planning = scouting->planning;
     uint32_t close = scouting->options->close;
@@ -246,8 +188,12 @@ static bool planning_scout_follow(const struct scouting *scouting, struct error 
                : more > LENGTHEN_SESSIONS_MOST ? LENGTHEN_SESSIONS_MOST
                                                : more;
     }
-    return !scouting->options->may_lengthen || more == 0 || more > LENGTHEN_MOST ||
-           planning_scout_lengthen(planning, more, why);
+    bool longer = scouting->options->may_lengthen && more > 0 && more <= LENGTHEN_MOST, good = true;
+    planning->requests = longer ? more : planning->requests;
+    for (uint32_t i = 0; longer && good && i < planning->count; i++) {
+        good = lengthen_set(&planning->candidates[i].scenario, more, why);
+    }
+    return good;
 }
 
 /* ---- all of it ---- */
@@ -275,31 +221,11 @@ bool planning_probe(struct planning *planning, const struct scenario *scenario,
         return true;
     }
     targets_without_queue(&options->targets, &scouting.times);
-    scouting.tries = array_zeroed((size_t)planning->count * A_ROUND, sizeof *scouting.tries, why);
-    bool good = scouting.tries != NULL;
+    bool good = true;
     for (uint32_t i = 0; good && i < planning->count; i++) {
         struct search *search = &planning->searches[i];
         good = !is_probed(search) || grid_init(&search->scout.grid, search->grid.count, why);
     }
-    good = good && planning_scout_run_rounds(&scouting, scenario->sources, interrupted, why) &&
-           (*interrupted || planning_scout_follow(&scouting, why));
-    free(scouting.tries);
-    return good;
-}
-
-/* A run that is an answer must last longer (serving_lasting()). */
-enum { TIMES = 3 };
-
-void rough_read(const struct result *at_once, struct rough *out)
-{
-    double taken =
-        result_number(at_once, COLUMN(e2e_ms)) - result_number(at_once, COLUMN(queue_ms));
-    double most = result_ok(at_once) ? result_number(at_once, COLUMN(requests_out_per_s)) : 0;
-    *out = (struct rough){.most = most, .held = most > 0 ? most * taken / 1e3 : 0};
-}
-
-uint64_t rough_requests(const struct rough *rough, double rate, uint64_t least, uint64_t there)
-{
-    double wanted = fmax(TIMES * rough->held * fmin(rate / rough->most, 1), (double)least);
-    return wanted < (double)there ? (uint64_t)wanted : there;
+    return good && scout_run(&scouting, scenario->sources, interrupted, why) &&
+           (*interrupted || scout_follow(&scouting, why));
 }

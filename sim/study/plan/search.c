@@ -1,14 +1,14 @@
 /* The search of one candidate: its values, and the scenario of each. */
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "study/plan/planning.h"
 
 #include "core/array.h"
 #include "predict/server/serving_memory.h"
 #include "study/plan/host_room.h"
-#include "study/plan/planning_parts.h"
 #include "study/whatif/planned.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- values ---- */
 
@@ -64,14 +64,8 @@ static bool search_read_axis(struct search *search, const struct planning_option
 
 static bool is_budget(const char *axis)
 {
-    static const char *const names[] = {"budget", "mechanisms.budget"};
-    size_t length = strcspn(axis, "=");
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strlen(names[i]) == length && strncmp(names[i], axis, length) == 0) {
-            return true;
-        }
-    }
-    return false;
+    axis += strncmp(axis, "mechanisms.", 11) == 0 ? 11 : 0;
+    return strcspn(axis, "=") == 6 && strncmp(axis, "budget", 6) == 0;
 }
 
 /* A higher load is harder to serve, so a load is an answer only if all lower ones pass too. */
@@ -80,20 +74,16 @@ static bool is_load(const char *key)
     return strcmp(key, "rate") == 0 || strcmp(key, "clients") == 0;
 }
 
-/* Does a server have room for KV? If it has none, no load changes that. */
-static bool has_room(const struct point *point, const struct run_context *runs)
-{
-    struct serving_memory memory;
-    struct error unseen;
-    return serving_memory_plan(point, runs, &memory, &unseen);
-}
-
-/* How many values to search: 1 if all must fail in the same way. */
+/* How many values to search: 1 if all must fail in the same way, as a load of a server without room
+ * for KV. */
 static uint32_t count_values(const struct search *search, const struct point *point,
                              const struct run_context *runs)
 {
+    struct serving_memory memory;
+    struct error unseen;
     bool loads = search->fixed == NULL && point_serves(point) && is_load(search->axis.key);
-    return search->fixed != NULL || (loads && !has_room(point, runs)) ? 1 : search->axis.count;
+    bool lacks_room = loads && !serving_memory_plan(point, runs, &memory, &unseen);
+    return search->fixed != NULL || lacks_room ? 1 : search->axis.count;
 }
 
 /* Costs cannot be compared without the machine's price, so that no run is of use. */
@@ -167,39 +157,28 @@ void search_release(struct search *search)
 
 /* ---- its scenarios ---- */
 
-/* Set a swept key to its only value. */
-static bool search_set_value(struct scenario *scenario, const struct node *swept, struct error *why)
-{
-    struct node *map = node_map("scenario", why);
-    bool good = map != NULL && node_put(map, swept->key, swept->children[0], why) &&
-                scenario_set(scenario, map, why);
-    node_destroy(map);
-    return good;
-}
-
 bool search_scenario(const struct search *search, bool maximise, uint32_t value,
                      struct scenario *out, struct error *why)
 {
     bool good = scenario_copy(&search->candidate->scenario, out, why);
     struct scenario swept = {.root = out->root, .points = 1};
     struct axis one = search->axis;
+    struct node *map = NULL;
     if (good && search->axis.count > 0) {
         struct axis_value at = *search_value(search, maximise, value);
         one.values = &at;
         one.count = 1;
+        good = axis_sweep(&one, &swept, why) && (map = node_map("scenario", why)) != NULL;
+        const struct node *key = good ? swept.sweep->children[0] : NULL;
         good =
-            axis_sweep(&one, &swept, why) && search_set_value(out, swept.sweep->children[0], why);
+            good && node_put(map, key->key, key->children[0], why) && scenario_set(out, map, why);
     }
+    node_destroy(map);
     node_destroy(swept.sweep);
     return good;
 }
 
-/* Check the values that a user typed for the axis of a plan. A value that is invalid for every
- * candidate is a mistake.
- *
- * For KEY=[A, B] every value is checked; for KEY=FROM:TO only the two ends, because nobody typed
- * the values between. Candidates are asked one after the other, until one can have the value, even
- * if it does not fit. */
+/* ---- values that a user typed ---- */
 
 /* Can this candidate have the value? */
 static bool can_have(const struct planning *planning, const struct search *search, uint32_t value,
@@ -216,8 +195,7 @@ static bool can_have(const struct planning *planning, const struct search *searc
     return can;
 }
 
-static bool typed_values_check_one(const struct planning *planning, uint32_t value,
-                                   struct error *why)
+static bool check_typed(const struct planning *planning, uint32_t value, struct error *why)
 {
     struct error refused = {.found = ""};
     const struct search *first = NULL;
@@ -244,7 +222,10 @@ static bool typed_values_check_one(const struct planning *planning, uint32_t val
     return error_nearest(why, refused.nearest);
 }
 
-bool typed_values_check(const struct planning *planning, const char *axis, struct error *why)
+/* For KEY=[A, B] every value is checked; for KEY=FROM:TO only the two ends, because nobody typed
+ * the values between. Candidates are asked one after the other, until one can have the value, even
+ * if it does not fit. */
+bool search_check_typed(const struct planning *planning, const char *axis, struct error *why)
 {
     const char *typed = strchr(axis, '=');
     uint32_t count = 0;
@@ -258,7 +239,7 @@ bool typed_values_check(const struct planning *planning, const char *axis, struc
     uint32_t step = typed[1] == '[' ? 1 : count - 1;
     bool good = true;
     for (uint32_t value = 0; good && value < count; value += step) {
-        good = typed_values_check_one(planning, value, why);
+        good = check_typed(planning, value, why);
     }
     return good;
 }

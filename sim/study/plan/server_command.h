@@ -32,12 +32,11 @@
  *     draft_model      id of the network that drafts, if it has weights of its own
  *
  * {options} stands for all options of the program that have a value of the run, as
- * engines/commands/NAME.yaml says. MODEL stands for the model's id. A part in [ ] is left out if one of its values does not apply.
- * The four from batched_tokens on do not apply to a run without requests. pool_blocks and
- * pool_tokens also need the scenario's `kv_pool_tokens`: a computed pool does not count what a
- * server's graphs and workspace take, and a server that is told to take more memory than is free
- * stops at its start.
- */
+ * engines/commands/NAME.yaml says. MODEL stands for the model's id. A part in [ ] is left out if
+ * one of its values does not apply. The four from batched_tokens on do not apply to a run without
+ * requests. pool_blocks and pool_tokens also need the scenario's `kv_pool_tokens`: a computed pool
+ * does not count what a server's graphs and workspace take, and a server that is told to take more
+ * memory than is free stops at its start. */
 #pragma once
 
 #include "predict/result/result.h"
@@ -89,7 +88,7 @@ struct server_command {
 
 /* Write the command of `result`, the run of a scenario of one point, into `out`: "" if the system
  * has none, or none for the way in which GPUs share the model. `system`: another system that serves
- * the same model with the same limits; NULL: the scenario's own. An unknown {NAME} is an error of the
- * preset, and so is a command that is too long. */
+ * the same model with the same limits; NULL: the scenario's own. An unknown {NAME} is an error of
+ * the preset, and so is a command that is too long. */
 bool server_command(const struct scenario *scenario, const struct result *result,
                     const char *system, struct server_command *out, struct error *why);

@@ -18,9 +18,9 @@ static double change(const struct result *result, const struct result *scaled,
     return result_number(scaled, column) / result_number(result, column) - 1;
 }
 
-/* A time is made of sums and maxima of its parts: what shortens it when it is better lengthens it as
- * much, or more, when it is worse. Of a server's few requests, what goes one way only is chance: which
- * of them run together. */
+/* A time is made of sums and maxima of its parts: what shortens it when it is better lengthens it
+ * as much, or more, when it is worse. Of a server's few requests, what goes one way only is chance:
+ * which of them run together. */
 static struct explain_figure explain_read_figure(const struct setup *setup,
                                                  const struct result *result,
                                                  const struct run_range *range,

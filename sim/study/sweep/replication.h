@@ -4,8 +4,8 @@
  * the figure then takes the value of its own distribution (machine/profile.h) at that quantile, and
  * the run is timed on that machine. Generated data (traces, arrivals, lots) uses the seed plus the
  * number of the replication; a recorded trace stays as it is, but of several families of recordings
- * (predict/scenario/ensemble.h) each draw takes one. The plan stays too: a system plans by
- * the figures of its profile, and memory is not drawn.
+ * (predict/scenario/ensemble.h) each draw takes one. The plan stays too: a system plans by the
+ * figures of its profile, and memory is not drawn.
  *
  * The quantile is a hash of the seed, the replication and the figure's name, so replication r is
  * the same machine for every system and point. These are common random numbers: two systems then
@@ -13,12 +13,12 @@
  * reduction). Figures are drawn independently of each other. Replication 0 is a draw like any
  * other; the run itself has no draws.
  *
- * If a precision is asked for, drawing stops once the interval of the mean (study/sweep/replication.h)
- * is narrow enough. This is checked after fixed numbers of draws, in their order, so any number of
- * threads stops at the same draw. The rule is asymptotically consistent (Chow and Robbins, "On the
- * Asymptotic Theory of Fixed-Width Sequential Confidence Intervals", Ann. Math. Stat. 36, 1965). A
- * minimum number of draws keeps a lucky start from stopping it.
- */
+ * If a precision is asked for, drawing stops once the interval of the mean
+ * (study/sweep/replication.h) is narrow enough. This is checked after fixed numbers of draws, in
+ * their order, so any number of threads stops at the same draw. The rule is asymptotically
+ * consistent (Chow and Robbins, "On the Asymptotic Theory of Fixed-Width Sequential Confidence
+ * Intervals", Ann. Math. Stat. 36, 1965). A minimum number of draws keeps a lucky start from
+ * stopping it. */
 #pragma once
 
 #include <stddef.h>

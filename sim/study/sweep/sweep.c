@@ -13,11 +13,11 @@
  * replays that can share one reading of a trace, which must be known together. The first MOST_KEPT
  * of them stay resolved until they are issued.
  *
- * Workers often wait for the same replay. It runs on the cores that they leave idle (core/parallel.h).
+ * Workers often wait for the same replay. It runs on the cores that they leave idle
+ * (core/parallel.h).
  *
  * The points [delivered, issued) fit into the ring, so a slow point holds up a bounded number of
- * finished ones. The calling thread wakes ten times a second to look at the stop flag.
- */
+ * finished ones. The calling thread wakes ten times a second to look at the stop flag. */
 
 #include "study/sweep/sweep.h"
 
@@ -346,8 +346,8 @@ static void sweep_report_progress(const struct sweep *sweep)
     }
 }
 
-/* Replays take nearly all time, so their work says how much of it has passed; once they are done, the
- * runs do. */
+/* Replays take nearly all time, so their work says how much of it has passed; once they are done,
+ * the runs do. */
 static double sweep_share_done(const struct sweep *sweep)
 {
     uint64_t spared = atomic_load(&sweep->meter.spared), done = atomic_load(&sweep->meter.done);
@@ -596,38 +596,4 @@ bool sweep_keep(const struct scenario *scenario, const struct sweep_options *opt
     sweep.on_work = NULL;
     sweep.context = &keeping;
     return sweep_run(scenario, &sweep, interrupted, why);
-}
-
-/* A scenario that lists the tries as its points. */
-static bool list_points(const struct tries *tries, struct scenario *out, struct error *why)
-{
-    bool good = scenario_init(out, why);
-    for (uint32_t i = 0; good && i < tries->count; i++) {
-        struct scenario point;
-        good =
-            tries->lay(i, &point, tries->context, why) && scenario_add_case(out, point.root, why);
-        scenario_release(&point);
-    }
-    return good;
-}
-
-bool tries_run(const struct tries *tries, bool *interrupted, struct error *why)
-{
-    struct scenario points;
-    struct run_context runs = *tries->runs; /* a view */
-    runs.rough = tries->rough;
-    const struct sweep_options sweep = {.store = tries->rough ? NULL : tries->store,
-                                        .jobs = tries->jobs,
-                                        .runs = &runs,
-                                        .keep_failed = true,
-                                        .on_result = tries->take,
-                                        .context = tries->context};
-    if (tries->count == 0) {
-        return true;
-    }
-    bool good = list_points(tries, &points, why);
-    points.sources = sources_hold(tries->sources);
-    good = good && sweep_run(&points, &sweep, interrupted, why);
-    scenario_release(&points);
-    return good;
 }

@@ -90,15 +90,15 @@ struct whatif_findings {
 
 struct whatif_findings whatif_find(const struct whatif *whatif);
 
-/* Why two points tie in the study's figure (predict/result/tie.h), and does a point tie with the best one?
- * Points without the figure, or with an objection, tie with none; if all points are equal none is
- * the best. */
+/* Why two points tie in the study's figure (predict/result/tie.h), and does a point tie with the
+ * best one? Points without the figure, or with an objection, tie with none; if all points are equal
+ * none is the best. */
 enum tie whatif_tie(const struct whatif *whatif, uint32_t a, uint32_t b);
 bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *findings,
                  uint32_t point);
 
-/* The number of other points that tie with the best one, and the last of the reasons in the order of
- * enum tie; do all of them? */
+/* The number of other points that tie with the best one, and the last of the reasons in the order
+ * of enum tie; do all of them? */
 uint32_t whatif_count_ties(const struct whatif *whatif, const struct whatif_findings *findings,
                            enum tie *worst);
 bool whatif_all_tie(const struct whatif *whatif, const struct whatif_findings *findings);
