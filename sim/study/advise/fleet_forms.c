@@ -28,7 +28,7 @@ static const struct {
 
 /* The shipped variant of the model with such weights, if it has an id of this model: another model
  * of the same shape is another model. Else the type by its key. */
-static bool set_weights(struct scenario *scenario, const char *weights, struct error *why)
+static bool fleet_weights_set(struct scenario *scenario, const char *weights, struct error *why)
 {
     const struct node *model = node_get(scenario->root, "model");
     char name[NAMED_SIZE], variant[NAMED_SIZE], canonical[NAMED_SIZE], id[NAMED_SIZE];
@@ -51,8 +51,8 @@ static bool set_weights(struct scenario *scenario, const char *weights, struct e
 
 /* What a machine has of it, and for how many servers. `host_gib` stays NULL if the form keeps no
  * prompts there, or if the scenario states how much. */
-static bool read_host(const struct point *point, const struct serving_memory *memory,
-                      struct fleet_form *form, struct error *why)
+static bool fleet_host_read(const struct point *point, const struct serving_memory *memory,
+                            struct fleet_form *form, struct error *why)
 {
     const struct setup *setup = &point->setup;
     form->of_machine = (uint32_t)host_sharers(setup, form->gpus);
@@ -129,7 +129,7 @@ static void check_form(struct fleet_form *form, const struct run_context *runs)
         text_copy(form->refused, sizeof form->refused, refused.found);
     } else {
         check_longest(point.requests, &memory, form);
-        if (!read_host(&point, &memory, form, &refused)) {
+        if (!fleet_host_read(&point, &memory, form, &refused)) {
             fleet_forms_refuse(form, &refused);
         }
     }
@@ -149,7 +149,7 @@ static bool make_form(const struct candidate *candidate, const char *weights, bo
     if (!scenario_copy(&candidate->scenario, &form->scenario, why)) {
         return false;
     }
-    if ((!own && !set_weights(&form->scenario, weights, &refused)) ||
+    if ((!own && !fleet_weights_set(&form->scenario, weights, &refused)) ||
         !advice_set_number(&form->scenario, "tensor_parallel", gpus, &refused)) {
         fleet_forms_refuse(form, &refused);
     } else {

@@ -78,7 +78,7 @@ struct planning_rounds {
 };
 
 /* Lines are searches, system by system: a system's machines share replays. */
-static struct search *search_of(const struct planning_rounds *all, uint32_t line)
+static struct search *planning_line(const struct planning_rounds *all, uint32_t line)
 {
     const struct planning *planning = all->planning;
     const char *machine = planning->candidates[0].machine;
@@ -129,7 +129,7 @@ static void planning_judge_again(struct search *search, const struct targets *ta
 static uint32_t planning_next(uint32_t line, uint32_t *values, void *context)
 {
     const struct planning_rounds *all = context;
-    struct search *search = search_of(all, line);
+    struct search *search = planning_line(all, line);
     uint32_t most = all->options->tries > 0 ? all->options->tries : ROUNDS_MOST;
     return search->grid.count > 0 ? grid_next(&search->grid, most, values) : 0;
 }
@@ -138,14 +138,14 @@ static bool planning_set(uint32_t line, uint32_t value, struct scenario *out, vo
                          struct error *why)
 {
     const struct planning_rounds *all = context;
-    return search_scenario(search_of(all, line), all->options->maximise, value, out, why);
+    return search_scenario(planning_line(all, line), all->options->maximise, value, out, why);
 }
 
 static bool planning_take(uint32_t line, uint32_t value, struct result *result, void *context,
                           struct error *why)
 {
     const struct planning_rounds *all = context;
-    struct search *search = search_of(all, line);
+    struct search *search = planning_line(all, line);
     (void)why;
     search->results[value] = *result;
     result_init(result);
