@@ -6,5 +6,5 @@ ask() {
     spillway simulate "${question[@]}" "$@"
 }
 kept() {
-    find cache -type f 2>/dev/null | wc -l
+    sqlite3 cache/spillway/replays.db 'select count(*) from kept' 2>/dev/null || echo no
 }
