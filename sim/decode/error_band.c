@@ -67,13 +67,6 @@ static bool read_names(const struct node *map, const char *key, char *out, size_
     return true;
 }
 
-/* A server's figures name no systems. */
-static bool read_systems(const struct node *map, struct error_band *out, struct error *why)
-{
-    return node_get(map, "systems") == NULL ||
-           read_names(map, "systems", out->systems, sizeof out->systems, why);
-}
-
 static bool read_fallen(const struct node *map, struct error_band *out, struct error *why)
 {
     bool stands = true;
@@ -86,12 +79,15 @@ static bool read_fallen(const struct node *map, struct error_band *out, struct e
 
 static bool read_band(const struct node *map, struct error_band *out, struct error *why)
 {
+    /* A server's figures name no systems. */
     return node_check_keys(map, band_keys, "band", why) &&
            node_whole(map, "rows", UNIT_COUNT, UINT32_MAX, &out->rows, why) &&
            node_quantity(map, "factor", UNIT_TIMES, &out->factor, why) &&
            (out->factor >= 1 || node_error(map, why, "a band needs a 'factor' of at least 1x")) &&
            read_names(map, "machines", out->machines, sizeof out->machines, why) &&
-           read_systems(map, out, why) && read_fallen(map, out, why);
+           (node_get(map, "systems") == NULL ||
+            read_names(map, "systems", out->systems, sizeof out->systems, why)) &&
+           read_fallen(map, out, why);
 }
 
 bool error_band_load(struct files *files, struct error_band out[ERROR_BAND_COUNT],

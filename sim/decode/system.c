@@ -190,21 +190,15 @@ static bool system_check_keys(const struct node *map, bool preset, const char *w
     return node_check_keys(map, keys, where, why) || error_rest(why, "spillway list mechanisms");
 }
 
-static const struct mechanism_key *find_key(const char *name)
-{
-    const struct mechanism_key *key = mechanism_keys;
-    while (strcmp(key->name, name) != 0) {
-        key++;
-    }
-    return key;
-}
-
 /* Add the choices of this key with which nothing contradicts, "manager: gpu or split". Returns their
  * number. */
 static int list_fitting(const struct mechanisms *mechanisms, const char *name, char *text,
                         size_t size)
 {
-    const struct mechanism_key *key = find_key(name);
+    const struct mechanism_key *key = mechanism_keys;
+    while (strcmp(key->name, name) != 0) {
+        key++;
+    }
     int fit = 0;
     for (int i = 0; key->type == MECHANISM_CHOICE && key->values[i] != NULL; i++) {
         struct mechanisms other = *mechanisms;

@@ -519,13 +519,6 @@ static double takeover_rate_of(const struct node *gpu, const char *key)
     return rate;
 }
 
-static bool is_of_fp8(const char *key)
-{
-    static const char end[] = "_fp8";
-    size_t length = strlen(key);
-    return length >= strlen(end) && strcmp(key + length - strlen(end), end) == 0;
-}
-
 void takeover_drop_fp8(struct node *gpu, const struct node *stated)
 {
     double fp8 = takeover_rate_of(stated, "flops_fp8");
@@ -534,7 +527,10 @@ void takeover_drop_fp8(struct node *gpu, const struct node *stated)
     }
     for (size_t i = gpu->count; i > 0; i--) {
         const char *key = gpu->children[i - 1]->key;
-        if (is_of_fp8(key) && node_get(stated, key) == NULL) {
+        static const char end[] = "_fp8";
+        size_t length = strlen(key);
+        if (length >= strlen(end) && strcmp(key + length - strlen(end), end) == 0 &&
+            node_get(stated, key) == NULL) {
             node_remove(gpu, key);
         }
     }

@@ -91,22 +91,17 @@ static bool read_precise(const struct node *node, bool *out, struct error *why)
     return true;
 }
 
-static bool is_row(const struct node *node, size_t count)
-{
-    bool row = node->kind == NODE_LIST && node->count == count;
-    for (size_t i = 0; row && i < count; i++) {
-        row = node->children[i]->kind == NODE_SCALAR;
-    }
-    return row;
-}
-
 static bool observed_read_point(const struct node *node, struct finding *finding, struct error *why)
 {
     enum { COLUMNS = 8 };
     struct found_point point;
     struct node *const *cells = node->children;
     const char *name = finding->name;
-    if (!is_row(node, COLUMNS)) {
+    bool row = node->kind == NODE_LIST && node->count == COLUMNS;
+    for (size_t i = 0; row && i < COLUMNS; i++) {
+        row = node->children[i]->kind == NODE_SCALAR;
+    }
+    if (!row) {
         node_error(node, why, "a point of '%s' does not have %d values", name, COLUMNS);
         return error_expect(why, "[size, median, p10, p90, samples, settled, drift, stray]");
     }
@@ -204,18 +199,12 @@ void observed_release(struct finding *finding)
     *finding = (struct finding){.points = NULL};
 }
 
-static uint32_t observed_place_of(const struct finding *finding, double size)
-{
-    uint32_t at = 0;
-    while (at < finding->count && finding->points[at].size < size) {
-        at++;
-    }
-    return at;
-}
-
 bool finding_put(struct finding *finding, const struct found_point *point, struct error *why)
 {
-    uint32_t at = observed_place_of(finding, point->size);
+    uint32_t at = 0;
+    while (at < finding->count && finding->points[at].size < point->size) {
+        at++;
+    }
     if (at == finding->count || finding->points[at].size != point->size) {
         size_t capacity = finding->capacity;
         if (!array_reserve(&finding->points, &capacity, finding->count + 1, sizeof *point, why)) {

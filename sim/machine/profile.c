@@ -538,12 +538,6 @@ void trust_add(struct trust *trust, struct trust other)
     trust->extrapolated = trust->extrapolated || other.extrapolated;
 }
 
-/* The distance, in quantiles, of the ends of a range from the median. */
-static double spread_reach(enum basis basis)
-{
-    return basis == BASIS_MEASURED ? 0.4 : 0.5;
-}
-
 /* The share nearest to `share` that gives a whole count. */
 static double spread_whole_share(const struct curve *curve, double share)
 {
@@ -556,7 +550,7 @@ double spread_share(const struct curve *curve, enum curve_id id, double quantile
     if (curve->count == 0 || (curve->least == 1 && curve->most == 1)) {
         return 1;
     }
-    double way = (quantile - 0.5) / spread_reach(curve->basis);
+    double way = (quantile - 0.5) / (curve->basis == BASIS_MEASURED ? 0.4 : 0.5);
     double share = pow(way < 0 ? curve->least : curve->most, fabs(way));
     return curve_kinds[id].unit == UNIT_COUNT ? spread_whole_share(curve, share) : share;
 }

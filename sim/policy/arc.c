@@ -82,19 +82,6 @@ static void arc_replace(struct arc *arc, bool was_again)
     arc->base.held--;
 }
 
-/* A miss on a ghost: learn from it, and admit the block as seen again. */
-static void arc_return(struct arc *arc, uint32_t block)
-{
-    struct queues *queues = &arc->queues;
-    double once = queue_count(queues, GHOST_ONCE), again = queue_count(queues, GHOST_AGAIN);
-    bool was_again = queue_has(queues, GHOST_AGAIN, block);
-    arc->target = was_again ? fmax(arc->target - fmax(once / again, 1), 0)
-                            : fmin(arc->target + fmax(again / once, 1), arc->capacity);
-    queue_remove(queues, block);
-    arc_replace(arc, was_again);
-    queue_push(queues, AGAIN, block);
-}
-
 /* Make room for a block that no ghost remembers (case IV). */
 static void arc_make_room(struct arc *arc)
 {
@@ -120,7 +107,15 @@ static inline bool arc_admit(struct policy *policy, uint32_t block)
 {
     struct arc *arc = (struct arc *)policy;
     if (arc->queues.place[block] != 0) {
-        arc_return(arc, block);
+        /* A miss on a ghost: learn from it, and admit the block as seen again. */
+        struct queues *queues = &arc->queues;
+        double once = queue_count(queues, GHOST_ONCE), again = queue_count(queues, GHOST_AGAIN);
+        bool was_again = queue_has(queues, GHOST_AGAIN, block);
+        arc->target = was_again ? fmax(arc->target - fmax(once / again, 1), 0)
+                                : fmin(arc->target + fmax(again / once, 1), arc->capacity);
+        queue_remove(queues, block);
+        arc_replace(arc, was_again);
+        queue_push(queues, AGAIN, block);
     } else {
         arc_make_room(arc);
         queue_push(&arc->queues, ONCE, block);

@@ -47,18 +47,6 @@ static struct policy *fifo_create(const double *values, const struct policy_env 
     return &fifo->base;
 }
 
-static void fifo_admit(struct fifo *fifo, uint32_t block)
-{
-    if (fifo->base.held == fifo->capacity) {
-        fifo->cached[fifo->ring[fifo->next]] = false;
-    } else {
-        fifo->base.held++;
-    }
-    fifo->cached[block] = true;
-    fifo->ring[fifo->next] = block;
-    fifo->next = fifo->next + 1 == fifo->capacity ? 0 : fifo->next + 1;
-}
-
 /* Look up `wanted` blocks, best first, and admit the misses worst first. If there are more misses
  * than the cache holds, only the best stay; the others would be evicted within the step. */
 static void fifo_batch(struct fifo *fifo, const uint32_t *units, uint32_t wanted,
@@ -72,7 +60,15 @@ static void fifo_batch(struct fifo *fifo, const uint32_t *units, uint32_t wanted
     uint32_t admitted = missed < fifo->capacity ? missed : fifo->capacity;
     uint32_t held = fifo->base.held;
     for (uint32_t i = admitted; i-- > 0;) {
-        fifo_admit(fifo, fifo->missed[i]);
+        uint32_t block = fifo->missed[i];
+        if (fifo->base.held == fifo->capacity) {
+            fifo->cached[fifo->ring[fifo->next]] = false;
+        } else {
+            fifo->base.held++;
+        }
+        fifo->cached[block] = true;
+        fifo->ring[fifo->next] = block;
+        fifo->next = fifo->next + 1 == fifo->capacity ? 0 : fifo->next + 1;
     }
 
     outcome->hit += wanted - missed;

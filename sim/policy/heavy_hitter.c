@@ -138,28 +138,6 @@ static void heavy_hitter_choose(struct heavy_hitter *heavy)
     heavy->kept_count = most + heavy->end - heavy->last;
 }
 
-/* Drop the lightest block of those that are not recent; of equals the earliest. */
-static void drop_lightest(struct heavy_hitter *heavy)
-{
-    uint32_t lightest = heavy->last;
-    for (uint32_t block = heavy->first; block < heavy->last; block++) {
-        bool lighter = lightest == heavy->last || heavy->sum[block] < heavy->sum[lightest];
-        lightest = heavy->kept[block] && lighter ? block : lightest;
-    }
-    heavy->kept[lightest] = false;
-    heavy->kept_count--;
-}
-
-/* Blocks leave the recent ones as tokens are born. */
-static void move_on(struct heavy_hitter *heavy)
-{
-    uint32_t first = first_recent(heavy);
-    while (heavy->last < first) {
-        heavy->last++;
-        drop_lightest(heavy);
-    }
-}
-
 static void heavy_hitter_access(struct policy *policy, const struct demand *demand,
                                 struct outcome *outcome)
 {
@@ -176,7 +154,19 @@ static void heavy_hitter_access(struct policy *policy, const struct demand *dema
         }
         return;
     }
-    move_on(heavy);
+    /* Blocks leave the recent ones as tokens are born. */
+    uint32_t first = first_recent(heavy);
+    while (heavy->last < first) {
+        heavy->last++;
+        /* Drop the lightest block of those that are not recent; of equals the earliest. */
+        uint32_t lightest = heavy->last;
+        for (uint32_t block = heavy->first; block < heavy->last; block++) {
+            bool lighter = lightest == heavy->last || heavy->sum[block] < heavy->sum[lightest];
+            lightest = heavy->kept[block] && lighter ? block : lightest;
+        }
+        heavy->kept[lightest] = false;
+        heavy->kept_count--;
+    }
     outcome->hit = heavy->count;
     outcome->attended = demand_set(demand, heavy->kept, heavy->kept_count);
     outcome->born_lost = heavy->born > heavy->recent ? (float)(1 - heavy->recent / heavy->born) : 0;

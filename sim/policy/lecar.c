@@ -86,18 +86,6 @@ static inline bool lecar_touch(struct policy *policy, uint32_t block)
     return true;
 }
 
-/* Forget a remembered block, and learn that its eviction was a mistake. */
-static void lecar_regret(struct lecar *lecar, uint32_t block)
-{
-    bool by_lru = queue_has(&lecar->queues, GHOST_LRU, block);
-    double regret = pow(lecar->discount, (double)(lecar->clock - lecar->left[block]));
-    double gain = exp(learning_rate * regret);
-    double lru = by_lru ? lecar->odds : lecar->odds * gain;
-    double lfu = by_lru ? (1 - lecar->odds) * gain : 1 - lecar->odds;
-    lecar->odds = fmin(fmax(lru / (lru + lfu), odds_least), 1 - odds_least);
-    queue_remove(&lecar->queues, block);
-}
-
 static void lecar_evict(struct lecar *lecar)
 {
     struct queues *queues = &lecar->queues;
@@ -121,7 +109,14 @@ static inline bool lecar_admit(struct policy *policy, uint32_t block)
 {
     struct lecar *lecar = (struct lecar *)policy;
     if (lecar->queues.place[block] != 0) {
-        lecar_regret(lecar, block);
+        /* Forget a remembered block, and learn that its eviction was a mistake. */
+        bool by_lru = queue_has(&lecar->queues, GHOST_LRU, block);
+        double regret = pow(lecar->discount, (double)(lecar->clock - lecar->left[block]));
+        double gain = exp(learning_rate * regret);
+        double lru = by_lru ? lecar->odds : lecar->odds * gain;
+        double lfu = by_lru ? (1 - lecar->odds) * gain : 1 - lecar->odds;
+        lecar->odds = fmin(fmax(lru / (lru + lfu), odds_least), 1 - odds_least);
+        queue_remove(&lecar->queues, block);
     }
     if (policy->held == lecar->capacity) {
         lecar_evict(lecar);

@@ -32,19 +32,6 @@ static const char *row_name(size_t index)
     return index < ROWS ? policies[index]->name : index == ROWS ? PLUGIN_PREFIX "PATH" : NULL;
 }
 
-/* The text may be several names, one with parameters, or OPT by its author's name. */
-static void expect_policy(const char *text, struct error *why)
-{
-    if (strpbrk(text, ":=") != NULL) {
-        error_expect(why, "parameters as in '{name: qsac, eta: 0.9}'");
-        why->nearest[0] = '\0';
-    } else if (strchr(text, ',') != NULL) {
-        error_expect(why, "one policy; each of several takes an option of its own");
-    } else if (name_same(text, "belady") || name_same(text, "min")) {
-        error_nearest(why, policy_opt.name);
-    }
-}
-
 const struct policy_kind *policy_find(const char *name, const char *file, int line,
                                       struct error *why)
 {
@@ -53,7 +40,15 @@ const struct policy_kind *policy_find(const char *name, const char *file, int li
     }
     int row = name_find(name, row_name, "policy", file, line, why);
     if (row < 0) {
-        expect_policy(name, why);
+        /* The text may be several names, one with parameters, or OPT by its author's name. */
+        if (strpbrk(name, ":=") != NULL) {
+            error_expect(why, "parameters as in '{name: qsac, eta: 0.9}'");
+            why->nearest[0] = '\0';
+        } else if (strchr(name, ',') != NULL) {
+            error_expect(why, "one policy; each of several takes an option of its own");
+        } else if (name_same(name, "belady") || name_same(name, "min")) {
+            error_nearest(why, policy_opt.name);
+        }
     }
     return row < 0 ? NULL : row < ROWS ? policies[row] : plugin_find(name, file, line, why);
 }

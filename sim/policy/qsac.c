@@ -290,18 +290,6 @@ static void labels_set(struct qsac *qsac, const struct demand *demand)
     qsac->labelled = true;
 }
 
-static void set_replace(struct qsac *qsac, const struct demand *demand)
-{
-    for (uint32_t i = 0; i < qsac->base.held; i++) {
-        qsac->in_set[qsac->set[i]] = false;
-    }
-    uint32_t kept = demand->wanted < qsac->capacity ? demand->wanted : qsac->capacity;
-    for (uint32_t i = 0; i < kept; i++) {
-        qsac->in_set[qsac->set[i] = demand->units[i]] = true;
-    }
-    qsac->base.held = kept;
-}
-
 static void qsac_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
 {
     struct qsac *qsac = (struct qsac *)policy;
@@ -318,7 +306,14 @@ static void qsac_access(struct policy *policy, const struct demand *demand, stru
         return;
     }
     labels_set(qsac, demand);
-    set_replace(qsac, demand);
+    for (uint32_t i = 0; i < qsac->base.held; i++) {
+        qsac->in_set[qsac->set[i]] = false;
+    }
+    uint32_t kept = demand->wanted < qsac->capacity ? demand->wanted : qsac->capacity;
+    for (uint32_t i = 0; i < kept; i++) {
+        qsac->in_set[qsac->set[i] = demand->units[i]] = true;
+    }
+    qsac->base.held = kept;
     outcome->missed = demand->wanted;
     outcome->admitted = outcome->inserts = policy->held;
     outcome->evicted = before;

@@ -88,19 +88,6 @@ static inline void sieve_evict(struct sieve *sieve)
     sieve->base.held--;
 }
 
-/* Close the holes. The hand stays on its block. */
-static void sieve_clean(struct sieve *sieve)
-{
-    uint32_t kept = 0, hand = 0;
-    for (uint32_t at = 0; at < sieve->end; at++) {
-        hand = at == sieve->hand ? kept : hand;
-        sieve->log[kept] = sieve->log[at];
-        kept += sieve->log[at] != sieve->hole;
-    }
-    sieve->hand = hand;
-    sieve->end = kept;
-}
-
 static inline bool sieve_admit(struct policy *policy, uint32_t block)
 {
     struct sieve *sieve = (struct sieve *)policy;
@@ -108,7 +95,15 @@ static inline bool sieve_admit(struct policy *policy, uint32_t block)
         sieve_evict(sieve);
     }
     if (sieve->end == sieve->length) {
-        sieve_clean(sieve);
+        /* Close the holes. The hand stays on its block. */
+        uint32_t kept = 0, hand = 0;
+        for (uint32_t at = 0; at < sieve->end; at++) {
+            hand = at == sieve->hand ? kept : hand;
+            sieve->log[kept] = sieve->log[at];
+            kept += sieve->log[at] != sieve->hole;
+        }
+        sieve->hand = hand;
+        sieve->end = kept;
     }
     sieve->log[sieve->end++] = block;
     sieve->state[block] = HELD;

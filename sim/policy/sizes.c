@@ -143,17 +143,12 @@ static void mark(struct lru_sizes *lru, uint32_t place)
     lru->marks[place / WORD] |= (uint64_t)1 << place % WORD;
 }
 
-static bool lru_sizes_is_marked(const struct lru_sizes *lru, uint32_t place)
-{
-    return lru->marks[place / WORD] >> place % WORD & 1;
-}
-
 /* Write the marked blocks to the start of the log. */
 static void clean(struct lru_sizes *lru)
 {
     uint32_t kept = 1;
     for (uint32_t place = 1; place < lru->end; place++) {
-        if (lru_sizes_is_marked(lru, place)) {
+        if (lru->marks[place / WORD] >> place % WORD & 1) {
             uint32_t block = lru->log[place];
             lru->log[kept] = block;
             lru->stamp[block] = kept++;

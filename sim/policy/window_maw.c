@@ -135,15 +135,6 @@ static void average_weights(struct window_maw *maw, const struct demand *demand,
     }
 }
 
-static void choose_kept(struct window_maw *maw)
-{
-    maw->kept_count = 0;
-    for (uint32_t block = maw->first; block < maw->window; block++) {
-        maw->kept[block] = maw->average[block] > maw->threshold;
-        maw->kept_count += maw->kept[block];
-    }
-}
-
 static void window_maw_access(struct policy *policy, const struct demand *demand,
                               struct outcome *outcome)
 {
@@ -162,7 +153,11 @@ static void window_maw_access(struct policy *policy, const struct demand *demand
     policy->held = outcome->hit;
     average_weights(maw, demand, all);
     if (all) {
-        choose_kept(maw);
+        maw->kept_count = 0;
+        for (uint32_t block = maw->first; block < maw->window; block++) {
+            maw->kept[block] = maw->average[block] > maw->threshold;
+            maw->kept_count += maw->kept[block];
+        }
     }
     maw->accesses++;
 }

@@ -132,15 +132,6 @@ static bool trace_retrieval_draw_lasting(const struct trace_header *header,
     return buffer->drawn = true;
 }
 
-/* The head's spread at this step, in codes. Its best units stand first. */
-static double spread_of(const struct demand *truth, uint32_t units)
-{
-    uint32_t last = truth->recorded - 1, near = units / 80, far = units / 10;
-    near = near < last ? near : last;
-    far = far < last ? far : last;
-    return truth->mass[far] - truth->mass[near];
-}
-
 /* The codes [from, from + width] in which the logarithm of an unrecorded unit's mass is uniform.
  * Their mean mass is (1 - 2^(-width/10)) / (width ln 2 / 10) of that at `from`. */
 static void spread_tail(struct asking *asking)
@@ -166,7 +157,12 @@ static void trace_retrieval_describe(struct asking *asking, const struct retriev
     const struct demand *truth = asking->truth;
     const struct demand_shape *shape = asking->shape;
     uint32_t tail = truth->tail_units + truth->tail_window;
-    double spread = spread_of(truth, shape->end_unit - shape->first_unit);
+    /* The head's spread at this step, in codes. Its best units stand first. */
+    uint32_t units = shape->end_unit - shape->first_unit;
+    uint32_t last = truth->recorded - 1, near = units / 80, far = units / 10;
+    near = near < last ? near : last;
+    far = far < last ? far : last;
+    double spread = truth->mass[far] - truth->mass[near];
     double deviation = fmin(error->noise * spread, MOST_DEVIATION);
     double levels = PARTS * 65536 * deviation;
     asking->keeps = (uint64_t)(levels * sqrt(error->lasting) / HASH_BYTES_DEVIATION + 0.5);
@@ -321,19 +317,6 @@ static void sort_best(const struct asking *asking, uint32_t count, uint32_t want
     }
 }
 
-/* Ask for a unit: the next in the demand. */
-static void trace_retrieval_ask(const struct asking *asking, uint32_t unit, struct demand *out)
-{
-    struct demand_buffer *asked = &asking->buffer->asked;
-    uint16_t *code = &asking->buffer->code[unit];
-    bool known = *code < UNRECORDED;
-    asked->units[out->wanted] = unit;
-    asked->mass[out->wanted++] = known ? (uint8_t)*code : 255;
-    out->wanted_mass += known ? trace_mass[*code] : 0;
-    out->wanted_tail += !known;
-    *code |= ASKED;
-}
-
 /* Write the demand: the units of the `count` best items, then the other recorded units. */
 static void trace_retrieval_answer(const struct asking *asking, const uint32_t *best,
                                    uint32_t count, struct demand *out)
@@ -348,7 +331,15 @@ static void trace_retrieval_answer(const struct asking *asking, const uint32_t *
     out->wanted_tail = 0;
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t unit = best[i], end = page_end(asking, unit); unit < end; unit++) {
-            trace_retrieval_ask(asking, unit, out);
+            /* Ask for a unit: the next in the demand. */
+            struct demand_buffer *asked = &asking->buffer->asked;
+            uint16_t *code = &asking->buffer->code[unit];
+            bool known = *code < UNRECORDED;
+            asked->units[out->wanted] = unit;
+            asked->mass[out->wanted++] = known ? (uint8_t)*code : 255;
+            out->wanted_mass += known ? trace_mass[*code] : 0;
+            out->wanted_tail += !known;
+            *code |= ASKED;
         }
     }
     out->recorded = out->wanted;

@@ -90,15 +90,6 @@ static void add_overlap(struct mean *means, struct history *wanted, const struct
     }
 }
 
-static double recorded_mass(const struct demand *demand)
-{
-    double mass = 0;
-    for (uint32_t i = 0; i < demand->recorded; i++) {
-        mass += (double)trace_mass[demand->mass[i]];
-    }
-    return mass;
-}
-
 /* Fewest units that hold `mass`. */
 static uint32_t units_that_hold(const struct demand *demand, double mass)
 {
@@ -134,7 +125,10 @@ static void add_demand(const struct trace_stats_measurement *all,
     const uint32_t *start = scratch->frame.rows.start + head * scratch->frame.steps + step;
     trace_stats_add(&means[TRACE_ROW_UNITS], start[1] - start[0]);
     if (demand->recorded > 0) {
-        double recorded = recorded_mass(demand);
+        double recorded = 0;
+        for (uint32_t i = 0; i < demand->recorded; i++) {
+            recorded += (double)trace_mass[demand->mass[i]];
+        }
         trace_stats_add(&means[TRACE_HALF_UNITS], units_that_hold(demand, 0.5 * recorded) / units);
         trace_stats_add(&means[TRACE_MOST_UNITS], units_that_hold(demand, 0.9 * recorded) / units);
     }
@@ -225,18 +219,6 @@ static void add_queries(const struct trace_header *header, struct trace_stats_sc
     }
 }
 
-static void keep_means(const struct trace_stats_measurement *all,
-                       const struct trace_stats_scratch *scratch, uint32_t layer)
-{
-    for (uint32_t head = 0; head < all->header->kv_heads; head++) {
-        for (int figure = 0; figure < TRACE_FIGURES; figure++) {
-            const struct mean *mean = &scratch->means[head][figure];
-            all->stats->figures[figure][layer * all->header->kv_heads + head] =
-                mean->count > 0 ? mean->sum / (double)mean->count : (double)NAN;
-        }
-    }
-}
-
 static bool trace_stats_measure_layer(uint32_t layer, uint32_t thread, void *context,
                                       struct error *why)
 {
@@ -263,7 +245,13 @@ static bool trace_stats_measure_layer(uint32_t layer, uint32_t thread, void *con
             }
         }
     }
-    keep_means(all, scratch, layer);
+    for (uint32_t head = 0; head < all->header->kv_heads; head++) {
+        for (int figure = 0; figure < TRACE_FIGURES; figure++) {
+            const struct mean *mean = &scratch->means[head][figure];
+            all->stats->figures[figure][layer * all->header->kv_heads + head] =
+                mean->count > 0 ? mean->sum / (double)mean->count : (double)NAN;
+        }
+    }
     return true;
 }
 
@@ -279,16 +267,6 @@ static bool trace_stats_scratch_init(struct trace_stats_scratch *scratch,
            (scratch->wanted = array_zeroed(units, sizeof *scratch->wanted, why)) &&
            (scratch->queries = array_zeroed(queries, header->head_dim, why)) &&
            (scratch->norms = array_zeroed(queries, sizeof *scratch->norms, why));
-}
-
-static void trace_stats_scratch_release(struct trace_stats_scratch *scratch)
-{
-    trace_frame_release(&scratch->frame);
-    demand_buffer_release(&scratch->demand);
-    free(scratch->means);
-    free(scratch->wanted);
-    free(scratch->queries);
-    free(scratch->norms);
 }
 
 void trace_stats_init(struct trace_stats *stats)
@@ -348,7 +326,13 @@ static bool trace_stats_fill(struct trace_stats_measurement *all, uint32_t threa
     ok = ok && parallel_for(all->header->layers, threads, trace_stats_measure_layer, all, why);
     for (uint32_t i = 0; all->scratch != NULL && i < threads; i++) {
         trace_unions_merge(&stats->unions, &all->scratch[i].unions);
-        trace_stats_scratch_release(&all->scratch[i]);
+        struct trace_stats_scratch *scratch = &all->scratch[i];
+        trace_frame_release(&scratch->frame);
+        demand_buffer_release(&scratch->demand);
+        free(scratch->means);
+        free(scratch->wanted);
+        free(scratch->queries);
+        free(scratch->norms);
     }
     free(all->scratch);
     if (ok) {

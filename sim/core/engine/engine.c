@@ -162,18 +162,6 @@ const char *engine_resource_name(const struct engine *engine, uint32_t resource)
 /* Bindings: engine.h defines which task it is when there are several. A resource keeps the last
  * task of each free server, so that a task knows its predecessor. */
 
-/* `ended`, a predecessor of task `id`, has ended. Until the task starts, its binding is the
- * predecessor that ended last; among equals, the lowest id. */
-static void binding_note_ended(struct engine *engine, engine_task_id id, engine_task_id ended)
-{
-    const struct engine_record *records = engine->records;
-    engine_task_id best = records[id].binding;
-    if (best == ENGINE_NONE || records[ended].end_ns > records[best].end_ns ||
-        (records[ended].end_ns == records[best].end_ns && ended < best)) {
-        engine->records[id].binding = ended;
-    }
-}
-
 static bool ended_now(const struct engine *engine, engine_task_id id)
 {
     return id != ENGINE_NONE && engine->records[id].end_ns == engine->now_ns;
@@ -202,16 +190,6 @@ static void binding_note_start(struct engine *engine, engine_task_id id, engine_
         record->binding = served;
     } else if (!ended_now(engine, record->binding)) {
         record->binding = before == ENGINE_NONE ? ENGINE_NONE : engine->records[before].binding;
-    }
-}
-
-/* The task ends now, and leaves its server. */
-static void binding_note_end(struct engine *engine, engine_task_id id)
-{
-    struct engine_record *record = &engine->records[id];
-    record->end_ns = engine->now_ns;
-    if (record->resource != ENGINE_NONE) {
-        ring_push(&engine->resources[record->resource].freed, id);
     }
 }
 
@@ -285,12 +263,6 @@ static void engine_try_to_start(struct engine *engine, engine_task_id id)
     }
 }
 
-static void leave_server(struct engine *engine, struct resource *resource)
-{
-    resource->serving--;
-    engine_run_serve(engine, resource);
-}
-
 /* Notify the successors, in order of submission. */
 static void notify_dependents(struct engine *engine, engine_task_id ended)
 {
@@ -302,7 +274,14 @@ static void notify_dependents(struct engine *engine, engine_task_id ended)
     do {
         edge = engine->edges[edge].next;
         engine_task_id id = engine->edges[edge].to;
-        binding_note_ended(engine, id, ended);
+        /* `ended`, a predecessor of task `id`, has ended. Until the task starts, its binding is the
+         * predecessor that ended last; among equals, the lowest id. */
+        const struct engine_record *records = engine->records;
+        engine_task_id best = records[id].binding;
+        if (best == ENGINE_NONE || records[ended].end_ns > records[best].end_ns ||
+            (records[ended].end_ns == records[best].end_ns && ended < best)) {
+            engine->records[id].binding = ended;
+        }
         if (--engine->tasks[id].waiting == 0) {
             engine_try_to_start(engine, id);
         }
@@ -318,9 +297,16 @@ static void end_task(struct engine *engine, engine_task_id id)
         engine->moving--;
         flow_give_back(&engine->flows, task->route);
     }
-    binding_note_end(engine, id);
+    /* The task ends now, and leaves its server. */
+    struct engine_record *record = &engine->records[id];
+    record->end_ns = engine->now_ns;
+    if (record->resource != ENGINE_NONE) {
+        ring_push(&engine->resources[record->resource].freed, id);
+    }
     if (task->resource != ENGINE_NONE) {
-        leave_server(engine, &engine->resources[task->resource]);
+        struct resource *resource = &engine->resources[task->resource];
+        resource->serving--;
+        engine_run_serve(engine, resource);
     }
     notify_dependents(engine, id);
 }
@@ -336,20 +322,6 @@ static void go_on(struct engine *engine, engine_task_id id)
     } else {
         end_task(engine, id);
     }
-}
-
-static void end_flows(struct engine *engine)
-{
-    flow_end_due(&engine->flows, engine->now_ns);
-    for (size_t i = 0; i < engine->flows.ended_count; i++) {
-        end_task(engine, engine->flows.ended[i]);
-    }
-}
-
-/* Look at the flag every so many events: some 100 us. */
-static bool engine_run_goes_on(struct engine *engine, struct error *why)
-{
-    return ++engine->unwatched % 1024 != 0 || stop_flag_check(engine->stop, why);
 }
 
 bool engine_run(struct engine *engine, struct error *why)
@@ -368,14 +340,18 @@ bool engine_run(struct engine *engine, struct error *why)
         if (next_ns > ENGINE_LAST_NS) {
             return error_set(why, NULL, 0, "the simulated time exceeds 2^62 ns, about 146 years");
         }
-        if (!engine_run_goes_on(engine, why)) {
+        /* Look at the flag every so many events: some 100 us. */
+        if (++engine->unwatched % 1024 == 0 && !stop_flag_check(engine->stop, why)) {
             return false;
         }
         engine->now_ns = next_ns;
         if (event_ns == next_ns) {
             go_on(engine, calendar_item(calendar_pop(&engine->calendar)));
         } else {
-            end_flows(engine);
+            flow_end_due(&engine->flows, engine->now_ns);
+            for (size_t i = 0; i < engine->flows.ended_count; i++) {
+                end_task(engine, engine->flows.ended[i]);
+            }
         }
     }
 }
@@ -383,17 +359,13 @@ bool engine_run(struct engine *engine, struct error *why)
 /* Submitting tasks. All memory that a task needs is allocated before anything changes, so a failed
  * submission has no effect. */
 
-static bool is_valid_flow(const struct engine *engine, const struct engine_task *task)
-{
-    return task->amount > 0.0 && isfinite(task->amount) && task->cap > 0.0 &&
-           (task->route < engine->flows.route_count || task->route == ENGINE_NONE);
-}
-
 static bool is_valid(const struct engine *engine, const struct engine_task *task)
 {
     return (task->resource < engine->resource_count || task->resource == ENGINE_NONE) &&
            task->release_ns >= 0 && task->fixed_ns >= 0 &&
-           (task->amount == 0.0 || is_valid_flow(engine, task));
+           (task->amount == 0.0 ||
+            (task->amount > 0.0 && isfinite(task->amount) && task->cap > 0.0 &&
+             (task->route < engine->flows.route_count || task->route == ENGINE_NONE)));
 }
 
 /* Make room for one event more than there can be now. */

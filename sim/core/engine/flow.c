@@ -251,17 +251,6 @@ static void find_fair_rates(struct flow_set *set)
     }
 }
 
-/* Give the flow its new rate from now on. */
-static void change_rate(struct flow *flow, int64_t now_ns)
-{
-    flow->left -= flow->rate * (double)(now_ns - flow->since_ns);
-    flow->since_ns = now_ns;
-    flow->rate = flow->fair;
-    double wait_ns = ceil(flow_larger(flow->left - FLOW_SLACK * flow->amount, 0.0) / flow->rate);
-    flow->end_ns = wait_ns < (double)(ENGINE_LAST_NS - now_ns) ? now_ns + (int64_t)wait_ns
-                                                               : ENGINE_LAST_NS + 1;
-}
-
 void flow_refresh(struct flow_set *set, int64_t now_ns)
 {
     if (set->holders_changed) {
@@ -272,7 +261,14 @@ void flow_refresh(struct flow_set *set, int64_t now_ns)
     for (size_t i = 0; i < set->count; i++) {
         struct flow *flow = &set->flows[i];
         if (flow->fair != flow->rate) {
-            change_rate(flow, now_ns);
+            /* Give the flow its new rate from now on. */
+            flow->left -= flow->rate * (double)(now_ns - flow->since_ns);
+            flow->since_ns = now_ns;
+            flow->rate = flow->fair;
+            double wait_ns =
+                ceil(flow_larger(flow->left - FLOW_SLACK * flow->amount, 0.0) / flow->rate);
+            flow->end_ns = wait_ns < (double)(ENGINE_LAST_NS - now_ns) ? now_ns + (int64_t)wait_ns
+                                                                       : ENGINE_LAST_NS + 1;
         }
         if (flow->end_ns < set->next_ns) {
             set->next_ns = flow->end_ns;

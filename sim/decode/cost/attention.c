@@ -267,21 +267,10 @@ static double compared_values(const struct setup *setup, double *rows)
     return setup->mechanisms.retrieval_keys * values;
 }
 
-static enum dtype compared_type(const struct setup *setup)
-{
-    return setup_indexes(setup) ? DTYPE_FP8 : DTYPE_BF16;
-}
-
 /* The number of scores that top-k sorts. */
 static double sorted_scores(const struct setup *setup, double entries)
 {
     return entries * (setup->mechanisms.retrieval_per_query_head ? retrieval_cost_group(setup) : 1);
-}
-
-/* An indexer's kernels come with the model: top-k is one of them. */
-static bool selects_in_one_kernel(const struct setup *setup)
-{
-    return setup_indexes(setup) || setup->mechanisms.retrieval_fused;
 }
 
 double retrieval_score_bytes(const struct setup *setup, double entries)
@@ -298,14 +287,16 @@ struct kernel retrieval_cost(const struct setup *setup, double entries, double p
     double flops = 2 * entries * values * rows * queries;
     rows *= queries;
     struct kernel score = flops > 0 ? kernel_product(&setup->profile, flops, rows, entries * moved,
-                                                     compared_type(setup))
+                                                     setup_indexes(setup) ? DTYPE_FP8 : DTYPE_BF16)
                                     : kernel_read(&setup->profile, entries * moved);
     if (entries <= 0) {
         return score;
     }
     double sorted = sorted_scores(setup, entries);
-    return kernel_then(score, kernel_select(&setup->profile, pairs * queries, sorted / pairs,
-                                            selects_in_one_kernel(setup)));
+    /* An indexer's kernels come with the model: top-k is one of them. */
+    return kernel_then(score,
+                       kernel_select(&setup->profile, pairs * queries, sorted / pairs,
+                                     setup_indexes(setup) || setup->mechanisms.retrieval_fused));
 }
 
 struct kernel retrieval_query_cost(const struct setup *setup)

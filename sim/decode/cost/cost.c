@@ -258,17 +258,6 @@ static void add_exchanges(struct drafting *sum, const struct setup *own, uint32_
     sum->exchanged += kernels;
 }
 
-static void drafting_add_layer(struct drafting *sum, const struct setup *own, uint32_t layer,
-                               struct model_rows rows, uint64_t sequences)
-{
-    uint64_t attended = sequences * model_layer_attended(&own->model, layer, own->context);
-    for (enum model_stage stage = 0; stage < MODEL_EDGE; stage++) {
-        uint64_t kernels = cost_stage_kernels(&own->mechanisms, stage);
-        drafting_add(sum, cost_row_stage(own, layer, stage, rows, attended, kernels), kernels);
-    }
-    add_exchanges(sum, own, layer, rows);
-}
-
 /* What joins hidden states and embeddings before the first layer, or in it. */
 static void add_projection(struct drafting *sum, const struct setup *own,
                            const struct draft_network *network, bool first, uint64_t rows)
@@ -291,7 +280,12 @@ static void add_pass(struct drafting *sum, const struct setup *own,
     rows.queries = queries;
     add_projection(sum, own, network, first, rows.own);
     for (uint32_t layer = 0; layer < own->model.layer_count; layer++) {
-        drafting_add_layer(sum, own, layer, rows, sequences);
+        uint64_t attended = sequences * model_layer_attended(&own->model, layer, own->context);
+        for (enum model_stage stage = 0; stage < MODEL_EDGE; stage++) {
+            uint64_t kernels = cost_stage_kernels(&own->mechanisms, stage);
+            drafting_add(sum, cost_row_stage(own, layer, stage, rows, attended, kernels), kernels);
+        }
+        add_exchanges(sum, own, layer, rows);
     }
     uint32_t edge = own->model.layer_count;
     drafting_add(sum, cost_stage(own, edge, MODEL_EDGE, sequences, 0, 1), 1);

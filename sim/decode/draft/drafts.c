@@ -101,19 +101,6 @@ enum { FUSED_LAYERS = 3 };
  * assumed, Qwen3's. */
 enum { DENSE_WIDTH = 3 };
 
-/* The last layer that attends, without what it takes over from another layer. */
-static struct model_layer attending_layer(const struct model *target)
-{
-    uint32_t last = target->layer_count - 1;
-    while (last > 0 && (target->layers[last].attention == ATTENTION_LINEAR ||
-                        target->layers[last].attention == ATTENTION_NONE)) {
-        last--;
-    }
-    struct model_layer layer = target->layers[last];
-    layer.shares_kv = layer.shares_index = false;
-    return layer;
-}
-
 static uint32_t dense_width(const struct model *target)
 {
     for (uint32_t l = 0; l < target->layer_count; l++) {
@@ -128,7 +115,14 @@ static uint32_t dense_width(const struct model *target)
 static void single_layer(struct draft_network *network, const struct model *target)
 {
     network->model = *target;
-    network->layer = attending_layer(target);
+    /* The last layer that attends, without what it takes over from another layer. */
+    uint32_t last = target->layer_count - 1;
+    while (last > 0 && (target->layers[last].attention == ATTENTION_LINEAR ||
+                        target->layers[last].attention == ATTENTION_NONE)) {
+        last--;
+    }
+    network->layer = target->layers[last];
+    network->layer.shares_kv = network->layer.shares_index = false;
     network->model.layers = &network->layer;
     network->model.layer_count = 1;
     network->model.importance = NULL;

@@ -129,18 +129,6 @@ static bool mass_any_selects(const struct setup *setup, const struct plan *plan)
     return selects;
 }
 
-/* Sums over heads and sequences become means. */
-static void mass_finish(const struct plan *plan, struct mass *out)
-{
-    double pairs = (double)plan->kv_heads * plan->batch * plan->layers;
-    for (uint32_t s = 0; s < plan->steps; s++) {
-        out->least += out->at_step[s];
-        out->at_step[s] /= pairs;
-    }
-    out->least /= pairs * plan->steps;
-    out->most /= pairs * plan->steps;
-}
-
 bool mass_recall(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                  const struct replay_means *means, struct mass *out, struct error *why)
 {
@@ -157,7 +145,14 @@ bool mass_recall(const struct setup *setup, const struct plan *plan, const struc
             return false;
         }
     }
-    mass_finish(plan, out);
+    /* Sums over heads and sequences become means. */
+    double pairs = (double)plan->kv_heads * plan->batch * plan->layers;
+    for (uint32_t s = 0; s < plan->steps; s++) {
+        out->least += out->at_step[s];
+        out->at_step[s] /= pairs;
+    }
+    out->least /= pairs * plan->steps;
+    out->most /= pairs * plan->steps;
     return true;
 }
 

@@ -256,18 +256,6 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct pla
     return true;
 }
 
-/* Weights of all layers that lie in host memory. */
-static double all_streamed_bytes(const struct setup *setup)
-{
-    double bytes = 0, layer = 0;
-    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
-        layer = model_layer_repeats(&setup->model, l) ? layer
-                                                      : streamed_weight_bytes(setup, l, HALF_BOTH);
-        bytes += layer;
-    }
-    return bytes;
-}
-
 /* KV on the host, or activations in its place: a copy of everything; with attention on the CPU only
  * the tokens outside the window; nothing if the policy deletes what it evicts. */
 static double host_kv_bytes(const struct setup *setup, const struct head_sizes *sizes,
@@ -379,7 +367,12 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
         hold(&own, &cohort->sizes, offloaded, cohort->sequences, &held);
     }
     const struct mechanisms *m = &setup->mechanisms;
-    double streamed = all_streamed_bytes(setup);
+    double streamed = 0, layer = 0;
+    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        layer = model_layer_repeats(&setup->model, l) ? layer
+                                                      : streamed_weight_bytes(setup, l, HALF_BOTH);
+        streamed += layer;
+    }
     double layers = ceil((double)offloaded / model_kv_heads(&setup->model));
     double disk_kv = held.host_kv * m->disk_kv, disk_weights = streamed * m->disk_weights;
     double read = disk_buffer_bytes(setup, plan);

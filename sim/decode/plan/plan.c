@@ -311,16 +311,6 @@ static uint32_t whole_layers(const struct setup *setup)
     return layers;
 }
 
-/* Sequences of the batch before those of a cohort. */
-static uint32_t sequences_before(const struct plan *plan, uint32_t cohort)
-{
-    uint32_t before = 0;
-    for (uint32_t i = 0; i < cohort; i++) {
-        before += plan->cohorts[i].sequences;
-    }
-    return before;
-}
-
 struct replay_plan plan_replay(const struct setup *setup, const struct plan *plan, uint32_t cohort)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -328,7 +318,10 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
     const struct split *split = &of->sizes.split;
     struct setup own = setup_at(setup, of->context);
     double context = (double)of->context;
-    uint32_t before = sequences_before(plan, cohort);
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < cohort; i++) {
+        before += plan->cohorts[i].sequences;
+    }
     struct replay_plan replay = {
         .layers = plan->layers,
         .kv_heads = plan->kv_heads,

@@ -98,12 +98,6 @@ static uint32_t collect_candidates(const struct setup *setup, const double *head
     return count;
 }
 
-static void keep_head(struct plan *plan, uint32_t index)
-{
-    plan->heads[index].offloaded = false;
-    plan->offloaded[index / plan->kv_heads]--;
-}
-
 /* How many more heads HBM can hold whole, each in place of its window and cache. */
 static uint64_t room_for_heads(const struct setup *setup, const struct plan *plan)
 {
@@ -129,7 +123,9 @@ static bool keep_hardest(const struct setup *setup, const double *head_cosine, s
     uint64_t room = room_for_heads(setup, plan);
     qsort(candidates, count, sizeof *candidates, by_key_ascending);
     for (uint32_t i = 0; i < count && i < room; i++) {
-        keep_head(plan, candidates[i].index);
+        uint32_t index = candidates[i].index;
+        plan->heads[index].offloaded = false;
+        plan->offloaded[index / plan->kv_heads]--;
     }
     free(candidates);
     return true;
@@ -164,9 +160,10 @@ uint64_t resident_most_offloaded(const struct setup *setup)
     return heads;
 }
 
-/* KV that may leave: all tokens of offloaded heads outside their windows. */
-static double residency_leaving_bytes(const struct setup *setup, const struct plan *plan)
+void residency_resolve(const struct setup *setup, struct plan *plan, struct trust *trust)
 {
+    struct memory_held *hbm = &plan->memory.in[TIER_GPU];
+    /* KV that may leave: all tokens of offloaded heads outside their windows. */
     double tokens = 0;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         const struct cohort *cohort = &plan->cohorts[i];
@@ -174,13 +171,8 @@ static double residency_leaving_bytes(const struct setup *setup, const struct pl
         double window = (double)(own.mechanisms.sinks + setup_recent(&own));
         tokens += cohort->sequences * fmax(0, (double)cohort->context - window);
     }
-    return tokens * (double)plan_offloaded_heads(plan) * (double)model_kv_head_bytes(&setup->model);
-}
-
-void residency_resolve(const struct setup *setup, struct plan *plan, struct trust *trust)
-{
-    struct memory_held *hbm = &plan->memory.in[TIER_GPU];
-    double leaving = residency_leaving_bytes(setup, plan);
+    double leaving =
+        tokens * (double)plan_offloaded_heads(plan) * (double)model_kv_head_bytes(&setup->model);
     if (setup->mechanisms.residency != RESIDENCY_PRESSURE || leaving == 0) {
         return;
     }

@@ -58,18 +58,6 @@ static uint64_t rest_of(uint64_t count, double share)
     return (uint64_t)llround((double)count * (1 - share));
 }
 
-static void keep_row(struct ledger_row *row, double share)
-{
-    uint64_t missed = rest_of(row->missed, share);
-    row->hit += row->missed - missed;
-    row->missed = missed;
-    row->missed_worst = rest_of(row->missed_worst, share);
-    row->lookups = rest_of(row->lookups, share);
-    row->updates = rest_of(row->updates, share);
-    row->inserts = rest_of(row->inserts, share);
-    row->fetching_heads = missed > 0 ? row->fetching_heads : 0;
-}
-
 /* In a sum the parts are rounded, and the rows of the sum are added up again. */
 void ledger_keep(struct ledger *ledger, double share)
 {
@@ -79,7 +67,14 @@ void ledger_keep(struct ledger *ledger, double share)
     }
     for (size_t i = 0; i < count * (ledger->parts > 0 ? ledger->parts : 1); i++) {
         struct ledger_row *row = &ledger->rows[part_start(ledger, 0) + i];
-        keep_row(row, share);
+        uint64_t missed = rest_of(row->missed, share);
+        row->hit += row->missed - missed;
+        row->missed = missed;
+        row->missed_worst = rest_of(row->missed_worst, share);
+        row->lookups = rest_of(row->lookups, share);
+        row->updates = rest_of(row->updates, share);
+        row->inserts = rest_of(row->inserts, share);
+        row->fetching_heads = missed > 0 ? row->fetching_heads : 0;
         if (ledger->parts > 0) {
             ledger_add(&ledger->rows[i % count], row, 1);
             ledger_add_mass(&ledger->rows[i % count], row, 1);
@@ -340,15 +335,6 @@ static bool check_assumed(double hit, double spread, struct error *why)
     return true;
 }
 
-static uint32_t count_offloaded(const struct replay_plan *plan)
-{
-    uint32_t count = 0;
-    for (size_t i = 0; i < (size_t)plan->layers * plan->kv_heads; i++) {
-        count += plan->heads[i].offloaded;
-    }
-    return count;
-}
-
 static uint64_t assumed_rounded(double value)
 {
     return (uint64_t)(value + 0.5);
@@ -387,16 +373,6 @@ static struct ledger_row kept_row(const struct replay_plan *plan, uint64_t held,
         .mass = 1,
         .mass_most = 1,
     };
-}
-
-/* The CPU's tasks in a layer; all sequences are alike. */
-static struct ledger_row task_row(const struct replay_plan *plan, const uint64_t *kept,
-                                  uint32_t heads)
-{
-    struct ledger_row row = {0};
-    uint64_t each = cpu_heads_each(heads * replay_all_sequences(plan), plan->cpu_threads);
-    cpu_heads_pad(kept, heads, each, &row.for_cpu_padded, &row.for_cpu_worst);
-    return row;
 }
 
 /* The tokens that a head wants, and those `held` to which a policy that chooses always attends. A
@@ -442,7 +418,9 @@ static void fill_step(const struct replay_plan *plan, const double *ratios, uint
             ledger->demand_hit += row.hit * plan->batch * plan->steps;
         }
         if (plan->cpu_threads > 0 && heads > 0) {
-            struct ledger_row row = task_row(plan, kept, heads);
+            struct ledger_row row = {0};
+            uint64_t each = cpu_heads_each(heads * replay_all_sequences(plan), plan->cpu_threads);
+            cpu_heads_pad(kept, heads, each, &row.for_cpu_padded, &row.for_cpu_worst);
             ledger_add(&ledger->rows[layer], &row, plan->batch);
         }
     }
@@ -455,7 +433,10 @@ bool replay_assumed(double hit, double spread, uint64_t seed, const struct repla
         !ledger_reserve(ledger, plan->steps, plan->layers, why)) {
         return false;
     }
-    uint32_t count = count_offloaded(plan);
+    uint32_t count = 0;
+    for (size_t i = 0; i < (size_t)plan->layers * plan->kv_heads; i++) {
+        count += plan->heads[i].offloaded;
+    }
     gsl_rng *random = random_stream(seed, "replay.assumed", 0, why);
     double *ratios = random ? array_zeroed(count, sizeof *ratios, why) : NULL;
     uint64_t *kept = ratios ? array_zeroed(plan->kv_heads, sizeof *kept, why) : NULL;

@@ -106,18 +106,6 @@ static struct policy *make_policy(const struct likeness_measurement *all,
     return kind != NULL ? policy_create(kind, is_hits ? NULL : values, &env, why) : NULL;
 }
 
-static void likeness_layer_release(struct likeness_layer *layer, uint32_t count)
-{
-    for (uint32_t i = 0; layer->policies != NULL && i < count; i++) {
-        policy_destroy(layer->policies[i]);
-    }
-    trace_frame_release(&layer->frame);
-    demand_buffer_release(&layer->buffer);
-    free(layer->policies);
-    free(layer->wanted);
-    free(layer->got);
-}
-
 /* The caller releases it, on failure too. */
 static bool likeness_layer_init(struct likeness_layer *layer,
                                 const struct likeness_measurement *all, uint32_t count,
@@ -200,7 +188,14 @@ static bool likeness_measure_layer(uint32_t number, uint32_t thread, void *conte
             all->out->values[figure][number * kv_heads + head] = layer.got[i] / layer.wanted[i];
         }
     }
-    likeness_layer_release(&layer, count);
+    for (uint32_t i = 0; layer.policies != NULL && i < count; i++) {
+        policy_destroy(layer.policies[i]);
+    }
+    trace_frame_release(&layer.frame);
+    demand_buffer_release(&layer.buffer);
+    free(layer.policies);
+    free(layer.wanted);
+    free(layer.got);
     return ok;
 }
 

@@ -134,25 +134,6 @@ static bool replay_add_part(struct replay_job *job, const struct replay_plan *pl
     return part->totals != NULL && ledger_reserve(ledger, plan->steps, plan->layers, why);
 }
 
-static bool replay_add_parts(struct replay_job *job, const struct replay_plan *plans,
-                             uint32_t count, struct ledger *ledgers, struct error *why)
-{
-    job->parts = array_zeroed(count, sizeof *job->parts, why);
-    bool good = job->parts != NULL;
-    for (uint32_t i = 0; good && i < count; i++) {
-        good = replay_add_part(job, &plans[i], &ledgers[i], why);
-    }
-    return good;
-}
-
-static void job_release(struct replay_job *job)
-{
-    for (uint32_t i = 0; i < job->part_count; i++) {
-        free(job->parts[i].totals);
-    }
-    free(job->parts);
-}
-
 /* The work of one layer. */
 static uint64_t layer_work(const struct trace_header *header, const struct replay_plan *plan)
 {
@@ -205,13 +186,6 @@ static bool replay_run_layer(uint32_t index, uint32_t thread, void *context, str
     return good;
 }
 
-static bool replay_run_layers(struct replay_jobs *jobs, const struct replay_means *means,
-                              struct error *why)
-{
-    return parallel_for_on(means->cores, jobs->of->header->layers, means->threads, replay_run_layer,
-                           jobs, why);
-}
-
 static void finish_part(const struct replay_job *job, const struct replay_part *part)
 {
     for (uint32_t source = 0; source < job->header->layers; source++) {
@@ -237,7 +211,12 @@ static bool replay_open_job(struct replay_job *job, const struct replay_set *set
         return false;
     }
     job->meter = means->meter;
-    return replay_add_parts(job, set->plans, set->count, set->ledgers, why);
+    job->parts = array_zeroed(set->count, sizeof *job->parts, why);
+    bool good = job->parts != NULL;
+    for (uint32_t i = 0; good && i < set->count; i++) {
+        good = replay_add_part(job, &set->plans[i], &set->ledgers[i], why);
+    }
+    return good;
 }
 
 bool replay_run_sets(const struct replay_set *sets, uint32_t count,
@@ -250,12 +229,17 @@ bool replay_run_sets(const struct replay_set *sets, uint32_t count,
     for (uint32_t i = 0; good && i < count; i++) {
         good = replay_open_job(&jobs.of[jobs.count++], &sets[i], means, why);
     }
-    good = good && replay_run_layers(&jobs, means, why);
+    good = good && parallel_for_on(means->cores, jobs.of->header->layers, means->threads,
+                                   replay_run_layer, &jobs, why);
     for (uint32_t i = 0; i < jobs.count; i++) {
         for (uint32_t part = 0; good && part < jobs.of[i].part_count; part++) {
             finish_part(&jobs.of[i], &jobs.of[i].parts[part]);
         }
-        job_release(&jobs.of[i]);
+        struct replay_job *job = &jobs.of[i];
+        for (uint32_t part = 0; part < job->part_count; part++) {
+            free(job->parts[part].totals);
+        }
+        free(job->parts);
     }
     return good;
 }

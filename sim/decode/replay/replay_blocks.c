@@ -325,14 +325,6 @@ static uint32_t rank_step(struct blocks_layer *layer)
     return touched;
 }
 
-/* The demand that the policy sees: the step's blocks, best first. */
-static struct demand block_demand(struct blocks_layer *layer)
-{
-    uint32_t candidates = layer->job->plan->block_candidates, touched = rank_step(layer);
-    uint32_t wanted = candidates > 0 && candidates < touched ? candidates : touched;
-    return (struct demand){.units = layer->demand, .wanted = wanted};
-}
-
 /* Units of the trace that this many blocks of the group's heads hold at most. */
 static uint64_t units_of(const struct blocks_layer *layer, const struct blocks_group *group,
                          uint32_t blocks)
@@ -365,17 +357,6 @@ static struct demand fill_demand(struct blocks_layer *layer, const struct blocks
     return (struct demand){.units = layer->demand, .wanted = count};
 }
 
-static void fill_cache(struct blocks_layer *layer, const struct blocks_group *group,
-                       struct policy *policy)
-{
-    struct outcome outcome;
-    uint32_t held, most;
-    struct demand fill = fill_demand(layer, group, policy);
-    policy_access(policy, &fill, &outcome);
-    policy_footprint(policy, &held, &most);
-    layer->most = units_of(layer, group, held);
-}
-
 static void play_step(struct blocks_layer *layer, const struct blocks_group *group,
                       struct policy *policy, uint32_t step)
 {
@@ -397,7 +378,10 @@ static void play_step(struct blocks_layer *layer, const struct blocks_group *gro
         }
     }
     struct outcome outcome;
-    struct demand demand = block_demand(layer);
+    /* The demand that the policy sees: the step's blocks, best first. */
+    uint32_t candidates = layer->job->plan->block_candidates, touched = rank_step(layer);
+    uint32_t wanted = candidates > 0 && candidates < touched ? candidates : touched;
+    struct demand demand = {.units = layer->demand, .wanted = wanted};
     policy_access(policy, &demand, &outcome);
     if (step >= plan->warmup) {
         layer->manager[step - plan->warmup] = (struct ledger_row){
@@ -429,7 +413,12 @@ static bool play_group(struct blocks_layer *layer, const struct blocks_group *gr
     }
     layer->wanted = layer->hit = layer->cold = layer->most = 0;
     if (replay_fills(plan)) {
-        fill_cache(layer, group, policy);
+        struct outcome outcome;
+        uint32_t held, most;
+        struct demand fill = fill_demand(layer, group, policy);
+        policy_access(policy, &fill, &outcome);
+        policy_footprint(policy, &held, &most);
+        layer->most = units_of(layer, group, held);
     }
     for (uint32_t step = 0; step < layer->total; step++) {
         play_step(layer, group, policy, step);

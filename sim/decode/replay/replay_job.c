@@ -186,16 +186,6 @@ static void assign_part(struct replay_instances *set, uint32_t part)
     }
 }
 
-static void assign_instances(struct replay_instances *set)
-{
-    for (uint32_t stream = 0; stream < set->streams; stream++) {
-        set->first_of_stream[stream] = REPLAY_NO_INSTANCE;
-    }
-    for (uint32_t part = 0; part < set->job->part_count; part++) {
-        assign_part(set, part);
-    }
-}
-
 /* Does a part read this instance? */
 static bool reads(const struct replay_instances *set, uint32_t part, uint32_t instance)
 {
@@ -291,7 +281,12 @@ bool replay_instances_init(struct replay_instances *set, const struct replay_job
         !(set->instance_of = array_zeroed(targets, sizeof(uint32_t), why))) {
         return false;
     }
-    assign_instances(set);
+    for (uint32_t stream = 0; stream < set->streams; stream++) {
+        set->first_of_stream[stream] = REPLAY_NO_INSTANCE;
+    }
+    for (uint32_t part = 0; part < set->job->part_count; part++) {
+        assign_part(set, part);
+    }
     bool good = true;
     for (uint32_t i = 0; good && i < set->count; i++) {
         good = take_sizes(set, i, why);

@@ -17,16 +17,10 @@
 
 /* ---- keys ---- */
 
-static void write_heads(const struct replay_plan *plan, FILE *out)
+static void write_plan(const struct replay_plan *plan, FILE *out)
 {
-    for (size_t i = 0; i < (size_t)plan->layers * plan->kv_heads; i++) {
-        fwrite(&plan->heads[i].importance, sizeof plan->heads[i].importance, 1, out);
-        fputc(plan->heads[i].offloaded, out);
-    }
-}
-
-static void replay_kept_write_policy(const struct replay_plan *plan, FILE *out)
-{
+    struct replay_fields fields = replay_fields(plan);
+    fwrite(&fields, sizeof fields, 1, out);
     fprintf(out, "%s", plan->policy->name);
     fputc('\0', out);
     fwrite(&plan->policy->content, sizeof plan->policy->content, 1, out);
@@ -34,14 +28,10 @@ static void replay_kept_write_policy(const struct replay_plan *plan, FILE *out)
     if (plan->policy_values != NULL) {
         fwrite(plan->policy_values, sizeof *plan->policy_values, POLICY_MOST_PARAMS, out);
     }
-}
-
-static void write_plan(const struct replay_plan *plan, FILE *out)
-{
-    struct replay_fields fields = replay_fields(plan);
-    fwrite(&fields, sizeof fields, 1, out);
-    replay_kept_write_policy(plan, out);
-    write_heads(plan, out);
+    for (size_t i = 0; i < (size_t)plan->layers * plan->kv_heads; i++) {
+        fwrite(&plan->heads[i].importance, sizeof plan->heads[i].importance, 1, out);
+        fputc(plan->heads[i].offloaded, out);
+    }
 }
 
 uint8_t *replay_key(const struct trace *trace, const struct replay_plan *plan, size_t *size,

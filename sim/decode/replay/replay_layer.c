@@ -354,15 +354,6 @@ static void compose_part(struct replay_layer *layer, uint32_t number, uint32_t s
     }
 }
 
-static void compose_sequence(struct replay_layer *layer, uint32_t sequence)
-{
-    for (uint32_t part = 0; part < layer->job->part_count; part++) {
-        if (replay_copies(&layer->job->parts[part], sequence) > 0) {
-            compose_part(layer, part, sequence);
-        }
-    }
-}
-
 bool replay_layer(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
     const struct replay_job *job = context;
@@ -377,7 +368,11 @@ bool replay_layer(uint32_t index, uint32_t thread, void *context, struct error *
         }
         good = replay_sequence(&layer, q, &scratch, why);
         if (good) {
-            compose_sequence(&layer, q);
+            for (uint32_t part = 0; part < layer.job->part_count; part++) {
+                if (replay_copies(&layer.job->parts[part], q) > 0) {
+                    compose_part(&layer, part, q);
+                }
+            }
         }
     }
     replay_scratch_release(&scratch);

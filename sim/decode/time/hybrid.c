@@ -134,15 +134,6 @@ bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
     return work_put(pipe, &flag, &at->answered, why);
 }
 
-/* Bytes a second that the SMs load over one GPU's share of the link. */
-static double load_rate(const struct pipe *pipe, struct trust *trust)
-{
-    const struct profile *profile = &pipe->setup->profile;
-    double link =
-        way_rate(profile, WAY_IN, BY_ENGINE, 0, trust) / cost_uplink_sharers(pipe->setup, trust);
-    return fmin(link, way_rate(profile, WAY_IN, BY_KERNEL, 0, trust));
-}
-
 /* Merge both parts: one kernel on the main stream, which loads the CPU's part over the link. */
 bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why)
 {
@@ -154,7 +145,11 @@ bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why)
         return true;
     }
     work.bytes = hybrid_answer_bytes(&pipe->setup->model, row->offloaded_heads);
-    work.rate = load_rate(pipe, &work.rate_trust) / 1e9;
+    /* Bytes a second that the SMs load over one GPU's share of the link. */
+    const struct profile *profile = &pipe->setup->profile;
+    double link = way_rate(profile, WAY_IN, BY_ENGINE, 0, &work.rate_trust) /
+                  cost_uplink_sharers(pipe->setup, &work.rate_trust);
+    work.rate = fmin(link, way_rate(profile, WAY_IN, BY_KERNEL, 0, &work.rate_trust)) / 1e9;
     double moves = work.bytes / work.rate;
     double starts = pipe_figure(pipe, CURVE_LINK_ROUND_TRIP, 0, &work.fixed_trust);
     struct kernel least = cost_at_least(pipe->setup, kernel_none, COMBINE_KERNELS);

@@ -230,36 +230,25 @@ static void needs_read_model(const struct setup *dry)
     }
 }
 
-/* Attention of a prompt in each layer; k-means of its keys is a product in bf16. */
-static void read_prompts(const struct setup *dry)
-{
-    const struct model *model = &dry->model;
-    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
-        struct prompt_attention work = {0};
-        prompt_attention_add(&work, model, layer, 0, 1);
-        kernel_prompt_attention(&dry->profile, &work);
-    }
-    kernel_product(&dry->profile, 1, 1, 1, DTYPE_BF16);
-}
-
-/* What prompts read, and KV that is not stored and computed again from the type of the weights. */
-static void read_products(const struct setup *dry, bool prompts)
-{
-    if (prompts) {
-        read_prompts(dry);
-    }
-    if (dry->mechanisms.representation != REPRESENTATION_KV) {
-        kernel_product(&dry->profile, 1, 1, 1, dry->model.weights);
-    }
-}
-
 /* Which curves kernels read follows from a dry run, because a profile may state one or another. */
 static void read_kernels(const struct setup *setup, bool prompts, struct profile_reads *reads)
 {
     struct setup dry = *setup;
     dry.profile.reads = reads;
     needs_read_model(&dry);
-    read_products(&dry, prompts);
+    if (prompts) {
+        /* Attention of a prompt in each layer; k-means of its keys is a product in bf16. */
+        const struct model *model = &dry.model;
+        for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+            struct prompt_attention work = {0};
+            prompt_attention_add(&work, model, layer, 0, 1);
+            kernel_prompt_attention(&dry.profile, &work);
+        }
+        kernel_product(&dry.profile, 1, 1, 1, DTYPE_BF16);
+    }
+    if (dry.mechanisms.representation != REPRESENTATION_KV) {
+        kernel_product(&dry.profile, 1, 1, 1, dry.model.weights);
+    }
     if (setup_retrieves(&dry)) {
         retrieval_cost(&dry, 1, 1);
     }

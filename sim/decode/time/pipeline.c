@@ -77,16 +77,6 @@ static uint64_t attended_by_all(const struct pipe *pipe, uint32_t layer)
     return attended;
 }
 
-/* Do the queries of a sequence read the same KV? Not where each selects its own. */
-static bool reads_together(const struct pipe *pipe, uint32_t layer)
-{
-    bool all = true;
-    for (uint32_t i = 0; all && i < pipe->plan->cohort_count; i++) {
-        all = setup_attends_all(&pipe->setups[i], layer);
-    }
-    return all;
-}
-
 static struct kernel cost_pass(const struct pipe *pipe, enum model_stage stage, uint32_t layer,
                                uint64_t attended)
 {
@@ -94,7 +84,10 @@ static struct kernel cost_pass(const struct pipe *pipe, enum model_stage stage, 
     uint64_t kernels = cost_stage_kernels(pipe->mechanisms, stage);
     struct model_rows rows =
         model_rows(&pipe->setup->model, (uint64_t)pipe_sequences(pipe) * queries);
-    bool together = reads_together(pipe, layer);
+    bool together = true;
+    for (uint32_t i = 0; together && i < pipe->plan->cohort_count; i++) {
+        together = setup_attends_all(&pipe->setups[i], layer);
+    }
     rows.queries = together ? queries : 1;
     attended *= together ? 1 : queries;
     struct kernel kernel = cost_row_stage(pipe->setup, layer, stage, rows, attended, kernels);
@@ -511,15 +504,6 @@ static bool layer_goes_on(const struct layer_bar *bar, const struct layer_bar *n
            bar->end_ns == next->begin_ns;
 }
 
-static void layer_extend(struct layer_bar *bar, const struct layer_bar *next)
-{
-    bar->end_ns = next->end_ns;
-    bar->path_ns += next->path_ns;
-    for (int basis = 0; basis < BASIS_COUNT; basis++) {
-        bar->basis_ns[basis] += next->basis_ns[basis];
-    }
-}
-
 static int by_resource(const void *left, const void *right)
 {
     const struct layer_bar *a = left, *b = right;
@@ -544,7 +528,13 @@ static void join_bars(struct layer_schedule *schedule)
     qsort(schedule->bars, schedule->count, sizeof *schedule->bars, by_resource);
     for (uint32_t i = 0; i < schedule->count; i++) {
         if (kept > 0 && layer_goes_on(&schedule->bars[kept - 1], &schedule->bars[i])) {
-            layer_extend(&schedule->bars[kept - 1], &schedule->bars[i]);
+            struct layer_bar *bar = &schedule->bars[kept - 1];
+            const struct layer_bar *next = &schedule->bars[i];
+            bar->end_ns = next->end_ns;
+            bar->path_ns += next->path_ns;
+            for (int basis = 0; basis < BASIS_COUNT; basis++) {
+                bar->basis_ns[basis] += next->basis_ns[basis];
+            }
         } else {
             schedule->bars[kept++] = schedule->bars[i];
         }

@@ -263,13 +263,6 @@ static size_t figure_count(const struct prefill *prefill)
     return 1 + prefill->loops * (LOOP_IDLES + LOOP_LAGS);
 }
 
-static void read_figures(const struct pipe *pipe, const struct prefill *prefill, int64_t *figures)
-{
-    memset(figures, 0, figure_count(prefill) * sizeof *figures);
-    figures[0] = engine_task_record(pipe->engine, prefill_last(pipe))->end_ns;
-    loops_read(pipe, 0, 1, figures + 1, figures + 1 + prefill->loops * LOOP_IDLES);
-}
-
 static bool prefill_time_plan(void *context, const struct plan *plan, int64_t *figures,
                               struct error *why)
 {
@@ -277,7 +270,9 @@ static bool prefill_time_plan(void *context, const struct plan *plan, int64_t *f
     struct pipe pipe;
     bool good = prefill_build(&pipe, prefill->setup, plan, prefill->ledger, prefill->stop, why);
     if (good) {
-        read_figures(&pipe, prefill, figures);
+        memset(figures, 0, figure_count(prefill) * sizeof *figures);
+        figures[0] = engine_task_record(pipe.engine, prefill_last(&pipe))->end_ns;
+        loops_read(&pipe, 0, 1, figures + 1, figures + 1 + prefill->loops * LOOP_IDLES);
         trust_add(&prefill->trust, pipe_trust(&pipe));
     }
     pipe_release(&pipe);

@@ -317,18 +317,6 @@ void reading_clear(struct reading *reading)
     }
 }
 
-/* The first of those with most time; NULL if no time rests on any. */
-static const char *assumed_largest(const struct assumed *assumed)
-{
-    const char *largest = NULL;
-    int64_t most = 0;
-    for (uint32_t i = 0; i < assumed->count; i++) {
-        largest = assumed->ns[i] > most ? assumed->figure[i] : largest;
-        most = assumed->ns[i] > most ? assumed->ns[i] : most;
-    }
-    return largest;
-}
-
 void reading_finish(struct reading *reading, struct trust trust, struct timing *out)
 {
     *out = reading->timing;
@@ -337,7 +325,13 @@ void reading_finish(struct reading *reading, struct trust trust, struct timing *
     for (uint32_t s = 0; s < out->steps; s++) {
         out->total_ns += out->step[s].ns;
     }
-    out->assumed = assumed_largest(&reading->assumed);
+    const char *largest = NULL;
+    int64_t most = 0;
+    for (uint32_t i = 0; i < reading->assumed.count; i++) {
+        largest = reading->assumed.ns[i] > most ? reading->assumed.figure[i] : largest;
+        most = reading->assumed.ns[i] > most ? reading->assumed.ns[i] : most;
+    }
+    out->assumed = largest;
     out->trust = trust;
     out->exact = true;
 }

@@ -464,15 +464,6 @@ static bool frame_check_place(const struct trace_header *header, const struct tr
     return true;
 }
 
-static bool ascends(const uint32_t *units, uint32_t count)
-{
-    bool ascending = true;
-    for (uint32_t i = 1; i < count; i++) {
-        ascending &= units[i - 1] < units[i];
-    }
-    return ascending;
-}
-
 /* The fault of a row, or NULL. An ascending row holds the units from `first_unit` on if its last
  * ones do, and those before `end_unit` if its first ones do. */
 static const char *row_fault(const struct trace_header *header, uint32_t first_unit,
@@ -483,7 +474,11 @@ static const char *row_fault(const struct trace_header *header, uint32_t first_u
     if (count > row_most) {
         return "more units than window and keep allow";
     }
-    if (!ascends(units, count)) {
+    bool ascending = true;
+    for (uint32_t i = 1; i < count; i++) {
+        ascending &= units[i - 1] < units[i];
+    }
+    if (!ascending) {
         return "units do not ascend";
     }
     if (count > 0 && units[count - 1] >= header->units) {

@@ -453,25 +453,19 @@ void trace_close(struct trace *trace)
 /* Which layers of a trace are read, and their numbers in the model. A recording of layers 5, 11 and
  * 17 has layers 0, 1 and 2, and lists the model's in its source. */
 
-/* The list counts if it has an ascending number for each layer of the file. */
-static bool is_list(const json_t *list, uint32_t layers)
-{
-    json_int_t last = -1;
-    bool fits = json_array_size(list) == layers;
-    for (uint32_t i = 0; fits && i < layers; i++) {
-        json_int_t number = json_integer_value(json_array_get(list, i));
-        fits = json_is_integer(json_array_get(list, i)) && number > last && number < UINT32_MAX;
-        last = number;
-    }
-    return fits;
-}
-
 bool trace_layers_init(struct trace *trace, struct error *why)
 {
     uint32_t layers = trace->header.layers;
     json_t *source = json_loads(trace->header.source, 0, NULL);
     const json_t *list = json_object_get(source, "layers");
-    bool listed = is_list(list, layers);
+    /* The list counts if it has an ascending number for each layer of the file. */
+    json_int_t last = -1;
+    bool listed = json_array_size(list) == layers;
+    for (uint32_t i = 0; listed && i < layers; i++) {
+        json_int_t number = json_integer_value(json_array_get(list, i));
+        listed = json_is_integer(json_array_get(list, i)) && number > last && number < UINT32_MAX;
+        last = number;
+    }
     trace->shown = trace->header;
     if (listed && (trace->numbers = array_zeroed(layers, sizeof *trace->numbers, why)) != NULL) {
         for (uint32_t i = 0; i < layers; i++) {

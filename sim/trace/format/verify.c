@@ -17,18 +17,6 @@ struct verification {
     struct verifier *verifiers; /* one per thread */
 };
 
-static void count_frame(const struct trace_header *header, const struct trace_frame *frame,
-                        struct trace_summary *counted)
-{
-    uint32_t rows = header->kv_heads * frame->steps;
-    counted->frames++;
-    counted->rows += rows;
-    counted->units += frame->rows.start[rows];
-    if (header->has_approximate) {
-        counted->approximate_units += frame->approximate.start[rows];
-    }
-}
-
 static bool verify_layer(uint32_t layer, uint32_t thread, void *context, struct error *why)
 {
     const struct verification *all = context;
@@ -39,7 +27,13 @@ static bool verify_layer(uint32_t layer, uint32_t thread, void *context, struct 
             if (!trace_read(all->trace, sequence, tile, layer, &verifier->frame, why)) {
                 return false;
             }
-            count_frame(header, &verifier->frame, &verifier->counted);
+            uint32_t rows = header->kv_heads * verifier->frame.steps;
+            verifier->counted.frames++;
+            verifier->counted.rows += rows;
+            verifier->counted.units += verifier->frame.rows.start[rows];
+            if (header->has_approximate) {
+                verifier->counted.approximate_units += verifier->frame.approximate.start[rows];
+            }
         }
     }
     return true;

@@ -50,18 +50,6 @@ static void fill_window(const struct trace_generator *generator, const struct tr
     spread_mass(head->recent, recent, codes + sinks + header->keep);
 }
 
-/* Copy the window of the row before. */
-static void copy_window(const struct trace_generator *generator, const struct trace_header *header,
-                        size_t length, uint32_t *units, uint8_t *codes)
-{
-    uint32_t sinks = generator->first_unit, behind = sinks + header->keep;
-    size_t recent = length - behind;
-    memcpy(units, units - length, sinks * sizeof *units);
-    memcpy(codes, codes - length, sinks);
-    memcpy(units + behind, units + behind - length, recent * sizeof *units);
-    memcpy(codes + behind, codes + behind - length, recent);
-}
-
 /* The mass of the other units. If the trace has no window, they get the window's mass too. */
 static double rest_mass(const struct trace_generator *generator, const struct trace_header *header,
                         const struct trace_profile_head *head)
@@ -82,8 +70,15 @@ static void fill_around(const struct trace_generator *generator, const struct tr
         frame->rows.start[row] = (uint32_t)first;
         frame->born[row] = (float)head->born;
         if (s > 0) {
-            copy_window(generator, header, length, frame->rows.units + first,
-                        frame->rows.mass + first);
+            /* Copy the window of the row before. */
+            uint32_t *units = frame->rows.units + first;
+            uint8_t *codes = frame->rows.mass + first;
+            uint32_t sinks = generator->first_unit, behind = sinks + header->keep;
+            size_t recent = length - behind;
+            memcpy(units, units - length, sinks * sizeof *units);
+            memcpy(codes, codes - length, sinks);
+            memcpy(units + behind, units + behind - length, recent * sizeof *units);
+            memcpy(codes + behind, codes + behind - length, recent);
         }
     }
     frame->rows.start[row] = (uint32_t)first;
@@ -105,17 +100,6 @@ static void fill_rows(const struct trace_generator *generator, const struct cand
     candidates_select(asked, frames->frame->raw, rows, count);
     for (uint32_t i = 0; i < count; i++) {
         fill_around(generator, frames[i].header, asked->head, number, frames[i].frame);
-    }
-}
-
-static void fill_queries(const struct trace_header *header, const struct latent *latent,
-                         uint32_t number, struct trace_frame *frame)
-{
-    uint32_t group = header->query_heads / header->kv_heads;
-    for (uint32_t q = 0; q < group; q++) {
-        size_t place = (size_t)(number * group + q) * frame->steps;
-        latent_queries(latent, q, header->head_dim, &frame->scale[place],
-                       frame->query + place * header->head_dim);
     }
 }
 
@@ -144,15 +128,6 @@ static bool generate_reserve(const struct trace_generator *generator,
                trace_rows_reserve(&frame->rows, units + CANDIDATES_SLACK, why);
     }
     return good;
-}
-
-/* All traces of a stream have the same queries. */
-static void copy_queries(const struct trace_header *header, const struct trace_frame *from,
-                         struct trace_frame *to)
-{
-    size_t queries = (size_t)header->query_heads * from->steps;
-    memcpy(to->scale, from->scale, queries * sizeof *to->scale);
-    memcpy(to->query, from->query, queries * header->head_dim);
 }
 
 static void make_head(const struct trace_generator *generator, uint32_t number,
@@ -185,7 +160,12 @@ static void make_head(const struct trace_generator *generator, uint32_t number,
     if (with_rows) {
         fill_rows(generator, &asked, number, frames, count);
     }
-    fill_queries(header, &latent, number, frame);
+    uint32_t group = header->query_heads / header->kv_heads;
+    for (uint32_t q = 0; q < group; q++) {
+        size_t place = (size_t)(number * group + q) * frame->steps;
+        latent_queries(&latent, q, header->head_dim, &frame->scale[place],
+                       frame->query + place * header->head_dim);
+    }
 }
 
 bool generator_read(const struct trace_generator *generator, const struct generator_frame *frames,
@@ -201,7 +181,11 @@ bool generator_read(const struct trace_generator *generator, const struct genera
         make_head(generator, number, frames, count, with_rows);
     }
     for (uint32_t i = 1; i < count; i++) {
-        copy_queries(frames->header, frames->frame, frames[i].frame);
+        /* All traces of a stream have the same queries. */
+        struct trace_frame *to = frames[i].frame;
+        size_t queries = (size_t)frames->header->query_heads * frames->frame->steps;
+        memcpy(to->scale, frames->frame->scale, queries * sizeof *to->scale);
+        memcpy(to->query, frames->frame->query, queries * frames->header->head_dim);
     }
     return true;
 }
@@ -465,28 +449,6 @@ static void set_amplitudes(double out[PROFILE_PARTS], const double shares[PROFIL
     }
 }
 
-static void set_weights(struct latent *latent, double decay)
-{
-    double squares = 0, weight = 1;
-    for (uint32_t i = 0; i < PROFILE_LATENTS; i++, weight *= decay) {
-        latent->weight[i] = weight;
-        squares += weight * weight;
-    }
-    for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
-        latent->weight[i] /= sqrt(squares);
-    }
-}
-
-/* A log-normal amplitude; the mean of its square is 1. */
-static void set_novelty(struct latent *latent, double novelty)
-{
-    uint64_t key = stream(latent, NOVELTY, SHARED);
-    for (uint32_t s = 0; s < latent->steps; s++) {
-        double normal = hash_normal(hash_at(key, latent->first_step + s));
-        latent->novelty[s] = exp(novelty * normal - novelty * novelty);
-    }
-}
-
 /* Part k of direction i: a sign that lasts, starting from its own phase. */
 static void latent_draw_lasting(const struct latent *latent, uint32_t k, uint32_t i,
                                 uint64_t phases, uint64_t signs, struct latent_parts *out)
@@ -542,8 +504,20 @@ void latent_init(struct latent *latent, const struct trace_profile_head *head,
     latent->own = sqrt(head->own);
     set_amplitudes(latent->score, head->score, LATENT_PARTS);
     set_amplitudes(latent->query, head->query, PROFILE_PARTS);
-    set_weights(latent, head->decay);
-    set_novelty(latent, head->novelty);
+    double squares = 0, weight = 1;
+    for (uint32_t i = 0; i < PROFILE_LATENTS; i++, weight *= head->decay) {
+        latent->weight[i] = weight;
+        squares += weight * weight;
+    }
+    for (uint32_t i = 0; i < PROFILE_LATENTS; i++) {
+        latent->weight[i] /= sqrt(squares);
+    }
+    /* A log-normal amplitude; the mean of its square is 1. */
+    uint64_t key = stream(latent, NOVELTY, SHARED);
+    for (uint32_t s = 0; s < latent->steps; s++) {
+        double normal = hash_normal(hash_at(key, latent->first_step + s));
+        latent->novelty[s] = exp(head->novelty * normal - head->novelty * head->novelty);
+    }
     draw_parts(latent, SHARED, &latent->parts);
 }
 
