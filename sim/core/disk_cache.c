@@ -130,7 +130,8 @@ bool disk_cache_folder(char *path, size_t size)
 /* ---- statements ---- */
 
 /* A statement with the key as its first two parameters; NULL, as any failure here, is no error. */
-static sqlite3_stmt *prepare(struct disk_cache *cache, const char *sql, struct disk_cache_bytes key)
+static sqlite3_stmt *disk_cache_prepare(struct disk_cache *cache, const char *sql,
+                                        struct disk_cache_bytes key)
 {
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(cache->database, sql, -1, &statement, NULL) == SQLITE_OK) {
@@ -141,17 +142,17 @@ static sqlite3_stmt *prepare(struct disk_cache *cache, const char *sql, struct d
 }
 
 /* Is there a row? */
-static bool step(struct disk_cache *cache, sqlite3_stmt *statement)
+static bool disk_cache_step(struct disk_cache *cache, sqlite3_stmt *statement)
 {
     int code = statement != NULL ? sqlite3_step(statement) : sqlite3_errcode(cache->database);
     cache->damaged = cache->damaged || code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
     return code == SQLITE_ROW;
 }
 
-static void run(struct disk_cache *cache, const char *sql, struct disk_cache_bytes key)
+static void disk_cache_run(struct disk_cache *cache, const char *sql, struct disk_cache_bytes key)
 {
-    sqlite3_stmt *statement = prepare(cache, sql, key);
-    step(cache, statement);
+    sqlite3_stmt *statement = disk_cache_prepare(cache, sql, key);
+    disk_cache_step(cache, statement);
     sqlite3_finalize(statement);
 }
 
@@ -159,17 +160,18 @@ static void run(struct disk_cache *cache, const char *sql, struct disk_cache_byt
 
 /* The value as it is stored, on the heap. A value counts as used where many others were since: most
  * readers then write nothing. */
-static uint8_t *read_stored(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size)
+static uint8_t *disk_cache_read(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size)
 {
     static const char touch[] = "UPDATE kept SET used = 1 + (SELECT MAX(used) FROM kept)"
                                 " WHERE hash = ?1";
     uint8_t *stored = NULL;
     bool old = false;
-    sqlite3_stmt *row = prepare(cache,
-                                "SELECT value, sum, used + 32 < (SELECT MAX(used) FROM kept)"
-                                " FROM kept WHERE hash = ?1 AND key = ?2",
-                                key);
-    if (step(cache, row)) {
+    sqlite3_stmt *row =
+        disk_cache_prepare(cache,
+                           "SELECT value, sum, used + 32 < (SELECT MAX(used) FROM kept)"
+                           " FROM kept WHERE hash = ?1 AND key = ?2",
+                           key);
+    if (disk_cache_step(cache, row)) {
         *size = (size_t)sqlite3_column_bytes(row, 0);
         stored = malloc(*size + 1);
         old = sqlite3_column_int(row, 2) != 0;
@@ -183,7 +185,7 @@ static uint8_t *read_stored(struct disk_cache *cache, struct disk_cache_bytes ke
     }
     sqlite3_finalize(row);
     if (old) {
-        run(cache, touch, key);
+        disk_cache_run(cache, touch, key);
     }
     return stored;
 }
@@ -195,7 +197,7 @@ uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, s
         return NULL;
     }
     pthread_mutex_lock(&cache->lock);
-    uint8_t *stored = read_stored(cache, key, &stored_size), *value = NULL;
+    uint8_t *stored = disk_cache_read(cache, key, &stored_size), *value = NULL;
     pthread_mutex_unlock(&cache->lock);
     if (stored == NULL) {
         return NULL;
@@ -217,16 +219,16 @@ uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, s
 static uint64_t bytes_used(struct disk_cache *cache)
 {
     const struct disk_cache_bytes none = {NULL, 0};
-    sqlite3_stmt *row = prepare(
+    sqlite3_stmt *row = disk_cache_prepare(
         cache, "SELECT page_count - freelist_count FROM pragma_page_count, pragma_freelist_count",
         none);
-    uint64_t pages = step(cache, row) ? (uint64_t)sqlite3_column_int64(row, 0) : 0;
+    uint64_t pages = disk_cache_step(cache, row) ? (uint64_t)sqlite3_column_int64(row, 0) : 0;
     sqlite3_finalize(row);
     return pages * PAGE;
 }
 
-static void insert(struct disk_cache *cache, struct disk_cache_bytes key,
-                   struct disk_cache_bytes stored)
+static void disk_cache_insert(struct disk_cache *cache, struct disk_cache_bytes key,
+                              struct disk_cache_bytes stored)
 {
     static const char add[] = "INSERT OR REPLACE INTO kept VALUES (?1, ?2, ?3, ?4,"
                               " 1 + (SELECT IFNULL(MAX(used), 0) FROM kept))";
@@ -234,21 +236,21 @@ static void insert(struct disk_cache *cache, struct disk_cache_bytes key,
         "DELETE FROM kept WHERE hash IN (SELECT hash FROM kept ORDER BY used"
         " LIMIT (SELECT COUNT(*) / 10 + 1 FROM kept))";
     uint64_t room = 4 * PAGE + key.size + stored.size;
-    run(cache, "BEGIN IMMEDIATE", key);
+    disk_cache_run(cache, "BEGIN IMMEDIATE", key);
     if (sqlite3_get_autocommit(cache->database)) {
         return; /* others write: they had their time */
     }
     for (int tries = 0; bytes_used(cache) + room > cache->most && tries < 64; tries++) {
-        run(cache, evict, key);
+        disk_cache_run(cache, evict, key);
     }
-    sqlite3_stmt *statement = prepare(cache, add, key);
+    sqlite3_stmt *statement = disk_cache_prepare(cache, add, key);
     sqlite3_bind_blob64(statement, 3, stored.at, stored.size, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 4, (int64_t)XXH3_64bits(stored.at, stored.size));
-    step(cache, statement);
+    disk_cache_step(cache, statement);
     sqlite3_finalize(statement);
-    run(cache, "COMMIT", key);
+    disk_cache_run(cache, "COMMIT", key);
     if (!sqlite3_get_autocommit(cache->database)) {
-        run(cache, "ROLLBACK", key);
+        disk_cache_run(cache, "ROLLBACK", key);
     }
 }
 
@@ -263,7 +265,7 @@ void disk_cache_put(struct disk_cache *cache, struct disk_cache_bytes key,
     size_t size = stored != NULL ? ZSTD_compress(stored, room, value.at, value.size, LEVEL) : 0;
     if (stored != NULL && !ZSTD_isError(size) && key.size + size <= cache->most / 64) {
         pthread_mutex_lock(&cache->lock);
-        insert(cache, key, (struct disk_cache_bytes){stored, size});
+        disk_cache_insert(cache, key, (struct disk_cache_bytes){stored, size});
         pthread_mutex_unlock(&cache->lock);
     }
     free(stored);

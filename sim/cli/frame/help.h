@@ -15,6 +15,16 @@ void man_page(const struct program *program, FILE *out);
 /* Is `command` in `group`: "trace info" is in "trace"? */
 bool command_in_group(const struct command *command, const char *group);
 
+/* List the names that are valid as the first word, the program's switches among them, or as the second
+ * word in a group. Returns how many. */
+enum { COMMAND_WORDS = 40 };
+struct command_words {
+    char words[COMMAND_WORDS][16];
+    const char *names[COMMAND_WORDS + 4]; /* ends with NULL */
+};
+size_t command_words(const struct command *const *commands, const char *group,
+                     struct command_words *out);
+
 /* "-o, --output FILE" into `text`. */
 void command_option_spelling(const struct command_option *option, char *text, size_t size);
 

@@ -17,37 +17,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_WORDS = 32, MOST_NAMES = MOST_WORDS + 8 };
-
-/* For messages: the names that are valid as the first word (`group` NULL), or as the second word in
- * a group; at most MOST_WORDS commands, and the switches. */
-static void list_words(const struct command *const *commands, const char *group,
-                       char words[MOST_WORDS][16], const char *names[MOST_NAMES])
-{
-    size_t count = 0;
-    for (; *commands != NULL && count < MOST_WORDS; commands++) {
-        const char *word = (*commands)->name;
-        if (group != NULL && !command_in_group(*commands, group)) {
-            continue;
-        }
-        word += group != NULL ? strlen(group) + 1 : 0;
-        snprintf(words[count], sizeof words[count], "%.*s", (int)strcspn(word, " "), word);
-        names[count] = words[count];
-        count += count == 0 || strcmp(words[count], words[count - 1]) != 0;
-    }
-    for (const struct program_switch *row = program_switches; group == NULL && row->name != NULL;
-         row++) {
-        names[count++] = row->name;
-    }
-    names[count] = NULL;
-}
-
 static bool unknown_command(const struct command *const *commands, const char *group,
                             const char *given, struct error *why)
 {
-    char words[MOST_WORDS][16];
-    const char *names[MOST_NAMES];
-    list_words(commands, group, words, names);
+    struct command_words valid;
+    command_words(commands, group, &valid);
     if (given == NULL) {
         error_usage(why, NULL, 0, "no command%s%s%s", group != NULL ? " after '" : "",
                     group != NULL ? group : "", group != NULL ? "'" : "");
@@ -56,7 +30,7 @@ static bool unknown_command(const struct command *const *commands, const char *g
         error_usage(why, NULL, 0, "unknown command '%s%s%s'", group != NULL ? group : "",
                     group != NULL ? " " : "", given);
     }
-    name_expect(given, names, why);
+    name_expect(given, valid.names, why);
     return given[0] != '\0' ? error_rest(why, "spillway --help") : false;
 }
 
