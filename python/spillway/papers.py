@@ -17,7 +17,6 @@ import itertools
 import json
 import math
 import os
-import re
 import statistics
 import sys
 
@@ -90,7 +89,8 @@ class Judge:
 
     def base_kind(self):
         """Its class without the figure."""
-        return re.sub(" (TTFT|TPOT|tok/s)$", "", self.kind) if self.kind else None
+        served = self.run is not None and self.row.figure and not self.saturated()
+        return self.run["explain"]["class"] if served else self.kind
 
     def saturated(self):
         return self.run["explain"]["class"].startswith("saturated ")

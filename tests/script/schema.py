@@ -4,6 +4,7 @@ key is valid, and a slip that the program refuses is not. Prints TAP; needs json
 import glob
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -66,7 +67,8 @@ with sqlite3.connect(database) as stored:
 check(len(texts) == 3 and all(valid(text) for text in texts), "what a database stores is valid")
 
 examples = subprocess.run([program, "simulate", "--help"], capture_output=True, text=True).stdout
-examples = examples[examples.index("keys of a scenario"):].split("\n\n")[0].splitlines()[1:]
+examples = examples[examples.index("keys of a scenario"):].split("\n\n")[0]
+examples = re.sub(r"\n {19,}", " ", examples).splitlines()[1:]  # wrapped lines are whole
 parsed = {line.split()[0]: yaml.safe_load(line.rsplit("; e.g. ", 1)[1]) for line in examples}
 check(len(parsed) == len(schema["properties"]), f"{len(parsed)} keys of help are keys of the schema")
 wrong = [key for key, value in parsed.items() if not valid({key: value})]

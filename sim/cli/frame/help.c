@@ -4,6 +4,7 @@
 
 #include "cli/frame/program.h"
 #include "core/version.h"
+#include "tables/table.h"
 
 enum { COLUMNS = 100, USAGE_INDENT = 9 };
 
@@ -98,11 +99,22 @@ static void print_usage(const struct command *command, FILE *out)
     fputc('\n', out);
 }
 
+void help_entry(const char *name, int width, const char *text, FILE *out)
+{
+    int indent = width + 3;
+    fprintf(out, "  %-*s ", width, name);
+    if (strlen(name) > (size_t)width) {
+        fprintf(out, "\n%*s", indent, "");
+    }
+    table_wrap(text, (size_t)indent, out);
+    fputc('\n', out);
+}
+
 static void print_option(const struct command_option *option, FILE *out)
 {
     char spelling[64];
     command_option_spelling(option, spelling, sizeof spelling);
-    fprintf(out, "  %-22s %s\n", spelling, option->summary);
+    help_entry(spelling, 22, option->summary, out);
 }
 
 static void print_example(const char *example, FILE *out)
@@ -117,7 +129,10 @@ static void print_example(const char *example, FILE *out)
 
 void help_command(const struct command *command, FILE *out)
 {
-    fprintf(out, "spillway %s: %s\n\n", command->name, command->summary);
+    char label[64];
+    snprintf(label, sizeof label, "spillway %s: ", command->name);
+    table_line(label, command->summary, out);
+    fputc('\n', out);
     print_usage(command, out);
     print_example(command->example, out);
     fputs("\noptions:\n", out);
@@ -136,7 +151,7 @@ void help_group(const struct command *const *commands, const char *group, FILE *
     fprintf(out, "usage: spillway %s COMMAND\n\ncommands:\n", group);
     for (; *commands != NULL; commands++) {
         if (command_in_group(*commands, group)) {
-            fprintf(out, "  %-14s %s\n", (*commands)->name, (*commands)->summary);
+            help_entry((*commands)->name, 14, (*commands)->summary, out);
         }
     }
     fprintf(out, "\n'spillway %s COMMAND --help' shows the options of a command.\n", group);
@@ -146,11 +161,11 @@ void help_program(const struct program *program, FILE *out)
 {
     fprintf(out, "spillway %s\n\nusage: spillway COMMAND\n\ncommands:\n", program_summary);
     for (const struct command *const *row = program->commands; *row != NULL; row++) {
-        fprintf(out, "  %-14s %s\n", (*row)->name, (*row)->summary);
+        help_entry((*row)->name, 14, (*row)->summary, out);
     }
     fputs("\noptions:\n", out);
     for (const struct program_switch *row = program_switches; row->name != NULL; row++) {
-        fprintf(out, "  %-14s %s\n", row->name, row->summary);
+        help_entry(row->name, 14, row->summary, out);
     }
     fputs("\n'spillway COMMAND --help' shows the options of a command.\n", out);
 }

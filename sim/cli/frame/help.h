@@ -12,6 +12,9 @@ void help_program(const struct program *program, FILE *out);
 void help_version(const struct program *program, FILE *out);
 void man_page(const struct program *program, FILE *out);
 
+/* Print "  NAME  text" with names of `width` characters; the text wraps at the terminal's width. */
+void help_entry(const char *name, int width, const char *text, FILE *out);
+
 /* Is `command` in `group`: "trace info" is in "trace"? */
 bool command_in_group(const struct command *command, const char *group);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/frame/help.h"
 #include "cli/frame/message.h"
 #include "core/array.h"
 #include "core/disk_cache.h"
@@ -287,6 +288,8 @@ void scenario_print_keys(FILE *out)
 {
     fputs("keys of a scenario (a YAML map):\n", out);
     for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
-        fprintf(out, "  %-16s %s; e.g. %s\n", key->name, key->summary, key->example);
+        char text[512];
+        snprintf(text, sizeof text, "%s; e.g. %s", key->summary, key->example);
+        help_entry(key->name, 16, text, out);
     }
 }
