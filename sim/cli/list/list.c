@@ -199,8 +199,8 @@ enum { MODEL, ARCHITECTURE, LAYERS, HEADS, WEIGHTS, KV, TRAINED, MODEL_COLUMNS }
 
 static const struct frame_column model_columns[MODEL_COLUMNS] = {
     [MODEL] = {.key = "model", .title = "model"},
-    [ARCHITECTURE] = {.key = "architecture", .title = "architecture"},
-    [LAYERS] = {.key = "layers", .title = "layers", .unit = UNIT_WHOLE},
+    [ARCHITECTURE] = {.key = "architecture", .title = "architecture", .drop = 2},
+    [LAYERS] = {.key = "layers", .title = "layers", .unit = UNIT_WHOLE, .drop = 1},
     [HEADS] = {.key = "kv_heads", .title = "KV heads", .unit = UNIT_WHOLE},
     [WEIGHTS] = {.key = "weights_bytes", .title = "weights", .unit = UNIT_BYTES},
     [KV] = {.key = "kv_bytes_of_128k", .title = "KV of 128K tokens", .unit = UNIT_BYTES},
@@ -261,8 +261,8 @@ static const struct frame_column hardware_columns[] = {
     {.key = "hbm_bytes_per_s", .title = "HBM bandwidth", .unit = UNIT_BYTES_PER_S},
     {.key = "bf16_flop_per_s", .title = "bf16", .unit = UNIT_FLOP_PER_S},
     {.key = "link_bytes_per_s", .title = "link", .unit = UNIT_BYTES_PER_S},
-    {.key = "host_bytes", .title = "host memory", .unit = UNIT_BYTES},
-    {.key = "cores", .title = "cores", .unit = UNIT_WHOLE},
+    {.key = "host_bytes", .title = "host memory", .unit = UNIT_BYTES, .drop = 1},
+    {.key = "cores", .title = "cores", .unit = UNIT_WHOLE, .drop = 2},
 };
 
 /* A machine, or a part for a scenario's `hardware: {PART: NAME}`; a GPU has its row with the machine
