@@ -12,9 +12,9 @@
          replace(substr(CASE WHEN tree.key IN ('extends', 'name') THEN tree.path ELSE tree.fullkey END, 3), '"', ''),
          CAST(tree.atom AS TEXT)
   FROM candidate, json_tree(CASE WHEN json_valid(candidate.scenario) THEN candidate.scenario ELSE '{}' END) AS tree
-  WHERE tree.atom IS NOT NULL
+  WHERE tree.atom IS NOT NULL AND EXISTS (SELECT 1 FROM only)
   UNION SELECT candidate.id, 'mechanisms.policy', policy_words(json_extract(scenario, '$.mechanisms.policy'))
-  FROM candidate WHERE json_valid(scenario) AND policy_words(json_extract(scenario, '$.mechanisms.policy')) IS NOT NULL
+  FROM candidate WHERE EXISTS (SELECT 1 FROM only) AND json_valid(scenario) AND policy_words(json_extract(scenario, '$.mechanisms.policy')) IS NOT NULL
 ),
 kept(id) AS (
   SELECT id FROM keyed JOIN only USING (key, value)
@@ -37,30 +37,54 @@ one_policy(yes) AS (SELECT EXISTS (SELECT 1 FROM policed GROUP BY system HAVING 
 machine(id, system, profile_hash, text) AS (
   SELECT id, system, profile_hash, CASE WHEN json_valid(scenario) THEN json_extract(scenario, '$.hardware') END FROM ok
 ),
-leaf(id, system, path, key, value) AS (
-  SELECT ok.id, ok.system, tree.fullkey, tree.key, tree.atom
+-- The values that a key has in the runs of a system, without those runs: a page of ten thousand runs has a million.
+form(system, path, value) AS (
+  SELECT DISTINCT ok.system, tree.fullkey, tree.atom
   FROM ok, one_policy, json_tree(CASE WHEN json_valid(ok.scenario) THEN ok.scenario ELSE '{}' END) AS tree
   WHERE tree.atom IS NOT NULL AND tree.fullkey <> '$.system' AND NOT (yes AND tree.fullkey || '.' LIKE '$.mechanisms.policy.%')
-  UNION ALL
-  SELECT id, system, '$.mechanisms.policy', 'policy', words FROM policed, one_policy WHERE yes AND words IS NOT NULL
-  UNION ALL
-  SELECT id, system, '$.profile', 'profile', '#' || substr(profile_hash, 1, 6) FROM machine
+  UNION
+  SELECT system, '$.mechanisms.policy', words FROM policed, one_policy WHERE yes AND words IS NOT NULL
+  UNION
+  SELECT system, '$.profile', '#' || substr(profile_hash, 1, 6) FROM machine
   WHERE text IN (SELECT text FROM machine GROUP BY text HAVING COUNT(DISTINCT profile_hash) > 1)
+),
+-- The keys that runs of a system have, a line each; and those that some of its runs lack.
+shape(system, paths) AS (
+  SELECT DISTINCT ok.system, char(10) || (
+    SELECT group_concat(tree.fullkey, char(10)) FROM json_tree(CASE WHEN json_valid(ok.scenario) THEN ok.scenario ELSE '{}' END) AS tree
+    WHERE tree.atom IS NOT NULL) || char(10)
+  FROM ok
+),
+lacked(path) AS (
+  SELECT DISTINCT path FROM form JOIN shape ON shape.system IS form.system, one_policy
+  WHERE COALESCE(instr(paths, char(10) || path || char(10)), 0) = 0 AND path <> '$.profile' AND NOT (yes AND path = '$.mechanisms.policy')
+  UNION
+  SELECT '$.mechanisms.policy' FROM policed, one_policy WHERE yes AND words IS NULL
 ),
 -- A preset may name its server engine, and what follows from that; the system's name then says it already.
 follows(path) AS (
-  SELECT path FROM (SELECT path, system, COUNT(DISTINCT value) AS count FROM leaf
+  SELECT path FROM (SELECT path, system, COUNT(*) AS count FROM form
                     WHERE replace(path, '"', '') IN ('$.engine', '$.compile', '$.batched_tokens', '$.hbm_usable', '$.max_sequences')
                     GROUP BY path, system)
   GROUP BY path HAVING MAX(count) = 1
 ),
 told(path) AS (
-  SELECT path FROM leaf WHERE path NOT LIKE '$.mechanisms.%' AND path NOT IN follows
-  GROUP BY path HAVING COUNT(DISTINCT value) > 1 OR COUNT(*) < (SELECT COUNT(*) FROM ok)
+  SELECT path FROM form WHERE path NOT LIKE '$.mechanisms.%' AND path NOT IN follows
+  GROUP BY path HAVING COUNT(DISTINCT value) > 1 OR path IN lacked OR COUNT(DISTINCT system) < (SELECT COUNT(DISTINCT system) FROM ok)
   UNION
-  SELECT path FROM leaf WHERE path LIKE '$.mechanisms.%'
-  GROUP BY path, system HAVING COUNT(DISTINCT value) > 1
-    OR COUNT(*) < (SELECT COUNT(*) FROM ok WHERE ok.system = leaf.system)
+  SELECT path FROM form WHERE path LIKE '$.mechanisms.%'
+  GROUP BY path, system HAVING COUNT(*) > 1 OR path IN lacked
+),
+leaf(id, system, path, key, value) AS (
+  SELECT ok.id, ok.system, tree.fullkey, tree.key, tree.atom
+  FROM ok, one_policy, json_tree(CASE WHEN json_valid(ok.scenario) THEN ok.scenario ELSE '{}' END) AS tree
+  WHERE tree.atom IS NOT NULL AND tree.fullkey IN told AND NOT (yes AND tree.fullkey || '.' LIKE '$.mechanisms.policy.%')
+  UNION ALL
+  SELECT id, system, '$.mechanisms.policy', 'policy', words FROM policed, one_policy
+  WHERE yes AND words IS NOT NULL AND '$.mechanisms.policy' IN told
+  UNION ALL
+  SELECT id, system, '$.profile', 'profile', '#' || substr(profile_hash, 1, 6) FROM machine
+  WHERE '$.profile' IN told AND text IN (SELECT text FROM machine GROUP BY text HAVING COUNT(DISTINCT profile_hash) > 1)
 ),
 -- A value as tables print it, if that distinguishes all values of its key; else as the scenario has it.
 -- A plug-in is called by the name that it gives itself, which a note of its runs states; its parameters follow.
@@ -73,7 +97,7 @@ spelled(path, value, text) AS MATERIALIZED (
   SELECT path, value, CASE WHEN COUNT(*) OVER (PARTITION BY path, shown) = 1 THEN shown ELSE value END
   FROM (SELECT DISTINCT path, value, COALESCE(plugged.text, CASE WHEN value GLOB '*.*' AND value NOT GLOB '*[^0-9.]*' THEN printf('%.12g', value) END,
                                               quantity(value)) AS shown
-        FROM leaf JOIN told USING (path) LEFT JOIN plugged USING (value))
+        FROM leaf LEFT JOIN plugged USING (value))
 ),
 -- The possible axes of runs, the likeliest first: the budget, keys with numbers, others. Values in several units (7500ns
 -- and 15us) are drawn in one; names have none.
@@ -84,7 +108,7 @@ walkable(path, place, numbers, name, unit) AS MATERIALIZED (
          CASE WHEN MIN(value GLOB '[0-9]*') = 0 THEN ''
               WHEN COUNT(DISTINCT ltrim(value, '0123456789.e+- ')) < 2 THEN ltrim(MIN(value), '0123456789.e+- ')
               WHEN MIN(value) LIKE '%B/s' THEN 'GB/s' WHEN MIN(value) LIKE '%s' THEN 'us' ELSE 'B' END
-  FROM leaf JOIN told USING (path) GROUP BY path
+  FROM leaf GROUP BY path
 ),
 -- A search tries values in its own order. Runs that differ only along the likeliest axis are therefore sorted by value,
 -- among the places (seats) that they have in the database.

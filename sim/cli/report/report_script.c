@@ -128,6 +128,18 @@ static const char *first_run(const struct report *report)
 
 /* ---- the runs ---- */
 
+static void write_bound(const struct report *report, const struct report_table *table)
+{
+    const char *shown = report_table_text(table, 0, "shown");
+    const char *computed = report_table_text(table, 0, "computed");
+    if (strcmp(shown, computed) != 0) {
+        html_print(report->out,
+                   "<p class=\"shortened\">%s of %s runs can be tried here: those with most tokens "
+                   "a second. The database has the others.</p>\n",
+                   shown, computed);
+    }
+}
+
 bool report_write_explore(const struct report *report, struct error *why)
 {
     static const char *const of_runs[] = {"every", "runs", PLOT_CELLS, NULL};
@@ -143,6 +155,7 @@ bool report_write_explore(const struct report *report, struct error *why)
                    "data-targets=\"%s\">",
                    first_run(report), report->answer != NULL ? report->answer->targets : "");
         write_json(report_table_text(&table, 0, "data"), report->out);
+        write_bound(report, &table);
         ok = ok && (!report->steps || write_time_lines(report, why));
     }
     report_table_release(&table);
