@@ -22,107 +22,18 @@
 #include "predict/scenario/resolve_parallel.h"
 #include "server/routing.h"
 #include "server/server_engine.h"
+#include "tables/frame.h"
 #include "trace/generate/profile.h"
 #include "trace/demand.h"
 
-static const struct list *const lists[] = {
-    &list_systems, &list_models,  &list_hardware, &list_policies, &list_mechanisms,
-    &list_traces,  &list_engines, &list_routers,  &list_columns,
-};
-
-bool list_print(struct frame *frame, bool json, struct error *why)
+/* Print and destroy a frame, which may be NULL. */
+static bool list_print(struct frame *frame, bool json, struct error *why)
 {
     bool ok = frame != NULL &&
               (json ? frame_print_json(frame, stdout, why) : frame_print(frame, NULL, stdout, why));
     frame_destroy(frame);
     return ok;
 }
-
-static bool print_names(const struct list *list, bool json, struct error *why)
-{
-    struct frame *frame = frame_create(list->columns, list->column_count, why);
-    if (frame == NULL || !list->add(frame, why)) {
-        frame_destroy(frame);
-        return false;
-    }
-    return list_print(frame, json, why);
-}
-
-/* A kind of its own: not a table of names, but the page of one model. */
-static const char page_kind[] = "model";
-
-enum { SET, JSON };
-static const struct command_option options[] = {
-    [SET] = {.name = "--set",
-             .argument = "KEY=VALUE",
-             .summary =
-                 "model: a key as in a scenario, such as tensor_parallel or dtype.kv; engine, "
-                 "kv_pool; or model.KEY for a key of config.json",
-             .repeats = true},
-    [JSON] = {.name = "--json", .summary = "print one JSON object per name"},
-    {.name = NULL},
-};
-
-static bool run_page(const struct arguments *arguments, const char *name, struct error *why)
-{
-    uint32_t count;
-    const char *const *sets = arguments_all(arguments, SET, &count);
-    if (name == NULL) {
-        error_usage(why, NULL, 0, "'list model' needs a name");
-        return error_expect(why, "one of 'spillway list models', or the path of a config.json");
-    }
-    return list_model_page(name, sets, count, arguments_given(arguments, JSON), why);
-}
-
-static bool list_run(const struct arguments *arguments, struct error *why)
-{
-    uint32_t count;
-    const char *const *operands = arguments_operands(arguments, &count);
-    const char *kind = operands[0];
-    size_t index = 0;
-    if (strcmp(kind, page_kind) == 0) {
-        return run_page(arguments, count > 1 ? operands[1] : NULL, why);
-    }
-    if (arguments_given(arguments, SET)) {
-        error_usage(why, NULL, 0, "'list %s' takes no --set", kind);
-        return error_expect(why, "spillway list model NAME --set KEY=VALUE");
-    }
-    bool json = arguments_given(arguments, JSON);
-    bool machine = strcmp(kind, "hardware") == 0, model = strcmp(kind, "models") == 0;
-    if (count > 1 && !machine && !model) {
-        error_usage(why, NULL, 0, "'list %s' takes no argument '%s'", kind, operands[1]);
-        return error_expect(why,
-                            "spillway list %s, spillway list hardware NAME, or spillway list "
-                            "models NAME",
-                            kind);
-    }
-    if (count > 1) {
-        return (machine ? list_machine : list_model)(operands[1], json, why);
-    }
-    while (strcmp(lists[index]->name, kind) != 0) {
-        index++;
-    }
-    return print_names(lists[index], json, why);
-}
-
-static const char *list_name(size_t index)
-{
-    size_t count = sizeof lists / sizeof lists[0];
-    return index < count ? lists[index]->name : index == count ? page_kind : NULL;
-}
-
-const struct command command_list = {
-    .name = "list",
-    .operands = "[NAME]",
-    .least_operands = 1,
-    .most_operands = 2,
-    .kind = list_name,
-    .summary = "list the names that a scenario can use, or the figures of one machine or model",
-    .example = "spillway list hardware h100-sxm\n"
-               "spillway list model qwen3.5-27b --set engine=vllm-0.27 --set kv_pool=20GiB",
-    .options = options,
-    .run = list_run,
-};
 
 /* Lists of what ships as files: a row for each file of a folder. */
 
@@ -190,8 +101,6 @@ static bool add_systems(struct frame *frame, struct error *why)
     return add_names(frame, "scenarios/systems", "yaml", add_system, NULL, why);
 }
 
-const struct list list_systems = {"systems", LIST_COLUMNS(system_columns), add_systems};
-
 /* ---- models ---- */
 
 enum { LISTED_CONTEXT = 131072 };
@@ -207,8 +116,7 @@ static const struct frame_column model_columns[MODEL_COLUMNS] = {
     [TRAINED] = {.key = "trained_context", .title = "trained to", .unit = UNIT_WHOLE},
 };
 
-static bool list_files_add_model(struct frame *frame, const char *name, const char *part,
-                                 struct error *why)
+static bool add_model(struct frame *frame, const char *name, const char *part, struct error *why)
 {
     (void)part;
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
@@ -230,20 +138,18 @@ static bool list_files_add_model(struct frame *frame, const char *name, const ch
 
 static bool add_models(struct frame *frame, struct error *why)
 {
-    return add_names(frame, "models", "json", list_files_add_model, NULL, why);
+    return add_names(frame, "models", "json", add_model, NULL, why);
 }
 
-bool list_model(const char *name, bool json, struct error *why)
+static bool list_model(const char *name, bool json, struct error *why)
 {
     struct frame *frame = frame_create(model_columns, MODEL_COLUMNS, why);
-    if (frame == NULL || !list_files_add_model(frame, name, NULL, why)) {
+    if (frame == NULL || !add_model(frame, name, NULL, why)) {
         frame_destroy(frame);
         return false;
     }
     return list_print(frame, json, why);
 }
-
-const struct list list_models = {"models", LIST_COLUMNS(model_columns), add_models};
 
 /* ---- hardware ---- */
 
@@ -308,8 +214,6 @@ static bool add_hardware(struct frame *frame, struct error *why)
     return ok;
 }
 
-const struct list list_hardware = {"hardware", LIST_COLUMNS(hardware_columns), add_hardware};
-
 /* ---- traces ---- */
 
 static const struct frame_column trace_columns[] = {
@@ -373,8 +277,6 @@ static bool add_traces(struct frame *frame, struct error *why)
            add_names(frame, "traces", "yaml", add_trace_profile, NULL, why);
 }
 
-const struct list list_traces = {"traces", LIST_COLUMNS(trace_columns), add_traces};
-
 /* Lists of what the program has itself: a row for each of a table. */
 
 /* ---- policies and mechanisms ---- */
@@ -403,22 +305,11 @@ static bool add_policies(struct frame *frame, struct error *why)
     return true;
 }
 
-const struct list list_policies = {"policies", LIST_COLUMNS(policy_columns), add_policies};
-
 static const struct frame_column mechanism_columns[] = {
     {.key = "mechanism", .title = "mechanism"},
     {.key = "default", .title = "default"},
     {.key = "what", .title = "what it is", .wrap = true},
 };
-
-/* Keys of the scenario itself, not of its `mechanisms`. */
-static void add_parallel_keys(struct frame *frame)
-{
-    for (const struct parallel_key *key = parallel_keys; key->name != NULL; key++) {
-        frame_add(frame, (const char *[]){key->name, key->standard}, 2);
-        frame_textf(frame, 2, "key of the scenario: %s", key->costs);
-    }
-}
 
 static bool add_mechanisms(struct frame *frame, struct error *why)
 {
@@ -431,11 +322,12 @@ static bool add_mechanisms(struct frame *frame, struct error *why)
         }
         frame_add(frame, (const char *[]){key->name, key->standard, what}, 3);
     }
-    add_parallel_keys(frame);
+    for (const struct parallel_key *key = parallel_keys; key->name != NULL; key++) {
+        frame_add(frame, (const char *[]){key->name, key->standard}, 2);
+        frame_textf(frame, 2, "key of the scenario: %s", key->costs);
+    }
     return true;
 }
-
-const struct list list_mechanisms = {"mechanisms", LIST_COLUMNS(mechanism_columns), add_mechanisms};
 
 /* ---- columns ---- */
 
@@ -447,7 +339,7 @@ static const struct frame_column column_columns[] = {
     {.key = "what", .title = "what it is", .wrap = true},
 };
 
-static bool list_words_add_columns(struct frame *frame, struct error *why)
+static bool add_result_columns(struct frame *frame, struct error *why)
 {
     (void)why;
     for (const struct column *const *at = column_rows; *at != NULL; at++) {
@@ -457,8 +349,6 @@ static bool list_words_add_columns(struct frame *frame, struct error *why)
     }
     return true;
 }
-
-const struct list list_columns = {"columns", LIST_COLUMNS(column_columns), list_words_add_columns};
 
 /* ---- engines ---- */
 
@@ -483,8 +373,6 @@ static bool add_engines(struct frame *frame, struct error *why)
     return good;
 }
 
-const struct list list_engines = {"engines", LIST_COLUMNS(engine_columns), add_engines};
-
 /* ---- routers ---- */
 
 static const struct frame_column router_columns[] = {
@@ -504,8 +392,6 @@ static bool add_routers(struct frame *frame, struct error *why)
     return true;
 }
 
-const struct list list_routers = {"routers", LIST_COLUMNS(router_columns), add_routers};
-
 /* Every figure that a machine states, and the file in which it stands. */
 
 enum { FIGURE, VALUE, FIRST, LAST, UNIT, BASIS, FROM, SOURCE, COLUMNS };
@@ -521,34 +407,29 @@ static const struct frame_column columns[COLUMNS] = {
     [SOURCE] = {.key = "source", .title = "source", .wrap = true},
 };
 
-/* The value of a curve, or its first and its last: "0.1 … 90.0 %". */
-static void put_values(const struct curve *curve, enum unit unit, struct frame *frame)
-{
-    char first[32], last[32];
-    units_format(curve->value[0], unit, first, sizeof first);
-    units_format(curve->value[curve->count - 1], unit, last, sizeof last);
-    frame_textf(frame, VALUE, "%s%s%s", first, curve->count > 1 ? " … " : "",
-                curve->count > 1 ? last : "");
-    frame_number(frame, FIRST, curve->value[0]);
-    frame_number(frame, LAST, curve->value[curve->count - 1]);
-    frame_text(frame, UNIT, unit_name(unit));
-}
-
-static void list_machine_put_figure(const struct profile *profile, enum curve_id id,
-                                    struct frame *frame)
+/* The value of a curve, or its first and its last: "0.1 … 90.0 %", and what is said of it. */
+static void put_machine_figure(const struct profile *profile, enum curve_id id, struct frame *frame)
 {
     const struct curve *curve = &profile->curves[id];
-    char from[96];
+    const double *value = curve->value;
+    enum unit unit = curve_kinds[id].unit;
+    char from[96], first[32], last[32];
+    units_format(value[0], unit, first, sizeof first);
+    units_format(value[curve->count - 1], unit, last, sizeof last);
     profile_stated_in(profile, id, from, sizeof from);
     frame_row(frame);
     frame_text(frame, FIGURE, curve_kinds[id].name);
-    put_values(curve, curve_kinds[id].unit, frame);
+    frame_textf(frame, VALUE, "%s%s%s", first, curve->count > 1 ? " … " : "",
+                curve->count > 1 ? last : "");
+    frame_number(frame, FIRST, value[0]);
+    frame_number(frame, LAST, value[curve->count - 1]);
+    frame_text(frame, UNIT, unit_name(unit));
     frame_text(frame, BASIS, basis_name(curve->basis));
     frame_text(frame, FROM, from);
     frame_text(frame, SOURCE, curve->source);
 }
 
-bool list_machine(const char *name, bool json, struct error *why)
+static bool list_machine(const char *name, bool json, struct error *why)
 {
     struct profile profile;
     if (!profile_load_named(name, &profile, why)) {
@@ -557,9 +438,106 @@ bool list_machine(const char *name, bool json, struct error *why)
     struct frame *frame = frame_create(columns, COLUMNS, why);
     for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
         if (profile.curves[id].count > 0) {
-            list_machine_put_figure(&profile, id, frame);
+            put_machine_figure(&profile, id, frame);
         }
     }
     profile_release(&profile);
     return list_print(frame, json, why);
 }
+
+/* ---- the command ---- */
+
+/* A kind of name: a table with a row for each. */
+#define COLUMNS_OF(columns) columns, sizeof columns / sizeof columns[0]
+static const struct list {
+    const char *name;
+    const struct frame_column *columns;
+    uint32_t column_count;
+    bool (*add)(struct frame *frame, struct error *why); /* all its rows */
+} lists[] = {
+    {"systems", COLUMNS_OF(system_columns), add_systems},
+    {"models", COLUMNS_OF(model_columns), add_models},
+    {"hardware", COLUMNS_OF(hardware_columns), add_hardware},
+    {"policies", COLUMNS_OF(policy_columns), add_policies},
+    {"mechanisms", COLUMNS_OF(mechanism_columns), add_mechanisms},
+    {"traces", COLUMNS_OF(trace_columns), add_traces},
+    {"engines", COLUMNS_OF(engine_columns), add_engines},
+    {"routers", COLUMNS_OF(router_columns), add_routers},
+    {"columns", COLUMNS_OF(column_columns), add_result_columns},
+};
+enum { LISTS = sizeof lists / sizeof lists[0] };
+
+/* A kind of its own: not a table of names, but the page of one model. */
+static const char page_kind[] = "model";
+
+enum { SET, JSON };
+static const struct command_option options[] = {
+    [SET] = {.name = "--set",
+             .argument = "KEY=VALUE",
+             .summary =
+                 "model: a key as in a scenario, such as tensor_parallel or dtype.kv; engine, "
+                 "kv_pool; or model.KEY for a key of config.json",
+             .repeats = true},
+    [JSON] = {.name = "--json", .summary = "print one JSON object per name"},
+    {.name = NULL},
+};
+
+static bool list_run(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    const char *const *operands = arguments_operands(arguments, &count);
+    const char *kind = operands[0];
+    size_t index = 0;
+    if (strcmp(kind, page_kind) == 0 && count < 2) {
+        error_usage(why, NULL, 0, "'list model' needs a name");
+        return error_expect(why, "one of 'spillway list models', or the path of a config.json");
+    }
+    bool json = arguments_given(arguments, JSON);
+    if (strcmp(kind, page_kind) == 0) {
+        uint32_t set_count;
+        const char *const *sets = arguments_all(arguments, SET, &set_count);
+        return list_model_page(operands[1], sets, set_count, json, why);
+    }
+    if (arguments_given(arguments, SET)) {
+        error_usage(why, NULL, 0, "'list %s' takes no --set", kind);
+        return error_expect(why, "spillway list model NAME --set KEY=VALUE");
+    }
+    bool machine = strcmp(kind, "hardware") == 0, model = strcmp(kind, "models") == 0;
+    if (count > 1 && !machine && !model) {
+        error_usage(why, NULL, 0, "'list %s' takes no argument '%s'", kind, operands[1]);
+        return error_expect(why,
+                            "spillway list %s, spillway list hardware NAME, or spillway list "
+                            "models NAME",
+                            kind);
+    }
+    if (count > 1) {
+        return (machine ? list_machine : list_model)(operands[1], json, why);
+    }
+    while (strcmp(lists[index].name, kind) != 0) {
+        index++;
+    }
+    struct frame *frame = frame_create(lists[index].columns, lists[index].column_count, why);
+    if (frame == NULL || !lists[index].add(frame, why)) {
+        frame_destroy(frame);
+        return false;
+    }
+    return list_print(frame, json, why);
+}
+
+static const char *list_name(size_t index)
+{
+    return index < LISTS ? lists[index].name : index == LISTS ? page_kind : NULL;
+}
+
+const struct command command_list = {
+    .name = "list",
+    .operands = "[NAME]",
+    .least_operands = 1,
+    .most_operands = 2,
+    .kind = list_name,
+    .summary = "list the names that a scenario can use, or the figures of one machine or model",
+    .example = "spillway list hardware h100-sxm\n"
+               "spillway list model qwen3.5-27b --set engine=vllm-0.27 --set kv_pool=20GiB",
+    .options = options,
+    .run = list_run,
+};
