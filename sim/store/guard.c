@@ -4,6 +4,7 @@
 
 #include "store/guard.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,19 +206,6 @@ static bool store_values_damaged(const struct value_rows *rows, int column, cons
                      sqlite3_column_name(rows->row, column), rows->table, fault);
 }
 
-static bool check_types(const struct value_rows *rows, struct error *why)
-{
-    for (int i = 0; i < sqlite3_column_count(rows->row); i++) {
-        const char *fault = values_fault(rows->row, i);
-        if (fault != NULL) {
-            return store_values_damaged(rows, i, fault, why);
-        }
-    }
-    return true;
-}
-
-/* ---- texts ---- */
-
 static bool holds_items(const struct column *column, const char *text)
 {
     char names[RESULT_MOST_ITEMS][RESULT_NAME];
@@ -228,71 +216,61 @@ static bool holds_items(const struct column *column, const char *text)
     return holds;
 }
 
-/* The columns of a run that are JSON texts, and the texts behind them, which have a most size each. */
-static bool check_run(const struct value_rows *rows, struct error *why)
+static bool holds_json(const char *text)
 {
-    for (int i = 0; i < (int)column_count; i++) {
-        const char *text = column_rows[i]->holds != HOLDS_VALUE
-                               ? (const char *)sqlite3_column_text(rows->row, i)
-                               : NULL;
-        if (text != NULL && !holds_items(column_rows[i], text)) {
-            return store_values_damaged(rows, i, "malformed JSON", why);
-        }
+    json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
+    json_decref(json);
+    return json != NULL;
+}
+
+/* What is wrong with a text, beyond its type: some columns of a run hold JSON, and the texts behind them
+ * have a most size each. */
+static const char *text_fault(const struct value_rows *rows, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(rows->row, column);
+    bool run = strcmp(rows->table, "runs") == 0;
+    int behind = column - (int)column_count;
+    if (text == NULL) {
+        return NULL;
     }
-    for (int i = 0; i < SCHEMA_TEXTS; i++) {
-        int at = (int)column_count + i;
-        if ((size_t)sqlite3_column_bytes(rows->row, at) >= schema_texts[i].size) {
-            return store_values_damaged(rows, at, "longer than spillway writes", why);
+    if (run && behind < 0 && column_rows[column]->holds != HOLDS_VALUE) {
+        return holds_items(column_rows[column], text) ? NULL : "malformed JSON";
+    }
+    if (run && behind >= 0 && behind < SCHEMA_TEXTS &&
+        (size_t)sqlite3_column_bytes(rows->row, column) >= schema_texts[behind].size) {
+        return "longer than spillway writes";
+    }
+    const char *name = sqlite3_column_name(rows->row, column);
+    bool json = (run && text[0] != '\0' && strcmp(name, "scenario") == 0) ||
+                (strcmp(rows->table, "curves") == 0 && strcmp(name, "parameters") == 0);
+    return json && !holds_json(text) ? "malformed JSON" : NULL;
+}
+
+static bool check_row(const struct value_rows *rows, struct error *why)
+{
+    for (int i = 0; i < sqlite3_column_count(rows->row); i++) {
+        const char *fault = values_fault(rows->row, i);
+        if (fault == NULL && sqlite3_column_type(rows->row, i) == SQLITE_TEXT) {
+            fault = text_fault(rows, i);
+        }
+        if (fault != NULL) {
+            return store_values_damaged(rows, i, fault, why);
         }
     }
     return true;
-}
-
-static bool check_json(const struct value_rows *rows, struct error *why)
-{
-    return store_values_damaged(rows, 1, "malformed JSON", why);
-}
-
-/* ---- all tables ---- */
-
-typedef bool (*row_check)(const struct value_rows *rows, struct error *why);
-
-/* Check each row of `sql`, which is on the heap, of a table. */
-static bool store_values_check_rows(struct store *store, char *sql, const char *table,
-                                    row_check check, struct error *why)
-{
-    struct value_rows rows = {.store = store, .table = table};
-    bool more = true;
-    bool good = database_prepare_own(store, sql, &rows.row, why);
-    while (good && (good = database_step(store, rows.row, &more, why)) && more) {
-        good = check(&rows, why);
-    }
-    sqlite3_finalize(rows.row);
-    return good;
-}
-
-static bool check_texts(struct store *store, const char *sql, const char *table, struct error *why)
-{
-    char *copy = strdup(sql);
-    return copy != NULL ? store_values_check_rows(store, copy, table, check_json, why)
-                        : error_set(why, store->path, 0, "out of memory");
 }
 
 bool values_check(struct store *store, struct error *why)
 {
     bool good = true;
     for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        good = store_values_check_rows(store, schema_select(table, "", why), table->name,
-                                       check_types, why);
+        struct value_rows rows = {.store = store, .table = table->name};
+        bool more = true;
+        good = database_prepare_own(store, schema_select(table, "", why), &rows.row, why);
+        while (good && (good = database_step(store, rows.row, &more, why)) && more) {
+            good = check_row(&rows, why);
+        }
+        sqlite3_finalize(rows.row);
     }
-    return good &&
-           store_values_check_rows(store, schema_select(schema_tables, "", why), "runs", check_run,
-                                   why) &&
-           check_texts(store,
-                       "SELECT run, scenario FROM runs"
-                       " WHERE scenario <> '' AND NOT json_valid(scenario)",
-                       "runs", why) &&
-           check_texts(store,
-                       "SELECT curve, parameters FROM curves WHERE NOT json_valid(parameters)",
-                       "curves", why);
+    return good;
 }

@@ -144,7 +144,7 @@ static const struct schema_table *keys_of(const struct schema_table *table)
 static bool check_rows(struct store *store, const struct schema_table *table, const char *a,
                        const char *b, const char *path, struct error *why)
 {
-    bool whole = strcmp(table->name, "replications") == 0 || strcmp(table->name, "shards") == 0;
+    bool whole = table == schema_draws() || strcmp(table->name, "shards") == 0;
     const struct schema_table *keys = whole ? table : keys_of(table);
     int length = (int)(whole ? strlen(table->key) : strcspn(table->key, ","));
     char *columns = schema_columns(table, why), *sql = NULL;

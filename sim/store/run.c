@@ -85,7 +85,7 @@ static char *rows_of(const struct schema_table *table, const struct result *resu
 }
 
 static void bind_field(sqlite3_stmt *statement, int at, const struct schema_field *field,
-                       const char *row, uint32_t index)
+                       const struct result *result, const char *row, uint32_t index)
 {
     const char *value = row + field->at, *text;
     uint32_t small;
@@ -119,15 +119,18 @@ static void bind_field(sqlite3_stmt *statement, int at, const struct schema_fiel
         break;
     case AS_NAME:
         sqlite3_bind_text(statement, at, value, -1, SQLITE_STATIC);
+        break;
+    case AS_RESULTS:
+        sqlite3_bind_text(statement, at, (const char *)result + field->at, -1, SQLITE_STATIC);
     }
 }
 
-static void bind_detail(sqlite3_stmt *statement, const struct schema_table *table, const char *row,
-                        uint32_t index)
+static void bind_detail(sqlite3_stmt *statement, const struct schema_table *table,
+                        const struct result *result, const char *row, uint32_t index)
 {
     int at = 1;
     for (size_t i = 0; i < table->begins; i++) {
-        bind_field(statement, at++, &table->begin[i], row, index);
+        bind_field(statement, at++, &table->begin[i], result, row, index);
     }
     for (uint32_t i = 0; table->walk != NULL && table->walk(i) != NULL; i++) {
         double real;
@@ -142,12 +145,13 @@ static bool put_detail(struct store *store, const struct schema_table *table,
     const char *rows = rows_of(table, result);
     sqlite3_stmt *statement = NULL;
     uint32_t count;
-    bool more,
-        good = database_prepare_own(store, schema_insert(table, "INSERT", why), &statement, why);
+    const char *verb = table == schema_draws() ? "INSERT OR IGNORE" : "INSERT";
+    bool more;
+    bool good = database_prepare_own(store, schema_insert(table, verb, why), &statement, why);
     memcpy(&count, (const char *)result + table->count, sizeof count);
     for (uint32_t i = 0; good && i < count; i++) {
         sqlite3_bind_text(statement, 1, result_cell(result, COLUMN(run))->text, -1, SQLITE_STATIC);
-        bind_detail(statement, table, rows + i * table->size, i);
+        bind_detail(statement, table, result, rows + i * table->size, i);
         good = database_step(store, statement, &more, why);
         sqlite3_reset(statement);
     }
@@ -155,16 +159,17 @@ static bool put_detail(struct store *store, const struct schema_table *table,
     return good;
 }
 
+/* Replications are added to those of a run that is there already. */
 bool store_put(struct store *store, const struct result *result, struct error *why)
 {
     assert(result_cell(result, COLUMN(run))->set);
-    const char *run = result_cell(result, COLUMN(run))->text;
     bool added = false;
     bool good = database_run(store, "BEGIN IMMEDIATE", why) && put_run(store, result, &added, why);
     for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        good = table->size == 0 || !added || put_detail(store, table, result, why);
+        bool put = added || table == schema_draws();
+        good = table->size == 0 || !put || put_detail(store, table, result, why);
     }
-    return database_end(store, good && store_insert_draws(store, run, &result->draws, why), why);
+    return database_end(store, good, why);
 }
 
 /* ---- reading a row of runs ---- */
@@ -358,107 +363,38 @@ bool store_get(struct store *store, const char *run, struct result *result, stru
     return good;
 }
 
-/* Columns before the figures: run, ranges, replication. */
-enum { KEYS = 3 };
-
-static const struct schema_table *table(void)
-{
-    return schema_find("replications", strlen("replications"));
-}
-
-static bool insert_row(struct store *store, sqlite3_stmt *statement, uint32_t number,
-                       const double values[DRAWN_MOST], struct error *why)
-{
-    bool row;
-    sqlite3_bind_int64(statement, KEYS, number);
-    for (uint32_t i = 0; column_drawn(i) != NULL; i++) {
-        int at = KEYS + 1 + (int)i;
-        if (isnan(values[i])) {
-            sqlite3_bind_null(statement, at);
-        } else {
-            sqlite3_bind_double(statement, at, values[i]);
-        }
-    }
-    bool ok = database_step(store, statement, &row, why);
-    sqlite3_reset(statement);
-    return ok;
-}
-
-bool store_insert_draws(struct store *store, const char *run, const struct result_draws *draws,
-                        struct error *why)
-{
-    sqlite3_stmt *statement = NULL;
-    if (draws->count == 0) {
-        return true;
-    }
-    bool ok = database_prepare_own(store, schema_insert(table(), "INSERT OR IGNORE", why),
-                                   &statement, why);
-    if (ok) {
-        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
-        sqlite3_bind_text(statement, 2, draws->ranges, -1, SQLITE_STATIC);
-    }
-    for (uint32_t i = 0; ok && i < draws->count; i++) {
-        ok = insert_row(store, statement, i, draws->values[i], why);
-    }
-    sqlite3_finalize(statement);
-    return ok;
-}
-
-static bool store_draws_read_row(sqlite3_stmt *row, double values[DRAWN_MOST])
-{
-    memset(values, 0, DRAWN_MOST * sizeof *values); /* rows are compared as bytes */
-    for (uint32_t i = 0; column_drawn(i) != NULL; i++) {
-        int at = KEYS + (int)i, type = sqlite3_column_type(row, at);
-        if (type != SQLITE_NULL && type != SQLITE_FLOAT) {
-            return false;
-        }
-        values[i] = type == SQLITE_NULL ? NAN : sqlite3_column_double(row, at);
-    }
-    return true;
-}
-
-static bool store_draws_read_rows(struct store *store, sqlite3_stmt *statement, const char *run,
-                                  struct result_draws *draws, struct error *why)
-{
-    size_t capacity = 0;
-    bool row = false;
-    while (database_step(store, statement, &row, why)) {
-        if (!row || sqlite3_column_int64(statement, KEYS - 1) != draws->count) {
-            return true;
-        }
-        if (!array_reserve(&draws->values, &capacity, draws->count + 1U, sizeof *draws->values,
-                           why)) {
-            return false;
-        }
-        if (!store_draws_read_row(statement, draws->values[draws->count])) {
-            return error_set(why, store->path, 0, "the replications of run %s are damaged", run);
-        }
-        draws->count++;
-    }
-    return false;
-}
-
-static const char own_rows[] = "WHERE run = ? AND ranges = ? ORDER BY replication";
+/* ---- replications ---- */
 
 bool store_get_draws(struct store *store, const char *run, struct result_draws *draws,
                      struct error *why)
 {
-    sqlite3_stmt *statement = NULL;
+    static const char own[] = "WHERE run = ? AND ranges = ? ORDER BY replication";
+    const struct schema_table *table = schema_draws();
+    sqlite3_stmt *row = NULL;
+    size_t capacity = 0;
+    bool more = false;
     draws->values = NULL;
     draws->count = 0;
-    bool ok = database_prepare_own(store, schema_select(table(), own_rows, why), &statement, why);
-    if (ok) {
-        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
-        sqlite3_bind_text(statement, 2, draws->ranges, -1, SQLITE_STATIC);
-        ok = store_draws_read_rows(store, statement, run, draws, why);
+    bool good = database_prepare_own(store, schema_select(table, own, why), &row, why);
+    if (good) {
+        sqlite3_bind_text(row, 1, run, -1, SQLITE_STATIC);
+        sqlite3_bind_text(row, 2, draws->ranges, -1, SQLITE_STATIC);
     }
-    sqlite3_finalize(statement);
-    if (!ok) {
+    while (good && (good = database_step(store, row, &more, why)) && more &&
+           sqlite3_column_int64(row, 2) == draws->count) {
+        good = array_reserve(&draws->values, &capacity, draws->count + 1U, sizeof *draws->values,
+                             why) &&
+               (read_detail(row, table, (char *)draws->values[draws->count]) ||
+                run_is_damaged(store, run, table->name, why));
+        draws->count += good;
+    }
+    sqlite3_finalize(row);
+    if (!good) {
         free(draws->values);
         draws->values = NULL;
         draws->count = 0;
     }
-    return ok;
+    return good;
 }
 
 /* ---- a row ---- */

@@ -4,11 +4,6 @@
 #include "store/store.h"
 #include "tables/frame.h"
 
-/* Add the replications of a run that are not stored yet, within the open transaction. Private to
- * this folder. */
-bool store_insert_draws(struct store *store, const char *run, const struct result_draws *draws,
-                        struct error *why);
-
 /* Read the replications of a run that were drawn from `draws->ranges`: the first one and those that
  * follow it without a gap. */
 bool store_get_draws(struct store *store, const char *run, struct result_draws *draws,

@@ -98,7 +98,7 @@ static const struct schema_field masses[] = {
 };
 static const struct schema_field replications[] = {
     RUN,
-    {"ranges", UNIT_TEXT, AS_KEY, 0},
+    {"ranges", UNIT_TEXT, AS_RESULTS, offsetof(struct result, draws.ranges)},
     {"replication", UNIT_WHOLE, AS_ROW, 0},
 };
 static const struct schema_field curve_points[] = {
@@ -153,7 +153,9 @@ const struct schema_table schema_tables[] = {
     {"requests", "run, request", OF(requests), DETAIL(request, requests)},
     {"waits", "run, request, name", OF(waits), DETAIL(wait, waits)},
     {"series", "run, bin", OF(series), DETAIL(bin, bins)},
-    {"replications", "run, ranges, replication", OF(replications), .walk = column_drawn},
+    {"replications", "run, ranges, replication", OF(replications), .walk = column_drawn,
+     .rows = offsetof(struct result, draws.values), .count = offsetof(struct result, draws.count),
+     .size = DRAWN_MOST * sizeof(double)},
     {"families", "run, place", OF(families), DETAIL(family, families), .walk = column_ranged,
      .inside = true, .reals = offsetof(struct result_family, values), .read = true},
     {"masses", "run, place, step", OF(masses), DETAIL(mass, masses)},
@@ -175,6 +177,11 @@ const struct schema_table *schema_find(const char *name, size_t length)
         table++;
     }
     return table->name != NULL ? table : NULL;
+}
+
+const struct schema_table *schema_draws(void)
+{
+    return schema_find("replications", strlen("replications"));
 }
 
 static uint32_t count_walked(const struct schema_table *table)

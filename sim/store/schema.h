@@ -23,7 +23,8 @@ enum schema_as {
     AS_NS, /* whole nanoseconds, in the unit of the column; negative: null */
     AS_REAL,
     AS_TEXT,
-    AS_NAME, /* characters of the row itself, at most RESULT_NAME with the NUL */
+    AS_NAME,    /* characters of the row itself, at most RESULT_NAME with the NUL */
+    AS_RESULTS, /* characters of the result itself */
 };
 
 struct schema_field {
@@ -50,6 +51,9 @@ extern const struct schema_table schema_tables[]; /* ends with name NULL */
 
 /* The table of this name, in any case, of `length` characters; NULL: it is not one of spillway's. */
 const struct schema_table *schema_find(const char *name, size_t length);
+
+/* The one of replications. */
+const struct schema_table *schema_draws(void);
 
 /* The name of column `index`, and its type; NULL after the last. */
 const char *schema_column(const struct schema_table *table, size_t index, const char **type);
