@@ -84,8 +84,9 @@ SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g1' OPTIMIZE_TESTS='-O0 -g
 # Cases and unit tests run under the sanitizers. Those listed here run without them instead: they cost several CPU
 # seconds more there, and others walk through their code under the sanitizers (above all `every_study` and
 # `test_faster`). Unit tests with ROUNDS() run both ways, all rounds without the sanitizers.
-OPTIMIZED_CASES = ablate advise bands examples plan plan_verdict plot plot_footer replications report residency same_bytes \
-                  serving synthetic trace_bands trace_fit whatif
+OPTIMIZED_CASES = ablate advise advise_host advise_page advise_rates advise_sessions advise_untried bands drafts examples \
+                  plan plan_verdict plot plot_footer replications report residency same_bytes serving synthetic \
+                  trace_bands trace_fit whatif
 CHECKED_CASES = $(filter-out $(OPTIMIZED_CASES),$(CASES))
 OPTIMIZED_UNITS = $(patsubst %,tests/unit/%, decode/test_timing predict/test_outcome predict/test_replays \
                     predict/test_decode_surface predict/test_surface_error study/test_ablation \
