@@ -153,6 +153,7 @@ void setup_init(struct setup *setup)
     setup->warmup = SETUP_WARMUP_AUTO;
     setup->hbm_usable = 0.9;
     setup->batch = 1;
+    setup->seed = SETUP_SEED;
 }
 
 void setup_release(struct setup *setup)

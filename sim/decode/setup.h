@@ -14,7 +14,8 @@
 #define SETUP_BATCH_MAX 0
 #define SETUP_STEPS_ALL 0
 #define SETUP_WARMUP_AUTO (-1)
-#define SETUP_SEED 1 /* the default */
+#define SETUP_SEED 1                 /* the default */
+#define SETUP_PROMPT_OF_CONTEXT (-1) /* until each sequence has its own */
 
 /* Sequences of one context in a batch that mixes several. */
 struct setup_cohort {

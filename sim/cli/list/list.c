@@ -19,7 +19,7 @@
 #include "model/model.h"
 #include "policy/plugin.h"
 #include "policy/policy.h"
-#include "predict/scenario/resolve_parallel.h"
+#include "predict/scenario/scenario_keys.h"
 #include "server/routing.h"
 #include "server/server_engine.h"
 #include "tables/frame.h"
@@ -322,9 +322,12 @@ static bool add_mechanisms(struct frame *frame, struct error *why)
         }
         frame_add(frame, (const char *[]){key->name, key->standard, what}, 3);
     }
-    for (const struct parallel_key *key = parallel_keys; key->name != NULL; key++) {
-        frame_add(frame, (const char *[]){key->name, key->standard}, 2);
-        frame_textf(frame, 2, "key of the scenario: %s", key->costs);
+    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
+        if (key->place == SCENARIO_GPUS) { /* of the scenario itself, not of its `mechanisms` */
+            const char *standard = key->words != NULL ? key->words[0] : key->positive ? "1" : "0";
+            frame_add(frame, (const char *[]){key->name, standard}, 2);
+            frame_textf(frame, 2, "key of the scenario: %s", key->detail);
+        }
     }
     return true;
 }

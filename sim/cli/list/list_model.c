@@ -12,7 +12,7 @@
 #include "model/layer_kind.h"
 #include "model/parallel.h"
 #include "model/parameters.h"
-#include "predict/scenario/resolve_parallel.h"
+#include "predict/scenario/resolve.h"
 #include "predict/scenario/scenario_set.h"
 #include "server/pools/kv_groups_text.h"
 #include "server/pools/kv_pools.h"
@@ -300,13 +300,15 @@ static bool read_model(const struct node *root, const char *name, struct model *
                        struct error *why)
 {
     struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
-    struct model_parallel parallel;
+    struct scenario_gpus gpus;
     options.config = node_get(root, "config");
-    return read_dtype(root, "weights", &options.weights, why) &&
-           read_dtype(root, "kv", &options.kv, why) &&
-           resolve_parallel(root, &options.tensor_parallel, &parallel, why) &&
-           model_load(NULL, name, &options, "--set", 0, out, why) &&
-           model_share(out, &parallel, "--set", 0, why);
+    if (!read_dtype(root, "weights", &options.weights, why) ||
+        !read_dtype(root, "kv", &options.kv, why) || !resolve_gpus(root, &gpus, why)) {
+        return false;
+    }
+    options.tensor_parallel = gpus.tensor;
+    return model_load(NULL, name, &options, "--set", 0, out, why) &&
+           model_share(out, &gpus.parts, "--set", 0, why);
 }
 
 /* The page and its pools divide the tokens themselves: entries stay whole. */

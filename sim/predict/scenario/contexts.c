@@ -3,12 +3,15 @@
 
 #include "decode/plan/resident.h"
 #include "core/array.h"
+#include "predict/scenario/scenario_keys.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+enum { BATCH_UNSAID = -1 };
 #define SHARE_UNITS 1e6 /* units that shares are counted in */
 
 /* The contexts read so far. */
@@ -19,11 +22,6 @@ struct context_counts {
     uint64_t all;             /* sequences, or units of shares */
     bool is_list, are_shares; /* neither: numbers of sequences */
 };
-
-bool contexts_text(const struct node *root)
-{
-    return node_stated(root, "contexts") != NULL;
-}
 
 /* Keep contexts sorted; there are few different ones. */
 static bool contexts_add(struct context_counts *counts, const struct node *node, uint64_t context,
@@ -169,7 +167,7 @@ static bool meet_batch(const struct node *root, int64_t batch, struct context_co
         reduce(counts);
         return true;
     }
-    if (counts->are_shares && batch < 0) {
+    if (counts->are_shares && batch == BATCH_UNSAID) {
         node_error(counts->node, why, "'contexts' has shares, but 'batch' is missing");
         return error_expect(why, "'batch' as well, such as batch: 8 or max");
     }
@@ -200,8 +198,11 @@ static uint64_t contexts_mean(const struct context_counts *counts, uint64_t *seq
     return (uint64_t)llround(tokens / (double)*sequences);
 }
 
-bool contexts_read(const struct node *root, int64_t batch, struct setup *out, struct error *why)
+/* Read `contexts`, which must be set, into `out->cohorts`, or into `out->context` if there is only
+ * one; the resulting batch is `out->batch`. */
+static bool contexts_read(const struct node *root, struct setup *out, struct error *why)
 {
+    int64_t batch = node_stated(root, "batch") != NULL ? (int64_t)out->batch : BATCH_UNSAID;
     struct context_counts counts = {.node = node_get(root, "contexts")};
     uint64_t sequences;
     if (node_stated(root, "context") != NULL) {
@@ -233,16 +234,111 @@ bool contexts_read(const struct node *root, int64_t batch, struct setup *out, st
     return true;
 }
 
+/* ---- the request ---- */
+
+const struct node *resolve_required(const struct node *root, const char *key, const char *example,
+                                    struct error *why)
+{
+    const struct node *node = node_stated(root, key);
+    if (node == NULL) {
+        node_key_error(NULL, key, why, "'%s' is missing from the scenario", key);
+        error_expect(why, "%s: %s, or --set %s=%s", key, example, key, example);
+        return NULL;
+    }
+    return node;
+}
+
+/* Decode of a request attends to prompt + 1 to prompt + output tokens, so the default of the context
+ * is their mean. */
+static bool find_contexts(const struct node *root, struct setup *out, struct error *why)
+{
+    if (node_stated(root, "contexts") != NULL) {
+        return contexts_read(root, out, why);
+    }
+    if (out->context == 0 && out->prompt == 0) {
+        return resolve_required(root, "context", "131072", why) != NULL;
+    }
+    out->context = out->context > 0 ? out->context : out->prompt + (out->output + 1) / 2;
+    return true;
+}
+
+/* The prompt of a sequence that reaches `context` in the middle of its output. */
+static bool find_prompt(const struct node *root, uint64_t context, const struct setup *setup,
+                        uint64_t *prompt, struct error *why)
+{
+    uint64_t half = (setup->output + 1) / 2;
+    if (context <= half) {
+        node_key_error(root, "output", why,
+                       "a context of %llu tokens leaves no prompt before half of an output of %llu",
+                       (unsigned long long)context, (unsigned long long)setup->output);
+        return error_expect(why, "an output of less than %llu", (unsigned long long)(2 * context));
+    }
+    *prompt = context - half;
+    return true;
+}
+
+static bool find_prompts(const struct node *root, struct setup *out, struct error *why)
+{
+    if (out->cohorts == NULL) {
+        return find_prompt(root, out->context, out, &out->prompt, why);
+    }
+    for (uint32_t i = 0; i < out->cohort_count; i++) {
+        struct setup_cohort *cohort = &out->cohorts[i];
+        if (!find_prompt(root, cohort->context, out, &cohort->prompt, why)) {
+            return false;
+        }
+    }
+    return find_prompt(root, out->context, out, &out->prompt, why);
+}
+
+static bool check_prompts(const struct node *root, const struct setup *setup, struct error *why)
+{
+    struct setup_cohort longest = setup_cohort(setup, setup_cohort_count(setup) - 1);
+    uint64_t last = longest.prompt + setup->output;
+    if (setup->prompt > 0 && setup->cohorts != NULL && longest.prompt == 0) {
+        node_key_error(root, "prompt", why,
+                       "'contexts' differ, so their sequences cannot have the same prompt");
+        return error_expect(why, "prompt: context, which is all tokens before half the output");
+    }
+    if (longest.prompt > 0 && setup->model.learned_positions &&
+        last > setup->model.trained_context) {
+        node_key_error(root, "prompt", why, "'%s' has learned positions and cannot run %llu tokens",
+                       setup->model.name, (unsigned long long)last);
+        return error_expect(why, "'prompt' and 'output' that add up to at most %u",
+                            setup->model.trained_context);
+    }
+    if (setup->context < setup->prompt) {
+        node_key_error(root, setup->cohorts != NULL ? "contexts" : "context", why,
+                       "a context of %llu tokens is shorter than the prompt",
+                       (unsigned long long)setup->context);
+        return error_expect(why, "at least the prompt's %llu", (unsigned long long)setup->prompt);
+    }
+    return true;
+}
+
+bool resolve_size(const struct node *root, struct setup *out, struct error *why)
+{
+    if (!scenario_keys_read(root, SCENARIO_SETUP, out, why)) {
+        return false;
+    }
+    bool of_context = out->prompt == (uint64_t)SETUP_PROMPT_OF_CONTEXT;
+    out->prompt = of_context ? 0 : out->prompt;
+    if (out->output > 0 && out->prompt == 0 && !of_context) {
+        node_key_error(root, "output", why, "'output' needs 'prompt', which is missing");
+        return error_expect(why, "'prompt' as well, such as prompt: 1920");
+    }
+    return find_contexts(root, out, why) && (!of_context || find_prompts(root, out, why)) &&
+           check_prompts(root, out, why);
+}
+
 bool contexts_put(struct node *root, const struct setup *setup, struct error *why)
 {
     char text[SETUP_MOST_COHORTS * 32] = "{";
     size_t used = 1;
+    node_remove(root, setup->cohorts == NULL ? "contexts" : "context");
     if (setup->cohorts == NULL) {
-        node_remove(root, "contexts");
-        snprintf(text, sizeof text, "%" PRIu64, setup->context);
-        return node_set(root, "context", text, why);
+        return scenario_key_write(root, "context", setup, why);
     }
-    node_remove(root, "context");
     for (uint32_t i = 0; i < setup->cohort_count; i++) {
         const struct setup_cohort *cohort = &setup->cohorts[i];
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRIu64 ": %" PRIu32,

@@ -1,4 +1,4 @@
-/* A batch that mixes contexts: the key `contexts`.
+/* The sizes of a batch, which may mix contexts: the key `contexts`.
  *
  *     contexts: [4K, 128K, 128K]        one context per sequence
  *     contexts: {4K: 1, 128K: 2}        number of sequences of each context
@@ -16,13 +16,12 @@
 #define CONTEXTS_LONGEST ((uint64_t)1 << 32)
 #define CONTEXTS_MOST_BATCH ((uint64_t)1 << 20)
 
-/* Does the scenario set `contexts`? */
-bool contexts_text(const struct node *root);
+/* The scenario's `key`, which must be there; NULL and an error with an example otherwise. */
+const struct node *resolve_required(const struct node *root, const char *key, const char *example,
+                                    struct error *why);
 
-/* Read `contexts`, which must be set, into `out->cohorts`, or into `out->context` if there is only
- * one. `batch` is a number, SETUP_BATCH_MAX, or -1 if the scenario does not set it; the resulting
- * batch is `out->batch`. */
-bool contexts_read(const struct node *root, int64_t batch, struct setup *out, struct error *why);
+/* Read the keys of a setup, and its contexts; after the model and the system. */
+bool resolve_size(const struct node *root, struct setup *out, struct error *why);
 
 /* Replace the keys of the scenario by the resolved `context` or `contexts`. */
 bool contexts_put(struct node *root, const struct setup *setup, struct error *why);

@@ -7,10 +7,10 @@
 #include "predict/scenario/resolve_band.h"
 #include "predict/scenario/resolve_canonical.h"
 #include "predict/scenario/resolve_check.h"
-#include "predict/scenario/resolve_parallel.h"
-#include "predict/scenario/resolve_size.h"
+#include "predict/scenario/contexts.h"
 #include "predict/scenario/resolve_trace.h"
 #include "predict/scenario/resolve_workload.h"
+#include "predict/scenario/scenario_keys.h"
 #include "server/server_engine.h"
 
 #include <stdio.h>
@@ -52,13 +52,31 @@ static bool check_dtype(const struct node *root, struct error *why)
                         dtype->text);
 }
 
+bool resolve_gpus(const struct node *root, struct scenario_gpus *out, struct error *why)
+{
+    enum { MOST_GPUS = 1024 }; /* counts of a server's step stay far below 2^32 */
+    *out = (struct scenario_gpus){.tensor = 1,
+                                  .parts = {.data = 1, .experts = 1, .pipeline = 1, .context = 1}};
+    if (!scenario_keys_read(root, SCENARIO_GPUS, out, why)) {
+        return false;
+    }
+    uint64_t gpus = (uint64_t)out->tensor * out->parts.data * out->parts.pipeline;
+    if (gpus <= MOST_GPUS) {
+        return true;
+    }
+    node_key_error(root, "model", why, "the model is spread over %llu GPUs",
+                   (unsigned long long)gpus);
+    return error_expect(why, "at most %d: tensor_parallel x data_parallel x pipeline_parallel",
+                        MOST_GPUS);
+}
+
 static bool resolve_read_model(const struct node *root, struct files *files, struct setup *out,
                                struct error *why)
 {
     static const char *const dtype_keys[] = {"weights", "kv", NULL};
     const struct node *dtype = node_get(root, "dtype"), *node;
     struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
-    struct model_parallel parallel;
+    struct scenario_gpus gpus;
     const char *name;
     options.config = node_stated(root, "config");
     if (options.config != NULL && options.config->kind != NODE_MAP) {
@@ -68,12 +86,12 @@ static bool resolve_read_model(const struct node *root, struct files *files, str
     if (!read_required_text(root, "model", "llama-3-8b", &node, &name, why) ||
         !check_dtype(root, why) || !node_check_keys(dtype, dtype_keys, "dtype", why) ||
         !resolve_read_dtype(dtype, "weights", &options.weights, why) ||
-        !resolve_read_dtype(dtype, "kv", &options.kv, why) ||
-        !resolve_parallel(root, &options.tensor_parallel, &parallel, why)) {
+        !resolve_read_dtype(dtype, "kv", &options.kv, why) || !resolve_gpus(root, &gpus, why)) {
         return false;
     }
+    options.tensor_parallel = gpus.tensor;
     return model_load(files, name, &options, node->file, node->line, &out->model, why) &&
-           model_share(&out->model, &parallel, node->file, node->line, why) &&
+           model_share(&out->model, &gpus.parts, node->file, node->line, why) &&
            drafts_read(node_stated(root, "drafts"), files, &out->model, &out->drafts, why);
 }
 
@@ -102,14 +120,6 @@ static bool read_system(const struct node *root, struct files *files, struct nod
            expect_engine(name, why);
 }
 
-static bool read_order(const struct node *root, struct setup *out, struct error *why)
-{
-    int order = POLICY_BATCH;
-    bool good = node_word(root, "order", policy_orders, &order, why);
-    out->order = (enum policy_order)order;
-    return good;
-}
-
 /* Check that the profile has all curves that the pipeline will read. */
 static bool read_hardware(const struct node *root, struct point *out, struct error *why)
 {
@@ -118,7 +128,7 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
     char needed_by[96];
     if (node == NULL ||
         !profile_load(sources_files(out->sources), node, &out->setup.profile, why) ||
-        !resolve_check_machine(root, &out->setup, why) || !parallel_check(root, &out->setup, why)) {
+        !resolve_check_machine(root, &out->setup, why)) {
         return false;
     }
     snprintf(needed_by, sizeof needed_by, "system '%s'", out->setup.system.name);
@@ -131,14 +141,12 @@ static bool resolve_merged(const struct node *root, struct node **merged, struct
     struct setup *setup = &out->setup;
     struct files *files = sources_files(out->sources);
     if (!resolve_read_model(root, files, setup, why) ||
-        !read_system(root, files, merged, setup, why) || !read_order(root, setup, why) ||
-        !resolve_size(root, setup, why)) {
+        !read_system(root, files, merged, setup, why) || !resolve_size(root, setup, why)) {
         return false;
     }
     const struct mechanisms said = setup->mechanisms;
     setup_resolve_native(setup);
-    if (!resolve_workload(root, out, why) || !resolve_rooms(root, setup, why) ||
-        !read_hardware(root, out, why)) {
+    if (!resolve_workload(root, out, why) || !read_hardware(root, out, why)) {
         return false;
     }
     resolve_engine(root, out);

@@ -5,22 +5,11 @@
 #include "decode/draft/draft_keys.h"
 #include "policy/plugin.h"
 #include "predict/scenario/contexts.h"
-#include "predict/scenario/resolve_parallel.h"
-#include "predict/scenario/resolve_workload.h"
 #include "predict/scenario/scenario_keys.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* One key of the resolved scenario. */
-static bool put_number(struct node *root, const char *key, const char *format,
-                       unsigned long long value, struct error *why)
-{
-    char text[64];
-    snprintf(text, sizeof text, format, value);
-    return node_set(root, key, text, why);
-}
 
 /* Give a value its canonical spelling. Numbers are normalised, but a name that reads as a number
  * stays. The path of a profile becomes relative to the working directory instead of to the file
@@ -89,27 +78,12 @@ static bool put_mechanisms(struct node *all, const struct mechanisms *mechanisms
     return good;
 }
 
-static bool put_memory(struct node *all, const struct setup *setup, struct error *why)
-{
-    char usable[32];
-    snprintf(usable, sizeof usable, "%.17g", setup->hbm_usable);
-    bool good = node_set(all, "hbm_usable", usable, why) &&
-                put_number(all, "hbm_reserve", "%lluB", setup->hbm_reserve, why) &&
-                put_number(all, "kv_pool_tokens", setup->kv_pool_tokens == 0 ? "none" : "%llu",
-                           setup->kv_pool_tokens, why);
-    for (int tier = TIER_HOST; good && tier < TIER_COUNT; tier++) {
-        uint64_t room = setup->room[tier];
-        good = put_number(all, tier_kinds[tier].room, room == 0 ? "none" : "%lluB", room, why);
-    }
-    return good;
-}
-
 static bool put_model(struct node *all, const struct model *model, struct error *why)
 {
+    const struct scenario_gpus gpus = {model->tensor_parallel, model->parallel};
     return node_set(all, "dtype.weights", dtype_name(model->weights), why) &&
            node_set(all, "dtype.kv", dtype_name(model->kv), why) &&
-           put_number(all, "tensor_parallel", "%llu", model->tensor_parallel, why) &&
-           parallel_put(all, &model->parallel, why);
+           scenario_keys_write(all, SCENARIO_GPUS, &gpus, why);
 }
 
 /* A path that the user gave stays as it is. The default is written as a plain name. */
@@ -119,10 +93,25 @@ static bool put_trace(struct node *all, const struct setup *setup, struct error 
 }
 
 /* With several contexts, each has its own prompt: "context". */
-static bool put_prompt(struct node *all, const struct setup *setup, struct error *why)
+static bool put_setup(struct node *all, const struct setup *setup, struct error *why)
 {
-    const char *format = setup->prompt == 0 ? "none" : setup->cohorts != NULL ? "context" : "%llu";
-    return put_number(all, "prompt", format, setup->prompt, why);
+    return scenario_keys_write(all, SCENARIO_SETUP, setup, why) && contexts_put(all, setup, why) &&
+           (setup->cohorts == NULL || setup->prompt == 0 ||
+            node_set(all, "prompt", "context", why));
+}
+
+static bool put_workload(struct node *all, const struct workload *workload, struct error *why)
+{
+    static const char *const balance[] = {"cache_threshold", "balance_abs_threshold",
+                                          "balance_rel_threshold"};
+    bool good = scenario_keys_write(all, SCENARIO_WORKLOAD, workload, why) &&
+                node_set(all, "engine", workload->engine.name, why) &&
+                (workload->engine.memory != ENGINE_MEASURED ||
+                 scenario_key_write(all, "compile", workload, why));
+    for (int i = 0; good && i < 3 && workload->routing == ROUTE_PREFIX_LOAD; i++) {
+        good = scenario_key_write(all, balance[i], workload, why);
+    }
+    return good;
 }
 
 static bool put_drafts(struct node *all, const struct setup *setup, struct error *why)
@@ -151,18 +140,8 @@ bool resolve_canonical(const struct node *root, const struct mechanisms *mechani
         all != NULL && node_set(all, "sweep", "", why) && put_model(all, &setup->model, why) &&
         put_mechanisms(all, mechanisms, merged, why) &&
         put_rewritten(all, "hardware", node_get(root, "hardware"), why) &&
-        put_memory(all, setup, why) && put_trace(all, setup, why) &&
-        workload_put(all, &out->workload, why) && contexts_put(all, setup, why) &&
-        put_prompt(all, setup, why) && put_drafts(all, setup, why) &&
-        put_number(all, "output", setup->output == 0 ? "none" : "%llu", setup->output, why) &&
-        node_set(all, "order", policy_orders[setup->order], why) &&
-        put_number(all, "seed", "%llu", setup->seed, why) &&
-        put_number(all, "batch", setup->batch == SETUP_BATCH_MAX ? "max" : "%llu", setup->batch,
-                   why) &&
-        put_number(all, "steps", setup->steps == SETUP_STEPS_ALL ? "all" : "%llu", setup->steps,
-                   why) &&
-        put_number(all, "warmup", setup->warmup == SETUP_WARMUP_AUTO ? "auto" : "%llu",
-                   (unsigned long long)setup->warmup, why);
+        put_trace(all, setup, why) && put_setup(all, setup, why) && put_drafts(all, setup, why) &&
+        (!point_serves(out) || put_workload(all, &out->workload, why));
     out->scenario = good ? node_canonical(all, why) : NULL;
     good = out->scenario != NULL;
     if (good && point_serves(out)) {

@@ -1,6 +1,7 @@
 #include "predict/scenario/resolve_check.h"
 
 #include "decode/plan/mass.h"
+#include "model/parallel.h"
 #include "policy/policy.h"
 
 #include <math.h>
@@ -39,6 +40,54 @@ static bool check_rooms(const struct node *root, const struct setup *setup, stru
         }
     }
     return true;
+}
+
+static bool check_gpus(const struct node *root, const struct setup *setup, struct error *why)
+{
+    uint64_t there = setup->profile.gpus, asked = model_gpus(&setup->model);
+    if (there == 0 || asked <= there) {
+        return true;
+    }
+    node_key_error(root, "hardware", why,
+                   "the model is spread over %llu GPUs, but the machine has %llu",
+                   (unsigned long long)asked, (unsigned long long)there);
+    return error_expect(why, "at most %llu, or a larger hardware.gpus", (unsigned long long)there);
+}
+
+/* What offloading fetches is of whole KV heads, and a prompt's exchanges are others. */
+static bool resolve_parallel_check_context(const struct node *root, const struct setup *setup,
+                                           struct error *why)
+{
+    static const char *const others[] = {"workload", "prompt"};
+    const struct node *node = node_get(root, "decode_context_parallel");
+    if (setup->model.parallel.context <= 1) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (node_stated(root, others[i]) != NULL) {
+            node_error(node, why, "decode_context_parallel with '%s'", others[i]);
+            return error_expect(why, "decode steps alone: a context and a batch");
+        }
+    }
+    if (!mechanisms_offload(&setup->mechanisms)) {
+        return true;
+    }
+    node_error(node, why, "decode_context_parallel, but system '%s' offloads KV",
+               setup->system.name);
+    return error_expect(why, "a system that keeps all KV in HBM, such as vllm");
+}
+
+static bool check_parts(const struct node *root, const struct setup *setup, struct error *why)
+{
+    if (!resolve_parallel_check_context(root, setup, why)) {
+        return false;
+    }
+    if (setup->model.parallel.pipeline > 1 && setup->mechanisms.weights < 1) {
+        node_key_error(root, "pipeline_parallel", why,
+                       "the stages of a pipeline do not stream weights from host memory");
+        return error_expect(why, "pipeline_parallel: 1, or mechanisms.weights=100%%");
+    }
+    return check_gpus(root, setup, why);
 }
 
 /* Why the replay cannot verify drafts; NULL: it can. */
@@ -114,7 +163,8 @@ static bool check_scores(const struct node *merged, const struct setup *setup, s
 
 bool resolve_check_machine(const struct node *root, const struct setup *setup, struct error *why)
 {
-    return check_places(&setup->profile, why) && check_rooms(root, setup, why);
+    return check_places(&setup->profile, why) && check_rooms(root, setup, why) &&
+           check_parts(root, setup, why);
 }
 
 bool resolve_check_point(const struct node *root, const struct node *merged,

@@ -12,6 +12,3 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
 /* Set the limits of a step and `hbm_usable` to the engine's where the scenario leaves them open.
  * Call it when the machine is known. */
 void resolve_engine(const struct node *root, struct point *out);
-
-/* Write the workload's keys into a resolved scenario. */
-bool workload_put(struct node *all, const struct workload *workload, struct error *why);

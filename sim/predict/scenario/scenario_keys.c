@@ -1,21 +1,34 @@
 #include "predict/scenario/scenario_keys.h"
 
-#include "policy/policy.h"
-#include "predict/scenario/resolve_parallel.h"
+#include "core/name.h"
+#include "predict/scenario/contexts.h"
 #include "predict/scenario/scenario_alias.h"
 #include "server/requests/arrivals.h"
+#include "server/requests/requests.h"
 #include "server/server_engine.h"
 #include "server/workload.h"
 
 #include <assert.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
+const char *const expert_exchanges[] = {"all-gather", "all-to-all", NULL};
 static const char *const prompt_words[] = {"context", "none", NULL};
 static const char *const output_words[] = {"none", NULL};
 static const char *const batch_words[] = {"max", NULL};
 static const char *const steps_words[] = {"all", NULL};
 static const char *const room_words[] = {"none", NULL};
 static const char *const warmup_words[] = {"auto", NULL};
+
+#define MOST_BYTES ((double)((uint64_t)1 << 53))
+#define MOST_STEPS (1 << 16) /* all are timed in one schedule */
+#define MOST_COUNT (1 << 20)
+#define MOST_PARTS 1024
+
+#define IN(at, owner, member)                                                                      \
+    .place = SCENARIO_##at, .offset = offsetof(struct owner, member),                              \
+    .size = sizeof((struct owner *)NULL)->member
 
 const struct scenario_key scenario_keys[] = {
     {"model", "llama-3-8b",
@@ -34,119 +47,170 @@ const struct scenario_key scenario_keys[] = {
      .shape = SCENARIO_TRACE},
     {"context", "131072",
      "tokens per sequence; 128K is 131072; default with a prompt: prompt + output / 2",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .positive = true},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .positive = true, IN(SETUP, setup, context),
+     .most = CONTEXTS_LONGEST, .open = true},
     {"contexts", "{4K: 1, 128K: 2}",
      "instead of 'context': number of sequences, or share of the batch, by context; or a list with "
      "one per sequence",
      .shape = SCENARIO_CONTEXTS},
     {"prompt", "1920",
      "tokens per sequence that prefill computes; or context: all before half the output",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = prompt_words, .positive = true},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = prompt_words, .positive = true,
+     IN(SETUP, setup, prompt), .most = CONTEXTS_LONGEST / 2, .word = SETUP_PROMPT_OF_CONTEXT},
     {"output", "128", "tokens generated after the prompt; adds e2e_tokens_per_s",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = output_words, .positive = true},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = output_words, .positive = true,
+     IN(SETUP, setup, output), .most = CONTEXTS_LONGEST / 2},
     {"batch", "1", "sequences, or max: as many as fit", .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT,
-     .words = batch_words, .positive = true},
+     .words = batch_words, .positive = true, IN(SETUP, setup, batch), .most = CONTEXTS_MOST_BATCH,
+     .word = SETUP_BATCH_MAX},
     {"steps", "32", "steps to report; default: all of the trace", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_COUNT, .words = steps_words, .positive = true},
+     .unit = UNIT_COUNT, .words = steps_words, .positive = true, IN(SETUP, setup, steps),
+     .most = MOST_STEPS, .word = SETUP_STEPS_ALL},
     {"warmup", "auto", "steps replayed before them; default: half of the trace",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .words = warmup_words},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .words = warmup_words, IN(SETUP, setup, warmup),
+     .most = UINT32_MAX, .word = SETUP_WARMUP_AUTO},
     {"seed", "1", "seed of random arrivals, generated traces and the spread of assumed ones",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, IN(SETUP, setup, seed), .most = MOST_BYTES},
     {"order", "batch", "batch, or sequential: one unit after the other", .shape = SCENARIO_WORD,
-     .words = policy_orders},
+     .words = policy_orders, IN(SETUP, setup, order)},
     {"tensor_parallel", "1", "GPUs that split each layer", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_COUNT, .positive = true},
+     .unit = UNIT_COUNT, .positive = true, IN(GPUS, scenario_gpus, tensor), .most = MOST_PARTS,
+     .detail =
+         "GPUs that split heads and FFN columns: each reads its part of weights and KV, and adds up "
+         "the hidden states of all in two all-reduces a layer"},
     {"data_parallel", "1", "ranks with sequences of their own, which share the experts of a model",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .positive = true},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .positive = true,
+     IN(GPUS, scenario_gpus, parts.data), .most = MOST_PARTS,
+     .detail =
+         "ranks, each with a batch of its own. Those of a dense model share nothing. Those of a model "
+         "with experts share these and step together: their tokens are gathered before the experts, "
+         "and the sums scattered after them"},
     {"expert_parallel", "1", "groups of GPUs that have a part of the experts each",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .positive = true},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .positive = true,
+     IN(GPUS, scenario_gpus, parts.experts), .most = MOST_PARTS,
+     .detail =
+         "groups of GPUs, each with a part of the experts, of which it reads those that tokens of any "
+         "rank choose. With as many groups as GPUs each has whole experts; with 1 each has some "
+         "columns of all"},
     {"pipeline_parallel", "1", "stages of layers, each on GPUs of its own", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_COUNT, .positive = true},
+     .unit = UNIT_COUNT, .positive = true, IN(GPUS, scenario_gpus, parts.pipeline),
+     .most = MOST_PARTS,
+     .detail =
+         "stages of as many layers, each with a batch of its own: a GPU holds a part of the layers, "
+         "and a token passes through all stages, with a send behind each"},
     {"decode_context_parallel", "1",
      "parts of a sequence's tokens, each on GPUs with equal KV heads", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_COUNT, .positive = true},
+     .unit = UNIT_COUNT, .positive = true, IN(GPUS, scenario_gpus, parts.context),
+     .most = MOST_PARTS,
+     .detail =
+         "parts into which GPUs with equal KV heads divide the tokens of a sequence: each attends to its "
+         "part with the queries of all, which are gathered, and the outputs scattered; of decode steps "
+         "alone, of systems that keep all KV in HBM"},
     {"expert_exchange", "all-gather", "how ranks share experts: all-gather or all-to-all of tokens",
-     .shape = SCENARIO_WORD, .words = parallel_exchanges},
+     .shape = SCENARIO_WORD, .words = expert_exchanges, IN(GPUS, scenario_gpus, parts.all_to_all),
+     .detail =
+         "how ranks share experts: all-gather of all tokens, or all-to-all: each token is sent to the "
+         "GPUs of its experts, and back"},
     {"expert_skew", "0.5", "exponent of Zipf's law by which experts are chosen; 0: all alike",
-     .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .most = 10},
+     .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .most = 10, IN(GPUS, scenario_gpus, parts.skew),
+     .detail =
+         "exponent of Zipf's law by which tokens choose experts: with more skew they read fewer, and "
+         "the busiest group computes more"},
     {"dtype", "{weights: fp8, kv: fp8}",
      "bf16, fp8, int8, int4, mxfp4 or nvfp4; default: the model's", .shape = SCENARIO_DTYPES},
     {"drafts", "{count: 3, method: eagle3, acceptance: 70%}",
      "speculative decoding: tokens that a step drafts and verifies; default: none",
      .shape = SCENARIO_DRAFTS},
     {"hbm_usable", "90%", "share of HBM that may be used; default: the engine's, or 90%",
-     .shape = SCENARIO_NUMBER, .unit = UNIT_SHARE, .positive = true, .most = 1},
+     .shape = SCENARIO_NUMBER, .unit = UNIT_SHARE, .positive = true, .most = 1,
+     IN(SETUP, setup, hbm_usable)},
     {"hbm_reserve", "2GiB", "HBM kept free within that share", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_BYTES},
+     .unit = UNIT_BYTES, IN(SETUP, setup, hbm_reserve), .most = MOST_BYTES},
     {"kv_pool_tokens", "41408", "tokens of KV in HBM, instead of what fits",
      .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = room_words, .serving = true,
-     .positive = true},
+     .positive = true, IN(SETUP, setup, kv_pool_tokens), .most = MOST_BYTES},
     {"host_memory", "256GiB",
      "host memory that may be taken whole; what a machine has is hardware.host.dram_capacity",
      .shape = SCENARIO_WHOLE, .unit = UNIT_BYTES, .words = room_words, .serving = true,
-     .positive = true},
+     .positive = true, IN(SETUP, setup, room[TIER_HOST]), .most = MOST_BYTES},
     {"disk_space", "1TB", "bytes of the machine's drives for prefixes; default: all",
      .shape = SCENARIO_WHOLE, .unit = UNIT_BYTES, .words = room_words, .serving = true,
-     .positive = true},
+     .positive = true, IN(SETUP, setup, room[TIER_DISK]), .most = MOST_BYTES},
     {"pool_space", "8TB", "bytes of the machine's pool for prefixes; default: all",
      .shape = SCENARIO_WHOLE, .unit = UNIT_BYTES, .words = room_words, .serving = true,
-     .positive = true},
+     .positive = true, IN(SETUP, setup, room[TIER_POOL]), .most = MOST_BYTES},
     {"workload", "requests.jsonl",
      "file of requests (Mooncake, Bailian, LLMServingSim, Azure, BurstGPT, vLLM, or what a "
      "benchmark kept), or synthetic:prompt=1000,output=200 or synthetic:lengths=sharegpt; "
      "replaces context and batch",
      .shape = SCENARIO_TEXT, .serving = true},
     {"rate", "2.5", "requests per second, drawn; default: the workload's own arrivals",
-     .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .serving = true, .positive = true},
+     .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .serving = true, .positive = true,
+     IN(WORKLOAD, workload, rate), .least = 1e-6, .most = 1e6, .open = true},
     {"burstiness", "1", "shape of the gamma distribution of arrival gaps; 1: a Poisson process",
-     .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .serving = true, .positive = true},
+     .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .serving = true, .positive = true,
+     IN(WORKLOAD, workload, burstiness), .least = 1e-3, .most = 1e3, .open = true},
     {"arrivals", "constant",
      "random, by 'rate' and 'burstiness'; constant: by 'rate', with equal gaps; at-once: all at the "
      "beginning",
-     .shape = SCENARIO_WORD, .words = arrivals_names, .serving = true},
+     .shape = SCENARIO_WORD, .words = arrivals_names, .serving = true,
+     IN(WORKLOAD, workload, arrivals), .open = true},
     {"warm_requests", "16",
      "requests of the workload that come first, warm the prefix cache, and count in no figure",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .serving = true, .positive = true},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .serving = true, .positive = true,
+     IN(WORKLOAD, workload, warm), .most = UINT32_MAX, .open = true},
     {"clients", "16", "clients that send their next request when the last one ends",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .serving = true, .positive = true},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .serving = true, .positive = true,
+     IN(WORKLOAD, workload, clients), .most = MOST_COUNT, .open = true},
     {"time_scale", "2", "factor by which arrival gaps are stretched", .shape = SCENARIO_NUMBER,
-     .unit = UNIT_COUNT, .serving = true, .positive = true},
+     .unit = UNIT_COUNT, .serving = true, .positive = true, IN(WORKLOAD, workload, time_scale),
+     .least = 1e-6, .most = 1e6},
     {"limit", "1000", "use only the first requests of the workload", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_COUNT, .serving = true, .positive = true},
+     .unit = UNIT_COUNT, .serving = true, .positive = true, IN(WORKLOAD, workload, limit),
+     .most = UINT32_MAX, .open = true},
     {"hash_tokens", "16",
      "tokens of a hash in the workload, or of a chunk of its token ids; default: its format's",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .serving = true, .positive = true},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .serving = true, .positive = true,
+     IN(WORKLOAD, workload, hash_tokens), .most = MOST_COUNT, .open = true},
     {"timed", "no", "no: without a clock, only the prefixes found, request by request",
-     .shape = SCENARIO_SWITCH, .serving = true},
+     .shape = SCENARIO_SWITCH, .serving = true, IN(WORKLOAD, workload, timed)},
     {"replicas", "4", "servers behind one router", .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT,
-     .serving = true, .positive = true},
+     .serving = true, .positive = true, IN(WORKLOAD, workload, replicas), .most = 4096},
     {"routing", "prefix",
      "round-robin; or prefix: to the server that saw most of the prompt; or, by the load of the "
      "moment, least-requests, two-choices, prefix-load or scores",
-     .shape = SCENARIO_WORD, .words = routing_names, .serving = true},
+     .shape = SCENARIO_WORD, .words = routing_names, .serving = true,
+     IN(WORKLOAD, workload, routing)},
     {"cache_threshold", "30%",
      "routing prefix-load: share of a prompt that a server must have seen to get it again",
-     .shape = SCENARIO_NUMBER, .unit = UNIT_SHARE, .serving = true, .most = 1},
+     .shape = SCENARIO_NUMBER, .unit = UNIT_SHARE, .serving = true, .most = 1,
+     IN(WORKLOAD, workload, cache_threshold), .open = true},
     {"balance_abs_threshold", "64",
      "routing prefix-load: requests by which servers may differ before load decides",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .serving = true},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .serving = true,
+     IN(WORKLOAD, workload, balance_abs), .most = MOST_COUNT, .open = true},
     {"balance_rel_threshold", "1.5",
      "routing prefix-load: factor by which requests may differ, as well, before load decides",
-     .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .serving = true},
+     .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .serving = true,
+     IN(WORKLOAD, workload, balance_rel), .most = 1e6, .open = true},
     {"engine", "vllm-0.19",
      "engine and version whose limits and memory a server has; default: the system's; or none",
      .shape = SCENARIO_ENGINE, .serving = true},
     {"compile", "warm",
      "torch.compile at a server's start: cold (an empty cache), warm, or eager: no graphs, either",
-     .shape = SCENARIO_WORD, .words = server_compile_names, .serving = true},
+     .shape = SCENARIO_WORD, .words = server_compile_names, .serving = true,
+     IN(WORKLOAD, workload, compile), .open = true},
     {"max_sequences", "256", "most sequences of a server's step; default: the engine's",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .serving = true, .positive = true},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .serving = true, .positive = true,
+     IN(WORKLOAD, workload, sequences), .most = 65536},
     {"batched_tokens", "2048", "most tokens of a server's step; default: the engine's",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .serving = true, .positive = true},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .serving = true, .positive = true,
+     IN(WORKLOAD, workload, batched_tokens), .most = MOST_COUNT},
     {"request_tokens", "32K",
      "most tokens of a request, prompt and output together, as vLLM's --max-model-len; the server "
      "refuses longer ones",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .serving = true, .positive = true},
+     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .serving = true, .positive = true,
+     IN(WORKLOAD, workload, request_tokens), .most = 2 * REQUEST_MOST_TOKENS, .open = true},
     {"slo", "{ttft_ms: 2000, tpot_ms: 60}", "objectives that goodput counts",
      .shape = SCENARIO_OBJECTIVES, .serving = true},
     {"mechanisms", "{sync: gpu}", "overrides of the system's mechanisms",
@@ -165,6 +229,150 @@ const struct scenario_key *scenario_key_find(const char *name, size_t length)
     }
     return key->name != NULL ? key : NULL;
 }
+
+/* ---- values ---- */
+
+/* The member of a struct, as a whole number. */
+static int64_t key_member(const struct scenario_key *key, const void *from)
+{
+    const void *at = (const char *)from + key->offset;
+    return key->size == sizeof(bool)       ? *(const bool *)at
+           : key->size == sizeof(uint32_t) ? *(const int32_t *)at
+                                           : *(const int64_t *)at;
+}
+
+static void key_set_member(const struct scenario_key *key, int64_t value, void *out)
+{
+    void *at = (char *)out + key->offset;
+    if (key->size == sizeof(bool)) {
+        *(bool *)at = value != 0;
+    } else if (key->size == sizeof(uint32_t)) {
+        *(uint32_t *)at = (uint32_t)value;
+    } else {
+        *(int64_t *)at = value;
+    }
+}
+
+static bool key_has_number(const struct scenario_key *key, const struct node *node)
+{
+    return node->kind != NODE_SCALAR || key->words == NULL ||
+           name_match(node->text, key->words) < 0;
+}
+
+static bool read_whole(const struct node *root, const struct scenario_key *key, void *out,
+                       struct error *why)
+{
+    uint64_t value = 0, most = (uint64_t)key->most;
+    const char *word = key->words != NULL ? key->words[0] : NULL;
+    if (!node_whole(root, key->name, key->unit, most, &value, why)) {
+        return word == NULL || key->unit != UNIT_COUNT
+                   ? false
+                   : error_expect(why, "a whole number from %d to %llu, or %s", key->positive,
+                                  (unsigned long long)most, word);
+    }
+    if (value == 0 && key->positive) {
+        node_key_error(root, key->name, why, "'%s' of 0 is too small", key->name);
+        return error_expect(why, "a whole number from 1 to %llu%s%s", (unsigned long long)most,
+                            word != NULL ? ", or " : "", word != NULL ? word : "");
+    }
+    key_set_member(key, (int64_t)value, out);
+    return true;
+}
+
+static bool read_real(const struct node *root, const struct scenario_key *key, void *out,
+                      struct error *why)
+{
+    double *at = (double *)((char *)out + key->offset);
+    if (!node_quantity(root, key->name, key->unit, at, why)) {
+        return false;
+    }
+    if (*at >= key->least && *at <= key->most && (*at > 0 || !key->positive)) {
+        return true;
+    }
+    char least[32], most[32];
+    node_key_error(root, key->name, why, "'%s' is '%.60s'", key->name,
+                   node_get(root, key->name)->text);
+    return error_expect(why, "%s%s %s %s", key->positive && key->least == 0 ? "above " : "from ",
+                        units_write(key->least, key->unit, least, sizeof least),
+                        key->positive && key->least == 0 ? "and at most" : "to",
+                        units_write(key->most, key->unit, most, sizeof most));
+}
+
+static bool key_read_member(const struct node *root, const struct scenario_key *key, void *out,
+                            struct error *why)
+{
+    const struct node *node = node_stated(root, key->name);
+    int word = 0;
+    bool yes = false, good = true;
+    if (node == NULL) {
+        return true;
+    }
+    if (key->shape == SCENARIO_WORD) {
+        good = node_word(root, key->name, key->words, &word, why);
+        key_set_member(key, word, out);
+    } else if (key->shape == SCENARIO_SWITCH) {
+        good = node_bool(root, key->name, &yes, why);
+        key_set_member(key, yes, out);
+    } else if (!key_has_number(key, node)) {
+        key_set_member(key, strcmp(node->text, "none") == 0 ? 0 : key->word, out);
+    } else {
+        good = (key->shape == SCENARIO_NUMBER ? read_real : read_whole)(root, key, out, why);
+    }
+    return good;
+}
+
+bool scenario_keys_read(const struct node *root, enum scenario_place place, void *out,
+                        struct error *why)
+{
+    bool good = true;
+    for (const struct scenario_key *key = scenario_keys; good && key->name != NULL; key++) {
+        good = key->place != place || key_read_member(root, key, out, why);
+    }
+    return good;
+}
+
+/* What a scenario says for the member. */
+static const char *key_member_text(const struct scenario_key *key, const void *from, char text[64])
+{
+    if (key->shape == SCENARIO_NUMBER) {
+        snprintf(text, 64, "%.17g", *(const double *)((const char *)from + key->offset));
+        return text;
+    }
+    int64_t value = key_member(key, from);
+    if (key->shape == SCENARIO_WORD) {
+        return key->words[value];
+    }
+    if (key->shape == SCENARIO_SWITCH) {
+        return value != 0 ? "yes" : "no";
+    }
+    for (size_t i = 0; key->words != NULL && key->words[i] != NULL; i++) {
+        if (value == (strcmp(key->words[i], "none") == 0 ? 0 : key->word)) {
+            return key->words[i];
+        }
+    }
+    snprintf(text, 64, "%lld%s", (long long)value, key->unit == UNIT_BYTES ? "B" : "");
+    return text;
+}
+
+bool scenario_key_write(struct node *all, const char *name, const void *from, struct error *why)
+{
+    char text[64];
+    const struct scenario_key *key = scenario_key_find(name, strlen(name));
+    return node_set(all, name, key_member_text(key, from, text), why);
+}
+
+bool scenario_keys_write(struct node *all, enum scenario_place place, const void *from,
+                         struct error *why)
+{
+    bool good = true;
+    for (const struct scenario_key *key = scenario_keys; good && key->name != NULL; key++) {
+        bool writes = key->place == place && (!key->open || node_stated(all, key->name) != NULL);
+        good = !writes || scenario_key_write(all, key->name, from, why);
+    }
+    return good;
+}
+
+/* ---- which keys ---- */
 
 /* Several values stand under `sweep`, and only contexts are a list themselves. */
 static bool check_lists(const struct node *root, struct error *why)

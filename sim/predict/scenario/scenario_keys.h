@@ -1,14 +1,30 @@
-/* The keys of a scenario, for checking, help and documentation.
+/* The keys of a scenario: what they are called, what they accept, and where they go.
  *
- * To add a key, add its row to scenario_keys[]. resolve.c, or for a server resolve_workload.c, reads
- * it into decode/setup.h or server/workload.h and writes it into the canonical text. Other
- * names for a key are a row of scenario_alias.c.
+ * To add a key, add its row to scenario_keys[]. A plain number, word or switch is read into its member
+ * of the setup, the workload or the numbers of GPUs, and written into the canonical text, by its row
+ * alone; other keys are read in resolve.c. Other names for a key are a row of scenario_alias.c.
  */
 #pragma once
 
 #include "core/named.h"
 #include "core/node.h"
 #include "core/units.h"
+#include "model/model.h"
+
+/* The struct that a key's value is a member of. */
+enum scenario_place {
+    SCENARIO_ELSEWHERE, /* it is read by code of its own */
+    SCENARIO_GPUS,      /* struct scenario_gpus */
+    SCENARIO_SETUP,     /* struct setup */
+    SCENARIO_WORKLOAD,  /* struct workload */
+};
+
+/* How GPUs share the model, as the scenario says it. */
+struct scenario_gpus {
+    uint32_t tensor;
+    struct model_parallel parts;
+};
+extern const char *const expert_exchanges[]; /* by `all_to_all` */
 
 /* The values that a key accepts, for the schema. */
 enum scenario_shape {
@@ -39,8 +55,13 @@ struct scenario_key {
     const char *const *words; /* ends with NULL; NULL: none */
     const struct named_kind *named;
     bool positive; /* a number above 0 */
-    double most;   /* largest value; 0: checked where the key is read */
     bool serving;  /* for servers only; has no effect on the time of a step */
+    bool open;     /* the canonical text has it only if the user states it */
+    double least, most;
+    int64_t word; /* what the first of `words` stands for; "none" is 0 */
+    enum scenario_place place;
+    size_t offset, size; /* of the member */
+    const char *detail;  /* more than the summary, for a list of keys that divide a model; NULL */
 };
 extern const struct scenario_key scenario_keys[]; /* ends with name NULL */
 
@@ -49,3 +70,12 @@ const struct scenario_key *scenario_key_find(const char *name, size_t length);
 
 /* Fail if the map `root` has another key, or a list where several values stand under `sweep`. */
 bool scenario_check_keys(const struct node *root, struct error *why);
+
+/* Read the keys of a place into its struct, which has the defaults. */
+bool scenario_keys_read(const struct node *root, enum scenario_place place, void *out,
+                        struct error *why);
+
+/* Write the keys of a place, or one of them, into a resolved scenario. */
+bool scenario_keys_write(struct node *all, enum scenario_place place, const void *from,
+                         struct error *why);
+bool scenario_key_write(struct node *all, const char *name, const void *from, struct error *why);
