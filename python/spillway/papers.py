@@ -461,6 +461,8 @@ def by_paper(judges):
 
 def misses(judges):
     missed = [judge for judge in judges if judge.verdict == "missed"]
+    if not missed:
+        return ""
     text = "\n## What is missed\n\n| source | what | class | published | predicted | error |\n|---|---|---|---|---|---|\n"
     return text + "".join(f"| {judge.row.paper.title} | {judge.row.title} | {judge.kind} | {published_of(judge)} | "
                           f"{predicted_of(judge)} | {error_text(judge, '')} |\n" for judge in missed)
