@@ -22,6 +22,13 @@
 
 enum { SETTING = 256 };
 
+/* "0.3 %", "12 %" */
+static void explain_percent(double share, FILE *out)
+{
+    double percent = 100 * fabs(share);
+    fprintf(out, "%.*f %%", percent < 9.95 ? 1 : 0, percent);
+}
+
 /* ---- the step -------------------------------------------------------------------------- */
 
 static void print_step(const struct result *result, FILE *out)
@@ -59,26 +66,18 @@ static void write_run(const struct explanation *explanation, FILE *out)
     }
 }
 
-/* "vllm, rate 2" of a sweep, "" of a single run. */
-static void name_run(const struct scenario *scenario, uint32_t index, const struct point *point,
-                     char *name, size_t size)
-{
-    char setting[SETTING];
-    sweep_point_setting(scenario->sweep, index, setting, sizeof setting);
-    snprintf(name, size, "%s%s%s", scenario->points > 1 ? point->setup.system.name : "",
-             setting[0] != '\0' ? ", " : "", setting);
-}
-
-static bool explain_command_write_point(const struct scenario *scenario, uint32_t index,
-                                        const struct run_context *runs, char **shown, FILE *out,
-                                        struct error *why)
+static bool explain_write_point(const struct scenario *scenario, uint32_t index,
+                                const struct run_context *runs, char **shown, FILE *out,
+                                struct error *why)
 {
     struct point point;
-    char name[2 * SETTING];
+    char name[2 * SETTING], setting[SETTING]; /* "vllm, rate 2" of a sweep, "" of a single run */
     if (!scenario_point(scenario, index, &point, why)) {
         return false;
     }
-    name_run(scenario, index, &point, name, sizeof name);
+    sweep_point_setting(scenario->sweep, index, setting, sizeof setting);
+    snprintf(name, sizeof name, "%s%s%s", scenario->points > 1 ? point.setup.system.name : "",
+             setting[0] != '\0' ? ", " : "", setting);
     bool ok = point_serves(&point) ? explain_server_write(&point, name, runs, shown, out, why)
                                    : explain_paragraph(&point, "", runs, write_run, out, why);
     point_release(&point);
@@ -93,8 +92,8 @@ static bool explain_point(const struct scenario *scenario, uint32_t index,
     struct text_file file;
     progress_show(index, scenario->points, "explaining run %u of %u%s", index + 1, scenario->points,
                   progress_left((double)index / scenario->points, left));
-    bool ok = text_open(&file, why) &&
-              explain_command_write_point(scenario, index, runs, shown, file.out, why);
+    bool ok =
+        text_open(&file, why) && explain_write_point(scenario, index, runs, shown, file.out, why);
     progress_clear();
     char *text = text_close(&file, ok, why);
     ok = text != NULL;
@@ -117,23 +116,11 @@ bool explain_print(const struct scenario *scenario, const struct run_context *ru
     return ok;
 }
 
-void explain_percent(double share, FILE *out)
-{
-    double percent = 100 * fabs(share);
-    fprintf(out, "%.*f %%", percent < 9.95 ? 1 : 0, percent);
-}
-
-/* Requests have not the regularity of steps: their means deserve fewer digits. */
-static void print_ms(const struct explain_time *time, double ms, FILE *out)
-{
-    bool step = time->column == COLUMN(step_us);
-    fprintf(out, " off %s, %.*f ms", step ? "the step" : "it", step ? 2 : ms < 100 ? 1 : 0, ms);
-}
-
 void explain_helps(const struct explanation *explanation, const struct explain_time *time,
                    const char *of, FILE *out)
 {
     uint32_t shown = 0;
+    bool step = time->column == COLUMN(step_us);
     double ms = (double)result_cell(&explanation->result, time->column)->integer / 1e6;
     for (uint32_t i = 0; i < time->count && shown < EXPLAIN_SHOWN; i++) {
         const struct explain_figure *figure = &time->figures[i];
@@ -144,7 +131,13 @@ void explain_helps(const struct explanation *explanation, const struct explain_t
             fprintf(out, " What would help%s%s most: 10 %% %s %s: ", of[0] != '\0' ? " " : "", of,
                     figure->is_more ? "more" : "less", curve_kinds[figure->curve].name);
             explain_percent(figure->better, out);
-            print_ms(time, ms * (1 + figure->better), out);
+            /* Requests have not the regularity of steps: their means deserve fewer digits. */
+            double less = ms * (1 + figure->better);
+            fprintf(out, " off %s, %.*f ms", step ? "the step" : "it",
+                    step         ? 2
+                    : less < 100 ? 1
+                                 : 0,
+                    less);
         } else {
             fputs(shown == 2 ? "; then " : ", ", out);
             fprintf(out, "%s ", curve_kinds[figure->curve].name);

@@ -24,9 +24,6 @@ bool explain_print_json(const struct scenario *scenario, uint32_t index, struct 
 /* Figures that a list names. */
 enum { EXPLAIN_SHOWN = 3 };
 
-/* "0.3 %", "12 %" */
-void explain_percent(double share, FILE *out);
-
 /* " What would help most: 10 % more gpu.hbm_bandwidth: 7.7 % off the step, 28.2 ms; then ..." `of`:
  * "", or the time's name if there are several. */
 void explain_helps(const struct explanation *explanation, const struct explain_time *time,

@@ -230,17 +230,6 @@ static const struct frame_column columns[] = {
     {.title = "what it is", .wrap = true},
 };
 
-static void explain_server_put_line(const struct engine_memory_line *line, double all,
-                                    struct frame *frame)
-{
-    frame_row(frame);
-    frame_text(frame, 0, line->name);
-    frame_number(frame, 1, line->bytes / (1 << 30));
-    frame_number(frame, 2, line->bytes / all);
-    frame_text(frame, 3, basis_name(line->basis));
-    frame_text(frame, 4, line->what);
-}
-
 /* How the engine divides the pool among layers that keep different things. */
 static bool print_division(const struct point *point, double pool, FILE *out, struct error *why)
 {
@@ -287,7 +276,13 @@ static bool explain_server_print_lines(const struct point *point, FILE *out, str
     }
     struct frame *frame = frame_create(columns, sizeof columns / sizeof *columns, why);
     for (uint32_t i = 0; i < memory.count; i++) {
-        explain_server_put_line(&memory.lines[i], all, frame);
+        const struct engine_memory_line *line = &memory.lines[i];
+        frame_row(frame);
+        frame_text(frame, 0, line->name);
+        frame_number(frame, 1, line->bytes / (1 << 30));
+        frame_number(frame, 2, line->bytes / all);
+        frame_text(frame, 3, basis_name(line->basis));
+        frame_text(frame, 4, line->what);
     }
     bool good = frame_print(frame, NULL, out, why);
     frame_destroy(frame);

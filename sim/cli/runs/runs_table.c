@@ -14,6 +14,129 @@
 #include "predict/result/tie.h"
 #include "study/sweep/replication.h"
 
+/* ---- columns ---- */
+
+enum { STALLS = 256 };
+
+static const struct frame_column step_columns[] = {
+    {.of = "batch"},
+    {.of = "kv", .drop = 3},
+    {.of = "resident_share", .optional = true, .extra = true},
+    {.of = "cache_bytes", .extra = true},
+    {.of = "hbm_bytes", .extra = true},
+    {.of = "dram_bytes", .extra = true},
+    {.of = "hit_ratio"},
+    {.of = "mass_recall", .drop = 1},
+    {.of = "prefill_ms", .optional = true},
+    {.of = "step_tokens", .optional = true},
+    {.of = "step_us"},
+    {.of = "decode_tokens_per_s"},
+    {.title = "5 - 95 %",
+     .unit = UNIT_COUNT,
+     .optional = true,
+     .name = "spread",
+     .what = "tokens a second of nine in ten replications"},
+    {.title = "best",
+     .unit = UNIT_PERCENT,
+     .drop = 2,
+     .name = "best",
+     .what = "tokens a second as a share of the best run beside it"},
+    {.of = "e2e_tokens_per_s", .optional = true},
+    {.of = "cost_per_million_tokens", .optional = true},
+    {.of = "h2d_bytes_per_step", .extra = true},
+    {.of = "stall"},
+    {.title = "waiting for (% of step)", .name = "waits", .what = "what it waits for"},
+};
+
+static const struct frame_column served_columns[] = {
+    {.of = "requests", .drop = 3},
+    {.of = "requests_in_per_s", .optional = true, .drop = 2},
+    {.of = "requests_out_per_s", .optional = true, .drop = 2},
+    {.of = "gpu_hit", .optional = true},
+    {.of = "host_hit", .optional = true},
+    {.of = "disk_hit", .optional = true},
+    {.of = "pool_hit", .optional = true},
+    {.of = "host_saves_ms", .optional = true},
+    {.of = "ttft_p50_ms", .title = "TTFT ms", .name = "ttft", .optional = true},
+    {.of = "ttft_p99_ms", .title = "p99", .optional = true},
+    {.of = "tpot_p50_ms", .title = "TPOT ms", .name = "tpot", .optional = true},
+    {.of = "tpot_p99_ms", .title = "p99", .optional = true},
+    {.of = "decode_tokens_per_s", .optional = true, .what = "output tokens a second"},
+    {.of = "goodput", .optional = true},
+    {.of = "cost_per_million_tokens", .optional = true},
+    {.of = "preemptions", .optional = true, .drop = 1},
+    {.of = "e2e_ms", .extra = true},
+    {.of = "resident_share", .optional = true, .extra = true},
+    {.title = "",
+     .optional = true,
+     .name = "marks",
+     .what = "queue grows: more requests arrive than are answered"},
+};
+
+const struct frame_column *runs_columns(bool serves, uint32_t *count)
+{
+    *count = serves ? sizeof served_columns / sizeof *served_columns
+                    : sizeof step_columns / sizeof *step_columns;
+    return serves ? served_columns : step_columns;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct result_item *x = a, *y = b;
+    return (x->ns < y->ns) - (x->ns > y->ns);
+}
+
+/* The causes of stalls as shares of the step, largest first, without those that round to 0:
+ * "manager 18, sync 2". */
+static void write_stalls(const struct result *result, char text[STALLS])
+{
+    struct result_item items[RESULT_MOST_ITEMS];
+    memcpy(items, result->stalls, sizeof items);
+    qsort(items, result->stall_count, sizeof items[0], by_time);
+    text[0] = '\0';
+    for (uint32_t i = 0; i < result->stall_count; i++) {
+        double percent =
+            100 * (double)items[i].ns / (double)result_cell(result, COLUMN(step_us))->integer;
+        if (percent >= 0.5) {
+            text_append(text, STALLS, "%s%s %.0f", i > 0 ? ", " : "", items[i].name, percent);
+        }
+    }
+}
+
+/* What hits cost in quality is as uncertain as hits, so that mass stays in a table with ranges. */
+static bool fill_run(struct frame *frame, const struct result *result, struct error *why)
+{
+    char stalls[STALLS], span[DRAWN_TEXT];
+    const char *spread;
+    if (!drawn_span(result, COLUMN(decode_tokens_per_s), span, &spread, why)) {
+        return false;
+    }
+    if (result->family_count > 0) {
+        frame->columns[frame_find(frame, "mass")].drop = 0;
+    }
+    frame_result(frame, result);
+    drawn_means(frame, result);
+    write_stalls(result, stalls);
+    frame_text(frame, frame_find(frame, "spread"), spread);
+    frame_text(frame, frame_find(frame, "waits"), stalls);
+    return true;
+}
+
+/* Other figures would be those of one draw, beside means, which take much room. */
+static void fill_served(struct frame *frame, const struct result *result)
+{
+    if (result->draws.count > 0) {
+        frame->columns[frame_find(frame, "rate")].drop = 1;
+        frame_number(frame, frame_find(frame, "requests"), result_number(result, COLUMN(requests)));
+        drawn_means(frame, result);
+    } else {
+        frame_result(frame, result);
+    }
+    if (result_cell(result, COLUMN(queue_grows))->integer > 0) {
+        frame_text(frame, frame_find(frame, "marks"), "queue grows");
+    }
+}
+
 enum { TEXT = 64, MOST_KEYS = 20, NO_LAYOUT = MOST_KEYS };
 
 /* Rates are compared within a group: the points that differ only in system, if systems are swept.
@@ -107,16 +230,6 @@ void runs_table_destroy(struct runs_table *runs)
 
 /* ---- a row ---- */
 
-static bool add_rate(struct runs_table *runs, const struct result *result, struct error *why)
-{
-    if (!array_reserve(&runs->rates, &runs->rate_capacity, runs->rate_count + 1,
-                       sizeof *runs->rates, why)) {
-        return false;
-    }
-    tie_figure(result, COLUMN(decode_tokens_per_s), &runs->rates[runs->rate_count++]);
-    return true;
-}
-
 static void add_draws(struct draws *draws, const struct result *result)
 {
     char text[DRAWN_TEXT];
@@ -159,9 +272,9 @@ static bool put_figures(struct runs_table *runs, const struct result *result, st
         frame_result(runs->frame, result);
         frame_failed(runs->frame, batch + 1, result);
     } else if (runs->serves) {
-        runs_fill_served(runs->frame, result);
+        fill_served(runs->frame, result);
     } else {
-        return runs_fill(runs->frame, result, why);
+        return fill_run(runs->frame, result, why);
     }
     return true;
 }
@@ -172,8 +285,13 @@ bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result
     put_keys(runs, index, result);
     runs_notes_add(runs->notes, result);
     add_draws(&runs->draws, result);
-    return put_figures(runs, result, why) && frame_ok(runs->frame, why) &&
-           add_rate(runs, result, why);
+    bool good = put_figures(runs, result, why) && frame_ok(runs->frame, why) &&
+                array_reserve(&runs->rates, &runs->rate_capacity, runs->rate_count + 1,
+                              sizeof *runs->rates, why);
+    if (good) {
+        tie_figure(result, COLUMN(decode_tokens_per_s), &runs->rates[runs->rate_count++]);
+    }
+    return good;
 }
 
 /* ---- printing ---- */
@@ -298,125 +416,4 @@ bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
     print_ties(runs->scenario->sweep, ties, out);
     print_draws(&runs->draws, out);
     return true;
-}
-
-enum { STALLS = 256 };
-
-static const struct frame_column step_columns[] = {
-    {.of = "batch"},
-    {.of = "kv", .drop = 3},
-    {.of = "resident_share", .optional = true, .extra = true},
-    {.of = "cache_bytes", .extra = true},
-    {.of = "hbm_bytes", .extra = true},
-    {.of = "dram_bytes", .extra = true},
-    {.of = "hit_ratio"},
-    {.of = "mass_recall", .drop = 1},
-    {.of = "prefill_ms", .optional = true},
-    {.of = "step_tokens", .optional = true},
-    {.of = "step_us"},
-    {.of = "decode_tokens_per_s"},
-    {.title = "5 - 95 %",
-     .unit = UNIT_COUNT,
-     .optional = true,
-     .name = "spread",
-     .what = "tokens a second of nine in ten replications"},
-    {.title = "best",
-     .unit = UNIT_PERCENT,
-     .drop = 2,
-     .name = "best",
-     .what = "tokens a second as a share of the best run beside it"},
-    {.of = "e2e_tokens_per_s", .optional = true},
-    {.of = "cost_per_million_tokens", .optional = true},
-    {.of = "h2d_bytes_per_step", .extra = true},
-    {.of = "stall"},
-    {.title = "waiting for (% of step)", .name = "waits", .what = "what it waits for"},
-};
-
-static const struct frame_column served_columns[] = {
-    {.of = "requests", .drop = 3},
-    {.of = "requests_in_per_s", .optional = true, .drop = 2},
-    {.of = "requests_out_per_s", .optional = true, .drop = 2},
-    {.of = "gpu_hit", .optional = true},
-    {.of = "host_hit", .optional = true},
-    {.of = "disk_hit", .optional = true},
-    {.of = "pool_hit", .optional = true},
-    {.of = "host_saves_ms", .optional = true},
-    {.of = "ttft_p50_ms", .title = "TTFT ms", .name = "ttft", .optional = true},
-    {.of = "ttft_p99_ms", .title = "p99", .optional = true},
-    {.of = "tpot_p50_ms", .title = "TPOT ms", .name = "tpot", .optional = true},
-    {.of = "tpot_p99_ms", .title = "p99", .optional = true},
-    {.of = "decode_tokens_per_s", .optional = true, .what = "output tokens a second"},
-    {.of = "goodput", .optional = true},
-    {.of = "cost_per_million_tokens", .optional = true},
-    {.of = "preemptions", .optional = true, .drop = 1},
-    {.of = "e2e_ms", .extra = true},
-    {.of = "resident_share", .optional = true, .extra = true},
-    {.title = "",
-     .optional = true,
-     .name = "marks",
-     .what = "queue grows: more requests arrive than are answered"},
-};
-
-const struct frame_column *runs_columns(bool serves, uint32_t *count)
-{
-    *count = serves ? sizeof served_columns / sizeof *served_columns
-                    : sizeof step_columns / sizeof *step_columns;
-    return serves ? served_columns : step_columns;
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct result_item *x = a, *y = b;
-    return (x->ns < y->ns) - (x->ns > y->ns);
-}
-
-/* The causes of stalls as shares of the step, largest first, without those that round to 0:
- * "manager 18, sync 2". */
-static void write_stalls(const struct result *result, char text[STALLS])
-{
-    struct result_item items[RESULT_MOST_ITEMS];
-    memcpy(items, result->stalls, sizeof items);
-    qsort(items, result->stall_count, sizeof items[0], by_time);
-    text[0] = '\0';
-    for (uint32_t i = 0; i < result->stall_count; i++) {
-        double percent =
-            100 * (double)items[i].ns / (double)result_cell(result, COLUMN(step_us))->integer;
-        if (percent >= 0.5) {
-            text_append(text, STALLS, "%s%s %.0f", i > 0 ? ", " : "", items[i].name, percent);
-        }
-    }
-}
-
-/* What hits cost in quality is as uncertain as hits, so that mass stays in a table with ranges. */
-bool runs_fill(struct frame *frame, const struct result *result, struct error *why)
-{
-    char stalls[STALLS], span[DRAWN_TEXT];
-    const char *spread;
-    if (!drawn_span(result, COLUMN(decode_tokens_per_s), span, &spread, why)) {
-        return false;
-    }
-    if (result->family_count > 0) {
-        frame->columns[frame_find(frame, "mass")].drop = 0;
-    }
-    frame_result(frame, result);
-    drawn_means(frame, result);
-    write_stalls(result, stalls);
-    frame_text(frame, frame_find(frame, "spread"), spread);
-    frame_text(frame, frame_find(frame, "waits"), stalls);
-    return true;
-}
-
-/* Other figures would be those of one draw, beside means, which take much room. */
-void runs_fill_served(struct frame *frame, const struct result *result)
-{
-    if (result->draws.count > 0) {
-        frame->columns[frame_find(frame, "rate")].drop = 1;
-        frame_number(frame, frame_find(frame, "requests"), result_number(result, COLUMN(requests)));
-        drawn_means(frame, result);
-    } else {
-        frame_result(frame, result);
-    }
-    if (result_cell(result, COLUMN(queue_grows))->integer > 0) {
-        frame_text(frame, frame_find(frame, "marks"), "queue grows");
-    }
 }

@@ -240,11 +240,6 @@ struct layer_text_row {
     int64_t ns, path_ns, basis_ns[BASIS_COUNT];
 };
 
-static bool same_stage(const struct layer_bar *a, const struct layer_bar *b)
-{
-    return a->stage == b->stage && a->layer == b->layer && a->micro_batch == b->micro_batch;
-}
-
 static void add_bar(const struct layer_bar *bar, struct layer_text_row *row)
 {
     row->times++;
@@ -267,7 +262,9 @@ static uint32_t layer_text_make_rows(const struct layer_schedule *schedule,
             add_bar(bar, others);
             continue;
         }
-        if (count > 0 && !same_stage(rows[stage].first, bar)) {
+        const struct layer_bar *first = count > 0 ? rows[stage].first : bar;
+        if (first->stage != bar->stage || first->layer != bar->layer ||
+            first->micro_batch != bar->micro_batch) {
             stage = count;
         }
         uint32_t at = stage;
