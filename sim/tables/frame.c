@@ -161,19 +161,13 @@ bool frame_view_check(const struct table_view *view, const struct frame_column *
     return frame != NULL;
 }
 
-static void clear_cell(struct frame_cell *cell)
-{
-    free(cell->text);
-    frame_destroy(cell->rows);
-}
-
 void frame_destroy(struct frame *frame)
 {
     if (frame == NULL) {
         return;
     }
     for (size_t i = 0; i < (size_t)frame->row_count * frame->column_count; i++) {
-        clear_cell(&frame->cells[i]);
+        free(frame->cells[i].text);
     }
     for (uint32_t row = 0; row < frame->row_count; row++) {
         free(frame->rows[row].reason);
@@ -247,7 +241,7 @@ void frame_text(struct frame *frame, uint32_t column, const char *text)
     if (cell == NULL || text == NULL) {
         return;
     }
-    clear_cell(cell);
+    free(cell->text);
     *cell = (struct frame_cell){.set = true, .text = strdup(text)};
     frame->is_short = cell->text == NULL;
 }
@@ -259,7 +253,7 @@ void frame_textf(struct frame *frame, uint32_t column, const char *format, ...)
     if (cell == NULL) {
         return;
     }
-    clear_cell(cell);
+    free(cell->text);
     va_start(arguments, format);
     *cell = (struct frame_cell){.set = true};
     if (vasprintf(&cell->text, format, arguments) < 0) {
@@ -273,22 +267,9 @@ void frame_range(struct frame *frame, uint32_t column, double value, double low,
 {
     struct frame_cell *cell = cell_of(frame, column);
     if (cell != NULL && !isnan(value)) {
-        clear_cell(cell);
+        free(cell->text);
         *cell = (struct frame_cell){.set = true, .value = value, .low = low, .high = high};
     }
-}
-
-void frame_keep(struct frame *frame, uint32_t column, struct frame *rows)
-{
-    struct frame_cell *cell = rows != NULL ? cell_of(frame, column) : NULL;
-    if (cell != NULL) {
-        cell->rows = rows;
-        return;
-    }
-    if (frame != NULL) {
-        frame->is_short = true;
-    }
-    frame_destroy(rows);
 }
 
 void frame_number(struct frame *frame, uint32_t column, double value)
@@ -348,14 +329,6 @@ void frame_reason(struct frame *frame, uint32_t column, const char *text)
         free(row->reason);
         *row = (struct frame_row){.reason = strdup(text), .reason_from = column};
         frame->is_short = row->reason == NULL;
-    }
-}
-
-void frame_reason_of(struct frame *frame, uint32_t column, uint32_t text)
-{
-    const struct frame_cell *cell = cell_of(frame, text);
-    if (cell != NULL && cell->text != NULL) {
-        frame_reason(frame, column, cell->text);
     }
 }
 

@@ -27,7 +27,7 @@
 #include <stdio.h>
 
 /* A column of data has a key, one of tables for people a title; both have both. One with neither is
- * for who fills the frame, and for sentences. */
+ * for who fills the frame. */
 struct frame_column {
     const char
         *of; /* a column of results, which gives title, name, what and unit where these are not set,
@@ -39,7 +39,6 @@ struct frame_column {
     const char *title; /* for people; NULL, without a figure: only data */
     const char *name;  /* by which a reader chooses it; NULL: always shown */
     const char *what;  /* its meaning */
-    const char *words; /* a sentence from the row's other values (sentence.h); NULL: none */
     int drop;          /* left out of a table that is too wide, highest first; 0: never */
     bool optional;     /* left out of a table if no row has it */
     bool sparse;       /* left out of the JSON of a row that does not have it, in place of null */
@@ -55,7 +54,6 @@ struct frame_cell {
     char mark;               /* for people, stands before the number; 0: none */
     double value, low, high; /* low and high NaN: without a range */
     char *text;              /* in place of the value; owned */
-    struct frame *rows;      /* of which `text` is the JSON, for sentences; owned; NULL: none */
 };
 
 struct frame {
@@ -110,26 +108,15 @@ void frame_mark(struct frame *frame, uint32_t column, char mark);
 /* A whole row of texts, from the first column; NULL: none. */
 void frame_add(struct frame *frame, const char *const *texts, uint32_t count);
 
-/* Fill a column of UNIT_JSON with a list of the rows of another frame. */
-bool frame_list(struct frame *frame, uint32_t column, const struct frame *rows, struct error *why);
-
-/* Own rows, of which sentences can speak (sentence.h). NULL counts as memory that ran out. */
-void frame_keep(struct frame *frame, uint32_t column, struct frame *rows);
-
-/* Both: a list that sentences can speak of. That memory ran out shows as when filling. */
+/* Fill a column of UNIT_JSON with a list of the rows of another frame, which is destroyed. NULL counts as memory that
+ * ran out. */
 void frame_take(struct frame *frame, uint32_t column, struct frame *rows);
-
-/* Fill it with the first row of another frame, as an object. */
-bool frame_object(struct frame *frame, uint32_t column, const struct frame *row, struct error *why);
 
 /* Fill every column that is a figure of runs. */
 void frame_result(struct frame *frame, const struct result *result);
 
 /* For people, `text` fills the line from a column on: why there are no figures. Copied. */
 void frame_reason(struct frame *frame, uint32_t column, const char *text);
-
-/* The same with the text of another cell, if it has one. */
-void frame_reason_of(struct frame *frame, uint32_t column, uint32_t text);
 
 /* The same of a run that has no figures: its status and message. */
 void frame_failed(struct frame *frame, uint32_t column, const struct result *result);
@@ -160,3 +147,7 @@ bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why)
  * cell is not set. Numbers have twelve digits: picoseconds in a second, and as many as a figure
  * has. Fails on text that is not UTF-8. */
 bool frame_print_json(const struct frame *frame, FILE *out, struct error *why);
+
+/* Print the first row as the only member of an object, {"KEY":{...}}, on a line. */
+bool frame_print_json_member(const struct frame *frame, const char *key, FILE *out,
+                             struct error *why);

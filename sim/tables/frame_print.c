@@ -202,11 +202,11 @@ static void frame_json_put_cell(struct json_writer *json, const struct frame_col
     }
 }
 
-static bool frame_json_put_row(struct json_writer *json, const struct frame *frame, uint32_t row,
-                               struct error *why)
+static bool frame_json_put_row(struct json_writer *json, const char *key, const struct frame *frame,
+                               uint32_t row, struct error *why)
 {
     const struct frame_cell *cells = &frame->cells[(size_t)row * frame->column_count];
-    json_begin(json, NULL, '{');
+    json_begin(json, key, '{');
     for (uint32_t i = 0; i < frame->column_count; i++) {
         const struct frame_column *column = &frame->columns[i];
         if (column->key != NULL && (cells[i].set || !column->sparse)) {
@@ -223,59 +223,41 @@ bool frame_print_json(const struct frame *frame, FILE *out, struct error *why)
     bool good = frame_ok(frame, why);
     for (uint32_t row = 0; good && row < frame->row_count; row++) {
         struct json_writer json = {.out = out};
-        good = frame_json_put_row(&json, frame, row, why);
+        good = frame_json_put_row(&json, NULL, frame, row, why);
         fputc('\n', out);
     }
     return good;
 }
 
-static bool print_list(const struct frame *rows, FILE *out, struct error *why)
+bool frame_print_json_member(const struct frame *frame, const char *key, FILE *out,
+                             struct error *why)
 {
     struct json_writer json = {.out = out};
-    bool good = frame_ok(rows, why);
-    json_begin(&json, NULL, '[');
-    for (uint32_t row = 0; good && row < rows->row_count; row++) {
-        good = frame_json_put_row(&json, rows, row, why);
-    }
-    json_end(&json, ']');
+    json_begin(&json, NULL, '{');
+    bool good = frame_ok(frame, why) && frame_json_put_row(&json, key, frame, 0, why);
+    json_end(&json, '}');
+    fputc('\n', out);
     return good;
-}
-
-/* Fill a cell with what `print` writes of another frame. */
-static bool frame_json_put(struct frame *frame, uint32_t column, const struct frame *rows,
-                           bool (*print)(const struct frame *rows, FILE *out, struct error *why),
-                           struct error *why)
-{
-    struct text_file file;
-    bool good = text_open(&file, why) && print(rows, file.out, why);
-    char *text = text_close(&file, good, why);
-    good = text != NULL;
-    frame_text(frame, column, text);
-    free(text);
-    return good;
-}
-
-bool frame_list(struct frame *frame, uint32_t column, const struct frame *rows, struct error *why)
-{
-    return frame_json_put(frame, column, rows, print_list, why);
 }
 
 void frame_take(struct frame *frame, uint32_t column, struct frame *rows)
 {
     struct error unused;
-    if (frame != NULL && !frame_list(frame, column, rows, &unused)) {
+    struct text_file file;
+    bool good = text_open(&file, &unused) && frame_ok(rows, &unused);
+    struct json_writer json = {.out = file.out};
+    if (good) {
+        json_begin(&json, NULL, '[');
+        for (uint32_t row = 0; good && row < rows->row_count; row++) {
+            good = frame_json_put_row(&json, NULL, rows, row, &unused);
+        }
+        json_end(&json, ']');
+    }
+    char *text = text_close(&file, good, &unused);
+    frame_text(frame, column, text);
+    if (frame != NULL && text == NULL) {
         frame->is_short = true;
     }
-    frame_keep(frame, column, rows);
-}
-
-static bool print_object(const struct frame *row, FILE *out, struct error *why)
-{
-    struct json_writer json = {.out = out};
-    return frame_ok(row, why) && frame_json_put_row(&json, row, 0, why);
-}
-
-bool frame_object(struct frame *frame, uint32_t column, const struct frame *row, struct error *why)
-{
-    return frame_json_put(frame, column, row, print_object, why);
+    free(text);
+    frame_destroy(rows);
 }

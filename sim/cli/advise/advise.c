@@ -1,20 +1,23 @@
 /* `spillway advise`: what to run for a model on a machine. */
+#include "cli/advise/advise.h"
+
+#include "cli/frame/columns.h"
+#include "cli/frame/command.h"
+#include "cli/frame/output.h"
+#include "cli/frame/question.h"
+#include "cli/plan/deployment.h"
+#include "cli/report/report.h"
 #include "core/array.h"
 #include "core/named.h"
 #include "core/node.h"
-#include "cli/advise/advise_question.h"
-#include "cli/frame/columns.h"
-#include "cli/frame/command.h"
-#include "cli/frame/question.h"
-#include "cli/frame/output.h"
-#include "cli/plan/deployment.h"
+#include "core/units.h"
 #include "study/plan/candidates.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OVERRIDE = 4200 };
+enum { OVERRIDE = 4200, MOST_GPUS = 1024 };
 
 const struct command_option advise_options[] = {
     [ADVISE_CONTEXT] = {.name = "--context",
@@ -83,7 +86,9 @@ const struct command_option advise_options[] = {
     [ADVISE_NO_CACHE] = NO_CACHE_OPTION,
     [ADVISE_JOBS] = JOBS_OPTION,
     [ADVISE_WIDE] = {.name = "--wide", .summary = "name the systems that were left out, and why"},
-    [ADVISE_WHY] = WHY_OPTION,
+    [ADVISE_WHY] = {.name = "--why",
+                    .summary = "also say what the memory holds, what holds the answer up, how sure "
+                               "it is, and what the figures of the table rest on"},
     [ADVISE_JSON] = {.name = "--json",
                      .summary = "print the verdict and each row as a JSON object on its own line"},
     {.name = NULL},
@@ -229,6 +234,216 @@ static bool check_chosen(const struct arguments *arguments, const struct scenari
         }
     }
     return true;
+}
+
+/* ---- the limits ---- */
+
+/* Add "KEY<=VALUE" or "KEY>=VALUE". `option` stated the value. */
+static bool add_target(const char *bound, const char *value, int option, struct targets *targets,
+                       struct error *why)
+{
+    struct targets more;
+    char text[TARGET_TEXT];
+    if (snprintf(text, sizeof text, "%s%s", bound, value) >= (int)sizeof text) {
+        error_usage(why, advise_options[option].name, 0, "'%.80s' is too long", value);
+        return error_expect(why, "a number with fewer digits");
+    }
+    if (!targets_parse(text, &more, why)) {
+        return false;
+    }
+    targets->all[targets->count++] = more.all[0];
+    return true;
+}
+
+/* The time that a request's requests are judged by: "p50:2s" is the median, "2s" the 99th
+ * percentile. */
+static const struct {
+    const char *name, *column;
+} percentiles[] = {{"p50", "_p50_ms"}, {"p90", "_p90_ms"}, {"p99", "_p99_ms"}, {"mean", "_ms"}};
+
+/* Read what stands before a ':' and skip it. */
+static bool read_percentile(const char **text, const char *option, const char **column,
+                            struct error *why)
+{
+    const char *colon = strchr(*text, ':');
+    *column = "_p99_ms";
+    if (colon == NULL) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++) {
+        size_t length = strlen(percentiles[i].name);
+        if ((size_t)(colon - *text) == length && strncmp(*text, percentiles[i].name, length) == 0) {
+            *column = percentiles[i].column;
+            *text = colon + 1;
+            return true;
+        }
+    }
+    error_usage(why, option, 0, "unknown percentile in '%.80s'", *text);
+    return error_expect(why, "a time such as 2s, or with p50:, p90:, p99: or mean: before it");
+}
+
+static bool add_time(const struct arguments *arguments, int option, bool serves,
+                     struct targets *targets, struct error *why)
+{
+    const char *text = arguments_text(arguments, option), *column = "_ms";
+    char bound[TARGET_TEXT];
+    double ns;
+    if (text == NULL) {
+        return true;
+    }
+    if (serves && !read_percentile(&text, advise_options[option].name, &column, why)) {
+        return false;
+    }
+    if (!units_parse(text, UNIT_NS, NULL, 0, advise_options[option].name, &ns, why)) {
+        return error_expect(why, "a time with its unit, such as %s",
+                            option == ADVISE_TTFT ? "2s" : "50ms");
+    }
+    snprintf(bound, sizeof bound, "%s%s<=", option == ADVISE_TTFT ? "ttft" : "tpot", column);
+    return add_target(bound, text, option, targets, why);
+}
+
+static bool advise_limits_add_mass(const struct arguments *arguments, struct advice_options *out,
+                                   struct error *why)
+{
+    const char *text = arguments_text(arguments, ADVISE_MASS);
+    double share;
+    out->candidates.allow_lossy = text != NULL;
+    if (text != NULL && !units_parse(text, UNIT_SHARE, NULL, 0, "--mass", &share, why)) {
+        return false;
+    }
+    if (text != NULL && share > 1) {
+        error_usage(why, NULL, 0, "'--mass' is '%.80s', which is more than 100 %%", text);
+        return error_expect(why, "a share such as 95%%");
+    }
+    return text == NULL || add_target("mass_recall>=", text, ADVISE_MASS, &out->targets, why);
+}
+
+static bool advise_limits_read_gpus(const struct arguments *arguments, uint32_t *out,
+                                    struct error *why)
+{
+    const char *text = arguments_text(arguments, ADVISE_GPUS);
+    uint64_t gpus = 0;
+    bool good = text == NULL ||
+                units_parse_whole(text, UNIT_COUNT, MOST_GPUS, NULL, 0, "--gpus", &gpus, why);
+    *out = (uint32_t)gpus;
+    return good && (text == NULL || gpus > 0 ||
+                    (error_usage(why, NULL, 0, "'--gpus' is 0"), error_expect(why, "1 or more")));
+}
+
+static bool advise_read_limits(const struct arguments *arguments, bool serves,
+                               struct advice_options *out, struct error *why)
+{
+    return add_time(arguments, ADVISE_TPOT, serves, &out->targets, why) &&
+           add_time(arguments, ADVISE_TTFT, serves, &out->targets, why) &&
+           advise_limits_add_mass(arguments, out, why) &&
+           advise_limits_read_gpus(arguments, &out->gpus, why);
+}
+
+/* ---- the answer ---- */
+
+void advise_answer_release(struct advise_answer *answer)
+{
+    frame_destroy(answer->verdict);
+    frame_destroy(answer->rows);
+    if (answer->result != NULL) {
+        scenario_release(&answer->scenario);
+    }
+}
+
+/* What to do is always said. What explains it is said with --why, and where nothing is advised. */
+static bool is_said(const struct frame *verdict, uint32_t column, bool reasons)
+{
+    switch (column) {
+    case VERDICT_run:
+    case VERDICT_meets:
+    case VERDICT_offload:
+    case VERDICT_instead:
+    case VERDICT_start:
+        return true;
+    case VERDICT_fits:
+        return reasons || !verdict->cells[VERDICT_system].set;
+    default:
+        return reasons;
+    }
+}
+
+static void print_verdict(const struct frame *verdict, bool reasons, FILE *out)
+{
+    enum { INDENT = 9 };
+    table_line("", verdict->cells[VERDICT_head].text, out);
+    fputc('\n', out);
+    for (uint32_t i = 0; i < verdict->column_count; i++) {
+        const char *text = verdict->cells[i].text, *title = verdict->columns[i].title;
+        if (title != NULL && text != NULL && is_said(verdict, i, reasons)) {
+            fprintf(out, "%-*s", INDENT, title);
+            table_wrap(text, INDENT, out);
+            fputc('\n', out);
+        }
+    }
+    fputc('\n', out);
+}
+
+/* Of a database that is kept, the page has only what this program computed. */
+static bool advise_write_page(const struct arguments *arguments, struct store *store,
+                              const struct advise_answer *answer, struct error *why)
+{
+    const char *path = arguments_text(arguments, ADVISE_HTML);
+    const char *database = arguments_text(arguments, ADVISE_DB);
+    char note[DATABASE_NOTE], limits[TARGETS_TEXT] = "";
+    if (path == NULL) {
+        return true;
+    }
+    struct report_answer page = {
+        .title = answer->verdict->cells[VERDICT_head].text,
+        .store = database != NULL ? database_show(database, note, why) : store,
+        .verdict = answer->verdict,
+        .run = answer->result != NULL ? result_cell(answer->result, COLUMN(run))->text : NULL,
+        .targets = answer->targets->count > 0 ? targets_text(answer->targets, limits) : "",
+        .database = database,
+    };
+    bool good = page.store != NULL && report_answer(&page, path, why);
+    if (page.store != store) {
+        store_close(page.store);
+    }
+    return good;
+}
+
+bool advise_write(const struct arguments *arguments, struct store *store,
+                  const struct advise_answer *answer,
+                  bool (*below)(const struct arguments *arguments, const void *context,
+                                struct error *why),
+                  const void *context, struct error *why)
+{
+    const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
+    bool good = frame_ok(answer->verdict, why);
+    if (good && arguments_given(arguments, ADVISE_JSON)) {
+        good = frame_print_json_member(answer->verdict, "verdict", stdout, why) &&
+               frame_print_json(answer->rows, stdout, why);
+    } else if (good) {
+        print_verdict(answer->verdict, arguments_given(arguments, ADVISE_WHY), stdout);
+        good = below(arguments, context, why);
+    }
+    good = good && output_flush(stdout, "standard output", why) &&
+           advise_write_page(arguments, store, answer, why);
+    if (good && folder != NULL && answer->result != NULL) {
+        const struct deployment deployment = {&answer->scenario, answer->result, answer->servers};
+        good = deployment_write(&deployment, folder, why);
+    }
+    return good;
+}
+
+void advise_print_made(const struct arguments *arguments, const struct scenario *ran, FILE *out)
+{
+    char line[TARGET_TEXT + 128];
+    const struct node *made = node_stated(ran->root, "workload");
+    bool stated = arguments_given(arguments, ADVISE_WORKLOAD) || is_set(arguments, "workload");
+    if (!stated && made != NULL && made->kind == NODE_SCALAR) {
+        snprintf(
+            line, sizeof line,
+            "no --workload: requests are as long as the context, %.*s; --workload states yours",
+            TARGET_TEXT, made->text);
+        table_line("note: ", line, out);
+    }
 }
 
 /* ---- the command ---- */

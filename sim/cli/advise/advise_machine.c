@@ -1,18 +1,342 @@
-/* `advise` about one machine: what it holds, and how. */
-#include "tables/verdict.h"
-#include "cli/advise/advise_answer.h"
-#include "cli/advise/advise_question.h"
+/* `advise` about one machine: what it holds, and how. A row for each system, form and change of an advice, and what
+ * people are told below them. */
+#include "cli/advise/advise.h"
+
 #include "cli/frame/left_out.h"
-#include "cli/plan/deployment.h"
-#include "cli/frame/output.h"
 #include "cli/frame/message.h"
 #include "cli/plan/plan_report.h"
 #include "cli/runs/runs_notes.h"
-
+#include "core/array.h"
 #include "core/text.h"
+#include "model/parallel.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 2048 };
+
+enum {
+#define FIELD(name, type, what) DATA_##name,
+#define SHOWN(name, type, what, ...) DATA_##name,
+#define PEOPLE(name, ...) DATA_##name,
+#include "tables/advices.def"
+    COLUMNS
+};
+
+static const struct frame_column fixed_columns[COLUMNS] = {
+#define FIELD(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
+#define SHOWN(id, type, meaning, ...) [DATA_##id] = {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
+#define PEOPLE(id, ...) [DATA_##id] = {__VA_ARGS__},
+#include "tables/advices.def"
+};
+
+struct advise_line {
+    const struct advice_trial *trial; /* NULL: a system */
+    const struct search *search;
+    const struct advice_form *form;
+    bool advised;
+    double rate; /* NaN: nothing was found */
+};
+
+/* ---- systems that are alike ---- */
+
+/* What stands for a search in a row: its answer, or what comes nearest to one, or its first run. */
+static const struct result *shown_of(const struct search *search)
+{
+    bool none = search->cannot || search->grid.count == 0;
+    return none                               ? NULL
+           : search->found != PLANNING_NONE   ? &search->results[search->found]
+           : search->nearest != PLANNING_NONE ? &search->results[search->nearest]
+                                              : &search->results[0];
+}
+
+/* Do two searches have the same answer, to the last digit, or fall short alike? In decode alone, many
+ * servers do. */
+static bool are_alike(const struct search *a, const struct search *b)
+{
+    const struct column *const columns[] = {
+        COLUMN(batch),   COLUMN(hbm_bytes), COLUMN(dram_bytes),          COLUMN(max_batch),
+        COLUMN(tpot_ms), COLUMN(ttft_ms),   COLUMN(decode_tokens_per_s), COLUMN(mass_recall),
+    };
+    const struct result *x = shown_of(a), *y = shown_of(b);
+    bool alike = x != NULL && y != NULL && (advice_result(a) == NULL) == (advice_result(b) == NULL);
+    alike = alike && result_ok(x) == result_ok(y) && !result_failed(x) && !result_failed(y);
+    for (size_t i = 0; alike && i < sizeof columns / sizeof columns[0]; i++) {
+        double left = result_number(x, columns[i]), right = result_number(y, columns[i]);
+        alike = left == right || (isnan(left) && isnan(right));
+    }
+    return alike;
+}
+
+/* The system that stands for those alike: plain vLLM does, else the first. */
+static uint32_t standing_for(const struct advice *advice, uint32_t index)
+{
+    const struct search *searches = advice->systems.searches;
+    uint32_t first = index;
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        if (are_alike(&searches[i], &searches[index])) {
+            if (strcmp(searches[i].candidate->system, ADVICE_PLAIN) == 0) {
+                return i;
+            }
+            first = i < first ? i : first;
+        }
+    }
+    return first;
+}
+
+bool advise_stands(const struct advice *advice, uint32_t index)
+{
+    return standing_for(advice, index) == index;
+}
+
+static bool keeps_latents(const struct model *model)
+{
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        if (model->layers[i].attention == ATTENTION_MLA) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Only `tensor_parallel` and servers apart from each other are tried. */
+void advise_print_unshared(const struct scenario *scenario, uint32_t gpus, const char *without,
+                           FILE *out)
+{
+    char line[ADVISE_WORDS];
+    struct point point;
+    struct error unseen;
+    if (gpus == 1 || !scenario_point(scenario, 0, &point, &unseen)) {
+        return;
+    }
+    const struct model *model = &point.setup.model;
+    if (model_is_routed(model) && !model_shares_experts(model)) {
+        snprintf(line, sizeof line,
+                 "ranks that share experts: --set data_parallel=%u --set expert_parallel=%u, "
+                 "without %s",
+                 gpus, gpus, without);
+        if (keeps_latents(model) && model->parallel.context == 1) {
+            text_append(line, sizeof line,
+                        "; or divided contexts: --set tensor_parallel=%u --set "
+                        "decode_context_parallel=%u",
+                        gpus, gpus);
+        }
+        table_line("not tried: ", line, out);
+    }
+    point_release(&point);
+}
+
+static void print_alike(const struct advice *advice, FILE *out)
+{
+    const struct search *searches = advice->systems.searches;
+    for (uint32_t index = 0; index < advice->systems.count; index++) {
+        char line[LINE] = "";
+        for (uint32_t i = 0; i < advice->systems.count; i++) {
+            if (i != index && searches[i].candidate->left_out[0] == '\0' &&
+                standing_for(advice, i) == index) {
+                text_append(line, sizeof line, "%s%s", line[0] != '\0' ? ", " : "",
+                            searches[i].candidate->system);
+            }
+        }
+        if (line[0] != '\0') {
+            char label[ADVISE_WORDS];
+            snprintf(label, sizeof label,
+                     "the same as %.200s: ", searches[index].candidate->system);
+            table_line(label, line, out);
+        }
+    }
+}
+
+/* ---- which rows, in which order ---- */
+
+/* Highest rate first; without one last; equal ones in the order of their searches. */
+static int advise_rows_by_rate(const void *a, const void *b)
+{
+    const struct advise_line *x = a, *y = b;
+    if (isnan(x->rate) != isnan(y->rate)) {
+        return isnan(x->rate) ? 1 : -1;
+    }
+    int order = (x->rate < y->rate) - (x->rate > y->rate);
+    return order != 0 ? order : (x->search > y->search) - (x->search < y->search);
+}
+
+/* Systems, for people by their rate and alike ones once; then what was tried with plain vLLM. */
+static uint32_t list_lines(const struct advice *advice, bool for_people, struct advise_line *lines)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        const struct search *search = &advice->systems.searches[i];
+        bool shown = search->candidate->left_out[0] == '\0' && advise_stands(advice, i);
+        if (!for_people || shown) {
+            double rate = advice_rate(advice, search, &advice->form);
+            bool advised = i == advice->best;
+            lines[count++] = (struct advise_line){NULL, search, &advice->form, advised, rate};
+        }
+    }
+    if (for_people) {
+        qsort(lines, count, sizeof *lines, advise_rows_by_rate);
+    }
+    for (uint32_t i = 0; i < advice->trial_count; i++) {
+        const struct advice_trial *trial = &advice->trials[i];
+        const struct search *search = advice_trial_search(trial);
+        double rate = advice_rate(advice, search, &trial->form);
+        if (i != advice->plain) {
+            lines[count++] = (struct advise_line){trial, search, &trial->form, false, rate};
+        }
+    }
+    return count;
+}
+
+/* ---- cells ---- */
+
+static const char *or_null(const char *text)
+{
+    return text[0] != '\0' ? text : NULL;
+}
+
+/* An engine has HiSparse for models with an indexer of their own alone. */
+static const char *where_of(const struct search *search)
+{
+    const struct system_traits *traits = &search->candidate->traits;
+    return traits->lacks_indexer ? "no indexer" : traits->available;
+}
+
+static void put_trial(const struct advice *advice, const struct advice_trial *trial,
+                      struct frame *rows)
+{
+    static const char *const names[ADVICE_CHANGES] = {
+        [ADVICE_FP8_KV] = "fp8 KV",           [ADVICE_MORE_GPUS] = "more GPUs",
+        [ADVICE_SHORTER] = "shorter context", [ADVICE_DRAFTS] = "drafts",
+        [ADVICE_FP8_WEIGHTS] = "fp8 weights",
+    };
+    char what[ADVISE_WORDS];
+    frame_text(rows, DATA_kind, trial->change == ADVICE_NO_CHANGE ? "form" : "change");
+    frame_text(rows, DATA_change, names[trial->change]);
+    frame_textf(rows, DATA_name, "%s, %s", advice_trial_search(trial)->candidate->system,
+                advise_what(advice, trial, what));
+}
+
+static void put_line(const struct advice *advice, const struct advise_line *line,
+                     struct frame *rows)
+{
+    const struct search *search = line->search;
+    const struct candidate *candidate = search->candidate;
+    frame_text(rows, DATA_kind, "system");
+    frame_text(rows, DATA_name, candidate->system);
+    if (line->trial != NULL) {
+        put_trial(advice, line->trial, rows);
+    }
+    frame_text(rows, DATA_system, candidate->system);
+    frame_text(rows, DATA_hardware, candidate->machine);
+    frame_number(rows, DATA_servers, line->form->servers);
+    frame_number(rows, DATA_gpus, line->form->gpus);
+    frame_text(rows, DATA_available, candidate->traits.available);
+    frame_text(rows, DATA_where, where_of(search));
+    frame_text(rows, DATA_from, or_null(candidate->traits.where));
+    frame_number(rows, DATA_advised, line->advised);
+    frame_text(rows, DATA_left_out, or_null(candidate->left_out));
+    frame_text(rows, DATA_error, search->cannot ? search->why.found : NULL);
+    frame_number(rows, DATA_rate, advise_rate_of(advice, search, search->found));
+    frame_number(rows, DATA_misses_at, advise_rate_of(advice, search, search_next_miss(search)));
+}
+
+/* In place of figures: why there are none. */
+static void put_missing(const struct advice *advice, const struct search *search,
+                        struct frame *rows)
+{
+    char text[VIOLATION_TEXT] = "";
+    if (!search->cannot && search->grid.count > 0) {
+        violation_describe(&advice->targets, advice->systems.best, shown_of(search), text);
+    }
+    frame_reason(rows, DATA_at,
+                 search->cannot    ? search->why.found
+                 : text[0] != '\0' ? text
+                                   : search->candidate->left_out);
+}
+
+static void put_mass(const struct result *result, struct frame *rows)
+{
+    double mass = result_number(result, COLUMN(mass_recall)), low = NAN, high = NAN;
+    if (result_range(result, COLUMN(mass_recall), &low, &high) || mass < 0.9995) {
+        frame_range(rows, DATA_mass, mass, low, high);
+    }
+}
+
+static void advise_put_figures(const struct advice *advice, const struct advise_line *line,
+                               const struct result *result, struct frame *rows)
+{
+    double times = advice->serves ? 1 : line->form->servers, low = NAN, high = NAN;
+    frame_result(rows, result);
+    result_range(result, COLUMN(decode_tokens_per_s), &low, &high);
+    frame_range(rows, DATA_tokens_per_s, line->rate, times * low, times * high);
+    put_mass(result, rows);
+    if (advice_result(advice_plain(advice)) != NULL) {
+        struct advise_ratio ratio = advise_ratio(advice, line->search, line->form);
+        frame_number(rows, DATA_times_plain, ratio.times);
+        frame_number(rows, DATA_times_plain_low, ratio.low);
+        frame_number(rows, DATA_times_plain_high, ratio.high);
+        frame_number(rows, DATA_tie, advice_ties(line->search, advice_plain(advice)));
+    }
+    if (line->trial == NULL && advise_too_close(advice, line->search)) {
+        frame_text(rows, DATA_tied, line->search->candidate->system);
+    }
+}
+
+static bool advise_put_data(const struct advice *advice, const struct search *search,
+                            struct frame *rows, struct error *why)
+{
+    struct scenario scenario;
+    if (advice_result(search) == NULL) {
+        return true;
+    }
+    bool good =
+        search_scenario(search, advice->serves, search->found, &scenario, why) &&
+        advise_put_run(&scenario, advice_result(search), rows, DATA_scenario, DATA_run, why);
+    scenario_release(&scenario);
+    return good;
+}
+
+/* ---- the rows ---- */
+
+static struct frame *make_rows(const struct advice *advice, struct error *why)
+{
+    struct frame_column columns[COLUMNS];
+    memcpy(columns, fixed_columns, sizeof columns);
+    columns[DATA_at].of = advice->serves ? "requests_in_per_s" : "batch";
+    columns[DATA_at].title = advice->serves ? "req/s" : "batch";
+    return frame_create(columns, COLUMNS, why);
+}
+
+static struct frame *advise_rows(const struct advice *advice, bool for_people, struct error *why)
+{
+    uint32_t most = advice->systems.count + ADVICE_TRIALS;
+    struct advise_line *lines = array_zeroed(most, sizeof *lines, why);
+    struct frame *rows = lines != NULL ? make_rows(advice, why) : NULL;
+    uint32_t count = rows != NULL ? list_lines(advice, for_people, lines) : 0;
+    bool good = rows != NULL;
+    for (uint32_t i = 0; good && i < count; i++) {
+        const struct result *result = advice_result(lines[i].search);
+        frame_row(rows);
+        put_line(advice, &lines[i], rows);
+        if (result != NULL) {
+            advise_put_figures(advice, &lines[i], result, rows);
+        } else {
+            put_missing(advice, lines[i].search, rows);
+        }
+        good = for_people || advise_put_data(advice, lines[i].search, rows, why);
+    }
+    free(lines);
+    if (!good) {
+        frame_destroy(rows);
+        return NULL;
+    }
+    return rows;
+}
+
+/* ---- below the rows ---- */
 
 static void advise_machine_show_progress(const char *system, const char *machine, uint32_t runs,
                                          void *context)
@@ -43,10 +367,8 @@ static bool store_all(const struct advice *advice, struct store *store, struct e
     return good;
 }
 
-/* ---- the answer ---- */
-
 /* Plain vLLM is searched in its form and among the systems: the same runs. */
-static void advise_machine_print_tried(const struct advice *advice)
+static void print_tried(const struct advice *advice)
 {
     struct planning_tried tried = {0, 0};
     planning_count_tried(&advice->systems, &tried);
@@ -94,80 +416,61 @@ static void take_notes(const struct advice *advice, struct runs_notes *notes,
     }
 }
 
-static bool print_table(const struct advice *advice, const struct frame *rows, bool wide,
-                        struct error *why)
+/* What people are shown below the verdict. */
+static bool machine_print_below(const struct arguments *arguments, const void *context,
+                                struct error *why)
 {
-    bool good = frame_print(rows, NULL, stdout, why);
-    if (good) {
-        advise_print_alike(advice, stdout);
-        (wide ? left_out_print : left_out_print_counts)(advice->systems.candidates,
-                                                        advice->systems.count, stdout);
-        advise_machine_print_tried(advice);
-    }
-    return good;
-}
-
-static bool print_people(const struct arguments *arguments, const struct advice *advice,
-                         const struct frame *verdict, const struct frame *rows, struct error *why)
-{
+    const struct advice *advice = context;
+    const struct planning *systems = &advice->systems;
+    bool wide = arguments_given(arguments, ADVISE_WIDE);
     struct runs_notes *notes = runs_notes_create(why);
     struct runs_notes *sources = notes != NULL ? runs_notes_create(why) : NULL;
-    bool good = sources != NULL && verdict_print(verdict, stdout, why);
+    struct frame *rows = sources != NULL ? advise_rows(advice, true, why) : NULL;
+    bool good = rows != NULL;
     if (good) {
         take_notes(advice, notes, sources);
         runs_notes_print_sources(sources, stdout);
-        good = print_table(advice, rows, arguments_given(arguments, ADVISE_WIDE), why);
+        good = frame_print(rows, NULL, stdout, why);
     }
     if (good) {
-        advise_print_untried(advice, stdout);
+        print_alike(advice, stdout);
+        (wide ? left_out_print : left_out_print_counts)(systems->candidates, systems->count,
+                                                        stdout);
+        print_tried(advice);
+        advise_print_unshared(&advice_plain(advice)->candidate->scenario,
+                              advice->form.servers * advice->form.gpus, "--gpus", stdout);
         advise_print_made(arguments, &advice_plain(advice)->candidate->scenario, stdout);
         runs_notes_print_remarks(notes, arguments_given(arguments, ADVISE_WHY), stdout);
     }
+    frame_destroy(rows);
     runs_notes_destroy(sources);
     runs_notes_destroy(notes);
     return good;
 }
 
-/* The files that start what is advised. */
-static bool deploy(const struct arguments *arguments, const struct advice *advice,
-                   struct error *why)
-{
-    const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
-    struct scenario scenario;
-    if (folder == NULL || advice->best == PLANNING_NONE) {
-        return true;
-    }
-    const struct search *best = &advice->systems.searches[advice->best];
-    bool good =
-        search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
-        deployment_write(&(struct deployment){&scenario, advice_result(best), advice->form.servers},
-                         folder, why);
-    scenario_release(&scenario);
-    return good;
-}
-
-static bool advise_machine_print(const struct arguments *arguments, const struct advice *advice,
-                                 const struct advice_options *with, struct error *why)
+static bool answer(const struct arguments *arguments, const struct advice *advice,
+                   const struct advice_options *with, struct error *why)
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
-    bool json = arguments_given(arguments, ADVISE_JSON);
-    const struct result *best = advice->best != PLANNING_NONE
-                                    ? advice_result(&advice->systems.searches[advice->best])
-                                    : NULL;
-    struct frame *rows = advise_rows(advice, !json, why);
-    struct frame *verdict =
-        rows != NULL ? advise_verdict(advice, model, rows, with->runs, why) : NULL;
-    bool good =
-        verdict != NULL &&
-        (json ? verdict_print_json(verdict, stdout, why) && frame_print_json(rows, stdout, why)
-              : print_people(arguments, advice, verdict, rows, why)) &&
-        output_flush(stdout, "standard output", why) &&
-        advise_page(arguments, with->store, best, &advice->targets, verdict, why) &&
-        deploy(arguments, advice, why);
-    frame_destroy(verdict);
-    return good && (advice->best != PLANNING_NONE ||
-                    error_unmet(why, "nothing that one can start fits within the limits"));
+    const struct search *best =
+        advice->best != PLANNING_NONE ? &advice->systems.searches[advice->best] : NULL;
+    struct advise_answer answer = {.targets = &advice->targets, .servers = advice->form.servers};
+    bool good = true;
+    if (best != NULL) {
+        answer.result = advice_result(best);
+        good = search_scenario(best, advice->systems.maximise, best->found, &answer.scenario, why);
+    }
+    answer.verdict = good ? advise_verdict(advice, &answer, model, with->runs, why) : NULL;
+    good = answer.verdict != NULL;
+    if (good && arguments_given(arguments, ADVISE_JSON)) {
+        answer.rows = advise_rows(advice, false, why);
+        good = answer.rows != NULL;
+    }
+    good = good && advise_write(arguments, with->store, &answer, machine_print_below, advice, why);
+    advise_answer_release(&answer);
+    return good &&
+           (best != NULL || error_unmet(why, "nothing that one can start fits within the limits"));
 }
 
 /* The search was interrupted: what was found before. */
@@ -202,7 +505,7 @@ bool advise_machine(const struct arguments *arguments, const struct scenario *sc
     }
     good = progress_end(good, interrupted, "the search had ended", why);
     good = good && (with->store == NULL || store_all(&advice, with->store, why)) &&
-           advise_machine_print(arguments, &advice, with, why);
+           answer(arguments, &advice, with, why);
     advice_release(&advice);
     return good;
 }

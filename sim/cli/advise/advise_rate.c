@@ -1,14 +1,12 @@
 /* `advise --rate`: how many GPUs of which machine hold a rate of requests. */
+#include "cli/advise/advise.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/advise/advise_answer.h"
-#include "cli/advise/advise_question.h"
 #include "cli/frame/message.h"
-#include "cli/frame/output.h"
-#include "cli/plan/deployment.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/runs/runs_text.h"
 #include "core/node.h"
@@ -16,8 +14,6 @@
 #include "core/units.h"
 #include "study/advise/advice.h"
 #include "study/plan/host_room.h"
-#include "tables/sentence.h"
-#include "tables/verdict.h"
 
 enum { LINE = 2048 };
 
@@ -78,23 +74,6 @@ static bool read_rate(const struct arguments *arguments, double *out, struct err
     return true;
 }
 
-/* What the figures of the shown forms rest on, as below every table. */
-static bool print_notes(const struct fleet_size *fleet, bool reasons, struct error *why)
-{
-    struct runs_notes *notes = runs_notes_create(why);
-    for (uint32_t i = 0; notes != NULL && i < fleet->count; i++) {
-        if (fleet->forms[i].servers > 0) {
-            runs_notes_add(notes, fleet_holds(&fleet->forms[i]));
-        }
-    }
-    bool good = notes != NULL;
-    if (good && fleet->best != FLEET_NONE) {
-        runs_notes_print_below(notes, reasons, stdout);
-    }
-    runs_notes_destroy(notes);
-    return good;
-}
-
 /* Forms with tiers below host memory would make the search twice as long. */
 static void print_unweighed(const struct fleet_size *fleet)
 {
@@ -149,44 +128,6 @@ static void fleet_print_rest(const struct fleet_size *fleet, FILE *out)
             fleet->runs, values, fleet->cheap_runs);
 }
 
-static bool print_fleet(const struct arguments *arguments, const struct fleet_size *fleet,
-                        const struct frame *verdict, const struct frame *rows, struct error *why)
-{
-    if (!verdict_print(verdict, stdout, why) || !frame_print(rows, NULL, stdout, why)) {
-        return false;
-    }
-    fleet_print_rest(fleet, stdout);
-    print_unweighed(fleet);
-    if (fleet->best != FLEET_NONE) {
-        const struct fleet_form *best = &fleet->forms[fleet->best];
-        advise_print_unshared(&best->scenario, best->gpus, "--rate", stdout);
-    }
-    advise_print_made(arguments, &fleet->candidates[0].scenario, stdout);
-    bool good = print_notes(fleet, arguments_given(arguments, ADVISE_WHY), why);
-    if (good && fleet->interrupted) {
-        table_line("note: ", "interrupted: this is the best so far, and others may be cheaper",
-                   stdout);
-    }
-    return good;
-}
-
-/* The files that start what is advised. */
-static bool deploy_fleet(const struct arguments *arguments, const struct fleet_size *fleet,
-                         struct error *why)
-{
-    const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
-    struct scenario scenario;
-    if (folder == NULL || fleet->best == FLEET_NONE) {
-        return true;
-    }
-    const struct fleet_form *best = &fleet->forms[fleet->best];
-    bool good = fleet_scenario(fleet, best, best->servers, &scenario, why) &&
-                deployment_write(&(struct deployment){&scenario, fleet_holds(best), best->servers},
-                                 folder, why);
-    scenario_release(&scenario);
-    return good;
-}
-
 /* For people a time to the first token, or of a token, is shown as it is limited, or as its 99th
  * percentile. */
 static const struct column *limited_time(const struct fleet_size *fleet, bool first)
@@ -201,37 +142,36 @@ static const struct column *limited_time(const struct fleet_size *fleet, bool fi
     return shown;
 }
 
-/* What the sentence `why` says. */
+/* Why a form does not hold the rate, or was not tried whole. */
 static void put_why(const struct fleet_size *fleet, const struct fleet_form *form,
                     struct frame *rows)
 {
     const struct advice_form as = {form->fewer > 0 ? form->fewer : 1, form->gpus};
-    char shape[ADVISE_WORDS];
+    const struct result *misses = fleet_misses(form);
+    char shape[ADVISE_WORDS], limits[ADVISE_SENTENCE], text[ADVISE_SENTENCE] = "not decided";
     advise_form(&as, shape);
     if (form->refused[0] != '\0') {
-        frame_text(rows, DATA_refused, form->refused);
-    } else if (fleet_misses(form) != NULL) {
-        frame_textf(rows, DATA_tried, "%s%s", form->fewer > 0 ? "" : "a request alone on ", shape);
-        advise_put_limits(rows, DATA_limits, &fleet->targets, fleet_misses(form));
+        text_copy(text, sizeof text, form->refused);
+    } else if (misses != NULL) {
+        advise_put_limits(rows, DATA_limits, &fleet->targets, misses);
+        snprintf(text, sizeof text, "%s%s, weights in %s: %.3000s",
+                 form->fewer > 0 ? "" : "a request alone on ", shape, form->weights,
+                 advise_limits(&fleet->targets, misses, true, limits));
     } else if (form->decided) {
-        frame_textf(rows, DATA_refused, "%s costs more", shape);
-    } else {
-        frame_text(rows, DATA_refused, "not decided");
+        snprintf(text, sizeof text, "%s costs more", shape);
     }
+    frame_text(rows, DATA_why, text);
+    frame_reason(rows, DATA_all_gpus, text);
 }
 
-/* Other forms of the answer's machine, and the best of another one. */
-static void put_tie(const struct fleet_size *fleet, const struct fleet_form *form,
-                    struct frame *rows)
+/* Of other forms of the answer's machine, and of the best of another one: why the cost is too close to call. */
+static const char *fleet_tie_of(const struct fleet_size *fleet, const struct fleet_form *form)
 {
     const struct fleet_form *best = &fleet->forms[fleet->best];
-    const struct advice_form as = {form->servers, form->gpus};
     uint32_t first = fleet_best_on(fleet, form->candidate->machine);
     bool rival = fleet_on_one_machine(form, best) || &fleet->forms[first] == form;
     enum tie tie = form != best && rival ? fleet_tie(form, best) : TIE_NONE;
-    char shape[ADVISE_WORDS];
-    frame_text(rows, DATA_form, advise_form(&as, shape));
-    frame_text(rows, DATA_tie, tie != TIE_NONE ? tie_reason(tie) : NULL);
+    return tie != TIE_NONE ? tie_reason(tie) : NULL;
 }
 
 /* Dollars of all servers an hour; and at the rate that was asked for a request, and a million output
@@ -263,10 +203,11 @@ static void fleet_put_figures(const struct fleet_size *fleet, const struct fleet
     const struct fleet_form *best = &fleet->forms[fleet->best];
     frame_number(rows, DATA_servers, form->servers);
     frame_number(rows, DATA_all_gpus, form->servers * form->gpus);
+    frame_textf(rows, DATA_shape, "%u x %u", form->servers, form->gpus);
     frame_number(rows, DATA_cost_per_hour, fleet_hour_cost(form));
     frame_number(rows, DATA_cost_per_million_tokens, fleet_tokens_cost(fleet, form));
     frame_number(rows, DATA_cost_per_request, fleet_request_cost(fleet, form));
-    put_tie(fleet, form, rows);
+    frame_text(rows, DATA_tie, fleet_tie_of(fleet, form));
     if (form != best) {
         frame_number(rows, DATA_times_cost, fleet_hour_cost(form) / fleet_hour_cost(best));
     }
@@ -290,11 +231,8 @@ static void fleet_put_row(const struct fleet_size *fleet, uint32_t index, struct
     frame_number(rows, DATA_advised, index == fleet->best);
     if (form->servers > 0) {
         fleet_put_figures(fleet, form, rows);
-        frame_say(rows);
     } else {
         put_why(fleet, form, rows);
-        frame_say(rows);
-        frame_reason_of(rows, DATA_all_gpus, DATA_why);
     }
 }
 
@@ -335,54 +273,114 @@ static struct frame *fleet_rows(const struct fleet_size *fleet, bool for_people,
     return rows;
 }
 
-/* An interrupted search says so before it names a cost. */
-static void put_undecided(const struct fleet_size *fleet, struct frame *verdict)
+/* ---- the verdict ---- */
+
+static void fleet_say_ties(const struct fleet_size *fleet, char text[ADVISE_SENTENCE])
 {
-    uint32_t open = 0;
+    const char *before = " Too close to call: ";
+    for (uint32_t i = 0; i < fleet->count; i++) {
+        const struct fleet_form *form = &fleet->forms[i];
+        const struct advice_form as = {form->servers, form->gpus};
+        const char *tie = form->servers > 0 ? fleet_tie_of(fleet, form) : NULL;
+        char shape[ADVISE_WORDS];
+        if (tie != NULL) {
+            text_append(text, ADVISE_SENTENCE, "%s%s of %s with %s, weights in %s (%s)", before,
+                        advise_form(&as, shape), form->candidate->machine, form->candidate->system,
+                        form->weights, tie);
+            before = ", ";
+        }
+    }
+    text_append(text, ADVISE_SENTENCE, "%s", *before == ',' ? "." : "");
+}
+
+static void say_cost(const struct fleet_size *fleet, const struct fleet_form *best,
+                     char text[ADVISE_SENTENCE])
+{
+    double hour = fleet_hour_cost(best), tokens = fleet_tokens_cost(fleet, best);
+    if (isnan(hour)) {
+        text_append(text, ADVISE_SENTENCE, "no price is known (--price %s=DOLLARS).",
+                    best->candidate->machine);
+        return;
+    }
+    text_append(text, ADVISE_SENTENCE, "$%.2f an hour, ", hour);
+    if (!isnan(tokens)) {
+        text_append(text, ADVISE_SENTENCE, "$%s a million output tokens, ",
+                    number_shown(UNIT_DOLLARS, tokens).text);
+    }
+    text_append(text, ADVISE_SENTENCE, "$%s a request.",
+                number_shown(UNIT_ROUGH, fleet_request_cost(fleet, best)).text);
+}
+
+/* An interrupted search says so before it names a cost. */
+static void fleet_say_run(const struct fleet_size *fleet, const struct fleet_form *best,
+                          bool unnamed, struct frame *verdict)
+{
+    const struct advice_form as = {best->servers, best->gpus};
+    uint32_t gpus = best->servers * best->gpus, open = 0;
+    char shape[ADVISE_WORDS], text[ADVISE_SENTENCE] = "";
     for (uint32_t i = 0; i < fleet->count; i++) {
         open += fleet->forms[i].refused[0] == '\0' && !fleet->forms[i].decided;
     }
     if (fleet->interrupted) {
-        frame_textf(verdict, VERDICT_undecided,
-                    "the best so far, while %u of %u forms are not decided", open, fleet->count);
+        text_append(text, sizeof text,
+                    "the best so far, while %u of %u forms are not decided: ", open, fleet->count);
     }
+    text_append(text, sizeof text, "%u GPU%s of %s", gpus, text_plural(gpus),
+                best->candidate->machine);
+    if (gpus > 1) {
+        text_append(text, sizeof text, " as %s", advise_form(&as, shape));
+    }
+    text_append(text, sizeof text, ", %s%s, weights in %s%s: ", best->candidate->system,
+                best->candidate->traits.tiers ? " with host memory for prompts that begin alike"
+                                              : "",
+                best->weights, unnamed ? ", from a checkpoint that is not known here" : "");
+    say_cost(fleet, best, text);
+    fleet_say_ties(fleet, text);
+    frame_text(verdict, VERDICT_run, text);
 }
 
-static void fleet_put_form(const struct fleet_size *fleet, const struct fleet_form *best,
-                           struct frame *verdict)
+static void fleet_put_numbers(const struct fleet_size *fleet, const struct fleet_form *best,
+                              struct frame *verdict)
 {
-    const struct advice_form as = {best->servers, best->gpus};
-    char shape[ADVISE_WORDS];
-    uint32_t gpus = best->servers * best->gpus;
-    put_undecided(fleet, verdict);
     frame_text(verdict, VERDICT_system, best->candidate->system);
     frame_text(verdict, VERDICT_hardware, best->candidate->machine);
     frame_text(verdict, VERDICT_weights, best->weights);
     frame_number(verdict, VERDICT_gpus, best->gpus);
     frame_number(verdict, VERDICT_servers, best->servers);
-    frame_number(verdict, VERDICT_all_gpus, gpus);
-    frame_text(verdict, VERDICT_form, gpus > 1 ? advise_form(&as, shape) : NULL);
-    frame_number(verdict, VERDICT_tiers, best->candidate->traits.tiers);
     frame_number(verdict, VERDICT_cost_per_hour, fleet_hour_cost(best));
     frame_number(verdict, VERDICT_cost_per_million_tokens, fleet_tokens_cost(fleet, best));
     frame_number(verdict, VERDICT_cost_per_request, fleet_request_cost(fleet, best));
-}
-
-/* What the whole workload took, and what it takes with fewer servers. */
-static void put_meets(const struct fleet_size *fleet, const struct fleet_form *best,
-                      struct frame *verdict)
-{
-    const struct result *result = fleet_holds(best);
-    char time[ADVISE_WORDS];
-    frame_number(verdict, VERDICT_requests, result_number(result, COLUMN(requests)));
-    advise_put_limits(verdict, VERDICT_limits, &fleet->targets, result);
-    advise_put_queued(verdict, &fleet->targets, result);
-    frame_text(verdict, VERDICT_ttft_p50_text,
-               advise_time(result_number(result, COLUMN(ttft_p50_ms)), time));
+    advise_put_limits(verdict, VERDICT_limits, &fleet->targets, fleet_holds(best));
     if (best->fewer > 0) {
         frame_number(verdict, VERDICT_fewer, best->fewer);
         advise_put_limits(verdict, VERDICT_limits_with_fewer, &fleet->targets, fleet_misses(best));
     }
+}
+
+/* What the whole workload took, and what it takes with fewer servers. */
+static void say_meets(const struct fleet_size *fleet, const struct fleet_form *best,
+                      const char *longer, struct frame *verdict)
+{
+    const struct result *result = fleet_holds(best);
+    double requests = result_number(result, COLUMN(requests));
+    char text[ADVISE_SENTENCE] = "", limits[ADVISE_SENTENCE];
+    advise_limits(&fleet->targets, result, false, limits);
+    text_append(text, sizeof text, "%s%s%.0f request%s at %g a second, all simulated.", limits,
+                limits[0] != '\0' ? "; " : "", requests, text_plural((uint64_t)requests),
+                fleet->rate);
+    if (longer[0] != '\0') {
+        text_append(text, sizeof text, " But %s.", longer);
+    }
+    if (best->fewer > 0) {
+        text_append(text, sizeof text, " With %u server%s: %s.", best->fewer,
+                    text_plural(best->fewer),
+                    advise_limits(&fleet->targets, fleet_misses(best), true, limits));
+    }
+    if (advise_queues(&fleet->targets, result)) {
+        text_append(text, sizeof text, " Without --ttft, TTFT p50 is %s, most of it in a queue.",
+                    advise_time(result_number(result, COLUMN(ttft_p50_ms))).text);
+    }
+    frame_text(verdict, VERDICT_meets, text);
 }
 
 /* Host memory that the answer is started with, where the scenario states none. */
@@ -390,6 +388,7 @@ static bool put_host(const struct fleet_form *best, const struct scenario *scena
                      struct frame *verdict, struct error *why)
 {
     uint64_t gib = fleet_host_gib(best, best->servers);
+    char text[ADVISE_SENTENCE] = "";
     struct point point;
     if (gib == 0) {
         return true;
@@ -399,57 +398,100 @@ static bool put_host(const struct fleet_form *best, const struct scenario *scena
     }
     const struct host_engine *engine = host_room_engine(&point);
     frame_number(verdict, VERDICT_host_bytes, (double)(gib << 30));
+    text_append(text, sizeof text, "%s for prompts that begin alike, of each server",
+                number_shown(UNIT_BYTES, (double)(gib << 30)).text);
     if (best->most_host_gib > gib) {
         frame_number(verdict, VERDICT_most_host_bytes, (double)(best->most_host_gib << 30));
+        text_append(text, sizeof text, ", which may have %s",
+                    number_shown(UNIT_BYTES, (double)(best->most_host_gib << 30)).text);
     }
     if (engine != NULL) {
-        frame_textf(verdict, VERDICT_host_engine, "%s %s", engine->engine, engine->versions);
+        double takes = host_takes(&point, gib);
         frame_text(verdict, VERDICT_host_where, host_engine_where(engine));
-        frame_number(verdict, VERDICT_host_takes_bytes, host_takes(&point, gib));
+        frame_number(verdict, VERDICT_host_takes_bytes, takes);
+        text_append(text, sizeof text, "; %s %s takes %s %s", engine->engine, engine->versions,
+                    number_shown(UNIT_BYTES, takes).text, host_engine_where(engine));
     }
+    text_append(text, sizeof text, ".");
+    frame_text(verdict, VERDICT_memory, text);
     point_release(&point);
     return true;
 }
 
-static bool fleet_put_best(const struct fleet_size *fleet, struct frame *verdict, struct error *why)
+static bool fleet_put_answer(const struct fleet_size *fleet, struct advise_answer *answer,
+                             struct error *why)
 {
     const struct fleet_form *best = &fleet->forms[fleet->best];
-    struct scenario scenario;
-    fleet_put_form(fleet, best, verdict);
-    put_meets(fleet, best, verdict);
-    bool good = fleet_scenario(fleet, best, best->servers, &scenario, why) &&
-                put_host(best, &scenario, verdict, why) &&
-                verdict_put_start(verdict, &scenario, &fleet->targets, fleet_holds(best),
-                                  best->servers, why);
-    scenario_release(&scenario);
-    return good;
+    if (!put_host(best, &answer->scenario, answer->verdict, why) ||
+        !verdict_put_start(answer->verdict, answer, why)) {
+        return false;
+    }
+    fleet_put_numbers(fleet, best, answer->verdict);
+    fleet_say_run(fleet, best, answer->unnamed, answer->verdict);
+    say_meets(fleet, best, answer->longer, answer->verdict);
+    return true;
 }
 
-static struct frame *fleet_verdict(const struct fleet_size *fleet, const char *model,
-                                   struct frame *rows, struct error *why)
+static bool fleet_verdict(const struct fleet_size *fleet, const char *model,
+                          struct advise_answer *answer, struct error *why)
 {
-    struct frame *verdict = verdict_create(model, &fleet->candidates[0].scenario,
-                                           &fleet->forms[0].scenario, &fleet->targets, why);
-    bool good = verdict != NULL;
-    frame_keep(verdict, VERDICT_forms, rows);
+    const char *plural = fleet->rate == 1 ? "" : "s";
+    char asked[ADVISE_SENTENCE], shape[ADVISE_WORDS];
+    snprintf(asked, sizeof asked, "%s%s, %g request%s a second", model,
+             verdict_shape(model, &fleet->candidates[0].scenario, shape), fleet->rate, plural);
+    struct frame *verdict = verdict_create(asked, &fleet->forms[0].scenario, &fleet->targets, why);
+    answer->verdict = verdict;
     frame_number(verdict, VERDICT_rate, fleet->rate);
-    frame_textf(verdict, VERDICT_asked, "%g", fleet->rate);
-    frame_number(verdict, VERDICT_one, fleet->rate == 1);
-    if (fleet->best != FLEET_NONE) {
-        good = good && fleet_put_best(fleet, verdict, why);
-    } else if (fleet->interrupted) {
-        frame_text(verdict, VERDICT_nothing, "the search was interrupted");
+    if (answer->result != NULL) {
+        return verdict != NULL && fleet_put_answer(fleet, answer, why);
+    }
+    if (fleet->interrupted) {
+        frame_text(verdict, VERDICT_run, "nothing: the search was interrupted.");
     } else {
-        frame_textf(verdict, VERDICT_nothing,
-                    "no form of up to %u GPUs holds %g request%s a second within the limits",
-                    fleet->most_gpus, fleet->rate, fleet->rate == 1 ? "" : "s");
+        frame_textf(verdict, VERDICT_run,
+                    "nothing: no form of up to %u GPUs holds %g request%s a second within the "
+                    "limits.",
+                    fleet->most_gpus, fleet->rate, plural);
     }
-    if (!good) {
-        frame_destroy(verdict);
-        return NULL;
+    return verdict != NULL;
+}
+
+/* ---- the answer ---- */
+
+/* What people are shown below the verdict. */
+static bool fleet_print_below(const struct arguments *arguments, const void *context,
+                              struct error *why)
+{
+    const struct fleet_size *fleet = context;
+    struct runs_notes *notes = runs_notes_create(why);
+    struct frame *rows = notes != NULL ? fleet_rows(fleet, true, why) : NULL;
+    bool good = rows != NULL && frame_print(rows, NULL, stdout, why);
+    if (good) {
+        fleet_print_rest(fleet, stdout);
+        print_unweighed(fleet);
     }
-    frame_say(verdict);
-    return verdict;
+    if (good && fleet->best != FLEET_NONE) {
+        const struct fleet_form *best = &fleet->forms[fleet->best];
+        advise_print_unshared(&best->scenario, best->gpus, "--rate", stdout);
+    }
+    if (good) {
+        advise_print_made(arguments, &fleet->candidates[0].scenario, stdout);
+    }
+    for (uint32_t i = 0; good && i < fleet->count; i++) {
+        if (fleet->forms[i].servers > 0) {
+            runs_notes_add(notes, fleet_holds(&fleet->forms[i]));
+        }
+    }
+    if (good && fleet->best != FLEET_NONE) {
+        runs_notes_print_below(notes, arguments_given(arguments, ADVISE_WHY), stdout);
+    }
+    if (good && fleet->interrupted) {
+        table_line("note: ", "interrupted: this is the best so far, and others may be cheaper",
+                   stdout);
+    }
+    frame_destroy(rows);
+    runs_notes_destroy(notes);
+    return good;
 }
 
 /* What was found before an interruption is shown, if that is anything, and the command fails all
@@ -459,23 +501,26 @@ static bool answer_fleet(const struct arguments *arguments, const struct fleet_s
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
-    bool json = arguments_given(arguments, ADVISE_JSON);
-    if (!json && fleet->interrupted && fleet->best == FLEET_NONE) {
+    bool json = arguments_given(arguments, ADVISE_JSON), found = fleet->best != FLEET_NONE;
+    struct advise_answer answer = {.targets = &fleet->targets};
+    bool good = true;
+    if (!json && fleet->interrupted && !found) {
         return true;
     }
-    const struct result *best =
-        fleet->best != FLEET_NONE ? fleet_holds(&fleet->forms[fleet->best]) : NULL;
-    struct frame *rows = fleet_rows(fleet, !json, why);
-    struct frame *verdict = rows != NULL ? fleet_verdict(fleet, model, rows, why) : NULL;
-    bool good =
-        verdict != NULL &&
-        (json ? verdict_print_json(verdict, stdout, why) && frame_print_json(rows, stdout, why)
-              : print_fleet(arguments, fleet, verdict, rows, why)) &&
-        output_flush(stdout, "standard output", why) &&
-        advise_page(arguments, store, best, &fleet->targets, verdict, why) &&
-        deploy_fleet(arguments, fleet, why);
-    frame_destroy(verdict);
-    return good && (fleet->interrupted || fleet->best != FLEET_NONE ||
+    if (found) {
+        const struct fleet_form *best = &fleet->forms[fleet->best];
+        answer.result = fleet_holds(best);
+        answer.servers = best->servers;
+        good = fleet_scenario(fleet, best, best->servers, &answer.scenario, why);
+    }
+    good = good && fleet_verdict(fleet, model, &answer, why);
+    if (good && json) {
+        answer.rows = fleet_rows(fleet, false, why);
+        good = answer.rows != NULL;
+    }
+    good = good && advise_write(arguments, store, &answer, fleet_print_below, fleet, why);
+    advise_answer_release(&answer);
+    return good && (fleet->interrupted || found ||
                     error_unmet(why, "no form holds the rate within the limits"));
 }
 
@@ -505,13 +550,3 @@ bool advise_at_rate(const struct arguments *arguments, const struct scenario *sc
     fleet_size_release(&fleet);
     return good;
 }
-
-/* A row for each form of a fleet. */
-
-/* ---- cells ---- */
-
-/* ---- all of it ---- */
-
-/* The verdict about a rate of requests: the values that its sentences say. */
-
-/* ---- what holds the rate ---- */

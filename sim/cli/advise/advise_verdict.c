@@ -1,80 +1,237 @@
-/* The verdict about a machine: the values that its sentences say. */
-#include "cli/advise/advise_answer.h"
+/* The verdict of `advise`: a function a sentence. Those about a rate are in advise_rate.c. */
+#include "cli/advise/advise.h"
 
-#include "tables/sentence.h"
+#include "cli/runs/explain.h"
+#include "core/named.h"
 #include "core/node.h"
+#include "core/text.h"
+#include "predict/answer.h"
+#include "predict/server/serving_load.h"
+#include "server/requests/requests.h"
+#include "server/requests/synthetic.h"
 #include "study/advise/advice_host.h"
+#include "study/plan/server_command.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-/* The share of host memory above which nothing is left for an operating system. */
-#define HOST_LEFT 0.9
+/* Requests that explain a server. */
+#define EXPLAINED "100"
 
-/* ---- what to run ---- */
+/* Shares of a time below the first, and effects below the second, are not told. */
+static const double told_part = 0.05, told_effect = 0.005;
 
-static void put_times(struct frame *frame, uint32_t column, const struct advise_ratio *ratio)
+static const struct frame_column columns[VERDICT_COLUMNS] = {
+#define SENTENCE(id, meaning) [VERDICT_##id] = {.key = #id, .title = #id},
+#define FIELD(id, type, meaning) [VERDICT_##id] = {.key = #id, .unit = UNIT_##type},
+#define RANGED(id, type, meaning)                                                                  \
+    [VERDICT_##id] = {.key = #id, .unit = UNIT_##type, .ranged = true},
+#include "tables/verdicts.def"
+};
+
+/* ---- what was asked ---- */
+
+static const char *scalar_of(const struct scenario *scenario, const char *key)
 {
-    frame_range(frame, column, ratio->times, ratio->low, ratio->high);
+    const struct node *node = node_stated(scenario->root, key);
+    return node != NULL && node->kind == NODE_SCALAR ? node->text : NULL;
 }
 
-/* Sessions that begin and end bring fewer requests than were asked for. Few requests are done long
- * after the last has come, and end before a queue has grown. */
-static void put_came(const struct advice *advice, const struct search *best, struct frame *verdict)
+struct frame *verdict_create(const char *asked, const struct scenario *ran,
+                             const struct targets *targets, struct error *why)
+{
+    struct frame *verdict = frame_create(columns, VERDICT_COLUMNS, why);
+    const char *workload = scalar_of(ran, "workload");
+    char limits[TARGETS_TEXT];
+    frame_row(verdict);
+    frame_textf(verdict, VERDICT_head, "%s%s%s%s%s", asked, workload != NULL ? ", " : "",
+                workload != NULL ? workload : "", targets->count > 0 ? "; limits: " : "",
+                targets->count > 0 ? targets_text(targets, limits) : "");
+    return verdict;
+}
+
+const char *verdict_shape(const char *model, const struct scenario *asked, char text[ADVISE_WORDS])
+{
+    const char *shape = scalar_of(asked, "model");
+    bool other = shape != NULL && strcasestr(model, shape) == NULL;
+    snprintf(text, ADVISE_WORDS, "%s%.200s", other ? ", of the shape of " : "", other ? shape : "");
+    return text;
+}
+
+/* ---- start ---- */
+
+/* Engines refuse a length that the model was not trained to. */
+static void say_too_long(const struct point *point, char text[ADVISE_SENTENCE])
+{
+    const struct setup *setup = &point->setup;
+    uint64_t trained = setup->model.trained_context;
+    char one[ADVISE_WORDS], two[ADVISE_WORDS];
+    uint64_t longest = !point_serves(point)                 ? setup->context
+                       : point->workload.request_tokens > 0 ? point->workload.request_tokens
+                                                            : requests_longest(point->requests);
+    if (trained > 0 && longest > trained) {
+        text_append(text, ADVISE_SENTENCE,
+                    " (the model was trained to %s tokens: the engine refuses %s without an "
+                    "override)",
+                    advise_tokens(trained, one), advise_tokens(longest, two));
+    }
+}
+
+/* Engines keep KV in the model's own type or in fp8. */
+static void say_start(const struct server_command *command, const struct point *point,
+                      uint32_t servers, struct frame *verdict)
+{
+    enum dtype kv = point->setup.model.kv;
+    char text[ADVISE_SENTENCE] = "";
+    if (command->text[0] == '\0') {
+        return;
+    }
+    if (kv != DTYPE_BF16 && kv != DTYPE_FP8) {
+        frame_textf(verdict, VERDICT_start, "no command: %s keeps KV in bf16 or fp8, not in %s.",
+                    point->setup.system.available, dtype_name(kv));
+        return;
+    }
+    if (servers > 1) {
+        text_append(text, ADVISE_SENTENCE, "%u times, each on its own GPUs: ", servers);
+    }
+    text_append(text, ADVISE_SENTENCE, "%s", command->text);
+    say_too_long(point, text);
+    if (command->lacks[0] != '\0') {
+        text_append(text, ADVISE_SENTENCE, " (not in that command: %s)", command->lacks);
+    }
+    frame_text(verdict, VERDICT_start, text);
+}
+
+bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, struct error *why)
+{
+    struct point point;
+    struct server_command command;
+    if (!server_command(&answer->scenario, answer->result, NULL, &command, why) ||
+        !scenario_point(&answer->scenario, 0, &point, why)) {
+        return false;
+    }
+    if (point.setup.drafts.count == 0) {
+        advise_longer(&point.bands[serving_band_load(answer->result)].missed, answer->targets,
+                      answer->result, answer->longer);
+    }
+    answer->unnamed = command.text[0] != '\0' && command.needs_checkpoint;
+    say_start(&command, &point, answer->servers, verdict);
+    point_release(&point);
+    return true;
+}
+
+/* ---- run ---- */
+
+/* The rate that was found, written as it was simulated: whoever rounds it up may miss a limit. Sessions that begin
+ * and end bring fewer requests than were asked for. Few requests are done long after the last has come, and end
+ * before a queue has grown. */
+static void say_load(const struct advice *advice, const struct search *best,
+                     char text[ADVISE_SENTENCE])
 {
     double came = result_number(advice_result(best), COLUMN(requests_in_per_s));
     double answered = result_number(advice_result(best), COLUMN(requests_out_per_s));
+    text_append(text, ADVISE_SENTENCE, " at up to %s requests a second",
+                search_text(best, true, best->found));
     if (came < 0.98 * advise_rate_of(advice, best, best->found)) {
-        frame_textf(verdict, VERDICT_came, "%.3g", came);
+        text_append(text, ADVISE_SENTENCE, " (%.3g came)", came);
     } else if (answered < came / 2) {
-        frame_textf(verdict, VERDICT_answered, "%.3g", answered);
+        text_append(text, ADVISE_SENTENCE, " (%.3g answered: too few requests to show a queue)",
+                    answered);
     }
 }
 
-/* The rate that was found, and the next one that was tried. A rate is written as it was simulated:
- * whoever rounds it up may miss a limit. */
-static void put_rates(const struct advice *advice, const struct search *best, struct frame *verdict)
+static void verdict_say_ties(const struct advice *advice, char text[ADVISE_SENTENCE])
 {
-    uint32_t next = search_next_miss(best);
-    frame_number(verdict, VERDICT_rate, advise_rate_of(advice, best, best->found));
-    frame_text(verdict, VERDICT_rate_text, search_text(best, true, best->found));
-    put_came(advice, best, verdict);
-    if (next != PLANNING_NONE) {
-        frame_number(verdict, VERDICT_misses_at, advise_rate_of(advice, best, next));
-        frame_text(verdict, VERDICT_misses_at_text, search_text(best, true, next));
-        advise_put_limits(verdict, VERDICT_limits_there, &advice->targets, &best->results[next]);
+    const char *before = " Too close to call: ";
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        const struct search *search = &advice->systems.searches[i];
+        if (advise_stands(advice, i) && advise_too_close(advice, search)) {
+            text_append(text, ADVISE_SENTENCE, "%s%s", before, search->candidate->system);
+            before = ", ";
+        }
     }
+    text_append(text, ADVISE_SENTENCE, "%s", *before == ',' ? "." : "");
 }
 
-static void advise_put_best(const struct advice *advice, struct frame *verdict)
+static void verdict_say_run(const struct advice *advice, struct frame *verdict)
+{
+    const struct search *best = &advice->systems.searches[advice->best];
+    const struct system_traits *traits = &best->candidate->traits;
+    const struct result *result = advice_result(best);
+    double rate = advice_rate(advice, best, &advice->form), low, high;
+    double tpot = result_number(result, COLUMN(tpot_ms)),
+           ttft = result_number(result, COLUMN(ttft_ms));
+    double batch = result_number(result, COLUMN(batch));
+    double cost = result_number(result, COLUMN(cost_per_million_tokens));
+    uint32_t next = advice->serves ? search_next_miss(best) : PLANNING_NONE;
+    char text[ADVISE_SENTENCE] = "", form[ADVISE_WORDS], limits[ADVISE_SENTENCE];
+    advise_factors(result, &low, &high);
+    text_append(text, sizeof text, "%s", best->candidate->system);
+    if (advice->form.servers * advice->form.gpus > 1) {
+        text_append(text, sizeof text, " as %s", advise_form(&advice->form, form));
+    }
+    if (!traits->offloads) {
+        text_append(text, sizeof text, ", no offloading%s,",
+                    traits->tiers ? " while decoding" : "");
+    }
+    if (advice->serves) {
+        say_load(advice, best, text);
+    } else {
+        text_append(text, sizeof text, " with %.0f sequence%s at a time%s", batch,
+                    text_plural((uint64_t)batch), advice->form.servers > 1 ? " each" : "");
+    }
+    text_append(text, sizeof text, ": about %s tokens a second",
+                number_rough(UNIT_COUNT, rate, rate * low, rate * high).text);
+    if (!isnan(tpot)) {
+        text_append(text, sizeof text, ", %s ms a token", number_shown(UNIT_ROUGH, tpot).text);
+    }
+    if (!isnan(ttft)) {
+        text_append(text, sizeof text, ", %s to the first", advise_time(ttft).text);
+        text_append(text, sizeof text, "%s",
+                    advise_queues(&advice->targets, result)
+                        ? ", most of it in a queue, which --ttft limits"
+                        : "");
+    }
+    text_append(text, sizeof text, ".");
+    if (next != PLANNING_NONE) {
+        text_append(text, sizeof text, " At %s: %s.", search_text(best, true, next),
+                    advise_limits(&advice->targets, &best->results[next], true, limits));
+    }
+    if (!isnan(cost)) {
+        text_append(text, sizeof text, " A million output tokens cost $%s.",
+                    number_shown(UNIT_ROUGH, cost).text);
+    }
+    verdict_say_ties(advice, text);
+    frame_text(verdict, VERDICT_run, text);
+}
+
+static void verdict_put_run(const struct advice *advice, struct frame *verdict)
 {
     const struct search *best = &advice->systems.searches[advice->best];
     const struct result *result = advice_result(best);
-    char form[ADVISE_WORDS], time[ADVISE_WORDS];
-    bool several = advice->form.servers * advice->form.gpus > 1;
+    double rate = advice_rate(advice, best, &advice->form), low, high;
+    uint32_t next = search_next_miss(best);
+    advise_factors(result, &low, &high);
     frame_text(verdict, VERDICT_system, best->candidate->system);
     frame_text(verdict, VERDICT_hardware, best->candidate->machine);
     frame_number(verdict, VERDICT_servers, advice->form.servers);
     frame_number(verdict, VERDICT_gpus, advice->form.gpus);
-    frame_text(verdict, VERDICT_form, several ? advise_form(&advice->form, form) : NULL);
-    frame_text(verdict, VERDICT_stays,
-               best->candidate->traits.offloads ? NULL
-               : best->candidate->traits.tiers  ? "no offloading while decoding"
-                                                : "no offloading");
-    advise_put_rate(advice, best, &advice->form, verdict, VERDICT_tokens_per_s);
+    frame_range(verdict, VERDICT_tokens_per_s, rate, rate * low, rate * high);
     frame_number(verdict, VERDICT_tpot_ms, result_number(result, COLUMN(tpot_ms)));
     frame_number(verdict, VERDICT_ttft_ms, result_number(result, COLUMN(ttft_ms)));
-    frame_text(verdict, VERDICT_ttft_text,
-               advise_time(result_number(result, COLUMN(ttft_ms)), time));
-    advise_put_queued(verdict, &advice->targets, result);
     frame_number(verdict, VERDICT_cost_per_million_tokens,
                  result_number(result, COLUMN(cost_per_million_tokens)));
     advise_put_limits(verdict, VERDICT_limits, &advice->targets, result);
-    if (advice->serves) {
-        put_rates(advice, best, verdict);
-    } else {
+    frame_number(verdict, VERDICT_rate, advise_rate_of(advice, best, best->found));
+    frame_number(verdict, VERDICT_misses_at, advise_rate_of(advice, best, next));
+    if (!advice->serves) {
         frame_number(verdict, VERDICT_batch, result_number(result, COLUMN(batch)));
+    } else if (next != PLANNING_NONE) {
+        advise_put_limits(verdict, VERDICT_limits_there, &advice->targets, &best->results[next]);
     }
+    verdict_say_run(advice, verdict);
 }
 
 static double violation_of(const struct search *search)
@@ -83,43 +240,39 @@ static double violation_of(const struct search *search)
                                             : search->grid.violation[search->nearest];
 }
 
-/* Plain vLLM, unless another system that one can start comes nearer. */
-static const struct search *nearest_search(const struct advice *advice)
+/* What comes nearest: plain vLLM, unless another system that one can start comes nearer. A target that a request
+ * alone misses is met at no rate. */
+static void put_none(const struct advice *advice, struct frame *verdict)
 {
     const struct search *nearest = advice_plain(advice);
+    char form[ADVISE_WORDS], load[ADVISE_WORDS] = "", limits[ADVISE_SENTENCE];
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct search *search = &advice->systems.searches[i];
         if (advice_starts(search) && violation_of(search) < violation_of(nearest) - GRID_EQUAL) {
             nearest = search;
         }
     }
-    return nearest;
-}
-
-/* What comes nearest; a target that a request alone misses is met at no rate. */
-static void put_none(const struct advice *advice, struct frame *verdict)
-{
-    const struct search *nearest = nearest_search(advice);
-    char form[ADVISE_WORDS];
     if (nearest->nearest == PLANNING_NONE) {
-        frame_text(verdict, VERDICT_nothing, "no server of vLLM or SGLang fits");
+        frame_text(verdict, VERDICT_run, "nothing: no server of vLLM or SGLang fits.");
         return;
     }
+    const struct result *result = &nearest->results[nearest->nearest];
     bool alone = advice->serves && advice_is_idle(nearest);
-    frame_textf(verdict, VERDICT_nothing, "no server of vLLM or SGLang meets the limits%s",
-                alone ? " at any rate" : "");
-    frame_textf(verdict, VERDICT_nearest, "%s as %s%s%s%s", nearest->candidate->system,
-                advise_form(&advice->form, form),
-                alone            ? ", a request alone"
-                : advice->serves ? " at "
-                                 : "",
-                advice->serves && !alone ? search_text(nearest, true, nearest->nearest) : "",
-                advice->serves && !alone ? " requests a second" : "");
-    advise_put_limits(verdict, VERDICT_limits, &advice->targets,
-                      &nearest->results[nearest->nearest]);
+    if (alone) {
+        text_copy(load, sizeof load, ", a request alone");
+    } else if (advice->serves) {
+        snprintf(load, sizeof load, " at %s requests a second",
+                 search_text(nearest, true, nearest->nearest));
+    }
+    advise_put_limits(verdict, VERDICT_limits, &advice->targets, result);
+    frame_textf(verdict, VERDICT_run,
+                "nothing: no server of vLLM or SGLang meets the limits%s; nearest: %s as %s%s: %s.",
+                alone ? " at any rate" : "", nearest->candidate->system,
+                advise_form(&advice->form, form), load,
+                advise_limits(&advice->targets, result, true, limits));
 }
 
-/* ---- what fits ---- */
+/* ---- fits ---- */
 
 static double or_nan(double value)
 {
@@ -127,35 +280,49 @@ static double or_nan(double value)
 }
 
 /* A run without a workload has no engine that takes memory for itself. */
-static void put_room(const struct advice *advice, const struct result *result,
+static void say_room(const struct advice *advice, const struct result *result,
                      const struct setup *setup, struct frame *verdict)
 {
     struct trust unseen = {.basis = BASIS_MEASURED};
     double hbm = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &unseen);
-    double kv = result_number(result, COLUMN(hbm_kv_bytes)) / result_number(result, COLUMN(batch));
-    double blocks = result_number(result, COLUMN(kv_blocks));
-    bool engine = setup->system.engine[0] != '\0' && setup->kv_pool_tokens == 0;
-    frame_number(verdict, VERDICT_several, advice->form.gpus > 1);
+    double weights = or_nan(result_number(result, COLUMN(hbm_weights_bytes)));
+    double batch = result_number(result, COLUMN(batch)),
+           most = result_number(result, COLUMN(max_batch));
+    double kv = or_nan(result_number(result, COLUMN(hbm_kv_bytes)) / batch);
+    double tokens = advice->serves ? result_number(result, COLUMN(kv_blocks)) *
+                                         (double)setup->mechanisms.prefix_block
+                                   : NAN;
+    bool bare = !advice->serves && setup->system.engine[0] != '\0' && setup->kv_pool_tokens == 0;
+    const char *each = advice->form.gpus > 1 ? " a GPU" : "";
+    char text[ADVISE_SENTENCE] = "";
     frame_number(verdict, VERDICT_hbm_usable_bytes, or_nan(hbm * setup->hbm_usable));
     frame_number(verdict, VERDICT_hbm_bytes, or_nan(hbm));
-    frame_number(verdict, VERDICT_weights_bytes,
-                 or_nan(result_number(result, COLUMN(hbm_weights_bytes))));
-    frame_number(verdict, VERDICT_kv_bytes_a_sequence, or_nan(kv));
-    frame_number(verdict, VERDICT_kv_tokens,
-                 advice->serves ? blocks * (double)setup->mechanisms.prefix_block : NAN);
-    frame_number(verdict, VERDICT_max_batch, result_number(result, COLUMN(max_batch)));
-    frame_number(verdict, VERDICT_bare, !advice->serves && engine);
-}
-
-static void put_lack(const struct search *plain, struct frame *verdict)
-{
-    const struct result *first =
-        plain->cannot || plain->grid.count == 0 ? NULL : &plain->results[0];
-    char reason[ADVISE_WORDS];
-    frame_text(verdict, VERDICT_plain_lacks,
-               plain->cannot   ? plain->why.found
-               : first == NULL ? plain->candidate->left_out
-                               : result_reason(first, reason, sizeof reason));
+    frame_number(verdict, VERDICT_weights_bytes, weights);
+    frame_number(verdict, VERDICT_kv_bytes_a_sequence, kv);
+    frame_number(verdict, VERDICT_kv_tokens, tokens);
+    frame_number(verdict, VERDICT_max_batch, most);
+    if (!(hbm > 0)) {
+        return;
+    }
+    text_append(text, sizeof text, "%s of %s of HBM%s usable",
+                number_shown(UNIT_BYTES, hbm * setup->hbm_usable).text,
+                number_shown(UNIT_BYTES, hbm).text, each);
+    if (!isnan(weights)) {
+        text_append(text, sizeof text, ": weights %s", number_shown(UNIT_BYTES, weights).text);
+    }
+    if (!isnan(kv)) {
+        text_append(text, sizeof text, ", KV %s a sequence%s", number_shown(UNIT_BYTES, kv).text,
+                    each);
+    }
+    if (!isnan(tokens)) {
+        text_append(text, sizeof text, "; KV has room for %.0f tokens", tokens);
+    }
+    if (!isnan(most)) {
+        text_append(text, sizeof text, ", so %.0f fit%s%s", most, most == 1 ? "s" : "",
+                    bare ? " without the engine's own buffers (--workload counts them)" : "");
+    }
+    text_append(text, sizeof text, ".");
+    frame_text(verdict, VERDICT_fits, text);
 }
 
 static bool put_fits(const struct advice *advice, struct frame *verdict, struct error *why)
@@ -163,19 +330,24 @@ static bool put_fits(const struct advice *advice, struct frame *verdict, struct 
     const struct search *plain = advice_plain(advice);
     uint32_t shown = plain->found != PLANNING_NONE ? plain->found : plain->nearest;
     struct point point;
+    char reason[ADVISE_WORDS];
     if (shown == PLANNING_NONE || plain->grid.count == 0) {
-        put_lack(plain, verdict);
+        frame_textf(verdict, VERDICT_fits, "vllm does not: %s.",
+                    plain->cannot ? plain->why.found
+                    : plain->grid.count == 0
+                        ? plain->candidate->left_out
+                        : result_reason(&plain->results[0], reason, sizeof reason));
         return true;
     }
     if (!scenario_point(&plain->candidate->scenario, 0, &point, why)) {
         return false;
     }
-    put_room(advice, &plain->results[shown], &point.setup, verdict);
+    say_room(advice, &plain->results[shown], &point.setup, verdict);
     point_release(&point);
     return true;
 }
 
-/* ---- should KV leave the GPU ---- */
+/* ---- offload ---- */
 
 /* It brings KV or weights from outside HBM in each step, in code that runs. */
 static bool has_link(const struct search *search)
@@ -189,46 +361,95 @@ static bool has_tiers(const struct search *search)
     return search->candidate->traits.tiers && advice_starts(search);
 }
 
-static void put_offload(const struct advice *advice, const struct search *search,
-                        struct frame *verdict)
+static void say_no_offload(const struct advice *advice, struct frame *verdict)
 {
+    const char *kind = advice->serves ? "server" : "released system";
+    bool compared = false;
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        const struct search *search = &advice->systems.searches[i];
+        compared = compared || (search->candidate->left_out[0] == '\0' && has_link(search));
+    }
+    if (compared) {
+        frame_textf(verdict, VERDICT_offload, "no: no %s that offloads KV while it decodes %s.",
+                    kind, advice->targets.count > 0 ? "meets the limits" : "fits");
+    } else {
+        frame_textf(verdict, VERDICT_offload,
+                    "no %s that offloads KV while it decodes was compared.", kind);
+    }
+}
+
+static void put_offload(const struct advice *advice, struct frame *verdict)
+{
+    const struct search *search = advice_best(advice, has_link);
+    if (search == NULL) {
+        say_no_offload(advice, verdict);
+        return;
+    }
+    const struct result *result = advice_result(search);
+    const char *system = search->candidate->system;
+    double rate = advice_rate(advice, search, &advice->form), low, high;
+    double batch = advice->serves ? NAN : result_number(result, COLUMN(batch));
     bool starts = advice_starts(search);
-    frame_text(verdict, VERDICT_offload_system, search->candidate->system);
-    frame_text(verdict, VERDICT_offload_available,
-               starts ? search->candidate->traits.available : "research code");
-    advise_put_rate(advice, search, &advice->form, verdict, VERDICT_offload_tokens_per_s);
-    if (!advice->serves) {
-        frame_number(verdict, VERDICT_offload_batch,
-                     result_number(advice_result(search), COLUMN(batch)));
+    advise_factors(result, &low, &high);
+    frame_text(verdict, VERDICT_offload_system, system);
+    frame_range(verdict, VERDICT_offload_tokens_per_s, rate, rate * low, rate * high);
+    frame_number(verdict, VERDICT_offload_batch, batch);
+    if (advice_result(advice_plain(advice)) == NULL) {
+        frame_textf(verdict, VERDICT_offload,
+                    "only with offloading does it run: %s (%s) makes about %s tokens a second.",
+                    system, starts ? search->candidate->traits.available : "research code",
+                    number_rough(UNIT_COUNT, rate, rate * low, rate * high).text);
+        return;
     }
-    if (advice_result(advice_plain(advice)) != NULL) {
-        struct advise_ratio ratio = advise_ratio(advice, search, &advice->form);
-        put_times(verdict, VERDICT_offload_times_plain, &ratio);
-        frame_text(verdict, VERDICT_offload_pays,
-                   ratio.tie          ? "no gain"
-                   : ratio.times <= 1 ? "no"
-                   : starts           ? "yes"
-                                      : "only in research code");
-    }
+    struct advise_ratio ratio = advise_ratio(advice, search, &advice->form);
+    const char *pays = ratio.tie          ? "no gain"
+                       : ratio.times <= 1 ? "no"
+                       : starts           ? "yes"
+                                          : "only in research code";
+    frame_range(verdict, VERDICT_offload_times_plain, ratio.times, ratio.low, ratio.high);
+    frame_text(verdict, VERDICT_offload_pays, pays);
+    frame_textf(verdict, VERDICT_offload,
+                "%s: %s, the best that offloads, reaches %s of vllm's tokens a second.", pays,
+                system, number_rough(UNIT_PERCENT, ratio.times, ratio.low, ratio.high).text);
 }
 
-/* Host memory for prompts that begin alike. */
-static void put_tiers(const struct advice *advice, struct frame *verdict)
+/* ---- memory: host memory for prompts that begin alike ---- */
+
+/* The number that the engine's flag has: of each GPU or of all, in its unit. */
+static void put_host_size(const struct host_size *size, struct frame *verdict)
 {
-    const struct search *tiers = advice_best(advice, has_tiers);
-    bool reuse = advice->host.answer != ADVICE_HOST_NO_REUSE;
-    frame_number(verdict, VERDICT_unweighed, tiers != NULL && !advice->serves);
-    if (tiers != NULL && advice->serves && reuse && advice_result(advice_plain(advice)) != NULL) {
-        struct advise_ratio ratio = advise_ratio(advice, tiers, &advice->form);
-        frame_text(verdict, VERDICT_tiers_system, tiers->candidate->system);
-        put_times(verdict, VERDICT_tiers_times_plain, &ratio);
+    const struct host_engine *engine = size->engine;
+    frame_textf(verdict, VERDICT_host_flag, "%s%s%.*f", engine->flag,
+                engine->flag[0] == '-' ? " " : "=", size->typed == floor(size->typed) ? 0 : 2,
+                size->typed);
+    frame_text(verdict, VERDICT_host_where, host_engine_where(engine));
+    frame_number(verdict, VERDICT_host_takes_bytes, size->takes);
+    frame_number(verdict, VERDICT_host_gib, (double)size->gib);
+    frame_number(verdict, VERDICT_host_most_gib, (double)size->most_gib);
+    frame_number(verdict, VERDICT_host_found, size->found.host);
+    frame_number(verdict, VERDICT_most_found, size->most.host);
+    frame_number(verdict, VERDICT_gpu_found, size->found.gpu);
+}
+
+/* The change is one at plain vLLM's load, which need not be the advised one. */
+static void say_change(const struct advice *advice, double change, char text[ADVISE_SENTENCE])
+{
+    const struct search *plain = advice_plain(advice);
+    const struct search *best =
+        advice->best != PLANNING_NONE ? &advice->systems.searches[advice->best] : plain;
+    char at[ADVISE_WORDS] = "";
+    const char *rate = search_text(plain, true, plain->found);
+    if (strcmp(rate, search_text(best, true, best->found)) != 0) {
+        snprintf(at, sizeof at, " at the %s a second that vllm holds", rate);
+    }
+    if (fabs(change) >= 0.005) {
+        text_append(text, ADVISE_SENTENCE, " With it requests take %s %s%s.",
+                    number_shown(UNIT_PERCENT_TENTHS, fabs(change)).text,
+                    change > 0 ? "longer" : "less", at);
     }
 }
 
-/* ---- host memory for prompts that begin alike ---- */
-
-/* Why not; NULL: it pays, or nobody asked. */
-static const char *no_host_memory(enum advice_host_answer answer)
+static void verdict_put_memory(const struct advice *advice, struct frame *verdict)
 {
     static const char *const reasons[] = {
         [ADVICE_HOST_NO_REUSE] = "none begins like an earlier one",
@@ -237,116 +458,337 @@ static const char *no_host_memory(enum advice_host_answer answer)
         [ADVICE_HOST_SLOW_LINK] = "computing them is faster than loading them",
         [ADVICE_HOST_NO_GAIN] = "requests take as long without it",
     };
-    return answer >= ADVICE_HOST_NO_REUSE ? reasons[answer] : NULL;
-}
-
-/* The number that the engine's flag has: of each GPU or of all, in its unit. */
-static void put_host_flag(const struct host_size *size, struct frame *verdict)
-{
-    const struct host_engine *engine = size->engine;
-    int decimals = size->typed == floor(size->typed) ? 0 : 2;
-    frame_textf(verdict, VERDICT_host_flag, "%s%s%.*f", engine->flag,
-                engine->flag[0] == '-' ? " " : "=", decimals, size->typed);
-    frame_textf(verdict, VERDICT_host_engine, "%s %s", engine->engine, engine->versions);
-    frame_text(verdict, VERDICT_host_where, host_engine_where(engine));
-    frame_number(verdict, VERDICT_host_takes_bytes, size->takes);
-}
-
-/* What host_memory states may be taken whole. Who stated a machine's memory by it hears so. */
-static void put_stated(const struct advice *advice, struct frame *verdict)
-{
-    const struct host_size *size = &advice->host.size;
-    const struct scenario *scenario = &advice_plain(advice)->candidate->scenario;
-    bool stated = node_stated(scenario->root, "host_memory") != NULL;
-    if (stated && size->takes > HOST_LEFT * (double)size->limit) {
-        frame_text(verdict, VERDICT_stated,
-                   "host_memory; of a machine's memory, hardware.host.dram_capacity, a tenth would "
-                   "stay free");
-    }
-}
-
-/* The change is one at plain vLLM's load, which need not be the advised one. */
-static void put_plain_rate(const struct advice *advice, struct frame *verdict)
-{
-    const struct search *plain = advice_plain(advice);
-    const char *rate = search_text(plain, true, plain->found);
-    const struct search *best =
-        advice->best != PLANNING_NONE ? &advice->systems.searches[advice->best] : plain;
-    bool same = strcmp(rate, search_text(best, true, best->found)) == 0;
-    frame_text(verdict, VERDICT_plain_rate, same ? NULL : rate);
-}
-
-static void put_host_memory(const struct advice *advice, struct frame *verdict)
-{
     const struct advice_host *host = &advice->host;
     const struct host_size *size = &host->size;
-    bool pays = host->answer == ADVICE_HOST_PAYS && size->engine != NULL;
-    if (host->answer == ADVICE_HOST_UNASKED) {
+    bool pays = host->answer == ADVICE_HOST_PAYS;
+    char text[ADVISE_SENTENCE] = "";
+    if (host->answer == ADVICE_HOST_UNASKED || (pays && size->engine == NULL)) {
         return;
     }
     double change = advice_host_slower(advice);
-    frame_text(verdict, VERDICT_no_host_memory, no_host_memory(host->answer));
     frame_number(verdict, VERDICT_host_change, change);
-    frame_number(verdict, VERDICT_host_slower, change >= 0.005 ? change : NAN);
-    put_plain_rate(advice, verdict);
-    frame_number(verdict, VERDICT_host_faster, change <= -0.005 ? -change : NAN);
     if (pays) {
-        frame_number(verdict, VERDICT_host_gib, (double)size->gib);
-        frame_number(verdict, VERDICT_host_most_gib, (double)size->most_gib);
-        frame_number(verdict, VERDICT_host_found, size->found.host);
-        frame_number(verdict, VERDICT_most_found, size->most.host);
-        frame_number(verdict, VERDICT_gpu_found, size->found.gpu);
-        frame_number(verdict, VERDICT_more_gib,
-                     size->most_gib > size->gib ? (double)size->most_gib : (double)NAN);
-        put_host_flag(size, verdict);
-        put_stated(advice, verdict);
+        put_host_size(size, verdict);
+        text_append(text, sizeof text,
+                    "%" PRIu64
+                    " GiB (%s) for prompts that begin alike: %s of their tokens found there, %s on "
+                    "the GPU",
+                    size->gib, verdict->cells[VERDICT_host_flag].text,
+                    number_shown(UNIT_PERCENT_TENTHS, size->found.host).text,
+                    number_shown(UNIT_PERCENT_TENTHS, size->found.gpu).text);
+        if (size->most_gib > size->gib) {
+            text_append(text, sizeof text, "; %" PRIu64 " GiB would find %s", size->most_gib,
+                        number_shown(UNIT_PERCENT_TENTHS, size->most.host).text);
+        }
+        text_append(text, sizeof text, ". %s %s takes %s %s.", size->engine->engine,
+                    size->engine->versions, number_shown(UNIT_BYTES, size->takes).text,
+                    host_engine_where(size->engine));
+    } else {
+        frame_text(verdict, VERDICT_no_host_memory, reasons[host->answer]);
+        text_append(text, sizeof text, "none for prompts: %s.", reasons[host->answer]);
     }
+    say_change(advice, change, text);
+    frame_text(verdict, VERDICT_memory, text);
+}
+
+/* The best server that keeps KV between requests in host memory: numbers for programs. */
+static void put_tiers(const struct advice *advice, struct frame *verdict)
+{
+    const struct search *tiers = advice_best(advice, has_tiers);
+    bool reuse = advice->host.answer != ADVICE_HOST_NO_REUSE;
+    if (tiers != NULL && advice->serves && reuse && advice_result(advice_plain(advice)) != NULL) {
+        struct advise_ratio ratio = advise_ratio(advice, tiers, &advice->form);
+        frame_text(verdict, VERDICT_tiers_system, tiers->candidate->system);
+        frame_range(verdict, VERDICT_tiers_times_plain, ratio.times, ratio.low, ratio.high);
+    }
+}
+
+/* ---- instead ---- */
+
+/* "KV in fp8 (it rounds): 1.4 times" of plain vLLM's tokens a second. */
+static void say_gain(const struct advice *advice, const struct advice_trial *trial,
+                     char text[ADVISE_SENTENCE])
+{
+    const struct search *search = advice_trial_search(trial);
+    struct advise_ratio ratio = advise_ratio(advice, search, &trial->form);
+    double gpus = (double)trial->form.gpus / advice->form.gpus;
+    text_append(text, ADVISE_SENTENCE, ": %s", number_shown(UNIT_ROUGH, ratio.times).text);
+    if (!isnan(ratio.low)) {
+        text_append(text, ADVISE_SENTENCE, " (%s to %s)", number_shown(UNIT_ROUGH, ratio.low).text,
+                    number_shown(UNIT_ROUGH, ratio.high).text);
+    }
+    text_append(text, ADVISE_SENTENCE, " times");
+    if (gpus > 1) {
+        text_append(text, ADVISE_SENTENCE, ", %s times a GPU",
+                    number_shown(UNIT_ROUGH, ratio.times / gpus).text);
+    }
+}
+
+/* "KV in fp8 (it rounds): up to 1.4 requests a second, about 51 tokens a second", where plain vLLM has no answer. */
+static void say_rescue(const struct advice *advice, const struct advice_trial *trial,
+                       char text[ADVISE_SENTENCE])
+{
+    const struct search *search = advice_trial_search(trial);
+    double rate = advice_rate(advice, search, &trial->form), low, high;
+    advise_factors(advice_result(search), &low, &high);
+    text_append(text, ADVISE_SENTENCE, ": ");
+    if (advice->serves) {
+        text_append(text, ADVISE_SENTENCE, "up to %s requests a second, ",
+                    search_text(search, true, search->found));
+    }
+    text_append(text, ADVISE_SENTENCE, "about %s tokens a second",
+                number_rough(UNIT_COUNT, rate, rate * low, rate * high).text);
+}
+
+static void say_instead(const struct advice *advice, struct frame *verdict)
+{
+    bool plain = advice_result(advice_plain(advice)) != NULL, any = false;
+    uint32_t said = 0;
+    char text[ADVISE_SENTENCE] = "", what[ADVISE_WORDS];
+    for (uint32_t i = 0; i < advice->trial_count; i++) {
+        any = any || (advice->trials[i].change != ADVICE_NO_CHANGE &&
+                      advice_result(advice_trial_search(&advice->trials[i])) != NULL);
+    }
+    for (uint32_t i = 0; i < advice->trial_count; i++) {
+        const struct advice_trial *trial = &advice->trials[i];
+        bool rounds = trial->change == ADVICE_FP8_KV || trial->change == ADVICE_FP8_WEIGHTS;
+        if (trial->change == ADVICE_NO_CHANGE ||
+            (any && advice_result(advice_trial_search(trial)) == NULL)) {
+            continue;
+        }
+        text_append(text, sizeof text, "%s%s%s",
+                    said++ > 0 ? any && plain ? "; " : ", "
+                    : !any     ? "none alone helps: "
+                    : plain    ? ""
+                               : "vllm would do with ",
+                    advise_what(advice, trial, what), rounds ? " (it rounds)" : "");
+        if (any) {
+            (plain ? say_gain : say_rescue)(advice, trial, text);
+        }
+    }
+    text_append(text, sizeof text, ".");
+    frame_text(verdict, VERDICT_instead, said > 0 ? text : NULL);
+}
+
+/* ---- limit ---- */
+
+/* Lists of shares of a time, for programs. */
+static struct frame *create_shares(const char *first, const char *second)
+{
+    const struct frame_column shares[] = {
+        {.key = first}, {.key = second}, {.key = "share", .unit = UNIT_SHARE}};
+    struct error unused; /* memory that ran out shows when the verdict is printed */
+    return frame_create(shares, 3, &unused);
+}
+
+static void put_share(struct frame *shares, const char *first, const char *second, double share)
+{
+    frame_row(shares);
+    frame_text(shares, 0, first);
+    frame_text(shares, 1, second);
+    frame_number(shares, 2, share);
+}
+
+static const char *words_of(const struct explain_time *time)
+{
+    return time->column == COLUMN(ttft_ms) ? "to the first token" : "of a token";
+}
+
+/* The two largest causes of a time are told. */
+static void put_causes(const struct explain_time *time, struct frame *causes,
+                       char text[ADVISE_SENTENCE])
+{
+    enum { TOLD = 2 };
+    double shares[EXPLAIN_CAUSES];
+    explain_shares(time, shares);
+    for (int place = 0; place < EXPLAIN_CAUSES; place++) {
+        int most = 0;
+        for (int cause = 1; cause < EXPLAIN_CAUSES; cause++) {
+            most = shares[cause] > shares[most] ? cause : most;
+        }
+        put_share(causes, time->column->name, explain_causes[most], shares[most]);
+        if (place < TOLD && shares[most] >= told_part) {
+            text_append(text, ADVISE_SENTENCE, "%s%s%s%s %s", text[0] != '\0' ? ", " : "",
+                        place == 0 ? words_of(time) : "", place == 0 ? ": " : "",
+                        explain_causes[most], number_shown(UNIT_PERCENT, shares[most]).text);
+        }
+        shares[most] = -1;
+    }
+}
+
+/* What 10 % more of the figures whose names begin so takes off: the largest of their effects. `of` names the time
+ * where there are several. */
+static void put_helps(const struct explain_time *time, const char *of, struct frame *helps,
+                      char text[ADVISE_SENTENCE])
+{
+    static const struct {
+        const char *begins, *what;
+    } kinds[] = {{"gpu.hbm_bandwidth", "HBM bandwidth"},
+                 {"gpu.flops_", "FLOP/s"},
+                 {"link.", "link speed"},
+                 {"host.", "CPU speed"},
+                 {"fabric.", "speed between GPUs"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        double effect = 0;
+        for (uint32_t f = 0; f < time->count; f++) {
+            const char *name = curve_kinds[time->figures[f].curve].name;
+            if (strncmp(name, kinds[i].begins, strlen(kinds[i].begins)) == 0) {
+                effect = fmax(effect, -time->figures[f].better);
+            }
+        }
+        put_share(helps, time->column->name, kinds[i].what, effect);
+        if (effect >= told_effect) {
+            text_append(text, ADVISE_SENTENCE, "%s%s saves %s%s%s", text[0] != '\0' ? ", " : "",
+                        kinds[i].what, number_shown(UNIT_PERCENT, effect).text,
+                        of[0] != '\0' ? " " : "", of);
+        }
+    }
+}
+
+static void put_limit(const struct explanation *explanation, bool serves, struct frame *verdict)
+{
+    const struct result *result = &explanation->result;
+    const struct cell *by = result_cell(result, COLUMN(limited_by));
+    double batch = result_number(result, COLUMN(batch));
+    char told[ADVISE_SENTENCE] = "", helped[ADVISE_SENTENCE] = "", text[ADVISE_SENTENCE] = "";
+    struct frame *causes = create_shares("time", "cause");
+    struct frame *helps = create_shares("time", "figure");
+    for (uint32_t i = 0; i < (serves ? explanation->count : 1); i++) {
+        const struct explain_time *time = &explanation->times[i];
+        put_causes(time, causes, told);
+        put_helps(time, serves ? words_of(time) : "", helps, helped);
+    }
+    frame_take(verdict, VERDICT_causes, causes);
+    frame_take(verdict, VERDICT_helps, helps);
+    if (told[0] == '\0') {
+        return;
+    }
+    text_append(text, sizeof text, "of the time %s.", told);
+    if (helped[0] != '\0') {
+        text_append(text, sizeof text, " 10 %% more %s.", helped);
+    }
+    if (!serves && by->set && batch == result_number(result, COLUMN(max_batch))) {
+        text_append(text, sizeof text, " %s holds no more sequences.",
+                    strcmp(by->text, "hbm") == 0 ? "HBM" : "Host memory");
+    }
+    frame_text(verdict, VERDICT_limit, text);
+}
+
+/* ---- sure ---- */
+
+/* A kernel counts as assumed however little of its time an assumed figure decides. */
+static const char *basis_words(const char *name)
+{
+    return strcmp(name, "datasheet") == 0 ? "from datasheets"
+           : strcmp(name, "assumed") == 0 ? "partly assumed"
+                                          : name;
+}
+
+static void put_sure(const struct explanation *explanation, const char *longer,
+                     struct frame *verdict)
+{
+    const struct result *result = &explanation->result;
+    struct explain_guess guesses[CURVE_COUNT];
+    uint32_t count = explain_guesses(explanation, guesses);
+    struct frame *basis = create_shares("of", "basis"), *first = create_shares("figure", "basis");
+    char text[ADVISE_SENTENCE] = "", told[ADVISE_SENTENCE] = "";
+    if (result_cell(result, COLUMN(error_band))->set) {
+        const double *band = result->band[0];
+        frame_number(verdict, VERDICT_error_band_low, band[0]);
+        frame_number(verdict, VERDICT_error_band_high, band[1]);
+        text_append(text, sizeof text,
+                    "published rates of such systems are %s to %s off predicted ones",
+                    number_rough(UNIT_CHANGE, band[0], NAN, NAN).text,
+                    number_rough(UNIT_CHANGE, band[1], NAN, NAN).text);
+    } else {
+        text_append(text, sizeof text, "the error is unknown%s%s", longer[0] != '\0' ? ": " : "",
+                    longer);
+    }
+    for (uint32_t i = 0; i < result->basis_count; i++) {
+        const char *name = result->basis[i].name;
+        double share = result->basis[i].share;
+        put_share(basis, "time", name, share);
+        if (share >= told_part) {
+            text_append(told, sizeof told, "%s%s is %s", told[0] != '\0' ? ", " : "",
+                        number_shown(UNIT_PERCENT, share).text, basis_words(name));
+        }
+    }
+    text_append(text, sizeof text, ". Of the time, %s", told);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *figure = curve_kinds[guesses[i].curve].name, *of = basis_name(guesses[i].basis);
+        put_share(first, figure, of, guesses[i].effect);
+        if (i == 0) {
+            text_append(text, sizeof text,
+                        ". To measure first (effect of a 10 %% error): %s (%s) %s", figure, of,
+                        number_rough(UNIT_PERCENT, guesses[i].effect, NAN, NAN).text);
+        }
+    }
+    text_append(text, sizeof text, ".");
+    frame_text(verdict, VERDICT_sure, told[0] != '\0' ? text : NULL);
+    frame_take(verdict, VERDICT_basis, basis);
+    frame_take(verdict, VERDICT_measure_first, first);
+}
+
+/* A server is explained by its first requests: each figure of the machine serves them twice more. All of them where
+ * some are stated to come first and count in no figure. */
+static bool put_explained(struct frame *verdict, bool serves, const struct advise_answer *answer,
+                          const struct run_context *runs, struct error *why)
+{
+    struct scenario shorter;
+    struct point point;
+    struct explanation explanation;
+    bool good = scenario_copy(&answer->scenario, &shorter, why);
+    if (good) {
+        const char *workload = scalar_of(&shorter, "workload");
+        bool shorten = workload != NULL && synthetic_is(workload) &&
+                       node_stated(shorter.root, "limit") == NULL &&
+                       node_stated(shorter.root, "warm_requests") == NULL;
+        good = (!shorten || node_set(shorter.root, "limit", EXPLAINED, why)) &&
+               scenario_point(&shorter, 0, &point, why);
+    }
+    scenario_release(&shorter);
+    if (!good) {
+        return false;
+    }
+    good = explain_run(&point, runs, &explanation, why);
+    if (good) {
+        put_limit(&explanation, serves, verdict);
+        put_sure(&explanation, answer->longer, verdict);
+        explanation_release(&explanation);
+    }
+    point_release(&point);
+    return good;
 }
 
 /* ---- all of it ---- */
 
-static bool put_advised(const struct advice *advice, const struct run_context *runs,
-                        struct frame *verdict, struct error *why)
-{
-    const struct search *best = &advice->systems.searches[advice->best];
-    struct scenario scenario;
-    advise_put_best(advice, verdict);
-    bool good = search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
-                verdict_put_explained(verdict, advice->serves, &scenario, runs, why) &&
-                verdict_put_start(verdict, &scenario, &advice->targets, advice_result(best),
-                                  advice->form.servers, why);
-    scenario_release(&scenario);
-    return good;
-}
-
-struct frame *advise_verdict(const struct advice *advice, const char *model, struct frame *rows,
-                             const struct run_context *runs, struct error *why)
+struct frame *advise_verdict(const struct advice *advice, struct advise_answer *answer,
+                             const char *model, const struct run_context *runs, struct error *why)
 {
     const struct candidate *plain = advice_plain(advice)->candidate;
-    const struct search *link = advice_best(advice, has_link);
-    struct frame *verdict =
-        verdict_create(model, &plain->scenario, &plain->scenario, &advice->targets, why);
     uint64_t context = advice->trials[advice->plain].context;
-    char tokens[ADVISE_WORDS];
-    bool good = verdict != NULL;
-    frame_keep(verdict, VERDICT_rows, rows);
-    frame_text(verdict, VERDICT_machine, plain->machine);
-    frame_text(verdict, VERDICT_context, context > 0 ? advise_tokens(context, tokens) : NULL);
-    frame_number(verdict, VERDICT_serves, advice->serves);
-    if (link != NULL) {
-        put_offload(advice, link, verdict);
+    char asked[ADVISE_SENTENCE] = "", words[ADVISE_WORDS];
+    text_append(asked, sizeof asked, "%s%s on %s", model,
+                verdict_shape(model, &plain->scenario, words), plain->machine);
+    if (context > 0) {
+        text_append(asked, sizeof asked, ", %s tokens of context", advise_tokens(context, words));
     }
-    put_tiers(advice, verdict);
-    put_host_memory(advice, verdict);
-    if (advice->best == PLANNING_NONE) {
-        put_none(advice, verdict);
+    struct frame *verdict = verdict_create(asked, &plain->scenario, &advice->targets, why);
+    bool good = verdict != NULL && put_fits(advice, verdict, why);
+    if (good && answer->result != NULL) {
+        verdict_put_run(advice, verdict);
+        good = verdict_put_start(verdict, answer, why) &&
+               put_explained(verdict, advice->serves, answer, runs, why);
     } else if (good) {
-        good = put_advised(advice, runs, verdict, why);
+        put_none(advice, verdict);
     }
-    if (!good || !put_fits(advice, verdict, why)) {
+    if (!good) {
         frame_destroy(verdict);
         return NULL;
     }
-    frame_say(verdict);
+    put_offload(advice, verdict);
+    put_tiers(advice, verdict);
+    verdict_put_memory(advice, verdict);
+    say_instead(advice, verdict);
     return verdict;
 }

@@ -1,5 +1,7 @@
 #include "predict/result/shown.h"
 
+#include "core/text.h"
+
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -179,4 +181,27 @@ const char *shown_mean(enum unit unit, double mean, double half, char text[SHOWN
         snprintf(text, SHOWN_TEXT, "%.*f ± 0", digits, scale * mean);
     }
     return text;
+}
+
+struct number number_shown(enum unit unit, double value)
+{
+    struct number number = {"0"};
+    shown_value(unit, 0, value, NAN, NAN, number.text);
+    return number;
+}
+
+struct number number_rough(enum unit unit, double value, double low, double high)
+{
+    struct number number = {""};
+    bool share = unit == UNIT_PERCENT || unit == UNIT_CHANGE;
+    double scale = share ? 100 : 1;
+    const char *sign = share ? " %" : "";
+    text_append(number.text, SHOWN_TEXT, "%s%s", number_shown(UNIT_ROUGH, scale * value).text,
+                sign);
+    if (low < high) {
+        text_append(number.text, SHOWN_TEXT, " (%s to %s%s)",
+                    number_shown(UNIT_ROUGH, scale * low).text,
+                    number_shown(UNIT_ROUGH, scale * high).text, sign);
+    }
+    return number;
 }

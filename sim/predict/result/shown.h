@@ -32,3 +32,15 @@ const char *range_format(double value, double low, double high, char text[SHOWN_
  * checked are off by percents. A number that they would show as 0 has four places after the
  * point. */
 const char *range_single(double value, char *text, size_t size);
+
+/* ---- for sentences: texts that last as long as the expression in which they are made ---- */
+
+struct number {
+    char text[SHOWN_TEXT];
+};
+
+/* As shown_value() without a range; "0" where that shows nothing. */
+struct number number_shown(enum unit unit, double value);
+
+/* With two digits, and with its range if that is one: "120 (100 to 140)", of a share "12 % (8.5 to 16 %)". */
+struct number number_rough(enum unit unit, double value, double low, double high);

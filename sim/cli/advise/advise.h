@@ -1,0 +1,163 @@
+/* `advise`: its options, and the answers to its two questions: what one machine holds (advise_machine.c), and how
+ * many GPUs hold a rate (advise_rate.c). An answer is a verdict (advise_verdict.c) and the rows that were weighed.
+ * Internal to this folder. Functions that fill a frame take NULL for one that could not be made, as in
+ * tables/frame.h. */
+#pragma once
+
+#include "cli/frame/arguments.h"
+#include "store/store.h"
+#include "study/advise/advice.h"
+#include "study/advise/fleet_size.h"
+#include "tables/frame.h"
+
+enum { ADVISE_WORDS = 256, ADVISE_SENTENCE = 4096 };
+
+enum advise_option {
+    ADVISE_CONTEXT,
+    ADVISE_TPOT,
+    ADVISE_TTFT,
+    ADVISE_RATE,
+    ADVISE_PRICE,
+    ADVISE_WEIGHTS,
+    ADVISE_GPUS,
+    ADVISE_MASS,
+    ADVISE_PAPER,
+    ADVISE_WORKLOAD,
+    ADVISE_SET,
+    ADVISE_DB,
+    ADVISE_HTML,
+    ADVISE_DEPLOY,
+    ADVISE_NO_CACHE,
+    ADVISE_JOBS,
+    ADVISE_WIDE,
+    ADVISE_WHY,
+    ADVISE_JSON
+};
+extern const struct command_option advise_options[];
+
+/* What one machine holds, and how. */
+bool advise_machine(const struct arguments *arguments, const struct scenario *scenario,
+                    struct advice_options *with, struct error *why);
+
+/* How many GPUs of which machine hold a rate. The first fails for options that have no part in that. */
+bool advise_rate_check(const struct arguments *arguments, struct error *why);
+bool advise_at_rate(const struct arguments *arguments, const struct scenario *scenario,
+                    struct advice_options *with, struct error *why);
+
+/* ---- an answer ---- */
+
+struct advise_answer {
+    const struct targets *targets;
+    struct frame *verdict, *rows; /* owned; `rows`: all, for programs */
+    struct scenario scenario;     /* that is advised, of one point; owned */
+    const struct result *result;  /* its run; NULL: nothing is advised */
+    uint32_t servers;             /* of `scenario`, alike */
+    bool unnamed;                 /* its checkpoint is not known here; set by verdict_put_start() */
+    char longer
+        [ADVISE_WORDS]; /* where published times per token were all longer than predicted, what a limit on a
+                                  * token then comes to; "" where they were not; set by verdict_put_start() */
+};
+
+/* Print the verdict, and the rows as JSON if that is asked for, else what `below` prints for people; then write the
+ * page and the files that options ask for. `context` is `below`'s own. */
+bool advise_write(const struct arguments *arguments, struct store *store,
+                  const struct advise_answer *answer,
+                  bool (*below)(const struct arguments *arguments, const void *context,
+                                struct error *why),
+                  const void *context, struct error *why);
+void advise_answer_release(struct advise_answer *answer);
+
+/* Say which requests were made up, if nobody stated any. */
+void advise_print_made(const struct arguments *arguments, const struct scenario *ran, FILE *out);
+
+/* Ways to share a mixture of experts between `gpus` that were not tried, and the option that they exclude. */
+void advise_print_unshared(const struct scenario *scenario, uint32_t gpus, const char *without,
+                           FILE *out);
+
+/* ---- the verdict: columns with a title are sentences, the others numbers for programs ---- */
+
+enum advise_verdict {
+    VERDICT_head, /* what was asked; it has no title */
+#define SENTENCE(name, what) VERDICT_##name,
+#define FIELD(name, type, what) VERDICT_##name,
+#define RANGED(name, type, what) VERDICT_##name,
+#include "tables/verdicts.def"
+    VERDICT_COLUMNS
+};
+
+/* A verdict that says nothing yet but what was asked: `asked`, then the limits.
+ *   ran   the scenario of one of the runs */
+struct frame *verdict_create(const char *asked, const struct scenario *ran,
+                             const struct targets *targets, struct error *why);
+
+/* " of the shape of llama-3.1-8b", if the model was typed by another name; else "". */
+const char *verdict_shape(const char *model, const struct scenario *asked, char text[ADVISE_WORDS]);
+
+/* The verdict about a machine. `answer` has what is advised. NULL on failure. */
+struct frame *advise_verdict(const struct advice *advice, struct advise_answer *answer,
+                             const char *model, const struct run_context *runs, struct error *why);
+
+/* Fill `start`, the command that starts the advised servers or why there is none, and what `answer` has of it. */
+bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, struct error *why);
+
+/* Say in `text` what a limit on a token comes to if it takes as much longer as published times of such models were,
+ * if these were all longer than predicted; else "". */
+void advise_longer(const struct error_band *missed, const struct targets *targets,
+                   const struct result *result, char text[ADVISE_WORDS]);
+
+/* ---- words (advise_words.c) ---- */
+
+/* Fill a column with all limits and what a run has of each. */
+void advise_put_limits(struct frame *frame, uint32_t column, const struct targets *targets,
+                       const struct result *result);
+
+/* What a run has of each limit, "TTFT p99 1.7 s of 2s"; or with `missed` of those that it misses, "TTFT p99 2.4 s
+ * instead of 2s". A run without figures misses whatever is its reason. Returns `text`. */
+const char *advise_limits(const struct targets *targets, const struct result *result, bool missed,
+                          char text[ADVISE_SENTENCE]);
+
+/* "TTFT p99 ms" for the columns of times that people have a name for; else the column's name. */
+const char *advise_title(const struct column *column);
+
+/* Do requests wait for most of the time to their first token, while no limit of `targets` is on that time? */
+bool advise_queues(const struct targets *targets, const struct result *result);
+
+/* "490 ms", "12 s", "5.1 minutes". */
+struct number advise_time(double ms);
+
+/* "128K", "4000". Returns `text`. */
+const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS]);
+
+/* "one GPU", "one server of 8 GPUs", "2 servers of 4 GPUs each". Returns `text`. */
+const char *advise_form(const struct advice_form *form, char text[ADVISE_WORDS]);
+
+/* Fill the cells of a row's scenario and of its run (NULL: none). */
+bool advise_put_run(const struct scenario *scenario, const struct result *run, struct frame *rows,
+                    uint32_t scenario_column, uint32_t run_column, struct error *why);
+
+/* ---- figures of an advice ---- */
+
+/* How many times as many tokens a second as plain vLLM, with the range of both error bands (NaN: without). Both have
+ * a result. */
+struct advise_ratio {
+    double times, low, high;
+    bool tie;
+};
+struct advise_ratio advise_ratio(const struct advice *advice, const struct search *search,
+                                 const struct advice_form *form);
+
+/* The factors of the error band of a result's tokens a second; NaN if it is unknown. */
+void advise_factors(const struct result *result, double *low, double *high);
+
+/* Can one start the system, and do its figures differ from the answer's, but too little to call? */
+bool advise_too_close(const struct advice *advice, const struct search *search);
+
+/* Requests a second of a value of the search's axis; NaN without one, or if a batch decodes. */
+double advise_rate_of(const struct advice *advice, const struct search *search, uint32_t value);
+
+/* What was tried with plain vLLM: "one server of 2 GPUs", "KV in fp8", "1 GPU more". Returns `text`. */
+const char *advise_what(const struct advice *advice, const struct advice_trial *trial,
+                        char text[ADVISE_WORDS]);
+
+/* Is this system one that stands for those with the same answer? */
+bool advise_stands(const struct advice *advice, uint32_t index);

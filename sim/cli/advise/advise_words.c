@@ -1,0 +1,285 @@
+/* What the sentences and rows of `advise` have in common: how a run stands to its limits, and names of forms. */
+#include "cli/advise/advise.h"
+
+#include "cli/runs/runs_text.h"
+#include "core/node.h"
+#include "core/text.h"
+#include "predict/server/serving_load.h"
+#include "study/plan/target.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FAR = 10 /* times the median */ };
+
+/* ---- limits ---- */
+
+const char *advise_title(const struct column *column)
+{
+    return column->title != NULL && column_shown(column) == UNIT_MS ? column->title : column->name;
+}
+
+/* The title without its unit, which stands behind a value. */
+static int name_length(const char *title)
+{
+    const char *unit = strstr(title, " ms");
+    return (int)(unit != NULL ? (size_t)(unit - title) : strlen(title));
+}
+
+/* What every server has to meet has words of its own. */
+static bool say_service(const struct target *target, const struct result *result,
+                        char words[ADVISE_WORDS])
+{
+    double requests = result_number(result, COLUMN(requests));
+    double came = result_number(result, COLUMN(requests_in_per_s));
+    if (target->column == COLUMN(requests_left_out)) {
+        snprintf(words, ADVISE_WORDS, "%.0f of %.0f requests are too long for its memory",
+                 result_number(result, COLUMN(requests_left_out)), requests);
+    } else if (target->column == COLUMN(queue_grows) && serving_sessions_lack(result)) {
+        snprintf(words, ADVISE_WORDS,
+                 "its %.0f requests in sessions are too few to show it: only %.3g a second came",
+                 requests, came);
+    } else if (target->column == COLUMN(queue_grows)) {
+        snprintf(words, ADVISE_WORDS, "it falls behind: %.*g of %.*g requests a second answered",
+                 came < 1000 ? 3 : 7, result_number(result, COLUMN(requests_out_per_s)),
+                 came < 1000 ? 3 : 7, came);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static void say_target(const struct target *target, const struct result *result,
+                       char words[ADVISE_WORDS])
+{
+    const struct column *column = target->column;
+    const char *title = advise_title(column);
+    double value = result_number(result, column), tail = NAN;
+    double margin = fabs(target_margin(target, result));
+    char number[SHOWN_TEXT];
+    if (column->unit == UNIT_MS && !isnan(value)) {
+        shown_value(UNIT_DURATION, 0, 1e3 * value, NAN, NAN, number);
+    } else {
+        target_format(target, result, number);
+    }
+    snprintf(words, ADVISE_WORDS, "%.*s %s %s %s", name_length(title), title, number,
+             target_violation(target, result) > 0 ? "instead of" : "of", target->typed);
+    if (margin < TARGET_AMPLE) {
+        text_append(words, ADVISE_WORDS, " (by %.2g %%%s)", 100 * margin,
+                    target_band(target, result) == NULL ? ""
+                    : target_is_near(target, result)    ? ", within the error"
+                                                        : ", more than the error");
+    }
+    /* A median that is met says nothing of requests that take ten times as long. */
+    if (column == COLUMN(ttft_p50_ms)) {
+        tail = result_number(result, COLUMN(ttft_p99_ms));
+    } else if (column == COLUMN(tpot_p50_ms)) {
+        tail = result_number(result, COLUMN(tpot_p99_ms));
+    }
+    if (tail >= FAR * value) {
+        text_append(words, ADVISE_WORDS, " (but p99 %s)",
+                    number_shown(UNIT_DURATION, 1e3 * tail).text);
+    }
+}
+
+const char *advise_limits(const struct targets *targets, const struct result *result, bool missed,
+                          char text[ADVISE_SENTENCE])
+{
+    char words[ADVISE_WORDS];
+    text[0] = '\0';
+    if (!result_ok(result)) {
+        text_append(text, ADVISE_SENTENCE, "%s",
+                    missed ? result_reason(result, words, sizeof words) : "");
+        return text;
+    }
+    for (uint32_t i = 0; i < targets->count; i++) {
+        const struct target *target = &targets->all[i];
+        bool service = say_service(target, result, words);
+        if (missed ? target_violation(target, result) > 0 : !service) {
+            if (!service) {
+                say_target(target, result, words);
+            }
+            text_append(text, ADVISE_SENTENCE, "%s%s", text[0] != '\0' ? ", " : "", words);
+        }
+    }
+    return text;
+}
+
+void advise_put_limits(struct frame *frame, uint32_t column, const struct targets *targets,
+                       const struct result *result)
+{
+    static const struct frame_column columns[] = {{.key = "key"},
+                                                  {.key = "value", .unit = UNIT_COUNT},
+                                                  {.key = "at_most", .unit = UNIT_FLAG},
+                                                  {.key = "bound", .unit = UNIT_COUNT},
+                                                  {.key = "met", .unit = UNIT_FLAG}};
+    struct error unused; /* memory that ran out shows when the frame is printed */
+    struct frame *rows = frame_create(columns, sizeof columns / sizeof columns[0], &unused);
+    for (uint32_t i = 0; i < targets->count; i++) {
+        const struct target *target = &targets->all[i];
+        frame_row(rows);
+        frame_text(rows, 0, target->column->name);
+        frame_number(rows, 1, result_number(result, target->column));
+        frame_number(rows, 2, target->at_most);
+        frame_number(rows, 3, target->bound);
+        frame_number(rows, 4, target_violation(target, result) == 0);
+    }
+    frame_take(frame, column, rows);
+}
+
+bool advise_queues(const struct targets *targets, const struct result *result)
+{
+    double ttft = result_number(result, COLUMN(ttft_ms));
+    for (uint32_t i = 0; i < targets->count; i++) {
+        if (strncmp(targets->all[i].column->name, "ttft", 4) == 0) {
+            return false;
+        }
+    }
+    return serving_saturated(result) && result_number(result, COLUMN(queue_ms)) > ttft / 2;
+}
+
+void advise_longer(const struct error_band *missed, const struct targets *targets,
+                   const struct result *result, char text[ADVISE_WORDS])
+{
+    text[0] = '\0';
+    if (missed->rows == 0 || missed->below < missed->rows) {
+        return;
+    }
+    for (uint32_t i = 0; i < targets->count; i++) {
+        const struct target *target = &targets->all[i];
+        const char *title = advise_title(target->column);
+        double us = 1e3 * result_number(result, target->column);
+        if (strncmp(target->column->name, "tpot", 4) == 0 && !isnan(us)) {
+            text_append(
+                text, ADVISE_WORDS,
+                "published times of such models were %.1f times as long in the median, %.1f "
+                "times at most: %.*s %s (%s) of %s",
+                missed->median, missed->factor, name_length(title), title,
+                number_shown(UNIT_DURATION, us * missed->median).text,
+                number_shown(UNIT_DURATION, us * missed->factor).text, target->typed);
+            return;
+        }
+    }
+}
+
+/* ---- names and numbers ---- */
+
+struct number advise_time(double ms)
+{
+    enum { SECOND = 1000, MINUTE = 60 * SECOND, LONG = 10 };
+    bool minutes = ms >= LONG * MINUTE, seconds = ms >= LONG * SECOND;
+    double unit = minutes ? MINUTE : seconds ? SECOND : 1;
+    struct number time = number_shown(UNIT_ROUGH, ms / unit);
+    text_append(time.text, sizeof time.text, " %s", minutes ? "minutes" : seconds ? "s" : "ms");
+    return time;
+}
+
+const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS])
+{
+    bool whole = tokens % 1024 == 0;
+    snprintf(text, ADVISE_WORDS, whole ? "%" PRIu64 "K" : "%" PRIu64,
+             whole ? tokens / 1024 : tokens);
+    return text;
+}
+
+const char *advise_form(const struct advice_form *form, char text[ADVISE_WORDS])
+{
+    char gpus[32] = "one GPU";
+    if (form->gpus > 1) {
+        snprintf(gpus, sizeof gpus, "%u GPUs", form->gpus);
+    }
+    if (form->servers > 1) {
+        snprintf(text, ADVISE_WORDS, "%u servers of %s each", form->servers, gpus);
+    } else {
+        snprintf(text, ADVISE_WORDS, "%s%s", form->gpus > 1 ? "one server of " : "", gpus);
+    }
+    return text;
+}
+
+const char *advise_what(const struct advice *advice, const struct advice_trial *trial,
+                        char text[ADVISE_WORDS])
+{
+    const struct node *root = advice_trial_search(trial)->candidate->scenario.root;
+    uint32_t gpus = advice->form.servers * (trial->form.gpus - advice->form.gpus);
+    char tokens[ADVISE_WORDS];
+    switch (trial->change) {
+    case ADVICE_MORE_GPUS:
+        snprintf(text, ADVISE_WORDS, "%u GPU%s more", gpus, text_plural(gpus));
+        break;
+    case ADVICE_SHORTER:
+        snprintf(text, ADVISE_WORDS, "context %.20s", advise_tokens(trial->context, tokens));
+        break;
+    case ADVICE_FP8_KV:
+        text_copy(text, ADVISE_WORDS, "KV in fp8");
+        break;
+    case ADVICE_FP8_WEIGHTS:
+        text_copy(text, ADVISE_WORDS, "weights in fp8");
+        break;
+    case ADVICE_DRAFTS:
+        snprintf(text, ADVISE_WORDS, "%.4s %.16s drafts", node_find(root, "drafts.count")->text,
+                 node_find(root, "drafts.method")->text);
+        break;
+    default:
+        advise_form(&trial->form, text);
+    }
+    return text;
+}
+
+/* ---- rows ---- */
+
+bool advise_put_run(const struct scenario *scenario, const struct result *run, struct frame *rows,
+                    uint32_t scenario_column, uint32_t run_column, struct error *why)
+{
+    char *text = node_canonical(scenario->root, why);
+    frame_text(rows, scenario_column, text);
+    bool good = text != NULL && (run == NULL || run_put_json(run, rows, run_column, why));
+    free(text);
+    return good;
+}
+
+/* ---- figures of an advice ---- */
+
+void advise_factors(const struct result *result, double *low, double *high)
+{
+    const struct target rate = {.column = COLUMN(decode_tokens_per_s)};
+    double value = result_cell(result, COLUMN(decode_tokens_per_s))->real, least, most;
+    bool known = target_range(&rate, result, &least, &most);
+    *low = known ? least / value : NAN;
+    *high = known ? most / value : NAN;
+}
+
+/* Two GPUs are not one that is twice as fast: answers tie only if they are of as many GPUs. */
+struct advise_ratio advise_ratio(const struct advice *advice, const struct search *search,
+                                 const struct advice_form *form)
+{
+    const struct search *plain = advice_plain(advice);
+    double times = advice_rate(advice, search, form) / advice_rate(advice, plain, &advice->form);
+    double low, high, plain_low, plain_high;
+    bool alike = form->servers == advice->form.servers && form->gpus == advice->form.gpus;
+    advise_factors(advice_result(search), &low, &high);
+    advise_factors(advice_result(plain), &plain_low, &plain_high);
+    return (struct advise_ratio){.times = times,
+                                 .low = times * low / plain_high,
+                                 .high = times * high / plain_low,
+                                 .tie = alike && advice_ties(search, plain)};
+}
+
+bool advise_too_close(const struct advice *advice, const struct search *search)
+{
+    const struct advice_form *form = &advice->form;
+    if (advice->best == PLANNING_NONE || advice_result(search) == NULL || !advice_starts(search)) {
+        return false;
+    }
+    const struct search *best = &advice->systems.searches[advice->best];
+    return advice_ties(search, best) &&
+           advice_rate(advice, search, form) != advice_rate(advice, best, form);
+}
+
+double advise_rate_of(const struct advice *advice, const struct search *search, uint32_t value)
+{
+    bool rate = advice->serves && value != PLANNING_NONE && search->axis.count > 0;
+    return rate ? search_value(search, true, value)->number : NAN;
+}
