@@ -1,19 +1,16 @@
 #include "cli/frame/drawing.h"
 
 #include <errno.h>
-#include <spawn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/frame/harness.h"
 #include "cli/frame/output.h"
 #include "core/find.h"
 #include "core/quote.h"
-
-extern char **environ;
 
 static const char *const formats[] = {"svg", "png", "pdf", NULL};
 
@@ -61,49 +58,17 @@ FILE *drawing_rows(struct error *why)
 
 /* ---- gnuplot ---- */
 
-/* What gnuplot complained about, on one line. */
-static void read_complaint(FILE *file, char *text, size_t size)
+static bool run_gnuplot(const char *const *arguments, struct error *why)
 {
-    rewind(file);
-    size_t count = fread(text, 1, size - 1, file);
-    text[count] = '\0';
-    for (char *c = text; *c != '\0'; c++) {
-        *c = *c == '\n' ? ' ' : *c;
-    }
-}
-
-static bool wait_for(pid_t child, FILE *complaints, struct error *why)
-{
-    int status;
-    char text[256];
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    struct error fault;
+    char *printed;
+    if (child_read("gnuplot", arguments, &printed, &fault)) {
+        free(printed);
         return true;
     }
-    read_complaint(complaints, text, sizeof text);
-    return error_set(why, NULL, 0, "gnuplot failed: %s", text);
-}
-
-static bool run_gnuplot(char *const *arguments, struct error *why)
-{
-    posix_spawn_file_actions_t actions;
-    pid_t child;
-    FILE *complaints = tmpfile();
-    if (complaints == NULL) {
-        return error_set(why, NULL, 0, "no temporary file: %s", strerror(errno));
-    }
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, fileno(complaints), STDERR_FILENO);
-    int code = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    bool ok = code == 0 ? wait_for(child, complaints, why)
-                        : error_set(why, NULL, 0, "gnuplot cannot be run: %s", strerror(code));
-    if (code == ENOENT || code == EACCES) { /* EACCES: a folder of the PATH cannot be read */
-        error_expect(why, "gnuplot on the PATH: apt-get install gnuplot-nox");
-    }
-    fclose(complaints);
-    return ok;
+    bool absent = strncmp(fault.found, "cannot be run", strlen("cannot be run")) == 0;
+    error_set(why, NULL, 0, absent ? "gnuplot %s" : "gnuplot failed: %s", fault.found);
+    return absent ? error_expect(why, "gnuplot on the PATH: apt-get install gnuplot-nox") : false;
 }
 
 /* ---- the picture ---- */
@@ -120,7 +85,7 @@ static bool drawing_run_gnuplot(const char *script, FILE *rows, const char *form
     }
     snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(rows));
     snprintf(into, sizeof into, "/proc/self/fd/%d", fileno(drawn));
-    char *arguments[] = {"gnuplot", "-c", path, from, into, (char *)format, folder, NULL};
+    const char *const arguments[] = {"gnuplot", "-c", path, from, into, format, folder, NULL};
     return run_gnuplot(arguments, why);
 }
 

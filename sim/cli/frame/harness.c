@@ -86,6 +86,7 @@ static char *child_read_all(FILE *file, struct error *why)
 static void take_over(char *text, struct error *why)
 {
     static const char start[] = "spillway: ", expected[] = "  expected: ";
+    text += strspn(text, "\n"); /* gnuplot's own begins with an empty line */
     size_t skipped = strncmp(text, start, strlen(start)) == 0 ? strlen(start) : 0;
     size_t length = strcspn(text, "\n");
     char *next = text + length + (text[length] == '\n');
@@ -120,7 +121,7 @@ static bool failed(const char *path, int status, FILE *complaint, struct error *
 static _Noreturn void become(const char *path, const char *const *words, FILE *out, FILE *complaint)
 {
     if (dup2(fileno(out), STDOUT_FILENO) >= 0 && dup2(fileno(complaint), STDERR_FILENO) >= 0) {
-        execv(path, (char *const *)words);
+        execvp(path, (char *const *)words);
     }
     dprintf(STDERR_FILENO, "%s", strerror(errno));
     _exit(CANNOT_RUN);

@@ -104,7 +104,7 @@ static void write_stalls(const struct result *result, char text[STALLS])
 }
 
 /* What hits cost in quality is as uncertain as hits, so that mass stays in a table with ranges. */
-static bool fill_run(struct frame *frame, const struct result *result, struct error *why)
+static bool fill_steps(struct frame *frame, const struct result *result, struct error *why)
 {
     char stalls[STALLS], span[DRAWN_TEXT];
     const char *spread;
@@ -274,7 +274,7 @@ static bool put_figures(struct runs_table *runs, const struct result *result, st
     } else if (runs->serves) {
         fill_served(runs->frame, result);
     } else {
-        return fill_run(runs->frame, result, why);
+        return fill_steps(runs->frame, result, why);
     }
     return true;
 }
