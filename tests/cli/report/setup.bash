@@ -16,5 +16,5 @@ head_of() {
 text() {
     sed -n '/<header>/,$p' "$1" | sed '/<section id="explore"/,/id="data"/d; /^<script/,/^<.script>/d' | sed '/<svg/,/<\/svg>/d; s/<t[dh][^>]*>/|/g; s/<[^>]*>//g' |
         sed "s/&lt;/</g; s/&gt;/>/g; s/&quot;/\"/g; s/&#39;/'/g; s/&nbsp;/ /g; s/&amp;/\&/g" |
-        sed '/^{/s/, .*/, .../; s/0\.1\.[0-9]*/VERSION/; s/[0-9a-f]\{16\}/HASH/'
+        sed '/^{/s/, .*/, .../; s/0\.[0-9]*\.[0-9]*/VERSION/; s/[0-9a-f]\{16\}/HASH/'
 }
