@@ -3,6 +3,7 @@
 #include "calibrate/measure/measure.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -47,12 +48,20 @@ static _Noreturn void become_task(const struct apart *apart, pid_t parent, struc
     _exit(ok ? 0 : 1);
 }
 
-/* Wait until the process has ended, but not past `end_ns`, and not past an interrupt. */
-static bool apart_await(pid_t task, double end_ns, bool interruptible, int *status)
+/* Wait until the process has ended, but not past `*end_ns`. With `apart` not past an interrupt
+ * either, and `*end_ns` becomes the end of a piece that takes too long. */
+static bool apart_await(pid_t task, const struct apart *apart, double *end_ns, int *status)
 {
     const struct timespec look = {.tv_nsec = LOOK_NS};
     while (waitpid(task, status, WNOHANG) == 0) {
-        if (clock_ns() > end_ns || (interruptible && measure_interrupted != 0)) {
+        bool pieces = apart != NULL && apart->piece_ns != NULL;
+        double piece_ns = pieces ? *(const volatile double *)apart->piece_ns : 0;
+        double piece_end_ns = piece_ns > 0 ? piece_ns + apart->piece_seconds * 1e9 : *end_ns;
+        if (clock_ns() > fmin(*end_ns, piece_end_ns)) {
+            *end_ns = fmin(*end_ns, piece_end_ns);
+            return false;
+        }
+        if (apart != NULL && measure_interrupted != 0) {
             return false;
         }
         nanosleep(&look, NULL);
@@ -62,8 +71,9 @@ static bool apart_await(pid_t task, double end_ns, bool interruptible, int *stat
 
 static bool apart_end(pid_t task, int how, int *status)
 {
+    double end_ns = clock_ns() + END_SECONDS * 1e9;
     kill(task, how);
-    return apart_await(task, clock_ns() + END_SECONDS * 1e9, false, status);
+    return apart_await(task, NULL, &end_ns, status);
 }
 
 static bool apart_judge(int status, const struct error *said, struct error *why)
@@ -85,16 +95,18 @@ static bool watch(const struct apart *apart, pid_t task, const struct error *sai
                   struct error *why)
 {
     int status;
-    if (apart_await(task, clock_ns() + apart->seconds * 1e9, true, &status)) {
+    double whole_ns = clock_ns() + apart->seconds * 1e9, end_ns = whole_ns;
+    if (apart_await(task, apart, &end_ns, &status)) {
         return apart_judge(status, said, why);
     }
     if (measure_interrupted != 0 && apart_end(task, SIGINT, &status)) {
         return error_set(why, NULL, 0, "interrupted");
     }
     const char *left = apart_end(task, SIGKILL, &status) ? "" : ", but its process does not end";
-    return measure_interrupted != 0 ? error_set(why, NULL, 0, "interrupted, and killed%s", left)
-                                    : error_set(why, NULL, 0, "not done after %.0f s, and killed%s",
-                                                apart->seconds, left);
+    return measure_interrupted != 0
+               ? error_set(why, NULL, 0, "interrupted, and killed%s", left)
+               : error_set(why, NULL, 0, "not done after %.0f s, and killed%s",
+                           end_ns < whole_ns ? apart->piece_seconds : apart->seconds, left);
 }
 
 bool apart_run(const struct apart *apart, struct error *why)

@@ -7,6 +7,10 @@
 struct apart {
     const char *name; /* of the process, as ps shows it; Linux keeps 15 characters */
     double seconds;   /* the task is killed if it takes longer */
+    /* If not NULL, when the piece of work began that runs now, by clock_ns(); 0: none runs. It lies
+     * in apart_memory(). The task is killed if a piece takes longer than `piece_seconds`, too. */
+    const double *piece_ns;
+    double piece_seconds;
     bool (*run)(void *state, struct error *why);
     void *state; /* the caller sees only changes of memory from apart_memory(), and of files */
 };

@@ -137,7 +137,10 @@ bool machine_describe(enum machine_part most, enum fact clocks, double seconds,
         return false;
     }
     *description = (struct description){most, clocks, *out};
-    const struct apart apart = {"describe", seconds, machine_write_provenance, description};
+    const struct apart apart = {.name = "describe",
+                                .seconds = seconds,
+                                .run = machine_write_provenance,
+                                .state = description};
     bool ok =
         most == MACHINE_GPU ? apart_run(&apart, why) : machine_write_provenance(description, why);
     if (ok) {

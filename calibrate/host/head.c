@@ -1,6 +1,7 @@
 #include "calibrate/host/head.h"
 
 #include "core/array.h"
+#include "decode/replay/replay.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -108,6 +108,7 @@ static bool sample_mechanism(void *state, double *value, struct error *why)
     uint32_t slots = slots_of(run);
     double worst;
     run->broken->running = (int)mechanism->id;
+    run->broken->since_ns = clock_ns();
     if (!array_reserve(&mechanism->ns, &mechanism->capacity, mechanism->rounds + 1,
                        slots * sizeof *mechanism->ns, why) ||
         !run->runtime->start(run->own, mechanism->id, &run->env, why)) {
@@ -131,6 +132,7 @@ static bool sample_mechanism(void *state, double *value, struct error *why)
                          miniature_kinds[mechanism->id].name);
     }
     run->broken->running = -1;
+    run->broken->since_ns = 0;
     return true;
 }
 
@@ -378,5 +380,6 @@ bool mini_measure(const char *text, struct mini_broken *broken, FILE *out, struc
 {
     struct spec spec;
     broken->running = -1;
+    broken->since_ns = 0;
     return read_spec(text, &spec, why) && run_spec(&spec, broken, out, why);
 }

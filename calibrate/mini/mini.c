@@ -4,6 +4,7 @@
 #include "core/random.h"
 #include "calibrate/host/topology.h"
 #include "calibrate/mini/drive.h"
+#include "decode/replay/replay.h"
 
 #include <gsl/gsl_randist.h>
 #include <stdlib.h>

@@ -140,6 +140,7 @@ const struct mini_runtime *mini_gpu_runtime(struct error *why);
 /* What broke earlier runs, in memory that outlives a run. */
 struct mini_broken {
     int running;                       /* the mechanism that runs now; -1: none */
+    double since_ns;                   /* when its sample began, by clock_ns(); 0: none runs */
     char reason[MINIATURE_COUNT][256]; /* why a mechanism is left out; empty if it is not */
 };
 

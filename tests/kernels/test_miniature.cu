@@ -9,6 +9,7 @@ extern "C" {
 #include "calibrate/host/topology.h"
 #include "calibrate/mini/check.h"
 #include "calibrate/mini/mini.h"
+#include "decode/replay/ledger.h"
 }
 
 #include <limits.h>

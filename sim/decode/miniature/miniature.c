@@ -2,6 +2,7 @@
 #include "decode/miniature/miniature_program.h"
 
 #include "core/array.h"
+#include "decode/replay/replay.h"
 #include "decode/time/pipe.h"
 #include "machine/places.h"
 

@@ -43,14 +43,14 @@
 #pragma once
 
 #include "core/error.h"
-#include "decode/replay/ledger.h"
-#include "decode/replay/replay.h"
 #include "machine/profile.h"
-#include "model/model.h"
+#include "policy/policy.h"
 #include "trace/format/trace.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+struct ledger;
 
 enum miniature_id {
 #define MINIATURE(id, name, site, class, policy, beside, what) MINIATURE_##id,

@@ -1,5 +1,7 @@
 #include "study/papers/validation.h"
 
+#include "decode/replay/replay.h"
+
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 #include <jansson.h>

@@ -20,6 +20,7 @@
 
 #include "core/error.h"
 #include "decode/miniature/miniature.h"
+#include "model/model.h"
 
 struct validation_gates {
     const char *of; /* the class: "managed by the CPU" */

@@ -10,6 +10,7 @@
  * Looking a token up takes 10 ns, updating one 20 ns. */
 #include "decode/miniature/miniature.h"
 
+#include "decode/replay/replay.h"
 #include "unit/fixture/load_profile.h"
 #include "unit/fixture/make_trace.h"
 

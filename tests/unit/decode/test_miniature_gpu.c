@@ -2,6 +2,7 @@
  * a token are 100 bytes. */
 #include "decode/miniature/miniature.h"
 
+#include "decode/replay/replay.h"
 #include "unit/fixture/load_profile.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* Measurements beside predictions: read, compared and judged. */
 #include "study/papers/validation.h"
 
+#include "decode/replay/replay.h"
 #include "unit/fixture/load_profile.h"
 #include "unit/fixture/make_trace.h"
 
