@@ -1,4 +1,4 @@
-#include "server/conservation.h"
+#include "server/server_state.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -27,16 +27,6 @@ static void add_holders(const struct server *server, const struct sequence *sequ
         holders->short_of +=
             held * block < sequences[i].computed || shared * block > sequences[i].computed;
     }
-}
-
-static uint64_t swapped_blocks(const struct server *server)
-{
-    uint32_t block = prefix_block_tokens(server->cache);
-    uint64_t blocks = 0;
-    for (uint32_t i = 0; i < server->put_back_count; i++) {
-        blocks += (server->put_back[i].swapped + block - 1) / block;
-    }
-    return blocks;
 }
 
 /* Bytes of the copies that are done, and those of the current copy so far. */
@@ -115,13 +105,18 @@ void conservation_assert(const struct server *server)
     uint64_t begun = (uint64_t)server->put_back_count + server->loading_count +
                      server->running_count + server->ended;
     uint64_t queued = server->arrived - server->next, to_come = server->count - server->arrived;
+    uint32_t block = prefix_block_tokens(server->cache);
+    uint64_t swapped = 0;
+    for (uint32_t i = 0; i < server->put_back_count; i++) {
+        swapped += (server->put_back[i].swapped + block - 1) / block;
+    }
     check_gpu(server, &cache);
     for (uint32_t k = 1; k < server->tiers; k++) {
         check_tier(server, &cache, k);
     }
     check_law((struct law){
         "room to swap is free, used or being copied from", (double)server->options.swap_blocks,
-        (double)(server->swap_left + swapped_blocks(server) + in->added.freed - in->ended.freed)});
+        (double)(server->swap_left + swapped + in->added.freed - in->ended.freed)});
     check_law((struct law){"admitted requests are preempted, loading, running or ended",
                            (double)server->next, (double)begun});
     check_law((struct law){"requests have not arrived, are queued or were admitted",

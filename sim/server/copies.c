@@ -1,6 +1,8 @@
-#include "server/copies.h"
-
+/* vLLM gives swap room back when the copy in is scheduled, and begins no step before that copy
+ * ends. Here other sequences run meanwhile, and one of them may swap out: it must not overwrite
+ * memory that the copy still reads. So room is given back when its content has been copied in. */
 #include "core/array.h"
+#include "server/server_state.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,16 +12,6 @@ void copies_release(struct copies *copies)
 {
     free(copies->items);
     *copies = (struct copies){.items = NULL};
-}
-
-static void move_to_front(struct copies *copies)
-{
-    if (copies->first > 0) {
-        copies->count -= copies->first;
-        memmove(copies->items, copies->items + copies->first,
-                copies->count * sizeof *copies->items);
-        copies->first = 0;
-    }
 }
 
 static void add_blocks(struct copy_blocks *sum, struct copy_blocks blocks)
@@ -32,7 +24,10 @@ uint64_t copies_add(struct copies *copies, double start_ns, double bytes, struct
                     struct error *why)
 {
     if (copies->first > copies->count / 2) {
-        move_to_front(copies);
+        copies->count -= copies->first;
+        memmove(copies->items, copies->items + copies->first,
+                copies->count * sizeof *copies->items);
+        copies->first = 0;
     }
     if (!array_reserve(&copies->items, &copies->capacity, copies->count + 1, sizeof *copies->items,
                        why)) {
@@ -87,4 +82,134 @@ double copies_pass(struct copies *copies, double ns, double rate,
     }
     copies->crossed_bytes += crossed;
     return crossed;
+}
+
+/* ---- those of a server ----------------------------------------------------------------- */
+
+uint64_t server_copy_tokens(struct server *server, struct copies *way, uint32_t tier,
+                            uint64_t tokens, struct copy_blocks blocks)
+{
+    const struct server_options *options = &server->options;
+    uint64_t units = (tokens + options->unit_tokens - 1) / options->unit_tokens;
+    double start_ns = server->clock.first_ns[tier] +
+                      server->clock.start_ns[tier] * (double)(units * options->unit_transfers);
+    double bytes = (double)(units * options->unit_tokens) * (double)options->token_bytes;
+    uint64_t number = copies_add(way, start_ns, bytes, blocks, server->why);
+    server->failed = server->failed || number == 0;
+    return number;
+}
+
+bool server_copies_pend(const struct copies *copies)
+{
+    return copies_last(copies) > copies->done;
+}
+
+void server_copy_saves(struct server *server)
+{
+    uint64_t saves = prefix_saves(server->cache);
+    bool any = server->options.saves_cross && saves > server->saves;
+    server->saves = saves;
+    for (uint32_t k = 1; any && k < server->tiers; k++) {
+        struct prefix_counts counts = prefix_counts(server->cache, k);
+        uint64_t blocks = counts.saved - server->out[k].added.moved;
+        uint64_t tokens = blocks * prefix_block_tokens(server->cache);
+        if (blocks > 0) {
+            server_copy_tokens(server, &server->out[k], k, tokens,
+                               (struct copy_blocks){.moved = blocks});
+        }
+        if (k == 1 && counts.evicted > server->evicted) {
+            server->freeing = copies_last(&server->out[k]);
+            server->evicted = counts.evicted;
+        }
+    }
+}
+
+/* Copies of a tier that are being passed. */
+struct passing {
+    struct server *server;
+    uint32_t tier;
+};
+
+static void end_load(struct copy_blocks blocks, void *context)
+{
+    const struct passing *passing = context;
+    passing->server->swap_left += blocks.freed;
+    prefix_loaded(passing->server->cache, passing->tier, blocks.moved);
+}
+
+static void end_save(struct copy_blocks blocks, void *context)
+{
+    const struct passing *passing = context;
+    prefix_saved(passing->server->cache, passing->tier, blocks.moved);
+}
+
+uint64_t server_copies_in_the_way(const struct server *server)
+{
+    return server->freeing > server->out[1].done ? server->freeing : 0;
+}
+
+bool sequence_has_room(const struct server *server, const struct sequence *sequence)
+{
+    return sequence->room <= server->out[1].done;
+}
+
+bool sequence_is_ready(const struct server *server, const struct sequence *sequence)
+{
+    bool loaded = true;
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        loaded = loaded && sequence->load[k] <= server->in[k].done;
+    }
+    return (loaded || server->options.layers > 0) && sequence_has_room(server, sequence);
+}
+
+/* Sequences whose copies are done run from the next step on. */
+static void start_loaded(struct server *server)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < server->loading_count; i++) {
+        if (sequence_is_ready(server, &server->loading[i])) {
+            server->running[server->running_count++] = server->loading[i];
+        } else {
+            server->loading[kept++] = server->loading[i];
+        }
+    }
+    server->loading_count = kept;
+}
+
+/* Let pending copies run, and record what crosses. */
+static void pass_copies(struct server *server, int64_t ns, struct copies *copies, double rate,
+                        void (*on_done)(struct copy_blocks blocks, void *context), uint32_t tier,
+                        enum series_figure figure)
+{
+    if (server_copies_pend(copies)) {
+        struct passing passing = {server, tier};
+        double crossed = copies_pass(copies, (double)ns, rate, on_done, &passing);
+        series_spread(server->options.series, figure, server->now_ns, server->now_ns + ns, crossed);
+    }
+}
+
+void server_pass_copies(struct server *server, int64_t ns, const double rate[SERVER_FLOWS])
+{
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        pass_copies(server, ns, &server->in[k], rate[flow_loaded(k)], end_load, k, SERIES_LOADED);
+        pass_copies(server, ns, &server->out[k], rate[flow_saved(k)], end_save, k, SERIES_SAVED);
+    }
+    if (server->tiers > 2) { /* what has arrived in a tier may be saved to the next one */
+        server_copy_saves(server);
+    }
+    start_loaded(server);
+}
+
+void server_end_copies(struct server *server)
+{
+    for (uint32_t k = 1; k < server->tiers; k++) {
+        struct passing passing = {server, k};
+        copies_pass(&server->out[k], INFINITY, 1, end_save, &passing); /* nobody waits for them */
+        server_copy_saves(server);
+    }
+}
+
+double layered_ns(double compute_ns, double load_ns, uint32_t layers)
+{
+    return fmax(compute_ns + load_ns / layers, load_ns + compute_ns / layers);
 }

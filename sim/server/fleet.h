@@ -19,7 +19,7 @@
 #pragma once
 
 #include "core/stop_flag.h"
-#include "server/balancer.h"
+#include "server/workload.h"
 #include "server/server.h"
 
 struct fleet {

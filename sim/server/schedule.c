@@ -1,8 +1,20 @@
-/* The queue is `indices` from `next` to `arrived`, behind the preempted sequences. */
-#include "server/schedule.h"
+/* The scheduler of a server: who waits, who is admitted, and which tokens a step computes.
+ *
+ * Running sequences come first, each with one token or the next chunk of its prompt; then waiting requests are
+ * admitted in order, preempted ones first (server.h). So does vLLM. SGLang computes prompts alone
+ * (server_engine.h): chunks and new requests first, and a step of decodes only when there are none, or no room
+ * for them. The queue is `indices` from `next` to `arrived`, behind the preempted sequences.
+ *
+ * The process between clients and the engine turns prompts into tokens and tokens into text. It does so for one
+ * request at a time in each direction; the two directions do not disturb each other, because tokenizers release
+ * Python's lock.
+ *
+ * vLLM 0.19.0: v1/core/sched/scheduler.py, with long_prefill_token_threshold 0, its default. SGLang 0.5.9:
+ * managers/scheduler.py (get_next_batch_to_run), without --enable-mixed-chunk. Here a request that ends frees
+ * its blocks for the next step; engines that overlap steps free them a step later. */
+#include "server/server_state.h"
 
-#include "server/reserve.h"
-#include "server/server_copies.h"
+#include <math.h>
 
 uint64_t sequence_known_tokens(const struct server *server, const struct sequence *sequence)
 {
@@ -31,9 +43,11 @@ void schedule_notice(struct server *server)
 {
     if (server->arrived < server->count) {
         uint32_t index = server->indices[server->arrived];
-        server->ready_ns =
-            api_notice(&server->api, &server->options.path, server->served[index].arrived_ns,
-                       server->requests->all[index].prompt);
+        const struct server_path *path = &server->options.path;
+        int64_t arrived_ns = server->served[index].arrived_ns;
+        server->heard_ns = server->heard_ns > arrived_ns ? server->heard_ns : arrived_ns;
+        server->heard_ns += path->prompt_token_ns * server->requests->all[index].prompt;
+        server->ready_ns = server->heard_ns + path->request_ns;
     }
 }
 
@@ -69,13 +83,82 @@ static bool queue_front(struct server *server, struct sequence *front)
     return true;
 }
 
-static void schedule_queue_pop(struct server *server)
+/* ---- room for outputs to come --------------------------------------------------------------
+ *
+ * Admission leaves room for outputs as SGLang does it (server_engine.h, `reserves`), or as TensorRT-LLM does
+ * (`reserves_all`), which leaves room for all of them: its policy GUARANTEED_NO_EVICT.
+ *
+ * SGLang admits a request only if its prompt and its whole output fit beside a share of what the running
+ * requests may still generate; at most 4096 tokens of each output count. The share falls from 0.7 to 0.14 times
+ * that in 600 decode steps. When requests had to be put back, it is what the remaining ones have generated, 20
+ * tokens more each, over their whole outputs. It begins again when nothing runs.
+ *
+ * SGLang 0.5.9: managers/schedule_policy.py (PrefillAdder), managers/schedule_batch.py (retract_decode),
+ * environ.py. An output's limit is taken to be its length. */
+
+enum { MOST_OUTPUT = 4096, RETRACT_TOKENS = 20, DECAY_STEPS = 600 };
+static const double first_share = 0.7, least_factor = 0.14;
+
+/* Tokens that the sequence may still generate. */
+static double output_left(const struct server *server, const struct sequence *sequence)
 {
-    if (server->put_back_count > 0) {
-        server->put_back_count--;
-    } else {
-        server->next++;
+    uint32_t left = server->requests->all[sequence->index].output - sequence->generated;
+    return left < MOST_OUTPUT || server->options.path.reserves_all ? left : MOST_OUTPUT;
+}
+
+/* Tokens for which admission leaves room now: the rest of running prompts, and the share of outputs. 0 if the
+ * engine reserves nothing. */
+static double reserve_begin(struct server *server)
+{
+    double tokens = 0;
+    if (!server->options.path.reserves) {
+        return 0;
     }
+    if (server->running_count + server->loading_count == 0) {
+        server->reserved_share = server->options.path.reserves_all ? 1 : first_share;
+    }
+    const struct sequence *lists[] = {server->running, server->loading};
+    const uint32_t counts[] = {server->running_count, server->loading_count};
+    for (int list = 0; list < 2; list++) {
+        for (uint32_t i = 0; i < counts[list]; i++) {
+            const struct sequence *sequence = &lists[list][i];
+            uint64_t known = sequence_known_tokens(server, sequence);
+            tokens += server->reserved_share * output_left(server, sequence) +
+                      (double)(known - sequence->computed);
+        }
+    }
+    return tokens;
+}
+
+/* Does the front of the queue fit beside `*reserved` tokens? If so, adds its output to them. Where nothing runs
+ * it always fits, so that a request which takes the whole memory can run. */
+static bool reserve_fits(const struct server *server, const struct sequence *front,
+                         double *reserved)
+{
+    if (!server->options.path.reserves) {
+        return true;
+    }
+    bool alone = server->running_count + server->loading_count == 0;
+    double output = output_left(server, front);
+    double room = (double)(prefix_room(server->cache) * prefix_block_tokens(server->cache));
+    if (!alone && (double)sequence_known_tokens(server, front) + output >= room - *reserved) {
+        return false;
+    }
+    *reserved += output;
+    return true;
+}
+
+/* A step decodes; sequences were put back for it, or not. */
+static void reserve_decode(struct server *server, bool put_back)
+{
+    const double least = least_factor * first_share, decay = (first_share - least) / DECAY_STEPS;
+    double generated = 0, output = 1;
+    for (uint32_t i = 0; put_back && i < server->running_count; i++) {
+        generated += server->running[i].generated + RETRACT_TOKENS;
+        output += server->requests->all[server->running[i].index].output;
+    }
+    server->reserved_share =
+        put_back ? fmin(generated / output, 1) : fmax(least, server->reserved_share - decay);
 }
 
 /* ---- scheduling ----------------------------------------------------------------------- */
@@ -91,7 +174,8 @@ static uint64_t swap_out(struct server *server, const struct sequence *sequence)
     server->swap_left -= blocks;
     server->totals->swapped_blocks += blocks;
     server->served[sequence->index].swaps++;
-    server->freeing = server_save_tokens(server, 1, sequence->computed, (struct copy_blocks){0});
+    server->freeing =
+        server_copy_tokens(server, &server->out[1], 1, sequence->computed, (struct copy_blocks){0});
     return sequence->computed;
 }
 
@@ -152,14 +236,6 @@ static uint32_t schedule_running(struct server *server, int kinds, uint32_t budg
     return budget;
 }
 
-static void note_match(const struct server *server, const struct prefix_match *match)
-{
-    struct series *series = server->options.series;
-    for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
-        series_add(series, SERIES_FOUND + k, server->now_ns, (double)match->found[k]);
-    }
-}
-
 /* Take blocks for the front of the queue; false if there is no room.
  *   load  out: tokens to load from each tier
  *   room  out: swap blocks that hold its KV on the host */
@@ -184,7 +260,10 @@ static bool schedule_begin(struct server *server, struct sequence *front, uint32
     }
     if (served->scheduled_ns < 0) {
         served->match = match;
-        note_match(server, &match);
+        for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
+            series_add(server->options.series, SERIES_FOUND + k, server->now_ns,
+                       (double)match.found[k]);
+        }
     }
     front->computed = known - match.compute_tokens;
     for (uint32_t k = 1; k < server->tiers; k++) {
@@ -204,7 +283,11 @@ static bool schedule_admit(struct server *server, struct sequence *front, uint32
     if (!schedule_begin(server, front, *budget, load, &room)) {
         return false;
     }
-    schedule_queue_pop(server);
+    if (server->put_back_count > 0) {
+        server->put_back_count--;
+    } else {
+        server->next++;
+    }
     server_copy_saves(server);
     waits_charge(&served->waits, front->was_put_back ? WAIT_PREEMPTED : WAIT_QUEUE, server->now_ns);
     served->scheduled_ns = served->scheduled_ns < 0 ? server->now_ns : served->scheduled_ns;
@@ -213,7 +296,7 @@ static bool schedule_admit(struct server *server, struct sequence *front, uint32
     for (uint32_t k = 1; k < server->tiers; k++) {
         loaded[k] = prefix_counts(server->cache, k).loaded - loaded[k];
         if (load[k] > 0) {
-            server_load_tokens(server, k, load[k],
+            server_copy_tokens(server, &server->in[k], k, load[k],
                                (struct copy_blocks){loaded[k], k == 1 ? room : 0});
         }
         /* Its own load, or one begun by another request for blocks that it found. */
@@ -228,25 +311,6 @@ static bool schedule_admit(struct server *server, struct sequence *front, uint32
     *budget -= front->chunk;
     server->running[server->running_count++] = *front;
     return true;
-}
-
-/* Does the step have room for the whole prompt, where it may not be divided? One that is longer than
- * a step is divided nevertheless: else it would wait for ever. */
-static bool prompt_fits(const struct server *server, const struct sequence *front, uint32_t budget)
-{
-    return !server->options.path.whole_prompts || budget == server->options.batched_tokens ||
-           sequence_known_tokens(server, front) <= budget;
-}
-
-static void admit_waiting(struct server *server, uint32_t budget)
-{
-    struct sequence front;
-    double reserved = reserve_begin(server);
-    while (budget > 0 &&
-           server->running_count + server->loading_count < server->options.sequences &&
-           queue_front(server, &front) && prompt_fits(server, &front, budget) &&
-           reserve_fits(server, &front, &reserved) && schedule_admit(server, &front, &budget)) {
-    }
 }
 
 /* Does the step compute anything yet? */
@@ -265,8 +329,20 @@ void schedule_step(struct server *server)
     bool made_room = false, alone = server->options.path.prompts_alone;
     uint32_t budget = schedule_running(server, alone ? PROMPTS : PROMPTS | DECODES,
                                        server->options.batched_tokens, &made_room);
-    if (!made_room) {
-        admit_waiting(server, budget);
+    struct sequence front;
+    double reserved = made_room ? 0 : reserve_begin(server);
+    while (!made_room && budget > 0 &&
+           server->running_count + server->loading_count < server->options.sequences &&
+           queue_front(server, &front)) {
+        /* Where a prompt may not be divided, the step must have room for all of it. One that is longer than a
+         * step is divided nevertheless: else it would wait for ever. */
+        bool fits = !server->options.path.whole_prompts ||
+                    budget == server->options.batched_tokens ||
+                    sequence_known_tokens(server, &front) <= budget;
+        if (!fits || !reserve_fits(server, &front, &reserved) ||
+            !schedule_admit(server, &front, &budget)) {
+            break;
+        }
     }
     if (alone && !has_work(server)) {
         schedule_running(server, DECODES, UINT32_MAX, &made_room);

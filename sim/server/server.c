@@ -1,18 +1,18 @@
 /* Each iteration is an event: time passes until something changes, requests arrive, the scheduler
  * runs, then a step runs. The conservation laws are checked in the middle of each event and after
- * the last (conservation.h). */
-#include "server/server_state.h"
-
+ * the last (conservation.c). */
 #include "core/array.h"
-#include "server/conservation.h"
-#include "server/layered.h"
-#include "server/schedule.h"
-#include "server/server_copies.h"
+#include "server/server_state.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
 
 static double kv_share(const struct server *server)
 {
@@ -33,9 +33,7 @@ static void find_pending(const struct server *server, bool pending[SERVER_FLOWS]
 
 static struct step_load read_load(const struct server *server)
 {
-    struct step_load load = {
-        .chunks = server->chunks,
-    };
+    struct step_load load = {.chunks = server->chunks};
     find_pending(server, load.pending);
     for (uint32_t i = 0; i < server->running_count; i++) {
         const struct sequence *sequence = &server->running[i];
@@ -74,18 +72,6 @@ static void charge_step(const struct server *server, const struct sequence *sequ
     }
 }
 
-/* A token has reached its client. */
-static void take_token(const struct server *server, uint32_t index, int64_t at_ns)
-{
-    struct served *served = &server->served[index];
-    if (served->first_token_ns < 0) {
-        served->first_token_ns = at_ns;
-    } else if (server->options.gaps != NULL && index >= server->options.warm) {
-        gaps_add(server->options.gaps, at_ns - served->last_token_ns);
-    }
-    served->last_token_ns = at_ns;
-}
-
 /* The sequence has computed its chunk. Returns true if it has ended. */
 static bool step_sequence(struct server *server, struct sequence *sequence)
 {
@@ -98,8 +84,15 @@ static bool step_sequence(struct server *server, struct sequence *sequence)
     sequence->generated++;
     sequence->was_put_back = false;
     series_add(server->options.series, SERIES_OUTPUT, server->now_ns - 1, 1);
-    int64_t replied_ns = api_reply(&server->api, &server->options.path, server->now_ns);
-    take_token(server, sequence->index, replied_ns);
+    server->replied_ns =
+        later(server->replied_ns, server->now_ns) + server->options.path.output_token_ns;
+    int64_t replied_ns = server->replied_ns;
+    if (served->first_token_ns < 0) {
+        served->first_token_ns = replied_ns;
+    } else if (server->options.gaps != NULL && sequence->index >= server->options.warm) {
+        gaps_add(server->options.gaps, replied_ns - served->last_token_ns);
+    }
+    served->last_token_ns = replied_ns;
     if (sequence->generated < server->requests->all[sequence->index].output) {
         return false;
     }
@@ -150,16 +143,6 @@ static void stretch(struct step_time *time, double link_ns, uint32_t layers)
     time->ns = ns;
 }
 
-/* The step ends when the KV of its chunks has left. */
-static void wait_for_writes(const struct server *server, double bytes, struct step_time *time)
-{
-    uint32_t layers = server->options.written_layers;
-    if (bytes > 0) {
-        stretch(time, server->clock.start_ns[1] * layers + bytes / time->rate[flow_saved(1)] * 1e9,
-                layers);
-    }
-}
-
 /* If layers wait for their own part, the step waits for the last load of its sequences. */
 static void wait_for_layers(const struct server *server, struct step_time *time)
 {
@@ -187,7 +170,11 @@ static bool server_run_step(struct server *server, const struct step_load *load,
         return false;
     }
     wait_for_layers(server, &time);
-    wait_for_writes(server, load->written_bytes, &time);
+    if (load->written_bytes > 0) { /* the step ends when the KV of its chunks has left */
+        uint32_t layers = server->options.written_layers;
+        double bytes_ns = load->written_bytes / time.rate[flow_saved(1)] * 1e9;
+        stretch(&time, server->clock.start_ns[1] * layers + bytes_ns, layers);
+    }
     pass(server, time.ns, time.rate, computing);
     series_spread(series, SERIES_FETCHED, server->now_ns - time.ns, server->now_ns,
                   time.fetched_bytes);
@@ -243,14 +230,6 @@ static int64_t idle_until(const struct server *server)
     int64_t copied = isfinite(copy_ns) ? server->now_ns + (int64_t)copy_ns : INT64_MAX;
     int64_t arrival = schedule_next_arrival(server);
     return copied < arrival ? copied : arrival;
-}
-
-/* Nothing computes until the iteration is due. */
-static void pass_idle(struct server *server)
-{
-    double rate[SERVER_FLOWS];
-    idle_rates(server, rate);
-    pass(server, server->due_ns - server->now_ns, rate, 0);
 }
 
 /* ---- iterations ----------------------------------------------------------------------- */
@@ -357,8 +336,10 @@ bool server_iterate(struct server *server, struct server_ends *ends, struct erro
 {
     uint32_t ended = server->ended;
     server->why = why;
-    if (server->idle) {
-        pass_idle(server);
+    if (server->idle) { /* nothing has computed until now */
+        double rate[SERVER_FLOWS];
+        idle_rates(server, rate);
+        pass(server, server->due_ns - server->now_ns, rate, 0);
     }
     struct step_load load = plan_step(server);
     if (server->failed || !prefix_check(server->cache, why)) {
@@ -378,15 +359,13 @@ bool server_iterate(struct server *server, struct server_ends *ends, struct erro
     }
     ends->answered = server->ended - server->ended_before;
     server->due_ns = server->now_ns;
-    ends->answered_ns =
-        server->api.replied_ns > server->now_ns ? server->api.replied_ns : server->now_ns;
+    ends->answered_ns = later(server->replied_ns, server->now_ns);
     return true;
 }
 
 bool server_finish(struct server *server, struct error *why)
 {
-    server->totals->end_ns =
-        server->api.replied_ns > server->now_ns ? server->api.replied_ns : server->now_ns;
+    server->totals->end_ns = later(server->replied_ns, server->now_ns);
     server_end_copies(server);
     conservation_check(server);
     assert(server->ended == server->count); /* an idle server has room for any request */

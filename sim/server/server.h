@@ -21,24 +21,22 @@
  * chunks of a prompt are assumed to be still on the GPU for the attention of later ones; decode
  * fetches what it needs. The KV of decoded tokens leaves within the decode step and is in its time.
  *
- * Copies in each direction are made one after the other (copies.h), at rates that are constant
+ * Copies in each direction are made one after the other (server_state.h), at rates that are constant
  * within a step (machine/places.h). A sequence that takes blocks which are still being copied out
  * waits until they are.
  *
  * In front of the queue is the API process, and a step may compute prompts alone, or be scheduled
- * before the last one has ended: server_path.h, by the engine's version.
+ * before the last one has ended: server_engine.h, by the engine's version.
  *
  * The caller's clock says how long a step takes (struct step_clock).
  */
 #pragma once
 
-#include "server/gaps.h"
+#include "server/record.h"
 #include "server/prefix/prefix_cache.h"
 #include "machine/places.h"
 #include "server/requests/requests.h"
-#include "server/series.h"
-#include "server/server_path.h"
-#include "server/waits.h"
+#include "server/server_engine.h"
 
 /* The flows that share a server's ways: what decode fetches; prefixes and swapped sequences that
  * are loaded from tier k of the prefix cache; blocks that are saved to it. */

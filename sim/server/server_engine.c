@@ -1,8 +1,24 @@
-/* What follows from an engine's row and the GPU that it finds. */
+/* Engines from their files, and what follows from an engine's row and the GPU that it finds. A file is read when
+ * an engine of it is first asked for, a version when it is; both are kept for the life of the process, so that all
+ * points of a command see the same. */
 #include "server/server_engine.h"
 
+#include "core/array.h"
+#include "core/find.h"
+#include "core/name.h"
+#include "core/node.h"
+#include "core/node_fields.h"
+#include "core/text.h"
+
+#include <ctype.h>
+#include <limits.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <xxhash.h>
 
 const char *const server_compile_names[] = {
     [COMPILE_COLD] = "cold",
@@ -81,4 +97,592 @@ uint32_t server_engine_graphs(const struct server_engine *engine, uint64_t seque
     most = most < batched_tokens ? most : batched_tokens;
     return captured_sizes(engine, most) +
            captured_sizes(engine, most < sequences ? most : sequences);
+}
+
+/* ---- the keys of a version; engines/README.md says what they mean ---- */
+
+/* Bounds of what a step can have, and of times. */
+#define COUNTED .most = UINT32_MAX
+#define TOKENS .unit = UNIT_TOKENS, .most = UINT32_MAX
+#define TIME .unit = UNIT_NS, .most = 3600000000000
+
+static const char *const memory_words[] = {"share", "measured", "rest", NULL};
+static const char *const sampler_words[] = {"none", "sort", "triton", "flashinfer", NULL};
+static const char *const kind_words[] = {"pinned", "shared", NULL};
+static const char *const rounding_words[] = {
+    "exact", "pages", "powers-of-two", "each-pool", "first-of-latents", NULL};
+
+static const struct node_field gpu_fields[] = {
+    NODE_FIELD("from", REAL, server_engine_gpus, from, .unit = UNIT_BYTES),
+    NODE_FIELD("except", TEXT, server_engine_gpus, except),
+    NODE_FIELD("max_sequences", WHOLE, server_engine_gpus, sequences, COUNTED),
+    NODE_FIELD("batched_tokens", WHOLE, server_engine_gpus, batched_tokens, TOKENS),
+    NODE_FIELD("graphs", WHOLE, server_engine_gpus, graphs, COUNTED),
+    NODE_FIELD("graphs_of_4", WHOLE, server_engine_gpus, graphs_of_4, COUNTED),
+    {.key = NULL}};
+static const struct node_field size_fields[] = {
+    NODE_FIELD("to", WHOLE, server_engine_sizes, to, COUNTED),
+    NODE_FIELD("step", WHOLE, server_engine_sizes, step, COUNTED),
+    {.key = NULL}};
+static const struct node_field reserved_fields[] = {
+    NODE_FIELD("fixed", REAL, server_engine_reserved, fixed, .unit = UNIT_BYTES),
+    NODE_FIELD("token", REAL, server_engine_reserved, token, .unit = UNIT_BYTES),
+    NODE_FIELD("tokens", WHOLE, server_engine_reserved, tokens, TOKENS),
+    NODE_FIELD("graph", REAL, server_engine_reserved, graph, .unit = UNIT_BYTES),
+    NODE_FIELD("gpu", REAL, server_engine_reserved, gpu, .unit = UNIT_BYTES),
+    NODE_FIELD("above", REAL, server_engine_reserved, above, .unit = UNIT_BYTES),
+    NODE_FIELD("least", REAL, server_engine_reserved, least, .unit = UNIT_BYTES),
+    {.key = NULL}};
+static const struct node_field runner_fields[] = {
+    NODE_FIELD("sampler", WORD, server_engine_runner, sampler, .words = sampler_words),
+    NODE_FIELD("takes_graphs", YES, server_engine_runner, takes_graphs),
+    NODE_FIELD("kept_buffers", YES, server_engine_runner, kept_buffers),
+    {.key = NULL}};
+static const struct node_field group_fields[] = {
+    NODE_FIELD("block", WHOLE, server_engine_groups, block, TOKENS),
+    NODE_FIELD("latents", WHOLE, server_engine_groups, latents, TOKENS),
+    NODE_FIELD("alignment", WHOLE, server_engine_groups, alignment, TOKENS),
+    NODE_FIELD("steps", WHOLE, server_engine_groups, steps, COUNTED),
+    NODE_FIELD("alike", REAL, server_engine_groups, alike),
+    NODE_FIELD("states_full", YES, server_engine_groups, states_full),
+    {.key = NULL}};
+static const struct node_field pool_fields[] = {
+    NODE_FIELD("windows", REAL, server_engine_pools, windows),
+    NODE_FIELD("states", REAL, server_engine_pools, states),
+    NODE_FIELD("slots", WHOLE, server_engine_pools, slots, COUNTED),
+    {.key = NULL}};
+static const struct node_field path_fields[] = {
+    NODE_FIELD("prompt_token", WHOLE, server_path, prompt_token_ns, TIME),
+    NODE_FIELD("request", WHOLE, server_path, request_ns, TIME),
+    NODE_FIELD("output_token", WHOLE, server_path, output_token_ns, TIME),
+    NODE_FIELD("sequence", WHOLE, server_path, sequence_ns, TIME),
+    NODE_FIELD("gap", WHOLE, server_path, gap_ns, TIME),
+    NODE_FIELD("overlaps", YES, server_path, overlaps),
+    NODE_FIELD("prompts_alone", YES, server_path, prompts_alone),
+    NODE_FIELD("prompts_launched", YES, server_path, prompts_launched),
+    NODE_FIELD("one_call", YES, server_path, one_call),
+    NODE_FIELD("reserves", YES, server_path, reserves),
+    NODE_FIELD("reserves_all", YES, server_path, reserves_all),
+    NODE_FIELD("whole_prompts", YES, server_path, whole_prompts),
+    {.key = NULL}};
+static const struct node_field host_fields[] = {
+    NODE_FIELD("of", TEXT, host_engine, engine),
+    NODE_FIELD("versions", TEXT, host_engine, versions),
+    NODE_FIELD("unit", REAL, host_engine, unit, .unit = UNIT_BYTES),
+    NODE_FIELD("each", YES, host_engine, each),
+    NODE_FIELD("whole", YES, host_engine, whole),
+    NODE_FIELD("above_gpu", YES, host_engine, above_gpu),
+    NODE_FIELD("memory", WORD, host_engine, kind, .words = kind_words),
+    NODE_FIELD("rounding", WORD, host_engine, rounding, .words = rounding_words),
+    NODE_FIELD("source", TEXT, host_engine, source),
+    {.key = NULL}};
+
+/* A version, and what of it is read by code of its own. */
+struct version_read {
+    struct server_engine engine;
+    const struct node *gpus, *graphs, *dense, *host_memory;
+    const char *extends; /* was followed before */
+};
+static const struct node_field version_fields[] = {
+    NODE_FIELD("extends", TEXT, version_read, extends),
+    NODE_FIELD("summary", TEXT, version_read, engine.summary),
+    NODE_FIELD("source", TEXT, version_read, engine.source),
+    NODE_FIELD("compared", YES, version_read, engine.compared),
+    NODE_FIELD("gpus", NODE, version_read, gpus),
+    NODE_FIELD("kv_memory", WORD, version_read, engine.memory, .words = memory_words),
+    NODE_FIELD("usable", REAL, version_read, engine.usable, .unit = UNIT_SHARE),
+    NODE_FIELD("reserved", MAP, version_read, engine.reserved, .inside = reserved_fields),
+    NODE_FIELD("kernels", REAL, version_read, engine.kernel_bytes, .unit = UNIT_BYTES),
+    NODE_FIELD("runner", MAP, version_read, engine.runner, .inside = runner_fields),
+    NODE_FIELD("dense", NODE, version_read, dense),
+    NODE_FIELD("graphs", NODE, version_read, graphs),
+    NODE_FIELD("mxfp4_fp8", YES, version_read, engine.mxfp4_fp8),
+    NODE_FIELD("caches_states", YES, version_read, engine.caches_states),
+    NODE_FIELD("groups", MAP, version_read, engine.groups, .inside = group_fields),
+    NODE_FIELD("pools", MAP, version_read, engine.pools, .inside = pool_fields),
+    NODE_FIELD("path", MAP, version_read, engine.path, .inside = path_fields),
+    NODE_FIELD("host_memory", NODE, version_read, host_memory),
+    {.key = NULL}};
+
+/* ---- reading a version ---- */
+
+static bool read_host(const struct node *map, struct server_engine *out, struct error *why)
+{
+    if (map == NULL) {
+        return true;
+    }
+    struct host_engine *all = array_zeroed(map->count, sizeof *all, why);
+    bool good = all != NULL &&
+                (map->kind == NODE_MAP || node_error(map, why, "'host_memory' is no map of flags"));
+    for (size_t i = 0; good && i < map->count; i++) {
+        const struct node *node = map->children[i];
+        all[i].flag = node->key;
+        good = node_fields_read(node, host_fields, node->key, &all[i], why);
+        if (good && (all[i].unit == 0 || all[i].engine == NULL || all[i].versions == NULL ||
+                     all[i].source == NULL)) {
+            node_error(node, why, "'%s' is incomplete", node->key);
+            good = error_expect(why, "unit, of, versions and source");
+        }
+    }
+    if (!good) {
+        free(all);
+        return false;
+    }
+    out->host = all;
+    out->host_count = map->count;
+    return true;
+}
+
+/* The first key without which, or with whose value, nothing can be computed; NULL if there is none.
+ * `*expected` says what it should be. */
+static const char *wrong_key(const struct server_engine *engine, const char **expected)
+{
+    const struct server_engine_groups *groups = &engine->groups;
+    bool limits = engine->gpu_count > 0 && engine->gpus[0].from == 0, rise = true;
+    for (uint32_t i = 0; i < engine->gpu_count; i++) {
+        limits = limits && engine->gpus[i].sequences > 0 && engine->gpus[i].batched_tokens > 0;
+    }
+    for (uint32_t i = 0; i < engine->size_count; i++) {
+        const struct server_engine_sizes *size = &engine->sizes[i];
+        rise = rise && size->step > 0 && (i == 0 || size->to > size[-1].to);
+    }
+    const struct {
+        bool wrong;
+        const char *key, *expected;
+    } rules[] = {
+        {engine->summary == NULL, "summary", "what is new in it, in a line"},
+        {engine->source == NULL, "source", "the version and the files of its source, or the page"},
+        {!limits, "gpus", "rows of max_sequences and batched_tokens, the first one without 'from'"},
+        {!rise, "graphs", "rows such as {to: 256, step: 8}, whose 'to' rises"},
+        {engine->usable > 1, "usable", "a share of at most 100%"},
+        {groups->block > 0 && (groups->latents == 0 || groups->alignment == 0 ||
+                               groups->steps == 0 || groups->alike < 1),
+         "groups", "block, latents, alignment, steps, and alike of at least 1"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        if (rules[i].wrong) {
+            *expected = rules[i].expected;
+            return rules[i].key;
+        }
+    }
+    return NULL;
+}
+
+/* A hash of what decides figures. */
+static bool hash_content(const struct node *merged, uint64_t *out, struct error *why)
+{
+    static const char *const told[] = {"extends", "summary", "source"};
+    struct node *copy = node_copy(merged, why);
+    for (size_t i = 0; copy != NULL && i < sizeof told / sizeof *told; i++) {
+        node_remove(copy, told[i]);
+    }
+    char *text = copy != NULL ? node_canonical(copy, why) : NULL;
+    *out = text != NULL ? XXH64(text, strlen(text), 0) : 0;
+    node_destroy(copy);
+    free(text);
+    return *out != 0;
+}
+
+/* Read a version, `merged` with the keys of what it extends, as the row `name`. Its texts are those of that tree.
+ * Complaints are about `own`, the version as its file has it. */
+static bool server_engine_read(const struct node *own, const struct node *merged, const char *name,
+                               struct server_engine *out, struct error *why)
+{
+    struct version_read all = {.engine.row = name};
+    struct server_engine *engine = &all.engine;
+    if (!node_fields_read(merged, version_fields, name, &all, why) ||
+        !node_fields_list(all.gpus, gpu_fields, sizeof *engine->gpus, SERVER_ENGINE_GPUS,
+                          engine->gpus, &engine->gpu_count, why) ||
+        !node_fields_list(all.graphs, size_fields, sizeof *engine->sizes, SERVER_ENGINE_SIZES,
+                          engine->sizes, &engine->size_count, why)) {
+        return false;
+    }
+    engine->dense = engine->runner;
+    if (!node_fields_read(all.dense, runner_fields, "dense", &engine->dense, why)) {
+        return false;
+    }
+    const char *expected, *key = wrong_key(engine, &expected);
+    if (key != NULL) {
+        node_key_error(own, key, why, "engine '%s' %s '%s'", name,
+                       node_get(own, key) != NULL ? "has an invalid" : "lacks", key);
+        return error_expect(why, "%s", expected);
+    }
+    if (!hash_content(merged, &engine->content, why) || !read_host(all.host_memory, engine, why)) {
+        return false;
+    }
+    *out = *engine;
+    return true;
+}
+
+static const char folder[] = "engines", suffix[] = "yaml", none[] = "none";
+enum { DEEPEST = 32 };
+
+static const char *const program_keys[] = {"versions", NULL};
+
+/* ---- versions ---- */
+
+enum { PARTS = 3, DIGITS = 3 };
+struct version {
+    int number[PARTS], parts;
+};
+
+/* The version in "-0.21", "==0.21.0", " v0.21.1.post1". */
+static bool version_parse(const char *text, struct version *out)
+{
+    *out = (struct version){.parts = 0};
+    text += strspn(text, "-_=:@ ");
+    text += *text == 'v' || *text == 'V';
+    while (out->parts < PARTS) {
+        size_t digits = strspn(text, "0123456789");
+        if (digits == 0 || digits > DIGITS) {
+            return false;
+        }
+        out->number[out->parts++] = atoi(text);
+        text += digits;
+        if (*text != '.' || !isdigit((unsigned char)text[1])) {
+            break;
+        }
+        text++;
+    }
+    return out->parts > 1 && strchr(".+-r", *text) != NULL;
+}
+
+static int version_compare(const struct version *a, const struct version *b)
+{
+    int by = 0;
+    for (int i = 0; i < PARTS && by == 0; i++) {
+        by = a->number[i] - b->number[i];
+    }
+    return by;
+}
+
+/* ---- files ---- */
+
+struct program_version {
+    const struct node *node; /* of the program's tree; its key is the version */
+    struct version number;
+    char name[SERVER_ENGINE_NAME];
+    struct node *merged; /* with the keys of what it extends; NULL: it was not read */
+    struct server_engine engine;
+};
+
+/* A file of engines, by its name, or by its path if it is a user's own. */
+struct engine_file {
+    char name[SERVER_ENGINE_NAME];
+    bool own;
+    struct node *root; /* NULL: it was not read */
+    int parts;         /* of the numbers of its versions, at most */
+    struct program_version *versions;
+    size_t count;
+};
+
+/* What was read. It lives as long as the process. */
+static struct {
+    pthread_mutex_t lock;
+    bool listed;
+    struct engine_file **all;
+    size_t count, capacity;
+    const char **names;
+} engine_files = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct engine_file *engine_file_add(const char *name, size_t length, bool own,
+                                           struct error *why)
+{
+    struct engine_file *program = array_zeroed(1, sizeof *program, why);
+    if (program == NULL || !array_reserve(&engine_files.all, &engine_files.capacity,
+                                          engine_files.count + 1, sizeof *engine_files.all, why)) {
+        free(program);
+        return NULL;
+    }
+    snprintf(program->name, sizeof program->name, "%.*s", (int)length, name);
+    program->own = own;
+    engine_files.all[engine_files.count++] = program;
+    return program;
+}
+
+/* Know the names of the shipped programs. */
+static bool engine_files_list(struct error *why)
+{
+    char **names;
+    size_t count;
+    if (engine_files.listed) {
+        return true;
+    }
+    if (!find_names(folder, suffix, &names, &count, why)) {
+        return false;
+    }
+    engine_files.listed = true;
+    for (size_t i = 0; i < count; i++) {
+        engine_files.listed &= engine_file_add(names[i], strlen(names[i]), false, why) != NULL;
+        free(names[i]);
+    }
+    free(names);
+    return engine_files.listed;
+}
+
+/* The program whose name, or whose file's path, the text begins with, and what follows; NULL if there
+ * is none. */
+static struct engine_file *engine_file_find(const char *text, const char **rest, struct error *why)
+{
+    const char *dot = strstr(text, ".yaml");
+    size_t path = dot != NULL ? (size_t)(dot - text) + strlen(".yaml") : 0, longest = 0;
+    struct engine_file *found = NULL;
+    if (strlen(text) >= SERVER_ENGINE_NAME || (path == 0 && !engine_files_list(why))) {
+        return NULL;
+    }
+    for (size_t i = 0; i < engine_files.count; i++) {
+        struct engine_file *program = engine_files.all[i];
+        size_t length = strlen(program->name);
+        bool begins = path > 0 ? length == path && strncmp(text, program->name, length) == 0
+                               : strncasecmp(text, program->name, length) == 0;
+        if (program->own == (path > 0) && begins && length > longest) {
+            found = program;
+            longest = length;
+        }
+    }
+    *rest = text + (path > 0 ? path : longest);
+    return found == NULL && path > 0 ? engine_file_add(text, path, true, why) : found;
+}
+
+static bool read_versions(struct engine_file *program, const struct node *versions,
+                          struct error *why)
+{
+    program->versions = array_zeroed(versions->count, sizeof *program->versions, why);
+    for (program->count = 0; program->versions != NULL && program->count < versions->count;
+         program->count++) {
+        struct program_version *version = &program->versions[program->count];
+        version->node = versions->children[program->count];
+        if (!version_parse(version->node->key, &version->number) ||
+            snprintf(version->name, sizeof version->name, "%s-%s", program->name,
+                     version->node->key) >= (int)sizeof version->name) {
+            node_error(version->node, why, "'%s' is no version", version->node->key);
+            return error_expect(why, "numbers with dots, such as 0.19");
+        }
+        int parts = version->number.parts;
+        program->parts = parts > program->parts ? parts : program->parts;
+    }
+    return program->versions != NULL;
+}
+
+static bool engine_file_read(struct engine_file *program, struct error *why)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", program->name);
+    if (program->root != NULL) {
+        return true;
+    }
+    if (!program->own && !find_path(folder, program->name, suffix, path, sizeof path, why)) {
+        return false;
+    }
+    struct node *root = node_load(path, why);
+    const struct node *versions = node_get(root, "versions");
+    bool good = root != NULL && node_check_keys(root, program_keys, "engine", why);
+    if (good && (versions == NULL || versions->kind != NODE_MAP || versions->count == 0)) {
+        node_error(root, why, "this file has no 'versions'");
+        good = error_expect(why, "a map of versions, such as 0.19: {extends: 0.18, ...}");
+    }
+    if (!good || !read_versions(program, versions, why)) {
+        free(program->versions);
+        node_destroy(root);
+        return false;
+    }
+    program->root = root;
+    return true;
+}
+
+/* The version by which one is computed: the newest that is no newer, else the oldest. NULL for the
+ * number: the newest of all. */
+static struct program_version *version_for(const struct engine_file *program,
+                                           const struct version *number)
+{
+    struct program_version *found = NULL, *oldest = program->versions;
+    for (size_t i = 0; i < program->count; i++) {
+        struct program_version *at = &program->versions[i];
+        bool fits = number == NULL || version_compare(&at->number, number) <= 0;
+        bool newer = found == NULL || version_compare(&at->number, &found->number) > 0;
+        found = fits && newer ? at : found;
+        oldest = version_compare(&at->number, &oldest->number) < 0 ? at : oldest;
+    }
+    return found != NULL ? found : oldest;
+}
+
+/* ---- what a version extends ---- */
+
+static struct node *merge_version(const struct engine_file *program,
+                                  const struct program_version *version, int depth,
+                                  struct error *why);
+
+/* The version that another one extends: "0.19" of the same file, or "vllm-0.19". */
+static struct node *merge_base(const struct engine_file *program, const struct node *extends,
+                               int depth, struct error *why)
+{
+    const char *rest = extends->text != NULL ? extends->text : "";
+    struct version number;
+    if (depth == DEEPEST) {
+        node_error(extends, why, "'%s' extends itself", rest);
+        return NULL;
+    }
+    if (!isdigit((unsigned char)*rest)) {
+        struct engine_file *other = engine_file_find(rest, &rest, why);
+        program = other != NULL && engine_file_read(other, why) ? other : NULL;
+    }
+    for (size_t i = 0; program != NULL && version_parse(rest, &number) && i < program->count; i++) {
+        if (version_compare(&program->versions[i].number, &number) == 0) {
+            return merge_version(program, &program->versions[i], depth + 1, why);
+        }
+    }
+    node_error(extends, why, "'extends' names no version that is known");
+    error_expect(why, "another version of this file, or one such as vllm-0.19");
+    return NULL;
+}
+
+/* The version's keys over those of what it extends; the caller destroys the tree. */
+static struct node *merge_version(const struct engine_file *program,
+                                  const struct program_version *version, int depth,
+                                  struct error *why)
+{
+    const struct node *extends = node_get(version->node, "extends");
+    if (extends == NULL) {
+        return node_copy(version->node, why);
+    }
+    struct node *merged = merge_base(program, extends, depth, why);
+    if (merged != NULL) {
+        node_remove(merged, "summary");
+        node_remove(merged, "source");
+    }
+    if (merged != NULL && !node_merge(merged, version->node, why)) {
+        node_destroy(merged);
+        merged = NULL;
+    }
+    return merged;
+}
+
+static bool version_read(const struct engine_file *program, struct program_version *version,
+                         struct error *why)
+{
+    if (version->merged != NULL) {
+        return true;
+    }
+    struct node *merged = merge_version(program, version, 0, why);
+    bool good = merged != NULL &&
+                server_engine_read(version->node, merged, version->name, &version->engine, why);
+    if (!good) {
+        node_destroy(merged);
+        return false;
+    }
+    version->merged = merged; /* the engine's texts are its own */
+    return true;
+}
+
+/* ---- finding ---- */
+
+static const char *stand_in(const struct engine_file *program, const struct program_version *row,
+                            const struct version *number)
+{
+    return version_compare(&row->number, number) > 0 ? "earliest"
+           : row == version_for(program, NULL)       ? "latest"
+                                                     : "nearest earlier";
+}
+
+/* The same as server_engine_find() but for "none"; the lock is held. `*known`: there is a program of
+ * this name. */
+static bool engine_find(const char *text, const char *file, int line, struct server_engine *out,
+                        bool *known, struct error *why)
+{
+    const char *rest;
+    struct version number;
+    struct engine_file *program = engine_file_find(text, &rest, why);
+    *known = program != NULL;
+    if (program == NULL || !engine_file_read(program, why)) {
+        return false;
+    }
+    struct program_version *row = version_for(program, NULL);
+    if (version_parse(rest, &number)) {
+        row = version_for(program, &number);
+    } else if (program->own && *rest == '\0') {
+        number = row->number;
+    } else {
+        error_input(why, file, line, "'%.100s' is no version of %s", text, program->name);
+        error_expect(why, "a version, such as %s (the latest that is known)", row->name);
+        return error_nearest(why, row->name);
+    }
+    if (!version_read(program, row, why)) {
+        return false;
+    }
+    *out = row->engine;
+    /* As its user named it, with as many numbers as the program's versions have. */
+    text_copy(out->name, sizeof out->name, program->name);
+    for (int i = 0; i < program->parts && i < number.parts; i++) {
+        text_append(out->name, sizeof out->name, "%c%d", i == 0 ? '-' : '.', number.number[i]);
+    }
+    out->stand_in = strcmp(out->name, row->name) != 0 ? stand_in(program, row, &number) : NULL;
+    return true;
+}
+
+bool server_engine_find(const char *text, const char *file, int line, struct server_engine *out,
+                        struct error *why)
+{
+    bool known;
+    if (name_same(text, none)) {
+        *out = (struct server_engine){.name = "none"};
+        return true;
+    }
+    pthread_mutex_lock(&engine_files.lock);
+    bool good = engine_find(text, file, line, out, &known, why);
+    pthread_mutex_unlock(&engine_files.lock);
+    const char *const *names = known ? NULL : server_engine_names(why);
+    if (names != NULL) {
+        error_input(why, file, line, "unknown engine '%.100s'", text);
+        name_expect(text, names, why);
+    }
+    return known && good;
+}
+
+bool server_engine_canonical(const char *text, char *out, size_t size)
+{
+    struct server_engine engine;
+    struct error unread;
+    return server_engine_find(text, NULL, 0, &engine, &unread) &&
+           snprintf(out, size, "%s", engine.name) < (int)size;
+}
+
+/* Read all shipped programs and collect the names of their versions; the lock is held. */
+static bool list_names(struct error *why)
+{
+    size_t count = 2, used = 1;
+    bool good = engine_files_list(why);
+    for (size_t i = 0; good && i < engine_files.count; i++) {
+        good = engine_files.all[i]->own || engine_file_read(engine_files.all[i], why);
+        count += engine_files.all[i]->count;
+    }
+    const char **names = good ? array_zeroed(count, sizeof *names, why) : NULL;
+    for (size_t i = 0; names != NULL && i < engine_files.count; i++) {
+        const struct engine_file *program = engine_files.all[i];
+        for (size_t j = 0; !program->own && j < program->count; j++) {
+            names[used++] = program->versions[j].name;
+        }
+    }
+    if (names != NULL) {
+        names[0] = none;
+    }
+    engine_files.names = names;
+    return names != NULL;
+}
+
+const char *const *server_engine_names(struct error *why)
+{
+    pthread_mutex_lock(&engine_files.lock);
+    bool good = engine_files.names != NULL || list_names(why);
+    pthread_mutex_unlock(&engine_files.lock);
+    return good ? engine_files.names : NULL;
+}
+
+const char *server_engine_latest(const char *program, struct error *why)
+{
+    const char *rest;
+    pthread_mutex_lock(&engine_files.lock);
+    struct engine_file *found = engine_file_find(program, &rest, why);
+    bool good = found != NULL && engine_file_read(found, why);
+    pthread_mutex_unlock(&engine_files.lock);
+    return good ? version_for(found, NULL)->name : NULL;
 }

@@ -1,15 +1,53 @@
-/* The state of a running server, for server.c, schedule.c, server_copies.c and conservation.c.
- *
- * A sequence is in one of three places: in the queue (preempted sequences in front of new
- * requests), loading (until the copies that it waits for are done), or running (in the order of
- * admission).
- */
+/* The state of a running server, and what server.c, schedule.c, copies.c and conservation.c do for each other. */
 #pragma once
 
-#include "server/api.h"
-#include "server/copies.h"
 #include "server/server.h"
 
+/* Copies over one direction of a link, made by one copy engine: first come, first served, each with
+ * a fixed time before its bytes. Copies are numbered from 1 in that order, so that "all copies up
+ * to this one are done" is a comparison of two numbers. */
+
+/* Blocks of a copy; only the caller uses them. */
+struct copy_blocks {
+    uint64_t moved; /* from one cache to the other */
+    uint64_t freed; /* at its source, when it ends */
+};
+
+struct copy {
+    double bytes;
+    double left_ns, left_bytes; /* still to go: of the fixed time, and of the bytes */
+    struct copy_blocks blocks;
+};
+
+struct copies {
+    struct copy *items; /* pending copies are [first, count), owned */
+    size_t first, count, capacity;
+    uint64_t done;                    /* the number of the last copy that is done */
+    struct copy_blocks added, ended;  /* of all copies so far, and of those that are done */
+    double crossed_bytes, done_bytes; /* likewise; the first with the bytes of the pending copy */
+};
+
+void copies_release(struct copies *copies);
+
+/* Queue a copy. Returns its number; 0 when memory is out. */
+uint64_t copies_add(struct copies *copies, double start_ns, double bytes, struct copy_blocks blocks,
+                    struct error *why);
+
+/* The number of the last copy queued, done or not. */
+uint64_t copies_last(const struct copies *copies);
+
+/* Time in ns until copy `number` is done, at `rate` bytes a second; 0 if it is done. */
+double copies_time(const struct copies *copies, uint64_t number, double rate);
+
+/* Let `ns` pass at `rate` bytes a second. Returns the bytes that crossed. `on_done` (or NULL) is
+ * called for each copy that ends, in order. */
+double copies_pass(struct copies *copies, double ns, double rate,
+                   void (*on_done)(struct copy_blocks blocks, void *context), void *context);
+
+/* ---- sequences ----------------------------------------------------------------------------- */
+
+/* A sequence is in one of three places: in the queue (preempted sequences in front of new requests), loading
+ * (until the copies that it waits for are done), or running (in the order of admission). */
 struct sequence {
     uint32_t index;                   /* of its request */
     uint32_t generated;               /* tokens */
@@ -29,8 +67,9 @@ struct server {
     size_t capacity;
     uint32_t count, next; /* `next`: the first of `indices` never admitted */
     uint32_t arrived;     /* the first of `indices` that no iteration has seen yet */
-    struct api api;
-    int64_t ready_ns; /* when the engine has that one, if it was sent */
+    int64_t ready_ns;     /* when the engine has that one, if it was sent */
+    int64_t heard_ns,
+        replied_ns; /* the last prompt, and the last token, has passed the API process */
     uint32_t ended;
     struct sequence *put_back; /* preempted; the last one is at the front of the queue */
     uint32_t put_back_count;
@@ -49,7 +88,7 @@ struct server {
     uint64_t freeing; /* the last copy off the GPU whose blocks may have been taken by others */
     uint64_t saves, evicted; /* prefix_saves(), and those evicted, when saves were last queued */
     uint64_t swap_left;      /* free blocks of the room to swap */
-    double reserved_share;   /* of running outputs (reserve.h) */
+    double reserved_share;   /* of running outputs (schedule.c) */
     struct error *why;       /* server_iterate()'s, for a copy that cannot be queued */
     bool failed;             /* a copy could not be queued */
     struct served *served;
@@ -61,3 +100,97 @@ struct server {
     uint32_t ended_before; /* `ended` when the last step began, */
     double kv_before;      /* and the share of the memory that was held then */
 };
+
+/* ---- copies.c: prefixes that are loaded and saved, preempted sequences that are swapped out and in ---- */
+
+/* Queue a copy of the KV of `tokens` tokens from or to this tier, behind those of `way`: server->in[tier] or
+ * server->out[tier]. Returns its number; sets server->failed if memory is out. */
+uint64_t server_copy_tokens(struct server *server, struct copies *way, uint32_t tier,
+                            uint64_t tokens, struct copy_blocks blocks);
+
+/* Queue the saves that the cache has begun. Blocks that the GPU has evicted already become free
+ * only when their copy ends. */
+void server_copy_saves(struct server *server);
+
+/* The copy out that frees the blocks taken last; 0 if they are free. */
+uint64_t server_copies_in_the_way(const struct server *server);
+
+/* Are the sequence's blocks free of copies out; and can it run? */
+bool sequence_has_room(const struct server *server, const struct sequence *sequence);
+bool sequence_is_ready(const struct server *server, const struct sequence *sequence);
+
+/* Time in ns of a step of `layers` (at least 1) layers, which together compute for `compute_ns` and load, or
+ * write, for `load_ns`: each layer waits for its own KV, which arrives layer by layer; or, the mirror image,
+ * leaves as soon as it is computed.
+ *
+ *     link     |1|2|3|4|              |--1--|--2--|--3--|--4--|
+ *     GPU        |--1--|--2--|--3--|--4--|  |1|   |2|   |3|   |4|
+ *
+ * With equal layers the step ends at the later of two times: the first layer's load and then all computation,
+ * or all loads and then the last layer's computation. Waiting for any layer between gives a time between. */
+double layered_ns(double compute_ns, double load_ns, uint32_t layers);
+
+/* Let copies run for `ns` at the rates of these flows, in bytes a second. Sequences whose copies
+ * are done run from the next step on. */
+void server_pass_copies(struct server *server, int64_t ns, const double rate[SERVER_FLOWS]);
+
+/* Are copies over this flow pending? */
+bool server_copies_pend(const struct copies *copies);
+
+/* End all saves: the last step is over. */
+void server_end_copies(struct server *server);
+
+/* ---- schedule.c ------------------------------------------------------------------------------- */
+
+/* Tokens of the prompt, and those generated so far. */
+uint64_t sequence_known_tokens(const struct server *server, const struct sequence *sequence);
+
+/* The next request that was sent, if there is one, enters the API process. Call it when a request
+ * is sent and none is before it. */
+void schedule_notice(struct server *server);
+
+/* When the engine has the next request that was sent; INT64_MAX if there is none. */
+int64_t schedule_next_arrival(const struct server *server);
+
+/* Put the requests that the engine has at `until_ns` into the queue. */
+void schedule_arrive(struct server *server, int64_t until_ns);
+
+/* Requests in the queue, preempted ones too. */
+uint32_t schedule_waiting(const struct server *server);
+
+/* Give the next step its tokens: sets the chunk of each running sequence, and admits others. */
+void schedule_step(struct server *server);
+
+/* ---- conservation.c ----------------------------------------------------------------------------
+ *
+ * A server's blocks, bytes and requests move from place to place, and none is
+ * lost or counted twice.
+ *
+ * Each amount in a law is counted separately where it is kept (block_census, copies, the server's
+ * lists), so that an error in any of them shows at the next event. The laws are checked only in a
+ * build with the address sanitizer: at every event of the first CONSERVATION_STEPS steps, then at
+ * every 64th step. Checking every step made tests against queueing theory, with their millions of
+ * steps that compute nothing, 1.6 times as slow.
+ */
+
+#if defined(__SANITIZE_ADDRESS__) /* gcc */
+#define CONSERVATION_IS_CHECKED 1
+#elif defined(__has_feature) /* clang */
+#define CONSERVATION_IS_CHECKED __has_feature(address_sanitizer)
+#else
+#define CONSERVATION_IS_CHECKED 0
+#endif
+
+enum { CONSERVATION_STEPS = 1 << 14 };
+
+/* Abort, and name the law, if the server breaks one. Call it between events only: during an event
+ * blocks may be counted nowhere. */
+void conservation_assert(const struct server *server);
+
+static inline void conservation_check(const struct server *server)
+{
+    uint64_t steps = server->totals->steps;
+    if (CONSERVATION_IS_CHECKED && (steps < CONSERVATION_STEPS || steps % 64 == 0)) {
+        conservation_assert(server);
+    }
+}

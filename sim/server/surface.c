@@ -174,19 +174,6 @@ static bool surface_cut(struct surface *surface, uint32_t index, enum surface_si
 /* The values at the ends and the middles of both sides: [x][y]. */
 typedef double grid[3][3][SURFACE_VALUES];
 
-static bool compute_grid(struct surface *surface, const struct surface_cell *cell, grid values,
-                         struct error *why)
-{
-    const uint64_t x[] = {cell->x[0], cell->middle_x, cell->x[1]};
-    const uint64_t y[] = {cell->y[0], cell->middle_y, cell->y[1]};
-    for (int i = 0; i < 9; i++) {
-        if (!surface_compute_point(surface, x[i / 3], y[i % 3], values[i / 3][i % 3], why)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* By how much a line from `low` to `high` misses what is at `share` of it: a share of the time. */
 static double miss_of(const double *low, const double *high, double share, const double *exact)
 {
@@ -212,27 +199,26 @@ static double bend_of(const struct surface_cell *cell, grid at, enum surface_sid
     return most;
 }
 
-/* Does interpolation miss the middle? */
-static bool misses_middle(const struct surface *surface, const struct surface_cell *cell, grid at)
-{
-    double guessed[SURFACE_VALUES];
-    interpolate(cell, cell->middle_x, cell->middle_y, guessed);
-    return miss_of(guessed, guessed, 0, at[1][1]) > surface->tolerance;
-}
-
 /* Compute the cell's corners and middles, and cut the side that bends more, if it bends. */
 static bool look_at(struct surface *surface, uint32_t index, struct error *why)
 {
     grid at;
-    if (!compute_grid(surface, &surface->cells[index], at, why)) {
-        return false;
-    }
+    double guessed[SURFACE_VALUES];
     struct surface_cell *cell = &surface->cells[index];
+    const uint64_t x[] = {cell->x[0], cell->middle_x, cell->x[1]};
+    const uint64_t y[] = {cell->y[0], cell->middle_y, cell->y[1]};
+    for (int i = 0; i < 9; i++) {
+        if (!surface_compute_point(surface, x[i / 3], y[i % 3], at[i / 3][i % 3], why)) {
+            return false;
+        }
+    }
     for (int i = 0; i < 4; i++) {
         memcpy(cell->corner[i / 2][i % 2], at[i / 2 * 2][i % 2 * 2], sizeof at[0][0]);
     }
     double along_x = bend_of(cell, at, ALONG_X), along_y = bend_of(cell, at, ALONG_Y);
-    bool bent = fmax(along_x, along_y) > surface->tolerance || misses_middle(surface, cell, at);
+    interpolate(cell, cell->middle_x, cell->middle_y, guessed);
+    double bend = fmax(fmax(along_x, along_y), miss_of(guessed, guessed, 0, at[1][1]));
+    bool bent = bend > surface->tolerance;
     cell->is_known = true;
     return !bent || surface_cut(surface, index, along_x >= along_y ? ALONG_X : ALONG_Y, why);
 }

@@ -1,11 +1,31 @@
-/* A workload: the requests that a server is asked to answer, and the limits of the server. */
+/* A workload: the requests that servers are asked to answer, the limits of a server, and the router that says
+ * which of several gets a request. */
 #pragma once
 
-#include "server/routing.h"
+#include "server/requests/requests.h"
 #include "server/server_engine.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* How a router chooses among servers: by the first two before any server runs (router_init()), by the others from
+ * the load of the moment (balancer_choose()). */
+enum routing {
+    ROUTE_ROUND_ROBIN,
+    ROUTE_PREFIX,
+    ROUTE_LEAST_REQUESTS,
+    ROUTE_TWO_CHOICES,
+    ROUTE_PREFIX_LOAD,
+    ROUTE_SCORES,
+    ROUTINGS
+};
+extern const char *const routing_names[ROUTINGS + 1]; /* ends with NULL */
+
+struct routing_kind {
+    const char *summary; /* "a request goes ..." */
+    const char *origin;  /* the program that routes so */
+};
+extern const struct routing_kind routings[ROUTINGS];
 
 enum { WORKLOAD_PATH = 1024 };
 
@@ -37,3 +57,54 @@ static inline bool workload_balances(const struct workload *workload)
 {
     return workload->routing > ROUTE_PREFIX;
 }
+
+/* A router that knows no loads. Requests are routed before any server runs, in order of arrival. By prefix it
+ * therefore knows which beginnings it sent to each server, not which ones a server still holds. */
+struct router {
+    uint32_t servers;
+    uint32_t *server_of; /* [count] by request, owned */
+    uint32_t *indices;   /* [count] the requests of one server, owned */
+    size_t count;        /* requests */
+};
+
+/* Route all requests: round-robin; or by prefix, to the server that was last sent the longest known
+ * beginning of the prompt, or, if none is known, to a server with fewest requests. The caller
+ * releases the router, on failure too, such as once `stop` (or NULL) is raised. */
+bool router_init(struct router *router, const struct requests *requests, uint32_t servers,
+                 bool by_prefix, const struct stop_flag *stop, struct error *why);
+void router_release(struct router *router);
+
+/* Set `indices` to the requests of a server, in order of arrival. Returns their number. */
+uint32_t router_select(struct router *router, uint32_t server);
+
+/* A router that sees the load of the servers behind it (fleet.h): which one gets a request.
+ *
+ *   least-requests   fewest requests in flight; among equals the next in turn. nginx's least_conn.
+ *   two-choices      the less loaded of two servers drawn at random (M. Mitzenmacher, "The Power of
+ *                    Two Choices in Randomized Load Balancing", 2001); power_of_two of the routers
+ *                    of SGLang and vLLM.
+ *   prefix-load      cache_aware of SGLang's router, which is also vLLM's. If the most requests in
+ *                    flight on a server exceed the fewest by more than `balance_abs` and by more
+ *                    than `balance_rel` times, as least-requests. Else, if more than the share
+ *                    `cache_threshold` of the prompt was sent to a server before, to the server
+ *                    that was sent most of it. Else to the server that was sent fewest tokens.
+ *   scores           llm-d's endpoint picker with its default scorers: the highest sum of 3 times
+ *                    the share of the prompt that the server was sent before, 2 times its place
+ *                    between the longest and the shortest queue (1: the shortest), and 2 times the
+ *                    share of its KV memory that is free. Equals are drawn at random.
+ *
+ * Both of the last two know what they sent, not what a server still holds, and here they forget
+ * nothing: real ones forget the oldest when their memory is full. Nothing is known of a prompt
+ * without hashes. Where several servers were sent equally much, cache_aware takes any of them; here
+ * it is the one with the fewest requests. Real routers see loads of up to 50 ms ago. */
+struct balancer;
+struct server_load;
+
+/* For these requests and so many servers, by the routing of `workload`. NULL on failure. */
+struct balancer *balancer_create(const struct workload *workload, uint32_t servers,
+                                 const struct requests *requests, uint64_t seed, struct error *why);
+void balancer_destroy(struct balancer *balancer); /* NULL is fine */
+
+/* Which server gets request `index`. loads: [servers] */
+uint32_t balancer_choose(struct balancer *balancer, uint32_t index,
+                         const struct server_load *loads);

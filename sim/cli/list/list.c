@@ -20,7 +20,7 @@
 #include "policy/plugin.h"
 #include "policy/policy.h"
 #include "predict/scenario/scenario_keys.h"
-#include "server/routing.h"
+#include "server/workload.h"
 #include "server/server_engine.h"
 #include "tables/frame.h"
 #include "trace/generate/profile.h"

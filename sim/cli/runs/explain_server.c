@@ -19,7 +19,7 @@
 #include "tables/frame.h"
 
 /* The time of all requests is divided at their first tokens. The parts of a request's time
- * (server/waits.h) lie on one side, except the API process and waits for other requests: what TTFT
+ * (server/record.h) lie on one side, except the API process and waits for other requests: what TTFT
  * leaves open of the two was before, the rest after. */
 
 enum { ITEMS = 32, SHOWN = 4 };

@@ -3,7 +3,7 @@
 
 #include "predict/scenario/resolve_requests.h"
 #include "predict/scenario/scenario_keys.h"
-#include "server/requests/arrivals.h"
+#include "server/requests/requests.h"
 
 #include <inttypes.h>
 #include <stdio.h>

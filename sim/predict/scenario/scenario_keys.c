@@ -3,7 +3,6 @@
 #include "core/name.h"
 #include "predict/scenario/contexts.h"
 #include "predict/scenario/scenario_alias.h"
-#include "server/requests/arrivals.h"
 #include "server/requests/requests.h"
 #include "server/server_engine.h"
 #include "server/workload.h"

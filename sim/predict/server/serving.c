@@ -5,9 +5,9 @@
 #include "core/array.h"
 #include "predict/decode/outcome.h"
 #include "predict/decode/run.h"
-#include "server/requests/arrivals.h"
+#include "server/requests/requests.h"
 #include "server/fleet.h"
-#include "server/requests/router.h"
+#include "server/workload.h"
 #include "server/server_engine.h"
 #include "predict/server/host_worth.h"
 #include "predict/server/serving_memory.h"
@@ -61,7 +61,9 @@ static bool set_arrivals(struct serving *serving, struct error *why)
 {
     const struct workload *workload = &serving->point->workload;
     if (workload->arrivals == ARRIVALS_AT_ONCE) {
-        arrivals_at_once(&serving->requests);
+        for (size_t i = 0; i < serving->requests.count; i++) {
+            serving->requests.all[i].arrival_ns = 0;
+        }
         return true;
     }
     double shape =

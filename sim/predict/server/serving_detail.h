@@ -6,7 +6,7 @@
 #include "predict/result/result.h"
 #include "predict/scenario/point.h"
 #include "server/requests/requests.h"
-#include "server/series.h"
+#include "server/record.h"
 #include "server/server.h"
 
 /* Add these rows to `result`. The series ends at `end_ns`. */

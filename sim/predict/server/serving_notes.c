@@ -1,7 +1,7 @@
 #include "predict/server/serving_notes.h"
 
 #include "core/name.h"
-#include "server/requests/arrivals.h"
+#include "server/requests/requests.h"
 #include "server/requests/synthetic.h"
 
 #include <math.h>

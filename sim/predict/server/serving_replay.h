@@ -4,7 +4,7 @@
 #include "predict/decode/context.h"
 #include "predict/scenario/point.h"
 #include "server/prefix/prefix_replay.h"
-#include "server/requests/router.h"
+#include "server/workload.h"
 
 /* Replay the requests of `point`'s workload through one cache per server. Runs that differ only in
  * the sizes of their lower tiers share one pass, if one pass can give all sizes

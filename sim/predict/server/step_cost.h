@@ -6,7 +6,7 @@
  *     gpu = decode(B, K) + products(B + P) - products(B) + attention of the chunks
  *     cpu = step_overhead + sequence_ns (B + number of chunks)
  *     launch = host.launch for each kernel, in a step without CUDA graphs (step_launch.h)
- *     step = max(gpu, launch) + cpu; or, if the engine overlaps them (server/server_path.h),
+ *     step = max(gpu, launch) + cpu; or, if the engine overlaps them (server/server_engine.h),
  *            max(gpu + gap, cpu + launch)
  *
  * decode() is a run of the pipeline with that batch and the mean context, read off a surface

@@ -1,14 +1,14 @@
 /* The chunks of prompts in a step: which pass computes which, and what their attention adds.
  *
  * Each chunk goes to the pass that has fewest rows so far; the pass with most decides. An engine
- * that attends to prompts and decodes in one call (server_path.h) takes, on a GPU with such a
+ * that attends to prompts and decodes in one call (server_engine.h) takes, on a GPU with such a
  * kernel, longer for its decodes as well: what that call takes beyond decodes alone is added.
  */
 #pragma once
 
 #include "decode/setup.h"
 #include "server/server.h"
-#include "server/server_path.h"
+#include "server/server_engine.h"
 #include "predict/steps/step_products.h"
 
 struct step_prompts;

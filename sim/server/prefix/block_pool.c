@@ -3,7 +3,7 @@
  * for each run: its blocks become idle together, so that a place in the list stands for many.
  *
  * Invariant: capacity = free + taken + known, and the list has the known blocks without references.
- * Each amount is counted separately, so that an error shows as a disagreement (conservation.h).
+ * Each amount is counted separately, so that an error shows as a disagreement (server_state.h).
  */
 #include "server/prefix/block_pool.h"
 

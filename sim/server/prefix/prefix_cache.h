@@ -163,7 +163,7 @@ uint64_t prefix_load(const struct prefix_cache *cache, size_t index, uint32_t ti
 uint64_t prefix_held(const struct prefix_cache *cache, size_t index);
 uint64_t prefix_shared(const struct prefix_cache *cache, size_t index);
 
-/* The cache's numbers of blocks, for conservation.h. */
+/* The cache's numbers of blocks, for server_state.h. */
 struct prefix_census {
     uint32_t count; /* of tiers */
     bool pins;      /* the option; without it `loading` is 0 */

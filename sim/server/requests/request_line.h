@@ -17,12 +17,10 @@ struct request_line {
     bool failed; /* the recorded request failed: skip the line */
 };
 
-/* Parse the line that `reader` read last. */
-typedef bool (*request_parse)(struct csv_reader *reader, struct request_line *line,
-                              struct error *why);
-
 struct request_format {
-    request_parse parse;
+    /* Parse the line that `reader` read last. `format` is this one, the first field of a row of tables or JSON. */
+    bool (*parse)(const struct request_format *format, struct csv_reader *reader,
+                  struct request_line *line, struct error *why);
     uint32_t hash_tokens; /* tokens of a chunk, unless the caller says; 0: it has no hashes */
     bool queued;          /* arrivals are stamps of the engine's queue */
 };

@@ -2,8 +2,10 @@
 #include "server/requests/requests.h"
 
 #include "core/array.h"
+#include "core/random.h"
 #include "server/requests/request_line.h"
 
+#include <gsl/gsl_randist.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -47,26 +49,19 @@ static bool check_tokens(const char *what, uint64_t tokens, const struct csv_rea
     return error_expect(why, "from 1 to %d", REQUEST_MOST_TOKENS);
 }
 
-static bool check_arrival(const struct requests *requests, int64_t arrival_ns,
-                          const struct csv_reader *reader, struct error *why)
-{
-    int64_t before = requests->count > 0 ? requests->all[requests->count - 1].arrival_ns : 0;
-    if (arrival_ns >= before) {
-        return true;
-    }
-    error_set(why, reader->path, reader->line, "arrives %.6f s before the previous request",
-              (double)(before - arrival_ns) / ns_per_s);
-    return error_expect(why, "requests in order of arrival");
-}
-
 static bool check_line(const struct requests *requests, const struct request_line *line,
                        int64_t arrival_ns, const struct csv_reader *reader, struct error *why)
 {
     uint64_t whole = line->hash_tokens > 0 ? line->prompt / line->hash_tokens : 0;
+    int64_t before = requests->count > 0 ? requests->all[requests->count - 1].arrival_ns : 0;
     if (!check_tokens("a prompt", line->prompt, reader, why) ||
-        !check_tokens("an output", line->output, reader, why) ||
-        !check_arrival(requests, arrival_ns, reader, why)) {
+        !check_tokens("an output", line->output, reader, why)) {
         return false;
+    }
+    if (arrival_ns < before) {
+        error_set(why, reader->path, reader->line, "arrives %.6f s before the previous request",
+                  (double)(before - arrival_ns) / ns_per_s);
+        return error_expect(why, "requests in order of arrival");
     }
     uint64_t chunks = whole + (line->prompt > whole * line->hash_tokens);
     if (line->hashes > 0 && line->hashes != whole && line->hashes != chunks) {
@@ -255,20 +250,6 @@ bool requests_add(struct requests *requests, const struct request_line *line, do
     return true;
 }
 
-/* Tokens of the leading chunks of a request that earlier ones had. Its own count from now on. Who had
- * a chunk had all before it. */
-static uint64_t requests_find_shared(const struct requests *requests, const struct request *request,
-                                     bool *seen)
-{
-    const uint32_t *chunks = request_chunks(requests, request);
-    uint64_t count = request->chunks;
-    while (count > 0 && !seen[chunks[count - 1]]) {
-        seen[chunks[--count]] = true;
-    }
-    count *= requests->chunk_tokens;
-    return count < request->prompt ? count : request->prompt;
-}
-
 bool requests_share(const struct requests *requests, struct requests_shared *out, struct error *why)
 {
     uint64_t found = 0;
@@ -278,9 +259,15 @@ bool requests_share(const struct requests *requests, struct requests_shared *out
         return false;
     }
     for (size_t i = 0; i < requests->count; i++) {
-        const uint32_t *chunks = request_chunks(requests, &requests->all[i]);
+        const struct request *request = &requests->all[i];
+        const uint32_t *chunks = request_chunks(requests, request);
+        uint64_t count = request->chunks;
         out->beginnings += chunks == NULL || !seen[chunks[0]];
-        found += requests_find_shared(requests, &requests->all[i], seen);
+        while (count > 0 && !seen[chunks[count - 1]]) { /* who had a chunk had all before it */
+            seen[chunks[--count]] = true;
+        }
+        count *= requests->chunk_tokens;
+        found += count < request->prompt ? count : request->prompt;
     }
     free(seen);
     if (found > 0) {
@@ -309,4 +296,45 @@ size_t requests_refuse(struct requests *requests, uint64_t most)
     }
     requests->count = kept;
     return all - kept;
+}
+
+/* ---- arrivals: gaps are drawn in order from one stream, so that another rate stretches the same ones ---- */
+
+const char *const arrivals_names[] = {
+    [ARRIVALS_RANDOM] = "random",
+    [ARRIVALS_CONSTANT] = "constant",
+    [ARRIVALS_AT_ONCE] = "at-once",
+    NULL,
+};
+
+bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_t seed,
+                   struct error *why)
+{
+    size_t count = 0; /* of sessions: later turns arrive by themselves */
+    for (size_t i = 0; i < requests->count; i++) {
+        count += requests->all[i].turn == 0;
+    }
+    double last_s = (double)(count - 1) / rate * ((double)requests->count / (double)count);
+    if (last_s > REQUEST_MOST_ARRIVAL_S) {
+        error_usage(why, NULL, 0, "the last request would arrive after %.3g s", last_s);
+        return error_expect(why, "a 'rate' at which all arrive within %g s",
+                            REQUEST_MOST_ARRIVAL_S);
+    }
+    double *arrivals = array_zeroed(count, sizeof *arrivals, why); /* in units of the mean gap */
+    gsl_rng *random = random_stream(seed, "serve.arrivals", 0, why);
+    bool ok = arrivals != NULL && random != NULL;
+    for (size_t i = 1; ok && i < count; i++) {
+        double gap = isinf(shape) ? 1 : gsl_ran_gamma(random, shape, 1 / shape);
+        arrivals[i] = arrivals[i - 1] + gap;
+    }
+    for (size_t i = 0, session = 0; ok && i < requests->count; i++) {
+        session += i > 0 && requests->all[i].turn == 0;
+        double share = arrivals[count - 1] > 0 ? arrivals[session] / arrivals[count - 1] : 0;
+        requests->all[i].arrival_ns = llround(share * last_s * 1e9);
+    }
+    free(arrivals);
+    if (random != NULL) {
+        gsl_rng_free(random);
+    }
+    return ok;
 }

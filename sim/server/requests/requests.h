@@ -17,7 +17,7 @@
  *   vLLM-style   CSV: arrived_at (s), num_prefill_tokens, num_decode_tokens
  *   a server's   JSON lines: arrival_time (s), input_toks, output_toks, input_tok_ids; without
  *                arrival_time, queued_ts (s), when the engine's scheduler got the request
- *   a benchmark's  one JSON object with lists (requests_benchmark.h)
+ *   a benchmark's  one JSON object with lists (requests_read.c)
  * In JSON lines, hashes, token ids and times may be absent. A time is in all lines or in none.
  */
 #pragma once
@@ -143,3 +143,21 @@ bool requests_share(const struct requests *requests, struct requests_shared *out
 /* Remove the requests with more than `most` tokens, and return their number. The others keep their
  * order and their arrivals. Turns of a session grow, so the turns that are kept are its first. */
 size_t requests_refuse(struct requests *requests, uint64_t most);
+
+/* Arrival times in place of the file's. */
+enum arrivals_kind {
+    ARRIVALS_RANDOM,   /* gaps from a gamma distribution */
+    ARRIVALS_CONSTANT, /* equal gaps */
+    ARRIVALS_AT_ONCE,  /* all at the beginning, as with an infinite rate */
+};
+extern const char *const arrivals_names[]; /* by kind; ends with NULL */
+
+/* Draw new arrival times; the order of requests stays. The gaps come from a gamma distribution with
+ * shape `shape` (1: a Poisson process; below 1: bursts; INFINITY: equal gaps). They are then scaled,
+ * as vLLM's benchmark scales them, so that their mean is exactly 1 / `rate` seconds: one draw of few
+ * requests would be some 10 % off. If requests are turns of sessions, only the first turns are drawn, so that all
+ * turns together come at `rate`; later ones get the time of the first, and arrive when the server
+ * has answered the turn before. The first request arrives at 0. Fails if the last one would arrive
+ * after REQUEST_MOST_ARRIVAL_S. */
+bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_t seed,
+                   struct error *why);

@@ -1,14 +1,200 @@
-/* Reading a file of requests, line by line. */
+/* Reading a file of requests: line by line, or a benchmark as a whole. */
+#include "core/array.h"
 #include "server/requests/request_line.h"
 
-#include "core/array.h"
-#include "server/requests/requests_benchmark.h"
-
 #include <errno.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+
+/* ---- a benchmark ---------------------------------------------------------------------------
+ *
+ * `vllm bench serve --save-result --save-detailed` and SGLang's `bench_serving --output-details` write one JSON object
+ * with lists, an entry a request:
+ *
+ *   input_lens, output_lens   tokens of the prompt and of the answer; 0 or an error: it failed
+ *   start_times               seconds at which it was sent, if the benchmark kept them
+ *   errors                    "" or what went wrong
+ *
+ * Prompts are not kept, so what they share is unknown. */
+
+/* The lists of the object; those that it need not have are NULL. */
+struct benchmark {
+    const json_t *prompts, *outputs, *starts, *errors;
+    size_t count;
+};
+
+enum { MOST_BYTES = 256 << 20, MOST_VALUES = 12000000 };
+
+/* A request by when it was sent. */
+struct sent {
+    double at_s; /* NAN: not kept */
+    size_t place;
+};
+
+/* The list at `key`, as long as the first one. */
+static bool take_list(const json_t *object, const char *key, bool needed,
+                      const struct csv_reader *in, size_t count, const json_t **list,
+                      struct error *why)
+{
+    *list = json_object_get(object, key);
+    if (*list == NULL && !needed) {
+        return true;
+    }
+    if (json_is_array(*list) && (count == 0 || json_array_size(*list) == count)) {
+        return true;
+    }
+    error_set(why, in->path, 0, "'%s' of a benchmark is not a list with an entry for each request",
+              key);
+    return error_expect(why, "as 'vllm bench serve --save-detailed' and SGLang's "
+                             "'bench_serving --output-details' write it");
+}
+
+static bool take_lists(const json_t *object, const struct csv_reader *in, struct benchmark *out,
+                       struct error *why)
+{
+    if (!take_list(object, "input_lens", true, in, 0, &out->prompts, why)) {
+        return false;
+    }
+    out->count = json_array_size(out->prompts);
+    if (out->count == 0) {
+        return error_set(why, in->path, 0, "no requests: 'input_lens' is empty");
+    }
+    return take_list(object, "output_lens", true, in, out->count, &out->outputs, why) &&
+           take_list(object, "start_times", false, in, out->count, &out->starts, why) &&
+           take_list(object, "errors", false, in, out->count, &out->errors, why);
+}
+
+/* The entry of a list that is a number, 0 or more; of tokens, a whole one. */
+static bool take_number(const json_t *list, size_t place, const char *key, bool tokens,
+                        const struct csv_reader *in, double *number, struct error *why)
+{
+    const json_t *entry = json_array_get(list, place);
+    *number = json_number_value(entry);
+    if (json_is_number(entry) && *number >= 0 && (!tokens || *number == floor(*number))) {
+        return true;
+    }
+    error_set(why, in->path, 0, "'%s': entry %zu is no number%s, or negative", key, place + 1,
+              tokens ? " of tokens" : "");
+    return error_expect(why, tokens ? "a whole number, 0 or more" : "0 or more");
+}
+
+static int compare_sent(const void *a, const void *b)
+{
+    const struct sent *first = a, *second = b;
+    int later = (first->at_s > second->at_s) - (first->at_s < second->at_s);
+    return later != 0 ? later : (first->place > second->place) - (first->place < second->place);
+}
+
+/* Requests are started in order, but may be stamped in another. */
+static bool sort_requests(const struct benchmark *from, const struct csv_reader *in,
+                          struct sent *sent, struct error *why)
+{
+    for (size_t i = 0; i < from->count; i++) {
+        sent[i] = (struct sent){NAN, i};
+        if (from->starts != NULL &&
+            !take_number(from->starts, i, "start_times", false, in, &sent[i].at_s, why)) {
+            return false;
+        }
+    }
+    qsort(sent, from->count, sizeof *sent, compare_sent);
+    return true;
+}
+
+static bool add_requests(const struct benchmark *from, const struct sent *sent,
+                         const struct csv_reader *in, const struct requests_options *options,
+                         struct requests *out, struct error *why)
+{
+    double origin_s = NAN;
+    uint64_t most = options->limit > 0 ? options->limit : UINT64_MAX;
+    for (size_t i = 0; i < from->count && out->count < most; i++) {
+        double prompt, output;
+        if (!requests_have_room(out, options->stop, in, why)) {
+            return false;
+        }
+        size_t place = sent[i].place;
+        if (!take_number(from->prompts, place, "input_lens", true, in, &prompt, why) ||
+            !take_number(from->outputs, place, "output_lens", true, in, &output, why)) {
+            return false;
+        }
+        struct request_line line = {.arrival_s = sent[i].at_s};
+        line.prompt = (uint64_t)fmin(prompt, 2.0 * REQUEST_MOST_TOKENS);
+        line.output = (uint64_t)fmin(output, 2.0 * REQUEST_MOST_TOKENS);
+        const char *fault = json_string_value(json_array_get(from->errors, place));
+        if (output == 0 || (fault != NULL && fault[0] != '\0')) {
+            out->skipped++;
+        } else if (!requests_add(out, &line, &origin_s, in, why)) {
+            return false;
+        }
+    }
+    return out->count > 0 || error_set(why, in->path, 0, "no requests: all have failed");
+}
+
+static bool take_benchmark(const json_t *object, const struct csv_reader *in,
+                           const struct requests_options *options, struct requests *out,
+                           struct error *why)
+{
+    struct benchmark from = {.count = 0};
+    if (!take_lists(object, in, &from, why)) {
+        return false;
+    }
+    struct sent *sent = array_zeroed(from.count, sizeof *sent, why);
+    bool ok = sent != NULL && sort_requests(&from, in, sent, why) &&
+              add_requests(&from, sent, in, options, out, why);
+    free(sent);
+    return ok;
+}
+
+/* An object is in memory as a whole: 50 bytes for each value, of which there are as many as commas, and
+ * texts. */
+struct benchmark_bytes {
+    FILE *file;
+    const struct stop_flag *stop;
+    uint64_t left, values_left;
+};
+
+/* What jansson reads next; 0 at the end, or once too much was read. */
+static size_t next_bytes(void *buffer, size_t size, void *context)
+{
+    struct benchmark_bytes *bytes = context;
+    struct error unseen;
+    size_t count = stop_flag_check(bytes->stop, &unseen) ? fread(buffer, 1, size, bytes->file) : 0;
+    for (size_t i = 0; i < count && bytes->values_left > 0; i++) {
+        bytes->values_left -= ((const char *)buffer)[i] == ',';
+    }
+    bytes->left -= count < bytes->left ? count : bytes->left;
+    return bytes->left > 0 && bytes->values_left > 0 ? count : 0;
+}
+
+/* Read the file of `in`, which stands at its beginning. `*taken`: it is such an object, and `out` has its requests in
+ * the order in which they were sent; else the file stands at its beginning again. Failed requests are counted as
+ * skipped, at most options->limit others are read (0: all). */
+static bool requests_benchmark_read(struct csv_reader *in, const struct requests_options *options,
+                                    struct requests *out, bool *taken, struct error *why)
+{
+    struct benchmark_bytes bytes = {in->file, options->stop, MOST_BYTES, MOST_VALUES};
+    int first = getc(in->file);
+    json_t *object = NULL;
+    if (ungetc(first, in->file) == '{') {
+        object = json_load_callback(next_bytes, &bytes, JSON_DISABLE_EOF_CHECK, NULL);
+    }
+    *taken = json_object_get(object, "input_lens") != NULL;
+    bool ok = stop_flag_check(options->stop, why);
+    if (ok && object == NULL && (bytes.left == 0 || bytes.values_left == 0)) {
+        ok = error_set(why, in->path, 0, "an object of more than %u MiB, or of more than %u values",
+                       MOST_BYTES >> 20, MOST_VALUES);
+        error_expect(why,
+                     "a benchmark without times of tokens: jq -c 'del(.itls, .generated_texts)'");
+    }
+    ok = ok && (!*taken || take_benchmark(object, in, options, out, why));
+    json_decref(object);
+    rewind(in->file);
+    return ok;
+}
+
+/* ---- lines of a file ------------------------------------------------------------------- */
 
 /* Files of fewer bytes are read once; what only one of their prompts has gets numbers, too. */
 enum { SMALL = 1 << 24 };
@@ -82,35 +268,9 @@ static bool find_format(struct requests_reading *reading, struct requests *reque
 
 /* ---- what only one prompt has ----------------------------------------------------------- */
 
-/* A bit for each byte of the file, which has fewer hashes; at most 128 MiB of them. */
-static bool twice_init(struct requests_twice *twice, uint64_t size, struct error *why)
-{
-    for (twice->bits = 64; twice->bits < size && twice->bits < 1u << 30; twice->bits *= 2) {
-    }
-    twice->once = array_zeroed(twice->bits / 64, sizeof *twice->once, why);
-    twice->twice = array_zeroed(twice->bits / 64, sizeof *twice->twice, why);
-    return twice->once != NULL && twice->twice != NULL;
-}
-
-static void twice_release(struct requests_twice *twice)
-{
-    free(twice->once);
-    free(twice->twice);
-    *twice = (struct requests_twice){.once = NULL};
-}
-
 static uint64_t twice_place(const struct requests_twice *twice, uint64_t hash)
 {
     return XXH64(&hash, sizeof hash, 0) & (twice->bits - 1);
-}
-
-static void twice_note(struct requests_twice *twice, const struct request_line *line)
-{
-    for (uint32_t i = 0; i < line->hashes; i++) {
-        uint64_t place = twice_place(twice, line->hash[i]), bit = 1ull << place % 64;
-        twice->twice[place / 64] |= twice->once[place / 64] & bit;
-        twice->once[place / 64] |= bit;
-    }
 }
 
 /* The line's first chunks that other lines may have. Behind a chunk of its own all are its own,
@@ -128,44 +288,38 @@ static uint32_t twice_shared(const struct requests_twice *twice, const struct re
     return shared;
 }
 
-/* ---- lines ------------------------------------------------------------------------------ */
-
-/* What is done with a line that is no fault of its own. */
-typedef bool (*requests_take)(struct requests_reading *reading, struct requests *requests,
-                              struct error *why);
-
-static bool note_hashes(struct requests_reading *reading, struct requests *requests,
-                        struct error *why)
-{
-    (void)requests, (void)why;
-    twice_note(&reading->twice, &reading->line);
-    return true;
-}
-
-static bool append_line(struct requests_reading *reading, struct requests *requests,
-                        struct error *why)
-{
-    reading->line.shared = twice_shared(&reading->twice, &reading->line);
-    return requests_add(requests, &reading->line, &reading->origin_s, &reading->in, why);
-}
-
-/* Faults are collected, so that reading goes on. */
-static void requests_read_take_line(struct requests_reading *reading, requests_take take,
+/* Note the hashes of a line, or append it. Faults are collected, so that reading goes on. */
+static void requests_read_take_line(struct requests_reading *reading, bool counts,
                                     struct requests *requests)
 {
     struct error fault;
-    if (!reading->format->parse(&reading->in, &reading->line, &fault)) {
+    struct request_line *line = &reading->line;
+    struct requests_twice *twice = &reading->twice;
+    if (!reading->format->parse(reading->format, &reading->in, line, &fault)) {
         complaints_add(reading->complaints, &fault);
-    } else if (reading->line.failed) {
-        requests->skipped++;
-    } else if (!take(reading, requests, &fault)) {
-        complaints_add(reading->complaints, &fault);
-    } else {
-        reading->taken++;
+        return;
     }
+    if (line->failed) {
+        requests->skipped++;
+        return;
+    }
+    if (counts) {
+        for (uint32_t i = 0; i < line->hashes; i++) {
+            uint64_t place = twice_place(twice, line->hash[i]), bit = 1ull << place % 64;
+            twice->twice[place / 64] |= twice->once[place / 64] & bit;
+            twice->once[place / 64] |= bit;
+        }
+    } else {
+        line->shared = twice_shared(twice, line);
+        if (!requests_add(requests, line, &reading->origin_s, &reading->in, &fault)) {
+            complaints_add(reading->complaints, &fault);
+            return;
+        }
+    }
+    reading->taken++;
 }
 
-static bool requests_read_lines(struct requests_reading *reading, requests_take take,
+static bool requests_read_lines(struct requests_reading *reading, bool counts,
                                 struct requests *requests, struct error *why)
 {
     uint64_t limit = reading->options.limit;
@@ -184,7 +338,7 @@ static bool requests_read_lines(struct requests_reading *reading, requests_take 
             return false;
         }
         if (reading->in.line >= reading->first_line) {
-            requests_read_take_line(reading, take, requests);
+            requests_read_take_line(reading, counts, requests);
         }
     }
     return reading->complaints->count == 0 ||
@@ -198,12 +352,20 @@ static bool requests_read_all(struct requests_reading *reading, struct requests 
     if (!find_format(reading, requests, why)) {
         return false;
     }
-    bool twice = reading->size >= SMALL && reading->format->hash_tokens > 0;
-    if (twice && (!twice_init(&reading->twice, reading->size, why) ||
-                  !requests_read_lines(reading, note_hashes, requests, why))) {
-        return false;
+    if (reading->size >= SMALL && reading->format->hash_tokens > 0) {
+        struct requests_twice *twice = &reading->twice;
+        /* A bit for each byte of the file, which has fewer hashes; at most 128 MiB of them. */
+        for (twice->bits = 64; twice->bits < reading->size && twice->bits < 1u << 30;
+             twice->bits *= 2) {
+        }
+        twice->once = array_zeroed(twice->bits / 64, sizeof *twice->once, why);
+        twice->twice = array_zeroed(twice->bits / 64, sizeof *twice->twice, why);
+        if (twice->once == NULL || twice->twice == NULL ||
+            !requests_read_lines(reading, true, requests, why)) {
+            return false;
+        }
     }
-    return requests_read_lines(reading, append_line, requests, why) &&
+    return requests_read_lines(reading, false, requests, why) &&
            (requests->count > 0 || error_set(why, reading->in.path, 0, "no requests"));
 }
 
@@ -242,7 +404,8 @@ bool requests_read(const char *path, const struct requests_options *options, str
              (taken || requests_read_all(&reading, out, why));
         csv_reader_close(&reading.in);
     }
-    twice_release(&reading.twice);
+    free(reading.twice.once);
+    free(reading.twice.twice);
     free(reading.line.hash);
     dense_ids_close(&out->ids);
     if (!ok) {

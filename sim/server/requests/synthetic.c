@@ -6,11 +6,11 @@
 #include "core/random.h"
 #include "core/text.h"
 #include "core/units.h"
-#include "server/requests/length_sets.h"
 #include "server/requests/request_line.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,22 +91,17 @@ static bool read_length_range(struct synthetic *out, enum synthetic_key key, con
     return error_expect(why, "the smaller number first");
 }
 
-static bool synthetic_read_set(struct synthetic *out, const char *text, struct error *why)
-{
-    int which = name_match(text, length_set_names);
-    if (which >= 0) {
-        out->lengths = &length_sets[which];
-        return true;
-    }
-    error_usage(why, NULL, 0, "'lengths' is '%.60s'", text);
-    return name_expect(text, length_set_names, why);
-}
-
 static bool synthetic_read_value(struct synthetic *out, enum synthetic_key key, const char *text,
                                  struct error *why)
 {
     if (key == LENGTHS) {
-        return synthetic_read_set(out, text, why);
+        int which = name_match(text, length_set_names);
+        if (which >= 0) {
+            out->lengths = &length_sets[which];
+            return true;
+        }
+        error_usage(why, NULL, 0, "'lengths' is '%.60s'", text);
+        return name_expect(text, length_set_names, why);
     }
     if (key == PROMPT_SPREAD || key == OUTPUT_SPREAD) {
         if (!units_parse(text, UNIT_SHARE, NULL, 0, keys[key], &out->spread[key], why)) {
@@ -233,14 +228,6 @@ static uint64_t within_tokens(double tokens, uint64_t least)
     return tokens > (double)least ? (uint64_t)tokens : least;
 }
 
-/* A log-normal number of tokens with this mean, at least `least`. */
-static uint64_t draw_tokens(gsl_rng *random, uint64_t mean, double spread, uint64_t least)
-{
-    double variance = log1p(spread * spread);
-    return within_tokens(
-        (double)mean * exp(gsl_ran_gaussian(random, sqrt(variance)) - variance / 2), least);
-}
-
 /* The tokens of a prompt or an output, without the `taken` tokens of a prefix. */
 static uint64_t draw_length(const struct synthetic *synthetic, gsl_rng *random,
                             enum synthetic_key key, uint64_t taken, uint64_t least)
@@ -250,30 +237,27 @@ static uint64_t draw_length(const struct synthetic *synthetic, gsl_rng *random,
         return first - taken + gsl_rng_uniform_int(random, (unsigned long)span);
     }
     double spread = synthetic->spread[key == PROMPT ? PROMPT_SPREAD : OUTPUT_SPREAD];
-    return draw_tokens(random, first - taken, spread, least);
+    double variance = log1p(spread * spread); /* of the logarithm */
+    return within_tokens((double)(first - taken) *
+                             exp(gsl_ran_gaussian(random, sqrt(variance)) - variance / 2),
+                         least);
 }
 
 struct drawn_lengths {
     uint64_t prompt, output; /* tokens, of the prompt without those `taken` */
 };
 
-/* One pair of a data set, scaled to the means that were asked for. */
-static struct drawn_lengths draw_pair(const struct synthetic *synthetic, gsl_rng *random,
-                                      uint64_t taken, uint64_t least)
-{
-    const struct length_set *set = synthetic->lengths;
-    const struct length_pair *pair = &set->pairs[gsl_rng_uniform_int(random, LENGTH_SET_PAIRS)];
-    double prompt = (synthetic->mean[PROMPT] - (double)taken) / set->prompt;
-    double output = synthetic->mean[OUTPUT] / set->output;
-    return (struct drawn_lengths){within_tokens(pair->prompt * prompt, least),
-                                  within_tokens(pair->output * output, 1)};
-}
-
 static struct drawn_lengths draw_lengths(const struct synthetic *synthetic, gsl_rng *random,
                                          uint64_t taken, uint64_t least)
 {
     if (synthetic->lengths != NULL) {
-        return draw_pair(synthetic, random, taken, least);
+        /* One pair of a data set, scaled to the means that were asked for. */
+        const struct length_set *set = synthetic->lengths;
+        const struct length_pair *pair = &set->pairs[gsl_rng_uniform_int(random, LENGTH_SET_PAIRS)];
+        double prompt = (synthetic->mean[PROMPT] - (double)taken) / set->prompt;
+        double output = synthetic->mean[OUTPUT] / set->output;
+        return (struct drawn_lengths){within_tokens(pair->prompt * prompt, least),
+                                      within_tokens(pair->output * output, 1)};
     }
     uint64_t prompt = draw_length(synthetic, random, PROMPT, taken, least);
     return (struct drawn_lengths){prompt, draw_length(synthetic, random, OUTPUT, 0, 1)};
@@ -387,3 +371,20 @@ bool synthetic_make(const char *name, const struct requests_options *options, st
     }
     return ok;
 }
+
+/* ---- lengths of data sets: the means are those of the pairs (tests/unit/server/test_synthetic.c) ---- */
+
+static const struct length_pair of_vllm[LENGTH_SET_PAIRS] = {
+#include "server/requests/sharegpt_vllm.def"
+};
+
+static const struct length_pair of_sglang[LENGTH_SET_PAIRS] = {
+#include "server/requests/sharegpt_sglang.def"
+};
+
+const char *const length_set_names[] = {"sharegpt", "sharegpt-sglang", NULL};
+
+const struct length_set length_sets[] = {
+    {111869.0 / LENGTH_SET_PAIRS, 102435.0 / LENGTH_SET_PAIRS, of_vllm},
+    {161467.0 / LENGTH_SET_PAIRS, 102242.0 / LENGTH_SET_PAIRS, of_sglang},
+};

@@ -6,7 +6,8 @@
 
 #include <cmocka.h>
 
-#include "server/balancer.h"
+#include "server/server.h"
+#include "server/workload.h"
 
 #include <string.h>
 

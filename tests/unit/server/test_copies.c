@@ -7,8 +7,7 @@
 #include <cmocka.h>
 
 #include "core/random.h"
-#include "server/copies.h"
-#include "server/layered.h"
+#include "server/server_state.h"
 
 #include <math.h>
 

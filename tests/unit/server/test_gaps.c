@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "server/gaps.h"
+#include "server/record.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "server/requests/arrivals.h"
+#include "server/requests/requests.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -158,7 +158,7 @@ static void drawn_arrivals_have_the_rate_that_was_asked(void **state)
 }
 
 /* 3 gaps at 2 a second. */
-static void arrivals_may_be_constant_or_at_once(void **state)
+static void arrivals_may_be_constant(void **state)
 {
     (void)state;
     const char *line = "{\"input_toks\": 7, \"output_toks\": 5}\n";
@@ -168,10 +168,6 @@ static void arrivals_may_be_constant_or_at_once(void **state)
     assert_true(arrivals_draw(&requests, 2, INFINITY, 1, &why));
     for (int i = 0; i < 4; i++) {
         assert_int_equal(requests.all[i].arrival_ns, i * 500000000LL);
-    }
-    arrivals_at_once(&requests);
-    for (int i = 0; i < 4; i++) {
-        assert_int_equal(requests.all[i].arrival_ns, 0);
     }
     requests_release(&requests);
 }
@@ -501,7 +497,7 @@ int main(void)
         cmocka_unit_test(a_limit_ends_reading_and_a_stretch_moves_arrivals),
         cmocka_unit_test(nothing_arrives_past_the_end_of_time),
         cmocka_unit_test(drawn_arrivals_have_the_rate_that_was_asked),
-        cmocka_unit_test(arrivals_may_be_constant_or_at_once),
+        cmocka_unit_test(arrivals_may_be_constant),
         cmocka_unit_test(a_benchmark_that_kept_requests_is_a_workload),
         cmocka_unit_test(stamps_of_the_queue_are_told_from_arrivals),
         cmocka_unit_test(equal_hashes_are_one_chunk),

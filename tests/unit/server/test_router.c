@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "server/requests/router.h"
+#include "server/workload.h"
 
 enum { MOST = 8, CHUNKS = 4, IDS = 26 };
 

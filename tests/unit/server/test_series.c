@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "core/random.h"
-#include "server/series.h"
+#include "server/record.h"
 
 #include <math.h>
 

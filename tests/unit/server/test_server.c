@@ -7,8 +7,8 @@
 #include <cmocka.h>
 
 #include "core/random.h"
-#include "server/requests/arrivals.h"
-#include "server/conservation.h"
+#include "server/requests/requests.h"
+#include "server/server_state.h"
 #include "unit/fixture/rounds.h"
 #include "unit/fixture/server_course.h"
 

@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include "server/requests/length_sets.h"
 #include "server/requests/synthetic.h"
 
 #include <math.h>
@@ -84,7 +83,7 @@ static void a_range_is_uniform(void **state)
     requests_release(&requests);
 }
 
-/* What length_sets.h says of a set: the means and deviations of 512 pairs, and their correlation. */
+/* What synthetic.h says of a set: the means and deviations of 512 pairs, and their correlation. */
 static void a_data_set_has_its_lengths(void **state)
 {
     static const struct {

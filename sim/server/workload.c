@@ -1,11 +1,101 @@
-/* What a server was sent is a bit for each chunk and server. Prompts are sent whole, so a server
- * that was sent a chunk was sent all chunks in front of it. */
-#include "server/balancer.h"
+#include "server/workload.h"
 
 #include "core/array.h"
 #include "core/random.h"
+#include "server/server.h"
 
+#include <stddef.h>
 #include <stdlib.h>
+
+const char *const routing_names[ROUTINGS + 1] = {
+    [ROUTE_ROUND_ROBIN] = "round-robin",       [ROUTE_PREFIX] = "prefix",
+    [ROUTE_LEAST_REQUESTS] = "least-requests", [ROUTE_TWO_CHOICES] = "two-choices",
+    [ROUTE_PREFIX_LOAD] = "prefix-load",       [ROUTE_SCORES] = "scores",
+};
+
+const struct routing_kind routings[ROUTINGS] = {
+    [ROUTE_ROUND_ROBIN] = {"to each server in turn", "all routers"},
+    [ROUTE_PREFIX] = {"to the server that was last sent the longest part of its beginning",
+                      "vLLM's production stack"},
+    [ROUTE_LEAST_REQUESTS] = {"to the server with the fewest requests in flight",
+                              "nginx's least_conn"},
+    [ROUTE_TWO_CHOICES] = {"to the less loaded of two servers drawn at random",
+                           "power_of_two of SGLang and vLLM"},
+    [ROUTE_PREFIX_LOAD] = {"where most of its beginning was sent, unless loads differ much; the "
+                           "keys cache_threshold, balance_abs_threshold and balance_rel_threshold "
+                           "say how much",
+                           "cache_aware of SGLang and vLLM"},
+    [ROUTE_SCORES] = {"to the highest sum of known beginning, short queue and free memory",
+                      "llm-d's default scorers"},
+};
+
+static bool route_by_prefix(struct router *router, const struct requests *requests,
+                            const struct stop_flag *stop, struct error *why)
+{
+    uint32_t *last = array_zeroed(requests->ids.count, sizeof *last, why); /* server + 1 */
+    uint32_t *sent = array_zeroed(router->servers, sizeof *sent, why);
+    bool ok = last != NULL && sent != NULL;
+    for (size_t i = 0; ok && i < requests->count; i++) {
+        const struct request *request = &requests->all[i];
+        const uint32_t *chunks = request_chunks(requests, request);
+        uint32_t server = 0;
+        for (uint32_t s = 1; s < router->servers; s++) {
+            server = sent[s] < sent[server] ? s : server;
+        }
+        for (uint32_t c = 0; c < request->chunks && last[chunks[c]] > 0; c++) {
+            server = last[chunks[c]] - 1;
+        }
+        for (uint32_t c = 0; c < request->chunks; c++) {
+            last[chunks[c]] = server + 1;
+        }
+        sent[server]++;
+        router->server_of[i] = server;
+        ok = stop_flag_check(stop, why);
+    }
+    free(last);
+    free(sent);
+    return ok;
+}
+
+bool router_init(struct router *router, const struct requests *requests, uint32_t servers,
+                 bool by_prefix, const struct stop_flag *stop, struct error *why)
+{
+    size_t count = requests->count;
+    *router = (struct router){.servers = servers, .count = count};
+    router->server_of = array_zeroed(count, sizeof *router->server_of, why);
+    router->indices = array_zeroed(count, sizeof *router->indices, why);
+    if (router->server_of == NULL || router->indices == NULL) {
+        return false;
+    }
+    if (by_prefix) {
+        return route_by_prefix(router, requests, stop, why);
+    }
+    for (size_t i = 0; i < count; i++) {
+        router->server_of[i] = (uint32_t)(i % servers);
+    }
+    return true;
+}
+
+void router_release(struct router *router)
+{
+    free(router->server_of);
+    free(router->indices);
+    *router = (struct router){.servers = 0};
+}
+
+uint32_t router_select(struct router *router, uint32_t server)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < router->count; i++) {
+        if (router->server_of[i] == server) {
+            router->indices[count++] = i;
+        }
+    }
+    return count;
+}
+
+/* What a server was sent is a bit for each chunk and server. Prompts are sent whole, so a server
+ * that was sent a chunk was sent all chunks in front of it. */
 
 static const double prefix_weight = 3, queue_weight = 2, memory_weight = 2; /* llm-d's defaults */
 
@@ -87,30 +177,20 @@ static uint32_t choose_of_two(const struct balancer *balancer, const struct serv
 
 /* ---- prefixes ------------------------------------------------------------------------- */
 
-static bool was_sent(const struct balancer *balancer, uint32_t server, uint32_t chunk)
-{
-    return balancer->sent[(size_t)chunk * balancer->words + server / 64] >> server % 64 & 1;
-}
-
 /* Tokens at the beginning of the prompt that the server was sent before. */
 static uint64_t sent_tokens(const struct balancer *balancer, uint32_t server,
                             const struct request *request)
 {
     const uint32_t *chunks = request_chunks(balancer->requests, request);
     uint64_t tokens = 0;
-    for (uint32_t i = 0; i < request->chunks && was_sent(balancer, server, chunks[i]); i++) {
+    for (uint32_t i = 0; i < request->chunks; i++) {
+        size_t set = (size_t)chunks[i] * balancer->words;
+        if ((balancer->sent[set + server / 64] >> server % 64 & 1) == 0) {
+            break;
+        }
         tokens += balancer->requests->kind[chunks[i]].tokens;
     }
     return tokens;
-}
-
-static void note_sent(struct balancer *balancer, uint32_t server, const struct request *request)
-{
-    const uint32_t *chunks = request_chunks(balancer->requests, request);
-    balancer->tokens[server] += request->prompt - sent_tokens(balancer, server, request);
-    for (uint32_t i = 0; i < request->chunks; i++) {
-        balancer->sent[(size_t)chunks[i] * balancer->words + server / 64] |= 1ull << server % 64;
-    }
 }
 
 static bool is_unbalanced(const struct balancer *balancer, const struct server_load *loads)
@@ -198,8 +278,13 @@ uint32_t balancer_choose(struct balancer *balancer, uint32_t index, const struct
     default:
         balancer->last = choose_least(balancer, loads);
     }
+    uint32_t last = balancer->last;
     if (knows_prefixes(balancer)) {
-        note_sent(balancer, balancer->last, request);
+        const uint32_t *chunks = request_chunks(balancer->requests, request);
+        balancer->tokens[last] += request->prompt - sent_tokens(balancer, last, request);
+        for (uint32_t i = 0; i < request->chunks; i++) {
+            balancer->sent[(size_t)chunks[i] * balancer->words + last / 64] |= 1ull << last % 64;
+        }
     }
-    return balancer->last;
+    return last;
 }

@@ -1,0 +1,109 @@
+/* What servers record of a run: where the time of each request went, the gaps between tokens, and series over
+ * time. Several servers add up in one table of gaps and one series.
+ *
+ * A request is in one place at a time. Each span of its time is charged to what it waited for
+ * there, once and without gaps, so that the causes add up to its end less its arrival, in
+ * nanoseconds. A step that computes its next token is split further: the time that prompts of
+ * others added, the time that the GPU waited, by part (decode/time/parts.def), and the rest, which
+ * is decoding.
+ */
+#pragma once
+
+#include "core/error.h"
+#include "decode/time/pipeline.h"
+#include "machine/places.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum wait {
+    WAIT_API,       /* for its prompt to become tokens, and for its last token to be sent */
+    WAIT_QUEUE,     /* from then on until it was first scheduled */
+    WAIT_LOAD,      /* for its prefix to arrive from the host, or for blocks being copied out */
+    WAIT_PREFILL,   /* steps that computed its prompt */
+    WAIT_PREEMPTED, /* from its preemption to its next token */
+    WAIT_OTHERS,    /* prompts of others, in steps that decoded it or had no token left for it */
+    WAIT_DECODE,    /* steps that decoded it, less the stalls of the GPU */
+    WAIT_STALL,     /* these stalls, by part */
+    WAITS = WAIT_STALL + PART_COUNT
+};
+
+struct waits {
+    int64_t until_ns; /* charged up to then */
+    int64_t ns[WAITS];
+};
+
+/* "queue", ... and the names of parts. */
+const char *wait_name(int wait);
+
+/* Charge the time not yet charged, up to `until_ns`, to `wait`. */
+void waits_charge(struct waits *waits, enum wait wait, int64_t until_ns);
+
+/* Charge a step of `ns` that decoded the request and began at waits->until_ns. Prompts of others
+ * took `others_ns` of it, and stalls `stall_ns`. */
+void waits_charge_decode(struct waits *waits, int64_t ns, int64_t others_ns,
+                         const int64_t stall_ns[PART_COUNT]);
+
+/* How long clients wait from one token to the next: counts by length, for quantiles of millions.
+ *
+ * A bin is a 64th of a power of two wide, so a quantile is within 1 % of itself; the mean is exact. */
+enum { GAPS_PARTS = 64, GAPS_BINS = 58 * GAPS_PARTS };
+
+/* All 0 at first. */
+struct gaps {
+    uint64_t count;
+    double sum_ns;
+    uint64_t bins[GAPS_BINS];
+};
+
+/* Add a gap of `ns`, 0 or more. */
+void gaps_add(struct gaps *gaps, int64_t ns);
+
+/* The length that this share of all gaps does not exceed: the middle of a bin. 0 without gaps. */
+double gaps_quantile_ns(const struct gaps *gaps, double share);
+
+/* A time series of servers, in at most SERIES_BINS bins of equal length.
+ *
+ * A bin is 1 ms long at first. When time runs past the last bin, neighbours are merged and the
+ * length doubles. So the table is bounded for a run of any length, and a run longer than
+ * SERIES_BINS ms fills more than half of it. */
+enum { SERIES_BINS = 512 };
+
+enum series_figure {
+    /* Levels, summed over time: level times nanoseconds. */
+    SERIES_WAITING, /* requests in the queue */
+    SERIES_LOADING, /* requests whose prefix is being loaded */
+    SERIES_RUNNING, /* requests in the running step */
+    SERIES_BLOCKS,  /* KV blocks that requests hold */
+    /* Amounts. */
+    SERIES_LOADED,  /* bytes of prefixes, to the GPU */
+    SERIES_SAVED,   /* bytes of prefixes, to each tier below it */
+    SERIES_FETCHED, /* bytes that decode steps fetch */
+    SERIES_WRITTEN, /* bytes of prompts' KV that offloading writes to the host */
+    SERIES_PROMPT,  /* tokens of prompts computed, including those computed again */
+    SERIES_OUTPUT,  /* tokens generated */
+    SERIES_FOUND,   /* tokens of prompts found on the GPU, and in each tier below it */
+    SERIES_FIGURES = SERIES_FOUND + TIER_COUNT
+};
+
+struct series {
+    int64_t bin_ns;
+    uint32_t count;                 /* bins reached so far */
+    double (*bins)[SERIES_FIGURES]; /* [SERIES_BINS], owned */
+};
+
+bool series_init(struct series *series, struct error *why);
+void series_release(struct series *series);
+
+/* The functions below do nothing if `series` is NULL. Times are not negative. */
+
+/* A figure has this level from `start_ns` to `end_ns`. */
+void series_hold(struct series *series, enum series_figure figure, int64_t start_ns, int64_t end_ns,
+                 double level);
+
+/* Add an amount, spread evenly from `start_ns` to `end_ns`. */
+void series_spread(struct series *series, enum series_figure figure, int64_t start_ns,
+                   int64_t end_ns, double amount);
+
+/* Add an amount at one moment. */
+void series_add(struct series *series, enum series_figure figure, int64_t at_ns, double amount);
