@@ -18,49 +18,63 @@
 #include "study/plan/target.h"
 #include "tables/table.h"
 
-static size_t say_absent(const struct column *column, size_t used, char text[VIOLATION_TEXT])
+/* ---- what a run misses ---- */
+
+static void say_absent(const struct column *column, char text[VIOLATION_TEXT])
 {
-    return (size_t)snprintf(
-        text + used, VIOLATION_TEXT - used, "%shas no %s%s", used > 0 ? ", " : "", column->name,
-        column == COLUMN(cost_per_million_tokens) ? " (the hardware has no price_per_hour)" : "");
+    text_append(text, VIOLATION_TEXT, "%shas no %s%s", text[0] != '\0' ? ", " : "", column->name,
+                column == COLUMN(cost_per_million_tokens) ? " (the hardware has no price_per_hour)"
+                                                          : "");
+}
+
+/* What every server has to meet has words of its own. Of a bound of 0 nothing is a share. */
+static void say_missed(const struct target *target, const struct result *result, double violation,
+                       char text[VIOLATION_TEXT])
+{
+    char value[TARGET_TEXT];
+    text_append(text, VIOLATION_TEXT, "%s", text[0] != '\0' ? " and " : "");
+    if (target->column == COLUMN(queue_grows)) {
+        text_append(text, VIOLATION_TEXT, "lets its queue grow without bound");
+        return;
+    }
+    if (target->column == COLUMN(requests_left_out)) {
+        text_append(text, VIOLATION_TEXT, "leaves out %.0f requests, which its memory cannot hold",
+                    result_number(result, target->column));
+        return;
+    }
+    text_append(text, VIOLATION_TEXT, "misses %s: %s", target->text,
+                target_format(target, result, value));
+    if (target->bound > 0 && violation >= 1) {
+        text_append(text, VIOLATION_TEXT, " (%.*f times as much)", violation < 9, 1 + violation);
+    } else if (target->bound > 0) {
+        text_append(text, VIOLATION_TEXT, " (by %.*f %%)", violation < 0.01 ? 2 : violation < 0.1,
+                    100 * violation);
+    }
 }
 
 void violation_describe(const struct targets *targets, const struct column *compared,
                         const struct result *result, char text[VIOLATION_TEXT])
 {
     const char *status = result_cell(result, COLUMN(status))->text;
-    size_t used = 0;
     text[0] = '\0';
     if (strcmp(status, "ok") != 0) {
-        snprintf(text, VIOLATION_TEXT, "%s%s (%s)", strcmp(status, "failed") == 0 ? "" : "is ",
-                 status, result->message);
+        text_append(text, VIOLATION_TEXT, "%s%s (%s)", strcmp(status, "failed") == 0 ? "" : "is ",
+                    status, result->message);
         return;
     }
-    for (uint32_t i = 0; i < targets->count && used < VIOLATION_TEXT; i++) {
-        const struct target *target = &targets->all[i];
-        double violation = target_violation(target, result);
-        char value[TARGET_TEXT];
+    for (uint32_t i = 0; i < targets->count; i++) {
+        double violation = target_violation(&targets->all[i], result);
         if (isinf(violation)) {
-            used += say_absent(target->column, used, text);
+            say_absent(targets->all[i].column, text);
         } else if (violation > 0) {
-            char share[TARGET_TEXT] = ""; /* nothing is a share of 0 */
-            if (target->bound > 0) {
-                snprintf(share, sizeof share, " by %.*f %%", violation < 0.01 ? 2 : violation < 0.1,
-                         100 * violation);
-            }
-            used += (size_t)snprintf(text + used, VIOLATION_TEXT - used, "%s%s%s (%s)",
-                                     used > 0 ? " and " : "misses ", target->text, share,
-                                     target_format(target, result, value));
+            say_missed(&targets->all[i], result, violation, text);
         }
     }
     bool lacks = compared != NULL && !result_cell(result, compared)->set;
-    if (lacks && !targets_judge(targets, compared) && used < VIOLATION_TEXT) {
-        say_absent(compared, used, text);
+    if (lacks && !targets_judge(targets, compared)) {
+        say_absent(compared, text);
     }
 }
-
-/* What a person should know before they rely on a plan: targets that the error band leaves open,
- * families of recordings that miss them, and what the workload is. */
 
 enum { TEXT = 64, TIES_NAMED = 5 };
 

@@ -92,7 +92,7 @@ void plan_answer(const struct planning *planning, const struct targets *targets,
 
 enum { VIOLATION_TEXT = 1024 };
 
-/* Write "misses tpot_ms<=20 by 15 % (23.1)" for each target that a run misses; or why it has no
+/* Write "misses tpot_ms<=20: 23.1 (by 15 %)" for each target that a run misses; or why it has no
  * figures: "has no hit_ratio", "failed (...)". `compared` is the figure by which runs are compared
  * (a planning's `best`), NULL for none. "" if the run misses nothing. */
 void violation_describe(const struct targets *targets, const struct column *compared,

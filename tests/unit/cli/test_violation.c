@@ -17,10 +17,11 @@ static const struct {
     {"nothing is missed", NULL, NULL, ""},
     {"the compared figure is there", NULL, "hit_ratio", ""},
     {"the compared figure is missing", NULL, "mass_recall", "has no mass_recall"},
-    {"a target is missed", "hit_ratio>=50%", NULL, "misses hit_ratio>=50% by 50 % (25.0 %)"},
-    {"no share of nothing", "hit_ratio<=0", NULL, "misses hit_ratio<=0 (25.0 %)"},
+    {"a target is missed", "hit_ratio>=50%", NULL, "misses hit_ratio>=50%: 25.0 % (by 50 %)"},
+    {"a target is far away", "hit_ratio<=1%", NULL, "misses hit_ratio<=1%: 25.0 % (25 times as much)"},
+    {"no share of nothing", "hit_ratio<=0", NULL, "misses hit_ratio<=0: 25.0 %"},
     {"missed, and missing", "hit_ratio>=50%", "mass_recall",
-     "misses hit_ratio>=50% by 50 % (25.0 %), has no mass_recall"},
+     "misses hit_ratio>=50%: 25.0 % (by 50 %), has no mass_recall"},
     {"a target judges what is compared", "mass_recall>=50%", "mass_recall", "has no mass_recall"},
 };
 
