@@ -40,16 +40,6 @@ int error_band_of_server(struct band_server server)
     return SYSTEM_CLASS_COUNT + machines * (int)BAND_FIGURE_COUNT + (int)server.figure;
 }
 
-struct band_server error_band_server(int place)
-{
-    int figure = place - SYSTEM_CLASS_COUNT, machines = figure / (int)BAND_FIGURE_COUNT;
-    int kind = machines / (int)BAND_MACHINES_COUNT;
-    return (struct band_server){.load = (enum band_load)(kind / 2),
-                                .experts = kind % 2 != 0,
-                                .machines = (enum band_machines)(machines % BAND_MACHINES_COUNT),
-                                .figure = (enum band_figure)(figure % BAND_FIGURE_COUNT)};
-}
-
 static const char *const band_keys[] = {"rows",   "factor", "machines", "systems",
                                         "stands", "median", "below",    NULL};
 

@@ -42,9 +42,8 @@ enum {
 };
 extern const char *const error_band_names[ERROR_BAND_COUNT + 1]; /* ends with NULL */
 
-/* The place of a server's band, and the server of a place from SYSTEM_CLASS_COUNT on. */
+/* The place of a server's band. */
 int error_band_of_server(struct band_server server);
-struct band_server error_band_server(int place);
 
 struct error_band {
     uint64_t rows;      /* figures compared; 0: none */

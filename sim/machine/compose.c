@@ -37,6 +37,336 @@ static const char *const document_keys[] = {"extends",
                                             profile_price_key, profile_gpus_key, "also",
                                             "provenance",      "observed",       NULL};
 
+/* A name that contains '/' or ends in .yaml is a path, relative to the file that states it. Other
+ * names are looked up in the data folder. The name of a part is looked up among the files of that
+ * part, and then among the machines that have one. */
+
+const char *const part_names[PART_COUNT] = {
+#define PART(id, name, ...) #name,
+#include "core/machine_parts.def"
+};
+
+static const char suffix[] = "yaml";
+
+enum { MOST_COUNTED = 1024 }; /* GPUs that a name such as 8xH100 may count */
+
+/* Length of NAME in NAME.yaml, 0 for any other name. */
+static size_t bare_length(const char *name)
+{
+    size_t length = strlen(name);
+    size_t end = sizeof suffix; /* with the dot, without the final zero */
+    bool ends =
+        length > end && name[length - end] == '.' && strcmp(name + length - end + 1, suffix) == 0;
+    return ends ? length - end : 0;
+}
+
+/* "h100x8": as counted_machine(). */
+static unsigned long machine_counted(const char *name, char machine[NAMED_SIZE])
+{
+    char alone[NAMED_SIZE];
+    size_t length = strlen(name), digits = 0;
+    while (digits < length && isdigit((unsigned char)name[length - 1 - digits])) {
+        digits++;
+    }
+    if (digits == 0 || digits > 4 || length < digits + 2 || length >= sizeof alone ||
+        tolower((unsigned char)name[length - digits - 1]) != 'x') {
+        return 0;
+    }
+    snprintf(alone, sizeof alone, "%.*s", (int)(length - digits - 1), name);
+    alone[strcspn(alone, " ")] = '\0';
+    unsigned long count = strtoul(name + length - digits, NULL, 10);
+    return count <= MOST_COUNTED && locate_canonical(alone, MACHINE, machine) ? count : 0;
+}
+
+/* "2xA40", "8 x H100": how many, and the machine, if it is one; 0 if not. */
+static unsigned long counted_machine(const char *name, char machine[NAMED_SIZE])
+{
+    char *end;
+    unsigned long count = strtoul(name, &end, 10);
+    end += strspn(end, " ");
+    bool counts = end != name && count > 0 && count <= MOST_COUNTED && (*end == 'x' || *end == 'X');
+    end += counts ? 1 + strspn(end + 1, " ") : 0;
+    return counts ? (locate_canonical(end, MACHINE, machine) ? count : 0)
+                  : machine_counted(name, machine);
+}
+
+/* Does an accelerator of another maker go by this name: mi300x, tpu-v5e, gaudi3? */
+static bool is_of_others(const char *name)
+{
+    static const char *const begins[] = {"amd",      "instinct",   "radeon", "tpu",
+                                         "google",   "gaudi",      "intel",  "habana",
+                                         "trainium", "inferentia", "ascend", "cerebras"};
+    bool other = strncasecmp(name, "mi", 2) == 0 && isdigit((unsigned char)name[2]);
+    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
+        other = other || strncasecmp(name, begins[i], strlen(begins[i])) == 0;
+    }
+    return other;
+}
+
+/* Complain that `name` does not exist, and name the nearest. */
+static bool refuse_name(const struct node *name, enum profile_part part, struct error *why)
+{
+    const struct named_kind *kinds[] = {&named_machine, NULL, NULL};
+    if (part != MACHINE) {
+        kinds[0] = named_parts[part];
+        kinds[1] = &named_machine;
+    }
+    node_error(name, why, "unknown %s '%.100s'", kinds[0]->what, name->text);
+    error_key(why, kinds[0]->what);
+    char machine[NAMED_SIZE];
+    unsigned long count = counted_machine(name->text, machine);
+    if (count > 0) {
+        return error_expect(why,
+                            "hardware: %s and tensor_parallel: %lu; with 'advise', %s --gpus %lu",
+                            machine, count, machine, count);
+    }
+    if ((part == MACHINE || part == PART_GPU) && is_of_others(name->text)) {
+        return error_expect(why, "a name of 'spillway list hardware': Spillway models NVIDIA GPUs "
+                                 "only");
+    }
+    return named_expect(kinds, name->text, why);
+}
+
+bool locate_canonical(const char *name, enum profile_part part, char out[NAMED_SIZE])
+{
+    return (part != MACHINE && named_canonical(named_parts[part], name, out)) ||
+           named_canonical(&named_machine, name, out);
+}
+
+bool locate_profile(const struct node *name, enum profile_part part, char *path, size_t size,
+                    struct error *why)
+{
+    char canonical[NAMED_SIZE];
+    struct quantity figure;
+    if (part != MACHINE && quantity_parse(name->text, &figure)) {
+        node_error(name, why, "'%.60s' is a figure, not a %s", name->text, part_names[part]);
+        return error_expect(why, "the name of one, or one of its figures, such as %s=%.60s",
+                            part == PART_LINK ? "hardware.link.h2d" : "hardware.gpu.hbm_capacity",
+                            name->text);
+    }
+    if (named_by_path(name->text, suffix)) {
+        return named_from(name->text, name->file, path, size) ||
+               node_error(name, why, "the path '%.80s...' is too long", name->text);
+    }
+    if (find_data(why) == NULL) {
+        return false;
+    }
+    if (!locate_canonical(name->text, part, canonical)) {
+        return refuse_name(name, part, why);
+    }
+    if (part != MACHINE) {
+        if (!find_path(named_parts[part]->folder, canonical, suffix, path, size, why)) {
+            return false;
+        }
+        if (access(path, F_OK) == 0) {
+            return true;
+        }
+    }
+    return find_path(named_machine.folder, canonical, suffix, path, size, why);
+}
+
+/* Is `path` a file of the data folder for this part, such as hwprofiles/gpus/l40s.yaml? */
+static bool located_in_data(const char *path, enum profile_part part)
+{
+    struct error unused;
+    char name[256] = "", shipped[4096];
+    append_profile_name(path, name, sizeof name);
+    return find_path(named_parts[part]->folder, name, suffix, shipped, sizeof shipped, &unused) &&
+           strcmp(path, shipped) == 0;
+}
+
+void append_profile_name(const char *name, char *text, size_t size)
+{
+    const char *slash = strrchr(name, '/');
+    const char *base = slash != NULL ? slash + 1 : name;
+    size_t length = bare_length(base);
+    length = length > 0 ? length : strlen(base);
+    size_t used = strlen(text);
+    snprintf(text + used, size - used, "%s%.*s", used > 0 ? "+" : "", (int)length, base);
+}
+
+/* What a GPU's profile takes over from another GPU's by `extends`, and what it must not take over.
+ * profile.h describes the result.
+ *
+ * Kernels belong to an architecture: their times, their shares of the peaks, the threads of a
+ * multiprocessor, whether there is fp8. Two rules keep them there:
+ *
+ *   - A GPU that states another `compute_capability` than the GPU that it extends is refused.
+ *   - A GPU that states flops_fp8 equal to its flops_bf16 has no fp8 (curves.def). It takes over no
+ *     figure of fp8.
+ *
+ * The compute capability is not a curve: no time depends on it, and a profile's hash does not.
+ */
+
+const char takeover_capability_key[] = "compute_capability";
+
+/* "8.9", and no more digits than any GPU has. */
+static bool is_capability(const struct node *node)
+{
+    const char digits[] = "0123456789";
+    size_t major = node->kind == NODE_SCALAR ? strspn(node->text, digits) : 0;
+    return major > 0 && major < 3 && node->text[major] == '.' &&
+           strspn(node->text + major + 1, digits) == 1 && node->text[major + 2] == '\0';
+}
+
+/* The name of the profile that stated the node: "l40s". */
+static void takeover_name_of(const struct node *node, char *name, size_t size)
+{
+    name[0] = '\0';
+    append_profile_name(node->file, name, size);
+}
+
+/* Check the compute capability of `stated`, a map of figures that is to be laid over the figures of
+ * `gpu` (NULL or empty: none). */
+static bool takeover_check(const struct node *gpu, const struct node *stated, struct error *why)
+{
+    const struct node *own = node_get(stated, takeover_capability_key);
+    const struct node *base = node_get(gpu, takeover_capability_key);
+    if (own != NULL && !is_capability(own)) {
+        node_error(own, why, "'gpu.%s' is not a compute capability", takeover_capability_key);
+        return error_expect(why, "8.9, for example: nvidia-smi --query-gpu=compute_cap prints it");
+    }
+    if (own == NULL || base == NULL || strcmp(own->text, base->text) == 0) {
+        return true;
+    }
+    char name[64];
+    takeover_name_of(base, name, sizeof name);
+    node_error(own, why, "a GPU of compute capability %s cannot extend '%s', which has %s",
+               own->text, name, base->text);
+    return error_expect(why, "extends: a GPU of %s, or nvidia with the figures of kernels stated",
+                        own->text);
+}
+
+/* ---- fp8 ------------------------------------------------------------------------------------- */
+
+/* The value of a rate, 0 when it is not stated or cannot be read: curve_read() complains later. */
+static double takeover_rate_of(const struct node *gpu, const char *key)
+{
+    const struct node *figure = node_get(gpu, key);
+    const struct node *value = node_get(figure, "value");
+    struct error unused;
+    double rate = 0;
+    value = value != NULL ? value : figure;
+    if (value == NULL || value->kind != NODE_SCALAR ||
+        !units_parse(value->text, UNIT_FLOP_PER_S, NULL, 0, key, &rate, &unused)) {
+        return 0;
+    }
+    return rate;
+}
+
+/* After `stated` was laid over `gpu`: remove the figures of fp8 that it must not take over. */
+static void takeover_drop_fp8(struct node *gpu, const struct node *stated)
+{
+    double fp8 = takeover_rate_of(stated, "flops_fp8");
+    if (fp8 == 0 || fp8 != takeover_rate_of(gpu, "flops_bf16")) {
+        return;
+    }
+    for (size_t i = gpu->count; i > 0; i--) {
+        const char *key = gpu->children[i - 1]->key;
+        static const char end[] = "_fp8";
+        size_t length = strlen(key);
+        if (length >= strlen(end) && strcmp(key + length - strlen(end), end) == 0 &&
+            node_get(stated, key) == NULL) {
+            node_remove(gpu, key);
+        }
+    }
+}
+
+/* ---- another GPU ----------------------------------------------------------------------------- */
+
+/* The value of a single figure, 0 when it is not stated, or has points. */
+static double takeover_value_of(const struct node *gpu, const char *key)
+{
+    const struct node *figure = node_get(gpu, key), *value = node_get(figure, "value");
+    struct quantity quantity;
+    value = value != NULL ? value : figure;
+    return value != NULL && value->kind == NODE_SCALAR && quantity_parse(value->text, &quantity)
+               ? quantity.value
+               : 0;
+}
+
+static bool takeover_is_measured(const struct node *figure)
+{
+    const struct node *basis = node_get(figure, "basis");
+    return basis != NULL && basis->kind == NODE_SCALAR &&
+           strcmp(basis->text, basis_name(BASIS_MEASURED)) == 0;
+}
+
+/* Is the GPU that a user's file states another one than `gpu`, which it extends: has it, by a
+ * figure that was not measured, another bandwidth, peak, number of multiprocessors or L2? */
+static bool takeover_of_another(const struct node *gpu, const struct node *stated)
+{
+    static const char *const marks[] = {"hbm_bandwidth", "flops_bf16", "sms", "l2"};
+    bool another = false;
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
+        double own = takeover_value_of(stated, marks[i]), base = takeover_value_of(gpu, marks[i]);
+        another = another || (own > 0 && base > 0 && fabs(own / base - 1) > 1e-3 &&
+                              !takeover_is_measured(node_get(stated, marks[i])));
+    }
+    return another;
+}
+
+/* Lower the basis of a figure that another file states, if it is a time or a share that was measured
+ * within a range. Properties, such as a capacity, have none; a bare value is assumed already. */
+static bool assume(const struct node *figure, struct error *why)
+{
+    struct node *basis = (struct node *)node_get(figure, "basis");
+    struct node *source = (struct node *)node_get(figure, "source");
+    char name[64], text[1024];
+    if (basis == NULL || source == NULL || basis->kind != NODE_SCALAR ||
+        source->kind != NODE_SCALAR || node_get(figure, "range") == NULL ||
+        strcmp(basis->text, basis_name(BASIS_ASSUMED)) == 0) {
+        return true;
+    }
+    takeover_name_of(figure, name, sizeof name);
+    snprintf(text, sizeof text, "carried over from the profile %s: %s", name, source->text);
+    return node_set_text(basis, basis_name(BASIS_ASSUMED), why) && node_set_text(source, text, why);
+}
+
+/* After `stated` was laid over such a GPU: what was measured of the other GPU counts as assumed,
+ * within its range, and its sources say whose it is. Figures of nvidia.yaml hold for every GPU. */
+static bool takeover_assume(struct node *gpu, const struct node *stated, struct error *why)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < gpu->count; i++) {
+        char name[64];
+        takeover_name_of(gpu->children[i], name, sizeof name);
+        good = node_get(stated, gpu->children[i]->key) != NULL || strcmp(name, "nvidia") == 0 ||
+               assume(gpu->children[i], why);
+    }
+    return good;
+}
+
+/* ---- the note -------------------------------------------------------------------------------- */
+
+/* Count the figures of `gpu` that the file `own` did not state. `own` (NULL: none) is the user's
+ * file nearest to the machine that states figures of the GPU. Figures from the scenario's own
+ * file `scenario`, from overrides, and from the base of all GPUs, nvidia.yaml, do not count. */
+static void takeover_count(const struct node *gpu, const char *own, const char *scenario,
+                           struct takeover *out)
+{
+    *out = (struct takeover){.capability =
+                                 gpu == NULL || node_get(gpu, takeover_capability_key) == NULL};
+    for (size_t i = 0; own != NULL && gpu != NULL && i < gpu->count; i++) {
+        const struct node *figure = gpu->children[i];
+        bool typed = strncmp(figure->file, "--", 2) == 0 ||
+                     (scenario != NULL && strcmp(figure->file, scenario) == 0);
+        char name[64];
+        takeover_name_of(figure, name, sizeof name);
+        if (strcmp(figure->key, takeover_capability_key) == 0) {
+            out->capability = typed || strcmp(figure->file, own) == 0;
+            continue;
+        }
+        if (typed || strcmp(figure->file, own) == 0 || strcmp(name, "nvidia") == 0) {
+            continue;
+        }
+        const struct node *basis = node_get(figure, "basis");
+        out->assumed = out->assumed || (basis != NULL && basis->typed != NULL);
+        name_list_add(out->from, sizeof out->from, name);
+        out->figures++;
+    }
+}
+
 /* What is being built: the tree, the part, and the files that led here. */
 struct site {
     struct files *files;
@@ -316,310 +646,4 @@ struct node *machine_compose(struct files *files, const struct node *hardware, c
         name_machine(hardware, name, size);
     }
     return tree;
-}
-
-/* A name that contains '/' or ends in .yaml is a path, relative to the file that states it. Other
- * names are looked up in the data folder. The name of a part is looked up among the files of that
- * part, and then among the machines that have one. */
-
-const char *const part_names[PART_COUNT] = {
-#define PART(id, name, ...) #name,
-#include "core/machine_parts.def"
-};
-
-static const char suffix[] = "yaml";
-
-enum { MOST_COUNTED = 1024 }; /* GPUs that a name such as 8xH100 may count */
-
-/* Length of NAME in NAME.yaml, 0 for any other name. */
-static size_t bare_length(const char *name)
-{
-    size_t length = strlen(name);
-    size_t end = sizeof suffix; /* with the dot, without the final zero */
-    bool ends =
-        length > end && name[length - end] == '.' && strcmp(name + length - end + 1, suffix) == 0;
-    return ends ? length - end : 0;
-}
-
-/* "h100x8": as counted_machine(). */
-static unsigned long machine_counted(const char *name, char machine[NAMED_SIZE])
-{
-    char alone[NAMED_SIZE];
-    size_t length = strlen(name), digits = 0;
-    while (digits < length && isdigit((unsigned char)name[length - 1 - digits])) {
-        digits++;
-    }
-    if (digits == 0 || digits > 4 || length < digits + 2 || length >= sizeof alone ||
-        tolower((unsigned char)name[length - digits - 1]) != 'x') {
-        return 0;
-    }
-    snprintf(alone, sizeof alone, "%.*s", (int)(length - digits - 1), name);
-    alone[strcspn(alone, " ")] = '\0';
-    unsigned long count = strtoul(name + length - digits, NULL, 10);
-    return count <= MOST_COUNTED && locate_canonical(alone, MACHINE, machine) ? count : 0;
-}
-
-/* "2xA40", "8 x H100": how many, and the machine, if it is one; 0 if not. */
-static unsigned long counted_machine(const char *name, char machine[NAMED_SIZE])
-{
-    char *end;
-    unsigned long count = strtoul(name, &end, 10);
-    end += strspn(end, " ");
-    bool counts = end != name && count > 0 && count <= MOST_COUNTED && (*end == 'x' || *end == 'X');
-    end += counts ? 1 + strspn(end + 1, " ") : 0;
-    return counts ? (locate_canonical(end, MACHINE, machine) ? count : 0)
-                  : machine_counted(name, machine);
-}
-
-/* Does an accelerator of another maker go by this name: mi300x, tpu-v5e, gaudi3? */
-static bool is_of_others(const char *name)
-{
-    static const char *const begins[] = {"amd",      "instinct",   "radeon", "tpu",
-                                         "google",   "gaudi",      "intel",  "habana",
-                                         "trainium", "inferentia", "ascend", "cerebras"};
-    bool other = strncasecmp(name, "mi", 2) == 0 && isdigit((unsigned char)name[2]);
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
-        other = other || strncasecmp(name, begins[i], strlen(begins[i])) == 0;
-    }
-    return other;
-}
-
-/* Complain that `name` does not exist, and name the nearest. */
-static bool refuse_name(const struct node *name, enum profile_part part, struct error *why)
-{
-    const struct named_kind *kinds[] = {&named_machine, NULL, NULL};
-    if (part != MACHINE) {
-        kinds[0] = named_parts[part];
-        kinds[1] = &named_machine;
-    }
-    node_error(name, why, "unknown %s '%.100s'", kinds[0]->what, name->text);
-    error_key(why, kinds[0]->what);
-    char machine[NAMED_SIZE];
-    unsigned long count = counted_machine(name->text, machine);
-    if (count > 0) {
-        return error_expect(why,
-                            "hardware: %s and tensor_parallel: %lu; with 'advise', %s --gpus %lu",
-                            machine, count, machine, count);
-    }
-    if ((part == MACHINE || part == PART_GPU) && is_of_others(name->text)) {
-        return error_expect(why, "a name of 'spillway list hardware': Spillway models NVIDIA GPUs "
-                                 "only");
-    }
-    return named_expect(kinds, name->text, why);
-}
-
-bool locate_canonical(const char *name, enum profile_part part, char out[NAMED_SIZE])
-{
-    return (part != MACHINE && named_canonical(named_parts[part], name, out)) ||
-           named_canonical(&named_machine, name, out);
-}
-
-bool locate_profile(const struct node *name, enum profile_part part, char *path, size_t size,
-                    struct error *why)
-{
-    char canonical[NAMED_SIZE];
-    struct quantity figure;
-    if (part != MACHINE && quantity_parse(name->text, &figure)) {
-        node_error(name, why, "'%.60s' is a figure, not a %s", name->text, part_names[part]);
-        return error_expect(why, "the name of one, or one of its figures, such as %s=%.60s",
-                            part == PART_LINK ? "hardware.link.h2d" : "hardware.gpu.hbm_capacity",
-                            name->text);
-    }
-    if (named_by_path(name->text, suffix)) {
-        return named_from(name->text, name->file, path, size) ||
-               node_error(name, why, "the path '%.80s...' is too long", name->text);
-    }
-    if (find_data(why) == NULL) {
-        return false;
-    }
-    if (!locate_canonical(name->text, part, canonical)) {
-        return refuse_name(name, part, why);
-    }
-    if (part != MACHINE) {
-        if (!find_path(named_parts[part]->folder, canonical, suffix, path, size, why)) {
-            return false;
-        }
-        if (access(path, F_OK) == 0) {
-            return true;
-        }
-    }
-    return find_path(named_machine.folder, canonical, suffix, path, size, why);
-}
-
-bool located_in_data(const char *path, enum profile_part part)
-{
-    struct error unused;
-    char name[256] = "", shipped[4096];
-    append_profile_name(path, name, sizeof name);
-    return find_path(named_parts[part]->folder, name, suffix, shipped, sizeof shipped, &unused) &&
-           strcmp(path, shipped) == 0;
-}
-
-void append_profile_name(const char *name, char *text, size_t size)
-{
-    const char *slash = strrchr(name, '/');
-    const char *base = slash != NULL ? slash + 1 : name;
-    size_t length = bare_length(base);
-    length = length > 0 ? length : strlen(base);
-    size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s%.*s", used > 0 ? "+" : "", (int)length, base);
-}
-
-const char takeover_capability_key[] = "compute_capability";
-
-/* "8.9", and no more digits than any GPU has. */
-static bool is_capability(const struct node *node)
-{
-    const char digits[] = "0123456789";
-    size_t major = node->kind == NODE_SCALAR ? strspn(node->text, digits) : 0;
-    return major > 0 && major < 3 && node->text[major] == '.' &&
-           strspn(node->text + major + 1, digits) == 1 && node->text[major + 2] == '\0';
-}
-
-/* The name of the profile that stated the node: "l40s". */
-static void takeover_name_of(const struct node *node, char *name, size_t size)
-{
-    name[0] = '\0';
-    append_profile_name(node->file, name, size);
-}
-
-bool takeover_check(const struct node *gpu, const struct node *stated, struct error *why)
-{
-    const struct node *own = node_get(stated, takeover_capability_key);
-    const struct node *base = node_get(gpu, takeover_capability_key);
-    if (own != NULL && !is_capability(own)) {
-        node_error(own, why, "'gpu.%s' is not a compute capability", takeover_capability_key);
-        return error_expect(why, "8.9, for example: nvidia-smi --query-gpu=compute_cap prints it");
-    }
-    if (own == NULL || base == NULL || strcmp(own->text, base->text) == 0) {
-        return true;
-    }
-    char name[64];
-    takeover_name_of(base, name, sizeof name);
-    node_error(own, why, "a GPU of compute capability %s cannot extend '%s', which has %s",
-               own->text, name, base->text);
-    return error_expect(why, "extends: a GPU of %s, or nvidia with the figures of kernels stated",
-                        own->text);
-}
-
-/* ---- fp8 ------------------------------------------------------------------------------------- */
-
-/* The value of a rate, 0 when it is not stated or cannot be read: curve_read() complains later. */
-static double takeover_rate_of(const struct node *gpu, const char *key)
-{
-    const struct node *figure = node_get(gpu, key);
-    const struct node *value = node_get(figure, "value");
-    struct error unused;
-    double rate = 0;
-    value = value != NULL ? value : figure;
-    if (value == NULL || value->kind != NODE_SCALAR ||
-        !units_parse(value->text, UNIT_FLOP_PER_S, NULL, 0, key, &rate, &unused)) {
-        return 0;
-    }
-    return rate;
-}
-
-void takeover_drop_fp8(struct node *gpu, const struct node *stated)
-{
-    double fp8 = takeover_rate_of(stated, "flops_fp8");
-    if (fp8 == 0 || fp8 != takeover_rate_of(gpu, "flops_bf16")) {
-        return;
-    }
-    for (size_t i = gpu->count; i > 0; i--) {
-        const char *key = gpu->children[i - 1]->key;
-        static const char end[] = "_fp8";
-        size_t length = strlen(key);
-        if (length >= strlen(end) && strcmp(key + length - strlen(end), end) == 0 &&
-            node_get(stated, key) == NULL) {
-            node_remove(gpu, key);
-        }
-    }
-}
-
-/* ---- another GPU ----------------------------------------------------------------------------- */
-
-/* The value of a single figure, 0 when it is not stated, or has points. */
-static double takeover_value_of(const struct node *gpu, const char *key)
-{
-    const struct node *figure = node_get(gpu, key), *value = node_get(figure, "value");
-    struct quantity quantity;
-    value = value != NULL ? value : figure;
-    return value != NULL && value->kind == NODE_SCALAR && quantity_parse(value->text, &quantity)
-               ? quantity.value
-               : 0;
-}
-
-static bool takeover_is_measured(const struct node *figure)
-{
-    const struct node *basis = node_get(figure, "basis");
-    return basis != NULL && basis->kind == NODE_SCALAR &&
-           strcmp(basis->text, basis_name(BASIS_MEASURED)) == 0;
-}
-
-bool takeover_of_another(const struct node *gpu, const struct node *stated)
-{
-    static const char *const marks[] = {"hbm_bandwidth", "flops_bf16", "sms", "l2"};
-    bool another = false;
-    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        double own = takeover_value_of(stated, marks[i]), base = takeover_value_of(gpu, marks[i]);
-        another = another || (own > 0 && base > 0 && fabs(own / base - 1) > 1e-3 &&
-                              !takeover_is_measured(node_get(stated, marks[i])));
-    }
-    return another;
-}
-
-/* Lower the basis of a figure that another file states, if it is a time or a share that was measured
- * within a range. Properties, such as a capacity, have none; a bare value is assumed already. */
-static bool assume(const struct node *figure, struct error *why)
-{
-    struct node *basis = (struct node *)node_get(figure, "basis");
-    struct node *source = (struct node *)node_get(figure, "source");
-    char name[64], text[1024];
-    if (basis == NULL || source == NULL || basis->kind != NODE_SCALAR ||
-        source->kind != NODE_SCALAR || node_get(figure, "range") == NULL ||
-        strcmp(basis->text, basis_name(BASIS_ASSUMED)) == 0) {
-        return true;
-    }
-    takeover_name_of(figure, name, sizeof name);
-    snprintf(text, sizeof text, "carried over from the profile %s: %s", name, source->text);
-    return node_set_text(basis, basis_name(BASIS_ASSUMED), why) && node_set_text(source, text, why);
-}
-
-bool takeover_assume(struct node *gpu, const struct node *stated, struct error *why)
-{
-    bool good = true;
-    for (size_t i = 0; good && i < gpu->count; i++) {
-        char name[64];
-        takeover_name_of(gpu->children[i], name, sizeof name);
-        good = node_get(stated, gpu->children[i]->key) != NULL || strcmp(name, "nvidia") == 0 ||
-               assume(gpu->children[i], why);
-    }
-    return good;
-}
-
-/* ---- the note -------------------------------------------------------------------------------- */
-
-void takeover_count(const struct node *gpu, const char *own, const char *scenario,
-                    struct takeover *out)
-{
-    *out = (struct takeover){.capability =
-                                 gpu == NULL || node_get(gpu, takeover_capability_key) == NULL};
-    for (size_t i = 0; own != NULL && gpu != NULL && i < gpu->count; i++) {
-        const struct node *figure = gpu->children[i];
-        bool typed = strncmp(figure->file, "--", 2) == 0 ||
-                     (scenario != NULL && strcmp(figure->file, scenario) == 0);
-        char name[64];
-        takeover_name_of(figure, name, sizeof name);
-        if (strcmp(figure->key, takeover_capability_key) == 0) {
-            out->capability = typed || strcmp(figure->file, own) == 0;
-            continue;
-        }
-        if (typed || strcmp(figure->file, own) == 0 || strcmp(name, "nvidia") == 0) {
-            continue;
-        }
-        const struct node *basis = node_get(figure, "basis");
-        out->assumed = out->assumed || (basis != NULL && basis->typed != NULL);
-        name_list_add(out->from, sizeof out->from, name);
-        out->figures++;
-    }
 }

@@ -23,7 +23,8 @@ const char *observed_unit(enum unit unit)
     return unit_names[unit];
 }
 
-enum unit observed_axis_unit(const char *axis)
+/* The unit of the sizes on an axis: bytes on the axis "bytes", otherwise plain numbers. */
+static enum unit observed_axis_unit(const char *axis)
 {
     return strcmp(axis, "bytes") == 0 ? UNIT_BYTES : UNIT_COUNT;
 }

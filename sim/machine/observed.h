@@ -63,9 +63,6 @@ char *observed_size(double size, const char *axis, char text[OBSERVED_FIGURE]);
 /* "bytes/s" */
 const char *observed_unit(enum unit unit);
 
-/* The unit of the sizes on an axis: bytes on the axis "bytes", otherwise plain numbers. */
-enum unit observed_axis_unit(const char *axis);
-
 /* Measured profiles: they state their provenance and are used unchanged or not at all.
  *
  *   # Measured by 'spillway calibrate'. ...

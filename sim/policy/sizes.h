@@ -48,6 +48,3 @@ void lru_sizes_destroy(struct lru_sizes *lru); /* NULL is fine */
 
 /* Handle a demand as a batch; `outcomes` gets one outcome for each capacity. */
 void lru_sizes_access(struct lru_sizes *lru, const struct demand *demand, struct outcome *outcomes);
-
-/* The number of blocks that the cache of capacity number `size` holds. */
-uint32_t lru_sizes_held(const struct lru_sizes *lru, uint32_t size);

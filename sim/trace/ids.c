@@ -19,7 +19,83 @@
 
 enum { SMALL_IDS = 1 << 20, PIECE = 1 << 14 };
 
-void ids_init(struct ids *ids)
+/* Linear probing from the slot that XXH64 gives. Slots hold numbers, and ids lie by number, so that an
+ * id takes some 20 bytes. */
+
+enum { PLACES_FIRST = 1024 };
+
+void dense_ids_release(struct dense_ids *dense)
+{
+    dense_ids_close(dense);
+    *dense = (struct dense_ids){.places = 0};
+}
+
+void dense_ids_close(struct dense_ids *dense)
+{
+    free(dense->ids);
+    free(dense->numbers);
+    *dense = (struct dense_ids){.count = dense->count};
+}
+
+/* The slot of `id`, or where it would be. */
+static uint64_t dense_ids_find_place(const struct dense_ids *dense, uint64_t id)
+{
+    uint64_t place = XXH64(&id, sizeof id, 0) & (dense->places - 1);
+    while (dense->numbers[place] != 0 && dense->ids[dense->numbers[place] - 1] != id) {
+        place = (place + 1) & (dense->places - 1);
+    }
+    return place;
+}
+
+static bool grow(struct dense_ids *dense, struct error *why)
+{
+    uint64_t places = dense->places > 0 ? 2 * dense->places : PLACES_FIRST;
+    uint32_t *numbers = array_zeroed(places, sizeof *numbers, why);
+    if (numbers == NULL) {
+        return false;
+    }
+    free(dense->numbers);
+    dense->numbers = numbers;
+    dense->places = places;
+    for (uint32_t i = 0; i < dense->count; i++) {
+        numbers[dense_ids_find_place(dense, dense->ids[i])] = i + 1;
+    }
+    return true;
+}
+
+bool dense_ids_find(struct dense_ids *dense, uint64_t id, uint32_t *number, struct error *why)
+{
+    if (2ull * dense->count >= dense->places && !grow(dense, why)) {
+        return false;
+    }
+    uint64_t place = dense_ids_find_place(dense, id);
+    if (dense->numbers[place] == 0) {
+        if (dense->count == UINT32_MAX - 1) {
+            return error_set(why, NULL, 0, "more than %u ids", dense->count);
+        }
+        if (!array_reserve(&dense->ids, &dense->capacity, (size_t)dense->count + 1,
+                           sizeof *dense->ids, why)) {
+            return false;
+        }
+        dense->ids[dense->count] = id;
+        dense->numbers[place] = ++dense->count;
+    }
+    *number = dense->numbers[place] - 1;
+    return true;
+}
+
+/* The number of an id that has one. Safe from several threads while no id is added. */
+static bool dense_ids_get(const struct dense_ids *dense, uint64_t id, uint32_t *number)
+{
+    uint64_t place = dense->count > 0 ? dense_ids_find_place(dense, id) : 0;
+    if (dense->count == 0 || dense->numbers[place] == 0) {
+        return false;
+    }
+    *number = dense->numbers[place] - 1;
+    return true;
+}
+
+static void ids_init(struct ids *ids)
 {
     *ids = (struct ids){0};
 }
@@ -195,79 +271,4 @@ bool ids_blocks(const struct ids *ids, uint32_t first, uint32_t count, uint32_t 
         return true;
     }
     return read_ids(ids, first, count, out, why) && find_numbers(ids, out, count, why);
-}
-
-/* Linear probing from the slot that XXH64 gives. Slots hold numbers, and ids lie by number, so that an
- * id takes some 20 bytes. */
-
-enum { PLACES_FIRST = 1024 };
-
-void dense_ids_release(struct dense_ids *dense)
-{
-    dense_ids_close(dense);
-    *dense = (struct dense_ids){.places = 0};
-}
-
-void dense_ids_close(struct dense_ids *dense)
-{
-    free(dense->ids);
-    free(dense->numbers);
-    *dense = (struct dense_ids){.count = dense->count};
-}
-
-/* The slot of `id`, or where it would be. */
-static uint64_t dense_ids_find_place(const struct dense_ids *dense, uint64_t id)
-{
-    uint64_t place = XXH64(&id, sizeof id, 0) & (dense->places - 1);
-    while (dense->numbers[place] != 0 && dense->ids[dense->numbers[place] - 1] != id) {
-        place = (place + 1) & (dense->places - 1);
-    }
-    return place;
-}
-
-static bool grow(struct dense_ids *dense, struct error *why)
-{
-    uint64_t places = dense->places > 0 ? 2 * dense->places : PLACES_FIRST;
-    uint32_t *numbers = array_zeroed(places, sizeof *numbers, why);
-    if (numbers == NULL) {
-        return false;
-    }
-    free(dense->numbers);
-    dense->numbers = numbers;
-    dense->places = places;
-    for (uint32_t i = 0; i < dense->count; i++) {
-        numbers[dense_ids_find_place(dense, dense->ids[i])] = i + 1;
-    }
-    return true;
-}
-
-bool dense_ids_find(struct dense_ids *dense, uint64_t id, uint32_t *number, struct error *why)
-{
-    if (2ull * dense->count >= dense->places && !grow(dense, why)) {
-        return false;
-    }
-    uint64_t place = dense_ids_find_place(dense, id);
-    if (dense->numbers[place] == 0) {
-        if (dense->count == UINT32_MAX - 1) {
-            return error_set(why, NULL, 0, "more than %u ids", dense->count);
-        }
-        if (!array_reserve(&dense->ids, &dense->capacity, (size_t)dense->count + 1,
-                           sizeof *dense->ids, why)) {
-            return false;
-        }
-        dense->ids[dense->count] = id;
-        dense->numbers[place] = ++dense->count;
-    }
-    *number = dense->numbers[place] - 1;
-    return true;
-}
-
-bool dense_ids_get(const struct dense_ids *dense, uint64_t id, uint32_t *number)
-{
-    uint64_t place = dense->count > 0 ? dense_ids_find_place(dense, id) : 0;
-    if (dense->count == 0 || dense->numbers[place] == 0) {
-        return false;
-    }
-    *number = dense->numbers[place] - 1;
-    return true;
 }

@@ -32,9 +32,6 @@ void dense_ids_close(struct dense_ids *dense);
 /* Find the number of `id`, which gets the next number if it is new. */
 bool dense_ids_find(struct dense_ids *dense, uint64_t id, uint32_t *number, struct error *why);
 
-/* The number of an id that has one. Safe from several threads while no id is added. */
-bool dense_ids_get(const struct dense_ids *dense, uint64_t id, uint32_t *number);
-
 /* Ids of a stream that stays in memory: 256 MiB. */
 #define IDS_KEPT ((uint32_t)1 << 26)
 
@@ -49,7 +46,6 @@ struct ids {
     struct dense_ids dense; /* otherwise */
 };
 
-void ids_init(struct ids *ids);
 void ids_release(struct ids *ids);
 
 /* Read a file. A stream of up to `kept` ids stays in memory. Fails when the file is none, is empty,

@@ -11,6 +11,12 @@ struct kernel kernel_then(struct kernel first, struct kernel second)
     return (struct kernel){first.bytes + second.bytes, first.ns + second.ns, first.trust, bound};
 }
 
+/* The gap between two kernels, of a graph or launched one by one. */
+static enum curve_id roofline_gap(bool graph)
+{
+    return graph ? CURVE_GPU_GRAPH_NODE : CURVE_GPU_KERNEL_FLOOR;
+}
+
 struct kernel kernel_spaced(const struct profile *profile, struct kernel kernel, uint64_t kernels,
                             bool graph)
 {
@@ -176,11 +182,6 @@ struct kernel roofline_bounded(struct kernel kernel, double ns, struct trust tru
                                enum kernel_bound bound)
 {
     return ns > kernel.ns ? (struct kernel){kernel.bytes, ns, trust, bound} : kernel;
-}
-
-enum curve_id roofline_gap(bool graph)
-{
-    return graph ? CURVE_GPU_GRAPH_NODE : CURVE_GPU_KERNEL_FLOOR;
 }
 
 struct kernel roofline_read(const struct profile *profile, double bytes, enum curve_id own)

@@ -131,9 +131,6 @@ const char *kernel_lacking_products(const struct profile *profile, enum dtype we
 struct kernel roofline_bounded(struct kernel kernel, double ns, struct trust trust,
                                enum kernel_bound bound);
 
-/* The gap between two kernels, of a graph or launched one by one. */
-enum curve_id roofline_gap(bool graph);
-
 /* `bytes` through HBM at a kernel's own share of its peak, or, where the profile does not state
  * that, at the share that so many bytes reach in any kernel. */
 struct kernel roofline_read(const struct profile *profile, double bytes, enum curve_id own);

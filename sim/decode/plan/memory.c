@@ -351,6 +351,118 @@ double memory_host_copies(const struct setup *setup)
                                          : model->tensor_parallel;
 }
 
+/* A layer of all sequences: at most the blocks of what they select. */
+static double selected_bytes(const struct setup *setup, const struct plan *plan)
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        double pairs = (double)model_kv_heads(&setup->model) * cohort->sequences;
+        double selected = (double)cohort->sizes.selected_tokens * setup_queries(setup);
+        bytes += disk_selection_bytes(setup, pairs * fmin(selected, (double)cohort->context),
+                                      pairs * (double)cohort->context);
+    }
+    return bytes;
+}
+
+/* Host memory into which a disk is read, or pageable KV is copied for attention on the CPU, for one
+ * GPU: two buffers for weights and two for KV, as one is filled while the other is in use
+ * (decode/time/fetch.h, hybrid.h). 0 where nothing lies on a disk. Each is as large as the largest part
+ * that is read at a time: of a layer or half of one, of a micro-batch's KV, or of what all heads of a
+ * layer select. */
+static double disk_buffer_bytes(const struct setup *setup, const struct plan *plan)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double kv = 0;
+    if (!mechanisms_use_disk(m) && m->attention != ATTEND_CPU) {
+        return 0;
+    }
+    if (m->attention == ATTEND_CPU) {
+        bool all = m->transfer == TRANSFER_PAGEABLE;
+        kv = (all ? 1 : m->disk_kv) * peak_layer_bytes(setup, plan);
+    } else if (m->disk_kv > 0) {
+        bool whole = m->prefetch == PREFETCH_WHOLE_LAYER;
+        double layer = setup_loads_whole(setup, 0) ? peak_layer_bytes(setup, plan) : 0;
+        kv = fmax(m->disk_kv * layer, whole ? 0 : selected_bytes(setup, plan));
+    }
+    return 2 * kv + m->disk_weights * peak_weight_buffers(setup);
+}
+
+/* Padding of pinned host memory: the bytes that allocations take beyond the bytes asked for.
+ *
+ * The driver pins whole pages. PyTorch's caching allocator of pinned memory, from release 1.12 on,
+ * first rounds each request up to a power of two (ATen's CachingHostAllocator; pytorch/pytorch
+ * issues 95823 and 150517): a layer's K of 5 GiB takes 8 GiB. The mechanism `pinned_rounding` says
+ * which of the two a system uses. These pieces are pinned:
+ *
+ *     KV               K and V of each layer, where the GPU or a copy engine reads them in place
+ *     staging          two buffers of K and two of V
+ *     streamed index   one for each layer
+ *     streamed weights each matrix; if a share is streamed, that share of all matrices' padding
+ *
+ * Memory that only the CPU reads (the source of a gather, of CPU stores, of attention on the CPU)
+ * is not pinned, nor is pageable memory. Their rounding to pages is too small to count.
+ */
+
+/* Bytes asked for, for one GPU. */
+struct pinned_parts {
+    double kv;
+    double kv_layers; /* layers that `kv` holds */
+    double staging;
+    double index;
+    double index_layers;
+};
+
+/* Rounding of each piece. Doubles hold powers of two exactly. */
+
+#define PAGE_BYTES 4096.0 /* x86-64; 64 KiB on some ARM hosts, small beside any buffer */
+
+static double round_up(const struct setup *setup, double bytes)
+{
+    if (setup->mechanisms.pinned_rounding == PINNED_PAGES) {
+        return ceil(bytes / PAGE_BYTES) * PAGE_BYTES;
+    }
+    int exponent;
+    return frexp(bytes, &exponent) == 0.5 ? bytes : ldexp(1, exponent);
+}
+
+/* The padding of `bytes` in `pieces` of equal size. */
+static double padding(const struct setup *setup, double bytes, double pieces)
+{
+    return bytes > 0 ? pieces * (round_up(setup, bytes / pieces) - bytes / pieces) : 0;
+}
+
+/* Is the KV pinned? Copy engines and SMs read only pinned memory. */
+static bool pins_kv(const struct mechanisms *m)
+{
+    return m->attention == ATTEND_GPU &&
+           (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_SM_ZERO_COPY ||
+            m->transfer == TRANSFER_IN_PLACE);
+}
+
+static double weight_padding(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    double sum = 0;
+    for (uint32_t l = 0; m->weights < 1 && l < setup->model.layer_count; l++) {
+        struct model_operator operators[MODEL_MOST_OPERATORS];
+        size_t count = model_operators(&setup->model, l, UINT64_MAX, 0, operators);
+        for (size_t i = 0; i < count; i++) {
+            double pieces = fmax(1, (double)operators[i].matrices);
+            sum += padding(setup, (double)operators[i].weight_bytes, pieces);
+        }
+    }
+    return (1 - m->weights) * (1 - m->disk_weights) * sum;
+}
+
+/* Bytes of padding for these parts and for streamed weights. */
+static double pinned_padding(const struct setup *setup, const struct pinned_parts *parts)
+{
+    double kv = pins_kv(&setup->mechanisms) ? parts->kv : 0;
+    return padding(setup, kv, 2 * parts->kv_layers) + padding(setup, parts->staging, 4) +
+           padding(setup, parts->index, parts->index_layers) + weight_padding(setup);
+}
+
 static uint64_t memory_held_sum(const struct memory_held *held)
 {
     return memory_whole((double)held->weights + (double)held->kv + (double)held->window +
@@ -432,85 +544,4 @@ uint64_t memory_limit(const struct setup *setup, const struct memory *memory, en
             ? memory_hbm_room(setup, memory, trust)
             : memory_whole(profile_value(&setup->profile, tier_kinds[tier].capacity, 0, trust));
     return setup->unlimited_memory ? UINT64_MAX : room;
-}
-
-/* A layer of all sequences: at most the blocks of what they select. */
-static double selected_bytes(const struct setup *setup, const struct plan *plan)
-{
-    double bytes = 0;
-    for (uint32_t i = 0; i < plan->cohort_count; i++) {
-        const struct cohort *cohort = &plan->cohorts[i];
-        double pairs = (double)model_kv_heads(&setup->model) * cohort->sequences;
-        double selected = (double)cohort->sizes.selected_tokens * setup_queries(setup);
-        bytes += disk_selection_bytes(setup, pairs * fmin(selected, (double)cohort->context),
-                                      pairs * (double)cohort->context);
-    }
-    return bytes;
-}
-
-double disk_buffer_bytes(const struct setup *setup, const struct plan *plan)
-{
-    const struct mechanisms *m = &setup->mechanisms;
-    double kv = 0;
-    if (!mechanisms_use_disk(m) && m->attention != ATTEND_CPU) {
-        return 0;
-    }
-    if (m->attention == ATTEND_CPU) {
-        bool all = m->transfer == TRANSFER_PAGEABLE;
-        kv = (all ? 1 : m->disk_kv) * peak_layer_bytes(setup, plan);
-    } else if (m->disk_kv > 0) {
-        bool whole = m->prefetch == PREFETCH_WHOLE_LAYER;
-        double layer = setup_loads_whole(setup, 0) ? peak_layer_bytes(setup, plan) : 0;
-        kv = fmax(m->disk_kv * layer, whole ? 0 : selected_bytes(setup, plan));
-    }
-    return 2 * kv + m->disk_weights * peak_weight_buffers(setup);
-}
-
-/* Rounding of each piece. Doubles hold powers of two exactly. */
-
-#define PAGE_BYTES 4096.0 /* x86-64; 64 KiB on some ARM hosts, small beside any buffer */
-
-static double round_up(const struct setup *setup, double bytes)
-{
-    if (setup->mechanisms.pinned_rounding == PINNED_PAGES) {
-        return ceil(bytes / PAGE_BYTES) * PAGE_BYTES;
-    }
-    int exponent;
-    return frexp(bytes, &exponent) == 0.5 ? bytes : ldexp(1, exponent);
-}
-
-/* The padding of `bytes` in `pieces` of equal size. */
-static double padding(const struct setup *setup, double bytes, double pieces)
-{
-    return bytes > 0 ? pieces * (round_up(setup, bytes / pieces) - bytes / pieces) : 0;
-}
-
-/* Is the KV pinned? Copy engines and SMs read only pinned memory. */
-static bool pins_kv(const struct mechanisms *m)
-{
-    return m->attention == ATTEND_GPU &&
-           (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_SM_ZERO_COPY ||
-            m->transfer == TRANSFER_IN_PLACE);
-}
-
-static double weight_padding(const struct setup *setup)
-{
-    const struct mechanisms *m = &setup->mechanisms;
-    double sum = 0;
-    for (uint32_t l = 0; m->weights < 1 && l < setup->model.layer_count; l++) {
-        struct model_operator operators[MODEL_MOST_OPERATORS];
-        size_t count = model_operators(&setup->model, l, UINT64_MAX, 0, operators);
-        for (size_t i = 0; i < count; i++) {
-            double pieces = fmax(1, (double)operators[i].matrices);
-            sum += padding(setup, (double)operators[i].weight_bytes, pieces);
-        }
-    }
-    return (1 - m->weights) * (1 - m->disk_weights) * sum;
-}
-
-double pinned_padding(const struct setup *setup, const struct pinned_parts *parts)
-{
-    double kv = pins_kv(&setup->mechanisms) ? parts->kv : 0;
-    return padding(setup, kv, 2 * parts->kv_layers) + padding(setup, parts->staging, 4) +
-           padding(setup, parts->index, parts->index_layers) + weight_padding(setup);
 }

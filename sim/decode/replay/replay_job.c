@@ -30,7 +30,8 @@ void replay_scratch_release(struct replay_scratch *scratch)
     retrieval_buffer_release(&scratch->retrieval);
 }
 
-bool replay_asks_recorded(const struct replay_job *job, enum replay_asks asks)
+/* Are the demands of this way to ask approximate rows of the trace? */
+static bool replay_asks_recorded(const struct replay_job *job, enum replay_asks asks)
 {
     return job->header->has_approximate && (asks != ASKS_OWN || job->plan->asks_recorded);
 }

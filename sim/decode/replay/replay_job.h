@@ -58,9 +58,6 @@ bool replay_read_demand(const struct replay_job *job, enum replay_asks asks, uin
                         uint32_t s, struct replay_scratch *scratch, struct demand *demand,
                         struct error *why);
 
-/* Are the demands of this way to ask approximate rows of the trace? */
-bool replay_asks_recorded(const struct replay_job *job, enum replay_asks asks);
-
 /* The cold units (ledger.h) of a step that missed `missed`; the cache now holds `held`. `most`: its
  * largest size so far, in and out. */
 uint64_t replay_cold(uint64_t held, uint64_t missed, uint64_t *most);

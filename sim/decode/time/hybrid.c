@@ -19,14 +19,15 @@ static double hybrid_group(const struct model *model)
     return (double)model_query_heads(model) / model_kv_heads(model);
 }
 
-/* With MLA, queries and outputs are in the latent space. */
-double hybrid_query_bytes(const struct model *model, uint64_t pairs)
+/* Bytes of the queries, and of the CPU's answers, for `pairs` (sequence, KV head) pairs. With MLA both are
+ * in the latent space. */
+static double hybrid_query_bytes(const struct model *model, uint64_t pairs)
 {
     uint32_t width = model->kv_lora > 0 ? model->kv_lora + model->rope_dim : model->head_dim;
     return (double)pairs * hybrid_group(model) * width * QUERY_BYTES;
 }
 
-double hybrid_answer_bytes(const struct model *model, uint64_t pairs)
+static double hybrid_answer_bytes(const struct model *model, uint64_t pairs)
 {
     uint32_t width = model->kv_lora > 0 ? model->kv_lora : model->head_dim;
     return (double)pairs * hybrid_group(model) * (width * QUERY_BYTES + SUM_BYTES);

@@ -21,10 +21,6 @@
 #include "decode/cost/attention.h"
 #include "decode/time/pipe.h"
 
-/* Bytes of the queries, and of the CPU's answers, for `pairs` (sequence, KV head) pairs. */
-double hybrid_query_bytes(const struct model *model, uint64_t pairs);
-double hybrid_answer_bytes(const struct model *model, uint64_t pairs);
-
 /* Put the CPU's share of attention in a layer with this ledger row, by at most so many threads, after
  * at[layer].selected. Sets at[layer].answered. */
 bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,

@@ -129,8 +129,10 @@ static bool decode_queries(struct cursor *cursor, uint32_t queries, uint32_t hea
     return true;
 }
 
-bool payload_decode(const struct trace_header *header, struct trace_frame *frame,
-                    const uint8_t *payload, size_t size, struct error *why)
+/* Convert a decompressed payload of `size` bytes into the columns of `frame`, whose tile, layer and
+ * steps are set. It trusts nothing and allocates only for data that the payload holds. */
+static bool payload_decode(const struct trace_header *header, struct trace_frame *frame,
+                           const uint8_t *payload, size_t size, struct error *why)
 {
     struct cursor cursor = {payload, payload + size};
     uint32_t rows = header->kv_heads * frame->steps, queries = header->query_heads * frame->steps;

@@ -69,12 +69,7 @@ void trace_window(const struct trace_header *header, uint32_t sinks, uint32_t re
 /* The most units that a row can have. */
 uint32_t trace_row_most(const struct trace_header *header);
 
-/* Convert a decompressed payload of `size` bytes into the columns of `frame`, whose tile, layer and
- * steps are set, and back. The decoder trusts nothing and allocates only for data that the payload
- * holds; trace_frame_check() has the rules for rows. The encoder takes a frame that passed that
- * check, and fails if the payload is too large. */
-bool payload_decode(const struct trace_header *header, struct trace_frame *frame,
-                    const uint8_t *payload, size_t size, struct error *why);
+/* Write the payload of a frame that passed trace_frame_check(). Fails if it is too large. */
 bool payload_encode(const struct trace_header *header, struct trace_frame *frame, size_t *size,
                     struct error *why);
 
@@ -152,17 +147,6 @@ struct trace {
     struct memo *memo;            /* frames that were made; NULL: none is kept */
     atomic_uint holders;          /* trace_hold() and the opening */
 };
-
-/* Read exactly `size` bytes at `offset` of a file. */
-bool trace_read_at(const struct trace *trace, void *into, size_t size, uint64_t offset,
-                   struct error *why);
-
-/* Call `each` for all entries of the index, in order and in chunks: `count` entries from number
- * `first` on. */
-typedef bool (*index_visit)(const struct trace *trace, const uint8_t *entries, uint64_t first,
-                            size_t count, void *context, struct error *why);
-bool trace_walk_index(const struct trace *trace, index_visit each, void *context,
-                      struct error *why);
 
 /* Set up the choice of layers, once the header is read: all layers are shown. */
 bool trace_layers_init(struct trace *trace, struct error *why);

@@ -18,8 +18,9 @@
 
 enum { INDEX_CHUNK = 512 };
 
-bool trace_read_at(const struct trace *trace, void *into, size_t size, uint64_t offset,
-                   struct error *why)
+/* Read exactly `size` bytes at `offset` of a file. */
+static bool trace_read_at(const struct trace *trace, void *into, size_t size, uint64_t offset,
+                          struct error *why)
 {
     uint8_t *at = into;
     while (size > 0) {
@@ -38,7 +39,13 @@ bool trace_read_at(const struct trace *trace, void *into, size_t size, uint64_t 
     return true;
 }
 
-bool trace_walk_index(const struct trace *trace, index_visit each, void *context, struct error *why)
+typedef bool (*index_visit)(const struct trace *trace, const uint8_t *entries, uint64_t first,
+                            size_t count, void *context, struct error *why);
+
+/* Call `each` for all entries of the index, in order and in chunks: `count` entries from number
+ * `first` on. */
+static bool trace_walk_index(const struct trace *trace, index_visit each, void *context,
+                             struct error *why)
 {
     uint8_t entries[INDEX_CHUNK * INDEX_ENTRY];
     for (uint64_t first = 0; first < trace->frames; first += INDEX_CHUNK) {
