@@ -10,6 +10,8 @@
 #include "core/text.h"
 
 #include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -285,6 +287,18 @@ bool node_set(struct node *root, const char *path, const char *value, struct err
     }
     mark_override(parsed);
     return node_place(root, path, parsed, why);
+}
+
+bool node_setf(struct node *root, const char *path, struct error *why, const char *format, ...)
+{
+    char text[256];
+    va_list values;
+    va_start(values, format);
+    int length = vsnprintf(text, sizeof text, format, values);
+    va_end(values);
+    return (size_t)length < sizeof text
+               ? node_set(root, path, text, why)
+               : error_set(why, NULL, 0, "the value of '%s' is too long", path);
 }
 
 bool node_put(struct node *root, const char *path, const struct node *value, struct error *why)

@@ -55,6 +55,10 @@ const struct node *node_find(const struct node *root, const char *path);
  * error. */
 bool node_set(struct node *root, const char *path, const char *value, struct error *why);
 
+/* The same with a text that is written here; of a number, say. */
+bool node_setf(struct node *root, const char *path, struct error *why, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
 /* The same with a copy of `value`, which keeps its file names and lines. */
 bool node_put(struct node *root, const char *path, const struct node *value, struct error *why);
 

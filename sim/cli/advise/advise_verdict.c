@@ -9,7 +9,7 @@
 #include "predict/server/serving_load.h"
 #include "server/requests/requests.h"
 #include "server/requests/synthetic.h"
-#include "study/advise/advice_host.h"
+#include "study/advise/advice.h"
 #include "study/plan/server_command.h"
 
 #include <inttypes.h>

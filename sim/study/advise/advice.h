@@ -42,7 +42,7 @@ struct advice_trial {
     struct planning planning;
 };
 
-/* Should a server keep prefixes in host memory (advice_host.h)? */
+/* Should a server keep prefixes in host memory (advice_host.c)? */
 enum advice_host_answer {
     ADVICE_HOST_UNASKED,
     ADVICE_HOST_PAYS,
@@ -132,39 +132,26 @@ const struct search *advice_best(const struct advice *advice,
 /* Does the system exist on paper only? */
 bool advice_on_paper(const struct search *search);
 
-/* One search of an advice: the best batch of each system, or with requests the highest rate that
- * each holds. Internal to advice*.c. */
-
-/* A server must answer every request, and a rate must keep the queue bounded: requests that arrive
- * faster than they are answered can meet every other target if there are few of them. */
+/* Add what a server has to meet: it must answer every request, and a rate must keep the queue
+ * bounded. Requests that arrive faster than they are answered can meet every other target if there
+ * are few of them. */
 bool advice_add_targets(bool serves, struct targets *targets, struct error *why);
-
-/* Set a key of the scenario to a number. */
-bool advice_set_number(struct scenario *scenario, const char *key, double number,
-                       struct error *why);
-
-/* Lay a form over a scenario: GPUs of a server, and with requests the number of servers. */
-bool advice_set_form(struct scenario *scenario, const struct advice_form *form, struct error *why);
 
 /* Are the requests made up, and does no prompt begin like another? */
 bool advice_is_unshared(const struct scenario *scenario);
 
-/* Search `systems` (NULL: the scenario's; if it names none, all). With requests only
- * systems of engines are searched unless the scenario names one. */
-bool advice_search(const struct scenario *scenario, const struct advice_options *options,
-                   const char *systems, struct planning *out, bool *interrupted, struct error *why);
+/* ---- host memory for prompts that begin alike (advice_host.c) ---- */
 
-/* Fix the number of made-up requests, so that all searches serve the same ones
- * (0: the default). A number that was stated stays. */
-bool advice_set_count(struct scenario *scenario, uint64_t requests, struct error *why);
+/* How many GiB are worth having (host_room.h), for the advised system if it keeps prefixes there,
+ * else for the best that does, else for vLLM's own offloading; what the size finds is of the
+ * advised load. A run of the server with this size, at the load that plain vLLM holds, says what it
+ * gains, and what copies beside decodes cost. If the advised system is the one, its answer becomes
+ * that of a run with this size: its host memory is then stated in its scenario. A size that misses
+ * a limit there is doubled. Nothing is asked of a batch that decodes, nor where plain vLLM holds no
+ * load. */
+bool advice_host_find(const struct advice_options *options, struct advice *advice,
+                      bool *interrupted, struct error *why);
+void advice_host_release(struct advice_host *host);
 
-/* Search plain vLLM into a trial whose form is set. Released it is empty. */
-void advice_trial_release(struct advice_trial *trial);
-bool advice_try(const struct scenario *scenario, const struct advice_options *options,
-                struct advice_trial *out, bool *interrupted, struct error *why);
-
-/* Try each change that the scenario leaves room for. If nothing fits, GPUs are doubled and contexts
- * halved until something does. A change that cannot be is not tried, nor
- * are more GPUs for requests that the stated GPUs serve. */
-bool advice_try_changes(const struct scenario *scenario, const struct advice_options *options,
-                        struct advice *out, bool *interrupted, struct error *why);
+/* How much longer a request takes with the size than without, as a share; NaN if it did not run. */
+double advice_host_slower(const struct advice *advice);

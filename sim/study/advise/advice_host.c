@@ -1,10 +1,11 @@
-#include "study/advise/advice_host.h"
+/* Host memory for prompts that begin alike: how many GiB, what they take, and when not. */
+#include "study/advise/advice.h"
 
 #include "core/node.h"
-#include "study/advise/advice.h"
 #include "study/plan/host_room.h"
 #include "study/sweep/sweep.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -29,25 +30,7 @@ static struct search *advised_search(const struct advice *advice)
     return best != NULL && keeps_prefixes(best) ? best : NULL;
 }
 
-/* The search of the system that has the memory; NULL: of `usual_system`, which was not searched. */
-static const struct search *search_of(const struct advice *advice)
-{
-    const struct search *advised = advised_search(advice);
-    return advised != NULL ? advised : advice_best(advice, keeps_prefixes);
-}
-
 /* ---- runs ---- */
-
-/* Run one scenario, whose point may fail: then the result says so. */
-static bool run_once(const struct scenario *scenario, const struct advice_options *options,
-                     struct result *out, bool *interrupted, struct error *why)
-{
-    uint32_t count = 0;
-    const struct sweep_options with = {
-        .store = options->store, .runs = options->runs, .jobs = 1, .keep_failed = true};
-    return sweep_keep(scenario, &with, out, &count, interrupted, why) &&
-           (count == 1 || *interrupted);
-}
 
 static void advice_host_forget(struct advice_host *host)
 {
@@ -57,19 +40,40 @@ static void advice_host_forget(struct advice_host *host)
     host->ran = false;
 }
 
+/* The scenario of the value that a search found; with another system, and with host memory, if
+ * these are not NULL and 0. The caller releases `out`, on failure too. */
+static bool set_found(const struct advice *advice, const struct search *search, const char *system,
+                      uint64_t gib, struct scenario *out, struct error *why)
+{
+    return search_scenario(search, advice->systems.maximise, search->found, out, why) &&
+           (system == NULL || node_set(out->root, "system", system, why)) &&
+           (gib == 0 || node_setf(out->root, "host_memory", why, "%" PRIu64 "GiB", gib));
+}
+
+/* Run it. A point may fail: then the result says so. */
+static bool run_found(const struct advice_options *options, const struct advice *advice,
+                      const struct search *search, const char *system, uint64_t gib,
+                      struct result *out, bool *interrupted, struct error *why)
+{
+    uint32_t count = 0;
+    struct scenario scenario;
+    const struct sweep_options with = {
+        .store = options->store, .runs = options->runs, .jobs = 1, .keep_failed = true};
+    bool good = set_found(advice, search, system, gib, &scenario, why) &&
+                sweep_keep(&scenario, &with, out, &count, interrupted, why) &&
+                (count == 1 || *interrupted);
+    scenario_release(&scenario);
+    return good;
+}
+
 /* Plain vLLM's load, with the system's memory. */
 static bool run_beside(const struct advice_options *options, const struct advice *advice,
                        struct advice_host *host, bool *interrupted, struct error *why)
 {
-    const struct search *plain = advice_plain(advice);
     uint64_t gib = host->size.gib > 0 ? host->size.gib : host->size.most_gib;
-    struct scenario scenario;
     struct result with;
-    bool good = search_scenario(plain, advice->systems.maximise, plain->found, &scenario, why) &&
-                node_set(scenario.root, "system", host->system, why) &&
-                (gib == 0 || host_lay(gib, &scenario, why)) &&
-                run_once(&scenario, options, &with, interrupted, why);
-    scenario_release(&scenario);
+    bool good = run_found(options, advice, advice_plain(advice), host->system, gib, &with,
+                          interrupted, why);
     if (good && !*interrupted) {
         advice_host_forget(host);
         host->with = with;
@@ -88,62 +92,46 @@ double advice_host_slower(const struct advice *advice)
                                 : (double)NAN;
 }
 
-/* The advised system with the size, at the load that it holds. */
-static bool run_advised(const struct advice_options *options, const struct advice *advice,
-                        struct search *best, bool *interrupted, struct error *why)
-{
-    struct scenario scenario;
-    struct result result;
-    bool good = search_scenario(best, advice->systems.maximise, best->found, &scenario, why) &&
-                run_once(&scenario, options, &result, interrupted, why);
-    scenario_release(&scenario);
-    if (good && !*interrupted) {
-        result_release(&best->results[best->found]);
-        best->results[best->found] = result;
-    }
-    return good;
-}
-
-/* The load of the system that has the memory: its own, if it is advised, or else plain vLLM's. */
-static bool host_point(const struct advice *advice, struct point *out, struct error *why)
+/* Find the size, or what `gib` does, at the load of the system that has the memory: its own, if it
+ * is advised, or else plain vLLM's. */
+static bool find_size(const struct advice_options *options, struct advice *advice, uint64_t gib,
+                      struct error *why)
 {
     const struct search *advised = advised_search(advice);
-    const struct search *loaded = advised != NULL ? advised : advice_plain(advice);
     struct scenario scenario;
-    bool good = search_scenario(loaded, advice->systems.maximise, loaded->found, &scenario, why) &&
-                node_set(scenario.root, "system", advice->host.system, why) &&
-                scenario_point(&scenario, 0, out, why);
-    scenario_release(&scenario);
-    return good;
-}
-
-static bool advice_host_resize(const struct advice_options *options, struct advice *advice,
-                               uint64_t gib, struct error *why)
-{
     struct point point;
-    bool good = host_point(advice, &point, why);
+    bool good = set_found(advice, advised != NULL ? advised : advice_plain(advice),
+                          advice->host.system, 0, &scenario, why) &&
+                scenario_point(&scenario, 0, &point, why);
+    scenario_release(&scenario);
     if (good) {
-        good = host_size_set(&point, options->runs, gib, &advice->host.size, why);
+        good = host_size_find(&point, options->runs, gib, &advice->host.size, why);
         point_release(&point);
     }
     return good;
 }
 
-/* Double a size that misses a limit, up to the most. */
+/* State the size in the advised system's scenario, and run it at the load that it holds. A size
+ * that misses a limit is doubled, up to the most. */
 static bool state_size(const struct advice_options *options, struct advice *advice,
                        struct search *best, bool *interrupted, struct error *why)
 {
-    struct advice_host *host = &advice->host;
-    struct scenario *scenario = (struct scenario *)&best->candidate->scenario; /* of our own */
+    const struct host_size *size = &advice->host.size;
+    struct node *root = best->candidate->scenario.root; /* of our own */
     bool good = true, holds = false;
     while (good && !holds && !*interrupted) {
-        good = host_lay(host->size.gib, scenario, why) &&
-               run_advised(options, advice, best, interrupted, why);
-        holds = host->size.gib == host->size.most_gib ||
+        struct result result;
+        good = node_setf(root, "host_memory", why, "%" PRIu64 "GiB", size->gib) &&
+               run_found(options, advice, best, NULL, 0, &result, interrupted, why);
+        if (good && !*interrupted) {
+            result_release(&best->results[best->found]);
+            best->results[best->found] = result;
+        }
+        holds = size->gib == size->most_gib ||
                 targets_violation(&advice->targets, advice_result(best)) <= 0;
         if (good && !holds) {
-            uint64_t twice = 2 * host->size.gib, most = host->size.most_gib;
-            good = advice_host_resize(options, advice, twice < most ? twice : most, why);
+            uint64_t twice = 2 * size->gib;
+            good = find_size(options, advice, twice < size->most_gib ? twice : size->most_gib, why);
         }
     }
     return good;
@@ -170,30 +158,18 @@ static enum advice_host_answer answer_of(const struct advice *advice, bool advis
     return advised || slower < -NO_GAIN ? ADVICE_HOST_PAYS : ADVICE_HOST_NO_GAIN;
 }
 
-static bool find_size(const struct advice_options *options, const struct advice *advice,
-                      struct advice_host *host, struct error *why)
-{
-    struct point point;
-    bool good = host_point(advice, &point, why);
-    if (good) {
-        good = host_size_find(&point, options->runs, &host->size, why);
-        point_release(&point);
-    }
-    return good;
-}
-
 bool advice_host_find(const struct advice_options *options, struct advice *advice,
                       bool *interrupted, struct error *why)
 {
     struct advice_host *host = &advice->host;
-    const struct search *search = search_of(advice);
     struct search *advised = advised_search(advice);
+    const struct search *search = advised != NULL ? advised : advice_best(advice, keeps_prefixes);
     if (!advice->serves || advice_result(advice_plain(advice)) == NULL) {
         return true;
     }
     snprintf(host->system, sizeof host->system, "%s",
              search != NULL ? search->candidate->system : usual_system);
-    if (!find_size(options, advice, host, why) ||
+    if (!find_size(options, advice, 0, why) ||
         !run_beside(options, advice, host, interrupted, why)) {
         return false;
     }

@@ -86,7 +86,7 @@ bool fleet_host_set(const struct fleet_form *form, uint32_t servers, struct scen
                     struct error *why)
 {
     uint64_t gib = fleet_host_gib(form, servers);
-    return gib == 0 || host_lay(gib, scenario, why);
+    return gib == 0 || node_setf(scenario->root, "host_memory", why, "%" PRIu64 "GiB", gib);
 }
 
 /* ---- a form ---- */
@@ -150,7 +150,7 @@ static bool make_form(const struct candidate *candidate, const char *weights, bo
         return false;
     }
     if ((!own && !fleet_weights_set(&form->scenario, weights, &refused)) ||
-        !advice_set_number(&form->scenario, "tensor_parallel", gpus, &refused)) {
+        !node_setf(form->scenario.root, "tensor_parallel", &refused, "%u", gpus)) {
         fleet_forms_refuse(form, &refused);
     } else {
         check_form(form, options->runs);

@@ -52,7 +52,8 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
     }
     if (sizing->what == FLEET_LESS_HOST) {
         return fleet_scenario(sizing->fleet, form, form->servers, out, why) &&
-               host_lay(fleet_host_gib(form, form->servers) >> value, out, why);
+               node_setf(out->root, "host_memory", why, "%" PRIu64 "GiB",
+                         fleet_host_gib(form, form->servers) >> value);
     }
     bool good =
         scenario_copy(&form->scenario, out, why) && fleet_host_set(form, value + 1, out, why);
@@ -63,14 +64,15 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
         break;
     case FLEET_SHARE:
         few = rough_requests(&form->rough, share, ROUGH_LEAST, few);
-        good = good && advice_set_number(out, "rate", share, why);
+        good = good && node_setf(out->root, "rate", why, "%.12g", share);
         break;
     default: /* FLEET_ALONE and FLEET_ALL_ALONE */
         few = sizing->what == FLEET_ALONE ? ALONE : few;
         good = good && load_alone(out, why);
     }
     return good && (sizing->what == FLEET_ALL_ALONE ||
-                    load_limit(out, few < form->requests ? few : form->requests, why));
+                    node_setf(out->root, "limit", why, "%" PRIu64,
+                              few < form->requests ? few : form->requests));
 }
 
 /* ---- what it tells ---- */
@@ -501,7 +503,7 @@ bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *for
                     struct scenario *out, struct error *why)
 {
     return scenario_copy(&form->scenario, out, why) &&
-           advice_set_number(out, "rate", fleet->rate, why) &&
-           (servers == 1 || advice_set_number(out, "replicas", servers, why)) &&
+           node_setf(out->root, "rate", why, "%.12g", fleet->rate) &&
+           (servers == 1 || node_setf(out->root, "replicas", why, "%u", servers)) &&
            fleet_host_set(form, servers, out, why);
 }

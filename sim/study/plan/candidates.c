@@ -1,12 +1,6 @@
-/* Names get their canonical spelling here, and are looked up when they are laid over the scenario.
+/* Names get their canonical spelling here, and are looked up when they are set in the scenario.
  * Only `all` reads the folders. */
-
 #include "study/plan/candidates.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "core/array.h"
 #include "core/find.h"
@@ -14,6 +8,11 @@
 #include "core/text.h"
 #include "core/units.h"
 #include "predict/server/serving_tiers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
 /* ---- sets ---- */
 
@@ -74,24 +73,19 @@ static bool split_names(const struct set *set, struct candidate_names *names, st
     return good;
 }
 
-/* The scenario's own value: a name, or the map of a machine, which needs no name. */
-static bool take_stated(const struct node *said, struct candidate_names *names, struct error *why)
-{
-    const struct node *extends = node_get(said, "extends");
-    const char *name = said->kind == NODE_SCALAR                         ? said->text
-                       : extends != NULL && extends->kind == NODE_SCALAR ? extends->text
-                                                                         : "as said";
-    return names_add(names, name, strlen(name), why);
-}
-
 /* `laid`: the names have to be laid over the scenario, because it does not say them. */
 static bool read_set(const struct scenario *scenario, const struct set *set,
                      struct candidate_names *names, bool *laid, struct error *why)
 {
     const struct node *said = node_stated(scenario->root, set->key);
     *laid = set->given != NULL || said == NULL;
-    if (set->given == NULL && said != NULL) {
-        return take_stated(said, names, why);
+    if (set->given == NULL &&
+        said != NULL) { /* a name, or the map of a machine, which needs none */
+        const struct node *extends = node_get(said, "extends");
+        const char *name = said->kind == NODE_SCALAR                         ? said->text
+                           : extends != NULL && extends->kind == NODE_SCALAR ? extends->text
+                                                                             : "as said";
+        return names_add(names, name, strlen(name), why);
     }
     if (set->given == NULL && !set->by_default) {
         node_key_error(NULL, set->key, why, "'%s' is missing from the scenario", set->key);
@@ -118,23 +112,6 @@ static bool lay_name(struct scenario *scenario, const struct set *set, const cha
     node_destroy(value);
     node_destroy(map);
     return good;
-}
-
-/* Mechanism keys that a preset sets. */
-static uint32_t count_mechanisms(const struct node *preset)
-{
-    uint32_t count = 0;
-    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-        count += node_get(preset, key->name) != NULL ? 1 : 0;
-    }
-    return count;
-}
-
-/* Does a step of decode bring KV or weights from outside HBM? */
-static bool plan_candidates_offloads(const struct mechanisms *mechanisms)
-{
-    return (mechanisms_offload(mechanisms) && !mechanisms_drop(mechanisms)) ||
-           mechanisms->weights < 1;
 }
 
 /* The part of a machine that a system keeps prefixes in and its machine does not state; NULL: it
@@ -175,30 +152,29 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
                      &info, &preset, why)) {
         return false;
     }
-    candidate->mechanisms = count_mechanisms(preset);
-    candidate->traits = (struct system_traits){.reference = info.reference,
-                                               .native = strcmp(info.lossless, "native") == 0,
-                                               .offloads = plan_candidates_offloads(&mechanisms),
-                                               .tiers = mechanisms.prefix == PREFIX_TWO_TIER};
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        candidate->mechanisms += node_get(preset, key->name) != NULL;
+    }
+    candidate->traits = (struct system_traits){
+        .reference = info.reference,
+        .native = strcmp(info.lossless, "native") == 0,
+        .offloads = mechanisms.weights < 1 ||
+                    (mechanisms_offload(&mechanisms) && !mechanisms_drop(&mechanisms)),
+        .tiers = mechanisms.prefix == PREFIX_TWO_TIER};
     snprintf(candidate->traits.available, sizeof candidate->traits.available, "%s", info.available);
     snprintf(candidate->traits.where, sizeof candidate->traits.where, "%s", info.where);
     node_destroy(preset);
     const char *lacked = lacked_part(candidate, &mechanisms);
-    if (lacked != NULL) {
-        snprintf(candidate->left_out, sizeof candidate->left_out, "the machine states no %s",
-                 lacked);
-    } else if (options->to_serve && info.reference) {
-        snprintf(candidate->left_out, sizeof candidate->left_out, "to compare with, not to serve");
-    } else if (!options->allow_paper && strcmp(info.available, "paper") == 0) {
-        snprintf(candidate->left_out, sizeof candidate->left_out, "exists on paper only");
-    } else if (options->engines && strcmp(info.available, "code") == 0) {
-        snprintf(candidate->left_out, sizeof candidate->left_out, "research code, no server");
-    } else if (options->unshared && mechanisms.prefix != PREFIX_GPU &&
-               !candidate->traits.offloads) {
-        snprintf(candidate->left_out, sizeof candidate->left_out, "no prompts begin alike here");
-    } else if (!options->allow_lossy && strcmp(info.lossless, "lossy") == 0) {
-        snprintf(candidate->left_out, sizeof candidate->left_out, "lossy");
-    }
+    bool code = strcmp(info.available, "code") == 0, paper = strcmp(info.available, "paper") == 0;
+    bool idle = mechanisms.prefix != PREFIX_GPU && !candidate->traits.offloads;
+    const char *reason = options->to_serve && info.reference ? "to compare with, not to serve"
+                         : !options->allow_paper && paper    ? "exists on paper only"
+                         : options->engines && code          ? "research code, no server"
+                         : options->unshared && idle         ? "no prompts begin alike here"
+                         : !options->allow_lossy && strcmp(info.lossless, "lossy") == 0 ? "lossy"
+                                                                                        : "";
+    snprintf(candidate->left_out, sizeof candidate->left_out, "%s%s",
+             lacked != NULL ? "the machine states no " : reason, lacked != NULL ? lacked : "");
     return true;
 }
 
@@ -212,22 +188,6 @@ void candidate_check(struct candidate *candidate, const struct setup *setup,
                  candidate->traits.lacks_indexer ? "for models with an indexer of their own"
                                                  : "lossy");
     }
-}
-
-static bool candidate_init(struct candidate *candidate, const struct scenario *scenario,
-                           struct error *why)
-{
-    *candidate = (struct candidate){.left_out = ""};
-    return scenario_copy(scenario, &candidate->scenario, why);
-}
-
-static bool name_candidate(struct candidate *candidate, const char *system, const char *machine,
-                           struct error *why)
-{
-    candidate->system = strdup(system);
-    candidate->machine = strdup(machine);
-    return (candidate->system != NULL && candidate->machine != NULL) ||
-           error_set(why, NULL, 0, "out of memory: no room for a name");
 }
 
 bool candidates_create(const struct scenario *scenario, const struct candidate_options *options,
@@ -246,7 +206,10 @@ bool candidates_create(const struct scenario *scenario, const struct candidate_o
     for (size_t i = 0; good && i < systems.count * machines.count; i++) {
         const char *on = machines.all[i / systems.count], *of = systems.all[i % systems.count];
         struct candidate *candidate = &(*out)[(*count)++];
-        good = candidate_init(candidate, scenario, why) && name_candidate(candidate, of, on, why) &&
+        candidate->system = text_duplicate(of, why);
+        candidate->machine = text_duplicate(on, why);
+        good = scenario_copy(scenario, &candidate->scenario, why) && candidate->system != NULL &&
+               candidate->machine != NULL &&
                (!lay_system || lay_name(&candidate->scenario, &system, of, why)) &&
                (!lay_machine || lay_name(&candidate->scenario, &machine, on, why)) &&
                prices_set(options->prices, on, &candidate->scenario, why) &&

@@ -1,19 +1,16 @@
 #include "study/plan/host_room.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "core/node.h"
 #include "decode/plan/memory.h"
 #include "model/parallel.h"
 #include "predict/server/serving.h"
 
+#include <math.h>
+#include <string.h>
+
 /* GPUs of a machine that does not say how many it has, as they are sold; and what the operating
  * system and the engine leave of its memory, assumed. */
-enum { USUAL_GPUS = 8, LEFT_PERCENT = 90 };
-enum { GIB_BITS = 30 };
+enum { USUAL_GPUS = 8, LEFT_PERCENT = 90, GIB_BITS = 30 };
 
 uint64_t host_usable(const struct setup *setup)
 {
@@ -101,16 +98,9 @@ uint64_t host_least_gib(const struct point *point, const struct serving_memory *
     return engine != NULL && engine->above_gpu ? (bytes >> GIB_BITS) + 1 : 0;
 }
 
-bool host_lay(uint64_t gib, struct scenario *scenario, struct error *why)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64 "GiB", gib);
-    return node_set(scenario->root, "host_memory", text, why);
-}
+/* ---- how much is worth having ---- */
 
-enum { ENDLESS_GIB = 1 << 20 };
-
-/* ---- one size ---- */
+enum { ENDLESS_GIB = 1 << 20 }; /* more than any machine has */
 
 struct sizing_host {
     const struct point *point;
@@ -119,11 +109,6 @@ struct sizing_host {
     struct host_size *out;
     struct error *why;
 };
-
-static double share_of(const struct result *result, const struct column *column)
-{
-    return result_number(result, column) / result_number(result, COLUMN(prompt_tokens));
-}
 
 /* Memory that has no room for a block finds nothing. */
 static bool find_at(const struct sizing_host *sizing, uint64_t gib, struct host_found *found)
@@ -140,8 +125,9 @@ static bool find_at(const struct sizing_host *sizing, uint64_t gib, struct host_
         return false;
     }
     bool known = result_cell(&result, COLUMN(host_saves_ms))->set;
-    found->gpu = share_of(&result, COLUMN(hit_tokens_gpu));
-    found->host = share_of(&result, COLUMN(hit_tokens_host));
+    double prompts = result_number(&result, COLUMN(prompt_tokens));
+    found->gpu = result_number(&result, COLUMN(hit_tokens_gpu)) / prompts;
+    found->host = result_number(&result, COLUMN(hit_tokens_host)) / prompts;
     found->saves_s = known ? result_number(&result, COLUMN(host_saves_ms)) / 1e3 : NAN;
     result_release(&result);
     return true;
@@ -151,8 +137,6 @@ static double host_value_of(const struct host_found *found)
 {
     return isnan(found->saves_s) ? found->host : found->saves_s;
 }
-
-/* ---- the search ---- */
 
 /* The next number of GiB to try between one that is too small and one that is enough; 0: none. Of
  * powers of two, one near their geometric mean. */
@@ -177,23 +161,12 @@ static bool put_size(const struct sizing_host *sizing, uint64_t gib)
     return find_at(sizing, gib, &out->found);
 }
 
-/* The least that the engine starts with; all there is, where that is less. */
-static bool host_size_least(const struct sizing_host *sizing, uint64_t *out)
-{
-    struct serving_memory memory;
-    if (!serving_memory_plan(sizing->point, sizing->context, &memory, sizing->why)) {
-        return false;
-    }
-    uint64_t least = host_least_gib(sizing->point, &memory);
-    *out = least < sizing->out->most_gib ? least : sizing->out->most_gib;
-    return true;
-}
-
 static bool find_smallest(const struct sizing_host *sizing)
 {
     struct host_size *out = sizing->out;
-    uint64_t small = 0, enough = out->most_gib, next, least;
-    if (!host_size_least(sizing, &least)) {
+    struct serving_memory memory;
+    uint64_t small = 0, enough = out->most_gib, next;
+    if (!serving_memory_plan(sizing->point, sizing->context, &memory, sizing->why)) {
         return false;
     }
     while ((next = middle_of(sizing, small, enough)) > 0) {
@@ -204,33 +177,25 @@ static bool find_smallest(const struct sizing_host *sizing)
         bool is_enough = host_value_of(&found) >= HOST_ENOUGH * host_value_of(&out->most);
         *(is_enough ? &enough : &small) = next;
     }
+    uint64_t least = host_least_gib(sizing->point, &memory); /* all there is, where that is less */
+    least = least < out->most_gib ? least : out->most_gib;
     enough = enough > least ? enough : least;
     return put_size(sizing, host_most_within(sizing->point, enough, out->most_gib + 1,
                                              host_takes(sizing->point, enough)));
 }
 
-static bool is_clocked(const struct point *point)
-{
-    return point->requests->sessions || workload_balances(&point->workload);
-}
-
-bool host_size_find(const struct point *point, const struct run_context *context,
+bool host_size_find(const struct point *point, const struct run_context *context, uint64_t gib,
                     struct host_size *out, struct error *why)
 {
-    const struct sizing_host sizing = {point, context, is_clocked(point), out, why};
+    bool clocked = point->requests->sessions || workload_balances(&point->workload);
+    const struct sizing_host sizing = {point, context, clocked, out, why};
+    if (gib > 0) {
+        return put_size(&sizing, gib);
+    }
     *out = (struct host_size){.engine = host_room_engine(point),
                               .limit = host_part(point),
                               .most_gib = host_most_gib(point)};
-    if (!find_at(&sizing, out->most_gib, &out->most) ||
-        !find_at(&sizing, ENDLESS_GIB, &out->endless)) {
-        return false;
-    }
-    return host_value_of(&out->most) <= 0 || find_smallest(&sizing);
-}
-
-bool host_size_set(const struct point *point, const struct run_context *context, uint64_t gib,
-                   struct host_size *size, struct error *why)
-{
-    const struct sizing_host sizing = {point, context, is_clocked(point), size, why};
-    return put_size(&sizing, gib);
+    return find_at(&sizing, out->most_gib, &out->most) &&
+           find_at(&sizing, ENDLESS_GIB, &out->endless) &&
+           (host_value_of(&out->most) <= 0 || find_smallest(&sizing));
 }

@@ -36,9 +36,6 @@ uint64_t host_least_gib(const struct point *point, const struct serving_memory *
 /* The number that the engine's flag has for so many GiB. 0: no engine has one. */
 double host_typed(const struct point *point, uint64_t gib);
 
-/* State `gib` of host memory. */
-bool host_lay(uint64_t gib, struct scenario *scenario, struct error *why);
-
 /* How many GiB of host memory a server's prefixes are worth.
  *
  * The size is the smallest whole number of GiB with which the engine starts and that saves
@@ -64,10 +61,7 @@ struct host_size {
     struct host_found found, most, endless; /* by the size, by `most_gib`, and by any memory */
 };
 
-/* `point` has a system with a host tier for prefixes. */
-bool host_size_find(const struct point *point, const struct run_context *context,
+/* Find the size, or what `gib` does as the size, if it is not 0: then `out` was found before.
+ * `point` has a system with a host tier for prefixes. */
+bool host_size_find(const struct point *point, const struct run_context *context, uint64_t gib,
                     struct host_size *out, struct error *why);
-
-/* Make `gib` the size, and find what it does. */
-bool host_size_set(const struct point *point, const struct run_context *context, uint64_t gib,
-                   struct host_size *size, struct error *why);

@@ -28,13 +28,6 @@ bool load_alone(struct scenario *scenario, struct error *why)
     return node_set(scenario->root, "clients", "1", why);
 }
 
-bool load_limit(struct scenario *scenario, uint64_t requests, struct error *why)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, requests);
-    return node_set(scenario->root, "limit", text, why);
-}
-
 void rough_read(const struct result *at_once, struct rough *out)
 {
     double taken =

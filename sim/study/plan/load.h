@@ -23,11 +23,9 @@ struct rough {
     double held; /* requests that it has in work then */
 };
 
-/* Let all requests come at once, or each find the server without another; let `requests` come at
- * most. */
+/* Let all requests come at once, or each find the server without another. */
 bool load_at_once(struct scenario *scenario, struct error *why);
 bool load_alone(struct scenario *scenario, struct error *why);
-bool load_limit(struct scenario *scenario, uint64_t requests, struct error *why);
 
 /* Read a run whose requests all come at once. */
 void rough_read(const struct result *at_once, struct rough *out);

@@ -12,6 +12,7 @@
 #include "predict/server/serving_load.h"
 #include "study/sweep/rounds.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -88,12 +89,13 @@ static bool scout_set(uint32_t line, uint32_t value, struct scenario *out, void 
     if (scouting->first) {
         uint64_t first = least > MOST ? least : MOST;
         return scenario_copy(&search->candidate->scenario, out, why) && load_at_once(out, why) &&
-               load_limit(out, first < search->requests ? first : search->requests, why);
+               node_setf(out->root, "limit", why, "%" PRIu64,
+                         first < search->requests ? first : search->requests);
     }
     double rate = scout_rate(scouting, search, value);
     uint64_t requests = rough_requests(&search->scout.rough, rate, least, search->requests);
     return search_scenario(search, scouting->options->maximise, value, out, why) &&
-           load_limit(out, requests, why);
+           node_setf(out->root, "limit", why, "%" PRIu64, requests);
 }
 
 /* Above what the server answers at most no rate passes. */

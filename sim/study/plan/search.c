@@ -6,6 +6,7 @@
 #include "study/plan/host_room.h"
 #include "study/whatif/planned.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +103,8 @@ static bool search_set_part(struct candidate *candidate, const struct point *poi
 {
     bool open = candidate->traits.tiers && point_serves(point) && point->setup.room[TIER_HOST] == 0;
     uint64_t gib = open ? host_most_gib(point) : 0;
-    return gib == 0 || host_lay(gib, &candidate->scenario, why);
+    return gib == 0 ||
+           node_setf(candidate->scenario.root, "host_memory", why, "%" PRIu64 "GiB", gib);
 }
 
 bool search_begin(struct search *search, struct candidate *candidate,

@@ -1,12 +1,5 @@
 #include "study/plan/server_command.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "core/name.h"
 #include "core/named.h"
 #include "core/quote.h"
@@ -18,8 +11,24 @@
 #include "server/requests/requests.h"
 #include "study/plan/host_room.h"
 
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 enum { VALUE = SERVER_MODEL + 128, SERVER_TEMPLATE = 2 * SERVER_COMMAND };
 #define GIB 1073741824.0
+
+/* Stands for the model where the weights are to be in a type that its checkpoint does not have, and
+ * that the engine does not make of it; and for the network that drafts, whose id nobody stated. */
+#define SERVER_CHECKPOINT "CHECKPOINT"
+#define SERVER_DRAFT "DRAFT"
+
+/* Types of the weights that the checkpoint of a scenario's model has. */
+struct server_checkpoint {
+    enum dtype weights, experts;
+};
 
 /* The run whose server the command starts. */
 struct commanded {
@@ -31,35 +40,117 @@ struct commanded {
     const char *model;          /* as the engine finds it */
 };
 
-/* ---- numbers; NaN: the value does not apply ---- */
+/* A value of the run. It does not apply if its number is NaN, or its word "". */
+struct command_value {
+    const char *name;
+    double number;
+    int digits; /* 0: the number is whole */
+    const char *word;
+    bool (*write)(const struct commanded *run, char text[VALUE], struct error *why);
+};
 
-/* A number of parts, if there are several. */
-static double several(uint32_t parts)
+/* ---- the checkpoint, and what a command cannot say ---- */
+
+/* What the checkpoint of the scenario's model has its weights in. */
+static bool read_checkpoint(const struct node *root, struct sources *sources,
+                            struct server_checkpoint *out, struct error *why)
 {
-    return parts > 1 ? parts : (double)NAN;
+    const struct node *name = node_get(root, "model");
+    const struct model_options options = {
+        .weights = -1, .kv = -1, .tensor_parallel = 1, .config = node_stated(root, "config")};
+    struct model model;
+    if (!model_load(sources_files(sources), name->text, &options, name->file, name->line, &model,
+                    why)) {
+        return false;
+    }
+    *out = (struct server_checkpoint){model.weights, model.experts};
+    model_release(&model);
+    return true;
 }
 
-static double command_gpus(const struct commanded *run)
+/* Does the checkpoint have its weights in bf16, and the run in fp8? Engines quantise such weights
+ * as they load them. Experts may have been in fp8 before. */
+static bool quantizes(const struct model *model, const struct server_checkpoint *own)
 {
-    return run->point->setup.model.tensor_parallel;
+    bool experts = model->experts == own->experts || own->experts == DTYPE_BF16;
+    return model->weights == DTYPE_FP8 && own->weights == DTYPE_BF16 && experts;
 }
 
-static double count_ranks(const struct commanded *run)
+/* Do the run's weights need a checkpoint that the model's id is not? */
+static bool needs_checkpoint(const struct model *model, const struct server_checkpoint *own,
+                             const char *command)
 {
-    return several(run->point->setup.model.parallel.data);
+    bool says = strstr(command, "{quantization}") != NULL && quantizes(model, own);
+    bool as_loaded = own->experts == DTYPE_MXFP4 && model->experts == DTYPE_MXFP4_FP8;
+    return !says && !as_loaded &&
+           (model->weights != own->weights || model->experts != own->experts);
 }
 
-static double count_stages(const struct commanded *run)
+/* Several things are parted by semicolons. */
+static const char *separator(const char *text)
 {
-    return several(run->point->setup.model.parallel.pipeline);
+    return text[0] != '\0' ? "; " : "";
 }
 
-/* Each stage has a batch under way. */
-static double count_sequences(const struct commanded *run)
+/* Write what `command`, a preset's text with {NAME}s, leaves out of the run, or "". The server
+ * would start, and be another one than was predicted. */
+static void write_lacks(const struct point *point, const struct server_checkpoint *own,
+                        const char *id, const char *command, char text[SERVER_LACKS])
 {
-    const struct cell *batch = result_cell(run->result, COLUMN(batch));
-    return batch->set ? (double)batch->integer * run->point->setup.model.parallel.pipeline
-                      : (double)run->point->workload.sequences;
+    const struct setup *setup = &point->setup;
+    const struct model *model = &setup->model;
+    const struct drafts *drafts = &setup->drafts;
+    bool tiers = point_serves(point) && setup->mechanisms.prefix == PREFIX_TWO_TIER;
+    text[0] = '\0';
+    if (needs_checkpoint(model, own, command)) {
+        bool weights = model->weights != own->weights;
+        text_append(text, SERVER_LACKS,
+                    "the id of a checkpoint of %.200s with %s in %s, for which " SERVER_CHECKPOINT
+                    " stands: its own has %s",
+                    id, weights ? "weights" : "experts",
+                    dtype_name(weights ? model->weights : model->experts),
+                    dtype_name(weights ? own->weights : own->experts));
+    }
+    if (model->kv == DTYPE_FP8 && strstr(command, "{kv_") == NULL) {
+        text_append(text, SERVER_LACKS, "%sKV in fp8", separator(text));
+    }
+    if (tiers && strstr(command, "{host_") == NULL) {
+        text_append(text, SERVER_LACKS, "%shost memory for prompts that begin alike",
+                    separator(text));
+    }
+    if (setup->kv_pool_tokens > 0 && strstr(command, "{pool_") == NULL) {
+        text_append(text, SERVER_LACKS, "%sa KV pool of %" PRIu64 " tokens", separator(text),
+                    setup->kv_pool_tokens);
+    }
+    if (drafts->count > 0 && strstr(command, "{draft_") == NULL) {
+        text_append(text, SERVER_LACKS, "%s%u drafts a step (%s)", separator(text), drafts->count,
+                    draft_methods[drafts->method]);
+    } else if (drafts->count > 0 && drafts->method == DRAFT_EAGLE3) {
+        text_append(text, SERVER_LACKS,
+                    "%sthe id of the network that drafts, for which " SERVER_DRAFT " stands",
+                    separator(text));
+    }
+}
+
+/* ---- tokens ---- */
+
+static double selected_tokens(const struct setup *setup)
+{
+    return setup_share(setup, &setup->mechanisms.selection) * (double)setup->context;
+}
+
+/* Tokens of a head's cache. A budget of so many selections says it of every run, also of one whose
+ * cache is not counted: requests that vary have none, nor has KV that stays in HBM. */
+static double cached_tokens(const struct commanded *run, double sequences)
+{
+    const struct setup *setup = &run->point->setup;
+    const struct amount *budget = &setup->mechanisms.budget;
+    const struct cell *cache = result_cell(run->result, COLUMN(cache_bytes));
+    double token = (double)model_kv_tokens_bytes(&setup->model);
+    if (budget->unit == UNIT_TIMES && !budget->rest) {
+        return floor(budget->value * selected_tokens(setup));
+    }
+    return cache->set ? floor((double)cache->integer / (sequences * token)) : 0;
 }
 
 static uint64_t longest_tokens(const struct point *point)
@@ -72,96 +163,36 @@ static uint64_t longest_tokens(const struct point *point)
                                                 : requests_longest(point->requests);
 }
 
-/* Each engine counts its own share. */
-static double hbm_usable(const struct commanded *run)
+/* Tokens that a rank of the server has room for. */
+static uint64_t kv_tokens(const struct commanded *run)
 {
-    return run->server->setup.hbm_usable;
+    const struct cell *blocks = result_cell(run->result, COLUMN(kv_blocks));
+    uint64_t ranks = run->point->workload.replicas * run->point->setup.model.parallel.data;
+    return blocks->set
+               ? (uint64_t)blocks->integer / ranks * run->point->setup.mechanisms.prefix_block
+               : 0;
 }
 
-static double selected_tokens(const struct commanded *run)
+/* An engine does not start if its KV memory has no room for the longest sequence. A stated length
+ * stands. */
+static double longest(const struct commanded *run)
 {
-    const struct setup *setup = &run->point->setup;
-    return setup_share(setup, &setup->mechanisms.selection) * (double)setup->context;
+    bool stated = run->point->workload.request_tokens > 0;
+    uint64_t tokens = longest_tokens(run->point), room = kv_tokens(run);
+    return (double)(!stated && room > 0 && room < tokens ? room : tokens);
 }
 
-/* Tokens of a head's cache. A budget of so many selections says it of every run, also of one whose
- * cache is not counted: requests that vary have none, nor has KV that stays in HBM. */
-static double cached_tokens(const struct commanded *run)
-{
-    const struct setup *setup = &run->point->setup;
-    const struct amount *budget = &setup->mechanisms.budget;
-    const struct cell *batch = result_cell(run->result, COLUMN(batch));
-    const struct cell *cache = result_cell(run->result, COLUMN(cache_bytes));
-    double sequences = batch->set ? (double)batch->integer : 1;
-    if (budget->unit == UNIT_TIMES && !budget->rest) {
-        return floor(budget->value * selected_tokens(run));
-    }
-    return cache->set ? floor((double)cache->integer /
-                              (sequences * (double)model_kv_tokens_bytes(&setup->model)))
-                      : 0;
-}
+/* ---- memory ---- */
 
-/* A server that attends only to its cache needs room there for all selected tokens. Here these have
- * buffers of their own. */
-static double cache_tokens(const struct commanded *run)
-{
-    return fmax(cached_tokens(run), selected_tokens(run));
-}
-
-static double host_bytes(const struct point *point)
+/* Bytes of a tier, as stated, or as the machine has; NaN: it has none. */
+static double tier_bytes(const struct setup *setup, enum tier_id tier)
 {
     struct trust unseen = {.basis = BASIS_MEASURED};
-    return point->setup.room[TIER_HOST] > 0
-               ? (double)point->setup.room[TIER_HOST]
-               : profile_value(&point->setup.profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen);
-}
-
-/* What prefixes may have: as stated, or what the engine can take of the server's part. */
-static double host_for_prefixes(const struct commanded *run)
-{
-    return run->point->setup.room[TIER_HOST] > 0 ? host_bytes(run->point)
-                                                 : (double)host_most_gib(run->point) * GIB;
-}
-
-static double host_gib(const struct commanded *run)
-{
-    return floor(host_for_prefixes(run) / GIB);
-}
-
-/* Shares are rarely whole numbers, and a share rounded down may leave no memory. */
-static double host_gib_each(const struct commanded *run)
-{
-    return host_for_prefixes(run) / GIB / model_gpus(&run->point->setup.model);
-}
-
-/* An engine that takes whole units has no less than was simulated. */
-static double host_gb_each(const struct commanded *run)
-{
-    return ceil(host_for_prefixes(run) / 1e9 / model_gpus(&run->point->setup.model));
-}
-
-static double host_gb(const struct commanded *run)
-{
-    return floor(host_for_prefixes(run) / 1e9);
-}
-
-static double disk_bytes(const struct commanded *run)
-{
-    struct trust unseen = {.basis = BASIS_MEASURED};
-    const struct setup *setup = &run->point->setup;
-    return setup->room[TIER_DISK] > 0
-               ? (double)setup->room[TIER_DISK]
-               : profile_value(&setup->profile, CURVE_DISK_CAPACITY, 0, &unseen);
-}
-
-static double disk_gib_each(const struct commanded *run)
-{
-    return disk_bytes(run) / GIB / model_gpus(&run->point->setup.model);
-}
-
-static double disk_gb(const struct commanded *run)
-{
-    return floor(disk_bytes(run) / 1e9);
+    enum curve_id capacity = tier_kinds[tier].capacity;
+    return setup->room[tier] > 0 ? (double)setup->room[tier]
+           : profile_states(&setup->profile, capacity)
+               ? profile_value(&setup->profile, capacity, 0, &unseen)
+               : (double)NAN;
 }
 
 /* KV of all sequences, each in whole blocks, and two blocks that vLLM keeps. Of requests that vary,
@@ -177,100 +208,8 @@ static double host_pool_gib(const struct commanded *run)
     double blocks = (sequences + 2) * (double)setup->mechanisms.prefix_block * token;
     double bytes = kv->set ? (double)kv->integer + blocks
                            : fmin(sequences * (double)longest_tokens(point) * token + blocks,
-                                  host_bytes(point));
+                                  tier_bytes(setup, TIER_HOST));
     return ceil(bytes / GIB);
-}
-
-/* ---- numbers of a server; a run without requests has none ---- */
-
-static double batched_tokens(const struct commanded *run)
-{
-    return point_serves(run->point) ? (double)run->point->workload.batched_tokens : (double)NAN;
-}
-
-static double block_tokens(const struct commanded *run)
-{
-    uint64_t block = run->server->setup.mechanisms.prefix_block;
-    return point_serves(run->point) ? (double)block : (double)NAN;
-}
-
-/* Blocks that a rank of the server has for sequences. */
-static uint64_t kv_blocks(const struct commanded *run)
-{
-    const struct cell *blocks = result_cell(run->result, COLUMN(kv_blocks));
-    uint64_t ranks = run->point->workload.replicas * run->point->setup.model.parallel.data;
-    return blocks->set ? (uint64_t)blocks->integer / ranks : 0;
-}
-
-static uint64_t kv_tokens(const struct commanded *run)
-{
-    return kv_blocks(run) * run->point->setup.mechanisms.prefix_block;
-}
-
-/* An engine does not start if its KV memory has no room for the longest sequence. A stated length
- * stands. */
-static double longest(const struct commanded *run)
-{
-    bool stated = run->point->workload.request_tokens > 0;
-    uint64_t tokens = longest_tokens(run->point), room = kv_tokens(run);
-    return (double)(!stated && room > 0 && room < tokens ? room : tokens);
-}
-
-/* A real server was seen to have the pool only if the scenario gives it. */
-static bool gives_pool(const struct commanded *run)
-{
-    return run->point->setup.kv_pool_tokens > 0 && kv_blocks(run) > 0;
-}
-
-/* vLLM never gives one block to a sequence: vllm/v1/core/block_pool.py, null_block. */
-static double pool_blocks(const struct commanded *run)
-{
-    uint64_t blocks = kv_tokens(run) / run->server->setup.mechanisms.prefix_block;
-    return gives_pool(run) ? (double)blocks + 1 : (double)NAN;
-}
-
-static double pool_tokens(const struct commanded *run)
-{
-    return gives_pool(run) ? (double)kv_tokens(run) : (double)NAN;
-}
-
-/* ---- words; "": the value does not apply ---- */
-
-/* vLLM either keeps experts whole, on all GPUs of all ranks, or splits each over all of them. */
-static bool write_whole_experts(const struct commanded *run, char text[VALUE], struct error *why)
-{
-    const struct point *point = run->point;
-    (void)why;
-    bool whole = point->setup.model.parallel.experts > 1;
-    snprintf(text, VALUE, "%s", whole ? "--enable-expert-parallel" : "");
-    return true;
-}
-
-/* A type other than fp8 is the model's own. This fp8 is the one that vLLM calls plain fp8. */
-static bool write_kv_dtype(const struct commanded *run, char text[VALUE], struct error *why)
-{
-    const struct point *point = run->point;
-    (void)why;
-    const char *name = dtype_name(point->setup.model.kv);
-    snprintf(text, VALUE, "%s", strcmp(name, "fp8") == 0 ? "fp8_e4m3" : "auto");
-    return true;
-}
-
-/* TensorRT-LLM's word for it, and none for the model's own type. */
-static bool write_kv_fp8(const struct commanded *run, char text[VALUE], struct error *why)
-{
-    const struct point *point = run->point;
-    (void)why;
-    snprintf(text, VALUE, "%s", point->setup.model.kv == DTYPE_FP8 ? "fp8" : "");
-    return true;
-}
-
-static bool write_quantization(const struct commanded *run, char text[VALUE], struct error *why)
-{
-    (void)why;
-    bool quantizes = server_quantizes(&run->point->setup.model, &run->own);
-    snprintf(text, VALUE, "%s", quantizes ? "fp8" : "");
-    return true;
 }
 
 /* ---- drafts ---- */
@@ -300,12 +239,11 @@ static bool write_draft_model(const struct commanded *run, char text[VALUE], str
 /* vllm/config/speculative.py: SpeculativeConfig. */
 static bool write_draft_config(const struct commanded *run, char text[VALUE], struct error *why)
 {
-    const struct point *point = run->point;
     static const char *const methods[DRAFT_METHODS] = {[DRAFT_NGRAM] = "ngram",
                                                        [DRAFT_MODEL] = "draft_model",
                                                        [DRAFT_EAGLE3] = "eagle3",
                                                        [DRAFT_MTP] = "mtp"};
-    const struct drafts *drafts = &point->setup.drafts;
+    const struct drafts *drafts = &run->point->setup.drafts;
     char model[VALUE], *quoted;
     text[0] = '\0';
     if (drafts->count == 0 || !write_draft_model(run, model, why) ||
@@ -320,114 +258,126 @@ static bool write_draft_config(const struct commanded *run, char text[VALUE], st
     return length < VALUE || error_set(why, NULL, 0, "the path of the draft model is too long");
 }
 
+/* ---- the values ---- */
+
 /* docs.sglang.io, speculative decoding. MTP is EAGLE with the network of the model's own. */
-static bool write_draft_algorithm(const struct commanded *run, char text[VALUE], struct error *why)
-{
-    const struct point *point = run->point;
-    (void)why;
-    static const char *const algorithms[DRAFT_METHODS] = {[DRAFT_NGRAM] = "NGRAM",
+static const char *const sglang_methods[DRAFT_METHODS] = {[DRAFT_NGRAM] = "NGRAM",
                                                           [DRAFT_MODEL] = "STANDALONE",
                                                           [DRAFT_EAGLE3] = "EAGLE3",
                                                           [DRAFT_MTP] = "EAGLE"};
-    const struct drafts *drafts = &point->setup.drafts;
-    snprintf(text, VALUE, "%s", drafts->count > 0 ? algorithms[drafts->method] : "");
-    return true;
+
+enum { VALUES = 28 };
+
+/* A number of parts, if there are several. */
+static double several(uint32_t parts)
+{
+    return parts > 1 ? parts : (double)NAN;
 }
 
-/* Drafts are a chain: a pass of the network each. */
-static double draft_passes(const struct commanded *run)
+static void list_values(const struct commanded *run, struct command_value values[VALUES])
 {
-    const struct drafts *drafts = &run->point->setup.drafts;
+    const struct point *point = run->point;
+    const struct setup *setup = &point->setup;
+    const struct model_parallel *parallel = &setup->model.parallel;
+    const struct drafts *drafts = &setup->drafts;
+    const struct cell *batch = result_cell(run->result, COLUMN(batch));
+    double sequences = batch->set ? (double)batch->integer : NAN, gpus = model_gpus(&setup->model);
+    double block = (double)run->server->setup.mechanisms.prefix_block;
+    double host = setup->room[TIER_HOST] > 0 ? tier_bytes(setup, TIER_HOST)
+                                             : (double)host_most_gib(point) * GIB;
+    double disk = tier_bytes(setup, TIER_DISK), pool = (double)kv_tokens(run);
+    bool serves = point_serves(point), fp8 = setup->model.kv == DTYPE_FP8;
+    bool gives_pool = setup->kv_pool_tokens > 0 && pool > 0; /* a real server was seen to have it */
     bool passes = drafts->count > 0 && drafts->method != DRAFT_NGRAM;
-    return passes ? (double)drafts->count : (double)NAN;
+    const struct command_value all[VALUES] = {
+        {"gpus", .number = setup->model.tensor_parallel},
+        {"data_ranks", .number = several(parallel->data)},
+        {"stages", .number = several(parallel->pipeline)},
+        /* vLLM either keeps experts whole, on all GPUs of all ranks, or splits each over all. */
+        {"whole_experts", .word = parallel->experts > 1 ? "--enable-expert-parallel" : ""},
+        /* Each stage has a batch under way. */
+        {"sequences",
+         .number = batch->set ? sequences * parallel->pipeline : (double)point->workload.sequences},
+        {"longest", .number = longest(run)},
+        /* Each engine counts its own share. */
+        {"hbm_usable", .number = run->server->setup.hbm_usable, .digits = 4},
+        {"quantization", .word = quantizes(&setup->model, &run->own) ? "fp8" : ""},
+        /* A type other than fp8 is the model's own. This fp8 is what vLLM calls plain fp8. */
+        {"kv_dtype", .word = fp8 ? "fp8_e4m3" : "auto"},
+        {"kv_fp8", .word = fp8 ? "fp8" : ""},
+        {"selected_tokens", .number = selected_tokens(setup)},
+        /* A server that attends only to its cache needs room there for all selected tokens. Here
+         * these have buffers of their own. */
+        {"cache_tokens",
+         .number = fmax(cached_tokens(run, batch->set ? sequences : 1), selected_tokens(setup))},
+        {"host_gib", .number = floor(host / GIB)},
+        /* Shares are rarely whole numbers, and a share rounded down may leave no memory. */
+        {"host_gib_each", .number = host / GIB / gpus, .digits = 4},
+        /* An engine that takes whole units has no less than was simulated. */
+        {"host_gb_each", .number = ceil(host / 1e9 / gpus)},
+        {"host_gb", .number = floor(host / 1e9)},
+        {"disk_gib_each", .number = disk / GIB / gpus, .digits = 4},
+        {"disk_gb", .number = floor(disk / 1e9)},
+        {"host_pool_gib", .number = host_pool_gib(run)},
+        {"batched_tokens", .number = serves ? (double)point->workload.batched_tokens : NAN},
+        {"block_tokens", .number = serves ? block : NAN},
+        /* vLLM never gives one block to a sequence: vllm/v1/core/block_pool.py, null_block. */
+        {"pool_blocks", .number = gives_pool ? floor(pool / block) + 1 : NAN},
+        {"pool_tokens", .number = gives_pool ? pool : NAN},
+        {"draft_config", .write = write_draft_config},
+        {"draft_algorithm", .word = drafts->count > 0 ? sglang_methods[drafts->method] : ""},
+        /* Drafts are a chain: a pass of the network each. */
+        {"draft_steps", .number = passes ? (double)drafts->count : NAN},
+        {"draft_rows", .number = drafts->count > 0 ? (double)drafts->count + 1 : NAN},
+        {"draft_model", .write = write_draft_model},
+    };
+    memcpy(values, all, sizeof all);
 }
 
-static double draft_rows(const struct commanded *run)
-{
-    const struct drafts *drafts = &run->point->setup.drafts;
-    return drafts->count > 0 ? (double)drafts->count + 1 : (double)NAN;
-}
-
-/* A value is a number, whole unless it has digits, or words. */
-static const struct value {
-    const char *name;
-    double (*number)(const struct commanded *run);
-    int digits;
-    bool (*write)(const struct commanded *run, char text[VALUE], struct error *why);
-} values[] = {
-    {.name = "gpus", .number = command_gpus},
-    {.name = "data_ranks", .number = count_ranks},
-    {.name = "stages", .number = count_stages},
-    {.name = "whole_experts", .write = write_whole_experts},
-    {.name = "sequences", .number = count_sequences},
-    {.name = "longest", .number = longest},
-    {.name = "hbm_usable", .number = hbm_usable, .digits = 4},
-    {.name = "quantization", .write = write_quantization},
-    {.name = "kv_dtype", .write = write_kv_dtype},
-    {.name = "kv_fp8", .write = write_kv_fp8},
-    {.name = "selected_tokens", .number = selected_tokens},
-    {.name = "cache_tokens", .number = cache_tokens},
-    {.name = "host_gib", .number = host_gib},
-    {.name = "host_gib_each", .number = host_gib_each, .digits = 4},
-    {.name = "host_gb_each", .number = host_gb_each},
-    {.name = "host_gb", .number = host_gb},
-    {.name = "disk_gib_each", .number = disk_gib_each, .digits = 4},
-    {.name = "disk_gb", .number = disk_gb},
-    {.name = "host_pool_gib", .number = host_pool_gib},
-    {.name = "batched_tokens", .number = batched_tokens},
-    {.name = "block_tokens", .number = block_tokens},
-    {.name = "pool_blocks", .number = pool_blocks},
-    {.name = "pool_tokens", .number = pool_tokens},
-    {.name = "draft_config", .write = write_draft_config},
-    {.name = "draft_algorithm", .write = write_draft_algorithm},
-    {.name = "draft_steps", .number = draft_passes},
-    {.name = "draft_rows", .number = draft_rows},
-    {.name = "draft_model", .write = write_draft_model},
-};
-
-static bool write_value(const struct commanded *run, const struct value *value, char text[VALUE],
+static bool write_value(const struct commanded *run, const char *name, char text[VALUE],
                         struct error *why)
 {
+    struct command_value values[VALUES];
+    const char *names[VALUES + 1] = {NULL};
+    list_values(run, values);
+    for (size_t i = 0; i < VALUES; i++) {
+        names[i] = values[i].name;
+    }
+    int row = name_match(name, names);
+    if (row < 0) {
+        error_input(why, run->server->setup.system.name, 0, "unknown value of a command '%s'",
+                    name);
+        return name_expect(name, names, why);
+    }
+    const struct command_value *value = &values[row];
+    text[0] = '\0';
     if (value->write != NULL) {
         return value->write(run, text, why);
     }
-    double number = value->number(run);
-    text[0] = '\0';
-    if (!isnan(number)) {
-        snprintf(text, VALUE, value->digits > 0 ? "%.*g" : "%.*f", value->digits, number);
+    if (value->word != NULL) {
+        snprintf(text, VALUE, "%s", value->word);
+    } else if (!isnan(value->number)) {
+        snprintf(text, VALUE, value->digits > 0 ? "%.*g" : "%.*f", value->digits, value->number);
     }
     return true;
 }
 
 /* ---- the command ---- */
 
-static const char *value_name(size_t index)
-{
-    return index < sizeof values / sizeof values[0] ? values[index].name : NULL;
-}
-
-/* The length of the name in "{name}" or "{?name}" at `text`; 0 if there is no name, as in JSON. */
-static size_t plan_server_name_length(const char *text)
-{
-    size_t asks = text[0] == '{' && text[1] == '?';
-    size_t length = asks + strspn(text + 1 + asks, "abcdefghijklmnopqrstuvwxyz_0123456789");
-    return text[0] == '{' && text[1 + length] == '}' ? length : 0;
-}
-
-/* Write the value whose name starts at `at`. `*length` is 0 if no name starts there. */
+/* Write the value whose name stands as "{name}" or "{?name}" at `at`. `*length` is 0 if no name
+ * starts there, as in JSON. */
 static bool plan_server_write_value(const struct commanded *run, const char *at, char text[VALUE],
                                     size_t *length, struct error *why)
 {
-    *length = plan_server_name_length(at);
-    if (*length == 0 || *length >= VALUE) {
+    size_t asks = at[0] == '{' && at[1] == '?';
+    *length = asks + strspn(at + 1 + asks, "abcdefghijklmnopqrstuvwxyz_0123456789");
+    if (at[0] != '{' || at[1 + *length] != '}' || *length >= VALUE) {
         *length = 0;
         return true;
     }
-    int asks = at[1] == '?';
-    snprintf(text, VALUE, "%.*s", (int)*length - asks, at + 1 + asks);
-    int row =
-        name_find(text, value_name, "value of a command", run->server->setup.system.name, 0, why);
-    return row >= 0 && write_value(run, &values[row], text, why);
+    char name[VALUE];
+    snprintf(name, sizeof name, "%.*s", (int)(*length - asks), at + 1 + asks);
+    return *length == 0 || write_value(run, name, text, why);
 }
 
 /* A command that is being written. */
@@ -461,14 +411,6 @@ static bool append_quoted_value(struct written *out, const char *value, struct e
     return good;
 }
 
-static char quote_after(char quote, char next)
-{
-    return next != '\'' && next != '"' ? quote
-           : quote == '\0'             ? next
-           : quote == next             ? '\0'
-                                       : quote;
-}
-
 /* Write what stands at `at`, a sign if it is nothing else, and go on behind it. */
 static bool write_next(const struct commanded *run, const char **at, struct written *out,
                        struct error *why)
@@ -499,7 +441,10 @@ static bool write_next(const struct commanded *run, const char **at, struct writ
         *at += strlen("MODEL");
         return append_quoted_value(out, run->model, why);
     }
-    out->quote = quote_after(out->quote, **at);
+    bool quotes = **at == '\'' || **at == '"';
+    out->quote = !quotes || (out->quote != '\0' && out->quote != **at) ? out->quote
+                 : out->quote == **at                                  ? '\0'
+                                                                       : **at;
     return append(out, (*at)++, 1, why);
 }
 
@@ -569,23 +514,12 @@ static bool write_server(const struct commanded *run, struct server_command *out
     if (!says_form(run->point, command) || command[0] == '\0') {
         return true;
     }
-    server_lacks(run->point, &run->own, out->model, command, out->lacks);
-    out->needs_checkpoint = server_needs_checkpoint(&run->point->setup.model, &run->own, command);
+    write_lacks(run->point, &run->own, out->model, command, out->lacks);
+    out->needs_checkpoint = needs_checkpoint(&run->point->setup.model, &run->own, command);
     if (out->needs_checkpoint) {
         snprintf(out->model, sizeof out->model, SERVER_CHECKPOINT);
     }
     return write_command(run, command, out->text, why);
-}
-
-/* The point of the scenario with another system. */
-static bool other_point(const struct scenario *scenario, const char *system, struct point *out,
-                        struct error *why)
-{
-    struct scenario other;
-    bool good = scenario_copy(scenario, &other, why) &&
-                node_set(other.root, "system", system, why) && scenario_point(&other, 0, out, why);
-    scenario_release(&other);
-    return good;
 }
 
 bool server_command(const struct scenario *scenario, const struct result *result,
@@ -602,112 +536,18 @@ bool server_command(const struct scenario *scenario, const struct result *result
                             .root = scenario->root,
                             .model = out->model};
     bool good = write_id(node_get(scenario->root, "model"), out->model, sizeof out->model, why) &&
-                server_checkpoint(scenario->root, point.sources, &run.own, why) &&
-                (system == NULL || other_point(scenario, system, &other, why));
+                read_checkpoint(scenario->root, point.sources, &run.own, why);
     if (good && system != NULL) {
-        run.server = &other;
-        good = write_server(&run, out, why);
+        struct scenario as;
+        good = scenario_copy(scenario, &as, why) && node_set(as.root, "system", system, why) &&
+               scenario_point(&as, 0, &other, why);
+        scenario_release(&as);
+        run.server = good ? &other : &point;
+    }
+    good = good && write_server(&run, out, why);
+    if (run.server == &other) {
         point_release(&other);
-    } else if (good) {
-        good = write_server(&run, out, why);
     }
     point_release(&point);
     return good;
-}
-
-bool server_checkpoint(const struct node *root, struct sources *sources,
-                       struct server_checkpoint *out, struct error *why)
-{
-    const struct node *name = node_get(root, "model");
-    const struct model_options options = {
-        .weights = -1, .kv = -1, .tensor_parallel = 1, .config = node_stated(root, "config")};
-    struct model model;
-    if (!model_load(sources_files(sources), name->text, &options, name->file, name->line, &model,
-                    why)) {
-        return false;
-    }
-    *out = (struct server_checkpoint){model.weights, model.experts};
-    model_release(&model);
-    return true;
-}
-
-/* Experts may have been in fp8 before. */
-bool server_quantizes(const struct model *model, const struct server_checkpoint *own)
-{
-    bool experts = model->experts == own->experts || own->experts == DTYPE_BF16;
-    return model->weights == DTYPE_FP8 && own->weights == DTYPE_BF16 && experts;
-}
-
-/* Add one thing; several are parted by semicolons. */
-__attribute__((format(printf, 2, 3))) static void server_lacks_add(char text[SERVER_LACKS],
-                                                                   const char *format, ...)
-{
-    size_t used = strlen(text);
-    used += (size_t)snprintf(text + used, SERVER_LACKS - used, "%s", used > 0 ? "; " : "");
-    va_list values;
-    va_start(values, format);
-    vsnprintf(text + used, SERVER_LACKS - used, format, values);
-    va_end(values);
-}
-
-bool server_needs_checkpoint(const struct model *model, const struct server_checkpoint *own,
-                             const char *command)
-{
-    bool says = strstr(command, "{quantization}") != NULL && server_quantizes(model, own);
-    bool as_loaded = own->experts == DTYPE_MXFP4 && model->experts == DTYPE_MXFP4_FP8;
-    return !says && !as_loaded &&
-           (model->weights != own->weights || model->experts != own->experts);
-}
-
-static void server_lacks_add_weights(const struct model *model, const struct server_checkpoint *own,
-                                     const char *id, const char *command, char text[SERVER_LACKS])
-{
-    bool weights = model->weights != own->weights;
-    if (server_needs_checkpoint(model, own, command)) {
-        server_lacks_add(
-            text,
-            "the id of a checkpoint of %.200s with %s in %s, for which " SERVER_CHECKPOINT
-            " stands: its own has %s",
-            id, weights ? "weights" : "experts",
-            dtype_name(weights ? model->weights : model->experts),
-            dtype_name(weights ? own->weights : own->experts));
-    }
-}
-
-static void server_lacks_add_drafts(const struct drafts *drafts, const char *command,
-                                    char text[SERVER_LACKS])
-{
-    if (drafts->count > 0 && strstr(command, "{draft_") == NULL) {
-        server_lacks_add(text, "%u drafts a step (%s)", drafts->count,
-                         draft_methods[drafts->method]);
-    } else if (drafts->count > 0 && drafts->method == DRAFT_EAGLE3) {
-        server_lacks_add(text,
-                         "the id of the network that drafts, for which " SERVER_DRAFT " stands");
-    }
-}
-
-/* KV, and the memory for it. */
-static void server_lacks_add_kv(const struct point *point, const char *command,
-                                char text[SERVER_LACKS])
-{
-    const struct setup *setup = &point->setup;
-    bool tiers = point_serves(point) && setup->mechanisms.prefix == PREFIX_TWO_TIER;
-    if (setup->model.kv == DTYPE_FP8 && strstr(command, "{kv_") == NULL) {
-        server_lacks_add(text, "KV in fp8");
-    }
-    if (tiers && strstr(command, "{host_") == NULL) {
-        server_lacks_add(text, "host memory for prompts that begin alike");
-    }
-    if (setup->kv_pool_tokens > 0 && strstr(command, "{pool_") == NULL) {
-        server_lacks_add(text, "a KV pool of %" PRIu64 " tokens", setup->kv_pool_tokens);
-    }
-}
-
-void server_lacks(const struct point *point, const struct server_checkpoint *own, const char *id,
-                  const char *command, char text[SERVER_LACKS])
-{
-    text[0] = '\0';
-    server_lacks_add_weights(&point->setup.model, own, id, command, text);
-    server_lacks_add_kv(point, command, text);
-    server_lacks_add_drafts(&point->setup.drafts, command, text);
 }

@@ -40,49 +40,16 @@
 #pragma once
 
 #include "predict/result/result.h"
-#include "predict/scenario/point.h"
 #include "predict/scenario/scenario.h"
 
-/* What a run has and a server's command cannot say: the server would start, and be another one than
- * was predicted. */
-
-enum { SERVER_LACKS = 512 };
-
-/* Stands in a command for the network that drafts, whose id nobody stated. */
-#define SERVER_DRAFT "DRAFT"
-
-/* Stands for the model where the weights are to be in a type that its checkpoint does not have, and
- * that the engine does not make of it. */
-#define SERVER_CHECKPOINT "CHECKPOINT"
-
-/* Types of the weights that the checkpoint of a scenario's model has. */
-struct server_checkpoint {
-    enum dtype weights, experts;
-};
-bool server_checkpoint(const struct node *root, struct sources *sources,
-                       struct server_checkpoint *out, struct error *why);
-
-/* Does the checkpoint have its weights in bf16, and the run in fp8? Engines quantise such weights
- * as they load them. */
-bool server_quantizes(const struct model *model, const struct server_checkpoint *own);
-
-/* Do the run's weights need a checkpoint that the model's id is not? */
-bool server_needs_checkpoint(const struct model *model, const struct server_checkpoint *own,
-                             const char *command);
-
-/* Write what `command`, a preset's text with {NAME}s, leaves out of the run of `point`, or "". `id`
- * is that of the model. */
-void server_lacks(const struct point *point, const struct server_checkpoint *own, const char *id,
-                  const char *command, char text[SERVER_LACKS]);
-
-enum { SERVER_COMMAND = 2048, SERVER_MODEL = 1024 };
+enum { SERVER_COMMAND = 2048, SERVER_MODEL = 1024, SERVER_LACKS = 512 };
 
 struct server_command {
     char text[SERVER_COMMAND];
     char model[SERVER_MODEL]; /* as the engine finds it: the id that was typed, or the first of the
                                  shipped model; or a path */
-    bool needs_checkpoint;    /* `model` stands for one whose id nobody stated (server_lacks.h) */
-    char lacks[SERVER_LACKS]; /* what the run has and the command does not say (server_lacks.h) */
+    bool needs_checkpoint;    /* `model` stands for one whose id nobody stated */
+    char lacks[SERVER_LACKS]; /* what the run has and the command does not say */
     uint64_t pool; /* tokens of the computed pool that the command does not mention; 0: none */
 };
 
