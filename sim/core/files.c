@@ -12,6 +12,7 @@
 struct kept {
     char *path, *text;
     size_t size;
+    struct node *tree; /* of the text; NULL until somebody asked for it */
 };
 
 struct files {
@@ -37,25 +38,21 @@ void files_destroy(struct files *files)
     for (size_t i = 0; i < files->count; i++) {
         free(files->all[i].path);
         free(files->all[i].text);
+        node_destroy(files->all[i].tree);
     }
     free(files->all);
     pthread_mutex_destroy(&files->lock);
     free(files);
 }
 
-static const struct kept *files_find(const struct files *files, const char *path)
+/* The file, read unless it was: one that cannot be read is not kept, and the next caller tries again. */
+static struct kept *files_keep(struct files *files, const char *path, struct error *why)
 {
     for (size_t i = 0; i < files->count; i++) {
         if (strcmp(files->all[i].path, path) == 0) {
             return &files->all[i];
         }
     }
-    return NULL;
-}
-
-/* A file that cannot be read is not kept: the next caller tries again. */
-static const struct kept *read(struct files *files, const char *path, struct error *why)
-{
     if (!array_reserve(&files->all, &files->capacity, files->count + 1, sizeof *files->all, why)) {
         return NULL;
     }
@@ -75,8 +72,7 @@ char *files_text(struct files *files, const char *path, size_t *size, struct err
         return node_file(path, size, why);
     }
     pthread_mutex_lock(&files->lock);
-    const struct kept *kept = files_find(files, path);
-    kept = kept != NULL ? kept : read(files, path, why);
+    const struct kept *kept = files_keep(files, path, why);
     char *copy = kept == NULL ? NULL : array_zeroed(kept->size + 1, 1, why);
     if (copy != NULL) {
         memcpy(copy, kept->text, kept->size);
@@ -86,11 +82,24 @@ char *files_text(struct files *files, const char *path, size_t *size, struct err
     return copy;
 }
 
-struct node *files_tree(struct files *files, const char *path, struct error *why)
+const struct node *files_tree(struct files *files, const char *path, struct error *why)
 {
-    size_t size;
-    char *text = files_text(files, path, &size, why);
-    struct node *root = text != NULL ? node_parse(text, size, path, why) : NULL;
-    free(text);
-    return root;
+    if (files == NULL) {
+        return node_load(path, why);
+    }
+    pthread_mutex_lock(&files->lock);
+    struct kept *kept = files_keep(files, path, why);
+    if (kept != NULL && kept->tree == NULL) {
+        kept->tree = node_parse(kept->text, kept->size, path, why);
+    }
+    const struct node *tree = kept != NULL ? kept->tree : NULL;
+    pthread_mutex_unlock(&files->lock);
+    return tree;
+}
+
+void files_drop(const struct files *files, const struct node *tree)
+{
+    if (files == NULL) {
+        node_destroy((struct node *)tree);
+    }
 }

@@ -21,5 +21,7 @@ void files_destroy(struct files *files); /* NULL is fine */
 /* All bytes of a file, as node_file() reads them. The caller frees them. */
 char *files_text(struct files *files, const char *path, size_t *size, struct error *why);
 
-/* The file as a YAML tree, as node_load() reads it. The caller destroys it. */
-struct node *files_tree(struct files *files, const char *path, struct error *why);
+/* The file as a YAML tree, as node_load() reads it. It may be everybody's, and nobody changes it; the
+ * caller gives it back by files_drop(), NULL too. */
+const struct node *files_tree(struct files *files, const char *path, struct error *why);
+void files_drop(const struct files *files, const struct node *tree);

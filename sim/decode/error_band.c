@@ -88,13 +88,13 @@ bool error_band_load(struct files *files, struct error_band out[ERROR_BAND_COUNT
     if (!find_path("scenarios", "error-bands", "yaml", path, sizeof path, why)) {
         return false;
     }
-    struct node *file = files_tree(files, path, why);
+    const struct node *file = files_tree(files, path, why);
     bool good = file != NULL && node_check_keys(file, error_band_names, "error bands", why);
     for (int i = 0; good && i < ERROR_BAND_COUNT; i++) {
         const struct node *map = node_get(file, error_band_names[i]);
         good = map == NULL || read_band(map, &out[i], why);
     }
-    node_destroy(file);
+    files_drop(files, file);
     return good;
 }
 

@@ -308,10 +308,10 @@ bool system_load(struct files *files, const char *name, const struct node *at,
     if (!named_file(&named_system, name, at->file, at->line, path, sizeof path, why)) {
         return false;
     }
-    struct node *preset = files_tree(files, path, why);
+    const struct node *preset = files_tree(files, path, why);
     struct node *file = preset != NULL ? node_copy(preset, why) : NULL;
     if (file == NULL) {
-        node_destroy(preset);
+        files_drop(files, preset);
         return false;
     }
     bool good = system_check_keys(file, true, "system", why) &&
@@ -319,7 +319,7 @@ bool system_load(struct files *files, const char *name, const struct node *at,
                 read_info(file, name, info, why) && system_set_overrides(file, overrides, why) &&
                 read_standards(out, why) && read_keys(file, out, why) &&
                 system_check_sense(out, name, preset, overrides, file, why);
-    node_destroy(preset);
+    files_drop(files, preset);
     info->lossless = good ? mechanisms_lossless(out) : "";
     if (good && merged != NULL) {
         *merged = file;

@@ -414,15 +414,16 @@ static bool lay_document(const struct site *site, const struct node *document, b
            lay_machine(site, document, document_keys, why);
 }
 
-static bool lay_text(const struct site *site, const char *text, size_t size, struct error *why)
+static bool lay_file(const struct site *site, struct error *why)
 {
     bool measured;
-    if (!measured_check_text(text, size, site->path, &measured, why)) {
-        return false;
-    }
-    struct node *document = node_parse(text, size, site->path, why);
+    size_t size;
+    char *text = files_text(site->files, site->path, &size, why);
+    bool good = text != NULL && measured_check_text(text, size, site->path, &measured, why);
+    free(text);
+    const struct node *document = good ? files_tree(site->files, site->path, why) : NULL;
     bool laid = document != NULL && lay_document(site, document, measured, why);
-    node_destroy(document);
+    files_drop(site->files, document);
     return laid;
 }
 
@@ -439,12 +440,8 @@ static bool lay_named(const struct site *site, enum profile_part part, enum prof
         !check_descent(site, name, path, why)) {
         return false;
     }
-    size_t size;
-    char *text = files_text(site->files, path, &size, why);
     const struct site inner = {site->files, site->tree, site->gpu_file, part, path, site};
-    bool laid = text != NULL && lay_text(&inner, text, size, why);
-    free(text);
-    return laid;
+    return lay_file(&inner, why);
 }
 
 /* Empty the place of `key` (and of `curve` under it) in the tree, and return it. */

@@ -249,27 +249,33 @@ static bool read_profile(const struct node *root, struct trace_profile *out, str
     return out->heads != NULL;
 }
 
-static bool trace_profile_take_tree(struct node *root, struct trace_profile *out, struct error *why)
+static bool trace_profile_read_tree(const struct node *root, struct trace_profile *out,
+                                    struct error *why)
 {
     *out = (struct trace_profile){0};
     bool ok = root != NULL && read_profile(root, out, why);
     if (!ok) {
         trace_profile_release(out);
     }
-    node_destroy(root);
     return ok;
 }
 
 bool trace_profile_load(struct files *files, const char *path, struct trace_profile *out,
                         struct error *why)
 {
-    return trace_profile_take_tree(files_tree(files, path, why), out, why);
+    const struct node *root = files_tree(files, path, why);
+    bool ok = trace_profile_read_tree(root, out, why);
+    files_drop(files, root);
+    return ok;
 }
 
 bool trace_profile_parse(const char *text, size_t size, const char *name, struct trace_profile *out,
                          struct error *why)
 {
-    return trace_profile_take_tree(node_parse(text, size, name, why), out, why);
+    struct node *root = node_parse(text, size, name, why);
+    bool ok = trace_profile_read_tree(root, out, why);
+    node_destroy(root);
+    return ok;
 }
 
 void trace_profile_release(struct trace_profile *profile)

@@ -50,11 +50,11 @@ static void expect_text(struct files *files, const char *expected)
 static void expect_link(struct files *files, const char *expected)
 {
     struct error why;
-    struct node *root = files_tree(files, path, &why);
+    const struct node *root = files_tree(files, path, &why);
     assert_non_null(root);
     assert_string_equal(node_get(root, "link")->text, expected);
     assert_string_equal(node_get(root, "link")->file, path);
-    node_destroy(root);
+    files_drop(files, root);
 }
 
 static void a_byte_order_mark_is_skipped(void **state)
