@@ -3,7 +3,7 @@
 
     traces/sizes.py [PROGRAM]
 
-Prints the tables of docs/bands.md ("The size of a model"), and the constants of sim/predict/server/model_size.c.
+Prints the tables of docs/bands.md ("The size of a model"), and the constants of sim/predict/families.c.
 
 A model's figure is the mean logit of its hits, over the recorded texts or the published contexts. Logits are regressed
 on the logarithm of the number of parameters. A model of another size lies in the line's prediction band with CHANCE of

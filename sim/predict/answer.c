@@ -9,11 +9,9 @@
 #include "predict/scenario/ensemble.h"
 #include "server/server_engine.h"
 #include "predict/families.h"
-#include "predict/server/model_size.h"
 #include "predict/server/rejected_drafts.h"
 #include "predict/server/serving.h"
 #include "predict/server/serving_load.h"
-#include "predict/server/serving_ranges.h"
 
 #include <assert.h>
 #include <math.h>

@@ -38,7 +38,7 @@ struct server_path {
     bool overlaps;           /* steps are scheduled while the one before runs */
     bool queued;             /* arrivals are when the scheduler had it: the next step has it, too */
     bool prompts_alone;      /* a step computes prompts or decodes, and prompts come first */
-    bool prompts_launched; /* kernel by kernel: without CUDA graphs (predict/steps/step_launch.h) */
+    bool prompts_launched; /* kernel by kernel: without CUDA graphs (predict/server/step_parts.h) */
     bool one_call;         /* of attention, for prompts and decodes of a step */
     bool reserves;         /* admission leaves room for outputs to come (schedule.c) */
     bool reserves_all;     /* for all of each, so that nothing is preempted */
@@ -56,7 +56,7 @@ enum server_engine_memory {
 enum server_engine_sampler { SAMPLER_NONE, SAMPLER_SORT, SAMPLER_TRITON, SAMPLER_FLASHINFER };
 
 /* What torch.compile does when a server starts. Engines that measure their memory do so during its
- * work. Without CUDA graphs, the CPU launches each kernel of a step (predict/steps/step_launch.h). */
+ * work. Without CUDA graphs, the CPU launches each kernel of a step (predict/server/step_parts.h). */
 enum server_compile {
     COMPILE_COLD,  /* it compiles and times kernels: its cache is empty, as in a new container */
     COMPILE_WARM,  /* it loads the kernels of an earlier start with the same settings */
@@ -93,7 +93,7 @@ struct server_engine_reserved {
 };
 
 /* How an engine divides its pool of KV among groups of layers, as vLLM does (serving/pools/
- * kv_groups.h). `block` 0: it does not. */
+ * kv_pools.h). `block` 0: it does not. */
 struct server_engine_groups {
     uint64_t block, latents, alignment; /* tokens of a block; in models with latents */
     uint64_t steps;                     /* that may be scheduled at once */
@@ -101,7 +101,7 @@ struct server_engine_groups {
     bool states_full;                   /* a pool's tokens count states, too */
 };
 
-/* How an engine divides it into pools, as SGLang does (server/pools/kv_pools.h). `slots` 0: it does
+/* How an engine divides it into pools, as SGLang does (predict/server/kv_pools.h). `slots` 0: it does
  * not. */
 struct server_engine_pools {
     double windows,
@@ -109,7 +109,7 @@ struct server_engine_pools {
     uint64_t slots; /* of a request whose prefixes are cached */
 };
 
-/* Where an engine's host memory lies, and how a size is rounded (server/pools/host_engine.h). */
+/* Where an engine's host memory lies, and how a size is rounded (predict/server/kv_pools.h). */
 enum host_memory_kind { HOST_PINNED, HOST_SHARED };
 enum host_rounding {
     HOST_EXACT,

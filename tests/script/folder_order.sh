@@ -34,8 +34,6 @@ sim/store - model machine trace policy decode server
 sim/predict/decode - server store
 sim/predict/command - model machine trace policy decode store
 sim/predict/scenario - store
-sim/server/pools - store predict
-sim/predict/steps - store
 sim/predict/server - store
 sim/predict - store
 sim/study/sweep

@@ -14,8 +14,7 @@
 #include "decode/time/pipeline.h"
 #include "predict/server/engine_memory.h"
 #include "predict/server/serving_memory.h"
-#include "server/pools/kv_groups_text.h"
-#include "server/pools/kv_pools.h"
+#include "predict/server/kv_pools.h"
 #include "tables/frame.h"
 
 /* The time of all requests is divided at their first tokens. The parts of a request's time

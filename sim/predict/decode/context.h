@@ -27,7 +27,7 @@ struct run_context {
     struct meter *meter;      /* of its expected replays; may be NULL */
     struct disk_cache *cache; /* of replays of earlier questions; the caller's; may be NULL */
     bool rough;               /* a server's steps may be off by some per cent: for runs that only
-                               * say where to look (predict/steps/decode_surface.h) */
+                               * say where to look (predict/server/decode_surface.h) */
     struct stop_flag *stop;   /* raised to abandon the work */
     struct stop_flag own;     /* `stop` points here if the caller has no flag */
 };

@@ -1,8 +1,9 @@
 /* A run of a server: requests in, their times and the server's figures out. */
 #pragma once
 
-#include "predict/result/result.h"
 #include "predict/decode/context.h"
+#include "predict/decode/run.h"
+#include "predict/result/result.h"
 #include "predict/scenario/point.h"
 
 /* Serve the workload of `point`, which must have one, and write the columns of the setup, of
@@ -14,3 +15,12 @@ bool serving_run(const struct point *point, const struct run_context *context,
 /* The same without the columns of the setup, for one draw of a machine or a seed. */
 bool serving_again(const struct point *point, const struct run_context *context,
                    struct result *result, struct error *why);
+
+/* A server's results with one figure of the machine changed at a time. */
+
+/* serving_run(), and the server again with each figure that it reads made smaller and larger by the
+ * share `by`, above 0; these results keep their cells alone. The capacity of HBM, which decides the
+ * KV pool, is only made larger: a smaller one may leave no room. A server without a clock has no
+ * ranges. The caller releases the result and the ranges. */
+bool serving_ranges(const struct point *point, double by, const struct run_context *context,
+                    struct result *result, struct run_ranges *ranges, struct error *why);

@@ -1,8 +1,9 @@
 #include "predict/server/serving_load.h"
 
-#include "predict/server/backlog.h"
+#include "core/array.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* A rate that a server sustains for a short time may be too high for longer. If requests arrive for
  * less than LASTING times as long as one takes, the last ones arrive before the first have made room.
@@ -120,4 +121,199 @@ bool serving_saturated(const struct result *result)
 enum band_load serving_band_load(const struct result *result)
 {
     return serving_saturated(result) ? BAND_SATURATED : BAND_LOW;
+}
+
+enum {
+    QUEUE = 2,     /* a single request waits for the running step */
+    BEHIND = 50,   /* one in 50 fewer begin than come */
+    SHARE = 20,    /* one in 20 more are in the server */
+    DEVIATIONS = 2 /* of the noise */
+};
+
+/* ---- filling up -----------------------------------------------------------------------*/
+
+/* How long the requests that came in the first quarter ran, in the mean: so long a server fills. */
+static double first_times(const struct served *all, size_t count, int64_t last_ns)
+{
+    double sum = 0, came = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!all[i].too_long && all[i].arrived_ns <= last_ns / 4) {
+            sum += (double)(all[i].end_ns - all[i].scheduled_ns);
+            came++;
+        }
+    }
+    return came > 0 ? sum / came : 0;
+}
+
+/* ---- the queue ------------------------------------------------------------------------ */
+
+/* When a request came to its server, or began there. */
+struct backlog_moment {
+    uint32_t server;
+    int64_t ns;
+};
+
+static int compare_moments(const void *a, const void *b)
+{
+    const struct backlog_moment *x = a, *y = b;
+    return x->server != y->server ? (x->server > y->server) - (x->server < y->server)
+                                  : (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* What is read of a run: the moments of its requests by server, each in order of time. */
+struct backlog_queues {
+    struct backlog_moment *came, *begun, *ended; /* [count], owned */
+    size_t count;
+    int64_t last_ns;   /* the last request came */
+    int64_t filled_ns; /* the first requests had the time to end */
+    double share;      /* of the requests that came, as many as were asked for */
+};
+
+static bool queues_init(const struct served *all, size_t count, struct backlog_queues *out,
+                        struct error *why)
+{
+    struct backlog_moment **lists[] = {&out->came, &out->begun, &out->ended};
+    for (int i = 0; i < 3; i++) {
+        if ((*lists[i] = array_zeroed(count, sizeof **lists[i], why)) == NULL) {
+            return false;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!all[i].too_long) {
+            out->came[out->count] = (struct backlog_moment){all[i].server, all[i].arrived_ns};
+            out->begun[out->count] = (struct backlog_moment){all[i].server, all[i].scheduled_ns};
+            out->ended[out->count++] = (struct backlog_moment){all[i].server, all[i].end_ns};
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        qsort(*lists[i], out->count, sizeof **lists[i], compare_moments);
+    }
+    return true;
+}
+
+static void queues_release(struct backlog_queues *queues)
+{
+    free(queues->came);
+    free(queues->begun);
+    free(queues->ended);
+}
+
+/* When the queue of the server was last empty whose moments are [from, end). */
+static int64_t last_empty(const struct backlog_queues *queues, size_t from, size_t end)
+{
+    int64_t empty_ns = 0;
+    for (size_t i = from; i < end && queues->begun[i].ns <= queues->last_ns; i++) {
+        int64_t ns = queues->begun[i].ns;
+        empty_ns = i + 1 == end || queues->came[i + 1].ns >= ns ? ns : empty_ns;
+    }
+    return empty_ns;
+}
+
+/* Moments after a time and up to the last arrival. */
+static double count_since(const struct backlog_queues *queues, const struct backlog_moment *list,
+                          size_t from, size_t end, int64_t ns)
+{
+    double since = 0;
+    for (size_t i = from; i < end; i++) {
+        since += list[i].ns > ns && list[i].ns <= queues->last_ns;
+    }
+    return since;
+}
+
+/* By how many requests the server falls behind whose moments are [from, end). */
+static double read_behind(const struct backlog_queues *queues, size_t from, size_t end)
+{
+    int64_t half_ns = queues->last_ns / 2, empty_ns = last_empty(queues, from, end);
+    int64_t full_ns = queues->filled_ns < half_ns ? queues->filled_ns : half_ns;
+    full_ns = full_ns > empty_ns ? full_ns : empty_ns;
+    double time = (double)(queues->last_ns - full_ns) / (double)queues->last_ns;
+    double come = queues->share * count_since(queues, queues->came, from, end, -1) * time;
+    return full_ns > half_ns
+               ? 0
+               : fmax(come - count_since(queues, queues->ended, from, end, full_ns), 0);
+}
+
+static bool is_behind(const struct backlog_queues *queues)
+{
+    double behind = 0, late = queues->share / 2 * (double)queues->count;
+    for (size_t from = 0, end = 0; from < queues->count; from = end) {
+        while (end < queues->count && queues->came[end].server == queues->came[from].server) {
+            end++;
+        }
+        behind += read_behind(queues, from, end);
+    }
+    return behind >= QUEUE && BEHIND * behind > late;
+}
+
+bool backlog_waits(const struct served *all, size_t count, int64_t last_ns, double rate,
+                   bool *grows, struct error *why)
+{
+    double asked = rate * (double)last_ns / 1e9, came = (double)count - 1;
+    struct backlog_queues queues = {.last_ns = last_ns,
+                                    .filled_ns = (int64_t)first_times(all, count, last_ns),
+                                    .share = rate > 0 ? fmin(asked / came, 1) : 1};
+    bool good = queues_init(all, count, &queues, why);
+    *grows = good && is_behind(&queues);
+    queues_release(&queues);
+    return good;
+}
+
+/* ---- the trend ------------------------------------------------------------------------ */
+
+/* Requests that run between two times: their mean number, and how many came. */
+struct stay {
+    double held, came;
+};
+
+static struct stay read_stay(const struct served *all, size_t count, int64_t from_ns, int64_t to_ns)
+{
+    struct stay stay = {0, 0};
+    for (size_t i = 0; i < count; i++) {
+        int64_t begin = all[i].scheduled_ns > from_ns ? all[i].scheduled_ns : from_ns;
+        int64_t end = all[i].end_ns < to_ns ? all[i].end_ns : to_ns;
+        if (!all[i].too_long) {
+            stay.held += end > begin ? (double)(end - begin) : 0;
+            stay.came += all[i].arrived_ns > from_ns && all[i].arrived_ns <= to_ns;
+        }
+    }
+    stay.held /= (double)(to_ns - from_ns);
+    return stay;
+}
+
+/* Of the difference of two stays, one after the other. */
+static double variance(struct stay before, struct stay after)
+{
+    double held = (before.held + after.held) / 2, came = (before.came + after.came) / 2;
+    return fmin(2 * held * held / came, 4 * came / 3);
+}
+
+static bool piles_up(const struct served *all, size_t count, int64_t last_ns)
+{
+    double filled = fmax((double)last_ns / 2, first_times(all, count, last_ns));
+    if (filled > 0.75 * (double)last_ns) {
+        return false;
+    }
+    int64_t from_ns = (int64_t)filled, middle_ns = from_ns + (last_ns - from_ns) / 2;
+    if (middle_ns == from_ns || middle_ns == last_ns) {
+        return false;
+    }
+    struct stay before = read_stay(all, count, from_ns, middle_ns);
+    struct stay after = read_stay(all, count, middle_ns, last_ns);
+    if (before.came <= 0 || after.came <= 0) {
+        return false;
+    }
+    double came = (before.came + after.came) / 2, chance = DEVIATIONS * sqrt(2 * came);
+    double faster = after.came - before.came > chance ? after.came / before.came : 1;
+    double late = fmax(after.came - before.came, 0); /* they may all be there still */
+    double growth = after.held - fmax(before.held * faster, before.held + late);
+    return growth >= QUEUE && SHARE * growth > came &&
+           growth > DEVIATIONS * sqrt(variance(before, after));
+}
+
+bool backlog_grows(const struct served *all, size_t count, int64_t last_ns, double rate,
+                   bool *grows, struct error *why)
+{
+    bool good = backlog_waits(all, count, last_ns, rate, grows, why);
+    *grows = *grows || piles_up(all, count, last_ns);
+    return good;
 }

@@ -1,6 +1,7 @@
 /* Does a server sustain the load of a run? */
 #pragma once
 
+#include "core/error.h"
 #include "predict/result/result.h"
 #include "predict/scenario/point.h"
 #include "server/server.h"
@@ -34,3 +35,44 @@ uint64_t serving_lasting(double rate, double taken_s);
 /* The same at the rate of a result. 0: it has as many, or the result has no times. Not for clients,
  * who set the rate themselves. */
 uint64_t serving_requests_wanted(const struct result *result);
+
+/* Is a server asked for more than it can answer?
+ *
+ * Above a server's capacity requests pile up for as long as they arrive. Two signs show it; one is
+ * enough.
+ *
+ * The queue. A stable server's queue empties again and again, and after a burst the server answers
+ * more requests than come in the mean. So servers are looked at whose queue is never empty in the
+ * second half of the arrivals: they are full then, and what they answer hardly depends on chance.
+ * Since such a queue was last empty, and the server had the time to fill, as many requests are
+ * expected to end as come in the mean of the whole run. The queue grows without bound if over all
+ * servers fewer end, by at least two and by more than a fiftieth of half of the requests. Where a
+ * rate was asked for and fewer came, they count; where more came, by chance, the rate does. (The
+ * fiftieth is assumed. Less would report queues that grow by few requests, more would miss a
+ * server that is asked for 3 % more than it answers.)
+ *
+ * The trend. A server with room for many sequences begins all requests at once, and falls behind
+ * nevertheless: more and more of them run. The time from the middle of the arrivals to their end
+ * is halved, and the mean number of running requests compared. It grows if the second half holds
+ * more, by two requests at least, by over a twentieth of the requests that came in a half, and by
+ * over twice the noise. If N requests run and A come in a half, the difference of the means has a
+ * variance of 2 N^2 / A where a request is there for less than a half, and of 4 A / 3 where it is
+ * there for longer and arrivals and ends are independent (M/G/infinity). Requests that come
+ * faster, by more than chance, may be more in proportion. And what came beyond the first half does
+ * not count, by chance or not, as all of it may be there still: near its capacity a server answers a
+ * few more requests so much later that its noise is far above the variance. Filling up is no trend: the time begins
+ * later if the first requests took longer than half of the arrivals, and too short a rest says
+ * nothing.
+ */
+
+/* Do these `count` requests pile up without bound? Requests that are too long for any server are
+ * ignored. The last request arrived at `last_ns`.
+ *   rate    requests a second that were asked for; 0: as many as came
+ *   grows   out
+ * Returns false if memory runs out. */
+bool backlog_grows(const struct served *all, size_t count, int64_t last_ns, double rate,
+                   bool *grows, struct error *why);
+
+/* The first of the two signs alone, for requests that come ever more often as sessions begin. */
+bool backlog_waits(const struct served *all, size_t count, int64_t last_ns, double rate,
+                   bool *grows, struct error *why);

@@ -1,10 +1,12 @@
 /* How a server divides its memory for KV between running sequences and the prefix cache. */
 #pragma once
 
+#include "machine/places.h"
 #include "predict/decode/context.h"
 #include "predict/scenario/point.h"
+#include "predict/server/kv_pools.h"
 #include "server/prefix/prefix_cache.h"
-#include "server/pools/kv_groups.h"
+#include "server/server.h"
 
 struct serving_memory {
     uint32_t sequences; /* most of a step */
@@ -18,8 +20,49 @@ struct serving_memory {
 bool serving_memory_plan(const struct point *point, const struct run_context *context,
                          struct serving_memory *out, struct error *why);
 
-/* How the engine of a server that has one divides its pool (kv_groups.h). */
+/* How the engine of a server that has one divides its pool (kv_pools.h). */
 struct kv_limits serving_kv_limits(const struct point *point);
 
 /* Bytes of KV of one token, on all GPUs together. */
 uint64_t serving_token_bytes(const struct setup *setup);
+
+/* The tiers of a server's prefix cache on a machine: which there are, how much each holds, and the
+ * ways that copies take.
+ *
+ *     HBM ◀─ link ─▶ host memory ◀─▶ disk      the drives of the server, all GPUs' together
+ *                        ▲
+ *                        └─────────▶ pool      memory that servers share
+ *
+ * What is loaded crosses its own way and the link in one go, at the pace of the slower: engines
+ * pass it on in parts. What is saved to a disk or pool leaves host memory, where it has arrived or
+ * lies until it is written; a pool that takes what a disk evicts reads it there.
+ *
+ * A unit (mechanisms.prefix_unit) is one file or object: the drive's rate is that of reads of so
+ * many bytes, `prefix_reads` at a time. Reads are in flight together, so a load waits for one
+ * latency only.
+ */
+
+/* Nearest to the kernels first; of[0] is TIER_GPU. Without a tier below it there is host memory,
+ * which preempted requests are copied to: then `count` is 1. */
+struct serving_tiers {
+    uint32_t count;
+    enum tier_id of[PREFIX_MOST_TIERS];
+};
+struct serving_tiers serving_tiers(const struct mechanisms *mechanisms);
+
+/* Bytes of a disk for the prefixes of one server, or of the whole pool. */
+uint64_t serving_tiers_room(const struct point *point, enum tier_id tier);
+
+/* Do several servers share a pool? They run in one common time then. */
+bool serving_tiers_shared(const struct point *point);
+
+/* The flows of a GPU's copies. */
+struct serving_ways {
+    struct way_shares shares;                                        /* of SERVER_FLOWS */
+    double start_ns[PREFIX_MOST_TIERS], first_ns[PREFIX_MOST_TIERS]; /* as in struct step_clock */
+};
+
+/* `trust` is lowered to that of the figures. On failure there is nothing to release. */
+bool serving_ways_init(struct serving_ways *ways, const struct point *point, double sharers,
+                       struct trust *trust, struct error *why);
+void serving_ways_release(struct serving_ways *ways); /* a zeroed struct is fine */

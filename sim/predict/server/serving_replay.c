@@ -1,10 +1,12 @@
 #include "predict/server/serving_replay.h"
 
+#include "core/array.h"
 #include "predict/decode/shared.h"
+#include "predict/server/serving_memory.h"
+#include "predict/server/step_cost.h"
 #include "server/prefix/prefix_replay.h"
-#include "predict/server/host_worth.h"
-#include "predict/server/serving_tiers.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -131,4 +133,88 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
     bool ok = replay_sizes(point, &with, requests, router, context->shared, totals, why);
     free(compute_ns);
     return ok;
+}
+
+/* The time of computing a prompt's tokens from `start` on, in a step of their own. */
+static bool chunk_ns(const struct step_clock *clock, uint64_t start, uint64_t tokens, double *out,
+                     struct error *why)
+{
+    const struct step_chunk chunk = {start, (uint32_t)tokens};
+    const struct step_load load = {.chunks = &chunk, .chunk_count = 1};
+    struct step_time time;
+    bool ok = clock->step(clock->context, &load, &time, why);
+    *out = ok ? (double)time.ns : 0;
+    return ok;
+}
+
+/* The time in which a GPU loads a block of each tier: its share of a unit's transfers, and its
+ * bytes. A prompt lies with one rank: ranks that share experts do not share its KV. A load's first
+ * latency is left out: one load brings many blocks. */
+static void find_load_ns(const struct point *point, const struct step_clock *clock,
+                         struct prefix_options *prefix)
+{
+    const struct setup *setup = &point->setup;
+    const struct model *model = &setup->model;
+    uint32_t transfers = setup->mechanisms.prefix_contiguous ? 1 : model->layer_count;
+    uint32_t unit = prefix->unit_blocks > 0 ? prefix->unit_blocks : 1;
+    uint32_t gpus = model->tensor_parallel * model->parallel.pipeline;
+    double bytes = (double)serving_token_bytes(setup) / gpus * prefix->block_tokens;
+    for (uint32_t k = 1; k <= prefix->lower_count; k++) {
+        double most[SERVER_FLOWS] = {0}, rate[SERVER_FLOWS];
+        most[flow_loaded(k)] = INFINITY;
+        way_shares_find(clock->shares, most, rate);
+        prefix->load_ns[k] =
+            clock->start_ns[k] * transfers / unit + bytes * 1e9 / rate[flow_loaded(k)];
+        prefix->first_ns[k] = clock->first_ns[k];
+    }
+}
+
+/* Fill compute[0 ... blocks]. */
+static bool fill_compute_ns(const struct point *point, const struct prefix_options *prefix,
+                            const struct step_clock *clock, uint64_t blocks, double *compute,
+                            struct error *why)
+{
+    uint64_t chunk = point->workload.batched_tokens / prefix->block_tokens;
+    chunk = chunk > 0 ? chunk : 1;
+    compute[0] = 0;
+    for (uint64_t first = 0; first < blocks; first += chunk) {
+        double ns;
+        if (!chunk_ns(clock, first * prefix->block_tokens, chunk * prefix->block_tokens, &ns,
+                      why)) {
+            return false;
+        }
+        for (uint64_t i = 1; i <= chunk && first + i <= blocks; i++) {
+            compute[first + i] = compute[first] + (double)i * (ns / (double)chunk);
+        }
+    }
+    return true;
+}
+
+bool host_worth_known(const struct point *point)
+{
+    const struct mechanisms *m = &point->setup.mechanisms;
+    return serving_tiers(m).count > 1 && !mechanisms_offload(m);
+}
+
+double *host_worth_find(const struct point *point, struct prefix_options *prefix,
+                        const struct requests *requests, const struct run_context *context,
+                        struct error *why)
+{
+    uint64_t longest = requests_longest(requests), blocks = longest / prefix->block_tokens;
+    struct decode_range range = {1, longest, longest};
+    double *compute = array_zeroed(blocks + 1, sizeof *compute, why);
+    struct step_cost *cost = compute != NULL ? step_cost_create(point, &range, context, why) : NULL;
+    bool ok = cost != NULL;
+    if (ok) {
+        struct step_clock clock = step_cost_clock(cost);
+        find_load_ns(point, &clock, prefix);
+        ok = fill_compute_ns(point, prefix, &clock, blocks, compute, why);
+    }
+    step_cost_destroy(cost);
+    if (!ok) {
+        free(compute);
+        compute = NULL;
+    }
+    prefix->compute_ns = compute;
+    return compute;
 }

@@ -5,10 +5,8 @@
 #include "decode/cost/cost.h"
 #include "model/parallel.h"
 #include "server/server_engine.h"
-#include "predict/server/serving_tiers.h"
-#include "predict/steps/step_launch.h"
-#include "predict/steps/step_products.h"
-#include "predict/steps/step_prompts.h"
+#include "predict/server/serving_memory.h"
+#include "predict/server/step_parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  *
  *     gpu = decode(B, K) + products(B + P) - products(B) + attention of the chunks
  *     cpu = step_overhead + sequence_ns (B + number of chunks)
- *     launch = host.launch for each kernel, in a step without CUDA graphs (step_launch.h)
+ *     launch = host.launch for each kernel, in a step without CUDA graphs (step_parts.h)
  *     step = max(gpu, launch) + cpu; or, if the engine overlaps them (server/server_engine.h),
  *            max(gpu + gap, cpu + launch)
  *
@@ -17,7 +17,7 @@
  * has as many rows as the engine's next larger CUDA graph (server_engine_graph_rows).
  *
  * A server of several passes (point_passes) computes them side by side, and the fullest decides:
- * the decoding sequences are divided evenly, and so are chunks (step_prompts.h). Where ranks share
+ * the decoding sequences are divided evenly, and so are chunks (step_parts.h). Where ranks share
  * experts, these compute the rows of all ranks.
  *
  * Loads and saves beside a step share the link with the system's fetches, max-min fair
@@ -29,7 +29,7 @@
 #pragma once
 
 #include "server/server.h"
-#include "predict/steps/decode_surface.h"
+#include "predict/server/decode_surface.h"
 
 struct step_cost;
 

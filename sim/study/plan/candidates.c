@@ -7,7 +7,7 @@
 #include "core/named.h"
 #include "core/text.h"
 #include "core/units.h"
-#include "predict/server/serving_tiers.h"
+#include "predict/server/serving_memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* Host memory that a server may have for prompts that begin alike. The servers of one machine share
  * its memory; the operating system and the engine need some; and an engine takes more than it is
- * asked for (server/pools/host_engine.h). */
+ * asked for (predict/server/kv_pools.h). */
 #pragma once
 
 #include "predict/decode/context.h"
 #include "predict/scenario/point.h"
 #include "predict/scenario/scenario.h"
 #include "predict/server/serving_memory.h"
-#include "server/pools/host_engine.h"
+#include "predict/server/kv_pools.h"
 
 /* Bytes that the operating system and the engine leave of a machine's memory; and servers of so
  * many GPUs that share it, at least 1. */
@@ -40,7 +40,7 @@ double host_typed(const struct point *point, uint64_t gib);
  *
  * The size is the smallest whole number of GiB with which the engine starts and that saves
  * HOST_ENOUGH of the GPU time that all memory a server may have saves, by runs without a clock
- * (predict/server/host_worth.h). One pass over the requests gives all sizes. Where the engine takes
+ * (predict/server/serving_replay.h). One pass over the requests gives all sizes. Where the engine takes
  * no more for a larger number, the largest such is the size: it costs nothing. With sessions, or a
  * router that sees load, only a clock says what is found: then sizes are powers of two, and the
  * hits of a run count. */

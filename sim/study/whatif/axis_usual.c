@@ -5,7 +5,6 @@
 #include "decode/plan/memory.h"
 #include "server/requests/requests.h"
 #include "predict/server/serving_memory.h"
-#include "predict/server/serving_tiers.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "core/random.h"
-#include "predict/server/backlog.h"
+#include "predict/server/serving_load.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>

@@ -9,7 +9,7 @@
 
 #include "unit/fixture/make_setup.h"
 
-#include "predict/steps/decode_points.h"
+#include "predict/server/decode_surface.h"
 
 #include <string.h>
 

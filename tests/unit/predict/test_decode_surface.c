@@ -10,7 +10,7 @@
 
 #include "core/random.h"
 #include "predict/decode/run.h"
-#include "predict/steps/decode_surface.h"
+#include "predict/server/decode_surface.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 
 #include "unit/fixture/engine_of.h"
 
-#include "server/pools/host_engine.h"
+#include "predict/server/kv_pools.h"
 
 #define GIB 1073741824.0
 

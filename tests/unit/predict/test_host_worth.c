@@ -8,7 +8,7 @@
 
 #include "unit/fixture/make_setup.h"
 
-#include "predict/server/host_worth.h"
+#include "predict/server/serving_replay.h"
 #include "predict/server/serving_memory.h"
 
 /* 20 GB/s in, whoever else copies; 10 us before a transfer's first byte. */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "predict/server/model_size.h"
+#include "predict/families.h"
 
 #include <math.h>
 

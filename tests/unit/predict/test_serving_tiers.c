@@ -9,7 +9,6 @@
 #include "unit/fixture/make_setup.h"
 
 #include "predict/server/serving_memory.h"
-#include "predict/server/serving_tiers.h"
 
 #include <math.h>
 

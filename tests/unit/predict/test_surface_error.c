@@ -91,7 +91,7 @@ static void check_server(const struct server *server, uint64_t seed)
     point_release(&point);
 }
 
-/* A surface is within 1 % of the time (predict/steps/decode_surface.h). */
+/* A surface is within 1 % of the time (predict/server/decode_surface.h). */
 static void reads_are_close_to_the_step_and_cost_few_points(void **state)
 {
     (void)state;

@@ -3,7 +3,7 @@
  *
  * In a rough context (predict/decode/context.h) it is within 20 %, and takes a tenth of the points.
  *
- * Points that one surface computed serve other runs of the question (decode_points.h). Sequences of
+ * Points that one surface computed serve other runs of the question (decode_surface.h). Sequences of
  * several lengths are treated as equally many of the mean length. The time of scheduler and
  * sampler, `step_overhead`, is not in it: it depends on the server (step_cost.h). Some contexts
  * cannot be planned and are approximated:
@@ -17,8 +17,11 @@
 #pragma once
 
 #include "decode/time/pipeline.h"
+#include "machine/profile.h"
 #include "predict/decode/context.h"
+#include "predict/decode/shared.h"
 #include "predict/scenario/point.h"
+#include "server/surface.h"
 
 /* The range of a surface: most sequences, and their mean contexts in tokens. */
 struct decode_range {
@@ -59,3 +62,34 @@ struct trust decode_surface_trust(const struct decode_surface *surface);
 /* The trace that hits of steps depend on, and its basis; "" if there is none. Valid as long as the
  * surface. */
 const char *decode_surface_trace(const struct decode_surface *surface, enum basis *basis);
+
+/* Steps of the decode pipeline that were computed for a surface (decode_surface.h), kept for the
+ * surfaces of other runs. Servers of one question that differ in their requests, in the arrival
+ * rate or in the memory for prefixes read the same surface.
+ *
+ * A point is a pure function of the table's key and of its place, so it does not matter which
+ * thread computes it. Points are computed one at a time: another thread may want the same one.
+ */
+
+struct cores;
+
+struct decode_point {
+    uint64_t sequences, context;
+    double values[SURFACE_VALUES];
+    struct trust trust;
+    bool asks_trace; /* hits depend on the trace */
+};
+
+/* A table of points, created empty. A value of predict/decode/shared.h. */
+struct decode_points;
+extern const struct shared_kind decode_points_kind;
+
+/* Compute the point. Its place is set; all other fields are 0. */
+typedef bool (*decode_point_compute)(void *context, struct decode_point *point, struct error *why);
+
+/* Read the point at (point->sequences, point->context); compute it if the table does not have it. A
+ * failure is not kept. A thread that waits for another one's point gives back one of `cores`, which
+ * may be NULL. */
+bool decode_points_read(const struct decode_points *points, struct cores *cores,
+                        decode_point_compute compute, void *context, struct decode_point *point,
+                        struct error *why);

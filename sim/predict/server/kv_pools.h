@@ -27,6 +27,7 @@
 
 #include "model/model.h"
 #include "server/server_engine.h"
+#include "tables/frame.h"
 
 struct kv_limits {
     uint64_t block;     /* tokens, of the engine */
@@ -91,3 +92,69 @@ uint64_t kv_groups_tokens(const struct kv_groups *groups, const struct kv_limits
 /* The longest sequence that fits the pool, at most `most` tokens; 0: none. */
 uint64_t kv_groups_longest(const struct kv_groups *groups, const struct kv_limits *limits,
                            uint64_t pool, uint64_t most);
+
+/* How SGLang divides its KV memory among layers that keep different things.
+ *
+ * Three pools: of full layers, latents and keys of the indexer, for all tokens; of windows, for 0.8
+ * times as many tokens; of states, which has 0.9 / 1.9 of the memory if there are any, and one slot
+ * more than it lends. With prefix caching a request takes three slots.
+ *
+ * SGLang 0.5: model_executor/pool_configurator.py (_solve_pool_sizes),
+ * mem_cache/kv_cache_configurator.py (_calculate_mamba_ratio), defaults of swa_full_tokens_ratio
+ * and mamba_full_memory_ratio. Compressed layers (DeepSeek-V4) have pools that are not modelled.
+ */
+
+struct kv_pools {
+    double tokens;   /* of full layers */
+    double windowed; /* tokens of windows */
+    double slots;    /* of states */
+    uint64_t taken;  /* slots that a request takes if prefixes are cached */
+};
+
+/* Bytes of each pool, on one GPU. */
+double kv_pools_full(const struct model *model, double tokens);
+double kv_pools_window(const struct model *model, double tokens);
+double kv_pools_states(const struct model *model, double slots);
+
+/* What an engine with `shares` makes of `pool` bytes; false unless there are several pools. */
+bool kv_pools_divide(const struct model *model, const struct server_engine_pools *shares,
+                     double pool, struct kv_pools *out);
+
+/* Tokens of sequences of `length` tokens that the pools hold together. */
+double kv_pools_tokens(const struct model *model, const struct kv_pools *pools, uint64_t length,
+                       bool caches);
+
+/* Write what the pools hold and how many bytes each has. */
+void kv_pools_say(const struct model *model, const struct kv_pools *pools, char *text, size_t size);
+
+/* What the size that one types for host memory means, and what the engine then takes.
+ *
+ * Engines count in GiB, in 10^9 bytes or in bytes, of each GPU or of all; and what they take is not
+ * what was asked: vLLM's pinned tensors, one a layer, were each rounded up to a power of two, so
+ * that up to twice as much is gone; SGLang gives a model's states a pool of the same size again.
+ * A row of `host_memory` in engines/NAME.yaml says it, with its source.
+ */
+
+/* The row of the engine whose flag a preset's command has; NULL: it has no size of host memory. */
+const struct host_engine *host_engine_of(const char *command, const struct server_engine *engine);
+
+/* The number that is typed for `bytes` on all of so many GPUs together. */
+double host_engine_typed(const struct host_engine *engine, double bytes, uint32_t gpus);
+
+/* Bytes that a server of `model` takes if asked for `bytes` on all its GPUs together. */
+double host_engine_takes(const struct host_engine *engine, const struct model *model,
+                         const struct kv_limits *limits, double bytes);
+
+/* "GiB pinned", "GiB of /dev/shm" without the number. */
+const char *host_engine_where(const struct host_engine *engine);
+
+/* The groups of kv_pools.h for people and programs. */
+
+/* A row for each kind of layer: its groups, and the blocks that a sequence of `length` tokens takes
+ * of them. NULL without memory. */
+struct frame *kv_groups_frame(const struct kv_groups *groups, const struct kv_limits *limits,
+                              uint64_t length, struct error *why);
+
+/* Write what a pool of so many bytes holds. */
+void kv_groups_say(const struct kv_groups *groups, const struct kv_limits *limits, double pool,
+                   uint64_t length, char *text, size_t size);

@@ -1,0 +1,520 @@
+/* Requests that warm the cache count in no figure; those that no server could hold in none but their number. They
+ * have a row without times. A wait of zero has no row. */
+#include "predict/server/serving_result.h"
+
+#include "core/array.h"
+#include "core/name.h"
+#include "model/parallel.h"
+#include "predict/decode/outcome.h"
+#include "predict/server/serving_replay.h"
+#include "predict/server/serving_load.h"
+#include "predict/server/serving_memory.h"
+#include "server/requests/requests.h"
+#include "server/requests/synthetic.h"
+
+#include <assert.h>
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- notes ------------------------------------------------------------------------------------ */
+
+/* Note keys of the scenario that have no effect on this server. */
+static void note_unheard(const struct point *point, struct result *result)
+{
+    const struct workload *workload = &point->workload;
+    const struct {
+        bool said;
+        const char *key;
+    } of_clock[] = {
+        {workload->rate > 0, "rate"},
+        {workload->clients > 0, "clients"},
+        {workload->arrivals != ARRIVALS_RANDOM, "arrivals"},
+        {workload->warm > 0, "warm_requests"},
+        {workload->time_scale != 1, "time_scale"},
+        {workload->slo_ttft_ns > 0 || workload->slo_tpot_ns > 0, "slo"},
+    };
+    char keys[128] = "";
+    for (size_t i = 0; !workload->timed && i < sizeof of_clock / sizeof *of_clock; i++) {
+        if (of_clock[i].said) {
+            name_list_add(keys, sizeof keys, of_clock[i].key);
+        }
+    }
+    if (keys[0] != '\0') {
+        result_note(result, note_clock_ignored(keys));
+    }
+    if (point->setup.steps != SETUP_STEPS_ALL || point->setup.warmup != SETUP_WARMUP_AUTO) {
+        result_note(result, workload->timed ? note_steps_of_clock() : note_steps_ignored());
+    }
+}
+
+/* Without hashes nobody knows which prompts begin alike. */
+static void note_unknown(const struct point *point, const struct requests *requests,
+                         struct result *result)
+{
+    uint64_t unknown = 0;
+    if (point->setup.mechanisms.prefix == PREFIX_NONE || synthetic_is(point->workload.path)) {
+        return;
+    }
+    for (size_t i = 0; i < requests->count; i++) {
+        unknown += !requests->all[i].known;
+    }
+    if (unknown > 0) {
+        result_note(result, unknown == requests->count
+                                ? note_hashes_lacking()
+                                : note_hashes_partly(unknown, requests->count));
+    }
+}
+
+/* What the requests, or keys that have no effect on this server, make of its figures. */
+static void note_requests(const struct point *point, const struct requests *requests,
+                          struct result *result)
+{
+    const struct workload *workload = &point->workload;
+    const struct server_engine *engine = &workload->engine;
+    const struct model *model = &point->setup.model;
+    note_unknown(point, requests, result);
+    /* A state holds a prefix at the one place where it was taken. Engines keep few of them, or none. */
+    if (model->linear.key_heads > 0 && point->setup.mechanisms.prefix != PREFIX_NONE) {
+        result_note(result, note_prefix_states());
+    }
+    /* A server's steps are timed at the mean length: only the requests say that one is longer. */
+    if (model->trained_context > 0 && requests_longest(requests) > model->trained_context) {
+        result_note(result, note_trained_context(model->name, model->trained_context));
+    }
+    if (engine->stand_in != NULL) {
+        result_note(result, note_engine_by_another(engine->name, engine->row, engine->stand_in));
+    }
+    /* Clients whose requests are equally long end together, and so send the next ones together. */
+    if (workload->clients > 1 && workload->timed && synthetic_is(workload->path) &&
+        synthetic_is_even(workload->path)) {
+        result_note(result, note_lock_step(workload->clients));
+    }
+    note_unheard(point, result);
+}
+
+/* The pool of a system that offloads is on the host. */
+void serving_note_pool(const struct point *point, const struct prefix_options *memory,
+                       const struct requests *requests, struct result *result)
+{
+    uint64_t tokens = memory->gpu_blocks * memory->block_tokens / point_joined_ranks(point),
+             kept = 0;
+    const struct profile *profile = &point->setup.profile;
+    struct trust unseen = {.basis = BASIS_MEASURED};
+    double has = profile_states(profile, CURVE_HOST_DRAM_CAPACITY)
+                     ? profile_value(profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen)
+                     : (double)INFINITY;
+    /* What a machine has is often assumed, and one asks what more would find: so it is no error. */
+    if ((double)point->setup.room[TIER_HOST] > has) {
+        result_note(result, note_host_too_large((uint64_t)has));
+    }
+    for (size_t i = 0; i < requests->count; i++) {
+        kept += request_kept_tokens(&requests->all[i]);
+    }
+    if (!mechanisms_offload(&point->setup.mechanisms) &&
+        tokens + memory->block_tokens < point->setup.kv_pool_tokens) {
+        result_note(result, note_pool_too_large(tokens));
+    }
+    if (!mechanisms_offload(&point->setup.mechanisms) && requests->count > 1 &&
+        tokens < 2 * (kept / requests->count)) {
+        result_note(result, note_pool_of_one(tokens));
+    }
+}
+
+/* ---- requests, and the prefixes found in them --------------------------------------------------- */
+
+void serving_write_requests(const struct point *point, const struct requests *requests,
+                            struct result *result)
+{
+    uint64_t prompt = 0, warm = point->workload.timed ? point->workload.warm : 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        prompt += i >= warm ? requests->all[i].prompt : 0;
+    }
+    result_integer(result, COLUMN(requests), (int64_t)requests->count);
+    result_integer(result, COLUMN(replicas), (int64_t)point->workload.replicas);
+    result_integer(result, COLUMN(prompt_tokens), (int64_t)prompt);
+    if (requests->chunk_tokens > 0) {
+        const struct requests_hashed *hashed = &requests->hashed;
+        result_integer(result, COLUMN(hashed_blocks), (int64_t)hashed->all);
+        result_integer(result, COLUMN(hashed_blocks_unique), (int64_t)(hashed->all - hashed->hits));
+        result_integer(result, COLUMN(hashed_blocks_hit), (int64_t)hashed->hits);
+        result_integer(result, COLUMN(full_blocks), (int64_t)hashed->full);
+        result_integer(result, COLUMN(full_blocks_unique),
+                       (int64_t)(hashed->full - hashed->full_hits));
+        result_integer(result, COLUMN(full_blocks_hit), (int64_t)hashed->full_hits);
+    }
+    note_requests(point, requests, result);
+}
+
+void serving_write_refused(const struct point *point, size_t refused, struct result *result)
+{
+    result_integer(result, COLUMN(requests_left_out), (int64_t)refused);
+    if (refused > 0) {
+        result_note(result,
+                    note_refused(refused, point->requests->count, point->workload.request_tokens));
+    }
+}
+
+/* Columns of prefixes in a tier. */
+struct tier_columns {
+    const struct column *tokens, *held, *read, *written; /* the GPU has `tokens` alone */
+};
+
+static struct tier_columns columns_of(enum tier_id tier)
+{
+    const struct tier_columns all[TIER_COUNT] = {
+        [TIER_GPU] = {.tokens = COLUMN(hit_tokens_gpu)},
+        [TIER_HOST] = {COLUMN(hit_tokens_host), COLUMN(prefix_host_bytes),
+                       COLUMN(prefix_host_read_bytes), COLUMN(prefix_host_written_bytes)},
+        [TIER_DISK] = {COLUMN(hit_tokens_disk), COLUMN(prefix_disk_bytes),
+                       COLUMN(prefix_disk_read_bytes), COLUMN(prefix_disk_written_bytes)},
+        [TIER_POOL] = {COLUMN(hit_tokens_pool), COLUMN(prefix_pool_bytes),
+                       COLUMN(prefix_pool_read_bytes), COLUMN(prefix_pool_written_bytes)},
+    };
+    return all[tier];
+}
+
+/* Prefixes that were found in each tier, by its number in serving_tiers(), and what they take. */
+static void serving_write_prefixes(const struct point *point, const struct serving_memory *memory,
+                                   const uint64_t found[PREFIX_MOST_TIERS], uint64_t computed,
+                                   const struct prefix_moved moved[PREFIX_MOST_TIERS],
+                                   struct result *result)
+{
+    const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
+    int64_t bytes = (int64_t)memory->block_bytes;
+    result_integer(result, COLUMN(hit_tokens_host), 0); /* where prefixes are not kept there */
+    for (uint32_t k = 0; k < tiers.count; k++) {
+        result_integer(result, columns_of(tiers.of[k]).tokens, (int64_t)found[k]);
+    }
+    result_integer(result, COLUMN(recompute_tokens), (int64_t)computed);
+    for (uint32_t k = 1; k < tiers.count; k++) {
+        const struct tier_columns columns = columns_of(tiers.of[k]);
+        result_integer(result, columns.held, (int64_t)moved[k].held * bytes);
+        result_integer(result, columns.read, (int64_t)moved[k].loaded * bytes);
+        result_integer(result, columns.written, (int64_t)moved[k].saved * bytes);
+    }
+}
+
+/* Of these requests, so many are longer than the server's memory. */
+static void serving_add_left_out(uint64_t too_long, struct result *result)
+{
+    int64_t refused = result_cell(result, COLUMN(requests_left_out))->integer;
+    result_integer(result, COLUMN(requests_left_out), refused + (int64_t)too_long);
+    if (too_long > 0) {
+        result_note(result, note_too_long(too_long));
+    }
+}
+
+bool serving_write_found(const struct point *point, const struct serving_memory *memory,
+                         const struct prefix_totals *found, struct result *result,
+                         struct error *why)
+{
+    if (host_worth_known(point)) {
+        result_integer(result, COLUMN(host_saves_ms), llround(found->worth_ns));
+    }
+    serving_write_prefixes(point, memory, found->found, found->compute_tokens, found->moved,
+                           result);
+    if (found->best_known) {
+        result_integer(result, COLUMN(hit_tokens_best), (int64_t)found->best_tokens);
+    }
+    serving_add_left_out(found->too_long, result);
+    return result_text(result, COLUMN(status), "ok", why);
+}
+
+/* ---- detail: requests, the times they waited, servers over time ---------------------------------- */
+
+/* In the order of series.def. */
+static_assert((int)SERIES_FIGURES == (int)RESULT_SERIES, "every figure of a series is stored");
+static_assert((int)SERIES_BLOCKS == (int)RESULT_SERIES_blocks, "levels come first");
+static_assert((int)SERIES_FIGURES == (int)SERIES_FOUND + PREFIX_MOST_TIERS, "one for each tier");
+static_assert((int)SERIES_FOUND == (int)RESULT_SERIES_hit_tokens_gpu, "in the same order");
+static_assert((int)RESULT_SERIES == (int)RESULT_SERIES_hit_tokens_gpu + TIER_COUNT, "by tier");
+
+static bool write_requests(const struct serving_tiers *tiers, const struct requests *requests,
+                           const struct served *all, struct result *result, struct error *why)
+{
+    result->requests = array_zeroed(requests->count, sizeof *result->requests, why);
+    if (result->requests == NULL) {
+        return false;
+    }
+    result->request_count = (uint32_t)requests->count;
+    for (size_t i = 0; i < requests->count; i++) {
+        uint64_t found[TIER_COUNT] = {0};
+        for (uint32_t k = 0; k < tiers->count; k++) {
+            found[tiers->of[k]] = all[i].match.found[k];
+        }
+        result->requests[i] = (struct result_request){
+            .replica = all[i].server,
+            .prompt = requests->all[i].prompt,
+            .output = requests->all[i].output,
+            .preemptions = all[i].preemptions,
+            .gpu_tokens = found[TIER_GPU],
+            .host_tokens = found[TIER_HOST],
+            .disk_tokens = found[TIER_DISK],
+            .pool_tokens = found[TIER_POOL],
+            .arrived_ns = all[i].arrived_ns,
+            .scheduled_ns = all[i].scheduled_ns,
+            .first_token_ns = all[i].first_token_ns,
+            .end_ns = all[i].end_ns,
+        };
+    }
+    return true;
+}
+
+static bool write_waits(size_t count, const struct served *all, struct result *result,
+                        struct error *why)
+{
+    size_t rows = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (int wait = 0; wait < WAITS; wait++) {
+            rows += all[i].waits.ns[wait] > 0;
+        }
+    }
+    result->waits = array_zeroed(rows, sizeof *result->waits, why);
+    if (result->waits == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (int wait = 0; wait < WAITS; wait++) {
+            if (all[i].waits.ns[wait] > 0) {
+                result->waits[result->wait_count++] = (struct result_wait){
+                    .request = (uint32_t)i,
+                    .name = wait_name(wait),
+                    .ns = all[i].waits.ns[wait],
+                };
+            }
+        }
+    }
+    return true;
+}
+
+/* Write the series; levels are written as means. */
+static bool write_series(const struct serving_tiers *tiers, const struct series *series,
+                         int64_t end_ns, struct result *result, struct error *why)
+{
+    result->bins = array_zeroed(series->count, sizeof *result->bins, why);
+    if (result->bins == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < series->count; i++) {
+        struct result_bin *bin = &result->bins[result->bin_count++];
+        bin->start_ns = i * series->bin_ns;
+        bin->ns = i + 1 < series->count ? series->bin_ns : end_ns - bin->start_ns;
+        for (int f = 0; f < SERIES_FOUND + (int)tiers->count; f++) {
+            double sum = series->bins[i][f];
+            int column = f < SERIES_FOUND
+                             ? f
+                             : RESULT_SERIES_hit_tokens_gpu + (int)tiers->of[f - SERIES_FOUND];
+            bin->figures[column] = f <= SERIES_BLOCKS ? sum / (double)bin->ns : round(sum);
+        }
+    }
+    return true;
+}
+
+/* ---- times -------------------------------------------------------------------------------------- */
+
+/* A time, for each request that has it. */
+struct sample {
+    double *ns;
+    size_t count;
+};
+
+struct serving_samples {
+    struct sample ttft, tpot, queue, e2e;
+};
+
+static void sample_add(struct sample *sample, int64_t ns)
+{
+    sample->ns[sample->count++] = (double)ns;
+}
+
+static void samples_release(struct serving_samples *samples)
+{
+    free(samples->ttft.ns);
+    free(samples->tpot.ns);
+    free(samples->queue.ns);
+    free(samples->e2e.ns);
+}
+
+/* Time per output token after the first. */
+static int64_t tpot_ns(const struct request *request, const struct served *served)
+{
+    return request->output > 1 ? (served->end_ns - served->first_token_ns) / (request->output - 1)
+                               : 0;
+}
+
+struct serving_tokens {
+    uint64_t found[PREFIX_MOST_TIERS], computed, output, preemptions, too_long, good;
+    uint64_t counted; /* requests: neither left out nor for warming */
+    int64_t since_ns; /* arrival of the first of them */
+};
+
+static void read_served(const struct point *point, const struct requests *requests,
+                        const struct served *all, struct serving_samples *samples,
+                        struct serving_tokens *tokens)
+{
+    const struct workload *workload = &point->workload;
+    tokens->since_ns = workload->warm > 0 ? INT64_MAX : 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        const struct request *request = &requests->all[i];
+        const struct served *served = &all[i];
+        tokens->too_long += served->too_long;
+        if (served->too_long || i < workload->warm) {
+            continue;
+        }
+        tokens->counted++;
+        tokens->since_ns =
+            served->arrived_ns < tokens->since_ns ? served->arrived_ns : tokens->since_ns;
+        sample_add(&samples->ttft, served->first_token_ns - served->arrived_ns);
+        sample_add(&samples->queue, served->scheduled_ns - served->arrived_ns);
+        sample_add(&samples->e2e, served->end_ns - served->arrived_ns);
+        if (request->output > 1) {
+            sample_add(&samples->tpot, tpot_ns(request, served));
+        }
+        for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
+            tokens->found[k] += served->match.found[k];
+        }
+        tokens->computed += served->match.compute_tokens;
+        tokens->output += request->output;
+        tokens->preemptions += served->preemptions;
+        uint64_t ttft = (uint64_t)(served->first_token_ns - served->arrived_ns);
+        tokens->good += (workload->slo_ttft_ns == 0 || ttft <= workload->slo_ttft_ns) &&
+                        (workload->slo_tpot_ns == 0 ||
+                         (uint64_t)tpot_ns(request, served) <= workload->slo_tpot_ns);
+    }
+}
+
+/* Write mean and quantiles of a time; nothing if no request has it. */
+static void write_sample(struct sample *sample, const struct column *mean, const struct column *p50,
+                         const struct column *p90, const struct column *p99, struct result *result)
+{
+    const struct column *columns[] = {p50, p90, p99};
+    const double shares[] = {0.5, 0.9, 0.99};
+    if (sample->count == 0) {
+        return;
+    }
+    gsl_sort(sample->ns, 1, sample->count);
+    result_integer(result, mean, llround(gsl_stats_mean(sample->ns, 1, sample->count)));
+    for (int i = 0; i < 3; i++) {
+        double ns = gsl_stats_quantile_from_sorted_data(sample->ns, 1, sample->count, shares[i]);
+        result_integer(result, columns[i], llround(ns));
+    }
+}
+
+/* Drives wear by what is written to them. */
+static void write_wear(const struct point *point, int64_t end_ns, struct result *result)
+{
+    const struct profile *profile = &point->setup.profile;
+    const struct cell *written = result_cell(result, COLUMN(prefix_disk_written_bytes));
+    struct trust unseen = {.basis = BASIS_MEASURED};
+    if (!written->set || end_ns <= 0) {
+        return;
+    }
+    double days = (double)end_ns / 86400e9;
+    double day = (double)written->integer / (double)point->workload.replicas / days;
+    result_integer(result, COLUMN(prefix_disk_day_bytes), llround(day));
+    if (profile_states(profile, CURVE_DISK_CAPACITY)) {
+        double capacity = profile_value(profile, CURVE_DISK_CAPACITY, 0, &unseen);
+        result_real(result, COLUMN(prefix_disk_drive_writes), day / capacity);
+    }
+}
+
+static void serving_times_write_rates(const struct point *point,
+                                      const struct serving_tokens *tokens,
+                                      const struct serving_totals *totals, struct result *result)
+{
+    const struct workload *workload = &point->workload;
+    double seconds = (double)(totals->end_ns - tokens->since_ns) / 1e9;
+    double gpus = (double)(workload->replicas * model_gpus(&point->setup.model));
+    if (seconds <= 0) {
+        return;
+    }
+    double rate = (double)tokens->output / seconds;
+    result_real(result, COLUMN(decode_tokens_per_s), rate);
+    result_real(result, COLUMN(tokens_per_s_per_gpu), rate / gpus);
+    price_write(&point->setup.profile, result);
+    result_real(result, COLUMN(gpu_busy_share),
+                (double)totals->busy_ns / ((double)totals->end_ns * (double)point_servers(point)));
+    if (workload->slo_ttft_ns > 0 || workload->slo_tpot_ns > 0) {
+        result_real(result, COLUMN(goodput), (double)tokens->good / seconds);
+    }
+}
+
+static bool write_arrivals(const struct point *point, const struct requests *requests,
+                           const struct served *all, const struct serving_totals *totals,
+                           const struct serving_tokens *tokens, struct result *result,
+                           struct error *why)
+{
+    int64_t taken_ns = totals->end_ns - tokens->since_ns;
+    if (point->setup.mechanisms.residency == RESIDENCY_PRESSURE) {
+        result_real(result, COLUMN(resident_share), totals->resident_share);
+    }
+    if (taken_ns > 0) {
+        result_real(result, COLUMN(requests_out_per_s),
+                    (double)tokens->counted * 1e9 / (double)taken_ns);
+    }
+    return serving_write_load(point, requests, all, result, why);
+}
+
+static bool write_trust(const struct serving_totals *totals, struct result *result,
+                        struct error *why)
+{
+    struct trust trust = totals->trust;
+    bool traced = totals->trace_source[0] != '\0';
+    for (int i = 0; i < BASIS_COUNT; i++) {
+        result->basis[i] = (struct result_item){basis_name((enum basis)i), 0, totals->basis[i]};
+    }
+    result->basis_count = BASIS_COUNT;
+    result_integer(result, COLUMN(extrapolated), trust.extrapolated);
+    return result_text(result, COLUMN(basis), basis_name(trust.basis), why) &&
+           (!traced ||
+            (result_text(result, COLUMN(trace_basis), basis_name(totals->trace_basis), why) &&
+             result_text(result, COLUMN(trace_source), totals->trace_source, why)));
+}
+
+bool serving_write_times(const struct point *point, const struct serving_memory *memory,
+                         const struct requests *requests, const struct served *served,
+                         const struct serving_totals *totals, struct result *result,
+                         struct error *why)
+{
+    const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
+    struct serving_samples samples = {.ttft = {.ns = NULL}};
+    struct serving_tokens tokens = {.computed = 0};
+    struct sample *all[] = {&samples.ttft, &samples.tpot, &samples.queue, &samples.e2e};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if ((all[i]->ns = array_zeroed(requests->count, sizeof *all[i]->ns, why)) == NULL) {
+            samples_release(&samples);
+            return false;
+        }
+    }
+    read_served(point, requests, served, &samples, &tokens);
+    write_sample(&samples.ttft, COLUMN(ttft_ms), COLUMN(ttft_p50_ms), COLUMN(ttft_p90_ms),
+                 COLUMN(ttft_p99_ms), result);
+    write_sample(&samples.queue, COLUMN(queue_ms), COLUMN(queue_p50_ms), COLUMN(queue_p90_ms),
+                 COLUMN(queue_p99_ms), result);
+    write_sample(&samples.e2e, COLUMN(e2e_ms), COLUMN(e2e_p50_ms), COLUMN(e2e_p90_ms),
+                 COLUMN(e2e_p99_ms), result);
+    write_sample(&samples.tpot, COLUMN(tpot_ms), COLUMN(tpot_p50_ms), COLUMN(tpot_p90_ms),
+                 COLUMN(tpot_p99_ms), result);
+    samples_release(&samples);
+    const struct gaps *gaps = &totals->gaps;
+    if (gaps->count > 0) {
+        result_integer(result, COLUMN(itl_ms), llround(gaps->sum_ns / (double)gaps->count));
+        result_integer(result, COLUMN(itl_p50_ms), llround(gaps_quantile_ns(gaps, 0.5)));
+        result_integer(result, COLUMN(itl_p90_ms), llround(gaps_quantile_ns(gaps, 0.9)));
+        result_integer(result, COLUMN(itl_p99_ms), llround(gaps_quantile_ns(gaps, 0.99)));
+    }
+    serving_write_prefixes(point, memory, tokens.found, tokens.computed, totals->moved, result);
+    write_wear(point, totals->end_ns, result);
+    serving_times_write_rates(point, &tokens, totals, result);
+    result_integer(result, COLUMN(kv_blocks), (int64_t)totals->blocks);
+    result_integer(result, COLUMN(preemptions), (int64_t)tokens.preemptions);
+    serving_add_left_out(tokens.too_long, result);
+    return write_arrivals(point, requests, served, totals, &tokens, result, why) &&
+           write_requests(&tiers, requests, served, result, why) &&
+           write_waits(requests->count, served, result, why) &&
+           write_series(&tiers, &totals->series, totals->end_ns, result, why) &&
+           write_trust(totals, result, why) && result_text(result, COLUMN(status), "ok", why);
+}

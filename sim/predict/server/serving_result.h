@@ -1,0 +1,50 @@
+/* A server's requests, the prefixes that were found in them, and what they took, as columns of a result, notes, and
+ * detail: a row for each request, for the times it waited, and for the servers over time. */
+#pragma once
+
+#include "predict/result/result.h"
+#include "predict/scenario/point.h"
+#include "predict/server/serving_memory.h"
+#include "server/prefix/prefix_cache.h"
+#include "server/prefix/prefix_replay.h"
+#include "server/record.h"
+#include "server/requests/requests.h"
+#include "server/server.h"
+
+/* Totals of all servers. */
+struct serving_totals {
+    uint64_t blocks;         /* of KV, in HBM */
+    uint64_t crossed_blocks; /* loaded, saved and swapped; without the fetches of steps */
+    int64_t busy_ns, end_ns; /* sum over the servers; end of the last one */
+    struct prefix_moved moved[PREFIX_MOST_TIERS]; /* by tier of serving_tiers() */
+    struct series series;                         /* owned */
+    struct gaps gaps;                             /* between tokens */
+    struct trust trust;
+    double basis[BASIS_COUNT]; /* shares of busy_ns */
+    double resident_share;     /* of the KV, over the time of decode steps */
+    char trace_source[256];    /* the trace that decode's hits depend on; "": none */
+    enum basis trace_basis;
+};
+
+/* Times, rates, prefixes found, and the detail of a run by the clock. */
+bool serving_write_times(const struct point *point, const struct serving_memory *memory,
+                         const struct requests *requests, const struct served *served,
+                         const struct serving_totals *totals, struct result *result,
+                         struct error *why);
+
+/* The requests, the prefixes that could be found in them, and notes about them. */
+void serving_write_requests(const struct point *point, const struct requests *requests,
+                            struct result *result);
+
+/* The server refused so many requests because of their length. Before the other functions, which add those that it
+ * has no memory for. */
+void serving_write_refused(const struct point *point, size_t refused, struct result *result);
+
+/* Add a note if HBM holds less than kv_pool_tokens asks for, or one of the requests at a time. */
+void serving_note_pool(const struct point *point, const struct prefix_options *memory,
+                       const struct requests *requests, struct result *result);
+
+/* Prefixes found without a clock; and that the run is done. */
+bool serving_write_found(const struct point *point, const struct serving_memory *memory,
+                         const struct prefix_totals *found, struct result *result,
+                         struct error *why);
