@@ -39,11 +39,6 @@ void cores_destroy(struct cores *cores)
     }
 }
 
-static uint32_t cores_count(const struct cores *cores)
-{
-    return cores != NULL ? cores->count : 0;
-}
-
 /* For a thread that helps others, and takes a core for each item: wait for a free core that no
  * cores_take() waits for, and take it. Otherwise helpers would take again at once what they give
  * back, and a run could wait for all of another's work. Returns false if *ended holds first.
@@ -137,13 +132,6 @@ static bool parallel_work_once(struct parallel_worker *worker)
     return true;
 }
 
-/* The caller's thread holds its core throughout. */
-static void work_here(struct parallel_worker *worker)
-{
-    while (parallel_work_once(worker)) {
-    }
-}
-
 /* The other threads take a core for each item. */
 static void *parallel_work(void *argument)
 {
@@ -202,7 +190,7 @@ bool parallel_for_on(struct cores *cores, uint32_t count, uint32_t threads, para
     if (count == 0) {
         return true;
     }
-    threads = parallel_threads(cores != NULL ? cores_count(cores) : threads);
+    threads = parallel_threads(cores != NULL ? cores->count : threads);
     threads = threads < count ? threads : count;
     struct parallel_worker *workers = array_zeroed(threads, sizeof *workers, why);
     if (workers == NULL) {
@@ -210,7 +198,8 @@ bool parallel_for_on(struct cores *cores, uint32_t count, uint32_t threads, para
     }
     struct loop loop = {.item = item, .context = context, .count = count, .cores = cores};
     uint32_t running = parallel_start_workers(workers, threads, &loop);
-    work_here(&workers[0]);
+    while (parallel_work_once(&workers[0])) { /* the caller's thread holds its core throughout */
+    }
     atomic_store(&loop.ended, true);
     cores_wake(cores);
     cores_give(cores); /* while it waits for the others' last items */

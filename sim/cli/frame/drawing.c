@@ -185,44 +185,26 @@ void html_word(const char *word, FILE *out)
 /* The texts that gnuplot writes before a name. */
 static const char *const name_marks[] = {" id='", " id=\"", "href='#", "url(#", NULL};
 
-/* Length of the mark at `at`; 0: there is none. */
-static size_t mark_length(const char *at)
-{
-    for (int i = 0; name_marks[i] != NULL; i++) {
-        if (strncmp(at, name_marks[i], strlen(name_marks[i])) == 0) {
-            return strlen(name_marks[i]);
-        }
-    }
-    return 0;
-}
-
-static void write_prefixed(const char *svg, const char *prefix, FILE *out)
-{
-    while (*svg != '\0') {
-        size_t length = mark_length(svg);
-        fwrite(svg, 1, length > 0 ? length : 1, out);
-        svg += length > 0 ? length : 1;
-        fputs(length > 0 ? prefix : "", out);
-    }
-}
-
-/* The part of gnuplot's text that states its size, up to its `>`; "" if there is none. */
-static const char *view_box(const char *svg, int *length)
-{
-    const char *box = strstr(svg, "viewBox=");
-    const char *end = box != NULL ? strchr(box, '>') : NULL;
-    *length = end != NULL ? (int)(end - box) : 0;
-    return end != NULL ? box : "";
-}
-
 void html_picture(const char *svg, const char *prefix, const char *title, FILE *out)
 {
-    int length;
-    const char *box = view_box(svg, &length);
+    const char *box = strstr(svg, "viewBox="); /* its size, up to the `>` */
+    const char *end = box != NULL ? strchr(box, '>') : NULL;
     const char *body = strstr(svg, "</desc>");
-    fprintf(out, "<svg role=\"img\" aria-labelledby=\"%s-title\" %.*s>\n", prefix, length, box);
+    int length = end != NULL ? (int)(end - box) : 0;
+    fprintf(out, "<svg role=\"img\" aria-labelledby=\"%s-title\" %.*s>\n", prefix, length,
+            end != NULL ? box : "");
     fprintf(out, "<title id=\"%s-title\">", prefix);
     html_text(title, out);
     fputs("</title>\n", out);
-    write_prefixed(body != NULL ? body + strlen("</desc>") : "</svg>\n", prefix, out);
+    body = body != NULL ? body + strlen("</desc>") : "</svg>\n";
+    while (*body != '\0') {
+        size_t mark = 0;
+        for (int i = 0; mark == 0 && name_marks[i] != NULL; i++) {
+            bool is = strncmp(body, name_marks[i], strlen(name_marks[i])) == 0;
+            mark = is ? strlen(name_marks[i]) : 0;
+        }
+        fwrite(body, 1, mark > 0 ? mark : 1, out);
+        body += mark > 0 ? mark : 1;
+        fputs(mark > 0 ? prefix : "", out);
+    }
 }

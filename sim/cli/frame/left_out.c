@@ -37,25 +37,20 @@ static void left_out_print_reason(const struct candidate *candidates, uint32_t f
     table_line("", line, out);
 }
 
-/* Systems that are left out for the reason of candidate `first`. */
-static uint32_t count_reason(const struct candidate *candidates, uint32_t first, uint32_t count)
-{
-    uint32_t systems = 0;
-    for (uint32_t i = first; i < count; i++) {
-        systems += strcmp(candidates[i].left_out, candidates[first].left_out) == 0 &&
-                   !left_out_is_told(candidates, first, i, false);
-    }
-    return systems;
-}
-
 void left_out_print_counts(const struct candidate *candidates, uint32_t count, FILE *out)
 {
     char line[LINE] = "";
     for (uint32_t i = 0; i < count; i++) {
-        if (candidates[i].left_out[0] != '\0' && !left_out_is_told(candidates, 0, i, true)) {
-            text_append(line, sizeof line, "%s %u (%s)", line[0] == '\0' ? "left out:" : ",",
-                        count_reason(candidates, i, count), candidates[i].left_out);
+        if (candidates[i].left_out[0] == '\0' || left_out_is_told(candidates, 0, i, true)) {
+            continue;
         }
+        uint32_t systems = 0;
+        for (uint32_t k = i; k < count; k++) {
+            systems += strcmp(candidates[k].left_out, candidates[i].left_out) == 0 &&
+                       !left_out_is_told(candidates, i, k, false);
+        }
+        text_append(line, sizeof line, "%s %u (%s)", line[0] == '\0' ? "left out:" : ",", systems,
+                    candidates[i].left_out);
     }
     if (line[0] != '\0') {
         text_append(line, sizeof line, "; --wide lists them");

@@ -194,15 +194,6 @@ void database_print_note(const char *note)
 /* "model=..." */
 typedef char override_text[sizeof((struct stated_key *)0)->value + 64];
 
-static void print_key(const char *file, const struct stated_key *key, const char *text)
-{
-    if (key->line > 0) {
-        message_note("%s:%d: %s (%s)", file, key->line, text, key->said);
-    } else {
-        message_note("%s: %s (%s)", file, text, key->said);
-    }
-}
-
 /* Options that cannot change the answer share a line. */
 static void print_harmless(const char *file, const struct server_unused *unused)
 {
@@ -232,30 +223,29 @@ static void print_unused(const char *file, const struct server_unused *unused)
     print_harmless(file, unused);
 }
 
-static bool scenario_options_read_keys(const char *file, struct stated_keys *out, struct error *why)
-{
-    FILE *in = fopen(file, "r");
-    if (in == NULL) {
-        return error_set(why, file, 0, "cannot be opened: %s", strerror(errno));
-    }
-    bool ok = server_text_read(in, file, out, why);
-    fclose(in);
-    return ok;
-}
-
 /* Add what a server's file says to the overrides. */
 static bool lay_server(const char *file, override_text texts[STATED_MOST], const char **all,
                        uint32_t *count, struct error *why)
 {
     struct stated_keys keys;
-    if (!scenario_options_read_keys(file, &keys, why)) {
+    FILE *in = fopen(file, "r");
+    if (in == NULL) {
+        return error_set(why, file, 0, "cannot be opened: %s", strerror(errno));
+    }
+    bool ok = server_text_read(in, file, &keys, why);
+    fclose(in);
+    if (!ok) {
         return false;
     }
     for (int id = 0; id < STATED_MOST; id++) {
         const struct stated_key *key = &keys.all[id];
         if (key->value[0] != '\0') {
             snprintf(texts[id], sizeof texts[id], "%s=%s", key->key, key->value);
-            print_key(file, key, texts[id]);
+            char line[16] = "";
+            if (key->line > 0) {
+                snprintf(line, sizeof line, ":%d", key->line);
+            }
+            message_note("%s%s: %s (%s)", file, line, texts[id], key->said);
             all[(*count)++] = texts[id];
         }
     }

@@ -75,26 +75,6 @@ static void put_items(struct cell_writer *writer, const struct result *result,
     cell_put(writer, "}");
 }
 
-static void put_band(struct cell_writer *writer, const double band[2])
-{
-    cell_put(writer, "[");
-    cell_put_real(writer, band[0]);
-    cell_put(writer, ",");
-    cell_put_real(writer, band[1]);
-    cell_put(writer, "]");
-}
-
-static void put_value(struct cell_writer *writer, const struct cell *cell, enum unit unit)
-{
-    if (unit_ns(unit) > 0) {
-        put_time(writer, cell->integer, unit);
-    } else if (unit_is_whole(unit)) {
-        cell_put(writer, "%" PRId64, cell->integer);
-    } else {
-        cell_put_real(writer, cell->real);
-    }
-}
-
 const char *cell_text(const struct result *result, const struct column *column,
                       char buffer[CELL_SIZE])
 {
@@ -107,7 +87,11 @@ const char *cell_text(const struct result *result, const struct column *column,
         put_items(&writer, result, column);
         break;
     case HOLDS_BAND:
-        put_band(&writer, result->band[column->band - BANDED_RATE]);
+        cell_put(&writer, "[");
+        cell_put_real(&writer, result->band[column->band - BANDED_RATE][0]);
+        cell_put(&writer, ",");
+        cell_put_real(&writer, result->band[column->band - BANDED_RATE][1]);
+        cell_put(&writer, "]");
         break;
     case HOLDS_NOTES:
         notes_write_json(&result->notes, buffer, CELL_SIZE);
@@ -116,7 +100,13 @@ const char *cell_text(const struct result *result, const struct column *column,
         if (column->unit == UNIT_TEXT) {
             return result_cell(result, column)->text;
         }
-        put_value(&writer, result_cell(result, column), column->unit);
+        if (unit_ns(column->unit) > 0) {
+            put_time(&writer, result_cell(result, column)->integer, column->unit);
+        } else if (unit_is_whole(column->unit)) {
+            cell_put(&writer, "%" PRId64, result_cell(result, column)->integer);
+        } else {
+            cell_put_real(&writer, result_cell(result, column)->real);
+        }
     }
     return buffer;
 }
