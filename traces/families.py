@@ -245,7 +245,7 @@ def own_cells(own, target):
     off, without, within, factors = [], [], [], []
     for family in FAMILIES:
         ends = from_own(own, target, family)
-        off.append(marked(f'{100 * (own[family] - target[family]):+.1f}',
+        off.append(marked(f'{round(100 * (own[family] - target[family]), 1) + 0:+.1f}',
                           holds(ends, target[family])))
         without.append(width(from_others(target, family)))
         within.append(width(ends))

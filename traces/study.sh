@@ -45,7 +45,7 @@ for name in reports[0]:
     cells = []
     for report in reports:
         was, twin, miss = (report[name][key] for key in ("recording", "twin", "miss"))
-        text = f"{was:.3f} {100 * (twin - was):+.1f}".replace("0.", ".", 1)
+        text = f"{was:.3f} {round(100 * (twin - was), 1) + 0:+.1f}".replace("0.", ".", 1)
         cells.append(f"**{text}**" if miss else text)
     print(f"| `{name}` | " + " | ".join(cells) + " |")
 '
