@@ -35,6 +35,9 @@ bool database_step(struct store *store, sqlite3_stmt *statement, bool *row, stru
 bool database_number(struct store *store, const char *sql, const char *text, int64_t *number,
                      struct error *why);
 
+/* Does the file have this table, with this column (NULL: any)? */
+bool database_has(struct store *store, const char *table, const char *column);
+
 /* Run a statement for each of `count` rows, within the open transaction; `bind` binds one of
  * `rows`. */
 bool database_put_each(struct store *store, const char *sql,

@@ -98,14 +98,9 @@ static bool is_own_table(const struct schema_table *table, const char *sql)
     return at != NULL;
 }
 
-static const struct schema_table *find_own(const char *name)
-{
-    return schema_find(name, strlen(name));
-}
-
 static bool check_table(const struct store *store, const struct object *object, struct error *why)
 {
-    const struct schema_table *own = find_own(object->name);
+    const struct schema_table *own = schema_find(object->name);
     if (own == NULL) {
         return strncmp(object->sql, made, sizeof made - 1) == 0 ||
                guard_refuse(store, "virtual table", object, why);
@@ -121,7 +116,7 @@ static bool check_object(const struct store *store, const struct object *object,
         return check_table(store, object, why);
     }
     bool index = strcmp(object->type, "index") == 0;
-    bool harmless = index && (object->sql[0] == '\0' || find_own(object->table) == NULL);
+    bool harmless = index && (object->sql[0] == '\0' || schema_find(object->table) == NULL);
     return harmless || guard_refuse(store, object->type, object, why);
 }
 
@@ -131,7 +126,7 @@ static const char *text_at(sqlite3_stmt *row, int column)
     return text != NULL ? text : "";
 }
 
-static bool check_objects(struct store *store, struct error *why)
+bool guard_check(struct store *store, bool whole, struct error *why)
 {
     sqlite3_stmt *row = NULL;
     bool more = true;
@@ -142,23 +137,12 @@ static bool check_objects(struct store *store, struct error *why)
         good = check_object(store, &object, why);
     }
     sqlite3_finalize(row);
-    return good;
-}
-
-static bool check_missing(struct store *store, struct error *why)
-{
-    bool good = true;
-    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        good = sqlite3_table_column_metadata(store->database, "main", table->name, NULL, NULL, NULL,
-                                             NULL, NULL, NULL) == SQLITE_OK ||
+    for (const struct schema_table *table = schema_tables; good && whole && table->name != NULL;
+         table++) {
+        good = database_has(store, table->name, NULL) ||
                error_set(why, store->path, 0, "is damaged: the table '%s' is missing", table->name);
     }
     return good;
-}
-
-bool guard_check(struct store *store, bool whole, struct error *why)
-{
-    return check_objects(store, why) && (!whole || check_missing(store, why));
 }
 
 /* The types are those that the tables declare; JSON texts are those that predict/result/cell.h reads back. */

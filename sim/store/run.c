@@ -471,7 +471,7 @@ static bool remove_whole(struct store *store, const struct store_frame *of, stru
 
 static bool put_frame(struct store *store, const struct store_frame *of, struct error *why)
 {
-    const struct schema_table *table = schema_find(of->table, strlen(of->table));
+    const struct schema_table *table = schema_find(of->table);
     char *insert = schema_insert(table, "INSERT OR REPLACE", why);
     bool good =
         insert != NULL && remove_whole(store, of, why) &&

@@ -169,11 +169,10 @@ const struct schema_table schema_tables[] = {
     {.name = NULL},
 };
 
-const struct schema_table *schema_find(const char *name, size_t length)
+const struct schema_table *schema_find(const char *name)
 {
     const struct schema_table *table = schema_tables;
-    while (table->name != NULL &&
-           (strlen(table->name) != length || strncasecmp(table->name, name, length) != 0)) {
+    while (table->name != NULL && strcasecmp(table->name, name) != 0) {
         table++;
     }
     return table->name != NULL ? table : NULL;
@@ -181,7 +180,7 @@ const struct schema_table *schema_find(const char *name, size_t length)
 
 const struct schema_table *schema_draws(void)
 {
-    return schema_find("replications", strlen("replications"));
+    return schema_find("replications");
 }
 
 static uint32_t count_walked(const struct schema_table *table)

@@ -49,8 +49,8 @@ struct schema_table {
 };
 extern const struct schema_table schema_tables[]; /* ends with name NULL */
 
-/* The table of this name, in any case, of `length` characters; NULL: it is not one of spillway's. */
-const struct schema_table *schema_find(const char *name, size_t length);
+/* The table of this name, in any case; NULL: it is not one of spillway's. */
+const struct schema_table *schema_find(const char *name);
 
 /* The one of replications. */
 const struct schema_table *schema_draws(void);

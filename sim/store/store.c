@@ -5,16 +5,21 @@
 
 #include "store/store.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/array.h"
+#include "core/quote.h"
 #include "core/stop_flag.h"
+#include "core/units.h"
+#include "predict/result/shown.h"
+#include "predict/result/tie.h"
 #include "core/version.h"
 #include "store/database.h"
-#include "store/functions.h"
 #include "store/guard.h"
 #include "store/schema.h"
 
@@ -122,7 +127,7 @@ bool database_end(struct store *store, bool good, struct error *why)
     return good;
 }
 
-static bool has_column(struct store *store, const char *table, const char *column)
+bool database_has(struct store *store, const char *table, const char *column)
 {
     return sqlite3_table_column_metadata(store->database, "main", table, column, NULL, NULL, NULL,
                                          NULL, NULL) == SQLITE_OK;
@@ -134,7 +139,7 @@ static bool complete_table(struct store *store, const struct schema_table *table
 {
     const char *name, *type;
     bool good = true;
-    if (!has_column(store, table->name, NULL)) {
+    if (!database_has(store, table->name, NULL)) {
         char *create = only_look ? NULL : schema_create(table, why);
         good = create != NULL && database_run(store, create, why);
         free(create);
@@ -144,7 +149,7 @@ static bool complete_table(struct store *store, const struct schema_table *table
         char add[192];
         snprintf(add, sizeof add, "ALTER TABLE %s ADD COLUMN %s %s", table->name, name, type);
         good =
-            has_column(store, table->name, name) || (!only_look && database_run(store, add, why));
+            database_has(store, table->name, name) || (!only_look && database_run(store, add, why));
     }
     return good;
 }
@@ -175,6 +180,172 @@ static bool complete_file(struct store *store, struct error *why)
                     (complete_tables(store, false, why) && database_run(store, marks, why)));
     return database_end(store, good, why);
 }
+
+/* ---- functions ---- */
+
+/* The functions that SQL has here besides SQLite's own.
+ *
+ *   quantity(TEXT)                   a scenario's size, share, multiple, time or rate as tables
+ *                                    print it, "2.00 GiB" for 2147483648B; any other text as it is
+ *   magnitude(TEXT)                  the same as a number in its base unit (bytes, nanoseconds,
+ *                                    bytes a second), so that 7500ns is less than 15us; other
+ *                                    values as SQLite casts them
+ *   shell_word(TEXT)                 the text as one word of a shell (core/quote.h)
+ *   ranged(VALUE, LOW, HIGH, BESIDE) a figure with its range as tables print it, "94 (85–96)"
+ *                                    (predict/result/shown.h). Without a range, or with one that has no
+ *                                    width: VALUE as it is, or with three digits if BESIDE is not
+ *                                    0, because its column has ranges in other rows
+ *   tied(RUN, RUN, COLUMN)           why two runs of the database tie in a column (predict/result/tie.h),
+ *                                    "at most 2 % apart"; null if they differ, or if one is not
+ *                                    there
+ */
+
+static void quantity_answer(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct quantity quantity;
+    char text[32];
+    (void)count;
+    if (sqlite3_value_type(values[0]) == SQLITE_TEXT &&
+        quantity_parse((const char *)sqlite3_value_text(values[0]), &quantity) &&
+        quantity.unit != UNIT_COUNT) {
+        units_format(quantity.value, quantity.unit, text, sizeof text);
+        sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+    } else {
+        sqlite3_result_value(context, values[0]);
+    }
+}
+
+/* A quantity in its base unit, so that "7500ns" is less than "15us"; other values as SQLite casts
+ * them. */
+static void magnitude_answer(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct quantity quantity;
+    (void)count;
+    bool known = sqlite3_value_type(values[0]) == SQLITE_TEXT &&
+                 quantity_parse((const char *)sqlite3_value_text(values[0]), &quantity);
+    sqlite3_result_double(context, known ? quantity.value : sqlite3_value_double(values[0]));
+}
+
+static void shell_word_answer(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct error unseen;
+    const char *text = (const char *)sqlite3_value_text(values[0]);
+    char *word = text != NULL ? quote_text(QUOTE_SHELL, text, &unseen) : NULL;
+    (void)count;
+    if (word != NULL) {
+        sqlite3_result_text(context, word, -1, free);
+    } else if (text != NULL) {
+        sqlite3_result_error_nomem(context);
+    }
+}
+
+static double number(sqlite3_value *value)
+{
+    return sqlite3_value_type(value) == SQLITE_NULL ? (double)NAN : sqlite3_value_double(value);
+}
+
+static void ranged_answer(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    char room[SHOWN_TEXT];
+    (void)count;
+    const char *text = range_format(number(values[0]), number(values[1]), number(values[2]), room);
+    if (text == NULL && sqlite3_value_int(values[3]) != 0 && !isnan(number(values[0]))) {
+        text = range_single(number(values[0]), room, sizeof room);
+    }
+    if (text != NULL) {
+        sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+    } else {
+        sqlite3_result_value(context, values[0]);
+    }
+}
+
+/* The figure of a run; false if there is no such run. */
+static bool sql_read_figure(struct store *store, sqlite3_value *run, const struct column *column,
+                            struct tie_figure *out)
+{
+    struct result result;
+    struct error unseen;
+    const char *name = (const char *)sqlite3_value_text(run);
+    result_init(&result);
+    if (name == NULL || !store_get(store, name, &result, &unseen)) {
+        return false;
+    }
+    bool there = result_cell(&result, COLUMN(status))->set;
+    tie_figure(&result, column, out);
+    result_release(&result);
+    return there;
+}
+
+static void tied_answer(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct store *store = sqlite3_user_data(context);
+    const char *name = (const char *)sqlite3_value_text(values[2]);
+    const struct column *column = name != NULL ? column_find(name) : NULL;
+    struct tie_figure a, b;
+    (void)count;
+    if (column == NULL || !column_is_number(column) ||
+        !sql_read_figure(store, values[0], column, &a) ||
+        !sql_read_figure(store, values[1], column, &b)) {
+        return;
+    }
+    enum tie tie = figures_tie(&a, &b);
+    if (tie != TIE_NONE) {
+        sqlite3_result_text(context, tie_reason(tie), -1, SQLITE_STATIC);
+    }
+}
+
+struct text_function {
+    store_text answer;
+};
+
+static void text_answer(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    const struct text_function *function = sqlite3_user_data(context);
+    const char *value = (const char *)sqlite3_value_text(values[0]);
+    char text[256] = "";
+    (void)count;
+    if (value != NULL && function->answer(value, text, sizeof text)) {
+        sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
+    }
+}
+
+bool store_add_function(struct store *store, const char *name, store_text answer, struct error *why)
+{
+    struct text_function *function = array_zeroed(1, sizeof *function, why);
+    if (function == NULL) {
+        return false;
+    }
+    function->answer = answer;
+    /* SQLite frees the function, even if it refuses it. */
+    int code =
+        sqlite3_create_function_v2(store->database, name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
+                                   function, text_answer, NULL, NULL, free);
+    return code == SQLITE_OK || database_error(store, why);
+}
+
+static const struct {
+    const char *name;
+    int arguments, how;
+    void (*answer)(sqlite3_context *context, int count, sqlite3_value **values);
+} functions[] = {
+    {"quantity", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, quantity_answer},
+    {"magnitude", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, magnitude_answer},
+    {"shell_word", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, shell_word_answer},
+    {"ranged", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC, ranged_answer},
+    {"tied", 3, SQLITE_UTF8, tied_answer}, /* it reads runs */
+};
+
+static bool functions_create(struct store *store, struct error *why)
+{
+    int code = SQLITE_OK;
+    for (size_t i = 0; code == SQLITE_OK && i < sizeof functions / sizeof *functions; i++) {
+        code = sqlite3_create_function(store->database, functions[i].name, functions[i].arguments,
+                                       functions[i].how, store, functions[i].answer, NULL, NULL);
+    }
+    return code == SQLITE_OK || database_error(store, why);
+}
+
+/* ---- opening ---- */
 
 static bool stopped(const struct store *store)
 {
@@ -308,7 +479,7 @@ static bool holds_nothing(struct store *store)
     for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
         char select[64];
         snprintf(select, sizeof select, "SELECT 1 FROM %s LIMIT 1", table->name);
-        good = strcmp(table->name, "shards") == 0 || !has_column(store, table->name, NULL) ||
+        good = strcmp(table->name, "shards") == 0 || !database_has(store, table->name, NULL) ||
                (database_number(store, select, NULL, &row, &unseen) && row == 0);
     }
     return good;

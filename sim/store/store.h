@@ -82,7 +82,7 @@ typedef bool (*store_row)(uint32_t count, const char *const *names, const char *
 bool store_query(struct store *store, const char *sql, store_row row, void *context,
                  struct error *why);
 
-/* Give queries a function of one text, besides those of functions.h. `answer` writes a text of at
+/* Give queries a function of one text, besides those of store.c. `answer` writes a text of at
  * most `size` bytes with its NUL; false: the function is null. It is null of null, too. `name` and
  * `answer` outlive the store. */
 typedef bool (*store_text)(const char *value, char *text, size_t size);
