@@ -254,13 +254,6 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-static void subject_release(struct subject *subject)
-{
-    profile_release(&subject->profile);
-    model_release(&subject->model);
-    trace_close(subject->trace);
-}
-
 static const char *text_or(const struct arguments *arguments, int option, const char *standard)
 {
     const char *text = arguments_text(arguments, option);
@@ -356,27 +349,26 @@ static bool validate_run(const struct arguments *arguments, struct error *why)
     bool good = validate_load(arguments, &subject, why) && database_open(arguments, &store, why) &&
                 validate(arguments, &subject, store, why);
     store_close(store);
-    subject_release(&subject);
+    profile_release(&subject.profile);
+    model_release(&subject.model);
+    trace_close(subject.trace);
     return good;
-}
-
-static void print_site(enum miniature_site site, const char *title, FILE *out)
-{
-    fprintf(out, "%s:\n", title);
-    for (int id = 0; id < MINIATURE_COUNT; id++) {
-        if (miniature_kinds[id].site == site) {
-            fprintf(out, "  %-17s", miniature_kinds[id].name);
-            table_wrap(miniature_kinds[id].what, 19, out);
-            fputc('\n', out);
-        }
-    }
 }
 
 static void print_mechanisms(FILE *out)
 {
-    print_site(MINIATURE_GPU, "mechanisms", out);
-    fputc('\n', out);
-    print_site(MINIATURE_HOST, "with --host", out);
+    static const char *const titles[] = {
+        [MINIATURE_GPU] = "mechanisms:\n", [MINIATURE_HOST] = "\nwith --host:\n"};
+    for (int site = MINIATURE_GPU; site >= MINIATURE_HOST; site--) {
+        fputs(titles[site], out);
+        for (int id = 0; id < MINIATURE_COUNT; id++) {
+            if ((int)miniature_kinds[id].site == site) {
+                fprintf(out, "  %-17s", miniature_kinds[id].name);
+                table_wrap(miniature_kinds[id].what, 19, out);
+                fputc('\n', out);
+            }
+        }
+    }
 }
 
 const struct command command_validate = {

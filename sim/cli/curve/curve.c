@@ -90,12 +90,6 @@ static bool source_open(const struct arguments *arguments, struct curve_source *
                               why);
 }
 
-static void source_close(struct curve_source *source)
-{
-    trace_close(source->trace);
-    ids_release(&source->ids);
-}
-
 /* ---- what is asked for ---- */
 
 static bool curve_command_read_selection(const struct arguments *arguments, double *selection,
@@ -291,32 +285,15 @@ static bool fill_report(const struct arguments *arguments, const struct curve_so
     return ok;
 }
 
-static void report_release(struct curve_report *report)
-{
-    for (uint32_t i = 0; i < report->count; i++) {
-        miss_curve_release(&report->policies[i].curve);
-        miss_curve_release(&report->policies[i].whole);
-        curve_sizes_release(&report->policies[i].sizes);
-    }
-    free(report->policies);
-}
-
-static bool show_report(const struct arguments *arguments, const struct curve_report *report,
-                        struct error *why)
-{
-    return arguments_given(arguments, JSON) ? curve_report_json(report, why)
-                                            : curve_report_tables(report, why);
-}
-
 /* The database is opened first, so that a bad path fails before the computation. */
 static bool run_report(const struct arguments *arguments, const struct curve_source *source,
                        struct curve_report *report, struct error *why)
 {
     struct store *store;
-    bool ok = database_open(arguments, &store, why) &&
-              fill_report(arguments, source, report, why) &&
-              (store == NULL || curve_report_store(report, store, why)) &&
-              show_report(arguments, report, why);
+    bool ok =
+        database_open(arguments, &store, why) && fill_report(arguments, source, report, why) &&
+        (store == NULL || curve_report_store(report, store, why)) &&
+        (arguments_given(arguments, JSON) ? curve_report_json : curve_report_tables)(report, why);
     store_close(store);
     return ok;
 }
@@ -326,8 +303,14 @@ static bool curve_command_run(const struct arguments *arguments, struct error *w
     struct curve_source source;
     struct curve_report report = {.count = 0};
     bool ok = source_open(arguments, &source, why) && run_report(arguments, &source, &report, why);
-    report_release(&report);
-    source_close(&source);
+    for (uint32_t i = 0; i < report.count; i++) {
+        miss_curve_release(&report.policies[i].curve);
+        miss_curve_release(&report.policies[i].whole);
+        curve_sizes_release(&report.policies[i].sizes);
+    }
+    free(report.policies);
+    trace_close(source.trace);
+    ids_release(&source.ids);
     return ok;
 }
 

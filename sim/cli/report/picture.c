@@ -158,23 +158,18 @@ static bool add_measured(struct picture *picture, const char *path, struct error
     return ok;
 }
 
-static const struct picture_kind *kind_named(const char *name)
-{
-    const struct picture_kind *kind = picture_kinds;
-    while (strcmp(kind->name, name) != 0) {
-        kind++;
-    }
-    return kind;
-}
-
 bool plot_draw(const struct plot_asked *asked, char note[DATABASE_NOTE], struct error *why)
 {
     const char *database = asked->database, *measured = asked->measured;
     bool named = drawing_format(asked->path, why) != NULL;
     struct store *store = named ? database_show(database, note, why) : NULL;
+    const struct picture_kind *kind = picture_kinds;
     struct picture picture;
-    bool ok = store != NULL && picture_read(store, kind_named(asked->kind), asked->only,
-                                            asked->only_count, &picture, why);
+    while (strcmp(kind->name, asked->kind) != 0) {
+        kind++;
+    }
+    bool ok =
+        store != NULL && picture_read(store, kind, asked->only, asked->only_count, &picture, why);
     store_close(store);
     if (!ok) {
         return false;

@@ -61,17 +61,13 @@ static uint32_t report_table_find_column(const struct report_table *table, const
     return i;
 }
 
-static bool same(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 /* Is there a last row, and does it begin with these `count` texts? */
 static bool says_last_row(const struct report_table *table, uint32_t count,
                           const char *const *values)
 {
     for (uint32_t i = 0; i < count && table->count > 0; i++) {
-        if (!same(table->rows[table->count - 1].texts[i], values[i])) {
+        const char *text = table->rows[table->count - 1].texts[i];
+        if (text == NULL || values[i] == NULL ? text != values[i] : strcmp(text, values[i]) != 0) {
             return false;
         }
     }

@@ -53,12 +53,6 @@ struct fit_report {
 
 /* ---- a recording beside its twin ---- */
 
-static void beside_twin_release(struct beside_twin *comparison)
-{
-    likeness_release(&comparison->was);
-    likeness_release(&comparison->is);
-}
-
 static bool same_model(const struct trace *a, const struct trace *b)
 {
     const struct trace_header *of_a = trace_header(a), *of_b = trace_header(b);
@@ -409,7 +403,8 @@ static bool report_recording(const struct arguments *arguments, const struct fit
               (!comparison.is_own ||
                beside_twin_at(fitted, 2 * fitted->profile->context, report.is_twice, why)) &&
               (arguments_given(arguments, JSON) ? fit_report_json : fit_report_table)(&report, why);
-    beside_twin_release(&comparison);
+    likeness_release(&comparison.was);
+    likeness_release(&comparison.is);
     return ok;
 }
 

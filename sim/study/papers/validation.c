@@ -20,15 +20,6 @@ static const struct miniature standard = {
     .steps = 4,
 };
 
-static bool check_model(const struct model *model, struct error *why)
-{
-    if (model->kv_lora > 0) {
-        error_set(why, NULL, 0, "'%s' keeps latent K and V; there is no miniature", model->name);
-        return error_expect(why, "a model that keeps K and V per head");
-    }
-    return true;
-}
-
 static bool validation_check_trace(const struct trace *trace, struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
@@ -54,8 +45,11 @@ bool validation_shape(const struct model *model, const struct trace *trace,
     struct trust trust = {.basis = BASIS_MEASURED};
     *out = standard;
     out->site = site;
-    if (!check_model(model, why) || !validation_check_trace(trace, why) ||
-        !miniature_require(profile, site, why)) {
+    if (model->kv_lora > 0) {
+        error_set(why, NULL, 0, "'%s' keeps latent K and V; there is no miniature", model->name);
+        return error_expect(why, "a model that keeps K and V per head");
+    }
+    if (!validation_check_trace(trace, why) || !miniature_require(profile, site, why)) {
         return false;
     }
     out->threads = (uint32_t)profile_value(profile, CURVE_HOST_CORES, 0, &trust);
@@ -106,13 +100,6 @@ bool validation_ran(const struct validation *validation, int id)
 
 /* ---- the harness's output ---- */
 
-struct validation_line {
-    const char *kind, *name; /* "mechanism", "lru" */
-    struct validation_figure figure;
-    json_int_t wanted, missed; /* of a mechanism */
-    double output_error;
-};
-
 static bool validation_read_figure(json_t *object, struct validation_figure *out)
 {
     int samples = 0;
@@ -122,23 +109,23 @@ static bool validation_read_figure(json_t *object, struct validation_figure *out
     return good && out->median > 0 && samples > 0;
 }
 
-static double *stand_in_of(struct miniature_stand_ins *stand_ins, const char *name)
-{
-    return strcmp(name, "copies_whole") == 0    ? &stand_ins->copies_whole
-           : strcmp(name, "copies_rows") == 0   ? &stand_ins->copies_rows
-           : strcmp(name, "attends_whole") == 0 ? &stand_ins->attends_whole
-           : strcmp(name, "launch") == 0        ? &stand_ins->launch
-                                                : NULL;
-}
-
 static bool add_stand_in(const char *name, double rate, struct validation *out, struct error *why)
 {
-    double *place = stand_in_of(&out->stand_ins, name);
-    if (place == NULL) {
-        return error_set(why, NULL, 0, "the harness reported an unknown stand-in '%s'", name);
+    struct miniature_stand_ins *to = &out->stand_ins;
+    const struct {
+        const char *name;
+        double *rate;
+    } all[] = {{"copies_whole", &to->copies_whole},
+               {"copies_rows", &to->copies_rows},
+               {"attends_whole", &to->attends_whole},
+               {"launch", &to->launch}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (strcmp(all[i].name, name) == 0) {
+            *all[i].rate = rate;
+            return true;
+        }
     }
-    *place = rate;
-    return true;
+    return error_set(why, NULL, 0, "the harness reported an unknown stand-in '%s'", name);
 }
 
 /* ---- today's curves ---- */
