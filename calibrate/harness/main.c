@@ -336,6 +336,8 @@ static bool run_mini_tasks(const struct mini_task *task, struct error *why)
             return false;
         }
         text_copy(broken->reason[broken->running], sizeof broken->reason[0], why->found);
+        broken->running = -1;
+        broken->since_ns = 0;
     }
     return true;
 }
