@@ -38,7 +38,7 @@ static void say_missed(const struct target *target, const struct result *result,
         return;
     }
     if (target->column == COLUMN(requests_left_out)) {
-        text_append(text, VIOLATION_TEXT, "leaves out %.0f requests, which its memory cannot hold",
+        text_append(text, VIOLATION_TEXT, "leaves out %.0f requests as too long for its memory",
                     result_number(result, target->column));
         return;
     }
