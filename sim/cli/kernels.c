@@ -144,11 +144,13 @@ static void print_kernel_notes(const struct profile *profile, const struct kerne
     const char *lacking = multiplies ? kernel_lacking_products(profile, shape->dtype) : NULL;
     const struct takeover *takeover = &profile->takeover;
     if (lacking != NULL) {
-        kernels_print_note(note_no_products(lacking, dtype_name(shape->dtype)));
+        kernels_print_note(
+            note_make(NOTE_no_products, note_text(lacking), note_text(dtype_name(shape->dtype))));
     }
     if (takeover->figures > 0) {
-        kernels_print_note(note_gpu_taken_over(takeover->figures, takeover->from, takeover->assumed,
-                                               takeover->capability));
+        kernels_print_note(note_make(NOTE_gpu_taken_over, note_whole(takeover->figures),
+                                     note_text(takeover->from), note_flag(takeover->assumed),
+                                     note_flag(takeover->capability)));
     }
 }
 

@@ -99,13 +99,15 @@ static bool write_identity(const struct point *point, struct result *result, str
 static struct note missed_note(const struct point *point, const struct error_band *missed)
 {
     if (point->setup.drafts.count > 0) {
-        return (missed->below == 0 ? note_drafts_slower
-                                   : note_drafts_off)(missed->rows, missed->median, missed->factor);
+        return note_make(missed->below == 0 ? NOTE_drafts_slower : NOTE_drafts_off,
+                         note_whole(missed->rows), note_real(missed->median),
+                         note_real(missed->factor));
     }
-    return (missed->below == missed->rows ? note_experts_longer
-            : missed->below == 0
-                ? note_experts_shorter
-                : note_experts_off)(missed->rows, missed->machines, missed->median, missed->factor);
+    enum note_id id = missed->below == missed->rows ? NOTE_experts_longer
+                      : missed->below == 0          ? NOTE_experts_shorter
+                                                    : NOTE_experts_off;
+    return note_make(id, note_whole(missed->rows), note_text(missed->machines),
+                     note_real(missed->median), note_real(missed->factor));
 }
 
 static void note_missed(const struct point *point, struct result *result)
@@ -119,7 +121,7 @@ static void note_missed(const struct point *point, struct result *result)
     if (missed->rows > 0) {
         result_note(result, missed_note(point, missed));
     } else if (apart && model_is_routed(model)) {
-        result_note(result, note_experts_apart());
+        result_note(result, note_plain(NOTE_experts_apart));
     }
 }
 
@@ -134,12 +136,14 @@ static void note_no_band(const struct point *point, struct result *result)
         point->setup.drafts.count > 0 || result_cell(result, COLUMN(error_band))->set) {
         return;
     }
-    result_note(result, narrow                                    ? note_band_of_16_bits()
-                        : point->bands[BAND_LOW].known[BAND_RATE] ? note_band_assumed()
-                        : timed->rows == 0                        ? note_band_of_none(class)
+    result_note(result, narrow                                    ? note_plain(NOTE_band_of_16_bits)
+                        : point->bands[BAND_LOW].known[BAND_RATE] ? note_plain(NOTE_band_assumed)
+                        : timed->rows == 0 ? note_make(NOTE_band_of_none, note_text(class))
                         : error_band_stands(timed)
-                            ? note_band_of_others(class, timed->systems, timed->machines)
-                            : note_band_untested(class, timed->systems, timed->machines));
+                            ? note_make(NOTE_band_of_others, note_text(class),
+                                        note_text(timed->systems), note_text(timed->machines))
+                            : note_make(NOTE_band_untested, note_text(class),
+                                        note_text(timed->systems), note_text(timed->machines)));
 }
 
 /* A step by itself counts all of the CPU's time that an engine's server hides behind the GPU. Said where
@@ -158,8 +162,9 @@ static void note_overhead(const struct point *point, struct result *result)
         return;
     }
     double gap = (double)engine->path.gap_ns / 1e6;
-    result_note(result, gap > 0 ? note_overhead_mostly_hidden(engine->name, gap)
-                                : note_overhead_hidden(engine->name));
+    result_note(result, gap > 0 ? note_make(NOTE_overhead_mostly_hidden, note_text(engine->name),
+                                            note_real(gap))
+                                : note_make(NOTE_overhead_hidden, note_text(engine->name)));
 }
 
 static uint64_t count_gpus(const struct point *point)
@@ -249,8 +254,9 @@ static void note_chosen(const struct setup *setup, const struct result *results,
         most = eta->set ? fmax(most, eta->real) : most;
     }
     if (least <= most) {
-        result_note(out, most > least ? note_eta_by_family(reused, least, most)
-                                      : note_eta(reused, least));
+        result_note(out, most > least ? note_make(NOTE_eta_by_family, note_real(reused),
+                                                  note_real(least), note_real(most))
+                                      : note_make(NOTE_eta, note_real(reused), note_real(least)));
     }
 }
 
@@ -264,7 +270,7 @@ static void note_threshold(const struct point *point, const struct result *resul
     if (threshold_is_chosen(&point->setup)) {
         note_chosen(&point->setup, results, count, result);
     } else if (count > 1 && point->setup.mechanisms.policy->needs_queries) {
-        result_note(result, note_eta_carried());
+        result_note(result, note_plain(NOTE_eta_carried));
     }
 }
 
@@ -283,7 +289,8 @@ static void note_size(const struct setup *setup, struct result *result)
     double least, most, parameters = model_size_of(&setup->model);
     if (result_ok(result) && setup_asks_trace(setup)) {
         model_size_hits(parameters, &least, &most);
-        result_note(result, note_model_size(parameters / 1e9, 100 * least, 100 * most));
+        result_note(result, note_make(NOTE_model_size, note_real(parameters / 1e9),
+                                      note_real(100 * least), note_real(100 * most)));
     }
 }
 

@@ -102,7 +102,7 @@ static void note_unfit(const struct result *results, const char *const *names, u
         }
     }
     if (unfit[0] != '\0' && result_ok(out)) {
-        result_note(out, note_families_unfit(unfit));
+        result_note(out, note_make(NOTE_families_unfit, note_text(unfit)));
     }
 }
 

@@ -390,10 +390,10 @@ static void note_rate(const struct advice *advice, const struct search *search,
     if (!advice->serves) {
         return;
     }
-    runs_notes_add_note(notes, system, note_rates_apart());
-    runs_notes_add_note(notes, system, note_arrivals_drawn());
+    runs_notes_add_note(notes, system, note_plain(NOTE_rates_apart));
+    runs_notes_add_note(notes, system, note_plain(NOTE_arrivals_drawn));
     if (requests > 0) {
-        runs_notes_add_note(notes, system, note_requests_extended(requests));
+        runs_notes_add_note(notes, system, note_make(NOTE_requests_extended, note_whole(requests)));
     }
 }
 

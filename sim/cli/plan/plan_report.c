@@ -343,9 +343,10 @@ static void note_open(const struct search *search, const struct targets *targets
         double least = 0, most = 0;
         target_range(target, result, &least, &most);
         runs_notes_add_note(notes, search->candidate->system,
-                            note_target_open(target->text, target_violation(target, result) == 0,
-                                             target_format_value(target, least, low),
-                                             target_format_value(target, most, high)));
+                            note_make(NOTE_target_open, note_text(target->text),
+                                      note_flag(target_violation(target, result) == 0),
+                                      note_text(target_format_value(target, least, low)),
+                                      note_text(target_format_value(target, most, high))));
     }
 }
 
@@ -356,7 +357,8 @@ static void note_families(const struct search *search, const struct targets *tar
     const struct result *result = &search->results[search->found];
     uint32_t count = result->family_count, met = targets_count_families(targets, result);
     if (met < count) {
-        runs_notes_add_note(notes, search->candidate->system, note_families_miss(met, count));
+        runs_notes_add_note(notes, search->candidate->system,
+                            note_make(NOTE_families_miss, note_whole(met), note_whole(count)));
     }
 }
 
@@ -379,10 +381,11 @@ static void plan_notes_add(const struct planning *planning, const struct targets
             note_families(search, targets, notes);
         }
         if (planning->requests > 0) {
-            runs_notes_add_note(notes, system, note_requests_extended(planning->requests));
+            runs_notes_add_note(notes, system,
+                                note_make(NOTE_requests_extended, note_whole(planning->requests)));
         }
         if (strcmp(search->axis.key, "rate") == 0) {
-            runs_notes_add_note(notes, system, note_arrivals_drawn());
+            runs_notes_add_note(notes, system, note_plain(NOTE_arrivals_drawn));
         }
         runs_notes_add(notes, &search->results[search_shown(search)]);
     }
@@ -497,10 +500,10 @@ static bool plan_winner_print_command(const struct scenario *point, const struct
         printf("\nnot in that command: %s\n", command.lacks);
     }
     if (result_cell(result, COLUMN(resident_share))->set && held->set) {
-        plan_winner_print_note(note_host_pool((uint64_t)held->integer));
+        plan_winner_print_note(note_make(NOTE_host_pool, note_bytes((uint64_t)held->integer)));
     }
     if (command.pool > 0) {
-        plan_winner_print_note(note_pool_computed(command.pool));
+        plan_winner_print_note(note_make(NOTE_pool_computed, note_whole(command.pool)));
     }
     return true;
 }

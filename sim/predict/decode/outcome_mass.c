@@ -19,7 +19,8 @@ static bool note_horizon(const struct setup *setup, const struct plan *plan, boo
     if (run >= needed) {
         return false;
     }
-    result_note(result, note_dropping(mass_known, m->policy->name, needed, run));
+    result_note(result, note_make(NOTE_dropping, note_flag(mass_known), note_text(m->policy->name),
+                                  note_whole(needed), note_whole(run)));
     result_integer(result, COLUMN(mass_horizon_steps), (int64_t)needed);
     return true;
 }
@@ -46,7 +47,8 @@ void outcome_mass(const struct setup *setup, const struct plan *plan, const stru
         result_real(result, COLUMN(mass_recall_most), mass->most);
     }
     if (!short_run && llround(1000 * mass->most) > llround(1000 * mass->least)) {
-        result_note(result, lacks_window(setup) ? note_window_assumed() : note_mass_least());
+        result_note(result, lacks_window(setup) ? note_plain(NOTE_window_assumed)
+                                                : note_plain(NOTE_mass_least));
     }
     for (uint32_t s = 0; s < plan->steps; s++) {
         result->steps[s].mass_recall = mass->at_step[s];

@@ -21,7 +21,8 @@ static void note_products(const struct setup *setup, struct result *result)
     enum dtype weights = setup->model.weights;
     const char *lacking = kernel_lacking_products(&setup->profile, weights);
     if (lacking != NULL) {
-        result_note(result, note_no_products(lacking, dtype_name(weights)));
+        result_note(result, note_make(NOTE_no_products, note_text(lacking),
+                                      note_text(dtype_name(weights))));
     }
 }
 
@@ -50,7 +51,7 @@ static void note_pcie(const struct setup *setup, uint32_t gpus, struct result *r
     struct trust trust;
     double rate = kernel_reduce_rate(&setup->profile, gpus, &trust);
     if (rate < KERNEL_PCIE_MOST && trust.basis != BASIS_MEASURED) {
-        result_note(result, note_exchange_on_pcie(gpus, rate));
+        result_note(result, note_make(NOTE_exchange_on_pcie, note_whole(gpus), note_real(rate)));
     }
 }
 
@@ -59,7 +60,8 @@ void outcome_note_machine(const struct setup *setup, struct result *result)
     uint32_t gpus = exchanging_gpus(&setup->model);
     note_products(setup, result);
     if (gpus > KERNEL_NODE_GPUS) {
-        result_note(result, note_exchange_too_wide(gpus, KERNEL_NODE_GPUS));
+        result_note(result, note_make(NOTE_exchange_too_wide, note_whole(gpus),
+                                      note_whole(KERNEL_NODE_GPUS)));
     }
     note_pcie(setup, gpus, result);
 }
@@ -85,7 +87,8 @@ static void note_host(const struct setup *setup, struct result *result)
     if (missing[0] != '\0' && system_class_of(setup) == CLASS_CPU_MANAGED) {
         const char *part = system_cpu_part(&setup->mechanisms);
         result_note(result,
-                    some ? note_host_unmeasured(part, missing) : note_host_uncalibrated(part));
+                    some ? note_make(NOTE_host_unmeasured, note_text(part), note_text(missing))
+                         : note_make(NOTE_host_uncalibrated, note_text(part)));
     }
 }
 
@@ -93,8 +96,9 @@ static void note_takeover(const struct setup *setup, struct result *result)
 {
     const struct takeover *takeover = &setup->profile.takeover;
     if (takeover->figures > 0) {
-        result_note(result, note_gpu_taken_over(takeover->figures, takeover->from,
-                                                takeover->assumed, takeover->capability));
+        result_note(result, note_make(NOTE_gpu_taken_over, note_whole(takeover->figures),
+                                      note_text(takeover->from), note_flag(takeover->assumed),
+                                      note_flag(takeover->capability)));
     }
 }
 
@@ -106,10 +110,12 @@ static void note_contexts(const struct plan *plan, struct result *result)
 {
     const struct cohort *first = &plan->cohorts[0], *last = &first[plan->cohort_count - 1];
     if (plan->cohort_count == 2) {
-        result_note(result, note_contexts_mixed(first->sequences, first->context, last->sequences,
-                                                last->context));
+        result_note(result, note_make(NOTE_contexts_mixed, note_whole(first->sequences),
+                                      note_whole(first->context), note_whole(last->sequences),
+                                      note_whole(last->context)));
     } else if (plan->cohort_count > 2) {
-        result_note(result, note_contexts_between(first->context, last->context));
+        result_note(result, note_make(NOTE_contexts_between, note_whole(first->context),
+                                      note_whole(last->context)));
     }
 }
 
@@ -124,8 +130,10 @@ static void note_layers(const struct setup *setup, struct result *result)
     if (!mechanisms_offload(&setup->mechanisms) || stay == 0) {
         return;
     }
-    result_note(result, stay == model->layer_count ? note_nothing_to_offload(model->name)
-                                                   : note_layers_stay(stay, model->layer_count));
+    result_note(result, stay == model->layer_count
+                            ? note_make(NOTE_nothing_to_offload, note_text(model->name))
+                            : note_make(NOTE_layers_stay, note_whole(stay),
+                                        note_whole(model->layer_count)));
 }
 
 static void note_model(const struct setup *setup, struct result *result)
@@ -136,22 +144,24 @@ static void note_model(const struct setup *setup, struct result *result)
     uint64_t longest = cohort.context > last ? cohort.context : last;
     bool uses = setup_retrieves(setup) && setup_indexes(setup);
     if (model->trained_context > 0 && longest > model->trained_context) {
-        result_note(result, note_trained_context(model->name, model->trained_context));
+        result_note(result, note_make(NOTE_trained_context, note_text(model->name),
+                                      note_whole(model->trained_context)));
     }
     if (!model->known) {
-        result_note(result, note_architecture_unknown(model->name, model->architecture));
+        result_note(result, note_make(NOTE_architecture_unknown, note_text(model->name),
+                                      note_text(model->architecture)));
     }
     if (model->kv != DTYPE_BF16 && model->kv != DTYPE_FP8) {
-        result_note(result, note_attention_type(dtype_name(model->kv)));
+        result_note(result, note_make(NOTE_attention_type, note_text(dtype_name(model->kv))));
     }
     note_layers(setup, result);
     if (model->kv_lora > 0 && model->index_topk > 0 && cohort.context > model->index_topk &&
         !uses) {
-        result_note(result, note_indexer_unused(model->name));
+        result_note(result, note_make(NOTE_indexer_unused, note_text(model->name)));
     }
     if (setup->mechanisms.retrieval == RETRIEVAL_NATIVE && setup_at_any(setup, setup_selects) &&
         !uses) {
-        result_note(result, note_indexer_lacking(model->name));
+        result_note(result, note_make(NOTE_indexer_lacking, note_text(model->name)));
     }
 }
 
@@ -176,19 +186,20 @@ static void note_policy(const struct setup *setup, const struct plan *plan, stru
     const struct policy_kind *policy = setup->mechanisms.policy;
     bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
     if (policy->content != 0) {
-        result_note(result, note_plugin(policy->name, policy_title(policy), policy->summary));
+        result_note(result, note_make(NOTE_plugin, note_text(policy->name),
+                                      note_text(policy_title(policy)), note_text(policy->summary)));
     }
     if (policy == &policy_qsac && qsac_weighs_heads(setup->mechanisms.policy_values) &&
         setup->model.importance == NULL) {
-        result_note(result, note_heads_alike(setup->model.name));
+        result_note(result, note_make(NOTE_heads_alike, note_text(setup->model.name)));
     }
     if (mechanisms_offload(&setup->mechanisms) && policy->needs_queries &&
         policy->ignores_capacity && !setup->mechanisms.budget.rest &&
         exceeds_selection(setup, plan)) {
-        result_note(result, note_budget_unused(policy->name));
+        result_note(result, note_make(NOTE_budget_unused, note_text(policy->name)));
     }
     if (setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY && !queries) {
-        result_note(result, note_difficulty_unknown());
+        result_note(result, note_plain(NOTE_difficulty_unknown));
     }
 }
 
@@ -202,10 +213,10 @@ static void note_fit(const struct setup *setup, const struct plan *plan, struct 
     double others = (double)(memory->in[TIER_GPU].all - memory->in[TIER_GPU].cache);
     const struct split *split = &plan->cohorts[plan->cohort_count - 1].sizes.split;
     if (weights > 0 && others + weights <= (double)plan->limit[TIER_GPU]) {
-        result_note(result, note_weights_fit());
+        result_note(result, note_plain(NOTE_weights_fit));
     }
     if (split->act_hbm + split->act_host > 0 && act > kv) {
-        result_note(result, note_activation_larger(act / kv));
+        result_note(result, note_make(NOTE_activation_larger, note_real(act / kv)));
     }
 }
 
@@ -214,9 +225,9 @@ static void note_residency(const struct setup *setup, const struct plan *plan,
 {
     double share = plan->resident_share;
     if (setup->mechanisms.residency == RESIDENCY_PRESSURE) {
-        result_note(result, share == 1  ? note_kv_in_hbm()
-                            : share > 0 ? note_kv_partly_in_hbm()
-                                        : note_kv_offloaded());
+        result_note(result, share == 1  ? note_plain(NOTE_kv_in_hbm)
+                            : share > 0 ? note_plain(NOTE_kv_partly_in_hbm)
+                                        : note_plain(NOTE_kv_offloaded));
     }
 }
 
@@ -232,11 +243,12 @@ static void note_retrieval_size(const struct setup *setup, const struct replay_p
     bool pages = m->retrieval == RETRIEVAL_QUEST;
     enum retrieval_size size = retrieval_error_size(m);
     if (size != RETRIEVAL_SIZE_MEASURED) {
-        result_note(result, size == RETRIEVAL_SIZE_BETWEEN ? note_retrieval_between(pages)
-                                                           : note_retrieval_nearest(pages));
+        result_note(result, note_make(size == RETRIEVAL_SIZE_BETWEEN ? NOTE_retrieval_between
+                                                                     : NOTE_retrieval_nearest,
+                                      note_flag(pages)));
     }
     if (pages && tokens > 0 && tokens < m->retrieval_tokens) {
-        result_note(result, note_pages_capped(tokens));
+        result_note(result, note_make(NOTE_pages_capped, note_whole(tokens)));
     }
 }
 
@@ -244,17 +256,18 @@ static void note_retrieval_size(const struct setup *setup, const struct replay_p
 static void note_retrieval(const struct setup *setup, const struct plan *plan,
                            struct result *result)
 {
-    static struct note (*const notes[])(void) = {[RETRIEVAL_MEASURED] = note_retrieval_measured,
-                                                 [RETRIEVAL_ELSEWHERE] = note_retrieval_elsewhere,
-                                                 [RETRIEVAL_PERFECT] = note_retrieval_perfect};
     const struct mechanisms *m = &setup->mechanisms;
     if (setup->trace == NULL || !setup_at_any(setup, setup_selects)) {
         return;
     }
     struct replay_plan replay = plan_replay(setup, plan, 0);
     enum retrieval_known known = retrieval_error_set(setup, &replay);
-    if (notes[known] != NULL) {
-        result_note(result, notes[known]());
+    if (known == RETRIEVAL_MEASURED) {
+        result_note(result, note_plain(NOTE_retrieval_measured));
+    } else if (known == RETRIEVAL_ELSEWHERE) {
+        result_note(result, note_plain(NOTE_retrieval_elsewhere));
+    } else if (known == RETRIEVAL_PERFECT) {
+        result_note(result, note_plain(NOTE_retrieval_perfect));
     }
     if (known == RETRIEVAL_MEASURED || known == RETRIEVAL_ELSEWHERE) {
         note_retrieval_size(setup, &replay, result);
@@ -262,7 +275,7 @@ static void note_retrieval(const struct setup *setup, const struct plan *plan,
     if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER &&
         !trace_header(setup->trace)->has_approximate &&
         !retrieval_errs(&replay.errors[ASKS_AHEAD])) {
-        result_note(result, note_speculation_perfect());
+        result_note(result, note_plain(NOTE_speculation_perfect));
     }
 }
 
@@ -270,8 +283,9 @@ static void note_trace(const struct setup *setup, const struct plan *plan, struc
 {
     const char *fault = setup->trace_fault;
     if (fault[0] != '\0' && outcome_asks_trace(setup, plan)) {
-        result_note(result, setup->trace_recorded ? note_trace_recorded(fault)
-                                                  : note_trace_generated(fault));
+        result_note(result, setup->trace_recorded
+                                ? note_make(NOTE_trace_recorded, note_text(fault))
+                                : note_make(NOTE_trace_generated, note_text(fault)));
     }
 }
 
@@ -285,7 +299,7 @@ void outcome_note_cold(const struct ledger *ledger, struct result *result)
         while (steps[i] < points && i + 1 < sizeof steps / sizeof *steps) {
             i++;
         }
-        result_note(result, note_cache_cold(steps[i]));
+        result_note(result, note_make(NOTE_cache_cold, note_real(steps[i])));
     }
 }
 
@@ -296,7 +310,7 @@ void outcome_note_window(const struct setup *setup, const struct plan *plan,
     uint64_t window = setup->mechanisms.sinks + setup_recent(setup);
     if (ledger != NULL && ledger->demand_wanted == 0 && setup->trace != NULL &&
         window < setup->context && outcome_asks_trace(setup, plan)) {
-        result_note(result, note_demand_in_window());
+        result_note(result, note_plain(NOTE_demand_in_window));
     }
 }
 
@@ -323,10 +337,13 @@ void outcome_note_short(const struct plan *plan, struct result *result)
     uint64_t needs = plan->memory.in[full].all, has = plan->limit[full];
     result_drop_notes(result);
     result_note(result, full == TIER_GPU
-                            ? note_short_of_hbm(needs, has, plan->memory.peak_in_prefill)
-                        : full == TIER_HOST ? note_short_of_host(needs, has)
-                                            : note_short_of_disk(needs, has));
+                            ? note_make(NOTE_short_of_hbm, note_bytes(needs), note_bytes(has),
+                                        note_flag(plan->memory.peak_in_prefill))
+                        : full == TIER_HOST
+                            ? note_make(NOTE_short_of_host, note_bytes(needs), note_bytes(has))
+                            : note_make(NOTE_short_of_disk, note_bytes(needs), note_bytes(has)));
     result_note(result, plan->max_context >= LEAST_CONTEXT
-                            ? note_room(plan->max_batch, plan->max_context)
-                            : note_room_for_none(plan->max_batch));
+                            ? note_make(NOTE_room, note_whole(plan->max_batch),
+                                        note_whole(plan->max_context))
+                            : note_make(NOTE_room_for_none, note_whole(plan->max_batch)));
 }

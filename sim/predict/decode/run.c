@@ -289,7 +289,7 @@ static bool course_time(struct run_course *course, struct result *result, struct
                 course_prefill(course, &trust, &timing.exact, result, why) &&
                 outcome_trust(setup, &course->plan, &timing, trust, result, why);
     if (good && !timing.exact) {
-        result_note(result, note_unsteady());
+        result_note(result, note_plain(NOTE_unsteady));
     }
     timing_release(&timing);
     return good;

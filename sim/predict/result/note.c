@@ -1,5 +1,6 @@
 #include "predict/result/note.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <string.h>
@@ -7,26 +8,77 @@
 #include "core/text.h"
 #include "core/units.h"
 
-#define UNWRAP(...) __VA_ARGS__
-
 const struct note_kind note_kinds[NOTE_COUNT] = {
-#define NOTE(id, when, words, parameters, values, given)                                           \
-    [NOTE_##id] = {#id, words, NOTE_IS_##when, {UNWRAP values}},
+#define TEXT(name)                                                                                 \
+    {                                                                                              \
+#name, NOTE_IS_TEXT                                                                        \
+    }
+#define INTEGER(name)                                                                              \
+    {                                                                                              \
+#name, NOTE_IS_INTEGER                                                                     \
+    }
+#define BYTES(name)                                                                                \
+    {                                                                                              \
+#name, NOTE_IS_BYTES                                                                       \
+    }
+#define REAL(name)                                                                                 \
+    {                                                                                              \
+#name, NOTE_IS_REAL                                                                        \
+    }
+#define FLAG(name)                                                                                 \
+    {                                                                                              \
+#name, NOTE_IS_FLAG                                                                        \
+    }
+#define NONE                                                                                       \
+    {                                                                                              \
+        NULL, NOTE_IS_TEXT                                                                         \
+    }
+#define NOTE(id, when, words, ...) [NOTE_##id] = {#id, words, NOTE_IS_##when, {__VA_ARGS__}},
 #include "predict/result/notes.def"
 #undef NOTE
 };
 
-#define NOTE_OF_TEXT(value) ((union note_value){.text = value})
-#define NOTE_OF_REAL(value) ((union note_value){.real = value})
-#define NOTE_OF_INTEGER(value) ((union note_value){.least = value, .most = value})
-#define NOTE_OF_BYTES(value) NOTE_OF_INTEGER(value)
-#define NOTE_OF_FLAG(value) NOTE_OF_INTEGER(value)
-#define NOTE(id, when, words, parameters, values, given)                                           \
-    struct note note_##id parameters {                                                             \
-        return (struct note){NOTE_##id, {UNWRAP given}};                                           \
+struct note_given note_text(const char *text)
+{
+    return (struct note_given){NOTE_IS_TEXT, {.text = text}};
+}
+
+struct note_given note_whole(uint64_t value)
+{
+    return (struct note_given){NOTE_IS_INTEGER, {.least = value, .most = value}};
+}
+
+struct note_given note_bytes(uint64_t bytes)
+{
+    return (struct note_given){NOTE_IS_BYTES, {.least = bytes, .most = bytes}};
+}
+
+struct note_given note_real(double value)
+{
+    return (struct note_given){NOTE_IS_REAL, {.real = value}};
+}
+
+struct note_given note_flag(bool flag)
+{
+    return (struct note_given){NOTE_IS_FLAG, {.least = flag, .most = flag}};
+}
+
+struct note note_of(enum note_id id, const struct note_given *given, size_t count)
+{
+    struct note note = {.id = id};
+    for (size_t i = 0; i < count; i++) {
+        assert(note_kinds[id].values[i].name != NULL &&
+               note_kinds[id].values[i].type == given[i].type);
+        note.values[i] = given[i].value;
     }
-#include "predict/result/notes.def"
-#undef NOTE
+    assert(note_kinds[id].values[count].name == NULL);
+    return note;
+}
+
+struct note note_plain(enum note_id id)
+{
+    return note_of(id, NULL, 0);
+}
 
 static bool note_is_whole(enum note_type type)
 {

@@ -1,12 +1,8 @@
-/* Notes: what a reader of a run should know, as an id and typed values.
+/* Notes: what a reader of a run should know, as an id and typed values. notes.def has every note with its words.
  *
- * notes.def has every note with its words. What the compiler makes of a row is a function with one
- * parameter for each value, so that a call cannot have too many, too few or other kinds:
+ *   result_note(result, note_make(NOTE_trained_context, note_text(model->name), note_whole(model->trained_context)));
  *
- *   result_note(result, note_trained_context(model->name, model->trained_context));
- *
- * The words of a run and of several are written here alone; nothing reads numbers back from
- * them. */
+ * The words of a run and of several are written here alone; nothing reads numbers back from them. */
 #pragma once
 
 #include <stdbool.h>
@@ -21,7 +17,7 @@ enum note_type { NOTE_IS_TEXT, NOTE_IS_INTEGER, NOTE_IS_BYTES, NOTE_IS_REAL, NOT
 enum note_when { NOTE_IS_TOLD, NOTE_IS_DETAIL };
 
 enum note_id {
-#define NOTE(id, when, words, parameters, values, given) NOTE_##id,
+#define NOTE(id, when, words, ...) NOTE_##id,
 #include "predict/result/notes.def"
 #undef NOTE
     NOTE_COUNT
@@ -51,14 +47,23 @@ struct note_kind {
 };
 extern const struct note_kind note_kinds[NOTE_COUNT];
 
-/* note_ID(): the note with these values. Texts are borrowed. */
-typedef const char *NOTE_C_TEXT;
-typedef uint64_t NOTE_C_INTEGER, NOTE_C_BYTES;
-typedef double NOTE_C_REAL;
-typedef bool NOTE_C_FLAG;
-#define NOTE(id, when, words, parameters, values, given) struct note note_##id parameters;
-#include "predict/result/notes.def"
-#undef NOTE
+/* A value that is given to a note, of the kind that its row has in this place. Texts are borrowed. */
+struct note_given {
+    enum note_type type;
+    union note_value value;
+};
+struct note_given note_text(const char *text);
+struct note_given note_whole(uint64_t value);
+struct note_given note_bytes(uint64_t bytes);
+struct note_given note_real(double value);
+struct note_given note_flag(bool flag);
+
+/* The note with as many values as its row has: note_make(NOTE_ID, note_text(...), ...), or note_plain(NOTE_ID). */
+struct note note_of(enum note_id id, const struct note_given *given, size_t count);
+#define note_make(id, ...)                                                                         \
+    note_of(id, (const struct note_given[]){__VA_ARGS__},                                          \
+            sizeof((const struct note_given[]){__VA_ARGS__}) / sizeof(struct note_given))
+struct note note_plain(enum note_id id);
 
 /* Write the note in words, of one run or merged, as far as `size` bytes have room: NOTE_WORDS have
  * for any. Returns `text`. */

@@ -29,8 +29,9 @@ bool rejected_drafts_note(const struct setup *setup, const struct run_context *c
     }
     double own = result_cell(result, COLUMN(decode_tokens_per_s))->real;
     double rate = result_cell(&bound, COLUMN(decode_tokens_per_s))->real;
-    result_note(result, adjacent ? note_rejected_adjacent(percents_above(rate, own))
-                                 : note_rejected_before(percents_below(rate, own)));
+    result_note(result,
+                adjacent ? note_make(NOTE_rejected_adjacent, note_whole(percents_above(rate, own)))
+                         : note_make(NOTE_rejected_before, note_whole(percents_below(rate, own))));
     result_release(&bound);
     return true;
 }

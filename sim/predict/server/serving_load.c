@@ -20,9 +20,9 @@ static void note_load(const struct point *point, bool grows, int64_t last_ns, st
 {
     int64_t taken_ns = result_cell(result, COLUMN(e2e_ms))->integer;
     if (grows) {
-        result_note(result, note_queue_grows());
+        result_note(result, note_plain(NOTE_queue_grows));
     } else if (point->workload.clients == 0 && last_ns < LASTING * taken_ns) {
-        result_note(result, note_arrivals_short());
+        result_note(result, note_plain(NOTE_arrivals_short));
     }
 }
 
@@ -94,7 +94,8 @@ static bool write_load(const struct point *point, const struct requests *request
     }
     note_load(point, grows, arrivals.last_ns, result);
     if (few) {
-        result_note(result, note_sessions_too_few(workload->rate, came));
+        result_note(result,
+                    note_make(NOTE_sessions_too_few, note_real(workload->rate), note_real(came)));
     }
     return true;
 }

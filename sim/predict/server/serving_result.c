@@ -43,10 +43,11 @@ static void note_unheard(const struct point *point, struct result *result)
         }
     }
     if (keys[0] != '\0') {
-        result_note(result, note_clock_ignored(keys));
+        result_note(result, note_make(NOTE_clock_ignored, note_text(keys)));
     }
     if (point->setup.steps != SETUP_STEPS_ALL || point->setup.warmup != SETUP_WARMUP_AUTO) {
-        result_note(result, workload->timed ? note_steps_of_clock() : note_steps_ignored());
+        result_note(result, workload->timed ? note_plain(NOTE_steps_of_clock)
+                                            : note_plain(NOTE_steps_ignored));
     }
 }
 
@@ -63,8 +64,9 @@ static void note_unknown(const struct point *point, const struct requests *reque
     }
     if (unknown > 0) {
         result_note(result, unknown == requests->count
-                                ? note_hashes_lacking()
-                                : note_hashes_partly(unknown, requests->count));
+                                ? note_plain(NOTE_hashes_lacking)
+                                : note_make(NOTE_hashes_partly, note_whole(unknown),
+                                            note_whole(requests->count)));
     }
 }
 
@@ -78,19 +80,21 @@ static void note_requests(const struct point *point, const struct requests *requ
     note_unknown(point, requests, result);
     /* A state holds a prefix at the one place where it was taken. Engines keep few of them, or none. */
     if (model->linear.key_heads > 0 && point->setup.mechanisms.prefix != PREFIX_NONE) {
-        result_note(result, note_prefix_states());
+        result_note(result, note_plain(NOTE_prefix_states));
     }
     /* A server's steps are timed at the mean length: only the requests say that one is longer. */
     if (model->trained_context > 0 && requests_longest(requests) > model->trained_context) {
-        result_note(result, note_trained_context(model->name, model->trained_context));
+        result_note(result, note_make(NOTE_trained_context, note_text(model->name),
+                                      note_whole(model->trained_context)));
     }
     if (engine->stand_in != NULL) {
-        result_note(result, note_engine_by_another(engine->name, engine->row, engine->stand_in));
+        result_note(result, note_make(NOTE_engine_by_another, note_text(engine->name),
+                                      note_text(engine->row), note_text(engine->stand_in)));
     }
     /* Clients whose requests are equally long end together, and so send the next ones together. */
     if (workload->clients > 1 && workload->timed && synthetic_is(workload->path) &&
         synthetic_is_even(workload->path)) {
-        result_note(result, note_lock_step(workload->clients));
+        result_note(result, note_make(NOTE_lock_step, note_whole(workload->clients)));
     }
     note_unheard(point, result);
 }
@@ -108,18 +112,18 @@ void serving_note_pool(const struct point *point, const struct prefix_options *m
                      : (double)INFINITY;
     /* What a machine has is often assumed, and one asks what more would find: so it is no error. */
     if ((double)point->setup.room[TIER_HOST] > has) {
-        result_note(result, note_host_too_large((uint64_t)has));
+        result_note(result, note_make(NOTE_host_too_large, note_bytes((uint64_t)has)));
     }
     for (size_t i = 0; i < requests->count; i++) {
         kept += request_kept_tokens(&requests->all[i]);
     }
     if (!mechanisms_offload(&point->setup.mechanisms) &&
         tokens + memory->block_tokens < point->setup.kv_pool_tokens) {
-        result_note(result, note_pool_too_large(tokens));
+        result_note(result, note_make(NOTE_pool_too_large, note_whole(tokens)));
     }
     if (!mechanisms_offload(&point->setup.mechanisms) && requests->count > 1 &&
         tokens < 2 * (kept / requests->count)) {
-        result_note(result, note_pool_of_one(tokens));
+        result_note(result, note_make(NOTE_pool_of_one, note_whole(tokens)));
     }
 }
 
@@ -153,7 +157,8 @@ void serving_write_refused(const struct point *point, size_t refused, struct res
     result_integer(result, COLUMN(requests_left_out), (int64_t)refused);
     if (refused > 0) {
         result_note(result,
-                    note_refused(refused, point->requests->count, point->workload.request_tokens));
+                    note_make(NOTE_refused, note_whole(refused), note_whole(point->requests->count),
+                              note_whole(point->workload.request_tokens)));
     }
 }
 
@@ -203,7 +208,7 @@ static void serving_add_left_out(uint64_t too_long, struct result *result)
     int64_t refused = result_cell(result, COLUMN(requests_left_out))->integer;
     result_integer(result, COLUMN(requests_left_out), refused + (int64_t)too_long);
     if (too_long > 0) {
-        result_note(result, note_too_long(too_long));
+        result_note(result, note_make(NOTE_too_long, note_whole(too_long)));
     }
 }
 

@@ -109,7 +109,7 @@ static void a_family_that_does_not_fit_is_named(void **state)
 {
     (void)state;
     struct result results[] = {run_of(20, 90), run_of(OOM, 0), run_of(10, 95)};
-    result_note(&results[0], note_queue_grows());
+    result_note(&results[0], note_plain(NOTE_queue_grows));
     struct result all = write(results, 3);
     assert_string_equal(all.message, "more requests arrive than are answered: the queue grows "
                                      "without bound; with the recording of two it does not fit in "

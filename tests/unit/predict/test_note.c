@@ -81,17 +81,23 @@ static void assert_reads(struct note note, const char *words)
 static void a_note_reads_as_its_words_say(void **state)
 {
     (void)state;
-    assert_reads(note_kv_in_hbm(), "HBM has room for all KV: nothing is offloaded");
-    assert_reads(note_trained_context("x", 4096), "x was trained on contexts of 4096 tokens");
-    assert_reads(note_eta(90, 0.4849), "QSAC's eta, at which 90 % of all sets are reused: 0.485");
-    assert_reads(note_short_of_hbm(3ULL << 30, 1ULL << 30, true),
+    assert_reads(note_plain(NOTE_kv_in_hbm), "HBM has room for all KV: nothing is offloaded");
+    assert_reads(note_make(NOTE_trained_context, note_text("x"), note_whole(4096)),
+                 "x was trained on contexts of 4096 tokens");
+    assert_reads(note_make(NOTE_eta, note_real(90), note_real(0.4849)),
+                 "QSAC's eta, at which 90 % of all sets are reused: 0.485");
+    assert_reads(note_make(NOTE_short_of_hbm, note_bytes(3ULL << 30), note_bytes(1ULL << 30),
+                           note_flag(true)),
                  "HBM: needs 3.00 GiB, has 1.00 GiB, in prefill");
-    assert_reads(note_short_of_hbm(3ULL << 30, 1ULL << 30, false),
+    assert_reads(note_make(NOTE_short_of_hbm, note_bytes(3ULL << 30), note_bytes(1ULL << 30),
+                           note_flag(false)),
                  "HBM: needs 3.00 GiB, has 1.00 GiB");
-    assert_reads(note_gpu_taken_over(1, "l40s", true, true),
+    assert_reads(note_make(NOTE_gpu_taken_over, note_whole(1), note_text("l40s"), note_flag(true),
+                           note_flag(true)),
                  "1 figure of the GPU is that of l40s, which count as assumed ('spillway list "
                  "hardware FILE')");
-    assert_reads(note_gpu_taken_over(2, "l40s", false, false),
+    assert_reads(note_make(NOTE_gpu_taken_over, note_whole(2), note_text("l40s"), note_flag(false),
+                           note_flag(false)),
                  "2 figures of the GPU are those of l40s, and so is its compute_capability, which "
                  "it does not state ('spillway list hardware FILE')");
 }
@@ -115,12 +121,20 @@ static void whole_numbers_become_a_range(void **state)
 {
     (void)state;
     static const char range[] = "4–9 requests exceed the server's KV memory and were left out";
-    assert_string_equal(both(note_too_long(4), note_too_long(9)), range);
-    assert_string_equal(both(note_too_long(9), note_too_long(4)), range);
-    assert_string_equal(both(note_too_long(9), note_too_long(9)) + 1, range + strlen("4–9"));
-    assert_string_equal(both(note_trained_context("x", 5), note_trained_context("x", 7)),
+    assert_string_equal(
+        both(note_make(NOTE_too_long, note_whole(4)), note_make(NOTE_too_long, note_whole(9))),
+        range);
+    assert_string_equal(
+        both(note_make(NOTE_too_long, note_whole(9)), note_make(NOTE_too_long, note_whole(4))),
+        range);
+    assert_string_equal(
+        both(note_make(NOTE_too_long, note_whole(9)), note_make(NOTE_too_long, note_whole(9))) + 1,
+        range + strlen("4–9"));
+    assert_string_equal(both(note_make(NOTE_trained_context, note_text("x"), note_whole(5)),
+                             note_make(NOTE_trained_context, note_text("x"), note_whole(7))),
                         "x was trained on contexts of 5–7 tokens");
-    assert_string_equal(both(note_short_of_host(1 << 30, 7), note_short_of_host(1 << 20, 7)),
+    assert_string_equal(both(note_make(NOTE_short_of_host, note_bytes(1 << 30), note_bytes(7)),
+                             note_make(NOTE_short_of_host, note_bytes(1 << 20), note_bytes(7))),
                         "host memory: needs 1.00 MiB–1.00 GiB, has 7 B");
 }
 
@@ -128,10 +142,10 @@ static void a_range_grows(void **state)
 {
     (void)state;
     struct notes notes = {.count = 0};
-    struct note first = note_too_long(164);
+    struct note first = note_make(NOTE_too_long, note_whole(164));
     notes_add(&notes, &first);
     for (uint64_t more = 100; more <= 900; more += 400) {
-        struct note other = note_too_long(more);
+        struct note other = note_make(NOTE_too_long, note_whole(more));
         assert_int_equal(notes_merge(&notes, &other), 0);
     }
     assert_reads(notes_at(&notes, 0),
@@ -141,18 +155,24 @@ static void a_range_grows(void **state)
 static void other_differences_keep_notes_apart(void **state)
 {
     (void)state;
-    assert_null(both(note_queue_grows(), note_arrivals_short()));
-    assert_null(both(note_trained_context("x", 5), note_trained_context("y", 5)));
-    assert_null(both(note_indexer_unused("gemma-2"), note_indexer_unused("gemma-3")));
-    assert_null(both(note_retrieval_between(true), note_retrieval_between(false)));
-    assert_null(both(note_eta(50, 0.25), note_eta(50, 0.75)));
+    assert_null(both(note_plain(NOTE_queue_grows), note_plain(NOTE_arrivals_short)));
+    assert_null(both(note_make(NOTE_trained_context, note_text("x"), note_whole(5)),
+                     note_make(NOTE_trained_context, note_text("y"), note_whole(5))));
+    assert_null(both(note_make(NOTE_indexer_unused, note_text("gemma-2")),
+                     note_make(NOTE_indexer_unused, note_text("gemma-3"))));
+    assert_null(both(note_make(NOTE_retrieval_between, note_flag(true)),
+                     note_make(NOTE_retrieval_between, note_flag(false))));
+    assert_null(both(note_make(NOTE_eta, note_real(50), note_real(0.25)),
+                     note_make(NOTE_eta, note_real(50), note_real(0.75))));
 }
 
 static void reals_that_read_alike_are_one(void **state)
 {
     (void)state;
-    assert_non_null(both(note_cache_cold(0.1), note_cache_cold(0.1000001)));
-    assert_null(both(note_cache_cold(0.1), note_cache_cold(0.2)));
+    assert_non_null(both(note_make(NOTE_cache_cold, note_real(0.1)),
+                         note_make(NOTE_cache_cold, note_real(0.1000001))));
+    assert_null(both(note_make(NOTE_cache_cold, note_real(0.1)),
+                     note_make(NOTE_cache_cold, note_real(0.2))));
 }
 
 /* ---- kept ---- */
@@ -162,7 +182,7 @@ static void texts_are_kept(void **state)
     (void)state;
     struct notes notes = {.count = 0}, copy;
     char name[] = "one";
-    struct note note = note_trained_context(name, 1);
+    struct note note = note_make(NOTE_trained_context, note_text(name), note_whole(1));
     notes_add(&notes, &note);
     strcpy(name, "two");
     notes_add(&notes, &note);
@@ -179,7 +199,7 @@ static void what_has_no_room_is_cut_off(void **state)
     char name[NOTES_TEXT - 1];
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = '\0';
-    struct note note = note_indexer_unused(name);
+    struct note note = note_make(NOTE_indexer_unused, note_text(name));
     for (int i = 0; i < NOTES_MOST + 1; i++) {
         notes_add(&notes, &note);
     }
@@ -204,8 +224,11 @@ static void notes_come_back(void **state)
 {
     (void)state;
     struct notes notes = {.count = 0}, back;
-    struct note all[] = {note_short_of_hbm(3ULL << 30, 0, true), note_kv_in_hbm(),
-                         note_plugin("a\"b", "c", "→"), note_eta(50, 0.1)};
+    struct note all[] = {
+        note_make(NOTE_short_of_hbm, note_bytes(3ULL << 30), note_bytes(0), note_flag(true)),
+        note_plain(NOTE_kv_in_hbm),
+        note_make(NOTE_plugin, note_text("a\"b"), note_text("c"), note_text("→")),
+        note_make(NOTE_eta, note_real(50), note_real(0.1))};
     char text[4096], again[4096];
     for (size_t i = 0; i < COUNT(all); i++) {
         notes_add(&notes, &all[i]);
@@ -228,7 +251,7 @@ static void whole_notes_have_room_or_none(void **state)
 {
     (void)state;
     struct notes notes = {.count = 0}, back;
-    struct note note = note_kv_in_hbm();
+    struct note note = note_plain(NOTE_kv_in_hbm);
     char whole[256], text[256];
     notes_add(&notes, &note);
     notes_add(&notes, &note);

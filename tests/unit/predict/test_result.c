@@ -88,8 +88,9 @@ static void a_reason_leaves_out_what_would_fit(void **state)
     strcpy(result.message, "no such model; nearest: x");
     assert_string_equal(result_reason(&result, text, sizeof text), "no such model; nearest: x");
     result_drop_notes(&result);
-    result_note(&result, note_short_of_host(3ULL << 30, 1ULL << 30));
-    result_note(&result, note_room_for_none(7));
+    result_note(&result,
+                note_make(NOTE_short_of_host, note_bytes(3ULL << 30), note_bytes(1ULL << 30)));
+    result_note(&result, note_make(NOTE_room_for_none, note_whole(7)));
     assert_string_equal(result_reason(&result, text, sizeof text),
                         "host memory: needs 3.00 GiB, has 1.00 GiB");
     assert_string_equal(result.message, "host memory: needs 3.00 GiB, has 1.00 GiB; "

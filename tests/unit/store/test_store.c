@@ -77,9 +77,11 @@ static void fill(struct result *result, const char *run, int salt)
     strcpy(result->scenario_hash, "0123456789abcdef");
     strcpy(result->plan_hash, "fedcba9876543210");
     strcpy(result->scenario, "{\"batch\":1,\"model\":\"x\"}");
-    result_note(result, note_short_of_hbm(3ULL << 30, (uint64_t)salt, true));
-    result_note(result, note_engine_by_another("it's \"it\"", "→", "latest"));
-    result_note(result, note_sessions_too_few(1.0 / 3, salt));
+    result_note(result, note_make(NOTE_short_of_hbm, note_bytes(3ULL << 30),
+                                  note_bytes((uint64_t)salt), note_flag(true)));
+    result_note(result, note_make(NOTE_engine_by_another, note_text("it's \"it\""), note_text("→"),
+                                  note_text("latest")));
+    result_note(result, note_make(NOTE_sessions_too_few, note_real(1.0 / 3), note_real(salt)));
 }
 
 static void put(struct store *store, const char *run, int salt)
