@@ -37,33 +37,26 @@ static uint32_t option_count(const struct command *command)
     return count;
 }
 
-static bool is_in(const char *text, const char *const *names)
+/* The number of an option; -1: the command does not have it. */
+static int option_number(const struct command *command, const char *name)
 {
-    while (*names != NULL && strcmp(text, *names) != 0) {
-        names++;
+    for (int i = 0; command->options[i].name != NULL; i++) {
+        if (strcmp(command->options[i].name, name) == 0) {
+            return i;
+        }
     }
-    return *names != NULL;
+    return -1;
 }
 
-/* Does the command read a scenario? */
-static bool takes_keys(const struct command *command)
-{
-    const struct command_option *option = command->options;
-    while (option->name != NULL && strcmp(option->name, "--set") != 0) {
-        option++;
-    }
-    return option->name != NULL;
-}
-
-/* Does it, and is the word one of its keys? */
-static bool arguments_is_key(const struct command *command, const char *given)
+/* Is the word an option that is a key of scenarios? */
+static bool arguments_is_key(const char *given)
 {
     const struct scenario_key *key = scenario_keys;
     while (key->name != NULL &&
            (strncmp(given, "--", 2) != 0 || strcmp(given + 2, key->name) != 0)) {
         key++;
     }
-    return key->name != NULL && takes_keys(command);
+    return key->name != NULL;
 }
 
 static bool unknown_option(const struct command *command, const char *text, size_t length,
@@ -79,14 +72,13 @@ static bool unknown_option(const struct command *command, const char *text, size
     names[count + 1] = NULL;
     strncat(given, text, length < sizeof given ? length : sizeof given - 1);
     error_usage(why, NULL, 0, "unknown option '%s' of '%s'", given, command->name);
-    const char *alias = scenario_alias(given, path);
-    if (strcmp(given, "--dtype") == 0 && takes_keys(command)) {
+    const char *alias =
+        arguments_is_key(given) ? given + strlen("--") : scenario_alias(given, path);
+    bool takes_keys = option_number(command, "--set") >= 0;
+    if (strcmp(given, "--dtype") == 0 && takes_keys) {
         return error_expect(why, "--set dtype.weights=VALUE, such as fp8, or --set dtype.kv=VALUE");
     }
-    if (arguments_is_key(command, given)) {
-        return error_expect(why, "--set %s=VALUE", given + strlen("--"));
-    }
-    if (takes_keys(command) && alias != NULL) {
+    if (takes_keys && alias != NULL) {
         return error_expect(why, "--set %s=VALUE", alias);
     }
     char help[96];
@@ -226,18 +218,6 @@ static bool arguments_check_options(const struct arguments *arguments, struct er
     return true;
 }
 
-/* The kinds, as an array that ends with NULL. */
-static const char *const *list_kinds(const struct command *command,
-                                     const char *names[COMMAND_MOST_KINDS + 1])
-{
-    size_t count = 0;
-    while ((names[count] = command->kind(count)) != NULL) {
-        count++;
-        assert(count <= COMMAND_MOST_KINDS);
-    }
-    return names;
-}
-
 /* Say which operand is missing: number `at`, by its word in the usage line. */
 static bool refuse_missing(const struct command *command, uint32_t at, const char *spelling,
                            struct error *why)
@@ -258,8 +238,14 @@ static bool check_operands(const struct arguments *arguments, struct error *why)
     const struct command *command = arguments->command;
     uint32_t count;
     const char *const *operands = arguments_operands(arguments, &count);
-    const char *kinds[COMMAND_MOST_KINDS + 1];
-    if (count > 0 && command->kind != NULL && !is_in(operands[0], list_kinds(command, kinds))) {
+    const char *kinds[COMMAND_MOST_KINDS + 1] = {NULL}; /* ends with NULL */
+    bool known = count == 0 || command->kind == NULL;
+    for (size_t i = 0; !known && command->kind(i) != NULL; i++) {
+        assert(i < COMMAND_MOST_KINDS);
+        kinds[i] = command->kind(i);
+        known = strcmp(operands[0], kinds[i]) == 0;
+    }
+    if (!known) {
         error_usage(why, NULL, 0, "'%s' does not know '%s'", command->name, operands[0]);
         return name_expect(operands[0], kinds, why);
     }
@@ -382,13 +368,7 @@ bool arguments_given(const struct arguments *arguments, int option)
 
 int arguments_number(const struct arguments *arguments, const char *name)
 {
-    const struct command_option *options = arguments->command->options;
-    for (int option = 0; options[option].name != NULL; option++) {
-        if (strcmp(options[option].name, name) == 0) {
-            return option;
-        }
-    }
-    return -1;
+    return option_number(arguments->command, name);
 }
 
 const char *arguments_shared(const struct arguments *arguments, const char *name)

@@ -117,16 +117,6 @@ static void print_option(const struct command_option *option, FILE *out)
     help_entry(spelling, 22, option->summary, out);
 }
 
-static void print_example(const char *example, FILE *out)
-{
-    fputs("\nexample:\n", out);
-    while (*example != '\0') {
-        size_t length = strcspn(example, "\n");
-        fprintf(out, "  %.*s\n", (int)length, example);
-        example += length + (example[length] == '\n');
-    }
-}
-
 void help_command(const struct command *command, FILE *out)
 {
     char label[64];
@@ -134,7 +124,12 @@ void help_command(const struct command *command, FILE *out)
     table_line(label, command->summary, out);
     fputc('\n', out);
     print_usage(command, out);
-    print_example(command->example, out);
+    fputs("\nexample:\n", out);
+    for (const char *line = command->example; *line != '\0'; line += line[0] == '\n') {
+        size_t length = strcspn(line, "\n");
+        fprintf(out, "  %.*s\n", (int)length, line);
+        line += length;
+    }
     fputs("\noptions:\n", out);
     for (const struct command_option *option = command->options; option->name != NULL; option++) {
         print_option(option, out);

@@ -37,14 +37,9 @@ static bool unknown_command(const struct command *const *commands, const char *g
 /* Refuse an output that would overwrite an input. */
 static bool check_output(const struct arguments *arguments, struct error *why)
 {
-    const struct command_option *options = arguments->command->options;
     struct stat out, in;
     uint32_t count;
-    int option = 0;
-    while (options[option].name != NULL && strcmp(options[option].name, "--output") != 0) {
-        option++;
-    }
-    const char *path = options[option].name != NULL ? arguments_text(arguments, option) : NULL;
+    const char *path = arguments_shared(arguments, "--output");
     if (path == NULL || stat(path, &out) != 0 || !S_ISREG(out.st_mode)) {
         return true;
     }
