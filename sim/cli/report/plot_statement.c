@@ -43,44 +43,34 @@ static void append_quoted(const char *text, size_t length, FILE *out)
     fputc('\'', out);
 }
 
-/* The key, and behind its '=' the list that the value is an item of. */
-static void append_pair(const char *key, size_t length, const char *value, FILE *out)
+/* A spelling of the item of a list, and with it the item, and the list behind the key's '='. */
+static void append_pair(const char *key, size_t length, const char *value, const char *item,
+                        FILE *out)
 {
-    const char *list = key + length + 1;
+    const char *list = key + length + (key[length] != '\0');
     fputs(" UNION SELECT ", out);
     append_quoted(key, length, out);
     fputs(", ", out);
     append_quoted(value, strlen(value), out);
     fputs(", ", out);
     append_quoted(list, strlen(list), out);
+    fputs(", ", out);
+    append_quoted(item, strlen(item), out);
 }
 
 /* A number matches in any spelling: in the database's own, and also if only one of the two has a
  * unit. */
-static void append_spellings(const char *key, size_t length, const char *value, FILE *out)
+static void append_spellings(const char *key, size_t length, const char *item, FILE *out)
 {
     struct quantity quantity;
     char text[32];
-    append_pair(key, length, value, out);
-    if (quantity_parse(value, &quantity)) {
+    append_pair(key, length, item, item, out);
+    if (quantity_parse(item, &quantity)) {
         const enum unit units[] = {quantity.unit, UNIT_COUNT, UNIT_SHARE, UNIT_TOKENS};
         size_t count = quantity.unit == UNIT_COUNT ? 4 : 2;
         for (size_t i = 0; i < count; i++) {
-            append_pair(key, length, units_write(quantity.value, units[i], text, sizeof text), out);
-        }
-    }
-}
-
-static void append_values(const char *key, size_t length, bool split, FILE *out)
-{
-    const char *list = key + length + 1, *rest = list, *item;
-    size_t size;
-    append_spellings(key, length, list, out);
-    while (split && strchr(list, ',') != NULL && text_item(&rest, &item, &size)) {
-        char value[VALUE];
-        if (size < sizeof value) {
-            snprintf(value, sizeof value, "%.*s", (int)size, item);
-            append_spellings(key, length, value, out);
+            append_pair(key, length, units_write(quantity.value, units[i], text, sizeof text), item,
+                        out);
         }
     }
 }
@@ -90,11 +80,19 @@ static void append_values(const char *key, size_t length, bool split, FILE *out)
  * something has it, the items do not count. */
 static void append_only(const struct plot_statement *statement, FILE *out)
 {
-    fputs("only(key, value, list) AS (SELECT '', '', '' WHERE 0", out);
+    fputs("only(key, value, list, item) AS (SELECT '', '', '', '' WHERE 0", out);
     for (uint32_t i = 0; i < statement->only_count; i++) {
-        const char *text = statement->only[i];
-        size_t length = strcspn(text, "=");
-        append_values(text, length, !statement->only_whole, out);
+        const char *text = statement->only[i], *item;
+        size_t length = strcspn(text, "="), size;
+        const char *list = text + length + (text[length] != '\0'), *rest = list;
+        append_spellings(text, length, list, out);
+        while (strchr(list, ',') != NULL && text_item(&rest, &item, &size)) {
+            char value[VALUE];
+            if (size < sizeof value) {
+                snprintf(value, sizeof value, "%.*s", (int)size, item);
+                append_spellings(text, length, value, out);
+            }
+        }
     }
     fputs(")\n", out);
 }
@@ -234,9 +232,7 @@ char *plot_statement_text(const struct plot_statement *statement, struct error *
     return plot_statement_ending(statement, NULL, why);
 }
 
-/* A key or a value that nothing has is an error, never a selection of nothing. */
-
-enum { TEXT = 512 }; /* a longer value is checked as a whole only */
+/* ---- a key or a value that nothing has is an error, never a selection of nothing ---- */
 
 /* Names that a query gave, with room for the final NULL. */
 struct names {
@@ -308,75 +304,40 @@ static bool check_key(const char *text, const struct names *keys, struct error *
     return keys->count > 0 && name_expect(given, (const char *const *)keys->names, why);
 }
 
-/* ---- values ---- */
-
-/* Name the values of the key, or, of what looks like another key's value, how to write that. */
-static bool refuse_value(const char *key, const char *value, const struct names *keys,
+/* Name the values of the key of KEY=VALUE, or, of what looks like another key's value, how to write
+ * that. */
+static bool refuse_value(const char *pair, const struct names *keys,
                          const struct plot_statement *statement, struct store *store,
                          struct error *why)
 {
     struct names values;
-    const char *one[] = {key};
-    struct plot_statement ending = {
-        .begin = statement->begin, .only = one, .only_count = 1, .only_whole = true};
-    if (!ask(&ending, "SELECT DISTINCT value FROM keyed WHERE key IN (SELECT key FROM only)", store,
-             &values, why)) {
-        plot_only_release(&values);
-        return false;
-    }
-    error_usage(why, NULL, 0, "--only: nothing that can be drawn has '%s' as its '%.*s'", value,
-                (int)strcspn(key, "="), key);
-    if (has_name(keys, value, strcspn(value, "=")) && strchr(value, '=') != NULL) {
-        error_expect(why, "each key with an --only of its own: --only %s", value);
-    } else if (values.count > 0) {
-        name_expect(value, (const char *const *)values.names, why);
+    size_t length = strcspn(pair, "=");
+    const char *value = pair + length + 1, *one[] = {pair};
+    const struct plot_statement of_key = {.begin = statement->begin, .only = one, .only_count = 1};
+    if (ask(&of_key, "SELECT DISTINCT value FROM keyed WHERE key IN (SELECT key FROM only)", store,
+            &values, why)) {
+        error_usage(why, NULL, 0, "--only: nothing that can be drawn has '%s' as its '%.*s'", value,
+                    (int)length, pair);
+        if (strchr(value, '=') != NULL && has_name(keys, value, strcspn(value, "="))) {
+            error_expect(why, "each key with an --only of its own: --only %s", value);
+        } else if (values.count > 0) {
+            name_expect(value, (const char *const *)values.names, why);
+        }
     }
     plot_only_release(&values);
     return false;
 }
 
-/* Does anything have this KEY=VALUE, whose value is taken as a whole? */
-static bool find_value(const char *pair, const struct plot_statement *statement,
-                       struct store *store, bool *found, struct error *why)
-{
-    struct names values;
-    const char *one[] = {pair};
-    struct plot_statement whole = {
-        .begin = statement->begin, .only = one, .only_count = 1, .only_whole = true};
-    bool ok = ask(&whole, "SELECT value FROM keyed JOIN only USING (key, value) LIMIT 1", store,
-                  &values, why);
-    *found = values.count > 0;
-    plot_only_release(&values);
-    return ok;
-}
-
-/* Each value of KEY=VALUE,...; a text that something has as a whole is one value. */
-static bool check_values(const char *text, const struct names *keys,
-                         const struct plot_statement *statement, struct store *store,
-                         struct error *why)
-{
-    size_t length = strcspn(text, "=") + 1, size;
-    const char *rest = text + length, *item;
-    bool found;
-    if (!find_value(text, statement, store, &found, why)) {
-        return false;
-    }
-    while (!found && text_item(&rest, &item, &size)) {
-        char pair[TEXT];
-        bool has = false;
-        int written = snprintf(pair, sizeof pair, "%.*s%.*s", (int)length, text, (int)size, item);
-        if (written < 0 || (size_t)written >= sizeof pair ||
-            !find_value(pair, statement, store, &has, why) ||
-            (!has && !refuse_value(pair, pair + length, keys, statement, store, why))) {
-            return false;
-        }
-    }
-    return true;
-}
+/* The items that nothing has in any spelling, of lists that nothing has as a whole. */
+static const char unmatched[] =
+    "SELECT key || '=' || item FROM only WHERE (key, list) NOT IN (SELECT only.key, list FROM only "
+    "JOIN keyed USING (key, value) WHERE item = list) AND (item <> list OR (key, list) NOT IN "
+    "(SELECT key, list FROM only WHERE item <> list)) GROUP BY key, list, item "
+    "HAVING MAX((key, value) IN (SELECT key, value FROM keyed)) = 0";
 
 bool plot_only_check(const struct plot_statement *statement, struct store *store, struct error *why)
 {
-    struct names keys;
+    struct names keys, missing = {.names = NULL};
     if (statement->only_count == 0) {
         return true;
     }
@@ -384,9 +345,9 @@ bool plot_only_check(const struct plot_statement *statement, struct store *store
     for (uint32_t i = 0; ok && i < statement->only_count; i++) {
         ok = check_key(statement->only[i], &keys, why);
     }
-    for (uint32_t i = 0; ok && i < statement->only_count; i++) {
-        ok = check_values(statement->only[i], &keys, statement, store, why);
-    }
+    ok = ok && ask(statement, unmatched, store, &missing, why) &&
+         (missing.count == 0 || refuse_value(missing.names[0], &keys, statement, store, why));
     plot_only_release(&keys);
+    plot_only_release(&missing);
     return ok;
 }

@@ -26,7 +26,6 @@ struct plot_statement {
     const char *end;          /* the last file */
     const char *const *only;  /* [only_count] */
     uint32_t only_count;
-    bool only_whole; /* a comma does not part values */
 };
 
 /* Copy FOLDER/NAME.KIND of the program's data. */
@@ -39,8 +38,6 @@ char *plot_statement_text(const struct plot_statement *statement, struct error *
 /* The same with this SELECT in place of the last file. */
 char *plot_statement_ending(const struct plot_statement *statement, const char *end,
                             struct error *why);
-
-/* ---- what `only` selects, checked against the database (plot_only.c) ---- */
 
 /* Refuse a text that is not KEY=VALUE,..., a key that nothing in the database has, and a value that
  * nothing has for its key. */
