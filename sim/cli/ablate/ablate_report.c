@@ -565,7 +565,7 @@ bool ablate_report(const struct ablation *ablation, const struct table_view *vie
                ablate_report_print_findings(ablation, out, why);
     }
     if (good) {
-        runs_notes_print_below(notes, view->why, out);
+        runs_notes_print_below(notes, true, view->why, out);
     }
     runs_notes_destroy(notes);
     return good;

@@ -440,7 +440,7 @@ static bool machine_print_below(const struct arguments *arguments, const void *c
         advise_print_unshared(&advice_plain(advice)->candidate->scenario,
                               advice->form.servers * advice->form.gpus, "--gpus", stdout);
         advise_print_made(arguments, &advice_plain(advice)->candidate->scenario, stdout);
-        runs_notes_print_remarks(notes, arguments_given(arguments, ADVISE_WHY), stdout);
+        runs_notes_print_below(notes, false, arguments_given(arguments, ADVISE_WHY), stdout);
     }
     frame_destroy(rows);
     runs_notes_destroy(sources);

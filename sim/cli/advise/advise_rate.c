@@ -483,7 +483,7 @@ static bool fleet_print_below(const struct arguments *arguments, const void *con
         }
     }
     if (good && fleet->best != FLEET_NONE) {
-        runs_notes_print_below(notes, arguments_given(arguments, ADVISE_WHY), stdout);
+        runs_notes_print_below(notes, true, arguments_given(arguments, ADVISE_WHY), stdout);
     }
     if (good && fleet->interrupted) {
         table_line("note: ", "interrupted: this is the best so far, and others may be cheaper",

@@ -451,7 +451,7 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
     }
     if (good) {
         plan_report_print_answer(planning, targets, out);
-        runs_notes_print_below(notes, view->why, out);
+        runs_notes_print_below(notes, true, view->why, out);
     }
     frame_destroy(frame);
     runs_notes_destroy(notes);

@@ -162,7 +162,7 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
     }
     if (good) {
         tradeoff_report_print_absent(tradeoff, out);
-        runs_notes_print_below(notes, view->why, out);
+        runs_notes_print_below(notes, true, view->why, out);
     }
     runs_notes_destroy(notes);
     return good;

@@ -299,19 +299,14 @@ static void note_source(struct runs_notes *notes, const struct result *result, c
     }
 }
 
-/* Did a server finish its workload, timed or not? */
-static bool is_served(const struct result *result)
-{
-    return result_cell(result, COLUMN(requests))->set && result_ok(result);
-}
-
 /* A failed run has its reason in the table; its notes and basis are left out. */
 void runs_notes_add(struct runs_notes *notes, const struct result *result)
 {
     const struct cell *name = result_cell(result, COLUMN(system));
     const char *system = name->set ? name->text : "-";
     runs_shared_add(&notes->shared, result);
-    if (!result_cell(result, COLUMN(step_us))->set && !is_served(result)) {
+    bool served = result_cell(result, COLUMN(requests))->set && result_ok(result);
+    if (!result_cell(result, COLUMN(step_us))->set && !served) {
         return;
     }
     notes->runs++;
@@ -489,7 +484,7 @@ static void print_sure(const struct runs_notes *notes, bool basis, bool why, FIL
     table_line("sure: ", line, out);
 }
 
-static void print_below(const struct runs_notes *notes, bool basis, bool why, FILE *out)
+void runs_notes_print_below(const struct runs_notes *notes, bool basis, bool why, FILE *out)
 {
     if (notes->timed == 0 && notes->messages.count == 0) {
         return;
@@ -505,14 +500,4 @@ static void print_below(const struct runs_notes *notes, bool basis, bool why, FI
     if (notes->timed > 0 && basis && why) {
         print_basis(notes, out);
     }
-}
-
-void runs_notes_print_below(const struct runs_notes *notes, bool why, FILE *out)
-{
-    print_below(notes, true, why, out);
-}
-
-void runs_notes_print_remarks(const struct runs_notes *notes, bool why, FILE *out)
-{
-    print_below(notes, false, why, out);
 }

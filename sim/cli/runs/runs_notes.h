@@ -26,8 +26,5 @@ void runs_notes_print_sources(const struct runs_notes *notes, FILE *out);
 void runs_notes_print_above(const struct runs_notes *notes, const struct node *asked, FILE *out);
 
 /* The lines below a table: the notes that are always told, and how sure its figures are. With `why`
- * all notes, and what the time rests on. */
-void runs_notes_print_below(const struct runs_notes *notes, bool why, FILE *out);
-
-/* The lines below a table without what the time rests on. */
-void runs_notes_print_remarks(const struct runs_notes *notes, bool why, FILE *out);
+ * all notes, and what the time rests on if `basis` is set. */
+void runs_notes_print_below(const struct runs_notes *notes, bool basis, bool why, FILE *out);

@@ -412,7 +412,7 @@ bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
     if (!frame_print(runs->frame, &runs->view, out, why)) {
         return false;
     }
-    runs_notes_print_below(runs->notes, runs->view.why, out);
+    runs_notes_print_below(runs->notes, true, runs->view.why, out);
     print_ties(runs->scenario->sweep, ties, out);
     print_draws(&runs->draws, out);
     return true;
