@@ -5,7 +5,7 @@
 #include "model/parallel.h"
 #include "policy/qsac.h"
 #include "predict/decode/outcome.h"
-#include "predict/decode/threshold.h"
+#include "predict/decode/run.h"
 #include "predict/scenario/ensemble.h"
 #include "server/server_engine.h"
 #include "predict/families.h"

@@ -21,7 +21,7 @@ struct replays;
 
 struct run_context {
     uint32_t threads;         /* of one replay; 0: one per processor. Results do not depend on it */
-    struct shared *shared;    /* values that runs share (predict/decode/shared.h) */
+    struct shared *shared;    /* values that runs share (predict/decode/context.h) */
     struct replays *expected; /* replays that later runs need (predict/decode/replays.h) */
     struct cores *cores;      /* that its replays use when they are free; may be NULL */
     struct meter *meter;      /* of its expected replays; may be NULL */
@@ -41,3 +41,48 @@ struct replay_means run_means(const struct run_context *context);
 bool run_context_init(struct run_context *context, uint32_t users, struct stop_flag *stop,
                       struct error *why);
 void run_context_release(struct run_context *context); /* a zeroed struct is fine */
+
+/* Values that the runs of one question share because they are expensive to make: replays, cosines
+ * of a trace's heads, steps of a server's surface, curves of prefixes.
+ *
+ * Hits depend on the trace and the plan, not on time. So points that differ only in the machine, or
+ * in how a system moves data, waits and launches, share one replay. The first thread that asks for
+ * a key makes its value; others that ask meanwhile wait. A value is a pure function of its key, so
+ * it does not matter which thread makes it. Of the unused values, the most recently used are kept.
+ */
+
+struct cores;
+struct shared;
+struct shared_entry;
+struct stop_flag;
+
+/* Room for `users` threads that hold twelve values each: four of a run in progress, and one for
+ * each run that stays open beside it. Once `*stop` is raised, no more values are made: asking for
+ * an absent one is an error. A make() that takes long checks the flag itself. `stop` outlives the
+ * values and may be NULL. */
+struct shared *shared_create(uint32_t users, const struct stop_flag *stop, struct error *why);
+void shared_destroy(struct shared *shared); /* all values have been released; NULL is fine */
+
+/* Call `made` whenever a value was made, or could not be made, in the thread that tried. NULL stops
+ * the calls. Must not be called while a thread makes a value. */
+void shared_watch(struct shared *shared, void (*made)(void *context), void *context);
+
+/* Threads that wait for a value give back one of these cores meanwhile. NULL, as at first: they
+ * hold none. Must not be called while a thread makes a value. */
+void shared_cores(struct shared *shared, struct cores *cores);
+
+/* The number of values made so far: the only measure of a long run's progress. */
+uint32_t shared_made(struct shared *shared);
+
+/* How a value is made and destroyed. If make() fails it returns NULL with `why`; then nothing is
+ * kept, and the next thread that asks tries again. */
+struct shared_kind {
+    void *(*make)(void *context, struct error *why);
+    void (*destroy)(void *value);
+};
+
+/* The value of `key`, made with `context` if it does not exist; NULL on failure. The caller gives
+ * `*entry` back with shared_release(); after that the value may be gone. */
+const void *shared_get(struct shared *shared, const struct shared_kind *kind, uint64_t key,
+                       void *context, struct shared_entry **entry, struct error *why);
+void shared_release(struct shared *shared, struct shared_entry *entry); /* NULL is fine */

@@ -1,19 +1,19 @@
 /* Fills the columns of a result, group by group, in the order of columns.def. */
-
 #include "predict/decode/outcome.h"
+
+#include "core/array.h"
+#include "decode/plan/resident.h"
+#include "decode/setup.h"
+#include "model/parallel.h"
+#include "policy/qsac.h"
+#include "predict/decode/run.h"
+#include "trace/demand.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "core/array.h"
-#include "decode/plan/resident.h"
-#include "model/parallel.h"
-#include "policy/qsac.h"
-#include "predict/decode/outcome_notes.h"
-#include "predict/decode/threshold.h"
 
 bool outcome_names(const struct setup *setup, struct result *result, struct error *why)
 {
@@ -48,15 +48,6 @@ bool outcome_setup(const struct setup *setup, const struct plan *plan, struct re
 bool outcome_asks_trace(const struct setup *setup, const struct plan *plan)
 {
     return plan->resident_share < 1 && setup_at_any(setup, setup_asks_trace);
-}
-
-/* The share of KV that a system that offloads under pressure only keeps. */
-static void write_residency(const struct setup *setup, const struct plan *plan,
-                            struct result *result)
-{
-    if (setup->mechanisms.residency == RESIDENCY_PRESSURE && plan->fits) {
-        result_real(result, COLUMN(resident_share), plan->resident_share);
-    }
 }
 
 /* "{4096: 1, 131072: 2}", as a scenario writes it; nothing if there is one context. */
@@ -113,7 +104,9 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN(budget_bytes), (int64_t)plan->budget_bytes);
     write_tiers(memory, result);
     result_integer(result, COLUMN(max_batch), plan->max_batch);
-    write_residency(setup, plan, result);
+    if (setup->mechanisms.residency == RESIDENCY_PRESSURE && plan->fits) {
+        result_real(result, COLUMN(resident_share), plan->resident_share);
+    }
     if (plan->fits) {
         outcome_note_plan(setup, plan, result);
     } else {
@@ -187,21 +180,6 @@ void outcome_kept(const struct setup *setup, const struct plan *plan, const stru
     }
 }
 
-/* Add what a cohort's pairs want, and what one query of each would. Layers that load whole want the
- * same for any number of queries. */
-static void union_add_wanted(const struct plan *plan, uint32_t cohort, const struct ledger *ledger,
-                             uint32_t whole, double *wanted, double *single)
-{
-    const struct ledger_row *rows = ledger_part(ledger, cohort);
-    double each = (double)plan->cohorts[cohort].sizes.selected_tokens;
-    for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
-        if (i % ledger->layers >= whole) {
-            *wanted += (double)rows[i].wanted;
-            *single += each * rows[i].offloaded_heads;
-        }
-    }
-}
-
 void outcome_union(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                    struct result *result)
 {
@@ -211,7 +189,14 @@ void outcome_union(const struct setup *setup, const struct plan *plan, const str
         whole++;
     }
     for (uint32_t i = 0; plan->rows != NULL && ledger != NULL && i < plan->cohort_count; i++) {
-        union_add_wanted(plan, i, ledger, whole, &wanted, &single);
+        const struct ledger_row *rows = ledger_part(ledger, i);
+        double each = (double)plan->cohorts[i].sizes.selected_tokens; /* of one query */
+        for (size_t r = 0; r < (size_t)ledger->steps * ledger->layers; r++) {
+            if (r % ledger->layers >= whole) { /* what loads whole is the same for any number */
+                wanted += (double)rows[r].wanted;
+                single += each * rows[r].offloaded_heads;
+            }
+        }
     }
     if (single > 0) {
         result_real(result, COLUMN(draft_union), wanted / single);
@@ -419,7 +404,6 @@ void outcome_step(const struct setup *setup, const struct plan *plan, const stru
 }
 
 /* The rate per GPU already accounts for the GPUs that share a model, and for replicas. */
-
 void price_write(const struct profile *machine, struct result *result)
 {
     const struct cell *rate = result_cell(result, COLUMN(tokens_per_s_per_gpu));
@@ -427,4 +411,128 @@ void price_write(const struct profile *machine, struct result *result)
         result_real(result, COLUMN(cost_per_million_tokens),
                     1e6 * machine->price_per_hour / (3600 * rate->real));
     }
+}
+
+/* Attention mass in a result, and whether the run is long enough to judge it by. */
+
+/* A policy that drops KV has dropped all that it will only when tokens have passed through the
+ * whole part of its cache that holds the last ones. A shorter run attends to more than later steps
+ * will. Was this one shorter? */
+static bool note_horizon(const struct setup *setup, const struct plan *plan, bool mass_known,
+                         struct result *result)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    const struct cohort *longest = &plan->cohorts[plan->cohort_count - 1];
+    uint64_t cache = longest->sizes.cache_tokens, run = (uint64_t)plan->warmup + plan->steps;
+    if (!mechanisms_offload(m) || m->policy->passes == NULL || cache >= longest->context) {
+        return false;
+    }
+    uint64_t needed = (uint64_t)ceil(m->policy->passes(m->policy_values) * (double)cache);
+    if (run >= needed) {
+        return false;
+    }
+    result_note(result, note_make(NOTE_dropping, note_flag(mass_known), note_text(m->policy->name),
+                                  note_whole(needed), note_whole(run)));
+    result_integer(result, COLUMN(mass_horizon_steps), (int64_t)needed);
+    return true;
+}
+
+void outcome_mass(const struct setup *setup, const struct plan *plan, const struct mass *mass,
+                  struct result *result)
+{
+    bool short_run = note_horizon(setup, plan, mass->known, result);
+    if (!mass->known) {
+        return;
+    }
+    result_real(result, COLUMN(mass_recall), mass->least);
+    if (mass->most > mass->least) {
+        result_real(result, COLUMN(mass_recall_most), mass->most);
+    }
+    if (!short_run && llround(1000 * mass->most) > llround(1000 * mass->least)) {
+        /* An imported trace has no window: the share of the window in what its rows leave out is a guess, because
+         * nothing says that its rows have the heaviest units. */
+        const struct trace_header *header =
+            setup->trace != NULL ? trace_header(setup->trace) : NULL;
+        bool lacks = header != NULL && header->unit_kind == TRACE_POSITIONS &&
+                     header->recent == 0 && setup_recent(setup) > 0;
+        result_note(result, lacks ? note_plain(NOTE_window_assumed) : note_plain(NOTE_mass_least));
+    }
+    for (uint32_t s = 0; s < plan->steps; s++) {
+        result->steps[s].mass_recall = mass->at_step[s];
+    }
+}
+
+/* What a result rests on: the trace of its hits, and the basis of its times. */
+
+/* "SmolLM2-135M-Instruct 3840→131072 tokens", or "→4096…131072"; without `carrying` only the first
+ * context. A generated trace is named as the twin of a recording, or after the basis of its
+ * profile. */
+static void describe_trace(const struct setup *setup, bool carrying, char *text, size_t size)
+{
+    if (setup->trace == NULL) {
+        snprintf(text, size, "assumed: %.4g%% hits, spread %.4g%%", 100 * setup->assumed_hit,
+                 100 * setup->assumed_spread);
+        return;
+    }
+    const struct trace_header *header = trace_header(setup->trace);
+    struct trace_source source;
+    trace_source_read(header, &source);
+    const char *model = source.model[0] != '\0' ? source.model : "?";
+    char name[160], to[64] = "";
+    if (source.basis != BASIS_MEASURED) {
+        snprintf(name, sizeof name, "%s profile %.100s", basis_name(source.basis), model);
+    } else {
+        snprintf(name, sizeof name, "%s%.100s", source.twin ? "twin of " : "", model);
+    }
+    uint64_t context = source.twin ? source.fitted_context : header->context;
+    if (carrying && setup->cohorts != NULL) {
+        snprintf(to, sizeof to, "→%llu…%llu", (unsigned long long)setup->cohorts[0].context,
+                 (unsigned long long)setup->cohorts[setup->cohort_count - 1].context);
+    } else if (carrying && context != setup->context) {
+        snprintf(to, sizeof to, "→%llu", (unsigned long long)setup->context);
+    }
+    snprintf(text, size, "%s %llu%s tokens", name, (unsigned long long)context, to);
+}
+
+void outcome_trace_source(const struct setup *setup, char *text, size_t size)
+{
+    describe_trace(setup, false, text, size);
+}
+
+struct trust outcome_whole_trust(const struct setup *setup, const struct plan *plan,
+                                 const struct timing *timing, struct trust trust)
+{
+    bool asked = outcome_asks_trace(setup, plan);
+    /* Were hits recorded with another model, or at another context? */
+    bool carried = setup->trace != NULL && !setup->trace_is_model;
+    for (uint32_t i = 0; setup->trace != NULL && i < setup_cohort_count(setup); i++) {
+        struct setup_cohort cohort = setup_cohort(setup, i);
+        carried = carried || trace_header(cohort.trace)->context != cohort.context;
+    }
+    trust_add(&trust, timing->trust);
+    trust_add(&trust, (struct trust){.basis = asked ? setup->trace_basis : BASIS_MEASURED,
+                                     .extrapolated = asked && carried});
+    return trust;
+}
+
+bool outcome_trust(const struct setup *setup, const struct plan *plan, const struct timing *timing,
+                   struct trust trust, struct result *result, struct error *why)
+{
+    char text[256];
+    trust = outcome_whole_trust(setup, plan, timing, trust);
+    for (size_t i = 0; i < BASIS_COUNT; i++) {
+        result->basis[i] = (struct result_item){
+            basis_name((enum basis)i), 0, (double)timing->basis_ns[i] / (double)timing->total_ns};
+    }
+    result->basis_count = BASIS_COUNT;
+    result_integer(result, COLUMN(extrapolated), trust.extrapolated);
+    if (!result_text(result, COLUMN(basis), basis_name(trust.basis), why) ||
+        (timing->assumed != NULL &&
+         !result_text(result, COLUMN(assumed_figure), timing->assumed, why))) {
+        return false;
+    }
+    describe_trace(setup, true, text, sizeof text);
+    return !outcome_asks_trace(setup, plan) ||
+           (result_text(result, COLUMN(trace_basis), basis_name(setup->trace_basis), why) &&
+            result_text(result, COLUMN(trace_source), text, why));
 }

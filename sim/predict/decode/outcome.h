@@ -5,8 +5,8 @@
 #include "decode/plan/plan.h"
 #include "decode/time/pipeline.h"
 #include "machine/profile.h"
-#include "predict/result/result.h"
 #include "predict/decode/run.h"
+#include "predict/result/result.h"
 
 /* The columns that the setup gives, and the hash of its plan, before anything runs. */
 bool outcome_setup(const struct setup *setup, const struct plan *plan, struct result *result,
@@ -64,9 +64,26 @@ struct trust outcome_whole_trust(const struct setup *setup, const struct plan *p
 bool outcome_trust(const struct setup *setup, const struct plan *plan, const struct timing *timing,
                    struct trust trust, struct result *result, struct error *why);
 
-/* The cost of output tokens: the price of a GPU hour, divided by the tokens made in that hour. No
- * other cost is counted, and an hour is paid whether the GPU is busy or not. */
-
-/* Fill in the cost of a result that has its rate of one GPU. The cost stays null if the machine has
- * no price, or if no token is made. */
+/* Fill in the cost of output tokens of a result that has its rate of one GPU: the price of a GPU hour, divided by the
+ * tokens made in that hour. No other cost is counted, and an hour is paid whether the GPU is busy or not. The cost
+ * stays null if the machine has no price, or if no token is made. */
 void price_write(const struct profile *machine, struct result *result);
+
+/* Which notes hold for a run (predict/result/notes.def has their words). */
+
+/* What the machine lacks of what the setup asks for. The run goes on as an engine would: with
+ * products in another type, or beyond one machine. */
+void outcome_note_machine(const struct setup *setup, struct result *result);
+
+/* Of a plan that fits: contexts, model, choices that do not pay off, and what hits rest on. */
+void outcome_note_plan(const struct setup *setup, const struct plan *plan, struct result *result);
+
+/* Of one that does not: which memory is short. These replace all other notes. */
+void outcome_note_short(const struct plan *plan, struct result *result);
+
+/* That the cache had not yet filled; only if a printed hit ratio could change. */
+void outcome_note_cold(const struct ledger *ledger, struct result *result);
+
+/* That the trace wants nothing but what stays in HBM anyway. `ledger` may be NULL. */
+void outcome_note_window(const struct setup *setup, const struct plan *plan,
+                         const struct ledger *ledger, struct result *result);

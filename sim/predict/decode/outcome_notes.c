@@ -1,5 +1,5 @@
 /* Which notes hold for a run. Each function asks for one, or for a few that exclude each other. */
-#include "predict/decode/outcome_notes.h"
+#include "predict/decode/outcome.h"
 
 #include "core/name.h"
 #include "decode/cost/kernels.h"
@@ -10,21 +10,10 @@
 #include "model/parallel.h"
 #include "policy/policy.h"
 #include "policy/qsac.h"
-#include "predict/decode/outcome.h"
 
 #include <string.h>
 
 /* ---- the machine ---- */
-
-static void note_products(const struct setup *setup, struct result *result)
-{
-    enum dtype weights = setup->model.weights;
-    const char *lacking = kernel_lacking_products(&setup->profile, weights);
-    if (lacking != NULL) {
-        result_note(result, note_make(NOTE_no_products, note_text(lacking),
-                                      note_text(dtype_name(weights))));
-    }
-}
 
 /* GPUs that take part in the largest exchange of the model. */
 static uint32_t exchanging_gpus(const struct model *model)
@@ -41,29 +30,24 @@ static uint32_t exchanging_gpus(const struct model *model)
     return most;
 }
 
-/* Without NVLink, GPUs reach each other directly or through the host, and neither is in a
- * datasheet of the GPU. */
-static void note_pcie(const struct setup *setup, uint32_t gpus, struct result *result)
-{
-    if (gpus < 2) {
-        return;
-    }
-    struct trust trust;
-    double rate = kernel_reduce_rate(&setup->profile, gpus, &trust);
-    if (rate < KERNEL_PCIE_MOST && trust.basis != BASIS_MEASURED) {
-        result_note(result, note_make(NOTE_exchange_on_pcie, note_whole(gpus), note_real(rate)));
-    }
-}
-
 void outcome_note_machine(const struct setup *setup, struct result *result)
 {
     uint32_t gpus = exchanging_gpus(&setup->model);
-    note_products(setup, result);
+    const char *lacking = kernel_lacking_products(&setup->profile, setup->model.weights);
+    if (lacking != NULL) {
+        result_note(result, note_make(NOTE_no_products, note_text(lacking),
+                                      note_text(dtype_name(setup->model.weights))));
+    }
     if (gpus > KERNEL_NODE_GPUS) {
         result_note(result, note_make(NOTE_exchange_too_wide, note_whole(gpus),
                                       note_whole(KERNEL_NODE_GPUS)));
     }
-    note_pcie(setup, gpus, result);
+    struct trust trust = {.basis = BASIS_MEASURED};
+    double rate = gpus < 2 ? 0 : kernel_reduce_rate(&setup->profile, gpus, &trust);
+    /* Without NVLink, GPUs reach each other directly or through the host, and neither is in a datasheet of the GPU. */
+    if (rate < KERNEL_PCIE_MOST && trust.basis != BASIS_MEASURED) {
+        result_note(result, note_make(NOTE_exchange_on_pcie, note_whole(gpus), note_real(rate)));
+    }
 }
 
 /* A system whose GPU waits for the CPU is as fast as its host, and datasheets do not say enough of a host.
@@ -89,16 +73,6 @@ static void note_host(const struct setup *setup, struct result *result)
         result_note(result,
                     some ? note_make(NOTE_host_unmeasured, note_text(part), note_text(missing))
                          : note_make(NOTE_host_uncalibrated, note_text(part)));
-    }
-}
-
-static void note_takeover(const struct setup *setup, struct result *result)
-{
-    const struct takeover *takeover = &setup->profile.takeover;
-    if (takeover->figures > 0) {
-        result_note(result, note_make(NOTE_gpu_taken_over, note_whole(takeover->figures),
-                                      note_text(takeover->from), note_flag(takeover->assumed),
-                                      note_flag(takeover->capability)));
     }
 }
 
@@ -220,17 +194,6 @@ static void note_fit(const struct setup *setup, const struct plan *plan, struct 
     }
 }
 
-static void note_residency(const struct setup *setup, const struct plan *plan,
-                           struct result *result)
-{
-    double share = plan->resident_share;
-    if (setup->mechanisms.residency == RESIDENCY_PRESSURE) {
-        result_note(result, share == 1  ? note_plain(NOTE_kv_in_hbm)
-                            : share > 0 ? note_plain(NOTE_kv_partly_in_hbm)
-                                        : note_plain(NOTE_kv_offloaded));
-    }
-}
-
 /* ---- what hits rest on ---- */
 
 /* That an error was not measured at the retrieval's size, and that its pages are smaller. */
@@ -279,16 +242,6 @@ static void note_retrieval(const struct setup *setup, const struct plan *plan,
     }
 }
 
-static void note_trace(const struct setup *setup, const struct plan *plan, struct result *result)
-{
-    const char *fault = setup->trace_fault;
-    if (fault[0] != '\0' && outcome_asks_trace(setup, plan)) {
-        result_note(result, setup->trace_recorded
-                                ? note_make(NOTE_trace_recorded, note_text(fault))
-                                : note_make(NOTE_trace_generated, note_text(fault)));
-    }
-}
-
 /* Rounded up, so that rows that differ little share a note. */
 void outcome_note_cold(const struct ledger *ledger, struct result *result)
 {
@@ -322,11 +275,26 @@ void outcome_note_plan(const struct setup *setup, const struct plan *plan, struc
     note_model(setup, result);
     note_policy(setup, plan, result);
     note_fit(setup, plan, result);
-    note_residency(setup, plan, result);
+    double share = plan->resident_share;
+    if (setup->mechanisms.residency == RESIDENCY_PRESSURE) {
+        result_note(result, share == 1  ? note_plain(NOTE_kv_in_hbm)
+                            : share > 0 ? note_plain(NOTE_kv_partly_in_hbm)
+                                        : note_plain(NOTE_kv_offloaded));
+    }
     note_retrieval(setup, plan, result);
-    note_trace(setup, plan, result);
+    const char *fault = setup->trace_fault;
+    if (fault[0] != '\0' && outcome_asks_trace(setup, plan)) {
+        result_note(result, setup->trace_recorded
+                                ? note_make(NOTE_trace_recorded, note_text(fault))
+                                : note_make(NOTE_trace_generated, note_text(fault)));
+    }
     note_host(setup, result);
-    note_takeover(setup, result);
+    const struct takeover *takeover = &setup->profile.takeover;
+    if (takeover->figures > 0) {
+        result_note(result, note_make(NOTE_gpu_taken_over, note_whole(takeover->figures),
+                                      note_text(takeover->from), note_flag(takeover->assumed),
+                                      note_flag(takeover->capability)));
+    }
 }
 
 #define LEAST_CONTEXT 64 /* tokens; assumed: nobody needs a shorter sequence */

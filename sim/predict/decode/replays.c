@@ -1,5 +1,5 @@
-/* Families of plans are divided into groups, and groups of one stream (trace_stream()) are gathered
- * into courses. The ledgers of a course, or of a single plan, are values that runs share. */
+/* Readers are divided into groups, and groups of one stream (trace_stream()) are gathered into passes. The ledgers
+ * of a pass, or of a single plan, are values that runs share. */
 #include "predict/decode/replays.h"
 
 #include "core/array.h"
@@ -9,41 +9,42 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Limits of a course: groups. Limits of a group: plans; cache sizes of all policies, because most
+/* Limits of a pass: groups. Limits of a group: plans; cache sizes of all policies, because most
  * need one cache for each; and rows (sizes × steps) of a head, which are kept until its layer is
  * done. */
 enum { MOST_GROUPS = 8, MOST_PLANS = 256, MOST_SIZES = 32, MOST_ROWS = 1 << 16 };
 
-struct family {
+/* Plans that want the same of a trace. */
+struct trace_readers {
     uint64_t key, stream;
     struct trace *trace;       /* a reference */
     uint64_t work;             /* of a group */
     struct replay_plan *plans; /* [count] owned, with their heads and values */
     uint64_t *hashes;          /* [count] of each whole plan */
     size_t *first;             /* [groups] plans, each the first of its group */
-    size_t *course;            /* [groups] that each is in */
-    size_t count, groups, plan_capacity, hash_capacity, first_capacity, course_capacity;
+    size_t *pass;              /* [groups] that each is in */
+    size_t count, groups, plan_capacity, hash_capacity, first_capacity, pass_capacity;
     size_t sealed; /* plans whose groups take no more */
 };
 
-/* A group: its family, and its number there. */
+/* A group: its readers, and its number there. */
 struct replays_place {
-    size_t family, group;
+    size_t readers, group;
 };
 
 /* Groups that are replayed together. */
-struct course {
+struct pass {
     uint64_t stream;
     struct replays_place groups[MOST_GROUPS];
     uint32_t count;
 };
 
 struct replays {
-    struct family *families;
-    struct course *courses;
+    struct trace_readers *readers;
+    struct pass *passes;
     size_t count, capacity;
-    size_t course_count, course_capacity;
-    size_t sealed; /* courses that take no more */
+    size_t pass_count, pass_capacity;
+    size_t sealed; /* passes that take no more */
 };
 
 struct replays *replays_create(struct error *why)
@@ -57,20 +58,20 @@ void replays_destroy(struct replays *replays)
         return;
     }
     for (size_t f = 0; f < replays->count; f++) {
-        struct family *family = &replays->families[f];
-        for (size_t i = 0; i < family->count; i++) {
-            free((void *)family->plans[i].heads);
-            free((void *)family->plans[i].policy_values);
-            free((void *)family->plans[i].rows);
+        struct trace_readers *readers = &replays->readers[f];
+        for (size_t i = 0; i < readers->count; i++) {
+            free((void *)readers->plans[i].heads);
+            free((void *)readers->plans[i].policy_values);
+            free((void *)readers->plans[i].rows);
         }
-        free(family->plans);
-        free(family->hashes);
-        free(family->first);
-        free(family->course);
-        trace_close(family->trace);
+        free(readers->plans);
+        free(readers->hashes);
+        free(readers->first);
+        free(readers->pass);
+        trace_close(readers->trace);
     }
-    free(replays->families);
-    free(replays->courses);
+    free(replays->readers);
+    free(replays->passes);
     free(replays);
 }
 
@@ -82,7 +83,7 @@ static bool reads_trace(const struct replay_request *request)
     return setup_asks_trace(request->setup) && request->setup->trace != NULL;
 }
 
-static bool family_key(const struct replay_request *request, uint64_t *key, struct error *why)
+static bool readers_key(const struct replay_request *request, uint64_t *key, struct error *why)
 {
     uint64_t trace;
     if (!trace_hash(request->setup->trace, &trace, why)) {
@@ -92,41 +93,41 @@ static bool family_key(const struct replay_request *request, uint64_t *key, stru
     return true;
 }
 
-static struct family *find_family(const struct replays *replays, uint64_t key)
+static struct trace_readers *find_readers(const struct replays *replays, uint64_t key)
 {
     for (size_t i = 0; i < replays->count; i++) {
-        if (replays->families[i].key == key) {
-            return &replays->families[i];
+        if (replays->readers[i].key == key) {
+            return &replays->readers[i];
         }
     }
     return NULL;
 }
 
-/* The index of the plan with this hash in a family; `count` if it is absent. */
-static size_t find_plan(const struct family *family, uint64_t hash)
+/* The index of the plan with this hash among readers; `count` if it is absent. */
+static size_t find_plan(const struct trace_readers *readers, uint64_t hash)
 {
     size_t i = 0;
-    while (i < family->count && family->hashes[i] != hash) {
+    while (i < readers->count && readers->hashes[i] != hash) {
         i++;
     }
     return i;
 }
 
-static struct family *add_family(struct replays *replays, struct trace *trace, uint64_t key,
-                                 struct error *why)
+static struct trace_readers *add_readers(struct replays *replays, struct trace *trace, uint64_t key,
+                                         struct error *why)
 {
     uint64_t stream;
     if (!trace_stream(trace, &stream, why) ||
-        !array_reserve(&replays->families, &replays->capacity, replays->count + 1,
-                       sizeof *replays->families, why)) {
+        !array_reserve(&replays->readers, &replays->capacity, replays->count + 1,
+                       sizeof *replays->readers, why)) {
         return NULL;
     }
-    struct family *family = &replays->families[replays->count++];
-    *family = (struct family){.key = key, .stream = stream, .trace = trace_hold(trace)};
-    return family;
+    struct trace_readers *readers = &replays->readers[replays->count++];
+    *readers = (struct trace_readers){.key = key, .stream = stream, .trace = trace_hold(trace)};
+    return readers;
 }
 
-/* Do two plans of a family have the same caches, whatever reads them? */
+/* Do two plans of these readers have the same caches, whatever reads them? */
 static bool same_caches(const struct replay_plan *a, const struct replay_plan *b)
 {
     return a->capacity == b->capacity && a->policy == b->policy &&
@@ -135,61 +136,61 @@ static bool same_caches(const struct replay_plan *a, const struct replay_plan *b
 }
 
 /* Can a group, plans[first, end), take the plan without exceeding its limits? */
-static bool takes(const struct family *family, size_t first, const struct replay_plan *plan)
+static bool takes(const struct trace_readers *readers, size_t first, const struct replay_plan *plan)
 {
     size_t sizes = 0, most = MOST_ROWS / plan->steps;
     most = most < MOST_SIZES ? most : MOST_SIZES;
-    for (size_t i = first; i < family->count; i++) {
-        const struct replay_plan *own = &family->plans[i];
+    for (size_t i = first; i < readers->count; i++) {
+        const struct replay_plan *own = &readers->plans[i];
         bool before = same_caches(own, plan);
         for (size_t j = first; j < i && !before; j++) {
-            before = same_caches(&family->plans[j], own);
+            before = same_caches(&readers->plans[j], own);
         }
         sizes += !before;
     }
-    return family->count - first < MOST_PLANS && sizes < most;
+    return readers->count - first < MOST_PLANS && sizes < most;
 }
 
-/* The last course of the stream if it takes one more group; otherwise a new one. */
-static bool find_course(struct replays *replays, uint64_t stream, size_t *number, struct error *why)
+/* The last pass of the stream if it takes one more group; otherwise a new one. */
+static bool find_pass(struct replays *replays, uint64_t stream, size_t *number, struct error *why)
 {
-    for (size_t i = replays->course_count; i > replays->sealed; i--) {
-        const struct course *course = &replays->courses[i - 1];
-        if (course->stream == stream && course->count < MOST_GROUPS) {
+    for (size_t i = replays->pass_count; i > replays->sealed; i--) {
+        const struct pass *pass = &replays->passes[i - 1];
+        if (pass->stream == stream && pass->count < MOST_GROUPS) {
             *number = i - 1;
             return true;
         }
     }
-    if (!array_reserve(&replays->courses, &replays->course_capacity, replays->course_count + 1,
-                       sizeof *replays->courses, why)) {
+    if (!array_reserve(&replays->passes, &replays->pass_capacity, replays->pass_count + 1,
+                       sizeof *replays->passes, why)) {
         return false;
     }
-    *number = replays->course_count++;
-    replays->courses[*number] = (struct course){.stream = stream};
+    *number = replays->pass_count++;
+    replays->passes[*number] = (struct pass){.stream = stream};
     return true;
 }
 
 /* The next plan joins the last group if that takes it; otherwise open a new group. */
-static bool open_group(struct replays *replays, struct family *family,
+static bool open_group(struct replays *replays, struct trace_readers *readers,
                        const struct replay_plan *plan, struct error *why)
 {
-    size_t number, groups = family->groups;
-    if (family->count > family->sealed && takes(family, family->first[groups - 1], plan)) {
+    size_t number, groups = readers->groups;
+    if (readers->count > readers->sealed && takes(readers, readers->first[groups - 1], plan)) {
         return true;
     }
-    if (!array_reserve(&family->first, &family->first_capacity, groups + 1, sizeof *family->first,
+    if (!array_reserve(&readers->first, &readers->first_capacity, groups + 1,
+                       sizeof *readers->first, why) ||
+        !array_reserve(&readers->pass, &readers->pass_capacity, groups + 1, sizeof *readers->pass,
                        why) ||
-        !array_reserve(&family->course, &family->course_capacity, groups + 1,
-                       sizeof *family->course, why) ||
-        !find_course(replays, family->stream, &number, why)) {
+        !find_pass(replays, readers->stream, &number, why)) {
         return false;
     }
-    struct course *course = &replays->courses[number];
-    course->groups[course->count++] =
-        (struct replays_place){(size_t)(family - replays->families), groups};
-    family->course[groups] = number;
-    family->first[groups] = family->count;
-    family->groups++;
+    struct pass *pass = &replays->passes[number];
+    pass->groups[pass->count++] =
+        (struct replays_place){(size_t)(readers - replays->readers), groups};
+    readers->pass[groups] = number;
+    readers->first[groups] = readers->count;
+    readers->groups++;
     return true;
 }
 
@@ -202,13 +203,13 @@ static void *copy_array(const void *from, size_t count, size_t item, struct erro
     return copy;
 }
 
-static bool add_plan(struct replays *replays, struct family *family, const struct replay_plan *plan,
-                     uint64_t hash, struct error *why)
+static bool add_plan(struct replays *replays, struct trace_readers *readers,
+                     const struct replay_plan *plan, uint64_t hash, struct error *why)
 {
-    size_t heads = (size_t)plan->layers * plan->kv_heads, needed = family->count + 1;
-    if (!array_reserve(&family->plans, &family->plan_capacity, needed, sizeof *plan, why) ||
-        !array_reserve(&family->hashes, &family->hash_capacity, needed, sizeof hash, why) ||
-        !open_group(replays, family, plan, why)) {
+    size_t heads = (size_t)plan->layers * plan->kv_heads, needed = readers->count + 1;
+    if (!array_reserve(&readers->plans, &readers->plan_capacity, needed, sizeof *plan, why) ||
+        !array_reserve(&readers->hashes, &readers->hash_capacity, needed, sizeof hash, why) ||
+        !open_group(replays, readers, plan, why)) {
         return false;
     }
     struct replay_head *own = copy_array(plan->heads, heads, sizeof *own, why);
@@ -226,12 +227,12 @@ static bool add_plan(struct replays *replays, struct family *family, const struc
         free(values);
         return false;
     }
-    struct replay_plan *copy = &family->plans[family->count];
+    struct replay_plan *copy = &readers->plans[readers->count];
     *copy = *plan;
     copy->heads = own;
     copy->policy_values = values;
     copy->rows = steps;
-    family->hashes[family->count++] = hash;
+    readers->hashes[readers->count++] = hash;
     return true;
 }
 
@@ -242,39 +243,40 @@ bool replays_expect(struct replays *replays, const struct replay_request *reques
     if (!reads_trace(request)) {
         return true;
     }
-    if (!family_key(request, &key, why)) {
+    if (!readers_key(request, &key, why)) {
         return false;
     }
-    struct family *family = find_family(replays, key);
-    if (family == NULL && (family = add_family(replays, request->setup->trace, key, why)) == NULL) {
+    struct trace_readers *readers = find_readers(replays, key);
+    if (readers == NULL &&
+        (readers = add_readers(replays, request->setup->trace, key, why)) == NULL) {
         return false;
     }
-    family->work = replay_work(trace_header(request->setup->trace), request->plan);
-    return find_plan(family, hash) < family->count ||
-           add_plan(replays, family, request->plan, hash, why);
+    readers->work = replay_work(trace_header(request->setup->trace), request->plan);
+    return find_plan(readers, hash) < readers->count ||
+           add_plan(replays, readers, request->plan, hash, why);
 }
 
 /* ---- groups ---- */
 
-/* Plans of a family that are replayed together. */
+/* Plans of readers that are replayed together. */
 struct replays_group {
-    const struct family *family;
+    const struct trace_readers *readers;
     size_t first, count;
 };
 
 void replays_seal(struct replays *replays)
 {
     for (size_t i = 0; i < replays->count; i++) {
-        replays->families[i].sealed = replays->families[i].count;
+        replays->readers[i].sealed = replays->readers[i].count;
     }
-    replays->sealed = replays->course_count;
+    replays->sealed = replays->pass_count;
 }
 
 uint32_t replays_groups(const struct replays *replays)
 {
     size_t groups = 0;
     for (size_t i = 0; i < replays->count; i++) {
-        groups += replays->families[i].groups;
+        groups += replays->readers[i].groups;
     }
     return (uint32_t)groups;
 }
@@ -283,35 +285,25 @@ uint64_t replays_work(const struct replays *replays)
 {
     uint64_t work = 0;
     for (size_t i = 0; i < replays->count; i++) {
-        const struct family *family = &replays->families[i];
-        for (size_t g = 0; g < family->groups; g++) {
-            work += family->first[g] >= family->sealed ? family->work : 0;
+        const struct trace_readers *readers = &replays->readers[i];
+        for (size_t g = 0; g < readers->groups; g++) {
+            work += readers->first[g] >= readers->sealed ? readers->work : 0;
         }
     }
     return work;
 }
 
-/* The number of a plan's group in its family. */
-static size_t group_of(const struct family *family, size_t plan)
-{
-    size_t group = family->groups - 1;
-    while (family->first[group] > plan) {
-        group--;
-    }
-    return group;
-}
-
 static struct replays_group group_at(const struct replays *replays, struct replays_place place)
 {
-    const struct family *family = &replays->families[place.family];
-    size_t next = place.group + 1, first = family->first[place.group];
-    size_t end = next < family->groups ? family->first[next] : family->count;
-    return (struct replays_group){family, first, end - first};
+    const struct trace_readers *readers = &replays->readers[place.readers];
+    size_t next = place.group + 1, first = readers->first[place.group];
+    size_t end = next < readers->groups ? readers->first[next] : readers->count;
+    return (struct replays_group){readers, first, end - first};
 }
 
 /* ---- ledgers ---- */
 
-/* Of a single plan, or of a course: those of its first group, then those of the next. */
+/* Of a single plan, or of a pass: those of its first group, then those of the next. */
 struct ledgers {
     uint32_t count;
     struct ledger *items;     /* [count], owned */
@@ -342,22 +334,22 @@ static struct ledgers *create_ledgers(uint32_t count, struct error *why)
     return ledgers;
 }
 
-/* The inputs for making the ledgers of a request or of its course. */
+/* The inputs for making the ledgers of a request or of its pass. */
 struct replays_making {
     const struct replay_request *request;
     const struct replays *replays;
-    const struct course *course;
+    const struct pass *pass;
     struct replay_means means;
 };
 
-/* The index of a group's first ledger among those of its course; with the number of its groups, the
+/* The index of a group's first ledger among those of its pass; with the number of its groups, the
  * number of all. */
-static uint32_t ledgers_before(const struct replays *replays, const struct course *course,
+static uint32_t ledgers_before(const struct replays *replays, const struct pass *pass,
                                uint32_t group)
 {
     uint32_t before = 0;
     for (uint32_t i = 0; i < group; i++) {
-        before += (uint32_t)group_at(replays, course->groups[i]).count;
+        before += (uint32_t)group_at(replays, pass->groups[i]).count;
     }
     return before;
 }
@@ -365,31 +357,31 @@ static uint32_t ledgers_before(const struct replays *replays, const struct cours
 /* Make all groups together; if one of them cannot be made, each alone. */
 static void make_groups(const struct replays_making *making, struct ledgers *ledgers)
 {
-    const struct course *course = making->course;
+    const struct pass *pass = making->pass;
     struct replay_set sets[MOST_GROUPS];
     struct error unseen;
-    for (uint32_t i = 0; i < course->count; i++) {
-        struct replays_group group = group_at(making->replays, course->groups[i]);
+    for (uint32_t i = 0; i < pass->count; i++) {
+        struct replays_group group = group_at(making->replays, pass->groups[i]);
         sets[i] = (struct replay_set){
-            .trace = group.family->trace,
-            .plans = group.family->plans + group.first,
+            .trace = group.readers->trace,
+            .plans = group.readers->plans + group.first,
             .count = (uint32_t)group.count,
-            .ledgers = ledgers->items + ledgers_before(making->replays, course, i),
+            .ledgers = ledgers->items + ledgers_before(making->replays, pass, i),
         };
     }
-    bool good = replay_run_sets_kept(sets, course->count, &making->means, &unseen);
-    for (uint32_t i = 0; i < course->count; i++) {
-        ledgers->failed[i] = !good && (course->count == 1 ||
+    bool good = replay_run_sets_kept(sets, pass->count, &making->means, &unseen);
+    for (uint32_t i = 0; i < pass->count; i++) {
+        ledgers->failed[i] = !good && (pass->count == 1 ||
                                        !replay_run_sets_kept(&sets[i], 1, &making->means, &unseen));
     }
 }
 
-static void *make_course(void *context, struct error *why)
+static void *make_pass(void *context, struct error *why)
 {
     const struct replays_making *making = context;
-    const struct course *course = making->course;
+    const struct pass *pass = making->pass;
     struct ledgers *ledgers =
-        create_ledgers(ledgers_before(making->replays, course, course->count), why);
+        create_ledgers(ledgers_before(making->replays, pass, pass->count), why);
     if (ledgers != NULL) {
         make_groups(making, ledgers);
     }
@@ -420,7 +412,7 @@ static void *make_alone(void *context, struct error *why)
     return ledgers;
 }
 
-static const struct shared_kind course_kind = {make_course, destroy_ledgers};
+static const struct shared_kind pass_kind = {make_pass, destroy_ledgers};
 static const struct shared_kind alone_kind = {make_alone, destroy_ledgers};
 
 /* The key of a single replay: a hash of all that it reads. Equal keys mean equal ledgers. */
@@ -436,33 +428,36 @@ static bool alone_key(const struct replay_request *request, uint64_t *key, struc
     return true;
 }
 
-/* The ledger from its course. NULL if it is in none, or if its group cannot be made: then the fault
+/* The ledger from its pass. NULL if it is in none, or if its group cannot be made: then the fault
  * lies in another plan, or the replay of this plan alone reports it again. */
-static const struct ledger *get_of_course(const struct run_context *context,
-                                          struct replays_making *making,
-                                          struct shared_entry **entry)
+static const struct ledger *get_of_pass(const struct run_context *context,
+                                        struct replays_making *making, struct shared_entry **entry)
 {
     const struct replays *replays = context->expected;
     struct error unseen;
     uint64_t key;
     if (replays == NULL || !reads_trace(making->request) ||
-        !family_key(making->request, &key, &unseen)) {
+        !readers_key(making->request, &key, &unseen)) {
         return NULL;
     }
-    const struct family *family = find_family(replays, key);
-    size_t plan = family == NULL ? 0 : find_plan(family, plan_replay_hash(making->request->plan));
-    if (family == NULL || plan == family->count) {
+    const struct trace_readers *readers = find_readers(replays, key);
+    size_t plan = readers == NULL ? 0 : find_plan(readers, plan_replay_hash(making->request->plan));
+    if (readers == NULL || plan == readers->count) {
         return NULL;
     }
-    size_t group = group_of(family, plan), number = family->course[group];
+    size_t group = readers->groups - 1; /* the plan's */
+    while (readers->first[group] > plan) {
+        group--;
+    }
+    size_t number = readers->pass[group];
     making->replays = replays;
-    making->course = &replays->courses[number];
-    const uint64_t of[] = {making->course->stream, number};
+    making->pass = &replays->passes[number];
+    const uint64_t of[] = {making->pass->stream, number};
     const struct ledgers *ledgers =
-        shared_get(context->shared, &course_kind, XXH64(of, sizeof of, 0), making, entry, &unseen);
+        shared_get(context->shared, &pass_kind, XXH64(of, sizeof of, 0), making, entry, &unseen);
     uint32_t place = 0;
-    while (making->course->groups[place].family != (size_t)(family - replays->families) ||
-           making->course->groups[place].group != group) {
+    while (making->pass->groups[place].readers != (size_t)(readers - replays->readers) ||
+           making->pass->groups[place].group != group) {
         place++;
     }
     if (ledgers == NULL || ledgers->failed[place]) {
@@ -470,8 +465,8 @@ static const struct ledger *get_of_course(const struct run_context *context,
         *entry = NULL;
         return NULL;
     }
-    return &ledgers->items[ledgers_before(replays, making->course, place) +
-                           (plan - family->first[group])];
+    return &ledgers->items[ledgers_before(replays, making->pass, place) +
+                           (plan - readers->first[group])];
 }
 
 const struct ledger *replays_get(const struct run_context *context,
@@ -480,7 +475,7 @@ const struct ledger *replays_get(const struct run_context *context,
 {
     struct replays_making making = {.request = request, .means = run_means(context)};
     uint64_t key;
-    const struct ledger *ledger = get_of_course(context, &making, entry);
+    const struct ledger *ledger = get_of_pass(context, &making, entry);
     if (ledger != NULL) {
         return ledger;
     }

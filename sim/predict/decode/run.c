@@ -4,19 +4,22 @@
 #include "core/array.h"
 #include "core/parallel.h"
 #include "decode/plan/mass.h"
+#include "decode/replay/replay_kept.h"
 #include "decode/time/prefill.h"
 #include "machine/profile.h"
+#include "policy/policy.h"
+#include "policy/qsac.h"
+#include "predict/decode/context.h"
 #include "predict/decode/outcome.h"
-#include "predict/decode/outcome_notes.h"
 #include "predict/decode/replays.h"
-#include "predict/decode/shared.h"
-#include "predict/decode/threshold.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
 
 /* The state of one setup's run; released as a whole. */
-struct run_course {
+struct run {
     const struct setup *setup;
     struct setup own; /* with the policy's parameters that were chosen, if they were */
     const struct run_context *context;
@@ -56,77 +59,67 @@ static void *make_cosines(void *context, struct error *why)
 
 static const struct shared_kind cosines_kind = {make_cosines, free};
 
-/* ---- the course ---- */
-
-static bool needs_cosines(const struct setup *setup)
-{
-    return setup->trace != NULL && trace_header(setup->trace)->has_queries &&
-           setup->mechanisms.policy->needs_queries;
-}
-
-static uint32_t sequences_text(const struct setup *setup)
-{
-    uint32_t sequences = 0;
-    for (uint32_t i = 0; i < setup_cohort_count(setup); i++) {
-        sequences += setup_cohort(setup, i).sequences;
-    }
-    return sequences;
-}
+/* ---- a run ---- */
 
 /* Add the cosines of a cohort's trace, weighted by the cohort's share of the batch: the heads that
  * stay in HBM are chosen once for all sequences. */
-static bool add_cosines(struct run_course *course, struct setup_cohort cohort, struct error *why)
+static bool add_cosines(struct run *run, struct setup_cohort cohort, struct error *why)
 {
-    struct run_heads heads = {cohort.trace, run_means(course->context)};
+    struct run_heads heads = {cohort.trace, run_means(run->context)};
     struct shared_entry *entry;
     uint64_t key;
     if (!trace_hash(cohort.trace, &key, why)) {
         return false;
     }
     const double *cosines =
-        shared_get(course->context->shared, &cosines_kind, key, &heads, &entry, why);
-    double share = (double)cohort.sequences / sequences_text(course->setup);
-    for (size_t i = 0; cosines != NULL && i < head_count(cohort.trace); i++) {
-        course->cosines[i] += share * cosines[i];
+        shared_get(run->context->shared, &cosines_kind, key, &heads, &entry, why);
+    uint32_t sequences = 0;
+    for (uint32_t i = 0; i < setup_cohort_count(run->setup); i++) {
+        sequences += setup_cohort(run->setup, i).sequences;
     }
-    shared_release(course->context->shared, entry);
+    double share = (double)cohort.sequences / sequences;
+    for (size_t i = 0; cosines != NULL && i < head_count(cohort.trace); i++) {
+        run->cosines[i] += share * cosines[i];
+    }
+    shared_release(run->context->shared, entry);
     return cosines != NULL;
 }
 
-static bool course_cosines(struct run_course *course, struct error *why)
+static bool run_add_all_cosines(struct run *run, struct error *why)
 {
-    const struct setup *setup = course->setup;
-    if (!needs_cosines(setup)) {
+    const struct setup *setup = run->setup;
+    if (setup->trace == NULL || !trace_header(setup->trace)->has_queries ||
+        !setup->mechanisms.policy->needs_queries) {
         return true;
     }
-    course->cosines = array_zeroed(head_count(setup->trace), sizeof *course->cosines, why);
-    bool good = course->cosines != NULL;
+    run->cosines = array_zeroed(head_count(setup->trace), sizeof *run->cosines, why);
+    bool good = run->cosines != NULL;
     for (uint32_t i = 0; good && i < setup_cohort_count(setup); i++) {
-        good = add_cosines(course, setup_cohort(setup, i), why);
+        good = add_cosines(run, setup_cohort(setup, i), why);
     }
     return good;
 }
 
-static bool run_resolve(struct run_course *course, struct error *why)
+static bool run_resolve(struct run *run, struct error *why)
 {
-    return plan_resolve(course->setup, course->cosines, &course->plan, &course->trust, why);
+    return plan_resolve(run->setup, run->cosines, &run->plan, &run->trust, why);
 }
 
-/* Choose the policy's parameters that follow from the trace, and plan again with them. */
-static bool course_choose(struct run_course *course, struct error *why)
+static bool run_make_plan(struct run *run, struct error *why)
 {
-    double *values = course->own.mechanisms.policy_values;
-    course->own = *course->setup;
-    bool good = threshold_choose(course->setup, &course->plan, course->context, values, why);
-    plan_release(&course->plan);
-    course->setup = &course->own;
-    return good && run_resolve(course, why);
-}
-
-static bool course_plan(struct run_course *course, struct error *why)
-{
-    return course_cosines(course, why) && run_resolve(course, why) &&
-           (!threshold_is_chosen(course->setup) || course_choose(course, why));
+    if (!run_add_all_cosines(run, why) || !run_resolve(run, why)) {
+        return false;
+    }
+    if (!threshold_is_chosen(run->setup)) {
+        return true;
+    }
+    /* Choose the policy's parameters that follow from the trace, and plan again with them. */
+    double *values = run->own.mechanisms.policy_values;
+    run->own = *run->setup;
+    bool good = threshold_choose(run->setup, &run->plan, run->context, values, why);
+    plan_release(&run->plan);
+    run->setup = &run->own;
+    return good && run_resolve(run, why);
 }
 
 /* The request for a cohort's replay. */
@@ -136,158 +129,153 @@ struct cohort_replay {
     struct replay_request request; /* points to these two */
 };
 
-/* The hit share of setups whose hits need no trace: the share of tokens that the cache holds. */
-static double fixed_hit(const struct setup *setup, const struct head_sizes *sizes)
+static void run_ask_for(const struct run *run, uint32_t cohort, struct cohort_replay *out)
 {
+    out->setup = setup_at(run->setup, run->plan.cohorts[cohort].context);
+    out->setup.trace = setup_cohort(run->setup, cohort).trace;
+    out->plan = plan_replay(&out->setup, &run->plan, cohort);
+    /* Where hits need no trace, their share is that of tokens that the cache holds. */
+    const struct setup *setup = &out->setup;
     double outside = (double)(setup->context - setup->mechanisms.sinks - setup_recent(setup));
-    return fmin((double)sizes->cache_tokens / outside, 1);
-}
-
-static void run_ask_for(const struct run_course *course, uint32_t cohort, struct cohort_replay *out)
-{
-    out->setup = setup_at(course->setup, course->plan.cohorts[cohort].context);
-    out->setup.trace = setup_cohort(course->setup, cohort).trace;
-    out->plan = plan_replay(&out->setup, &course->plan, cohort);
-    out->request = (struct replay_request){
-        &out->setup, &out->plan, fixed_hit(&out->setup, &course->plan.cohorts[cohort].sizes)};
+    double cached = (double)run->plan.cohorts[cohort].sizes.cache_tokens;
+    out->request = (struct replay_request){setup, &out->plan, fmin(cached / outside, 1)};
 }
 
 /* The ledger of a cohort, valid until `entry` is given back. */
-static const struct ledger *replay_cohort(const struct run_course *course, uint32_t cohort,
+static const struct ledger *replay_cohort(const struct run *run, uint32_t cohort,
                                           struct shared_entry **entry, struct error *why)
 {
     struct cohort_replay replay;
-    run_ask_for(course, cohort, &replay);
-    return replays_get(course->context, &replay.request, entry, why);
+    run_ask_for(run, cohort, &replay);
+    return replays_get(run->context, &replay.request, entry, why);
 }
 
 /* Sum the ledgers of several cohorts, holding one at a time. */
-static bool sum_replays(struct run_course *course, struct error *why)
+static bool sum_replays(struct run *run, struct error *why)
 {
-    const struct plan *plan = &course->plan;
-    bool good =
-        ledger_reserve_sum(&course->sum, plan->steps, plan->layers, plan->cohort_count, why);
+    const struct plan *plan = &run->plan;
+    bool good = ledger_reserve_sum(&run->sum, plan->steps, plan->layers, plan->cohort_count, why);
     for (uint32_t i = 0; good && i < plan->cohort_count; i++) {
         struct shared_entry *entry = NULL;
         bool some = plan->cohorts[i].sequences > 0;
-        const struct ledger *ledger = some ? replay_cohort(course, i, &entry, why) : NULL;
+        const struct ledger *ledger = some ? replay_cohort(run, i, &entry, why) : NULL;
         if (ledger != NULL) {
-            ledger_set(&course->sum, i, ledger);
+            ledger_set(&run->sum, i, ledger);
         }
-        shared_release(course->context->shared, entry);
+        shared_release(run->context->shared, entry);
         good = !some || ledger != NULL;
     }
-    course->used = &course->sum;
+    run->used = &run->sum;
     return good;
 }
 
 /* A replay of one cohort is shared as it is; what stays in HBM is taken off a sum. */
-static bool course_replay(struct run_course *course, struct error *why)
+static bool run_replay(struct run *run, struct error *why)
 {
-    double stays = course->plan.resident_share;
-    if (plan_offloaded_heads(&course->plan) == 0) {
+    double stays = run->plan.resident_share;
+    if (plan_offloaded_heads(&run->plan) == 0) {
         return true;
     }
-    if (course->plan.cohort_count == 1 && stays == 0) {
-        course->used = replay_cohort(course, 0, &course->held, why);
-        return course->used != NULL;
+    if (run->plan.cohort_count == 1 && stays == 0) {
+        run->used = replay_cohort(run, 0, &run->held, why);
+        return run->used != NULL;
     }
-    if (!sum_replays(course, why)) {
+    if (!sum_replays(run, why)) {
         return false;
     }
     if (stays > 0) {
-        ledger_keep(&course->sum, stays);
+        ledger_keep(&run->sum, stays);
     }
     return true;
 }
 
-static struct run_course course_begin(const struct setup *setup, const struct run_context *context)
+static struct run run_begin(const struct setup *setup, const struct run_context *context)
 {
-    return (struct run_course){
+    return (struct run){
         .setup = setup,
         .context = context,
         .trust = {.basis = BASIS_MEASURED},
     };
 }
 
-static void course_release(struct run_course *course)
+static void run_clear(struct run *run)
 {
-    shared_release(course->context->shared, course->held);
-    ledger_release(&course->sum);
-    plan_release(&course->plan);
-    free(course->cosines);
+    shared_release(run->context->shared, run->held);
+    ledger_release(&run->sum);
+    plan_release(&run->plan);
+    free(run->cosines);
 }
 
 bool run_plan(const struct setup *setup, const struct run_context *context, struct plan *plan,
               struct error *why)
 {
-    struct run_course course = course_begin(setup, context);
-    bool good = course_plan(&course, why);
-    free(course.cosines);
-    *plan = course.plan;
+    struct run run = run_begin(setup, context);
+    bool good = run_make_plan(&run, why);
+    free(run.cosines);
+    *plan = run.plan;
     return good;
 }
 
 bool run_expect(const struct setup *setup, const struct run_context *context, struct error *why)
 {
-    struct run_course course = course_begin(setup, context);
-    bool good = course_plan(&course, why);
-    bool asks = good && course.plan.fits && plan_offloaded_heads(&course.plan) > 0;
-    for (uint32_t i = 0; asks && good && i < course.plan.cohort_count; i++) {
+    struct run run = run_begin(setup, context);
+    bool good = run_make_plan(&run, why);
+    bool asks = good && run.plan.fits && plan_offloaded_heads(&run.plan) > 0;
+    for (uint32_t i = 0; asks && good && i < run.plan.cohort_count; i++) {
         struct cohort_replay replay;
-        run_ask_for(&course, i, &replay);
+        run_ask_for(&run, i, &replay);
         good = replay.plan.batch == 0 || replays_expect(context->expected, &replay.request, why);
     }
-    course_release(&course);
+    run_clear(&run);
     return good;
 }
 
-static bool course_mass(struct run_course *course, struct result *result, struct error *why)
+static bool run_mass(struct run *run, struct result *result, struct error *why)
 {
     struct mass mass;
-    struct replay_means means = run_means(course->context);
+    struct replay_means means = run_means(run->context);
     means.meter = NULL; /* counts expected replays only */
-    if (!mass_recall(course->setup, &course->plan, course->used, &means, &mass, why)) {
+    if (!mass_recall(run->setup, &run->plan, run->used, &means, &mass, why)) {
         return false;
     }
-    outcome_mass(course->setup, &course->plan, &mass, result);
+    outcome_mass(run->setup, &run->plan, &mass, result);
     mass_release(&mass);
     return true;
 }
 
 /* Time the prefill of the scenario's prompt, if it sets one. `exact` is cleared if it is not. */
-static bool course_prefill(const struct run_course *course, struct trust *trust, bool *exact,
-                           struct result *result, struct error *why)
+static bool run_prefill(const struct run *run, struct trust *trust, bool *exact,
+                        struct result *result, struct error *why)
 {
-    const struct setup *setup = course->setup;
+    const struct setup *setup = run->setup;
     struct prefill_time time;
     if (setup->prompt == 0) {
         return true;
     }
-    if (!prefill_run(setup, &course->plan, course->used, course->context->stop, &time, why)) {
+    if (!prefill_run(setup, &run->plan, run->used, run->context->stop, &time, why)) {
         return false;
     }
     *exact = *exact && time.exact;
     trust_add(trust, time.trust);
-    outcome_prefill(setup, &course->plan, time.ns, result);
+    outcome_prefill(setup, &run->plan, time.ns, result);
     return true;
 }
 
-static bool course_time(struct run_course *course, struct result *result, struct error *why)
+static bool run_time(struct run *run, struct result *result, struct error *why)
 {
-    const struct setup *setup = course->setup;
-    struct trust trust = course->trust;
+    const struct setup *setup = run->setup;
+    struct trust trust = run->trust;
     struct timing timing;
-    if (!pipeline_run(setup, &course->plan, course->used, course->context->stop, &timing, why)) {
+    if (!pipeline_run(setup, &run->plan, run->used, run->context->stop, &timing, why)) {
         return false;
     }
-    outcome_cache(course->used, result);
-    outcome_note_window(setup, &course->plan, course->used, result);
-    outcome_kept(setup, &course->plan, course->used, result);
-    outcome_union(setup, &course->plan, course->used, result);
-    bool good = outcome_time(setup, &course->plan, course->used, &timing, result, why) &&
-                course_prefill(course, &trust, &timing.exact, result, why) &&
-                outcome_trust(setup, &course->plan, &timing, trust, result, why);
+    outcome_cache(run->used, result);
+    outcome_note_window(setup, &run->plan, run->used, result);
+    outcome_kept(setup, &run->plan, run->used, result);
+    outcome_union(setup, &run->plan, run->used, result);
+    bool good = outcome_time(setup, &run->plan, run->used, &timing, result, why) &&
+                run_prefill(run, &trust, &timing.exact, result, why) &&
+                outcome_trust(setup, &run->plan, &timing, trust, result, why);
     if (good && !timing.exact) {
         result_note(result, note_plain(NOTE_unsteady));
     }
@@ -295,15 +283,13 @@ static bool course_time(struct run_course *course, struct result *result, struct
     return good;
 }
 
-static bool course_run(struct run_course *course, struct result *result, struct error *why)
+static bool run_all(struct run *run, struct result *result, struct error *why)
 {
     result_init(result);
-    bool good = course_plan(course, why) &&
-                outcome_setup(course->setup, &course->plan, result, why) &&
-                outcome_memory(course->setup, &course->plan, result, why);
-    if (good && course->plan.fits) {
-        good = course_replay(course, why) && course_time(course, result, why) &&
-               course_mass(course, result, why);
+    bool good = run_make_plan(run, why) && outcome_setup(run->setup, &run->plan, result, why) &&
+                outcome_memory(run->setup, &run->plan, result, why);
+    if (good && run->plan.fits) {
+        good = run_replay(run, why) && run_time(run, result, why) && run_mass(run, result, why);
     }
     if (!good) {
         result_release(result);
@@ -314,43 +300,33 @@ static bool course_run(struct run_course *course, struct result *result, struct 
 bool run_setup(const struct setup *setup, const struct run_context *context, struct result *result,
                struct error *why)
 {
-    struct run_course course = course_begin(setup, context);
-    bool good = course_run(&course, result, why);
-    course_release(&course);
+    struct run run = run_begin(setup, context);
+    bool good = run_all(&run, result, why);
+    run_clear(&run);
     return good;
 }
 
 /* ---- a single step ---- */
 
-/* Steps differ only in the misses that a trace gives them. */
-static bool steps_are_equal(const struct run_course *course)
-{
-    return course->setup->trace == NULL || course->used == NULL;
-}
-
 bool run_step(const struct setup *setup, const struct run_context *context,
               struct step_answer *answer, struct error *why)
 {
-    struct run_course course = course_begin(setup, context);
+    struct run run = run_begin(setup, context);
     struct timing timing;
-    bool good = course_plan(&course, why) && course_replay(&course, why);
-    if (good && steps_are_equal(&course)) {
-        course.plan.steps = 1;
+    bool good = run_make_plan(&run, why) && run_replay(&run, why);
+    if (good && (setup->trace == NULL || run.used == NULL)) {
+        run.plan.steps = 1; /* steps differ only in the misses that a trace gives them */
     }
-    good = good && pipeline_run(setup, &course.plan, course.used, context->stop, &timing, why);
+    good = good && pipeline_run(setup, &run.plan, run.used, context->stop, &timing, why);
     if (good) {
-        outcome_step(setup, &course.plan, &timing, course.trust, answer);
+        outcome_step(setup, &run.plan, &timing, run.trust, answer);
         timing_release(&timing);
     }
-    course_release(&course);
+    run_clear(&run);
     return good;
 }
 
 /* ---- timing again ---- */
-
-struct run {
-    struct run_course course;
-};
 
 struct run *run_open(const struct setup *setup, const struct run_context *context,
                      struct result *result, struct error *why)
@@ -359,8 +335,8 @@ struct run *run_open(const struct setup *setup, const struct run_context *contex
     if (run == NULL) {
         return NULL;
     }
-    run->course = course_begin(setup, context);
-    if (!course_run(&run->course, result, why)) {
+    *run = run_begin(setup, context);
+    if (!run_all(run, result, why)) {
         run_close(run);
         return NULL;
     }
@@ -370,7 +346,7 @@ struct run *run_open(const struct setup *setup, const struct run_context *contex
 void run_close(struct run *run)
 {
     if (run != NULL) {
-        course_release(&run->course);
+        run_clear(run);
         free(run);
     }
 }
@@ -378,10 +354,10 @@ void run_close(struct run *run)
 bool run_again(const struct run *run, const struct setup *setup, struct result *result,
                struct error *why)
 {
-    struct run_course course = run->course; /* a shallow copy: the run keeps ownership */
-    course.setup = setup;
+    struct run again = *run; /* a shallow copy: the run keeps ownership */
+    again.setup = setup;
     result_init(result);
-    bool good = course_time(&course, result, why);
+    bool good = run_time(&again, result, why);
     if (!good) {
         result_release(result);
     }
@@ -400,7 +376,7 @@ static bool range_of(const struct curve *curve, double by, double ends[2])
 }
 
 struct ranges_work {
-    const struct run_course *course;
+    const struct run *run;
     struct run_ranges *ranges;
     double by;
 };
@@ -410,29 +386,29 @@ static bool time_end(uint32_t index, uint32_t thread, void *context, struct erro
 {
     const struct ranges_work *work = context;
     struct run_range *range = &work->ranges->all[index / 2];
-    struct run_course course = *work->course; /* a shallow copy, which owns nothing */
-    const struct profile *profile = &course.setup->profile;
-    struct setup scaled = *course.setup;
+    struct run run = *work->run; /* a shallow copy, which owns nothing */
+    const struct profile *profile = &run.setup->profile;
+    struct setup scaled = *run.setup;
     struct scaled_profile changed;
     double ends[2];
     (void)thread;
     range_of(&profile->curves[range->curve], work->by, ends);
-    if (!stop_flag_check(course.context->stop, why) ||
+    if (!stop_flag_check(run.context->stop, why) ||
         !scaled_profile_init_one(profile, range->curve, ends[index % 2], &changed, why)) {
         return false;
     }
     scaled.profile = changed.profile;
-    course.setup = &scaled;
-    bool good = course_time(&course, &range->ends[index % 2], why);
+    run.setup = &scaled;
+    bool good = run_time(&run, &range->ends[index % 2], why);
     scaled_profile_release(&changed);
     return good;
 }
 
-static bool course_ranges(const struct run_course *course, double by, struct run_ranges *ranges,
-                          struct error *why)
+static bool run_make_ranges(const struct run *run, double by, struct run_ranges *ranges,
+                            struct error *why)
 {
-    const struct setup *setup = course->setup;
-    struct ranges_work work = {course, ranges, by};
+    const struct setup *setup = run->setup;
+    struct ranges_work work = {run, ranges, by};
     enum curve_id ids[CURVE_COUNT];
     double ends[2];
     size_t read = pipeline_curves(setup, (struct pipeline_beside){0}, ids);
@@ -441,20 +417,20 @@ static bool course_ranges(const struct run_course *course, double by, struct run
             ranges->all[ranges->count++].curve = ids[i];
         }
     }
-    return parallel_for(2 * ranges->count, course->context->threads, time_end, &work, why);
+    return parallel_for(2 * ranges->count, run->context->threads, time_end, &work, why);
 }
 
 bool run_setup_ranges(const struct setup *setup, double by, const struct run_context *context,
                       struct result *result, struct run_ranges *ranges, struct error *why)
 {
-    struct run_course course = course_begin(setup, context);
+    struct run run = run_begin(setup, context);
     *ranges = (struct run_ranges){array_zeroed(CURVE_COUNT, sizeof *ranges->all, why), 0};
-    bool good = ranges->all != NULL && course_run(&course, result, why);
-    if (good && course.plan.fits && !course_ranges(&course, by, ranges, why)) {
+    bool good = ranges->all != NULL && run_all(&run, result, why);
+    if (good && run.plan.fits && !run_make_ranges(&run, by, ranges, why)) {
         result_release(result);
         good = false;
     }
-    course_release(&course);
+    run_clear(&run);
     if (!good) {
         run_ranges_release(ranges);
     }
@@ -471,16 +447,16 @@ void run_ranges_release(struct run_ranges *ranges)
     *ranges = (struct run_ranges){NULL, 0};
 }
 
-/* Everything up to the ledger of a run that shall be shown, not counted. course_release() and
+/* Everything up to the ledger of a run that shall be shown, not counted. run_clear() and
  * run_context_release() follow, also after a failure. */
-static bool course_show(struct run_course *course, struct error *why)
+static bool run_show(struct run *run, struct error *why)
 {
-    bool good = course_plan(course, why);
-    if (good && !course->plan.fits) {
+    bool good = run_make_plan(run, why);
+    if (good && !run->plan.fits) {
         good = error_set(why, NULL, 0, "the setup does not fit in memory, so there is no step");
-        error_expect(why, "a batch of at most %u", course->plan.max_batch);
+        error_expect(why, "a batch of at most %u", run->plan.max_batch);
     }
-    return good && course_replay(course, why);
+    return good && run_replay(run, why);
 }
 
 bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
@@ -489,10 +465,9 @@ bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
     if (!run_context_init(&context, 1, NULL, why)) {
         return false;
     }
-    struct run_course course = course_begin(setup, &context);
-    bool good = course_show(&course, why) &&
-                pipeline_timeline(setup, &course.plan, course.used, 0, out, why);
-    course_release(&course);
+    struct run run = run_begin(setup, &context);
+    bool good = run_show(&run, why) && pipeline_timeline(setup, &run.plan, run.used, 0, out, why);
+    run_clear(&run);
     run_context_release(&context);
     return good;
 }
@@ -504,14 +479,97 @@ bool run_layer(const struct setup *setup, uint32_t layer, struct layer_schedule 
     if (!run_context_init(&context, 1, NULL, why)) {
         return false;
     }
-    struct run_course course = course_begin(setup, &context);
-    bool good = course_show(&course, why);
-    if (good && layer >= course.plan.layers) {
+    struct run run = run_begin(setup, &context);
+    bool good = run_show(&run, why);
+    if (good && layer >= run.plan.layers) {
         good = error_usage(why, NULL, 0, "the model has no layer %u", layer);
-        error_expect(why, "0 to %u", course.plan.layers - 1);
+        error_expect(why, "0 to %u", run.plan.layers - 1);
     }
-    good = good && pipeline_layer(setup, &course.plan, course.used, 0, layer, out, why);
-    course_release(&course);
+    good = good && pipeline_layer(setup, &run.plan, run.used, 0, layer, out, why);
+    run_clear(&run);
     run_context_release(&context);
     return good;
+}
+
+/* What is replayed with each eta. */
+struct trials {
+    const struct trace *trace;
+    struct replay_plan plan;
+    const struct run_context *context;
+    const double *values; /* as the scenario has them */
+};
+
+bool threshold_is_chosen(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    return setup->trace != NULL && m->policy == &policy_qsac && qsac_reuse(m->policy_values) > 0;
+}
+
+/* The share of pairs that reuse their sets, over layers that are not loaded whole. */
+static bool try_values(void *context, const double *values, double *reused, struct error *why)
+{
+    const struct trials *trials = context;
+    struct replay_plan plan = trials->plan;
+    struct ledger ledger;
+    uint64_t all = 0, reuses = 0;
+    plan.policy_values = values;
+    ledger_init(&ledger);
+    struct replay_means means = run_means(trials->context);
+    means.meter = NULL; /* counts expected replays only */
+    bool good = replay_run_kept(trials->trace, &plan, 1, &means, &ledger, why);
+    for (size_t i = 0; good && i < (size_t)ledger.steps * ledger.layers; i++) {
+        bool counts = i % ledger.layers >= plan.whole_layers;
+        all += counts ? ledger.rows[i].offloaded_heads : 0;
+        reuses += counts ? ledger.rows[i].reused_heads : 0;
+    }
+    *reused = all > 0 ? (double)reuses / (double)all : 0;
+    ledger_release(&ledger);
+    return good;
+}
+
+static void *make_eta(void *context, struct error *why)
+{
+    struct trials *trials = context;
+    double *values = array_zeroed(POLICY_MOST_PARAMS, sizeof *values, why);
+    if (values != NULL) {
+        memcpy(values, trials->values, POLICY_MOST_PARAMS * sizeof *values);
+        if (!qsac_choose_eta(values, try_values, trials, why)) {
+            free(values);
+            values = NULL;
+        }
+    }
+    return values;
+}
+
+static const struct shared_kind eta_kind = {make_eta, free};
+
+bool threshold_choose(const struct setup *setup, const struct plan *plan,
+                      const struct run_context *context, double *values, struct error *why)
+{
+    uint32_t longest = plan->cohort_count - 1;
+    struct setup own = setup_at(setup, plan->cohorts[longest].context);
+    size_t count = (size_t)plan->layers * plan->kv_heads;
+    struct replay_head *heads = array_zeroed(count, sizeof *heads, why);
+    struct trials trials = {setup_cohort(setup, longest).trace, plan_replay(&own, plan, longest),
+                            context, setup->mechanisms.policy_values};
+    for (size_t i = 0; heads != NULL && i < count; i++) {
+        heads[i] = (struct replay_head){true, plan->heads[i].importance};
+    }
+    trials.plan.heads = heads;
+    trials.plan.batch = 1;
+    trials.plan.before = trials.plan.behind = 0;
+    uint64_t key;
+    struct shared_entry *entry = NULL;
+    bool good = heads != NULL && trace_hash(trials.trace, &key, why);
+    const double *chosen = NULL;
+    if (good) {
+        key = XXH64("eta", 3, key ^ plan_replay_hash(&trials.plan));
+        chosen = shared_get(context->shared, &eta_kind, key, &trials, &entry, why);
+    }
+    if (chosen != NULL) {
+        memcpy(values, chosen, POLICY_MOST_PARAMS * sizeof *values);
+    }
+    shared_release(context->shared, entry);
+    free(heads);
+    return chosen != NULL;
 }

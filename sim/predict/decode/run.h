@@ -12,8 +12,8 @@
 #include "core/error.h"
 #include "decode/plan/plan.h"
 #include "decode/time/pipeline.h"
-#include "predict/result/result.h"
 #include "predict/decode/context.h"
+#include "predict/result/result.h"
 
 #include <stdio.h>
 
@@ -88,3 +88,15 @@ bool run_timeline(const struct setup *setup, FILE *out, struct error *why);
  * caller calls layer_schedule_release() after success. */
 bool run_layer(const struct setup *setup, uint32_t layer, struct layer_schedule *out,
                struct error *why);
+
+/* QSAC's eta of a run that says how many sets shall be reused (policy: {name: qsac, reuse:
+ * 0.7}). */
+
+/* Does the setup say so, and has it a trace by which eta can be chosen? */
+bool threshold_is_chosen(const struct setup *setup);
+
+/* Set eta in `values`, the setup's parameters of the policy, such that the share is reused by all
+ * heads of the longest context together, were all of them offloaded. So eta does not depend on
+ * which heads stay in HBM, which depends on eta. `plan` is resolved with any eta. */
+bool threshold_choose(const struct setup *setup, const struct plan *plan,
+                      const struct run_context *context, double *values, struct error *why);

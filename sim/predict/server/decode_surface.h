@@ -19,7 +19,6 @@
 #include "decode/time/pipeline.h"
 #include "machine/profile.h"
 #include "predict/decode/context.h"
-#include "predict/decode/shared.h"
 #include "predict/scenario/point.h"
 #include "server/surface.h"
 
@@ -80,7 +79,7 @@ struct decode_point {
     bool asks_trace; /* hits depend on the trace */
 };
 
-/* A table of points, created empty. A value of predict/decode/shared.h. */
+/* A table of points, created empty. A value of predict/decode/context.h. */
 struct decode_points;
 extern const struct shared_kind decode_points_kind;
 

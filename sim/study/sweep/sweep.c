@@ -38,7 +38,7 @@
 #include "predict/decode/outcome.h"
 #include "predict/decode/replays.h"
 #include "predict/decode/run.h"
-#include "predict/decode/shared.h"
+#include "predict/decode/context.h"
 #include "store/run.h"
 
 /* A survey takes a millisecond and kilobytes per point, so points past MOST_SURVEYED are not

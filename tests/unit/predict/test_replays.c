@@ -8,7 +8,7 @@
 
 #include "predict/decode/replays.h"
 #include "predict/decode/run.h"
-#include "predict/decode/shared.h"
+#include "predict/decode/context.h"
 #include "predict/scenario/scenario.h"
 
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include "core/parallel.h"
 #include "core/stop_flag.h"
-#include "predict/decode/shared.h"
+#include "predict/decode/context.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
