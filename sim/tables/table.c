@@ -169,16 +169,11 @@ void table_choose(struct table *table, const struct table_view *view)
 
 /* ---- layout ---- */
 
-static uint32_t last_of(const struct table *table)
-{
-    return table->order[table->shown - 1];
-}
-
 /* Does the last text of a row fill the rest of the line? */
 static bool runs_over(const struct table *table, const struct table_row *row)
 {
     return row->cells < table->columns ||
-           (table->column[row->cells - 1].wrap && last_of(table) == row->cells - 1);
+           (table->column[row->cells - 1].wrap && table->order[table->shown - 1] == row->cells - 1);
 }
 
 static void table_measure(const struct table *table, struct layout *layout)

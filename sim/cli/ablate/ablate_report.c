@@ -461,15 +461,6 @@ struct frame *ablate_frame(const struct ablation *ablation, const struct table_v
 
 /* ---- tables ---- */
 
-static bool print_rows(const struct ablation *ablation, const struct table_view *view, FILE *out,
-                       struct error *why)
-{
-    struct frame *frame = ablate_frame(ablation, view, why);
-    bool good = frame != NULL && frame_print(frame, view, out, why);
-    frame_destroy(frame);
-    return good;
-}
-
 /* The keys that a mechanism's name stands for. */
 static bool ablate_report_print_changes(const struct ablation *ablation, FILE *out,
                                         struct error *why)
@@ -550,6 +541,7 @@ bool ablate_report(const struct ablation *ablation, const struct table_view *vie
                    struct error *why)
 {
     struct runs_notes *notes = runs_notes_create(why);
+    struct frame *frame = NULL;
     bool good = notes != NULL;
     for (uint32_t i = 0; good && i < ablation->done; i++) {
         runs_notes_add(notes, &ablation->results[i]);
@@ -560,13 +552,15 @@ bool ablate_report(const struct ablation *ablation, const struct table_view *vie
         runs_notes_print_above(notes, ablation->scenario.root, out);
         fprintf(out, "%s against %s: %u mechanism%s differ%s\n\n", ablate_system(ablation, name),
                 ablation->base.name, count, count == 1 ? "" : "s", count == 1 ? "s" : "");
-        good = print_rows(ablation, view, out, why) &&
+        frame = ablate_frame(ablation, view, why);
+        good = frame != NULL && frame_print(frame, view, out, why) &&
                ablate_report_print_changes(ablation, out, why) &&
                ablate_report_print_findings(ablation, out, why);
     }
     if (good) {
         runs_notes_print_below(notes, true, view->why, out);
     }
+    frame_destroy(frame);
     runs_notes_destroy(notes);
     return good;
 }

@@ -330,15 +330,6 @@ static bool advise_limits_read_gpus(const struct arguments *arguments, uint32_t 
                     (error_usage(why, NULL, 0, "'--gpus' is 0"), error_expect(why, "1 or more")));
 }
 
-static bool advise_read_limits(const struct arguments *arguments, bool serves,
-                               struct advice_options *out, struct error *why)
-{
-    return add_time(arguments, ADVISE_TPOT, serves, &out->targets, why) &&
-           add_time(arguments, ADVISE_TTFT, serves, &out->targets, why) &&
-           advise_limits_add_mass(arguments, out, why) &&
-           advise_limits_read_gpus(arguments, &out->gpus, why);
-}
-
 /* ---- the answer ---- */
 
 void advise_answer_release(struct advise_answer *answer)
@@ -475,15 +466,6 @@ static bool advise_open_store(const struct arguments *arguments, struct store **
     return database_open(arguments, out, why);
 }
 
-/* What is to be written after the search is tried before it. */
-static bool check_written(const struct arguments *arguments, struct error *why)
-{
-    const char *page = arguments_text(arguments, ADVISE_HTML);
-    const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
-    return (page == NULL || output_check(page, why)) &&
-           (folder == NULL || deployment_folder_check(folder, why));
-}
-
 static bool advise_run(const struct arguments *arguments, struct error *why)
 {
     struct question question = {.store = NULL};
@@ -497,8 +479,14 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
                 load_scenario(arguments, scenario, why);
     bool requests = good && (scenario_serves(scenario) || arguments_given(arguments, ADVISE_TTFT) ||
                              is_fleet(arguments));
-    good = good && check_written(arguments, why) && check_chosen(arguments, scenario, why) &&
-           advise_read_limits(arguments, requests, &with, why) &&
+    good = good &&
+           deployment_check(arguments_text(arguments, ADVISE_HTML),
+                            arguments_text(arguments, ADVISE_DEPLOY), why) &&
+           check_chosen(arguments, scenario, why) &&
+           add_time(arguments, ADVISE_TPOT, requests, &with.targets, why) &&
+           add_time(arguments, ADVISE_TTFT, requests, &with.targets, why) &&
+           advise_limits_add_mass(arguments, &with, why) &&
+           advise_limits_read_gpus(arguments, &with.gpus, why) &&
            question_jobs(arguments, &question.jobs, why) && lay_price(arguments, scenario, why) &&
            advice_set_context(scenario, why) && (!requests || advice_set_requests(scenario, why)) &&
            advise_open_store(arguments, &question.store, why) &&

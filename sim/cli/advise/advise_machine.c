@@ -197,13 +197,6 @@ static const char *or_null(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
-/* An engine has HiSparse for models with an indexer of their own alone. */
-static const char *where_of(const struct search *search)
-{
-    const struct system_traits *traits = &search->candidate->traits;
-    return traits->lacks_indexer ? "no indexer" : traits->available;
-}
-
 static void put_trial(const struct advice *advice, const struct advice_trial *trial,
                       struct frame *rows)
 {
@@ -234,7 +227,9 @@ static void put_line(const struct advice *advice, const struct advise_line *line
     frame_number(rows, DATA_servers, line->form->servers);
     frame_number(rows, DATA_gpus, line->form->gpus);
     frame_text(rows, DATA_available, candidate->traits.available);
-    frame_text(rows, DATA_where, where_of(search));
+    /* An engine has HiSparse for models with an indexer of their own alone. */
+    frame_text(rows, DATA_where,
+               candidate->traits.lacks_indexer ? "no indexer" : candidate->traits.available);
     frame_text(rows, DATA_from, or_null(candidate->traits.where));
     frame_number(rows, DATA_advised, line->advised);
     frame_text(rows, DATA_left_out, or_null(candidate->left_out));
@@ -257,22 +252,17 @@ static void put_missing(const struct advice *advice, const struct search *search
                                    : search->candidate->left_out);
 }
 
-static void put_mass(const struct result *result, struct frame *rows)
-{
-    double mass = result_number(result, COLUMN(mass_recall)), low = NAN, high = NAN;
-    if (result_range(result, COLUMN(mass_recall), &low, &high) || mass < 0.9995) {
-        frame_range(rows, DATA_mass, mass, low, high);
-    }
-}
-
 static void advise_put_figures(const struct advice *advice, const struct advise_line *line,
                                const struct result *result, struct frame *rows)
 {
     double times = advice->serves ? 1 : line->form->servers, low = NAN, high = NAN;
+    double mass = result_number(result, COLUMN(mass_recall)), least = NAN, most = NAN;
     frame_result(rows, result);
     result_range(result, COLUMN(decode_tokens_per_s), &low, &high);
     frame_range(rows, DATA_tokens_per_s, line->rate, times * low, times * high);
-    put_mass(result, rows);
+    if (result_range(result, COLUMN(mass_recall), &least, &most) || mass < 0.9995) {
+        frame_range(rows, DATA_mass, mass, least, most);
+    }
     if (advice_result(advice_plain(advice)) != NULL) {
         struct advise_ratio ratio = advise_ratio(advice, line->search, line->form);
         frame_number(rows, DATA_times_plain, ratio.times);
@@ -301,20 +291,15 @@ static bool advise_put_data(const struct advice *advice, const struct search *se
 
 /* ---- the rows ---- */
 
-static struct frame *make_rows(const struct advice *advice, struct error *why)
-{
-    struct frame_column columns[COLUMNS];
-    memcpy(columns, fixed_columns, sizeof columns);
-    columns[DATA_at].of = advice->serves ? "requests_in_per_s" : "batch";
-    columns[DATA_at].title = advice->serves ? "req/s" : "batch";
-    return frame_create(columns, COLUMNS, why);
-}
-
 static struct frame *advise_rows(const struct advice *advice, bool for_people, struct error *why)
 {
     uint32_t most = advice->systems.count + ADVICE_TRIALS;
     struct advise_line *lines = array_zeroed(most, sizeof *lines, why);
-    struct frame *rows = lines != NULL ? make_rows(advice, why) : NULL;
+    struct frame_column columns[COLUMNS];
+    memcpy(columns, fixed_columns, sizeof columns);
+    columns[DATA_at].of = advice->serves ? "requests_in_per_s" : "batch";
+    columns[DATA_at].title = advice->serves ? "req/s" : "batch";
+    struct frame *rows = lines != NULL ? frame_create(columns, COLUMNS, why) : NULL;
     uint32_t count = rows != NULL ? list_lines(advice, for_people, lines) : 0;
     bool good = rows != NULL;
     for (uint32_t i = 0; good && i < count; i++) {

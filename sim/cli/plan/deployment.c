@@ -74,7 +74,7 @@ static int make_own(const char *path, bool *made, struct error *why)
     return open_own(path, why);
 }
 
-bool deployment_folder_check(const char *path, struct error *why)
+static bool check_folder(const char *path, struct error *why)
 {
     bool made;
     int folder = make_own(path, &made, why);
@@ -82,6 +82,12 @@ bool deployment_folder_check(const char *path, struct error *why)
         rmdir(path);
     }
     return folder >= 0 && close(folder) == 0;
+}
+
+bool deployment_check(const char *file, const char *folder, struct error *why)
+{
+    return (file == NULL || output_check(file, why)) &&
+           (folder == NULL || check_folder(folder, why));
 }
 
 /* A descriptor of the folder, which is made if it does not exist, and marked; -1 with `why`. */

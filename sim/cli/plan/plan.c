@@ -45,15 +45,6 @@ static bool check_objectives(const struct scenario *scenario,
     return error_expect(why, "--set 'slo={ttft_ms: 1000, tpot_ms: 60}', or one of the two");
 }
 
-/* The default axis is the smallest budget, or for a server the largest rate. */
-static void choose_axis(const struct scenario *scenario, struct planning_options *out)
-{
-    bool serves = scenario_serves(scenario) && !out->by_figure;
-    out->axis = out->axis == NULL && out->by_figure ? "batch" : out->axis;
-    out->maximise = out->maximise || (out->axis == NULL && serves);
-    out->axis = out->axis != NULL ? out->axis : serves ? "rate" : "budget";
-}
-
 /* A server also has to answer every request, and to keep its queue bounded: while more arrive than
  * are answered, a few requests can meet every other target, and a full batch has the most tokens a
  * second. Without a clock there is no queue. */
@@ -77,8 +68,11 @@ static bool judge_service(const struct scenario *scenario, const char *axis, str
 static bool plan_question_read(const struct scenario *scenario, bool pareto,
                                struct planning_options *out, struct error *why)
 {
-    if (!pareto) {
-        choose_axis(scenario, out);
+    /* The default axis is the smallest budget, or for a server the largest rate. */
+    if (!pareto && out->axis == NULL) {
+        bool serves = scenario_serves(scenario) && !out->by_figure;
+        out->axis = out->by_figure ? "batch" : serves ? "rate" : "budget";
+        out->maximise = out->maximise || serves;
     }
     return check_workload(scenario, &out->targets, pareto, why) &&
            check_objectives(scenario, out, why) &&
@@ -395,15 +389,6 @@ static bool plan_command_weigh(const struct arguments *arguments, const struct s
     return good;
 }
 
-/* What is to be written after the search is tried before it. */
-static bool plan_command_check_written(const struct arguments *arguments, struct error *why)
-{
-    const char *path = arguments_text(arguments, OUTPUT);
-    const char *folder = arguments_text(arguments, DEPLOY);
-    return (path == NULL || output_check(path, why)) &&
-           (folder == NULL || deployment_folder_check(folder, why));
-}
-
 static bool plan_command_run(const struct arguments *arguments, struct error *why)
 {
     struct question question = {.store = NULL};
@@ -415,7 +400,8 @@ static bool plan_command_run(const struct arguments *arguments, struct error *wh
     struct table_view view;
     bool pareto = arguments_given(arguments, PARETO);
     bool good = plan_command_read_options(arguments, &with, why) &&
-                plan_command_check_written(arguments, why) &&
+                deployment_check(arguments_text(arguments, OUTPUT),
+                                 arguments_text(arguments, DEPLOY), why) &&
                 question_read(arguments, &question, why) &&
                 question_begin(arguments, &question, false, why);
     with.store = question.store;

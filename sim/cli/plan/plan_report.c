@@ -417,40 +417,27 @@ static void plan_report_print_tried(const struct planning *planning, FILE *out)
     table_line("", line, out);
 }
 
-static void plan_report_print_title(const struct planning *planning, const struct targets *targets,
-                                    FILE *out)
-{
-    char goal[PLAN_GOAL], text[TARGETS_TEXT];
-    plan_goal(planning, goal);
-    fprintf(out, "%s%s%s\n\n", goal, targets->count > 0 ? " for " : "",
-            targets_text(targets, text));
-}
-
-static void plan_report_print_answer(const struct planning *planning, const struct targets *targets,
-                                     FILE *out)
-{
-    char answer[PLAN_ANSWER];
-    plan_answer(planning, targets, answer);
-    fputc('\n', out);
-    table_line("", answer, out);
-    plan_report_print_tried(planning, out);
-    left_out_print(planning->candidates, planning->count, out);
-}
-
 bool plan_report(const struct planning *planning, const struct targets *targets,
                  const struct table_view *view, FILE *out, struct error *why)
 {
     struct runs_notes *notes = runs_notes_create(why);
     struct frame *frame = notes != NULL ? plan_frame(planning, targets, view, why) : NULL;
+    char goal[PLAN_GOAL], text[TARGETS_TEXT], answer[PLAN_ANSWER];
     bool good = frame != NULL;
     if (good) {
         plan_notes_add(planning, targets, notes);
         runs_notes_print_above(notes, planning->searches[0].candidate->scenario.root, out);
-        plan_report_print_title(planning, targets, out);
+        plan_goal(planning, goal);
+        fprintf(out, "%s%s%s\n\n", goal, targets->count > 0 ? " for " : "",
+                targets_text(targets, text));
         good = frame_print(frame, view, out, why);
     }
     if (good) {
-        plan_report_print_answer(planning, targets, out);
+        plan_answer(planning, targets, answer);
+        fputc('\n', out);
+        table_line("", answer, out);
+        plan_report_print_tried(planning, out);
+        left_out_print(planning->candidates, planning->count, out);
         runs_notes_print_below(notes, true, view->why, out);
     }
     frame_destroy(frame);

@@ -502,14 +502,6 @@ static void whatif_report_print_title(const struct whatif *whatif, FILE *out)
     fputs("\n\n", out);
 }
 
-static bool whatif_report_print_table(const struct whatif *whatif,
-                                      const struct whatif_findings *findings,
-                                      const struct table_view *view, FILE *out, struct error *why)
-{
-    return (whatif->axis_count > 1 ? whatif_grid_table : whatif_points_table)(whatif, findings,
-                                                                              view, out, why);
-}
-
 bool whatif_report(const struct whatif *whatif, const struct table_view *view, FILE *out,
                    struct error *why)
 {
@@ -522,7 +514,8 @@ bool whatif_report(const struct whatif *whatif, const struct table_view *view, F
     if (good) {
         runs_notes_print_above(notes, whatif->scenario.root, out);
         whatif_report_print_title(whatif, out);
-        good = whatif_report_print_table(whatif, &findings, view, out, why);
+        good = (whatif->axis_count > 1 ? whatif_grid_table : whatif_points_table)(whatif, &findings,
+                                                                                  view, out, why);
     }
     if (good) {
         fputc('\n', out);

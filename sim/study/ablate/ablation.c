@@ -87,13 +87,6 @@ struct ablation_side {
     const struct node *system, *overrides; /* `overrides` NULL: none */
 };
 
-/* Does the set take fewer mechanisms from the system than from the base, or as many? Then its point
- * is written as overrides of the base. */
-static bool nearer_base(const struct difference *difference, uint32_t set)
-{
-    return 2 * (uint32_t)__builtin_popcount(set) <= difference->count;
-}
-
 /* Override the mechanisms that the set takes from the other side. */
 static bool put_overrides(const struct difference *difference, uint32_t set, bool near_base,
                           struct node *map, struct error *why)
@@ -118,7 +111,7 @@ static struct node *write_case(const struct difference *difference, uint32_t set
                                const struct ablation_side *base, const struct ablation_side *system,
                                struct error *why)
 {
-    bool near_base = nearer_base(difference, set);
+    bool near_base = 2 * (uint32_t)__builtin_popcount(set) <= difference->count;
     const struct ablation_side *side = near_base ? base : system;
     struct node *map = node_map("ablation", why);
     bool good = map != NULL && node_put(map, "system", side->system, why) &&
