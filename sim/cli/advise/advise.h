@@ -100,6 +100,12 @@ struct frame *advise_verdict(const struct advice *advice, struct advise_answer *
 /* Fill `start`, the command that starts the advised servers or why there is none, and what `answer` has of it. */
 bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, struct error *why);
 
+/* Fill `sure`: the error of a run, what its time rests on, and what to measure first, if it was explained.
+ *   explanation   NULL: it was not */
+struct explanation;
+void verdict_put_sure(struct frame *verdict, const struct result *result,
+                      const struct explanation *explanation, const char *longer);
+
 /* Say in `text` what a limit on a token comes to if it takes as much longer as published times of such models were,
  * if these were all longer than predicted; else "". */
 void advise_longer(const struct error_band *missed, const struct targets *targets,

@@ -429,6 +429,7 @@ static bool fleet_put_answer(const struct fleet_size *fleet, struct advise_answe
     fleet_put_numbers(fleet, best, answer->verdict);
     fleet_say_run(fleet, best, answer->unnamed, answer->verdict);
     say_meets(fleet, best, answer->longer, answer->verdict);
+    verdict_put_sure(answer->verdict, answer->result, NULL, "");
     return true;
 }
 

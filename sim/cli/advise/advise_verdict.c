@@ -684,13 +684,13 @@ static const char *basis_words(const char *name)
                                           : name;
 }
 
-static void put_sure(const struct explanation *explanation, const char *longer,
-                     struct frame *verdict)
+void verdict_put_sure(struct frame *verdict, const struct result *result,
+                      const struct explanation *explanation, const char *longer)
 {
-    const struct result *result = &explanation->result;
     struct explain_guess guesses[CURVE_COUNT];
-    uint32_t count = explain_guesses(explanation, guesses);
-    struct frame *basis = create_shares("of", "basis"), *first = create_shares("figure", "basis");
+    uint32_t count = explanation != NULL ? explain_guesses(explanation, guesses) : 0;
+    struct frame *basis = create_shares("of", "basis");
+    struct frame *first = explanation != NULL ? create_shares("figure", "basis") : NULL;
     char text[ADVISE_SENTENCE] = "", told[ADVISE_SENTENCE] = "";
     if (result_cell(result, COLUMN(error_band))->set) {
         const double *band = result->band[0];
@@ -726,7 +726,9 @@ static void put_sure(const struct explanation *explanation, const char *longer,
     text_append(text, sizeof text, ".");
     frame_text(verdict, VERDICT_sure, told[0] != '\0' ? text : NULL);
     frame_take(verdict, VERDICT_basis, basis);
-    frame_take(verdict, VERDICT_measure_first, first);
+    if (explanation != NULL) {
+        frame_take(verdict, VERDICT_measure_first, first);
+    }
 }
 
 /* A server is explained by its first requests: each figure of the machine serves them twice more. All of them where
@@ -753,7 +755,7 @@ static bool put_explained(struct frame *verdict, bool serves, const struct advis
     good = explain_run(&point, runs, &explanation, why);
     if (good) {
         put_limit(&explanation, serves, verdict);
-        put_sure(&explanation, answer->longer, verdict);
+        verdict_put_sure(verdict, &explanation.result, &explanation, answer->longer);
         explanation_release(&explanation);
     }
     point_release(&point);
