@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/array.h"
-#include "policy/bits.h"
+#include "policy/stack.h"
 #include "policy/policy.h"
 
 /* A log of touches as in lru.c, with a mark at each block's last touch. A cache of c blocks holds

@@ -11,13 +11,13 @@
  *
  * When the log is full, the blocks are written to its start, in order: all marks are set again.
  */
-#include "policy/stack.h"
 
-#include "core/array.h"
-#include "policy/bits.h"
+#include "policy/stack.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/array.h"
 
 enum { LOG_PER_BLOCK = 4, WORD = 64 };
 

@@ -8,6 +8,8 @@
  */
 #pragma once
 
+#include <stdint.h>
+
 #include "policy/policy.h"
 
 struct stack;
@@ -25,3 +27,14 @@ uint32_t stack_depth(struct stack *stack, uint32_t block);
 
 /* Write the misses of caches of 0 to `blocks` blocks to misses[0 ... blocks]. */
 void stack_misses(const struct stack *stack, uint64_t *misses);
+
+/* Bits of a word. */
+
+/* The number of bits set. Compilers call a function for it unless built for newer processors. */
+static inline uint32_t bits_set(uint64_t word)
+{
+    word -= word >> 1 & 0x5555555555555555;
+    word = (word & 0x3333333333333333) + (word >> 2 & 0x3333333333333333);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0f;
+    return (uint32_t)(word * 0x0101010101010101 >> 56);
+}

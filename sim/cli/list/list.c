@@ -23,7 +23,7 @@
 #include "server/workload.h"
 #include "server/server_engine.h"
 #include "tables/frame.h"
-#include "trace/generate/profile.h"
+#include "trace/generate/trace_profile.h"
 #include "trace/demand.h"
 
 /* Print and destroy a frame, which may be NULL. */

@@ -18,7 +18,7 @@
  * moved everything.
  *
  * Submit a whole graph, then engine_run(). Every task keeps its times and its binding for
- * critical_path_walk() and timeline.h, until engine_destroy().
+ * critical_path_walk() and chrome_trace.h, until engine_destroy().
  *
  * Nothing is allocated per task once the arrays have grown. Not thread-safe; engines
  * are independent of each other.

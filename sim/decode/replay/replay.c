@@ -11,7 +11,7 @@
 #include "core/parallel.h"
 #include "decode/replay/replay_layer.h"
 #include "trace/format/ahead.h"
-#include "trace/generate/mapping.h"
+#include "trace/generate/trace_profile.h"
 
 static_assert((int)REPLAY_MOST_SETS <= (int)AHEAD_MOST, "a reader for each set");
 

@@ -90,7 +90,7 @@ struct replay_means {
     struct disk_cache *cache; /* of replay_run_kept() (replay_kept.h); NULL: nothing is kept */
 };
 
-/* The source head that a target head reads (trace/generate/mapping.h), and its shift among `rows`
+/* The source head that a target head reads (trace/generate/trace_profile.h), and its shift among `rows`
  * reported rows. */
 void replay_source(const struct trace_header *source, uint32_t layers, uint32_t kv_heads,
                    uint32_t layer, uint32_t head, uint32_t rows, uint32_t *source_layer,

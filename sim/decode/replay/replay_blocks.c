@@ -18,7 +18,7 @@
 #include "decode/replay/replay_layer.h"
 
 #include "core/array.h"
-#include "trace/generate/mapping.h"
+#include "trace/generate/trace_profile.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "core/array.h"
 #include "policy/sizes.h"
 #include "trace/format/ahead.h"
-#include "trace/generate/mapping.h"
+#include "trace/generate/trace_profile.h"
 
 bool replay_read_frame(const struct replay_job *job, uint32_t sequence, uint32_t tile,
                        uint32_t source, struct replay_scratch *scratch, struct error *why)

@@ -16,7 +16,7 @@
 #include "decode/replay/replay_job.h"
 #include "policy/next_use.h"
 #include "policy/sizes.h"
-#include "trace/generate/mapping.h"
+#include "trace/generate/trace_profile.h"
 
 struct replay_layer {
     const struct replay_job *job;

@@ -9,7 +9,7 @@
 
 #include "core/array.h"
 #include "core/engine/engine.h"
-#include "core/engine/timeline.h"
+#include "core/engine/chrome_trace.h"
 #include "core/stop_flag.h"
 #include "decode/cost/cost.h"
 #include "decode/cost/attention.h"

@@ -4,7 +4,7 @@
  * the pieces of the walk back over binding predecessors; its stalls are the pieces of walks that
  * fill the gaps of the main stream. Both add up exactly. */
 
-#include "decode/time/timing.h"
+#include "decode/time/steady.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Fitting a trace profile (trace/generate/profile.h) to a recording.
+/* Fitting a trace profile (trace/generate/trace_profile.h) to a recording.
  *
  * Some parameters are solved for. How often units of each octave of distance are among the best
  * 1.25, 2.5, 5, 10 and 20 % of the context gives their level and spread (a normal quantile for
@@ -17,7 +17,7 @@
 #pragma once
 
 #include "trace/format/trace.h"
-#include "trace/generate/profile.h"
+#include "trace/generate/trace_profile.h"
 
 enum { FIT_LEAST_STEPS = 64, FIT_MOST_STEPS = 1024 };
 

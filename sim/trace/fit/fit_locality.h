@@ -3,7 +3,7 @@
 #pragma once
 
 #include "trace/format/trace.h"
-#include "trace/generate/profile.h"
+#include "trace/generate/trace_profile.h"
 #include "trace/stats.h"
 
 /* Means over the wanted units of all heads and steps. The sizes of neighbourhoods are those of

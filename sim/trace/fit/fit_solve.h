@@ -2,7 +2,7 @@
 #pragma once
 
 #include "trace/format/trace.h"
-#include "trace/generate/profile.h"
+#include "trace/generate/trace_profile.h"
 
 /* One head of a trace in memory, and the figures that a fit uses. Internal to this folder. */
 

@@ -7,14 +7,14 @@
  * memory or from the file that trace_copy() writes. Memory grows with the units of one head and the
  * rows of one frame, never with steps.
  *
- * trace/generate/profile.h says how the statistics carry over to another context. The share of the
+ * trace/generate/trace_profile.h says how the statistics carry over to another context. The share of the
  * context that a row keeps, and the window in tokens, also stay the same. Masses below 2^-25.5
  * share one code: past some 10^6 tokens the order within a row is lost, but not the row.
  */
 #pragma once
 
 #include "trace/format/trace.h"
-#include "trace/generate/profile.h"
+#include "trace/generate/trace_profile.h"
 
 struct trace_geometry {
     const char *model; /* name for the source; NULL: the profile's */

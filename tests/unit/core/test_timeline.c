@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/engine/timeline.h"
+#include "core/engine/chrome_trace.h"
 #include "unit/fixture/random_graph.h"
 
 #include <jansson.h>

@@ -1,7 +1,7 @@
 /* Timeline: slices are sorted by resource and start, and each is put on the first row of its
  * resource that is free by then. One trace event per line, in the Trace Event Format's JSON object
  * form. */
-#include "core/engine/timeline.h"
+#include "core/engine/chrome_trace.h"
 
 #include "core/array.h"
 #include "core/quote.h"

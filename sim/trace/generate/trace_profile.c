@@ -1,18 +1,18 @@
 /* A profile as YAML: a header, then a list of heads, layer by layer. The numbers of a head are
  * rows of one table, which reading, checking and writing share. */
-#include "trace/generate/profile.h"
 
-#include "core/array.h"
-#include "core/files.h"
-#include "core/node.h"
-#include "core/quote.h"
-#include "trace/generate/mapping.h"
+#include "trace/generate/trace_profile.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/array.h"
+#include "core/files.h"
+#include "core/node.h"
+#include "core/quote.h"
 
 const uint32_t profile_lasts[PROFILE_PARTS] = {1, 2, 8, 32, 128, 512, 0};
 const uint32_t profile_blocks[PROFILE_WIDTHS] = {1024, 256, 64, 16};
@@ -377,4 +377,24 @@ const struct trace_profile_head *trace_profile_head(const struct trace_profile *
     struct mapping_size own = {profile->layers, profile->kv_heads}, target = {layers, kv_heads};
     struct mapping_source source = mapping_source(own, target, layer, head);
     return &profile->heads[(size_t)source.layer * profile->kv_heads + source.head];
+}
+
+/* Target heads are numbered over all layers that share a source layer, and take its heads in
+ * turn. */
+
+struct mapping_source mapping_source(struct mapping_size source, struct mapping_size target,
+                                     uint32_t layer, uint32_t head)
+{
+    uint32_t shared = (uint32_t)((uint64_t)layer * source.layers / target.layers);
+    uint32_t first = mapping_first(target.layers, source.layers, shared);
+    uint32_t end = mapping_first(target.layers, source.layers, (uint64_t)shared + 1);
+    uint64_t number = (uint64_t)(layer - first) * target.kv_heads + head;
+    uint64_t all = (uint64_t)(end - first) * target.kv_heads;
+    uint32_t read = (uint32_t)(number % source.kv_heads);
+    return (struct mapping_source){
+        .layer = shared,
+        .head = read,
+        .reader = number / source.kv_heads,
+        .readers = (all - read + source.kv_heads - 1) / source.kv_heads,
+    };
 }
