@@ -11,6 +11,7 @@
 #include "calibrate/mini/check.h"
 #include "calibrate/mini/drive.h"
 #include "calibrate/mini/mini.h"
+#include "decode/replay/ledger.h"
 #include "unit/fixture/make_trace.h"
 
 #include <math.h>
