@@ -5,25 +5,24 @@
  * scenario; what it accepts may still be invalid, because only the program knows which keys go
  * together. It is Draft 7 of JSON Schema, which editors' YAML servers read.
  */
-
-#include <assert.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/frame/command.h"
+#include "core/error.h"
 #include "core/find.h"
+#include "core/units.h"
 #include "decode/draft/draft_keys.h"
 #include "decode/mechanisms.h"
 #include "machine/profile.h"
 #include "model/model.h"
 #include "policy/plugin.h"
-#include "predict/scenario/ensemble.h"
+#include "predict/scenario/resolve_trace.h"
 #include "predict/scenario/scenario_keys.h"
+
+#include <assert.h>
 #include <jansson.h>
-#include "core/error.h"
-#include "core/units.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- of several ---- */
 

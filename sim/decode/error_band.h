@@ -5,7 +5,7 @@
  * published figure and the predicted one, and whether that band stands. It is not a confidence
  * interval. A result carries the band on a machine with such a figure, and of a class of
  * systems only if one of these figures is of its own system: others of the class may err otherwise.
- * predict/scenario/resolve_band.h and predict/answer.c have the other conditions.
+ * predict/scenario/point.h and predict/answer.c have the other conditions.
  */
 #pragma once
 

@@ -6,12 +6,12 @@
 #include "policy/qsac.h"
 #include "predict/decode/outcome.h"
 #include "predict/decode/run.h"
-#include "predict/scenario/ensemble.h"
-#include "server/server_engine.h"
 #include "predict/families.h"
+#include "predict/scenario/resolve_trace.h"
 #include "predict/server/rejected_drafts.h"
 #include "predict/server/serving.h"
 #include "predict/server/serving_load.h"
+#include "server/server_engine.h"
 
 #include <assert.h>
 #include <math.h>

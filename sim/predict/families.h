@@ -1,4 +1,4 @@
-/* The result of a point that several families of recordings answer (predict/scenario/ensemble.h).
+/* The result of a point that several families of recordings answer (predict/scenario/resolve_trace.h).
  *
  * The result is that of one family, the one in the middle by time, so that its parts and stalls add
  * up to its step. Each figure that depends on demands (RANGED in columns.def) is the median over

@@ -5,9 +5,6 @@
  * there are none. So all shells offer the same, and a name that is new is offered at once. */
 #include "cli/completion/completion.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "cli/frame/arguments.h"
 #include "cli/frame/help.h"
 #include "core/find.h"
@@ -15,9 +12,12 @@
 #include "decode/mechanisms.h"
 #include "model/model.h"
 #include "policy/policy.h"
-#include "predict/scenario/ensemble.h"
+#include "predict/scenario/resolve_trace.h"
 #include "predict/scenario/scenario_keys.h"
 #include "server/server_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- what is offered: names that begin as the word under the cursor does ---- */
 

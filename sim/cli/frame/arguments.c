@@ -1,11 +1,10 @@
 #include "cli/frame/arguments.h"
 
+#include "cli/frame/help.h"
 #include "core/array.h"
 #include "core/name.h"
 #include "core/text.h"
-#include "cli/frame/help.h"
 #include "predict/scenario/scenario_keys.h"
-#include "predict/scenario/scenario_alias.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,12 +1,5 @@
 /* Sentences about the parts of the step and the effect of each figure of the machine. */
-
 #include "cli/runs/explain.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/frame/message.h"
 #include "cli/runs/runs_text.h"
@@ -16,9 +9,15 @@
 #include "model/parallel.h"
 #include "predict/answer.h"
 #include "predict/result/cell.h"
-#include "predict/scenario/resolve_band.h"
+#include "predict/scenario/point.h"
 #include "predict/server/serving_load.h"
 #include "tables/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { SETTING = 256 };
 

@@ -1,14 +1,14 @@
 #include "cli/trace/trace_argument.h"
 
+#include "core/array.h"
+#include "core/named.h"
+#include "predict/scenario/resolve_trace.h"
+#include "trace/demand.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "core/array.h"
-#include "core/named.h"
-#include "predict/scenario/ensemble.h"
-#include "trace/demand.h"
 
 /* Is it a profile of a trace, by its name or its path? */
 static bool is_profile(const char *name)

@@ -5,7 +5,9 @@
 
 #include "core/node.h"
 
-/* How the value of an option is read (server_setting.c). */
+#include <stdbool.h>
+
+/* How the value of an option is read (server_program.c). */
 enum server_value {
     SERVER_VALUE_NONE, /* it is not read */
     SERVER_VALUE_TEXT,
@@ -28,7 +30,7 @@ struct server_option {
         *flag; /* as it is typed: "--max-num-seqs"; a name of logs and metrics alone has no dash
                          in front */
     enum server_value value;
-    const char *sets;     /* a key of scenarios, or a fact (server_complete.h); NULL: none */
+    const char *sets;     /* a key of scenarios, or a fact (server_text.h); NULL: none */
     const char *yes, *no; /* what a switch sets; NULL: nothing */
     const char *writes;   /* the {NAME} of its value (study/plan/server_command.h); NULL: none */
     bool harmless;        /* it changes neither times, memory nor hits */

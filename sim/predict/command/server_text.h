@@ -21,6 +21,7 @@
 #pragma once
 
 #include "core/error.h"
+#include "predict/command/server_program.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,7 +47,7 @@ enum stated_key_id {
     STATED_KV_DTYPE,
     STATED_WEIGHTS_DTYPE,
     STATED_KV_POOL,
-    STATED_FACTS, /* for server_complete.h */
+    STATED_FACTS,
     STATED_KV_BLOCKS = STATED_FACTS,
     STATED_BLOCK_TOKENS,
     STATED_WHOLE_EXPERTS,
@@ -85,3 +86,30 @@ struct stated_keys {
  * server's, if a value is invalid or missing, if two commands start servers, and (a usage error) if
  * an unknown option resembles a used one. */
 bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struct error *why);
+
+/* ---- for the two files that read it ---- */
+
+/* Everything that was said so far, and where the text is read. A switch has the value "yes" or
+ * "no", or that of its row; the others that of their key. */
+struct server_text {
+    const char *file;
+    int line;
+    bool typed;       /* in a command, where 0 is no way to leave a number open */
+    int command_line; /* where the command begins; 0: none so far */
+    const struct server_program *programs, *program; /* all; the server's, NULL: not known */
+    size_t program_count;
+    struct stated_key all[STATED_MOST];
+    struct server_unused unused;
+};
+
+/* What the values of an option are, for a message. */
+const char *server_setting_expected(const struct server_option *option);
+
+/* Does it have no value of its own on a command line? */
+bool server_setting_is_switch(const struct server_option *option);
+
+/* Take the value that the server gives an option which is read. None, null and "" say nothing. `used`
+ * (may be NULL) becomes false if the value is valid but has no counterpart in a scenario. Fails if
+ * the value is invalid. */
+bool server_setting_take(const struct server_option *option, const char *value,
+                         struct server_text *said, bool *used, struct error *why);

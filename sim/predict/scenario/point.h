@@ -12,7 +12,7 @@
 
 struct sources;
 
-/* A recording of several that a point is run with (predict/scenario/ensemble.h). */
+/* A recording of several that a point is run with (predict/scenario/resolve_trace.h). */
 struct point_family {
     const char *name; /* of the recording; static */
     struct trace *trace;
@@ -83,3 +83,19 @@ bool point_launches(const struct point *point, bool prompts);
 
 /* The curves that the point reads; as pipeline_curves(). */
 size_t point_curves(const struct point *point, enum curve_id *ids);
+
+/* The error bands of a point (decode/error_band.h).
+ *
+ * Weights and KV must be of 16 bits, and a figure of the band must be of the same machine and as
+ * many GPUs; of decode steps, one must also be of the same system. A server must keep all KV in
+ * HBM, with an engine's memory and limits, be alone, and divide all matrices among its GPUs. It has
+ * the band of its class of machines, else that of all machines; which load it has, and what else
+ * only the result shows, predict/answer.c checks.
+ */
+
+/* Read the bands that stand under a resolved point into it. Fails if their file is invalid. */
+bool resolve_bands(struct point *out, struct error *why);
+
+/* Over what the setup's GPUs exchange, or two of them would: BAND_NVLINK or BAND_PCIE;
+ * BAND_MACHINES_ALL where the profile does not say. */
+enum band_machines resolve_band_machines(const struct setup *setup);

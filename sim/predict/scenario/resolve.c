@@ -1,19 +1,340 @@
 /* Reads the keys of a scenario; a key comes after those that it needs. */
 #include "predict/scenario/resolve.h"
 
+#include "core/named.h"
 #include "decode/draft/draft_keys.h"
+#include "decode/mechanisms.h"
+#include "decode/plan/mass.h"
 #include "model/parallel.h"
+#include "policy/plugin.h"
 #include "policy/policy.h"
-#include "predict/scenario/resolve_band.h"
-#include "predict/scenario/resolve_canonical.h"
-#include "predict/scenario/resolve_check.h"
 #include "predict/scenario/contexts.h"
+#include "predict/scenario/point.h"
 #include "predict/scenario/resolve_trace.h"
 #include "predict/scenario/resolve_workload.h"
 #include "predict/scenario/scenario_keys.h"
 #include "server/server_engine.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_measured(const struct profile *profile, enum curve_id id)
+{
+    return profile_states(profile, id) && profile->curves[id].basis == BASIS_MEASURED;
+}
+
+/* No mechanism uses a network. One that was measured is the machine's, and not a wish. */
+static bool check_places(const struct profile *profile, struct error *why)
+{
+    const struct node *stated = node_get(profile->node, "network");
+    if (stated != NULL && !is_measured(profile, CURVE_NETWORK_BANDWIDTH)) {
+        node_error(stated, why,
+                   "the machine has a 'network', but no mechanism sends KV to another server");
+        return error_expect(why, "a machine without 'network'");
+    }
+    return true;
+}
+
+/* A scenario can give prefixes no more of a tier below host memory than the machine has. */
+static bool check_rooms(const struct node *root, const struct setup *setup, struct error *why)
+{
+    struct trust unseen = {.basis = BASIS_MEASURED};
+    char text[32];
+    for (int tier = TIER_HOST + 1; tier < TIER_COUNT; tier++) {
+        const struct tier_kind *kind = &tier_kinds[tier];
+        bool both = setup->room[tier] > 0 && profile_states(&setup->profile, kind->capacity);
+        double has = both ? profile_value(&setup->profile, kind->capacity, 0, &unseen) : INFINITY;
+        if ((double)setup->room[tier] > has) {
+            node_key_error(root, kind->room, why, "'%s' is more than the machine's %s has",
+                           kind->room, kind->title);
+            return error_expect(why, "at most %s",
+                                units_format(has, UNIT_BYTES, text, sizeof text));
+        }
+    }
+    return true;
+}
+
+static bool check_gpus(const struct node *root, const struct setup *setup, struct error *why)
+{
+    uint64_t there = setup->profile.gpus, asked = model_gpus(&setup->model);
+    if (there == 0 || asked <= there) {
+        return true;
+    }
+    node_key_error(root, "hardware", why,
+                   "the model is spread over %llu GPUs, but the machine has %llu",
+                   (unsigned long long)asked, (unsigned long long)there);
+    return error_expect(why, "at most %llu, or a larger hardware.gpus", (unsigned long long)there);
+}
+
+/* What offloading fetches is of whole KV heads, and a prompt's exchanges are others. */
+static bool resolve_parallel_check_context(const struct node *root, const struct setup *setup,
+                                           struct error *why)
+{
+    static const char *const others[] = {"workload", "prompt"};
+    const struct node *node = node_get(root, "decode_context_parallel");
+    if (setup->model.parallel.context <= 1) {
+        return true;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (node_stated(root, others[i]) != NULL) {
+            node_error(node, why, "decode_context_parallel with '%s'", others[i]);
+            return error_expect(why, "decode steps alone: a context and a batch");
+        }
+    }
+    if (!mechanisms_offload(&setup->mechanisms)) {
+        return true;
+    }
+    node_error(node, why, "decode_context_parallel, but system '%s' offloads KV",
+               setup->system.name);
+    return error_expect(why, "a system that keeps all KV in HBM, such as vllm");
+}
+
+static bool check_parts(const struct node *root, const struct setup *setup, struct error *why)
+{
+    if (!resolve_parallel_check_context(root, setup, why)) {
+        return false;
+    }
+    if (setup->model.parallel.pipeline > 1 && setup->mechanisms.weights < 1) {
+        node_key_error(root, "pipeline_parallel", why,
+                       "the stages of a pipeline do not stream weights from host memory");
+        return error_expect(why, "pipeline_parallel: 1, or mechanisms.weights=100%%");
+    }
+    return check_gpus(root, setup, why);
+}
+
+/* Why the replay cannot verify drafts; NULL: it can. */
+static const char *drafts_refused(const struct point *point)
+{
+    const struct setup *setup = &point->setup;
+    const struct mechanisms *m = &setup->mechanisms;
+    if (point_serves(point)) {
+        return "a server's steps";
+    }
+    if (!mechanisms_offload(m)) {
+        return NULL;
+    }
+    bool compares = m->policy->needs_queries && m->policy != &policy_qsac;
+    return compares                                          ? "a plug-in that compares queries"
+           : m->policy->chooses_own                          ? "a policy that chooses by itself"
+           : m->attention != ATTEND_GPU                      ? "attention on the CPU"
+           : m->selection_margin > 0                         ? "a selection margin"
+           : setup_asks_trace(setup) && setup->trace == NULL ? "an assumed hit ratio"
+                                                             : NULL;
+}
+
+/* The KV of drafts is kept until they are verified: it must fit in the window of a sequence whose
+ * KV is offloaded. */
+static bool check_drafts(const struct node *root, const struct point *point, struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    const struct node *node = node_find(root, "drafts.count");
+    const char *refused = setup->drafts.count > 0 ? drafts_refused(point) : NULL;
+    uint64_t count = setup->drafts.count, window = setup_recent(setup);
+    if (refused != NULL) {
+        node_error(node, why, "drafts with %s are not computed", refused);
+        return error_expect(why, "%s",
+                            point_serves(point)
+                                ? "a batch of decode steps, without 'workload'"
+                                : "a single run of a system that fetches what it selects, or that "
+                                  "keeps its KV in HBM");
+    }
+    if (mechanisms_offload(&setup->mechanisms) && window > 0 && count >= window) {
+        node_error(node, why, "%llu drafts do not fit a window of %llu tokens",
+                   (unsigned long long)count, (unsigned long long)window);
+        return error_expect(why, "a 'count' below %llu, or a larger mechanisms.recent",
+                            (unsigned long long)window);
+    }
+    return true;
+}
+
+/* What prompts of a server write to a disk, and read from it, is not timed. */
+static bool check_disk(const struct node *root, const struct point *point, struct error *why)
+{
+    if (!point_serves(point) || !mechanisms_use_disk(&point->setup.mechanisms)) {
+        return true;
+    }
+    const char *key = point->setup.mechanisms.disk_kv > 0 ? "disk_kv" : "disk_weights";
+    const struct node *stated = node_get(node_get(root, "mechanisms"), key);
+    node_error(stated != NULL ? stated : node_get(root, "system"), why,
+               "a server's steps with '%s' are not computed", key);
+    return error_expect(why, "a batch of decode steps, without 'workload'");
+}
+
+/* Selecting by attention mass needs measured masses. */
+static bool check_scores(const struct node *merged, const struct setup *setup, struct error *why)
+{
+    if (setup->mechanisms.selection_margin == 0 || mass_is_measured(setup)) {
+        return true;
+    }
+    node_key_error(merged, "selection_margin", why,
+                   "'selection_margin' compares attention masses; those of trace '%.100s' are %s",
+                   setup->trace_name,
+                   setup->trace != NULL ? "generated or assumed, not measured" : "absent");
+    return error_expect(why, "a recorded trace, such as trace: smollm2-135m, or a margin of 0");
+}
+
+/* When the machine is known. */
+static bool resolve_check_machine(const struct node *root, const struct setup *setup,
+                                  struct error *why)
+{
+    return check_places(&setup->profile, why) && check_rooms(root, setup, why) &&
+           check_parts(root, setup, why);
+}
+
+/* When all is known; `merged` are the mechanisms of preset and user. */
+static bool resolve_check_point(const struct node *root, const struct node *merged,
+                                const struct point *point, struct error *why)
+{
+    return check_drafts(root, point, why) && check_disk(root, point, why) &&
+           check_scores(merged, &point->setup, why);
+}
+
+/* Give a value its canonical spelling. Numbers are normalised, but a name that reads as a number
+ * stays. The path of a profile becomes relative to the working directory instead of to the file
+ * that contains it. */
+static bool respell_value(struct node *scalar, struct error *why)
+{
+    struct quantity quantity;
+    char text[4096];
+    const char *key = scalar->key != NULL ? scalar->key : "";
+    if (strcmp(key, "extends") == 0) {
+        return !named_by_path(scalar->text, "yaml") ||
+               !named_from(scalar->text, scalar->file, text, sizeof text) ||
+               node_set_text(scalar, text, why);
+    }
+    return strcmp(key, "name") == 0 || !quantity_parse(scalar->text, &quantity) ||
+           node_set_text(scalar, units_write(quantity.value, quantity.unit, text, sizeof text),
+                         why);
+}
+
+/* Give every value inside `node` its canonical spelling. */
+static bool respell(struct node *node, struct error *why)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < node->count; i++) {
+        struct node *child = node->children[i];
+        good = respell(child, why) && (child->kind != NODE_SCALAR || respell_value(child, why));
+    }
+    return good;
+}
+
+/* Copy the user's value of `path`, in canonical spelling. */
+static bool put_rewritten(struct node *all, const char *path, const struct node *said,
+                          struct error *why)
+{
+    struct node *copy = node_copy(said, why);
+    bool good = copy != NULL && respell(copy, why) && node_put(all, path, copy, why);
+    node_destroy(copy);
+    return good;
+}
+
+/* The user's parameters of a policy, under the policy's own name; that of a plug-in is as typed. */
+static bool resolve_canonical_put_policy(struct node *all, const struct mechanisms *mechanisms,
+                                         const struct node *said, struct error *why)
+{
+    const char *name = mechanisms->policy->name;
+    return put_rewritten(all, "mechanisms.policy", said, why) &&
+           (plugin_is_named(name) || node_set(all, "mechanisms.policy.name", name, why));
+}
+
+/* Write every mechanism in canonical spelling, whether the preset or the user set it; of a policy's
+ * parameters those that are set. */
+static bool put_mechanisms(struct node *all, const struct mechanisms *mechanisms,
+                           const struct node *merged, struct error *why)
+{
+    bool good = node_set(all, "mechanisms", "{}", why);
+    for (const struct mechanism_key *key = mechanism_keys; good && key->name != NULL; key++) {
+        const struct node *said = node_get(merged, key->name);
+        char path[64], *text = NULL;
+        snprintf(path, sizeof path, "mechanisms.%s", key->name);
+        good = key->type == MECHANISM_POLICY && said != NULL && said->kind == NODE_MAP
+                   ? resolve_canonical_put_policy(all, mechanisms, said, why)
+                   : (text = mechanism_text(key, mechanisms, why)) != NULL &&
+                         node_set(all, path, text, why);
+        free(text);
+    }
+    return good;
+}
+
+static bool put_model(struct node *all, const struct model *model, struct error *why)
+{
+    const struct scenario_gpus gpus = {model->tensor_parallel, model->parallel};
+    return node_set(all, "dtype.weights", dtype_name(model->weights), why) &&
+           node_set(all, "dtype.kv", dtype_name(model->kv), why) &&
+           scenario_keys_write(all, SCENARIO_GPUS, &gpus, why);
+}
+
+/* A path that the user gave stays as it is. The default is written as a plain name. */
+static bool put_trace(struct node *all, const struct setup *setup, struct error *why)
+{
+    return node_stated(all, "trace") != NULL || node_set(all, "trace", setup->trace_name, why);
+}
+
+/* With several contexts, each has its own prompt: "context". */
+static bool put_setup(struct node *all, const struct setup *setup, struct error *why)
+{
+    return scenario_keys_write(all, SCENARIO_SETUP, setup, why) && contexts_put(all, setup, why) &&
+           (setup->cohorts == NULL || setup->prompt == 0 ||
+            node_set(all, "prompt", "context", why));
+}
+
+static bool put_workload(struct node *all, const struct workload *workload, struct error *why)
+{
+    static const char *const balance[] = {"cache_threshold", "balance_abs_threshold",
+                                          "balance_rel_threshold"};
+    bool good = scenario_keys_write(all, SCENARIO_WORKLOAD, workload, why) &&
+                node_set(all, "engine", workload->engine.name, why) &&
+                (workload->engine.memory != ENGINE_MEASURED ||
+                 scenario_key_write(all, "compile", workload, why));
+    for (int i = 0; good && i < 3 && workload->routing == ROUTE_PREFIX_LOAD; i++) {
+        good = scenario_key_write(all, balance[i], workload, why);
+    }
+    return good;
+}
+
+static bool put_drafts(struct node *all, const struct setup *setup, struct error *why)
+{
+    const struct node *said = node_stated(all, "drafts");
+    return (said == NULL || setup->drafts.count == 0 || put_rewritten(all, "drafts", said, why)) &&
+           drafts_put(all, &setup->drafts, why);
+}
+
+/* Remove the keys that say when requests arrive and what is kept of them: they change no step. */
+static bool drop_serving(struct node *all, struct error *why)
+{
+    bool good = true;
+    for (const struct scenario_key *key = scenario_keys; good && key->name != NULL; key++) {
+        good = !key->serving || node_set(all, key->name, "", why);
+    }
+    return good;
+}
+
+/* Write `scenario` of the point, and of a server `decode_scenario`.
+ *   root        the scenario as given
+ *   mechanisms  as they were read; the point's may have been replaced by the model's own
+ *   merged      those of preset and user */
+static bool resolve_canonical(const struct node *root, const struct mechanisms *mechanisms,
+                              const struct node *merged, struct point *out, struct error *why)
+{
+    const struct setup *setup = &out->setup;
+    struct node *all = node_copy(root, why);
+    bool good =
+        all != NULL && node_set(all, "sweep", "", why) && put_model(all, &setup->model, why) &&
+        put_mechanisms(all, mechanisms, merged, why) &&
+        put_rewritten(all, "hardware", node_get(root, "hardware"), why) &&
+        put_trace(all, setup, why) && put_setup(all, setup, why) && put_drafts(all, setup, why) &&
+        (!point_serves(out) || put_workload(all, &out->workload, why));
+    out->scenario = good ? node_canonical(all, why) : NULL;
+    good = out->scenario != NULL;
+    if (good && point_serves(out)) {
+        out->decode_scenario = drop_serving(all, why) ? node_canonical(all, why) : NULL;
+        good = out->decode_scenario != NULL;
+    }
+    node_destroy(all);
+    return good;
+}
 
 static bool read_required_text(const struct node *root, const char *key, const char *example,
                                const struct node **node, const char **text, struct error *why)

@@ -12,7 +12,7 @@
  *   - a trace profile, by path (.yaml), by shipped NAME.yaml or, if no recording has the name, by
  *     name
  *   - assumed:hit=H,spread=S
- *   - ensemble: the recordings of predict/scenario/ensemble.h
+ *   - ensemble: the recordings of predict/scenario/resolve_trace.h
  *
  * If the key is absent: a shipped recording of the model, else the ensemble; for a server, or where
  * the ensemble does not suffice, the shipped profile, else another model's recording. `trace_fault`
@@ -41,3 +41,29 @@ bool resolve_hangs_on_seed(const struct point *point);
 bool resolve_seeded(const struct point *point, uint64_t seed, struct point *view,
                     struct error *why);
 void resolve_seeded_release(const struct point *point, struct point *view);
+
+/* The families of recordings that `trace: ensemble` stands for.
+ *
+ * Demands differ more between models than most policies do, so a scenario whose model has no
+ * recording of its own is answered with a recording of each of several small models. A point that
+ * names the ensemble holds the open recordings; the runs of its answer are those of its families
+ * (predict/families.h). The profile made from published figures is not one of them, because it was
+ * fitted to rows that predictions are compared with.
+ */
+
+#define ENSEMBLE_NAME "ensemble"
+
+struct ensemble_family {
+    const char *recording; /* name of a shipped recording */
+    const char *model;     /* as people call it */
+};
+
+enum { ENSEMBLE_FAMILIES = 3 };
+extern const struct ensemble_family ensemble_families[ENSEMBLE_FAMILIES];
+
+/* Do all recordings have the steps that the setup asks for, and do their rows keep what its heads
+ * want, for a server at its shortest prompt, too? If not, `why` says what is missing. */
+bool ensemble_suffices(const struct point *point, struct error *why);
+
+/* "recordings of three small models (SmolLM2-135M, ...) carried to 131072 tokens". */
+void ensemble_describe(const struct point *point, char *text, size_t size);

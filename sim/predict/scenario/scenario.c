@@ -3,9 +3,8 @@
 #include "core/array.h"
 #include "core/version.h"
 #include "predict/scenario/resolve.h"
-#include "predict/scenario/resolve_requests.h"
+#include "predict/scenario/resolve_workload.h"
 #include "predict/scenario/scenario_set.h"
-#include "predict/scenario/scenario_names.h"
 
 #include <inttypes.h>
 #include <stdio.h>

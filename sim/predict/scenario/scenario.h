@@ -26,7 +26,7 @@ struct scenario {
 };
 
 /* Merge the files and then the overrides ("key=value"). Checks every key, and every name that is
- * swept (predict/scenario/scenario_names.h). At least one file or override is needed. */
+ * swept (predict/scenario/scenario_set.h). At least one file or override is needed. */
 bool scenario_load(const char *const *files, uint32_t file_count, const char *const *overrides,
                    uint32_t override_count, struct scenario *out, struct error *why);
 void scenario_release(struct scenario *scenario);

@@ -2,7 +2,7 @@
  *
  * To add a key, add its row to scenario_keys[]. A plain number, word or switch is read into its member
  * of the setup, the workload or the numbers of GPUs, and written into the canonical text, by its row
- * alone; other keys are read in resolve.c. Other names for a key are a row of scenario_alias.c.
+ * alone; other keys are read in resolve.c. Other names for a key are a row of aliases[].
  */
 #pragma once
 
@@ -79,3 +79,15 @@ bool scenario_keys_read(const struct node *root, enum scenario_place place, void
 bool scenario_keys_write(struct node *all, enum scenario_place place, const void *from,
                          struct error *why);
 bool scenario_key_write(struct node *all, const char *name, const void *from, struct error *why);
+
+/* What people call keys of a scenario elsewhere: on servers' command lines, in papers, in short. */
+
+enum { SCENARIO_PATH = 96 }; /* bytes of a key's path */
+
+/* The path of the key of which the user's text, which is no key, is an alias: "tensor_parallel" for
+ * "tp" or "--gpus", "mechanisms.budget" for "budget", "hardware.gpu.hbm_capacity" for
+ * "hbm_capacity". NULL if there is none. It is static, or written to `path`. */
+const char *scenario_alias(const char *text, char path[SCENARIO_PATH]);
+
+/* The same, else the path of the nearest key. */
+const char *scenario_suggest(const char *text, char path[SCENARIO_PATH]);

@@ -1,15 +1,309 @@
 #include "predict/scenario/scenario_set.h"
 
 #include "core/array.h"
+#include "core/name.h"
+#include "core/named.h"
+#include "machine/profile.h"
 #include "policy/policy.h"
+#include "predict/scenario/resolve_trace.h"
 #include "predict/scenario/scenario_keys.h"
-#include "predict/scenario/scenario_layers.h"
-#include "predict/scenario/scenario_names.h"
+#include "server/server_engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+const struct machine_place machine_places[] = {
+    {"hardware", NULL},
+#define PART(id, name, ...) {"hardware." #name, #name},
+#include "core/machine_parts.def"
+    {NULL, NULL},
+};
+
+/* The place whose path is the first `length` characters of `path`; NULL if there is none. */
+static const struct machine_place *machine_place_find(const char *path, size_t length)
+{
+    const struct machine_place *place = machine_places;
+    while (place->path != NULL &&
+           (strlen(place->path) != length || strncmp(place->path, path, length) != 0)) {
+        place++;
+    }
+    return place->path != NULL ? place : NULL;
+}
+
+enum { PATH_SIZE = 4096 };
+
+/* The place that `path` is, or whose map `path` is the `extends` of; NULL if there is none. */
+static const struct machine_place *scenario_names_find_place(const char *path)
+{
+    static const char extends[] = ".extends";
+    size_t length = strlen(path), behind = strlen(extends);
+    bool inside = length > behind && strcmp(path + length - behind, extends) == 0;
+    return machine_place_find(path, inside ? length - behind : length);
+}
+
+/* Check the name at `path`, or those inside a map there. */
+static bool scenario_names_check_machine(const struct node *node, const char *path,
+                                         struct error *why)
+{
+    for (size_t i = 0; node->kind == NODE_MAP && i < node->count; i++) {
+        char inner[256];
+        snprintf(inner, sizeof inner, "%s.%s", path, node->children[i]->key);
+        if (!scenario_names_check_machine(node->children[i], inner, why)) {
+            return false;
+        }
+    }
+    const struct machine_place *place =
+        node->kind == NODE_SCALAR ? scenario_names_find_place(path) : NULL;
+    return place == NULL || profile_named(node, place->part, why);
+}
+
+static bool scenario_names_check_file(const struct scenario_key *key, const struct node *node,
+                                      struct error *why)
+{
+    char path[PATH_SIZE];
+    return named_file(key->named, node->text, node->file, node->line, path, sizeof path, why);
+}
+
+static bool scenario_names_check_value(const char *path, const struct node *value,
+                                       struct error *why)
+{
+    const struct scenario_key *key = scenario_key_find(path, strlen(path));
+    if (key != NULL && key->shape == SCENARIO_NAME && value->kind == NODE_SCALAR) {
+        return scenario_names_check_file(key, value, why);
+    }
+    if (key != NULL && key->shape == SCENARIO_TRACE && value->kind == NODE_SCALAR) {
+        return resolve_trace_named(value, why);
+    }
+    return scenario_names_check_machine(value, path, why);
+}
+
+/* Write the canonical spelling of a value of the key `path` into `out`, if it has one. */
+static bool scenario_names_find_spelling(const char *path, const char *text, char out[NAMED_SIZE])
+{
+    const struct scenario_key *key = scenario_key_find(path, strlen(path));
+    const struct machine_place *place = scenario_names_find_place(path);
+    int word = -1;
+    if (place != NULL) {
+        return profile_canonical(text, place->part, out);
+    }
+    if (key != NULL && strcmp(key->name, "workload") == 0) {
+        return access(text, F_OK) != 0 && named_canonical(&named_workload, text, out);
+    }
+    switch (key != NULL ? key->shape : SCENARIO_TEXT) {
+    case SCENARIO_NAME:
+        return named_canonical(key->named, text, out);
+    case SCENARIO_TRACE:
+        return resolve_trace_canonical(text, out, NAMED_SIZE);
+    case SCENARIO_ENGINE:
+        return server_engine_canonical(text, out, NAMED_SIZE);
+    case SCENARIO_WORD:
+        word = name_match(text, key->words);
+        return word >= 0 && snprintf(out, NAMED_SIZE, "%s", key->words[word]) > 0;
+    default:
+        return false;
+    }
+}
+
+bool scenario_spell_value(struct node *node, const char *path, struct error *why)
+{
+    char inner[256], name[NAMED_SIZE];
+    for (size_t i = 0; node->kind == NODE_MAP && i < node->count; i++) {
+        snprintf(inner, sizeof inner, "%s.%s", path, node->children[i]->key);
+        if (!scenario_spell_value(node->children[i], inner, why)) {
+            return false;
+        }
+    }
+    for (size_t i = 0; node->kind == NODE_LIST && i < node->count; i++) {
+        if (!scenario_spell_value(node->children[i], path, why)) {
+            return false;
+        }
+    }
+    return node->kind != NODE_SCALAR || !scenario_names_find_spelling(path, node->text, name) ||
+           strcmp(node->text, name) == 0 || node_set_text(node, name, why);
+}
+
+bool scenario_spell_names(struct node *map, struct error *why)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < map->count; i++) {
+        struct node *child = map->children[i];
+        bool sweep = strcmp(child->key, "sweep") == 0;
+        for (size_t j = 0; good && sweep && j < child->count; j++) {
+            good = child->kind != NODE_MAP ||
+                   scenario_spell_value(child->children[j], child->children[j]->key, why);
+        }
+        good = good && (sweep || scenario_spell_value(child, child->key, why));
+    }
+    return good;
+}
+
+bool scenario_check_names(const struct node *sweep, struct error *why)
+{
+    bool good = true;
+    for (size_t i = 0; sweep != NULL && good && i < sweep->count; i++) {
+        const struct node *list = sweep->children[i];
+        for (size_t j = 0; good && j < list->count; j++) {
+            good = scenario_names_check_value(list->key, list->children[j], why);
+        }
+    }
+    return good;
+}
+
+enum { PATH = 256 };
+
+static bool any_value(const struct node *list, enum node_kind kind)
+{
+    bool any = false;
+    for (size_t i = 0; i < list->count; i++) {
+        any = any || list->children[i]->kind == kind;
+    }
+    return any;
+}
+
+/* Does a value set the key at `path`, or replace it? The value is laid on the first `length` bytes
+ * of `path`. */
+static bool value_says(const struct node *value, const char *path, size_t length)
+{
+    while (value != NULL && value->kind == NODE_MAP && path[length] != '\0') {
+        char key[PATH];
+        const char *part = path + length + 1;
+        snprintf(key, sizeof key, "%.*s", (int)strcspn(part, "."), part);
+        value = node_get(value, key);
+        length += 1 + strcspn(part, ".");
+    }
+    bool names = strcmp(path + length, "") != 0 && strcmp(path + length, ".extends") != 0 &&
+                 machine_place_find(path, length) != NULL;
+    return value != NULL && value->kind != NODE_NULL && !names;
+}
+
+static bool all_say(const struct node *list, const char *path)
+{
+    bool all = true;
+    for (size_t i = 0; i < list->count; i++) {
+        all = all && value_says(list->children[i], path, strlen(list->key));
+    }
+    return all;
+}
+
+/* Find a key inside a map, which is at `path`, that each value of the list sets as well. `*name` is
+ * the key's name; for the name of a machine's part, the part's. */
+static const struct node *find_in_all(const struct node *map, const char *path,
+                                      const struct node *list, const char **name)
+{
+    const struct node *found = NULL;
+    for (size_t i = 0; found == NULL && i < map->count; i++) {
+        const struct node *child = map->children[i];
+        char inner[PATH];
+        snprintf(inner, sizeof inner, "%s.%s", path, child->key);
+        if (child->kind == NODE_MAP) {
+            found = find_in_all(child, inner, list, name);
+        } else if (child->kind != NODE_NULL && all_say(list, inner)) {
+            found = child;
+            *name = strcmp(child->key, "extends") == 0 ? map->key : child->key;
+        }
+    }
+    return found;
+}
+
+/* The value that a layer gives to a swept key. NULL if it gives none, or only values inside of a
+ * named machine or of maps, which apply beside the swept ones. */
+static const struct node *find_stated(const struct node *layer, const struct node *list)
+{
+    bool itself = strcmp(list->key, "sweep") == 0; /* an error that is reported elsewhere */
+    const struct node *said = itself ? NULL : node_find(layer, list->key);
+    if (said == NULL || said->kind != NODE_MAP) {
+        return said;
+    }
+    if (machine_place_find(list->key, strlen(list->key)) != NULL) {
+        return node_get(said, "extends");
+    }
+    return any_value(list, NODE_MAP) ? NULL : said;
+}
+
+/* A value that a layer sets inside a map and that each of the swept maps sets too. */
+static const struct node *find_stated_inside(const struct node *layer, const struct node *list,
+                                             const char **name)
+{
+    const struct node *said = node_find(layer, list->key);
+    bool maps = said != NULL && said->kind == NODE_MAP && any_value(list, NODE_MAP);
+    return maps ? find_in_all(said, list->key, list, name) : NULL;
+}
+
+static bool check_list(const struct node *layer, const struct node *list, struct error *why)
+{
+    const struct node *said = find_stated(layer, list);
+    const char *name;
+    char line[32] = "", key[PATH] = "";
+    if (said == NULL && (said = find_stated_inside(layer, list, &name)) != NULL) {
+        snprintf(key, sizeof key, "its '%.128s' ", name);
+    }
+    if (said == NULL || said->kind == NODE_NULL || any_value(list, NODE_NULL)) {
+        return true;
+    }
+    if (said->line > 0) {
+        snprintf(line, sizeof line, " in line %d", said->line);
+    }
+    node_error(list, why, "'%.128s' is swept, and %sset as well%s", list->key, key, line);
+    return error_expect(why,
+                        "either '%.100s' or 'sweep.%.100s' here; --set of one of them would "
+                        "replace the other in a file",
+                        list->key, list->key);
+}
+
+/* Fail if `layer`, with its names opened, both sets a key and sweeps it. An empty value among the
+ * swept ones is allowed: it stands for the value that is set. */
+static bool layer_check(const struct node *layer, struct error *why)
+{
+    const struct node *sweep = node_get(layer, "sweep");
+    bool good = true;
+    for (size_t i = 0; good && sweep != NULL && sweep->kind == NODE_MAP && i < sweep->count; i++) {
+        good = check_list(layer, sweep->children[i], why);
+    }
+    return good;
+}
+
+/* If all maps that an earlier layer sweeps set a key, they override this layer's value. Nobody
+ * would notice, so it is an error. */
+static bool check_maps(const struct node *layer, const struct node *list, struct error *why)
+{
+    const struct node *own = node_get(layer, "sweep");
+    const char *name;
+    const struct node *said = find_stated_inside(layer, list, &name);
+    bool replaced = own != NULL && node_get(own, list->key) != NULL;
+    if (said == NULL || replaced) {
+        return true;
+    }
+    node_error(said, why, "'%.64s' is set, but each map of the swept '%.64s' sets it too", name,
+               list->key);
+    return error_expect(why, "a key that these maps leave out, or a new sweep.%.64s", list->key);
+}
+
+/* Remove the keys that `layer` sets from the sweep of `root`, which has the earlier layers. Fails
+ * if `layer` sets a key that all maps of a sweep set, and does not sweep these maps anew. */
+static bool layer_end_sweeps(struct node *root, const struct node *layer, struct error *why)
+{
+    struct node *sweep = NULL;
+    for (size_t i = 0; i < root->count; i++) {
+        sweep = strcmp(root->children[i]->key, "sweep") == 0 ? root->children[i] : sweep;
+    }
+    if (sweep == NULL || sweep->kind != NODE_MAP) {
+        return true;
+    }
+    for (size_t i = sweep->count; i-- > 0;) {
+        if (!check_maps(layer, sweep->children[i], why)) {
+            return false;
+        }
+        if (find_stated(layer, sweep->children[i]) != NULL) {
+            node_remove(sweep, sweep->children[i]->key);
+        }
+    }
+    if (sweep->count == 0) {
+        node_remove(root, "sweep");
+    }
+    return true;
+}
 
 #define POLICY "mechanisms.policy"
 

@@ -1,20 +1,18 @@
 /* The values of an axis, and parsing those that were given. */
+#include "core/array.h"
+#include "core/quote.h"
+#include "core/text.h"
+#include "decode/mechanisms.h"
+#include "policy/policy.h"
+#include "predict/scenario/scenario_keys.h"
+#include "predict/scenario/scenario_set.h"
+#include "study/whatif/axis_build.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "core/array.h"
-#include "core/quote.h"
-#include "core/text.h"
-#include "decode/mechanisms.h"
-#include "policy/policy.h"
-#include "predict/scenario/scenario_alias.h"
-#include "predict/scenario/scenario_keys.h"
-#include "predict/scenario/scenario_names.h"
-#include "study/whatif/axis_build.h"
 
 /* ---- values ---- */
 

@@ -3,9 +3,8 @@
 
 #include "core/find.h"
 #include "predict/result/result.h"
-#include "predict/scenario/ensemble.h"
-#include "predict/scenario/identity.h"
 #include "predict/scenario/resolve_trace.h"
+#include "predict/scenario/identity.h"
 
 static void every_recording_ships(void **state)
 {

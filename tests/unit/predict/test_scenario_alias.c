@@ -6,7 +6,6 @@
 #include <cmocka.h>
 
 #include "predict/scenario/scenario_keys.h"
-#include "predict/scenario/scenario_alias.h"
 
 #include <string.h>
 
