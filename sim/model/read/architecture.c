@@ -87,9 +87,10 @@ static void read_table(void)
     static const char *const keys[] = {"size_keys", "classes", NULL};
     char path[PATH_MAX];
     struct error *why = &architectures_fault;
-    const struct node *root = find_path("models", "architectures", "yaml", path, sizeof path, why)
-                                  ? node_load(path, why)
-                                  : NULL;
+    static const struct node *root; /* kept: rows borrow its texts */
+    root = find_path("models", "architectures", "yaml", path, sizeof path, why)
+               ? node_load(path, why)
+               : NULL;
     const struct node *classes = node_get(root, "classes");
     bool good = root != NULL && node_check_keys(root, keys, "architectures", why);
     for (size_t i = 0; good && classes != NULL && i < classes->count; i++) {
