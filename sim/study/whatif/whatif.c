@@ -1,17 +1,16 @@
 /* Axes are read one after the other against the scenario's own point, which is planned for that.
  * The batch comes last, because the number of sequences that fit depends on the other axis. */
-
 #include "study/whatif/whatif.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "core/array.h"
 #include "core/text.h"
 #include "predict/scenario/identity.h"
 #include "study/whatif/planned.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* ---- the axes ---- */
 
@@ -40,11 +39,6 @@ static bool whatif_overlap(const char *a, const char *b)
     return strncmp(a, b, shorter) == 0 && (longer[shorter] == '\0' || longer[shorter] == '.');
 }
 
-static bool is_batch(const struct axis_text *axis)
-{
-    return axis->length == 5 && strncmp(axis->text, "batch", 5) == 0;
-}
-
 /* The texts of the axes. */
 struct texts {
     struct axis_text all[WHATIF_MOST_AXES];
@@ -68,13 +62,6 @@ static bool split_axes(const char *over, struct texts *texts, struct error *why)
     return true;
 }
 
-static bool whatif_read_axis(struct whatif *whatif, const struct texts *texts, uint32_t number,
-                             const struct axis_base *base, struct error *why)
-{
-    const struct axis_text *axis = &texts->all[number];
-    return axis_read(axis->text, axis->length, base, &whatif->axes[number], why);
-}
-
 /* Read all axes except a batch, then the batch. `others` sweeps them only to find what fits. */
 static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
                       const struct whatif_options *options, const struct texts *texts,
@@ -93,8 +80,10 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
     for (int batches = 0; good && batches < 2; batches++) {
         base.most_batch = batches ? most_batch(&others, own, options->runs) : 0;
         for (uint32_t i = 0; good && i < texts->count; i++) {
-            if (is_batch(&texts->all[i]) == (batches == 1)) {
-                good = whatif_read_axis(whatif, texts, i, &base, why) &&
+            const struct axis_text *axis = &texts->all[i];
+            bool is_batch = axis->length == 5 && strncmp(axis->text, "batch", 5) == 0;
+            if (is_batch == (batches == 1)) {
+                good = axis_read(axis->text, axis->length, &base, &whatif->axes[i], why) &&
                        (batches == 1 || axis_sweep(&whatif->axes[i], &others, why));
             }
         }
@@ -112,36 +101,7 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
     return good;
 }
 
-static void disown(struct axis *axis)
-{
-    for (uint32_t i = 0; i < axis->count; i++) {
-        axis->values[i].own = false;
-    }
-}
-
-static bool sweep_axes(struct whatif *whatif, const struct scenario *scenario, struct error *why)
-{
-    bool good = scenario_copy(scenario, &whatif->scenario, why);
-    for (uint32_t i = 0; good && i < whatif->axis_count; i++) {
-        good = axis_sweep(&whatif->axes[i], &whatif->scenario, why);
-    }
-    return good;
-}
-
 /* ---- the points ---- */
-
-static bool whatif_run_points(struct whatif *whatif, const struct whatif_options *options,
-                              bool *interrupted, struct error *why)
-{
-    const struct sweep_options sweep = {.store = options->store,
-                                        .jobs = options->jobs,
-                                        .runs = options->runs,
-                                        .on_progress = options->on_progress,
-                                        .context = options->context};
-    whatif->results = array_zeroed(whatif->scenario.points, sizeof *whatif->results, why);
-    return whatif->results != NULL &&
-           sweep_keep(&whatif->scenario, &sweep, whatif->results, &whatif->count, interrupted, why);
-}
 
 /* If no point can run, the error of the first is the reason. */
 static bool whatif_check_any(const struct whatif *whatif, struct error *why)
@@ -178,17 +138,27 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
                 planned_own(scenario, "--over", texts.all, texts.count, options->runs, &own, why) &&
                 run_hashes(&own.point, &hashes, why) &&
                 read_axes(out, scenario, options, &texts, &own, why) &&
-                sweep_axes(out, scenario, why);
+                scenario_copy(scenario, &out->scenario, why);
     for (uint32_t i = 0; good && i < out->axis_count; i++) {
-        if (texts.all[i].open) {
-            disown(&out->axes[i]);
+        struct axis *axis = &out->axes[i];
+        good = axis_sweep(axis, &out->scenario, why);
+        for (uint32_t j = 0; texts.all[i].open && j < axis->count; j++) {
+            axis->values[j].own = false;
         }
     }
+    planned_release(&own);
+    const struct sweep_options sweep = {.store = options->store,
+                                        .jobs = options->jobs,
+                                        .runs = options->runs,
+                                        .on_progress = options->on_progress,
+                                        .context = options->context};
     if (good) {
         memcpy(out->own_profile, hashes.profile, sizeof hashes.profile);
+        out->results = array_zeroed(out->scenario.points, sizeof *out->results, why);
+        good = out->results != NULL &&
+               sweep_keep(&out->scenario, &sweep, out->results, &out->count, interrupted, why) &&
+               whatif_check_any(out, why);
     }
-    planned_release(&own);
-    good = good && whatif_run_points(out, options, interrupted, why) && whatif_check_any(out, why);
     whatif_judge(out);
     return good;
 }
@@ -206,9 +176,7 @@ void whatif_release(struct whatif *whatif)
     *whatif = (struct whatif){.count = 0};
 }
 
-/* Conclusions from the points of a study: the best, the knee, the point at which a limit is met. */
-
-#define LINK "hardware.link"
+/* ---- conclusions from the points: the best, the knee, the point at which a limit is met ---- */
 
 uint32_t whatif_value(const struct whatif *whatif, uint32_t axis, uint32_t point)
 {
@@ -385,7 +353,7 @@ static void find_best(const struct whatif *whatif, struct whatif_findings *findi
 static bool is_own(const struct whatif *whatif, uint32_t axis, uint32_t point)
 {
     return whatif->axes[axis].values[whatif_value(whatif, axis, point)].own ||
-           (strcmp(whatif->axes[axis].key, LINK) == 0 &&
+           (strcmp(whatif->axes[axis].key, "hardware.link") == 0 &&
             strcmp(whatif->results[point].profile_hash, whatif->own_profile) == 0);
 }
 
@@ -485,23 +453,19 @@ bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *find
            whatif_tie(whatif, findings->best, point) != TIE_NONE;
 }
 
-static uint32_t find_largest(const uint32_t *sizes, uint32_t count)
-{
-    uint32_t largest = 0;
-    for (uint32_t i = 1; i < count; i++) {
-        largest = sizes[i] > sizes[largest] ? i : largest;
-    }
-    return largest;
-}
+/* ---- the knee of a curve ---- */
 
 /* Furthest below the line of misses is furthest above the line of hits, which starts at 0. */
 bool knee_find(const uint32_t *sizes, const uint64_t *misses, uint32_t count, uint64_t accesses,
                uint32_t *index)
 {
+    uint32_t largest = 0;
     if (count == 0) {
         return false;
     }
-    uint32_t largest = find_largest(sizes, count);
+    for (uint32_t i = 1; i < count; i++) {
+        largest = sizes[i] > sizes[largest] ? i : largest;
+    }
     double hits_most = (double)(accesses - misses[largest]), furthest = 0;
     for (uint32_t i = 0; i < count; i++) {
         /* Hits above the line, times the largest size: whole numbers, exact below 2^53. */
