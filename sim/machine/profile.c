@@ -41,16 +41,12 @@ static const struct bounds bounds_of_unit[] = {
     [UNIT_TIMES] = {0.01, 100},
 };
 
-static struct bounds bounds_of(enum curve_id id)
-{
-    return id == CURVE_LINK_COHERENT ? (struct bounds){0, 1} : bounds_of_unit[curve_kinds[id].unit];
-}
-
 static bool curve_check_value(const struct node *node, enum curve_id id, double value,
                               struct error *why)
 {
     const struct curve_kind *kind = &curve_kinds[id];
-    struct bounds bounds = bounds_of(id);
+    struct bounds bounds =
+        id == CURVE_LINK_COHERENT ? (struct bounds){0, 1} : bounds_of_unit[curve_kinds[id].unit];
     if (kind->unit == UNIT_COUNT && value != floor(value)) {
         node_error(node, why, "'%s' is '%.80s'", kind->name, node->text);
         return error_expect(why, "a whole number");

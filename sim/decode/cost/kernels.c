@@ -134,12 +134,6 @@ static enum curve_id exchange_figure(const struct profile *profile, enum exchang
     return figure_for(profile, states_fabric(profile) ? fabric_reduces : reduces, gpus);
 }
 
-/* The bytes of the all-reduce among `gpus` GPUs in which each sends as much. */
-static double reduced_bytes(enum exchange_kind kind, double gpus, double bytes)
-{
-    return kind == EXCHANGE_SEND ? bytes * gpus / (2 * (gpus - 1)) : bytes / 2;
-}
-
 struct kernel kernel_exchange(const struct profile *profile, enum exchange_kind kind, uint64_t gpus,
                               double bytes)
 {
@@ -147,7 +141,10 @@ struct kernel kernel_exchange(const struct profile *profile, enum exchange_kind 
     enum curve_id figure = exchange_figure(profile, kind, gpus);
     bool stated = states_exchange(profile, kind, gpus);
     double all = gpus > 0 ? (double)gpus : KERNEL_NODE_GPUS;
-    double size = stated ? bytes : reduced_bytes(kind, all, bytes);
+    /* Without a figure of its own, it takes as long as the all-reduce in which each GPU sends as much. */
+    double size = stated                  ? bytes
+                  : kind == EXCHANGE_SEND ? bytes * all / (2 * (all - 1))
+                                          : bytes / 2;
     kernel.ns = profile_time(profile, figure, size, &kernel.trust);
     kernel.trust.extrapolated = kernel.trust.extrapolated || gpus > KERNEL_NODE_GPUS;
     if (!stated) {

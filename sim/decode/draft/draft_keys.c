@@ -224,16 +224,12 @@ static bool draft_keys_read_all(const struct node *map, struct files *files,
     return true;
 }
 
-static bool draft_keys_are_none(const struct node *map)
-{
-    return map == NULL || (map->kind == NODE_SCALAR && strcmp(map->text, "none") == 0);
-}
-
 bool drafts_read(const struct node *map, struct files *files, const struct model *target,
                  struct drafts *out, struct error *why)
 {
     *out = (struct drafts){.count = 0};
-    if (draft_keys_are_none(map) || draft_keys_read_all(map, files, target, out, why)) {
+    if (map == NULL || (map->kind == NODE_SCALAR && strcmp(map->text, "none") == 0) ||
+        draft_keys_read_all(map, files, target, out, why)) {
         return true;
     }
     drafts_release(out);

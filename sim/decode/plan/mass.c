@@ -67,15 +67,6 @@ static uint64_t count_selecting(const struct mass_view *view)
     return heads;
 }
 
-/* Add the mass of `pairs` heads that attend to everything to each step. */
-static void add_whole(double pairs, uint32_t steps, struct mass *out)
-{
-    for (uint32_t s = 0; s < steps; s++) {
-        out->at_step[s] += pairs;
-        out->most += pairs;
-    }
-}
-
 /* Add the mass of a layer's rows; nothing if there are none. */
 static void mass_add_rows(const struct plan *plan, const struct ledger_row *rows, uint32_t layer,
                           struct mass *out)
@@ -105,7 +96,11 @@ static bool mass_add(const struct mass_view *view, const struct ledger *ledger, 
     for (uint32_t l = 0; l < plan->layers; l++) {
         if (setup_attends_own(view->setup, l)) {
             uint32_t own = chooses ? plan->offloaded[l] : 0;
-            add_whole((double)(plan->kv_heads - own) * sequences, plan->steps, out);
+            double pairs = (double)(plan->kv_heads - own) * sequences;
+            for (uint32_t s = 0; s < plan->steps; s++) {
+                out->at_step[s] += pairs;
+                out->most += pairs;
+            }
             mass_add_rows(plan, chooses ? rows : NULL, l, out);
             continue;
         }

@@ -36,17 +36,15 @@ static double source_cosine(const struct setup *setup, const double *head_cosine
     return head_cosine[source_layer * header->kv_heads + source_head];
 }
 
-/* The plan has the heads of one GPU: the first of the model's. */
-static float own_importance(const struct model *model, uint32_t layer, uint32_t head)
-{
-    return model->importance != NULL ? model->importance[layer * model->kv_heads + head] : 1;
-}
-
 void resident_importance(const struct setup *setup, struct plan *plan)
 {
     for (uint32_t l = 0; l < plan->layers; l++) {
         for (uint32_t h = 0; h < plan->kv_heads; h++) {
-            plan->heads[l * plan->kv_heads + h].importance = own_importance(&setup->model, l, h);
+            /* The plan has the heads of one GPU: the first of the model's. */
+            plan->heads[l * plan->kv_heads + h].importance =
+                setup->model.importance != NULL
+                    ? setup->model.importance[l * setup->model.kv_heads + h]
+                    : 1;
         }
     }
 }

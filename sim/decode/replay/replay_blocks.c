@@ -103,14 +103,6 @@ static void size_blocks(struct blocks_layer *layer)
     layer->tally_most = plan->kv_heads * units_each(layer);
 }
 
-/* Make this the part being played. */
-static void take_part(struct blocks_layer *layer, const struct replay_part *part)
-{
-    double share = part->plan->capacity, capacity = round(fmin(share, 1) * layer->blocks);
-    layer->part = part;
-    layer->capacity = share > 0 && capacity < 1 ? 1 : (uint32_t)capacity;
-}
-
 /* Do two parts have equal caches, which differ only in how many sequences read them? */
 static bool plays_alike(const struct replay_part *a, const struct replay_part *b)
 {
@@ -495,7 +487,11 @@ static bool replay_blocks_add_part(struct blocks_layer *layer, uint32_t number, 
     const struct replay_plan *plan = layer->job->plan;
     uint32_t together = plan->block_span == BLOCK_LAYER ? plan->kv_heads : 1;
     bool good = true;
-    take_part(layer, &layer->job->parts[number]);
+    /* Make this the part being played. */
+    const struct replay_part *part = &layer->job->parts[number];
+    double share = part->plan->capacity, capacity = round(fmin(share, 1) * layer->blocks);
+    layer->part = part;
+    layer->capacity = share > 0 && capacity < 1 ? 1 : (uint32_t)capacity;
     for (uint32_t target = layer->first; target < layer->end; target++) {
         for (uint32_t head = 0; good && head < plan->kv_heads; head += together) {
             struct blocks_group group = {target, head, head + together};
