@@ -8,7 +8,6 @@
 #include "predict/decode/run.h"
 #include "predict/families.h"
 #include "predict/scenario/resolve_trace.h"
-#include "predict/server/rejected_drafts.h"
 #include "predict/server/serving.h"
 #include "predict/server/serving_load.h"
 #include "server/server_engine.h"
@@ -292,6 +291,34 @@ static void note_size(const struct setup *setup, struct result *result)
         result_note(result, note_make(NOTE_model_size, note_real(parameters / 1e9),
                                       note_real(100 * least), note_real(100 * most)));
     }
+}
+
+/* What rejected drafts ask of offloaded KV is in no recording (decode/draft/drafts.h). A result
+ * stands on one of two bounds; a note says what the other would make of it: one more run. Nothing
+ * if no draft was replayed, or if none is rejected. */
+static bool rejected_drafts_note(const struct setup *setup, const struct run_context *context,
+                                 struct result *result, struct error *why)
+{
+    const struct drafts *drafts = &setup->drafts;
+    struct setup other = *setup;
+    struct result bound;
+    if (!result_cell(result, COLUMN(draft_union))->set || drafts->accepted[drafts->count] >= 1) {
+        return true;
+    }
+    bool adjacent = drafts->rejected == REJECTED_ADJACENT;
+    other.drafts.rejected = adjacent ? REJECTED_BEFORE : REJECTED_ADJACENT;
+    if (!run_setup(&other, context, &bound, why)) {
+        return false;
+    }
+    double own = result_cell(result, COLUMN(decode_tokens_per_s))->real;
+    double rate = result_cell(&bound, COLUMN(decode_tokens_per_s))->real;
+    /* By so many per cent the rates differ; 0 if they differ the other way. */
+    double differ = fmax(0, adjacent ? rate / own - 1 : 1 - rate / own);
+    struct note_given percents = note_whole((uint64_t)llround(100 * differ));
+    result_note(result, adjacent ? note_make(NOTE_rejected_adjacent, percents)
+                                 : note_make(NOTE_rejected_before, percents));
+    result_release(&bound);
+    return true;
 }
 
 /* The answer's result of those of its members. */

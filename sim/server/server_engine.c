@@ -1,6 +1,6 @@
-/* Engines from their files, and what follows from an engine's row and the GPU that it finds. A file is read when
- * an engine of it is first asked for, a version when it is; both are kept for the life of the process, so that all
- * points of a command see the same. */
+/* Engines from their files, and what follows from an engine's row and the GPU that it finds. A file
+ * is read when an engine of it is first asked for, a version when it is; both are kept for the life
+ * of the process, so that all points of a command see the same. */
 #include "server/server_engine.h"
 
 #include "core/array.h"
@@ -283,8 +283,8 @@ static bool hash_content(const struct node *merged, uint64_t *out, struct error 
     return *out != 0;
 }
 
-/* Read a version, `merged` with the keys of what it extends, as the row `name`. Its texts are those of that tree.
- * Complaints are about `own`, the version as its file has it. */
+/* Read a version, `merged` with the keys of what it extends, as the row `name`. Its texts are those
+ * of that tree. Complaints are about `own`, the version as its file has it. */
 static bool server_engine_read(const struct node *own, const struct node *merged, const char *name,
                                struct server_engine *out, struct error *why)
 {

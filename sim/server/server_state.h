@@ -1,4 +1,5 @@
-/* The state of a running server, and what server.c, schedule.c, copies.c and conservation.c do for each other. */
+/* The state of a running server, and what server.c, schedule.c, copies.c and conservation.c do for
+ * each other. */
 #pragma once
 
 #include "server/server.h"

@@ -169,7 +169,8 @@ const void *shared_get(struct shared *shared, const struct shared_kind *kind, ui
     pthread_mutex_lock(&shared->lock);
     struct shared_entry *found = shared_find(shared, kind, key);
     while (found != NULL && found->value == NULL) {
-        /* Until some value was made. The lock is not held while waiting for a core: those who hold one may need it. */
+        /* Until some value was made. The lock is not held while waiting for a core: those who hold
+         * one may need it. */
         cores_give(shared->cores);
         pthread_cond_wait(&shared->made, &shared->lock);
         pthread_mutex_unlock(&shared->lock);

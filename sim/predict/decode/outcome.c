@@ -449,8 +449,8 @@ void outcome_mass(const struct setup *setup, const struct plan *plan, const stru
         result_real(result, COLUMN(mass_recall_most), mass->most);
     }
     if (!short_run && llround(1000 * mass->most) > llround(1000 * mass->least)) {
-        /* An imported trace has no window: the share of the window in what its rows leave out is a guess, because
-         * nothing says that its rows have the heaviest units. */
+        /* An imported trace has no window: the share of the window in what its rows leave out is a
+         * guess, because nothing says that its rows have the heaviest units. */
         const struct trace_header *header =
             setup->trace != NULL ? trace_header(setup->trace) : NULL;
         bool lacks = header != NULL && header->unit_kind == TRACE_POSITIONS &&

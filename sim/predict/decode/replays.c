@@ -1,5 +1,5 @@
-/* Readers are divided into groups, and groups of one stream (trace_stream()) are gathered into passes. The ledgers
- * of a pass, or of a single plan, are values that runs share. */
+/* Readers are divided into groups, and groups of one stream (trace_stream()) are gathered into
+ * passes. The ledgers of a pass, or of a single plan, are values that runs share. */
 #include "predict/decode/replays.h"
 
 #include "core/array.h"

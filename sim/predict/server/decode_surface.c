@@ -110,21 +110,6 @@ static bool find_least_context(struct decode_surface *surface, const struct deco
     return true;
 }
 
-/* Does what is selected come from the trace? */
-static bool trace_selects(const struct setup *setup)
-{
-    return setup->trace != NULL && setup_asks_trace(setup) &&
-           !setup->mechanisms.policy->chooses_own;
-}
-
-static bool trace_keeps(const struct setup *setup, const struct plan *plan)
-{
-    uint32_t wanted;
-    struct error unseen;
-    double selection = (double)plan->cohorts[0].sizes.selected_tokens / (double)setup->context;
-    return replay_wanted(setup->trace, selection, &wanted, &unseen);
-}
-
 /* Let sequences attend to all their tokens. The tokens that their cache holds hit in every step. */
 static bool attend_all(struct decode_surface *surface, struct setup *setup, struct error *why)
 {
@@ -146,13 +131,17 @@ static bool attend_all(struct decode_surface *surface, struct setup *setup, stru
 static bool cap_selection(struct decode_surface *surface, struct setup *setup, struct error *why)
 {
     struct plan plan;
-    if (!trace_selects(setup)) {
+    /* Does what is selected come from the trace, and does that keep so much of a row? */
+    if (setup->trace == NULL || !setup_asks_trace(setup) || setup->mechanisms.policy->chooses_own) {
         return true;
     }
     if (!run_plan(setup, surface->context, &plan, why)) {
         return false;
     }
-    bool keeps = trace_keeps(setup, &plan);
+    uint32_t wanted;
+    struct error unseen;
+    double selection = (double)plan.cohorts[0].sizes.selected_tokens / (double)setup->context;
+    bool keeps = replay_wanted(setup->trace, selection, &wanted, &unseen);
     plan_release(&plan);
     return keeps || attend_all(surface, setup, why);
 }
@@ -387,25 +376,15 @@ static void decode_points_destroy(void *value)
 
 const struct shared_kind decode_points_kind = {decode_points_make, decode_points_destroy};
 
-static const struct decode_point *decode_points_find(const struct decode_table *table,
-                                                     const struct decode_point *place)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        if (table->all[i].sequences == place->sequences &&
-            table->all[i].context == place->context) {
-            return &table->all[i];
-        }
-    }
-    return NULL;
-}
-
 static bool read_locked(struct decode_table *table, decode_point_compute compute, void *context,
                         struct decode_point *point, struct error *why)
 {
-    const struct decode_point *kept = decode_points_find(table, point);
-    if (kept != NULL) {
-        *point = *kept;
-        return true;
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->all[i].sequences == point->sequences &&
+            table->all[i].context == point->context) {
+            *point = table->all[i];
+            return true;
+        }
     }
     if (!compute(context, point, why) ||
         !array_reserve(&table->all, &table->capacity, table->count + 1, sizeof *table->all, why)) {
@@ -415,20 +394,15 @@ static bool read_locked(struct decode_table *table, decode_point_compute compute
     return true;
 }
 
-static void decode_points_lock(struct decode_table *table, struct cores *cores)
-{
-    if (pthread_mutex_trylock(&table->lock) != 0) {
-        cores_give(cores);
-        pthread_mutex_lock(&table->lock);
-        cores_take(cores);
-    }
-}
-
 bool decode_points_read(const struct decode_points *points, struct cores *cores,
                         decode_point_compute compute, void *context, struct decode_point *point,
                         struct error *why)
 {
-    decode_points_lock(points->table, cores);
+    if (pthread_mutex_trylock(&points->table->lock) != 0) {
+        cores_give(cores);
+        pthread_mutex_lock(&points->table->lock);
+        cores_take(cores);
+    }
     bool ok = read_locked(points->table, compute, context, point, why);
     pthread_mutex_unlock(&points->table->lock);
     return ok;

@@ -97,18 +97,6 @@ static bool take_requests(struct serving *serving, struct error *why)
     return error_expect(why, "fewer than the %zu of the workload", serving->requests.count);
 }
 
-static bool serving_route(struct serving *serving, struct error *why)
-{
-    const struct workload *workload = &serving->point->workload;
-    size_t count = serving->requests.count;
-    serving->served = array_zeroed(count, sizeof *serving->served, why);
-    return serving->served != NULL &&
-           (workload_balances(workload) ||
-            router_init(&serving->router, &serving->requests,
-                        (uint32_t)point_servers(serving->point), workload->routing == ROUTE_PREFIX,
-                        serving->context->stop, why));
-}
-
 /* ---- runs ------------------------------------------------------------------------------ */
 
 /* Servers that run together, and what belongs to each. */
@@ -122,14 +110,6 @@ struct serving_group {
     struct prefix_pool *pool;  /* that their caches share; NULL: none */
 };
 
-/* Do requests arrive when the file says that the engine had them? */
-static bool arrive_queued(const struct point *point)
-{
-    const struct workload *workload = &point->workload;
-    return point->requests->queued && workload->rate == 0 && workload->clients == 0 &&
-           workload->arrivals == ARRIVALS_RANDOM;
-}
-
 /* The engine's. Ranks that share experts have an API process each. Requests that arrive in the
  * engine's queue have been through it. */
 static struct server_path server_path(const struct point *point)
@@ -138,7 +118,10 @@ static struct server_path server_path(const struct point *point)
     uint32_t ranks = point_joined_ranks(point);
     path.prompt_token_ns /= ranks;
     path.output_token_ns /= ranks;
-    if (arrive_queued(point)) {
+    const struct workload *workload = &point->workload;
+    /* Do requests arrive when the file says that the engine had them? */
+    if (point->requests->queued && workload->rate == 0 && workload->clients == 0 &&
+        workload->arrivals == ARRIVALS_RANDOM) {
         path.prompt_token_ns = path.request_ns = 0;
         path.queued = true;
     }
@@ -239,63 +222,6 @@ static void add_totals(const struct serving *serving, const struct serving_group
     }
 }
 
-/* A server with the requests that were routed to it, and its share of the clients. */
-static bool serve_one(struct serving *serving, uint32_t server, const struct step_clock *clock,
-                      struct serving_totals *all, struct error *why)
-{
-    const struct workload *workload = &serving->point->workload;
-    uint64_t servers = point_servers(serving->point);
-    struct serving_group group = {.count = 1, .routed = true};
-    struct fleet fleet = {
-        .server_count = 1,
-        .requests = &serving->requests,
-        .count = router_select(&serving->router, server),
-        .indices = serving->router.indices,
-        .clients = (uint32_t)((workload->clients + servers - 1 - server) / servers),
-        .stop = serving->context->stop,
-    };
-    bool ok = group_create(&group, serving, server, clock, all, why);
-    fleet.servers = group.servers;
-    ok = ok && fleet_run(&fleet, why);
-    if (ok) {
-        add_totals(serving, &group, all);
-    }
-    group_release(&group);
-    return ok;
-}
-
-/* All servers at once. */
-static bool serve_together(struct serving *serving, const struct step_clock *clock,
-                           struct serving_totals *all, struct error *why)
-{
-    const struct workload *workload = &serving->point->workload;
-    struct serving_group group = {.count = (uint32_t)point_servers(serving->point)};
-    struct fleet fleet = {
-        .server_count = group.count,
-        .requests = &serving->requests,
-        .count = (uint32_t)serving->requests.count,
-        .server_of = serving->router.server_of,
-        .served = serving->served,
-        .clients = (uint32_t)workload->clients,
-        .stop = serving->context->stop,
-    };
-    bool balances = workload_balances(workload);
-    if (balances) {
-        group.balancer = balancer_create(workload, group.count, &serving->requests,
-                                         serving->point->setup.seed, why);
-    }
-    bool ok =
-        (!balances || group.balancer != NULL) && group_create(&group, serving, 0, clock, all, why);
-    fleet.servers = group.servers;
-    fleet.balancer = group.balancer;
-    ok = ok && fleet_run(&fleet, why);
-    if (ok) {
-        add_totals(serving, &group, all);
-    }
-    group_release(&group);
-    return ok;
-}
-
 /* Contexts of decoding sequences: from the first token after a prompt to the last one. */
 static struct decode_range step_range(const struct serving *serving)
 {
@@ -311,12 +237,44 @@ static struct decode_range step_range(const struct serving *serving)
     return range;
 }
 
-/* Behind a router that sees load, with a pool, or with sessions, whose turns may be sent to several
- * servers. */
-static bool serve_at_once(const struct serving *serving)
+/* The servers from `first` on, in one common time: all of them, or one with the requests that were
+ * routed to it, and its share of the clients. */
+static bool serve_group(struct serving *serving, struct serving_group group, uint32_t first,
+                        const struct step_clock *clock, struct serving_totals *all,
+                        struct error *why)
 {
-    return workload_balances(&serving->point->workload) || serving->requests.sessions ||
-           serving_tiers_shared(serving->point);
+    const struct workload *workload = &serving->point->workload;
+    uint64_t servers = point_servers(serving->point);
+    bool balances = !group.routed && workload_balances(workload);
+    struct fleet fleet = {
+        .server_count = group.count,
+        .requests = &serving->requests,
+        .count = (uint32_t)serving->requests.count,
+        .server_of = serving->router.server_of,
+        .served = serving->served,
+        .clients = (uint32_t)workload->clients,
+        .stop = serving->context->stop,
+    };
+    if (group.routed) {
+        fleet.server_of = NULL;
+        fleet.count = router_select(&serving->router, first);
+        fleet.indices = serving->router.indices;
+        fleet.clients = (uint32_t)((workload->clients + servers - 1 - first) / servers);
+    }
+    if (balances) {
+        group.balancer = balancer_create(workload, group.count, &serving->requests,
+                                         serving->point->setup.seed, why);
+    }
+    bool ok = (!balances || group.balancer != NULL) &&
+              group_create(&group, serving, first, clock, all, why);
+    fleet.servers = group.servers;
+    fleet.balancer = group.balancer;
+    ok = ok && fleet_run(&fleet, why);
+    if (ok) {
+        add_totals(serving, &group, all);
+    }
+    group_release(&group);
+    return ok;
 }
 
 static bool serve_all(struct serving *serving, struct serving_totals *totals, struct error *why)
@@ -327,10 +285,15 @@ static bool serve_all(struct serving *serving, struct serving_totals *totals, st
         return false;
     }
     struct step_clock clock = step_cost_clock(cost);
-    bool together = serve_at_once(serving);
-    bool ok = !together || serve_together(serving, &clock, totals, why);
-    for (uint32_t server = 0; ok && !together && server < point_servers(serving->point); server++) {
-        ok = serve_one(serving, server, &clock, totals, why);
+    /* Behind a router that sees load, with a pool, or with sessions, whose turns may be sent to
+     * several servers. */
+    bool together = workload_balances(&serving->point->workload) || serving->requests.sessions ||
+                    serving_tiers_shared(serving->point),
+         ok = true;
+    uint32_t servers = (uint32_t)point_servers(serving->point), each = together ? servers : 1;
+    for (uint32_t first = 0; ok && first < servers; first += each) {
+        struct serving_group group = {.count = each, .routed = !together};
+        ok = serve_group(serving, group, first, &clock, totals, why);
     }
     totals->trust =
         step_cost_trust(cost, totals->crossed_blocks > 0 || serving->memory.written_bytes > 0);
@@ -361,19 +324,6 @@ static bool check_fit(const struct serving *serving, struct error *why)
     return error_expect(why, "room for %llu, which the shortest takes", (unsigned long long)least);
 }
 
-/* Whether to load a prefix or to compute it is decided by the time of both. */
-static bool find_choice(struct serving *serving, struct error *why)
-{
-    struct prefix_options *prefix = &serving->memory.prefix;
-    prefix->cheaper = prefix->cheaper && host_worth_known(serving->point);
-    if (!prefix->cheaper) {
-        return true;
-    }
-    serving->compute_ns =
-        host_worth_find(serving->point, prefix, &serving->requests, serving->context, why);
-    return serving->compute_ns != NULL;
-}
-
 static bool serving_run_servers(struct serving *serving, struct result *result, struct error *why)
 {
     const struct point *point = serving->point;
@@ -381,7 +331,21 @@ static bool serving_run_servers(struct serving *serving, struct result *result, 
     struct serving_totals totals;
     if (!check_times(point, why) || !take_requests(serving, why) ||
         !serving_memory_plan(point, serving->context, &serving->memory, why) ||
-        !check_fit(serving, why) || !find_choice(serving, why) || !serving_route(serving, why)) {
+        !check_fit(serving, why)) {
+        return false;
+    }
+    struct prefix_options *prefix = &serving->memory.prefix;
+    /* Whether to load a prefix or to compute it is decided by the time of both. */
+    prefix->cheaper = prefix->cheaper && host_worth_known(point);
+    if (prefix->cheaper && (serving->compute_ns = host_worth_find(point, prefix, &serving->requests,
+                                                                  serving->context, why)) == NULL) {
+        return false;
+    }
+    size_t count = serving->requests.count;
+    if ((serving->served = array_zeroed(count, sizeof *serving->served, why)) == NULL ||
+        (!workload_balances(&point->workload) &&
+         !router_init(&serving->router, &serving->requests, (uint32_t)point_servers(point),
+                      point->workload.routing == ROUTE_PREFIX, serving->context->stop, why))) {
         return false;
     }
     serving_write_requests(point, &serving->requests, result);
@@ -449,18 +413,6 @@ struct serving_trial {
     struct run_ranges *ranges;
 };
 
-/* Of many requests, their rows would be most of the memory. */
-static void keep_cells(struct result *result)
-{
-    free(result->requests);
-    free(result->waits);
-    free(result->bins);
-    result->requests = NULL;
-    result->waits = NULL;
-    result->bins = NULL;
-    result->request_count = result->wait_count = result->bin_count = 0;
-}
-
 static bool serve_scaled(const struct serving_trial *trial, enum curve_id id, double scale,
                          struct result *result, struct error *why)
 {
@@ -473,7 +425,14 @@ static bool serve_scaled(const struct serving_trial *trial, enum curve_id id, do
     bool ok = serving_again(&scaled, trial->context, result, why);
     scaled_profile_release(&profile);
     if (ok) {
-        keep_cells(result);
+        /* Of many requests, their rows would be most of the memory. */
+        free(result->requests);
+        free(result->waits);
+        free(result->bins);
+        result->requests = NULL;
+        result->waits = NULL;
+        result->bins = NULL;
+        result->request_count = result->wait_count = result->bin_count = 0;
     }
     return ok;
 }

@@ -16,22 +16,6 @@ uint64_t serving_lasting(double rate, double taken_s)
     return (uint64_t)ceil(LASTING * taken_s * rate + 1);
 }
 
-static void note_load(const struct point *point, bool grows, int64_t last_ns, struct result *result)
-{
-    int64_t taken_ns = result_cell(result, COLUMN(e2e_ms))->integer;
-    if (grows) {
-        result_note(result, note_plain(NOTE_queue_grows));
-    } else if (point->workload.clients == 0 && last_ns < LASTING * taken_ns) {
-        result_note(result, note_plain(NOTE_arrivals_short));
-    }
-}
-
-/* While the first sessions go on and the last ones end, fewer requests come than were asked for. */
-static bool lack_sessions(const struct point *point, const struct requests *requests, double came)
-{
-    return requests->sessions && came < 0.9 * point->workload.rate;
-}
-
 uint64_t serving_requests_wanted(const struct result *result)
 {
     const struct cell *rate = result_cell(result, COLUMN(requests_in_per_s)),
@@ -61,19 +45,6 @@ struct arrivals {
     int64_t last_ns, begun_ns;
 };
 
-static struct arrivals serving_load_read_arrivals(const struct requests *requests,
-                                                  const struct served *all)
-{
-    struct arrivals arrivals = {0, 0};
-    for (size_t i = 0; i < requests->count; i++) {
-        int64_t ns = all[i].arrived_ns;
-        arrivals.last_ns = ns > arrivals.last_ns ? ns : arrivals.last_ns;
-        bool begins = requests->all[i].turn == 0 && ns > arrivals.begun_ns;
-        arrivals.begun_ns = begins ? ns : arrivals.begun_ns;
-    }
-    return arrivals;
-}
-
 /* Clients that wait for their answers set the rate themselves. */
 static bool write_load(const struct point *point, const struct requests *requests,
                        const struct served *all, struct arrivals arrivals, struct result *result,
@@ -82,7 +53,8 @@ static bool write_load(const struct point *point, const struct requests *request
     const struct workload *workload = &point->workload;
     double came = (double)(requests->count - 1) * 1e9 / (double)arrivals.last_ns;
     double asked = requests->sessions || workload->time_scale != 1 ? 0 : workload->rate;
-    bool few = lack_sessions(point, requests, came), grows = false;
+    /* While the first sessions go on and the last ones end, fewer requests come than were asked for. */
+    bool few = requests->sessions && came < 0.9 * workload->rate, grows = false;
     if (workload->clients == 0 &&
         !(few ? backlog_waits : backlog_grows)(all, requests->count, arrivals.begun_ns, asked,
                                                &grows, why)) {
@@ -92,7 +64,12 @@ static bool write_load(const struct point *point, const struct requests *request
     if (grows || !few) { /* a few sessions that are served say nothing of many */
         result_integer(result, COLUMN(queue_grows), grows);
     }
-    note_load(point, grows, arrivals.last_ns, result);
+    int64_t taken_ns = result_cell(result, COLUMN(e2e_ms))->integer;
+    if (grows) {
+        result_note(result, note_plain(NOTE_queue_grows));
+    } else if (workload->clients == 0 && arrivals.last_ns < LASTING * taken_ns) {
+        result_note(result, note_plain(NOTE_arrivals_short));
+    }
     if (few) {
         result_note(result,
                     note_make(NOTE_sessions_too_few, note_real(workload->rate), note_real(came)));
@@ -103,7 +80,13 @@ static bool write_load(const struct point *point, const struct requests *request
 bool serving_write_load(const struct point *point, const struct requests *requests,
                         const struct served *all, struct result *result, struct error *why)
 {
-    struct arrivals arrivals = serving_load_read_arrivals(requests, all);
+    struct arrivals arrivals = {0, 0};
+    for (size_t i = 0; i < requests->count; i++) {
+        int64_t ns = all[i].arrived_ns;
+        arrivals.last_ns = ns > arrivals.last_ns ? ns : arrivals.last_ns;
+        bool begins = requests->all[i].turn == 0 && ns > arrivals.begun_ns;
+        arrivals.begun_ns = begins ? ns : arrivals.begun_ns;
+    }
     if (arrivals.last_ns == 0 && requests->count > 0) {
         result_integer(result, COLUMN(queue_grows), 0); /* all at once: the queue only shrinks */
     }
@@ -192,24 +175,6 @@ static bool queues_init(const struct served *all, size_t count, struct backlog_q
     return true;
 }
 
-static void queues_release(struct backlog_queues *queues)
-{
-    free(queues->came);
-    free(queues->begun);
-    free(queues->ended);
-}
-
-/* When the queue of the server was last empty whose moments are [from, end). */
-static int64_t last_empty(const struct backlog_queues *queues, size_t from, size_t end)
-{
-    int64_t empty_ns = 0;
-    for (size_t i = from; i < end && queues->begun[i].ns <= queues->last_ns; i++) {
-        int64_t ns = queues->begun[i].ns;
-        empty_ns = i + 1 == end || queues->came[i + 1].ns >= ns ? ns : empty_ns;
-    }
-    return empty_ns;
-}
-
 /* Moments after a time and up to the last arrival. */
 static double count_since(const struct backlog_queues *queues, const struct backlog_moment *list,
                           size_t from, size_t end, int64_t ns)
@@ -224,7 +189,11 @@ static double count_since(const struct backlog_queues *queues, const struct back
 /* By how many requests the server falls behind whose moments are [from, end). */
 static double read_behind(const struct backlog_queues *queues, size_t from, size_t end)
 {
-    int64_t half_ns = queues->last_ns / 2, empty_ns = last_empty(queues, from, end);
+    int64_t half_ns = queues->last_ns / 2, empty_ns = 0; /* when the queue was last empty */
+    for (size_t i = from; i < end && queues->begun[i].ns <= queues->last_ns; i++) {
+        int64_t ns = queues->begun[i].ns;
+        empty_ns = i + 1 == end || queues->came[i + 1].ns >= ns ? ns : empty_ns;
+    }
     int64_t full_ns = queues->filled_ns < half_ns ? queues->filled_ns : half_ns;
     full_ns = full_ns > empty_ns ? full_ns : empty_ns;
     double time = (double)(queues->last_ns - full_ns) / (double)queues->last_ns;
@@ -232,18 +201,6 @@ static double read_behind(const struct backlog_queues *queues, size_t from, size
     return full_ns > half_ns
                ? 0
                : fmax(come - count_since(queues, queues->ended, from, end, full_ns), 0);
-}
-
-static bool is_behind(const struct backlog_queues *queues)
-{
-    double behind = 0, late = queues->share / 2 * (double)queues->count;
-    for (size_t from = 0, end = 0; from < queues->count; from = end) {
-        while (end < queues->count && queues->came[end].server == queues->came[from].server) {
-            end++;
-        }
-        behind += read_behind(queues, from, end);
-    }
-    return behind >= QUEUE && BEHIND * behind > late;
 }
 
 bool backlog_waits(const struct served *all, size_t count, int64_t last_ns, double rate,
@@ -254,8 +211,17 @@ bool backlog_waits(const struct served *all, size_t count, int64_t last_ns, doub
                                     .filled_ns = (int64_t)first_times(all, count, last_ns),
                                     .share = rate > 0 ? fmin(asked / came, 1) : 1};
     bool good = queues_init(all, count, &queues, why);
-    *grows = good && is_behind(&queues);
-    queues_release(&queues);
+    double behind = 0, late = queues.share / 2 * (double)queues.count;
+    for (size_t from = 0, end = 0; good && from < queues.count; from = end) {
+        while (end < queues.count && queues.came[end].server == queues.came[from].server) {
+            end++;
+        }
+        behind += read_behind(&queues, from, end);
+    }
+    *grows = behind >= QUEUE && BEHIND * behind > late;
+    free(queues.came);
+    free(queues.begun);
+    free(queues.ended);
     return good;
 }
 
@@ -281,13 +247,6 @@ static struct stay read_stay(const struct served *all, size_t count, int64_t fro
     return stay;
 }
 
-/* Of the difference of two stays, one after the other. */
-static double variance(struct stay before, struct stay after)
-{
-    double held = (before.held + after.held) / 2, came = (before.came + after.came) / 2;
-    return fmin(2 * held * held / came, 4 * came / 3);
-}
-
 static bool piles_up(const struct served *all, size_t count, int64_t last_ns)
 {
     double filled = fmax((double)last_ns / 2, first_times(all, count, last_ns));
@@ -307,8 +266,10 @@ static bool piles_up(const struct served *all, size_t count, int64_t last_ns)
     double faster = after.came - before.came > chance ? after.came / before.came : 1;
     double late = fmax(after.came - before.came, 0); /* they may all be there still */
     double growth = after.held - fmax(before.held * faster, before.held + late);
-    return growth >= QUEUE && SHARE * growth > came &&
-           growth > DEVIATIONS * sqrt(variance(before, after));
+    double held = (before.held + after.held) / 2;
+    double variance =
+        fmin(2 * held * held / came, 4 * came / 3); /* of the difference of two stays */
+    return growth >= QUEUE && SHARE * growth > came && growth > DEVIATIONS * sqrt(variance);
 }
 
 bool backlog_grows(const struct served *all, size_t count, int64_t last_ns, double rate,

@@ -52,18 +52,17 @@ uint64_t serving_requests_wanted(const struct result *result);
  * server that is asked for 3 % more than it answers.)
  *
  * The trend. A server with room for many sequences begins all requests at once, and falls behind
- * nevertheless: more and more of them run. The time from the middle of the arrivals to their end
- * is halved, and the mean number of running requests compared. It grows if the second half holds
- * more, by two requests at least, by over a twentieth of the requests that came in a half, and by
- * over twice the noise. If N requests run and A come in a half, the difference of the means has a
+ * nevertheless: more and more of them run. The time from the middle of the arrivals to their end is
+ * halved, and the mean number of running requests compared. It grows if the second half holds more,
+ * by two requests at least, by over a twentieth of the requests that came in a half, and by over
+ * twice the noise. If N requests run and A come in a half, the difference of the means has a
  * variance of 2 N^2 / A where a request is there for less than a half, and of 4 A / 3 where it is
- * there for longer and arrivals and ends are independent (M/G/infinity). Requests that come
- * faster, by more than chance, may be more in proportion. And what came beyond the first half does
- * not count, by chance or not, as all of it may be there still: near its capacity a server answers a
- * few more requests so much later that its noise is far above the variance. Filling up is no trend: the time begins
- * later if the first requests took longer than half of the arrivals, and too short a rest says
- * nothing.
- */
+ * there for longer and arrivals and ends are independent (M/G/infinity). Requests that come faster,
+ * by more than chance, may be more in proportion. And what came beyond the first half does not
+ * count, by chance or not, as all of it may be there still: near its capacity a server answers a
+ * few more requests so much later that its noise is far above the variance. Filling up is no trend:
+ * the time begins later if the first requests took longer than half of the arrivals, and too short
+ * a rest says nothing. */
 
 /* Do these `count` requests pile up without bound? Requests that are too long for any server are
  * ignored. The last request arrived at `last_ns`.

@@ -364,16 +364,6 @@ bool serving_tiers_shared(const struct point *point)
 
 /* ---- ways -------------------------------------------------------------------------------- */
 
-/* Bytes of a file or object, which each GPU has for itself: a prompt lies with one rank. */
-static double unit_bytes(const struct point *point)
-{
-    const struct mechanisms *m = &point->setup.mechanisms;
-    const struct model *model = &point->setup.model;
-    uint64_t tokens = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
-    uint32_t gpus = model->tensor_parallel * model->parallel.pipeline;
-    return (double)(tokens * serving_token_bytes(&point->setup)) / gpus;
-}
-
 /* The way between host memory and a tier below it, as one GPU of several has it. Servers use what
  * they share all at the same time. */
 static struct place_link lower_link(const struct point *point, enum tier_id tier,
@@ -381,7 +371,13 @@ static struct place_link lower_link(const struct point *point, enum tier_id tier
 {
     const struct profile *profile = &point->setup.profile;
     const struct tier_kind *kind = &tier_kinds[tier];
-    double bytes = unit_bytes(point), gpus = model_gpus(&point->setup.model);
+    const struct mechanisms *m = &point->setup.mechanisms;
+    const struct model *model = &point->setup.model;
+    /* Bytes of a file or object, which each GPU has for itself: a prompt lies with one rank. */
+    uint64_t unit = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
+    double bytes = (double)(unit * serving_token_bytes(&point->setup)) /
+                   (model->tensor_parallel * model->parallel.pipeline);
+    double gpus = model_gpus(model);
     struct place_link link =
         place_link_of(profile, way_between(tier, TIER_HOST), bytes, gpus, trust);
     uint32_t reads = (uint32_t)fmin(1e9, (double)point->setup.mechanisms.prefix_reads);

@@ -79,15 +79,6 @@ static bool replay_each(const struct prefix_options *prefix, const struct reques
     return true;
 }
 
-static uint64_t count_blocks(const struct prefix_options *prefix, const struct requests *requests)
-{
-    uint64_t tokens = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        tokens += request_tokens(&requests->all[i]);
-    }
-    return tokens / prefix->block_tokens;
-}
-
 static bool replay_sizes(const struct point *point, const struct prefix_options *prefix,
                          const struct requests *requests, struct router *router,
                          struct shared *shared, struct prefix_totals *totals, struct error *why)
@@ -97,7 +88,11 @@ static bool replay_sizes(const struct point *point, const struct prefix_options 
         return prefix_replay_shared(prefix, requests, router->server_of, router->servers, totals,
                                     why);
     }
-    if (!prefix_curve_applies(prefix) || count_blocks(prefix, requests) > MOST_BLOCKS) {
+    uint64_t tokens = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        tokens += request_tokens(&requests->all[i]);
+    }
+    if (!prefix_curve_applies(prefix) || tokens / prefix->block_tokens > MOST_BLOCKS) {
         return replay_each(prefix, requests, router, totals, why);
     }
     struct serving_making making = {prefix, requests, router};
@@ -135,18 +130,6 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
     return ok;
 }
 
-/* The time of computing a prompt's tokens from `start` on, in a step of their own. */
-static bool chunk_ns(const struct step_clock *clock, uint64_t start, uint64_t tokens, double *out,
-                     struct error *why)
-{
-    const struct step_chunk chunk = {start, (uint32_t)tokens};
-    const struct step_load load = {.chunks = &chunk, .chunk_count = 1};
-    struct step_time time;
-    bool ok = clock->step(clock->context, &load, &time, why);
-    *out = ok ? (double)time.ns : 0;
-    return ok;
-}
-
 /* The time in which a GPU loads a block of each tier: its share of a unit's transfers, and its
  * bytes. A prompt lies with one rank: ranks that share experts do not share its KV. A load's first
  * latency is left out: one load brings many blocks. */
@@ -178,11 +161,15 @@ static bool fill_compute_ns(const struct point *point, const struct prefix_optio
     chunk = chunk > 0 ? chunk : 1;
     compute[0] = 0;
     for (uint64_t first = 0; first < blocks; first += chunk) {
-        double ns;
-        if (!chunk_ns(clock, first * prefix->block_tokens, chunk * prefix->block_tokens, &ns,
-                      why)) {
+        /* The chunk is computed in a step of its own. */
+        const struct step_chunk tokens = {first * prefix->block_tokens,
+                                          (uint32_t)(chunk * prefix->block_tokens)};
+        const struct step_load load = {.chunks = &tokens, .chunk_count = 1};
+        struct step_time time;
+        if (!clock->step(clock->context, &load, &time, why)) {
             return false;
         }
+        double ns = (double)time.ns;
         for (uint64_t i = 1; i <= chunk && first + i <= blocks; i++) {
             compute[first + i] = compute[first] + (double)i * (ns / (double)chunk);
         }

@@ -1,5 +1,5 @@
-/* Requests that warm the cache count in no figure; those that no server could hold in none but their number. They
- * have a row without times. A wait of zero has no row. */
+/* Requests that warm the cache count in no figure; those that no server could hold in none but
+ * their number. They have a row without times. A wait of zero has no row. */
 #include "predict/server/serving_result.h"
 
 #include "core/array.h"

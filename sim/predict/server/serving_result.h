@@ -1,5 +1,6 @@
-/* A server's requests, the prefixes that were found in them, and what they took, as columns of a result, notes, and
- * detail: a row for each request, for the times it waited, and for the servers over time. */
+/* A server's requests, the prefixes that were found in them, and what they took, as columns of a
+ * result, notes, and detail: a row for each request, for the times it waited, and for the servers
+ * over time. */
 #pragma once
 
 #include "predict/result/result.h"
@@ -36,8 +37,8 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
 void serving_write_requests(const struct point *point, const struct requests *requests,
                             struct result *result);
 
-/* The server refused so many requests because of their length. Before the other functions, which add those that it
- * has no memory for. */
+/* The server refused so many requests because of their length. Before the other functions, which
+ * add those that it has no memory for. */
 void serving_write_refused(const struct point *point, size_t refused, struct result *result);
 
 /* Add a note if HBM holds less than kv_pool_tokens asks for, or one of the requests at a time. */

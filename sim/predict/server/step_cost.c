@@ -36,27 +36,6 @@ struct step_cost {
 
 /* ---- create, destroy -------------------------------------------------------------------- */
 
-/* One GPU's part of the ways; worsens the trust in loads. Several GPUs below one uplink all copy at
- * the same time. A server of a machine without a link must load nothing (pipeline_curves()). */
-static bool join_tiers(struct step_cost *cost, const struct point *point, struct error *why)
-{
-    struct trust *trust = &cost->load_trust;
-    bool said = profile_states(&cost->setup->profile, CURVE_LINK_GPUS_PER_UPLINK);
-    double sharers = said ? cost_uplink_sharers(cost->setup, trust) : 1;
-    return serving_ways_init(&cost->ways, point, sharers, trust, why);
-}
-
-/* Bytes a second of fetches that have the link to themselves; streamed weights use all of it. */
-static double find_fetch_rate(struct step_cost *cost)
-{
-    struct trust ignored = {.basis = BASIS_MEASURED}; /* the surfaces report it */
-    bool streams = cost->setup->mechanisms.weights < 1;
-    double usable = streams ? INFINITY : cost_transfer_rate(cost->setup, &ignored);
-    double most[SERVER_FLOWS] = {[FLOW_FETCHED] = usable}, rate[SERVER_FLOWS];
-    way_shares_find(&cost->ways.shares, most, rate);
-    return rate[FLOW_FETCHED];
-}
-
 struct step_cost *step_cost_create(const struct point *point, const struct decode_range *range,
                                    const struct run_context *context, struct error *why)
 {
@@ -87,10 +66,20 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     cost->products = step_products_create(point, why);
     cost->prompts = step_prompts_create(setup, cost->path, cost->passes, why);
     cost->whole = decode_surface_create(point, range, 1, context, why);
-    bool ok = join_tiers(cost, point, why) && cost->prompts != NULL && cost->products != NULL &&
-              cost->whole != NULL && decode_surface_least(cost->whole, &cost->least, why);
+    /* One GPU's part of the ways. Several GPUs below one uplink all copy at the same time. A server
+     * of a machine without a link must load nothing (pipeline_curves()). */
+    bool linked = profile_states(&setup->profile, CURVE_LINK_GPUS_PER_UPLINK);
+    double sharers = linked ? cost_uplink_sharers(setup, &cost->load_trust) : 1;
+    bool ok = serving_ways_init(&cost->ways, point, sharers, &cost->load_trust, why) &&
+              cost->prompts != NULL && cost->products != NULL && cost->whole != NULL &&
+              decode_surface_least(cost->whole, &cost->least, why);
     if (ok && fetches) {
-        cost->fetch_rate = find_fetch_rate(cost);
+        /* Alone on the link, of which streamed weights use all. The surfaces report the trust. */
+        bool streams = setup->mechanisms.weights < 1;
+        double usable = streams ? INFINITY : cost_transfer_rate(setup, &unused);
+        double most[SERVER_FLOWS] = {[FLOW_FETCHED] = usable}, rate[SERVER_FLOWS];
+        way_shares_find(&cost->ways.shares, most, rate);
+        cost->fetch_rate = rate[FLOW_FETCHED];
         cost->half = decode_surface_create(point, range, 0.5, context, why);
         ok = cost->half != NULL;
     }
@@ -152,15 +141,6 @@ const char *step_cost_trace(const struct step_cost *cost, enum basis *basis)
 
 /* ---- a step ---------------------------------------------------------------------------- */
 
-/* The rows of a pass with `own`, if those of all passes are `total`: the ranks in the same stage
- * have as many together as those of any other. */
-static struct model_rows rows_of_pass(const struct step_cost *cost, uint64_t own, uint64_t total)
-{
-    uint64_t stages = cost->setup->model.parallel.pipeline;
-    uint64_t all = (total + stages - 1) / stages;
-    return (struct model_rows){.own = own, .all = all > own ? all : own};
-}
-
 /* The fullest pass decides; `pass` is what decodes in it. */
 static bool step_cost_add_chunks(struct step_cost *cost, const struct step_load *load,
                                  const struct step_load *pass, struct added *added,
@@ -174,8 +154,11 @@ static bool step_cost_add_chunks(struct step_cost *cost, const struct step_load 
     for (uint32_t i = 0; i < load->chunk_count; i++) {
         total += load->chunks[i].tokens;
     }
+    /* Ranks in the same stage have as many rows together as those of any other. */
+    uint64_t stages = cost->setup->model.parallel.pipeline, all = (total + stages - 1) / stages;
+    struct model_rows rows = {.own = own, .all = all > own ? all : own};
     struct model_rows already = model_rows(&cost->setup->model, decodes > 0 ? decodes : 1);
-    return step_products_add(cost->products, rows_of_pass(cost, own, total), already, added, why);
+    return step_products_add(cost->products, rows, already, added, why);
 }
 
 /* Stalls are rounded down, so that their sum never exceeds the step. */
@@ -296,17 +279,6 @@ static bool read_beside(struct step_cost *cost, const struct step_load *load,
  * hwprofiles/import/uneven.py. */
 static const double uneven = 0.03;
 
-/* What a pass attends to beyond as many sequences of the mean length. All ranks wait for the one
- * that has the longest sequences by chance: each has `decodes` of them, drawn from all. */
-static double uneven_tokens(const struct step_cost *cost, const struct step_load *load, double mean,
-                            double decodes)
-{
-    double variance = fmax(0, load->decode_squares / load->decodes - mean * mean);
-    double drawn = decodes * variance * (1 - 1.0 / cost->ranks);
-    double beyond = cost->pads ? uneven * ((double)load->longest - mean) * decodes : 0;
-    return fmax(0, beyond) + model_largest_of(cost->ranks) * sqrt(drawn);
-}
-
 /* The decoding sequences of the fullest pass. */
 static struct step_load load_of_pass(const struct step_cost *cost, const struct step_load *load)
 {
@@ -314,14 +286,21 @@ static struct step_load load_of_pass(const struct step_cost *cost, const struct 
     pass.decodes = (load->decodes + cost->passes - 1) / cost->passes;
     if (load->decodes > 0) {
         double mean = (double)load->decode_tokens / load->decodes;
-        double all = mean * pass.decodes + uneven_tokens(cost, load, mean, pass.decodes);
-        pass.decode_tokens = (uint64_t)llround(all);
+        double decodes = pass.decodes;
+        /* What a pass attends to beyond as many sequences of the mean length. All ranks wait for
+         * the one that has the longest sequences by chance: each has `decodes` of them, drawn from
+         * all. */
+        double variance = fmax(0, load->decode_squares / load->decodes - mean * mean);
+        double drawn = decodes * variance * (1 - 1.0 / cost->ranks);
+        double beyond = cost->pads ? uneven * ((double)load->longest - mean) * decodes : 0;
+        double more = fmax(0, beyond) + model_largest_of(cost->ranks) * sqrt(drawn);
+        pass.decode_tokens = (uint64_t)llround(mean * decodes + more);
     }
     return pass;
 }
 
-static bool step(void *context, const struct step_load *load, struct step_time *time,
-                 struct error *why)
+static bool step_cost_step(void *context, const struct step_load *load, struct step_time *time,
+                           struct error *why)
 {
     struct step_cost *cost = context;
     struct decode_step decode;
@@ -346,7 +325,8 @@ static bool step(void *context, const struct step_load *load, struct step_time *
 
 struct step_clock step_cost_clock(struct step_cost *cost)
 {
-    struct step_clock clock = {.step = step, .context = cost, .shares = &cost->ways.shares};
+    struct step_clock clock = {
+        .step = step_cost_step, .context = cost, .shares = &cost->ways.shares};
     memcpy(clock.start_ns, cost->ways.start_ns, sizeof clock.start_ns);
     memcpy(clock.first_ns, cost->ways.first_ns, sizeof clock.first_ns);
     return clock;

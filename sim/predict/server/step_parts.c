@@ -126,21 +126,6 @@ void added_time(struct added *added, double ns, enum basis basis)
     added->basis_ns[basis] += ns;
 }
 
-/* Add the difference of two times. With more rows products may rest on other figures, so that their
- * time on some basis shrinks; the difference is split by where it grows. */
-static void add_difference(const double with[SURFACE_VALUES], const double without[SURFACE_VALUES],
-                           struct added *added)
-{
-    double more = fmax(0, with[TIME] - without[TIME]), grown = 0;
-    for (int basis = 0; basis < BASIS_COUNT; basis++) {
-        grown += fmax(0, with[BASES + basis] - without[BASES + basis]);
-    }
-    for (int basis = 0; grown > 0 && basis < BASIS_COUNT; basis++) {
-        double grows = fmax(0, with[BASES + basis] - without[BASES + basis]);
-        added_time(added, more * (grows / grown), (enum basis)basis);
-    }
-}
-
 static bool step_products_read_values(struct step_products *products, struct model_rows rows,
                                       double values[SURFACE_VALUES], struct error *why)
 {
@@ -168,7 +153,16 @@ bool step_products_add(struct step_products *products, struct model_rows rows,
         !step_products_read_values(products, already, without, why)) {
         return false;
     }
-    add_difference(with, without, added);
+    /* With more rows products may rest on other figures, so that their time on some basis shrinks;
+     * the difference is split by where it grows. */
+    double more = fmax(0, with[TIME] - without[TIME]), grown = 0;
+    for (int basis = 0; basis < BASIS_COUNT; basis++) {
+        grown += fmax(0, with[BASES + basis] - without[BASES + basis]);
+    }
+    for (int basis = 0; grown > 0 && basis < BASIS_COUNT; basis++) {
+        double grows = fmax(0, with[BASES + basis] - without[BASES + basis]);
+        added_time(added, more * (grows / grown), (enum basis)basis);
+    }
     return true;
 }
 
@@ -180,17 +174,6 @@ struct step_prompts {
     struct trust trust;
 };
 
-/* Does the engine's kernel take the decodes of a step in the call of its prompts? Only over KV of
- * 16 bits that stays whole in HBM: systems that select or offload attend with kernels of their own,
- * and so do MLA and KV of fewer bits. */
-static bool takes_decodes(const struct setup *setup, const struct server_path *path)
-{
-    const struct mechanisms *m = &setup->mechanisms;
-    return path->one_call && profile_states(&setup->profile, CURVE_GPU_PROMPT_BLOCK) &&
-           !mechanisms_offload(m) && !mechanisms_select(m) && setup->model.kv == DTYPE_BF16 &&
-           setup->model.kv_lora == 0;
-}
-
 struct step_prompts *step_prompts_create(const struct setup *setup, const struct server_path *path,
                                          uint32_t passes, struct error *why)
 {
@@ -200,7 +183,13 @@ struct step_prompts *step_prompts_create(const struct setup *setup, const struct
     }
     prompts->setup = setup;
     prompts->passes = passes;
-    prompts->one_call = takes_decodes(setup, path);
+    /* Does the engine's kernel take the decodes of a step in the call of its prompts? Only over KV
+     * of 16 bits that stays whole in HBM: systems that select or offload attend with kernels of
+     * their own, and so do MLA and KV of fewer bits. */
+    const struct mechanisms *m = &setup->mechanisms;
+    prompts->one_call = path->one_call && profile_states(&setup->profile, CURVE_GPU_PROMPT_BLOCK) &&
+                        !mechanisms_offload(m) && !mechanisms_select(m) &&
+                        setup->model.kv == DTYPE_BF16 && setup->model.kv_lora == 0;
     prompts->rows = array_zeroed(passes, sizeof *prompts->rows, why);
     prompts->trust = (struct trust){.basis = BASIS_MEASURED};
     if (prompts->rows == NULL) {
@@ -291,22 +280,17 @@ uint64_t step_prompts_add(struct step_prompts *prompts, const struct step_load *
  * gate_up, activation, down. */
 enum { DENSE_OPERATORS = 10 };
 
-static double layer_kernels(const struct setup *setup, uint32_t layer)
-{
-    struct model_operator operators[MODEL_MOST_OPERATORS];
-    const struct model_rows rows = model_rows(&setup->model, 1);
-    double count = (double)model_row_operators(&setup->model, layer, rows, 1, operators);
-    uint64_t exchanges;
-    cost_exchanges(setup, layer, rows, &exchanges);
-    double dense = (double)setup->mechanisms.operators - DENSE_OPERATORS;
-    return fmax(1, dense + count) + (double)exchanges;
-}
-
 double step_launch_ns(const struct setup *setup, struct trust *trust)
 {
     double kernels = 0;
     for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
-        kernels += layer_kernels(setup, layer);
+        struct model_operator operators[MODEL_MOST_OPERATORS];
+        const struct model_rows rows = model_rows(&setup->model, 1);
+        double count = (double)model_row_operators(&setup->model, layer, rows, 1, operators);
+        uint64_t exchanges;
+        cost_exchanges(setup, layer, rows, &exchanges);
+        double dense = (double)setup->mechanisms.operators - DENSE_OPERATORS;
+        kernels += fmax(1, dense + count) + (double)exchanges;
     }
     return kernels / setup->model.parallel.pipeline * setup->mechanisms.launch_cost *
            profile_value(&setup->profile, CURVE_HOST_LAUNCH, 0, trust);

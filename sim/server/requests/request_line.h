@@ -18,7 +18,8 @@ struct request_line {
 };
 
 struct request_format {
-    /* Parse the line that `reader` read last. `format` is this one, the first field of a row of tables or JSON. */
+    /* Parse the line that `reader` read last. `format` is this one, the first field of a row of
+     * tables or JSON. */
     bool (*parse)(const struct request_format *format, struct csv_reader *reader,
                   struct request_line *line, struct error *why);
     uint32_t hash_tokens; /* tokens of a chunk, unless the caller says; 0: it has no hashes */

@@ -298,7 +298,7 @@ size_t requests_refuse(struct requests *requests, uint64_t most)
     return all - kept;
 }
 
-/* ---- arrivals: gaps are drawn in order from one stream, so that another rate stretches the same ones ---- */
+/* ---- arrivals: from one stream, so that another rate stretches the same gaps ---- */
 
 const char *const arrivals_names[] = {
     [ARRIVALS_RANDOM] = "random",

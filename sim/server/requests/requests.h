@@ -153,11 +153,11 @@ enum arrivals_kind {
 extern const char *const arrivals_names[]; /* by kind; ends with NULL */
 
 /* Draw new arrival times; the order of requests stays. The gaps come from a gamma distribution with
- * shape `shape` (1: a Poisson process; below 1: bursts; INFINITY: equal gaps). They are then scaled,
- * as vLLM's benchmark scales them, so that their mean is exactly 1 / `rate` seconds: one draw of few
- * requests would be some 10 % off. If requests are turns of sessions, only the first turns are drawn, so that all
- * turns together come at `rate`; later ones get the time of the first, and arrive when the server
- * has answered the turn before. The first request arrives at 0. Fails if the last one would arrive
- * after REQUEST_MOST_ARRIVAL_S. */
+ * shape `shape` (1: a Poisson process; below 1: bursts; INFINITY: equal gaps). They are then
+ * scaled, as vLLM's benchmark scales them, so that their mean is exactly 1 / `rate` seconds: one
+ * draw of few requests would be some 10 % off. If requests are turns of sessions, only the first
+ * turns are drawn, so that all turns together come at `rate`; later ones get the time of the first,
+ * and arrive when the server has answered the turn before. The first request arrives at 0. Fails if
+ * the last one would arrive after REQUEST_MOST_ARRIVAL_S. */
 bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_t seed,
                    struct error *why);

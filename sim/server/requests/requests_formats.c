@@ -341,7 +341,8 @@ static bool requests_json_parse(const struct request_format *of, struct csv_read
     return ok;
 }
 
-/* 512: as Mooncake documents. 16: as Bailian's does; of token ids, a block of vLLM. The last one has no mark. */
+/* 512: as Mooncake documents. 16: as Bailian's does; of token ids, a block of vLLM. The last one has
+ * no mark. */
 static const struct json_format formats[] = {
     {.reader = {.parse = requests_json_parse, .hash_tokens = 16}, /* Bailian */
      .mark = "chat_id",

@@ -11,8 +11,8 @@
 
 /* ---- a benchmark ---------------------------------------------------------------------------
  *
- * `vllm bench serve --save-result --save-detailed` and SGLang's `bench_serving --output-details` write one JSON object
- * with lists, an entry a request:
+ * `vllm bench serve --save-result --save-detailed` and SGLang's `bench_serving --output-details`
+ * write one JSON object with lists, an entry a request:
  *
  *   input_lens, output_lens   tokens of the prompt and of the answer; 0 or an error: it failed
  *   start_times               seconds at which it was sent, if the benchmark kept them
@@ -168,9 +168,9 @@ static size_t next_bytes(void *buffer, size_t size, void *context)
     return bytes->left > 0 && bytes->values_left > 0 ? count : 0;
 }
 
-/* Read the file of `in`, which stands at its beginning. `*taken`: it is such an object, and `out` has its requests in
- * the order in which they were sent; else the file stands at its beginning again. Failed requests are counted as
- * skipped, at most options->limit others are read (0: all). */
+/* Read the file of `in`, which stands at its beginning. `*taken`: it is such an object, and `out`
+ * has its requests in the order in which they were sent; else the file stands at its beginning
+ * again. Failed requests are counted as skipped, at most options->limit others are read (0: all). */
 static bool requests_benchmark_read(struct csv_reader *in, const struct requests_options *options,
                                     struct requests *out, bool *taken, struct error *why)
 {
