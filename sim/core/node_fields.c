@@ -1,6 +1,161 @@
 #include "core/node_fields.h"
 
+#include "core/name.h"
+#include "core/node.h"
+#include "core/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+/* Typed values from a tree, and complaints about its nodes. */
+
+static bool error_at(const struct node *node, struct error *why, const char *format, va_list list)
+{
+    char text[sizeof why->found];
+    vsnprintf(text, sizeof text, format, list);
+    error_input(why, node != NULL ? node->file : NULL, node != NULL ? node->line : 0, "%s", text);
+    return error_key(why, node != NULL ? node->key : NULL);
+}
+
+bool node_error(const struct node *node, struct error *why, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    error_at(node, why, format, list);
+    va_end(list);
+    return false;
+}
+
+bool node_key_error(const struct node *map, const char *key, struct error *why, const char *format,
+                    ...)
+{
+    const struct node *node = node_get(map, key);
+    va_list list;
+    va_start(list, format);
+    error_at(node != NULL ? node : map, why, format, list);
+    va_end(list);
+    return error_key(why, key);
+}
+
+/* Find the scalar `key`: `*found` is NULL when it is absent or empty. */
+static bool find_scalar(const struct node *map, const char *key, const struct node **found,
+                        struct error *why)
+{
+    const struct node *node = node_get(map, key);
+    *found = NULL;
+    if (node == NULL || node->kind == NODE_NULL) {
+        return true;
+    }
+    if (node->kind != NODE_SCALAR) {
+        node_error(node, why, "'%s' is a %s", key, node->kind == NODE_LIST ? "list" : "map");
+        return error_expect(why, "a single value");
+    }
+    *found = node;
+    return true;
+}
+
+bool node_text(const struct node *map, const char *key, const char **out, struct error *why)
+{
+    const struct node *node;
+    if (!find_scalar(map, key, &node, why)) {
+        return false;
+    }
+    if (node != NULL) {
+        *out = node->text;
+    }
+    return true;
+}
+
+bool node_word(const struct node *map, const char *key, const char *const *words, int *out,
+               struct error *why)
+{
+    const struct node *node;
+    if (!find_scalar(map, key, &node, why)) {
+        return false;
+    }
+    if (node == NULL) {
+        return true;
+    }
+    int word = name_match(node->text, words);
+    if (word >= 0) {
+        *out = word;
+        return true;
+    }
+    node_error(node, why, "unknown value '%.100s' of '%s'", node->text, key);
+    return name_expect(node->text, words, why);
+}
+
+bool node_quantity(const struct node *map, const char *key, enum unit unit, double *out,
+                   struct error *why)
+{
+    const struct node *node;
+    if (!find_scalar(map, key, &node, why)) {
+        return false;
+    }
+    return node == NULL || units_parse(node->text, unit, node->file, node->line, key, out, why);
+}
+
+bool node_whole(const struct node *map, const char *key, enum unit unit, uint64_t most,
+                uint64_t *out, struct error *why)
+{
+    const struct node *node;
+    if (!find_scalar(map, key, &node, why)) {
+        return false;
+    }
+    return node == NULL ||
+           units_parse_whole(node->text, unit, most, node->file, node->line, key, out, why);
+}
+
+bool node_bool(const struct node *map, const char *key, bool *out, struct error *why)
+{
+    static const char *const words[] = {"false", "true", "no", "yes", "off", "on", NULL};
+    const struct node *node;
+    if (!find_scalar(map, key, &node, why)) {
+        return false;
+    }
+    if (node == NULL) {
+        return true;
+    }
+    int word = name_match(node->text, words);
+    if (word >= 0) {
+        *out = word % 2 == 1;
+        return true;
+    }
+    node_error(node, why, "'%s' is '%.80s', neither true nor false", key, node->text);
+    return name_expect(node->text, words, why);
+}
+
+static bool node_value_is_key(const char *key, const char *const *keys)
+{
+    for (; *keys != NULL; keys++) {
+        if (strcmp(*keys, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool node_check_keys(const struct node *map, const char *const *keys, const char *where,
+                     struct error *why)
+{
+    if (map == NULL || map->kind == NODE_NULL) {
+        return true;
+    }
+    if (map->kind != NODE_MAP) {
+        node_error(map, why, "'%s' is %s", where,
+                   map->kind == NODE_LIST ? "a list" : "a single value");
+        return error_expect(why, "a map of keys such as '%s'", keys[0]);
+    }
+    for (size_t i = 0; i < map->count; i++) {
+        const struct node *child = map->children[i];
+        if (!node_value_is_key(child->key, keys)) {
+            node_error(child, why, "unknown key '%s' in '%s'", child->key, where);
+            return name_expect(child->key, keys, why);
+        }
+    }
+    return true;
+}
 
 enum { MOST_FIELDS = 63 };
 

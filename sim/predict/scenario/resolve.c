@@ -175,22 +175,6 @@ static bool check_scores(const struct node *merged, const struct setup *setup, s
     return error_expect(why, "a recorded trace, such as trace: smollm2-135m, or a margin of 0");
 }
 
-/* When the machine is known. */
-static bool resolve_check_machine(const struct node *root, const struct setup *setup,
-                                  struct error *why)
-{
-    return check_places(&setup->profile, why) && check_rooms(root, setup, why) &&
-           check_parts(root, setup, why);
-}
-
-/* When all is known; `merged` are the mechanisms of preset and user. */
-static bool resolve_check_point(const struct node *root, const struct node *merged,
-                                const struct point *point, struct error *why)
-{
-    return check_drafts(root, point, why) && check_disk(root, point, why) &&
-           check_scores(merged, &point->setup, why);
-}
-
 /* Give a value its canonical spelling. Numbers are normalised, but a name that reads as a number
  * stays. The path of a profile becomes relative to the working directory instead of to the file
  * that contains it. */
@@ -266,18 +250,14 @@ static bool put_model(struct node *all, const struct model *model, struct error 
            scenario_keys_write(all, SCENARIO_GPUS, &gpus, why);
 }
 
-/* A path that the user gave stays as it is. The default is written as a plain name. */
-static bool put_trace(struct node *all, const struct setup *setup, struct error *why)
-{
-    return node_stated(all, "trace") != NULL || node_set(all, "trace", setup->trace_name, why);
-}
-
-/* With several contexts, each has its own prompt: "context". */
+/* With several contexts, each has its own prompt: "context". A trace that the user gave stays as it
+ * is, and the default is written as a plain name. */
 static bool put_setup(struct node *all, const struct setup *setup, struct error *why)
 {
     return scenario_keys_write(all, SCENARIO_SETUP, setup, why) && contexts_put(all, setup, why) &&
            (setup->cohorts == NULL || setup->prompt == 0 ||
-            node_set(all, "prompt", "context", why));
+            node_set(all, "prompt", "context", why)) &&
+           (node_stated(all, "trace") != NULL || node_set(all, "trace", setup->trace_name, why));
 }
 
 static bool put_workload(struct node *all, const struct workload *workload, struct error *why)
@@ -320,12 +300,12 @@ static bool resolve_canonical(const struct node *root, const struct mechanisms *
 {
     const struct setup *setup = &out->setup;
     struct node *all = node_copy(root, why);
-    bool good =
-        all != NULL && node_set(all, "sweep", "", why) && put_model(all, &setup->model, why) &&
-        put_mechanisms(all, mechanisms, merged, why) &&
-        put_rewritten(all, "hardware", node_get(root, "hardware"), why) &&
-        put_trace(all, setup, why) && put_setup(all, setup, why) && put_drafts(all, setup, why) &&
-        (!point_serves(out) || put_workload(all, &out->workload, why));
+    bool good = all != NULL && node_set(all, "sweep", "", why) &&
+                put_model(all, &setup->model, why) &&
+                put_mechanisms(all, mechanisms, merged, why) &&
+                put_rewritten(all, "hardware", node_get(root, "hardware"), why) &&
+                put_setup(all, setup, why) && put_drafts(all, setup, why) &&
+                (!point_serves(out) || put_workload(all, &out->workload, why));
     out->scenario = good ? node_canonical(all, why) : NULL;
     good = out->scenario != NULL;
     if (good && point_serves(out)) {
@@ -449,7 +429,8 @@ static bool read_hardware(const struct node *root, struct point *out, struct err
     char needed_by[96];
     if (node == NULL ||
         !profile_load(sources_files(out->sources), node, &out->setup.profile, why) ||
-        !resolve_check_machine(root, &out->setup, why)) {
+        !check_places(&out->setup.profile, why) || !check_rooms(root, &out->setup, why) ||
+        !check_parts(root, &out->setup, why)) {
         return false;
     }
     snprintf(needed_by, sizeof needed_by, "system '%s'", out->setup.system.name);
@@ -472,8 +453,8 @@ static bool resolve_merged(const struct node *root, struct node **merged, struct
     }
     resolve_engine(root, out);
     return resolve_bands(out, why) && resolve_trace(root, out->sources, out, why) &&
-           resolve_check_point(root, *merged, out, why) &&
-           resolve_canonical(root, &said, *merged, out, why);
+           check_drafts(root, out, why) && check_disk(root, out, why) &&
+           check_scores(*merged, setup, why) && resolve_canonical(root, &said, *merged, out, why);
 }
 
 bool resolve_point(const struct node *root, struct sources *sources, struct point *out,

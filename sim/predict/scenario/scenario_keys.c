@@ -351,12 +351,6 @@ static void key_set_member(const struct scenario_key *key, int64_t value, void *
     }
 }
 
-static bool key_has_number(const struct scenario_key *key, const struct node *node)
-{
-    return node->kind != NODE_SCALAR || key->words == NULL ||
-           name_match(node->text, key->words) < 0;
-}
-
 static bool read_whole(const struct node *root, const struct scenario_key *key, void *out,
                        struct error *why)
 {
@@ -405,13 +399,15 @@ static bool key_read_member(const struct node *root, const struct scenario_key *
     if (node == NULL) {
         return true;
     }
+    bool said =
+        node->kind == NODE_SCALAR && key->words != NULL && name_match(node->text, key->words) >= 0;
     if (key->shape == SCENARIO_WORD) {
         good = node_word(root, key->name, key->words, &word, why);
         key_set_member(key, word, out);
     } else if (key->shape == SCENARIO_SWITCH) {
         good = node_bool(root, key->name, &yes, why);
         key_set_member(key, yes, out);
-    } else if (!key_has_number(key, node)) {
+    } else if (said) {
         key_set_member(key, strcmp(node->text, "none") == 0 ? 0 : key->word, out);
     } else {
         good = (key->shape == SCENARIO_NUMBER ? read_real : read_whole)(root, key, out, why);

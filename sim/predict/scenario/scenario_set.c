@@ -59,19 +59,14 @@ static bool scenario_names_check_machine(const struct node *node, const char *pa
     return place == NULL || profile_named(node, place->part, why);
 }
 
-static bool scenario_names_check_file(const struct scenario_key *key, const struct node *node,
-                                      struct error *why)
-{
-    char path[PATH_SIZE];
-    return named_file(key->named, node->text, node->file, node->line, path, sizeof path, why);
-}
-
 static bool scenario_names_check_value(const char *path, const struct node *value,
                                        struct error *why)
 {
     const struct scenario_key *key = scenario_key_find(path, strlen(path));
+    char file[PATH_SIZE];
     if (key != NULL && key->shape == SCENARIO_NAME && value->kind == NODE_SCALAR) {
-        return scenario_names_check_file(key, value, why);
+        return named_file(key->named, value->text, value->file, value->line, file, sizeof file,
+                          why);
     }
     if (key != NULL && key->shape == SCENARIO_TRACE && value->kind == NODE_SCALAR) {
         return resolve_trace_named(value, why);
