@@ -29,7 +29,7 @@ struct fleet_options {
     double rate;            /* requests a second */
     struct targets targets; /* that of the queue among them */
     const char *machines;   /* names separated by commas */
-    const char *prices;     /* of the machines (prices.h); NULL: as their files say */
+    const char *prices;     /* of the machines (candidates.h); NULL: as their files say */
     const char *weights;    /* types that the weights may have, such as "bf16,fp8,int4"; NULL: the
                               * model's own */
     uint32_t most_gpus;     /* of a machine; 0: FLEET_MOST_GPUS */

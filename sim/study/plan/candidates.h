@@ -11,7 +11,7 @@
 
 struct candidate_options {
     const char *systems, *machines; /* NULL: the scenario's; if it names no system, all */
-    const char *prices;             /* of the machines (prices.h); NULL: as their files say */
+    const char *prices;             /* of the machines, as below; NULL: as their files say */
     bool allow_lossy, allow_paper;
     bool to_serve; /* leave out systems that papers only compare with */
     bool engines;  /* leave out research code, which serves no requests */

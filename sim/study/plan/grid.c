@@ -73,7 +73,8 @@ static uint32_t first_that_passes(const struct grid *grid)
     return GRID_NONE;
 }
 
-uint32_t grid_holds(const struct grid *grid)
+/* The value from which all tried values to the end pass; GRID_NONE if the last tried does not. */
+static uint32_t grid_holds(const struct grid *grid)
 {
     uint32_t last = GRID_NONE;
     for (uint32_t i = grid->count; i-- > 0 && !(grid->violation[i] > 0);) {
@@ -283,32 +284,12 @@ static uint32_t climb(const struct grid *grid, uint32_t most, uint32_t *values)
     return is_level(grid, best) ? 0 : close_in(grid, best, most, values);
 }
 
-uint32_t grid_next(struct grid *grid, uint32_t most, uint32_t *values)
-{
-    if (grid->guess != GRID_NONE) {
-        return grid_next_near(grid, most, values);
-    }
-    if (grid->tried == 0) {
-        return grid_begin(grid, most, values);
-    }
-    if (grid->merit != NULL) {
-        return climb(grid, most, values);
-    }
-    uint32_t found = grid_found(grid), nearest = grid_nearest(grid), used = 0;
-    uint32_t end = found != GRID_NONE ? found : grid->count;
-    bool holds =
-        grid->load && grid_tried(grid, grid->count - 1) && grid->violation[grid->count - 1] == 0;
-    grid->uneven = grid->uneven || nearest == GRID_NONE || !is_valley(grid, nearest, end);
-    if (grid->unordered) {
-        return scan(grid, end, most, values);
-    }
-    if (grid->uneven && !holds) {
-        used = spread(grid, end, most, values);
-    }
-    return used > 0             ? used
-           : found != GRID_NONE ? go_on_from(grid, found, most, values)
-                                : go_on_without(grid, most, values);
-}
+/* ---- a load, near a guess ----
+ *
+ * The answer is bracketed between a value that passes and a better one that does not: outwards from the guess in strides
+ * that double, then by cutting the gap. The search ends when the bracket is at most `close` values wide, or at an end of
+ * the grid: so the last value, the lowest load, is tried before the search finds nothing. If the first round is
+ * impossible, no load changes that. */
 
 /* The two best values tried (`best` false: the two worst), `*second` the inner one. Equal if only
  * one was tried. */
@@ -364,7 +345,7 @@ static uint32_t grid_near_cut(const struct grid *grid, uint32_t fails, uint32_t 
     return count;
 }
 
-uint32_t grid_next_near(const struct grid *grid, uint32_t most, uint32_t *values)
+static uint32_t grid_next_near(const struct grid *grid, uint32_t most, uint32_t *values)
 {
     uint32_t found = grid_holds(grid), fails = found;
     if (grid->tried == 0) {
@@ -380,4 +361,33 @@ uint32_t grid_next_near(const struct grid *grid, uint32_t most, uint32_t *values
            : grid_tried(grid, fails) && fails != found
                ? grid_near_cut(grid, fails, found, most, values)
                : stride(grid, true, values);
+}
+
+/* ---- the next round ---- */
+
+uint32_t grid_next(struct grid *grid, uint32_t most, uint32_t *values)
+{
+    if (grid->guess != GRID_NONE) {
+        return grid_next_near(grid, most, values);
+    }
+    if (grid->tried == 0) {
+        return grid_begin(grid, most, values);
+    }
+    if (grid->merit != NULL) {
+        return climb(grid, most, values);
+    }
+    uint32_t found = grid_found(grid), nearest = grid_nearest(grid), used = 0;
+    uint32_t end = found != GRID_NONE ? found : grid->count;
+    bool holds =
+        grid->load && grid_tried(grid, grid->count - 1) && grid->violation[grid->count - 1] == 0;
+    grid->uneven = grid->uneven || nearest == GRID_NONE || !is_valley(grid, nearest, end);
+    if (grid->unordered) {
+        return scan(grid, end, most, values);
+    }
+    if (grid->uneven && !holds) {
+        used = spread(grid, end, most, values);
+    }
+    return used > 0             ? used
+           : found != GRID_NONE ? go_on_from(grid, found, most, values)
+                                : go_on_without(grid, most, values);
 }

@@ -19,7 +19,7 @@
  * sides are as good but for GRID_AS_GOOD of the merit. If no value passes, the rounds close in on
  * the least violation.
  *
- * A search for a load may begin near a guess (grid_near.h): then two or three rounds suffice, if
+ * A search for a load may begin near a guess: then two or three rounds suffice, if
  * the guess is good. At the end the next tried value before the one found does not pass.
  *
  * For loads, the answer is the highest load below which every tried load passes: a load that passes
@@ -80,16 +80,3 @@ uint32_t grid_nearest(const struct grid *grid);
 
 /* Have enough values been tried, and do all fall short by the same amount? */
 bool grid_is_flat(const struct grid *grid);
-
-/* A search for a load that begins where the answer is expected. Internal to grid*.c.
- *
- * It brackets the answer between a value that passes and a better one that does not: outwards from
- * the guess in strides that double, then by cutting the gap. It ends when the bracket is at most
- * `close` values wide, or at an end of the grid: so the last value, the lowest load, is tried
- * before the search finds nothing. If the first round is impossible, no load changes that. */
-
-/* The value from which all tried values to the end pass; GRID_NONE if the last tried does not. */
-uint32_t grid_holds(const struct grid *grid);
-
-/* grid_next() of a search with a guess. */
-uint32_t grid_next_near(const struct grid *grid, uint32_t most, uint32_t *values);

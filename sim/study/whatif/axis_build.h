@@ -3,7 +3,7 @@
 
 #include "study/whatif/axis.h"
 
-/* ---- values (axis.c) ---- */
+/* ---- values ---- */
 
 /* Append a value, or a number whose text is written here. `*added`, if not NULL, points to it until
  * the next value is appended. */
@@ -27,7 +27,7 @@ static inline uint32_t axis_points(const struct axis_base *base, uint32_t usual)
  * key takes any number (a rate). */
 bool axis_is_counted(const struct axis *axis, enum unit unit, double number);
 
-/* ---- keys (axis_key.c) ---- */
+/* ---- keys ---- */
 
 /* Write the path that a name stands for into axis->key. */
 bool axis_key_resolve(const char *name, struct axis *axis, struct error *why);
