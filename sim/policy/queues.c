@@ -53,7 +53,6 @@ void queue_clean(struct queues *queues, uint32_t name)
     queue->end = kept;
 }
 
-
 bool frequency_init(struct frequency *frequency, uint32_t blocks, uint32_t capacity,
                     struct error *why)
 {
