@@ -286,10 +286,10 @@ static uint32_t climb(const struct grid *grid, uint32_t most, uint32_t *values)
 
 /* ---- a load, near a guess ----
  *
- * The answer is bracketed between a value that passes and a better one that does not: outwards from the guess in strides
- * that double, then by cutting the gap. The search ends when the bracket is at most `close` values wide, or at an end of
- * the grid: so the last value, the lowest load, is tried before the search finds nothing. If the first round is
- * impossible, no load changes that. */
+ * The answer is bracketed between a value that passes and a better one that does not: outwards from
+ * the guess in strides that double, then by cutting the gap. The search ends when the bracket is at
+ * most `close` values wide, or at an end of the grid: so the last value, the lowest load, is tried
+ * before the search finds nothing. If the first round is impossible, no load changes that. */
 
 /* The two best values tried (`best` false: the two worst), `*second` the inner one. Equal if only
  * one was tried. */
