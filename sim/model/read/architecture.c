@@ -56,7 +56,7 @@ static const struct architecture by_keys = {.model = {.gated_ffn = true, .layer_
 /* The table, and the tree that its texts belong to, live as long as the process. */
 static struct architecture *architectures;
 static size_t architecture_count;
-static const struct node *size_keys;
+static const struct node *architectures_root; /* whose texts the rows borrow */
 static struct error architectures_fault;
 
 static bool read_row(const struct node *node, struct error *why)
@@ -87,16 +87,15 @@ static void read_table(void)
     static const char *const keys[] = {"size_keys", "classes", NULL};
     char path[PATH_MAX];
     struct error *why = &architectures_fault;
-    static const struct node *root; /* kept: rows borrow its texts */
-    root = find_path("models", "architectures", "yaml", path, sizeof path, why)
-               ? node_load(path, why)
-               : NULL;
+    const struct node *root = find_path("models", "architectures", "yaml", path, sizeof path, why)
+                                  ? node_load(path, why)
+                                  : NULL;
     const struct node *classes = node_get(root, "classes");
     bool good = root != NULL && node_check_keys(root, keys, "architectures", why);
     for (size_t i = 0; good && classes != NULL && i < classes->count; i++) {
         good = read_row(classes->children[i], why);
     }
-    size_keys = node_get(root, "size_keys");
+    architectures_root = root;
     architecture_count = good ? architecture_count : 0;
 }
 
@@ -133,6 +132,7 @@ const char *architecture_nearest(const char *name)
 
 static const char *size_key_row(size_t index)
 {
+    const struct node *size_keys = node_get(architectures_root, "size_keys");
     return size_keys != NULL && index < size_keys->count ? size_keys->children[index]->text : NULL;
 }
 
