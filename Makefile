@@ -50,7 +50,8 @@ TARGETS := $(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS := $(TARGETS:%=$(OUT)/tests/fuzz/fuzz_%)
 BENCHES := $(patsubst %.c,$(OUT)/%,$(wildcard tests/bench/bench_*.c))
 SCRIPTS := $(filter-out %/emulated_groups.sh,$(wildcard tests/script/*.sh tests/script/*/*.sh)) # that one runs sanitized
-CASES   := $(patsubst tests/cli/%/,%,$(wildcard tests/cli/*/)) # or folders of cases
+CASES   := $(sort $(patsubst tests/cli/%/,%,$(dir $(wildcard tests/cli/*/*.case))) \
+                  $(patsubst tests/cli/%.case,%,$(wildcard tests/cli/*.case)))
 # The test that compares kernels with their twins, and the whole harness, both in an emulator of a GPU.
 KERNEL_TEST := $(OUT)/tests/kernels/test_kernels
 KERNEL_TESTS := $(wildcard tests/kernels/*.cu)

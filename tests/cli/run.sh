@@ -4,11 +4,11 @@
 #   tests/cli/run.sh [NAME...]            all without names; prints TAP
 #   UPDATE=1 tests/cli/run.sh [NAME...]   rewrite the expected files; review the diff
 #
-# tests/cli/NAME/cmd is a bash script. It runs in a fresh folder that holds copies of the other
-# files of tests/cli/NAME, for half an hour at most, with the program on PATH, its file in $PROGRAM,
+# tests/cli/NAME.case is a bash script and, below the lines "=== stdout" and "=== stderr", what it prints on these two
+# (nothing, if there is no such line). It runs in a fresh folder that holds copies of what is in the folder
+# tests/cli/NAME, if there is one, for half an hour at most, with the program on PATH, its file in $PROGRAM,
 # the repository in $SOURCE, and a cache of replays that is empty before the first case of its family.
-# Its standard output and standard error must equal the files stdout and stderr (empty when they are
-# absent). It must end with 0: a command that should fail is followed by `|| echo "=> $?"`, so that no
+# It must end with 0: a command that should fail is followed by `|| echo "=> $?"`, so that no
 # error in the midst of a case hides its other commands.
 #
 # Cases may be one level deeper: 'plan/targets' is one, and 'plan' then names all of tests/cli/plan.
@@ -30,13 +30,13 @@ while read -r name most; do
 done <"$here/longer"
 
 cd "$here" || exit 1
-[ $# -gt 0 ] || set -- */
+[ $# -gt 0 ] || set -- $(printf '%s\n' *.case */*.case | sed 's:/.*::; s:[.]case$::' | sort -u)
 cases=()
 for name in "$@"; do
     name=${name%/}
     found=${#cases[@]}
-    for cmd in "$name"/cmd "$name"/*/cmd; do
-        [ ! -e "$cmd" ] || cases+=("${cmd%/cmd}")
+    for file in "$name".case "$name"/*.case; do
+        [ ! -e "$file" ] || cases+=("${file%.case}")
     done
     [ ${#cases[@]} -gt "$found" ] || { echo "tests/cli/run.sh: there is no case '$name'" >&2; exit 2; }
 done
@@ -53,15 +53,10 @@ printf '#!/bin/sh\nexec perl -CSD -pe '\''%s'\''\n' 's/(?<![\w.-])\d+(\.\d+)?(?!
 chmod +x "$scratch/bin/spillway" "$scratch/bin/masked"
 PATH=$scratch/bin:$PATH
 
-# Copy what a case has besides its command, what is expected, and cases of its own.
-copy_files() {
-    local file
-    for file in "$here/$1"/* "$here/$1"/.[!.]*; do
-        case ${file##*/} in
-        cmd | stdout | stderr | '*' | '.[!.]*') ;;
-        *) [ -e "$file/cmd" ] || cp -R "$file" "$2" ;;
-        esac
-    done
+# Write the script of the case $1, and what it should print, to the folder $2.
+split_case() {
+    : >"$2/cmd" >"$2/expected.stdout" >"$2/expected.stderr"
+    awk -v at="$2/" -v part=cmd '/^=== std(out|err)$/ { part = "expected." $2; next } { print >(at part) }' "$here/$1.case"
 }
 
 # Run the case $1 and leave stdout, stderr and wrong in $got.
@@ -71,9 +66,10 @@ run_case() {
     mkdir -p "$got" "$scratch/$number" "$scratch/${1%%/*}.cache"
     COMMANDS=$got/commands
     export XDG_CACHE_HOME=$scratch/${1%%/*}.cache
-    copy_files "$1" "$scratch/$number"
+    split_case "$1" "$got"
+    [ ! -d "$here/$1" ] || cp -R "$here/$1/." "$scratch/$number"
     : >"$COMMANDS"
-    (cd "$scratch/$number" && exec timeout 1800 bash -eu "$here/$1/cmd") \
+    (cd "$scratch/$number" && exec timeout 1800 bash -eu "$got/cmd") \
         >"$got/stdout" 2>"$got/stderr" </dev/null || status=$?
     wrong_in "$1" $status >"$got/wrong"
 }
@@ -86,22 +82,21 @@ wrong_in() {
     [ "${#calls}" -le "$most" ] || echo "# $1: runs the program ${#calls} times, at most $most"
 }
 
-# Rewrite the expected files; one that would be empty is removed.
+# Rewrite what the case $1 should print.
 update_case() {
-    for file in stdout stderr; do
-        rm -f "$here/$1/$file"
-        [ ! -s "$got/$file" ] || cp "$got/$file" "$here/$1/$file"
+    for stream in stdout stderr; do
+        cp "$got/$stream" "$got/expected.$stream"
+        [ ! -s "$got/$stream" ] || { echo "=== $stream" && cat "$got/$stream"; } >>"$got/cmd"
     done
+    cat "$got/cmd" >"$here/$1.case"
 }
 
 # Print the differences as TAP comments; succeed when there are none.
 compare_case() {
-    local same=0 expected
-    for file in stdout stderr; do
-        expected=$here/$1/$file
-        [ -e "$expected" ] || expected=/dev/null
-        ! cmp -s "$expected" "$got/$file" || continue
-        diff -u --label "$1/$file expected" --label "$1/$file" "$expected" "$got/$file" | sed 's/^/# /'
+    local same=0
+    for stream in stdout stderr; do
+        ! cmp -s "$got/expected.$stream" "$got/$stream" || continue
+        diff -u --label "$1/$stream expected" --label "$1/$stream" "$got/expected.$stream" "$got/$stream" | sed 's/^/# /'
         same=1
     done
     cat "$got/wrong"
