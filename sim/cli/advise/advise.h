@@ -53,9 +53,9 @@ struct advise_answer {
     const struct result *result;  /* its run; NULL: nothing is advised */
     uint32_t servers;             /* of `scenario`, alike */
     bool unnamed;                 /* its checkpoint is not known here; set by verdict_put_start() */
-    char longer
-        [ADVISE_WORDS]; /* where published times per token were all longer than predicted, what a limit on a
-                                  * token then comes to; "" where they were not; set by verdict_put_start() */
+    /* Where published times of a token were all longer than predicted, what a limit on it then comes to; else "".
+     * Set by verdict_put_start(). */
+    char longer[ADVISE_WORDS];
 };
 
 /* Print the verdict, and the rows as JSON if that is asked for, else what `below` prints for people; then write the
@@ -90,6 +90,9 @@ enum advise_verdict {
 struct frame *verdict_create(const char *asked, const struct scenario *ran,
                              const struct targets *targets, struct error *why);
 
+/* The text of a key that a scenario states; NULL if it states none, or no single text. */
+const char *advise_stated(const struct scenario *scenario, const char *key);
+
 /* " of the shape of llama-3.1-8b", if the model was typed by another name; else "". */
 const char *verdict_shape(const char *model, const struct scenario *asked, char text[ADVISE_WORDS]);
 
@@ -105,6 +108,10 @@ bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, stru
 struct explanation;
 void verdict_put_sure(struct frame *verdict, const struct result *result,
                       const struct explanation *explanation, const char *longer);
+
+/* Fill `limit`, what the time of the advised run goes into and what would shorten it, and `sure`. */
+bool verdict_put_explained(struct frame *verdict, bool serves, const struct advise_answer *answer,
+                           const struct run_context *runs, struct error *why);
 
 /* Say in `text` what a limit on a token comes to if it takes as much longer as published times of such models were,
  * if these were all longer than predicted; else "". */

@@ -1,4 +1,5 @@
-/* The verdict of `advise`: a function a sentence. Those about a rate are in advise_rate.c. */
+/* The verdict of `advise`: a function a sentence. What explains it is in advise_why.c; those about a rate
+ * are in advise_rate.c. */
 #include "cli/advise/advise.h"
 
 #include "cli/runs/explain.h"
@@ -17,12 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Requests that explain a server. */
-#define EXPLAINED "100"
-
-/* Shares of a time below the first, and effects below the second, are not told. */
-static const double told_part = 0.05, told_effect = 0.005;
-
 static const struct frame_column columns[VERDICT_COLUMNS] = {
 #define SENTENCE(id, meaning) [VERDICT_##id] = {.key = #id, .title = #id},
 #define FIELD(id, type, meaning) [VERDICT_##id] = {.key = #id, .unit = UNIT_##type},
@@ -33,7 +28,7 @@ static const struct frame_column columns[VERDICT_COLUMNS] = {
 
 /* ---- what was asked ---- */
 
-static const char *scalar_of(const struct scenario *scenario, const char *key)
+const char *advise_stated(const struct scenario *scenario, const char *key)
 {
     const struct node *node = node_stated(scenario->root, key);
     return node != NULL && node->kind == NODE_SCALAR ? node->text : NULL;
@@ -43,7 +38,7 @@ struct frame *verdict_create(const char *asked, const struct scenario *ran,
                              const struct targets *targets, struct error *why)
 {
     struct frame *verdict = frame_create(columns, VERDICT_COLUMNS, why);
-    const char *workload = scalar_of(ran, "workload");
+    const char *workload = advise_stated(ran, "workload");
     char limits[TARGETS_TEXT];
     frame_row(verdict);
     frame_textf(verdict, VERDICT_head, "%s%s%s%s%s", asked, workload != NULL ? ", " : "",
@@ -54,7 +49,7 @@ struct frame *verdict_create(const char *asked, const struct scenario *ran,
 
 const char *verdict_shape(const char *model, const struct scenario *asked, char text[ADVISE_WORDS])
 {
-    const char *shape = scalar_of(asked, "model");
+    const char *shape = advise_stated(asked, "model");
     bool other = shape != NULL && strcasestr(model, shape) == NULL;
     snprintf(text, ADVISE_WORDS, "%s%.200s", other ? ", of the shape of " : "", other ? shape : "");
     return text;
@@ -570,198 +565,6 @@ static void say_instead(const struct advice *advice, struct frame *verdict)
     frame_text(verdict, VERDICT_instead, said > 0 ? text : NULL);
 }
 
-/* ---- limit ---- */
-
-/* Lists of shares of a time, for programs. */
-static struct frame *create_shares(const char *first, const char *second)
-{
-    const struct frame_column shares[] = {
-        {.key = first}, {.key = second}, {.key = "share", .unit = UNIT_SHARE}};
-    struct error unused; /* memory that ran out shows when the verdict is printed */
-    return frame_create(shares, 3, &unused);
-}
-
-static void put_share(struct frame *shares, const char *first, const char *second, double share)
-{
-    frame_row(shares);
-    frame_text(shares, 0, first);
-    frame_text(shares, 1, second);
-    frame_number(shares, 2, share);
-}
-
-static const char *words_of(const struct explain_time *time)
-{
-    return time->column == COLUMN(ttft_ms) ? "to the first token" : "of a token";
-}
-
-/* The two largest causes of a time are told. */
-static void put_causes(const struct explain_time *time, struct frame *causes,
-                       char text[ADVISE_SENTENCE])
-{
-    enum { TOLD = 2 };
-    double shares[EXPLAIN_CAUSES];
-    explain_shares(time, shares);
-    for (int place = 0; place < EXPLAIN_CAUSES; place++) {
-        int most = 0;
-        for (int cause = 1; cause < EXPLAIN_CAUSES; cause++) {
-            most = shares[cause] > shares[most] ? cause : most;
-        }
-        put_share(causes, time->column->name, explain_causes[most], shares[most]);
-        if (place < TOLD && shares[most] >= told_part) {
-            text_append(text, ADVISE_SENTENCE, "%s%s%s%s %s", text[0] != '\0' ? ", " : "",
-                        place == 0 ? words_of(time) : "", place == 0 ? ": " : "",
-                        explain_causes[most], number_shown(UNIT_PERCENT, shares[most]).text);
-        }
-        shares[most] = -1;
-    }
-}
-
-/* What 10 % more of the figures whose names begin so takes off: the largest of their effects. `of` names the time
- * where there are several. */
-static void put_helps(const struct explain_time *time, const char *of, struct frame *helps,
-                      char text[ADVISE_SENTENCE])
-{
-    static const struct {
-        const char *begins, *what;
-    } kinds[] = {{"gpu.hbm_bandwidth", "HBM bandwidth"},
-                 {"gpu.flops_", "FLOP/s"},
-                 {"link.", "link speed"},
-                 {"host.", "CPU speed"},
-                 {"fabric.", "speed between GPUs"}};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        double effect = 0;
-        for (uint32_t f = 0; f < time->count; f++) {
-            const char *name = curve_kinds[time->figures[f].curve].name;
-            if (strncmp(name, kinds[i].begins, strlen(kinds[i].begins)) == 0) {
-                effect = fmax(effect, -time->figures[f].better);
-            }
-        }
-        put_share(helps, time->column->name, kinds[i].what, effect);
-        if (effect >= told_effect) {
-            text_append(text, ADVISE_SENTENCE, "%s%s saves %s%s%s", text[0] != '\0' ? ", " : "",
-                        kinds[i].what, number_shown(UNIT_PERCENT, effect).text,
-                        of[0] != '\0' ? " " : "", of);
-        }
-    }
-}
-
-static void put_limit(const struct explanation *explanation, bool serves, struct frame *verdict)
-{
-    const struct result *result = &explanation->result;
-    const struct cell *by = result_cell(result, COLUMN(limited_by));
-    double batch = result_number(result, COLUMN(batch));
-    char told[ADVISE_SENTENCE] = "", helped[ADVISE_SENTENCE] = "", text[ADVISE_SENTENCE] = "";
-    struct frame *causes = create_shares("time", "cause");
-    struct frame *helps = create_shares("time", "figure");
-    for (uint32_t i = 0; i < (serves ? explanation->count : 1); i++) {
-        const struct explain_time *time = &explanation->times[i];
-        put_causes(time, causes, told);
-        put_helps(time, serves ? words_of(time) : "", helps, helped);
-    }
-    frame_take(verdict, VERDICT_causes, causes);
-    frame_take(verdict, VERDICT_helps, helps);
-    if (told[0] == '\0') {
-        return;
-    }
-    text_append(text, sizeof text, "of the time %s.", told);
-    if (helped[0] != '\0') {
-        text_append(text, sizeof text, " 10 %% more %s.", helped);
-    }
-    if (!serves && by->set && batch == result_number(result, COLUMN(max_batch))) {
-        text_append(text, sizeof text, " %s holds no more sequences.",
-                    strcmp(by->text, "hbm") == 0 ? "HBM" : "Host memory");
-    }
-    frame_text(verdict, VERDICT_limit, text);
-}
-
-/* ---- sure ---- */
-
-/* A kernel counts as assumed however little of its time an assumed figure decides. */
-static const char *basis_words(const char *name)
-{
-    return strcmp(name, "datasheet") == 0 ? "from datasheets"
-           : strcmp(name, "assumed") == 0 ? "partly assumed"
-                                          : name;
-}
-
-void verdict_put_sure(struct frame *verdict, const struct result *result,
-                      const struct explanation *explanation, const char *longer)
-{
-    struct explain_guess guesses[CURVE_COUNT];
-    uint32_t count = explanation != NULL ? explain_guesses(explanation, guesses) : 0;
-    struct frame *basis = create_shares("of", "basis");
-    struct frame *first = explanation != NULL ? create_shares("figure", "basis") : NULL;
-    char text[ADVISE_SENTENCE] = "", told[ADVISE_SENTENCE] = "";
-    if (result_cell(result, COLUMN(error_band))->set) {
-        const double *band = result->band[0];
-        frame_number(verdict, VERDICT_error_band_low, band[0]);
-        frame_number(verdict, VERDICT_error_band_high, band[1]);
-        text_append(text, sizeof text,
-                    "published rates of such systems are %s to %s off predicted ones",
-                    number_rough(UNIT_CHANGE, band[0], NAN, NAN).text,
-                    number_rough(UNIT_CHANGE, band[1], NAN, NAN).text);
-    } else {
-        text_append(text, sizeof text, "the error is unknown%s%s", longer[0] != '\0' ? ": " : "",
-                    longer);
-    }
-    for (uint32_t i = 0; i < result->basis_count; i++) {
-        const char *name = result->basis[i].name;
-        double share = result->basis[i].share;
-        put_share(basis, "time", name, share);
-        if (share >= told_part) {
-            text_append(told, sizeof told, "%s%s is %s", told[0] != '\0' ? ", " : "",
-                        number_shown(UNIT_PERCENT, share).text, basis_words(name));
-        }
-    }
-    text_append(text, sizeof text, ". Of the time, %s", told);
-    for (uint32_t i = 0; i < count; i++) {
-        const char *figure = curve_kinds[guesses[i].curve].name, *of = basis_name(guesses[i].basis);
-        put_share(first, figure, of, guesses[i].effect);
-        if (i == 0) {
-            text_append(text, sizeof text,
-                        ". To measure first (effect of a 10 %% error): %s (%s) %s", figure, of,
-                        number_rough(UNIT_PERCENT, guesses[i].effect, NAN, NAN).text);
-        }
-    }
-    text_append(text, sizeof text, ".");
-    frame_text(verdict, VERDICT_sure, told[0] != '\0' ? text : NULL);
-    frame_take(verdict, VERDICT_basis, basis);
-    if (explanation != NULL) {
-        frame_take(verdict, VERDICT_measure_first, first);
-    }
-}
-
-/* A server is explained by its first requests: each figure of the machine serves them twice more. All of them where
- * some are stated to come first and count in no figure. */
-static bool put_explained(struct frame *verdict, bool serves, const struct advise_answer *answer,
-                          const struct run_context *runs, struct error *why)
-{
-    struct scenario shorter;
-    struct point point;
-    struct explanation explanation;
-    bool good = scenario_copy(&answer->scenario, &shorter, why);
-    if (good) {
-        const char *workload = scalar_of(&shorter, "workload");
-        bool shorten = workload != NULL && synthetic_is(workload) &&
-                       node_stated(shorter.root, "limit") == NULL &&
-                       node_stated(shorter.root, "warm_requests") == NULL;
-        good = (!shorten || node_set(shorter.root, "limit", EXPLAINED, why)) &&
-               scenario_point(&shorter, 0, &point, why);
-    }
-    scenario_release(&shorter);
-    if (!good) {
-        return false;
-    }
-    good = explain_run(&point, runs, &explanation, why);
-    if (good) {
-        put_limit(&explanation, serves, verdict);
-        verdict_put_sure(verdict, &explanation.result, &explanation, answer->longer);
-        explanation_release(&explanation);
-    }
-    point_release(&point);
-    return good;
-}
-
 /* ---- all of it ---- */
 
 struct frame *advise_verdict(const struct advice *advice, struct advise_answer *answer,
@@ -780,7 +583,7 @@ struct frame *advise_verdict(const struct advice *advice, struct advise_answer *
     if (good && answer->result != NULL) {
         verdict_put_run(advice, verdict);
         good = verdict_put_start(verdict, answer, why) &&
-               put_explained(verdict, advice->serves, answer, runs, why);
+               verdict_put_explained(verdict, advice->serves, answer, runs, why);
     } else if (good) {
         put_none(advice, verdict);
     }
