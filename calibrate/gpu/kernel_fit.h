@@ -1,5 +1,5 @@
 /* The time of a kernel by its size, fitted to measured times in the form in which the simulator
- * computes it (sim/decode/cost/kernels.h): a fixed time, a time for each pair of a sequence and a
+ * computes it (sim/decode/cost/kernel_time.h): a fixed time, a time for each pair of a sequence and a
  * KV head, and bytes at a share of the peak of HBM. Arithmetic alone.
  *
  * Least squares of the relative errors: a time of 5 us that is 10 % off counts as much as one of

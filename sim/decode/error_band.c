@@ -4,7 +4,7 @@
 #include "core/find.h"
 #include "core/name.h"
 #include "core/node.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 
 #include <assert.h>
 #include <inttypes.h>

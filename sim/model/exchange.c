@@ -2,7 +2,7 @@
 #include "model/exchange.h"
 
 #include "model/layer_kind.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 
 struct exchanges {
     struct model_exchange *all;

@@ -2,7 +2,7 @@
  * bytes held and the bytes read always agree. */
 #include "model/model.h"
 #include "model/layer_kind.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "model/whole.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 
 #include "model/model.h"
 #include "model/module.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 
 /* A layer as one GPU sees it; widths are counted in values. */
 struct share {

@@ -2,7 +2,7 @@
 
 #include "core/array.h"
 #include "decode/time/pipeline.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "policy/qsac.h"
 #include "predict/decode/outcome.h"
 #include "predict/decode/run.h"

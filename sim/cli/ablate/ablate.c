@@ -1,12 +1,12 @@
 /* `spillway ablate`: what each mechanism in which a system differs from a base saves. */
 #include "cli/ablate/ablate_report.h"
 #include "cli/frame/arguments.h"
-#include "cli/frame/columns.h"
+#include "cli/frame/column_options.h"
 #include "cli/frame/command.h"
 #include "cli/frame/output.h"
 #include "cli/frame/message.h"
 #include "cli/frame/question.h"
-#include "store/run.h"
+#include "store/replications.h"
 
 /* ---- the command ------------------------------------------------------------------------- */
 

@@ -8,7 +8,7 @@
 #include "cli/runs/runs_notes.h"
 #include "core/array.h"
 #include "core/text.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  * are in advise_rate.c. */
 #include "cli/advise/advise.h"
 
-#include "cli/runs/explain.h"
+#include "cli/runs/explain_table.h"
 #include "core/named.h"
 #include "core/node.h"
 #include "core/text.h"

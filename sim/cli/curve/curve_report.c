@@ -16,8 +16,8 @@
 #include "decode/replay/replay_job.h"
 #include "policy/policy.h"
 #include "policy/qsac.h"
-#include "store/run.h"
-#include "study/whatif/whatif.h"
+#include "store/replications.h"
+#include "study/whatif/whatif_study.h"
 #include "tables/table.h"
 
 enum { LABEL = CURVE_PARAMETERS + 256 };

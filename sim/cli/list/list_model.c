@@ -10,7 +10,7 @@
 #include "core/text.h"
 #include "core/units.h"
 #include "model/layer_kind.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "model/parameters.h"
 #include "predict/scenario/resolve.h"
 #include "predict/scenario/scenario_set.h"

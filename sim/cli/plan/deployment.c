@@ -16,7 +16,7 @@
 #include "core/named.h"
 #include "core/node.h"
 #include "core/quote.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "predict/command/server_program.h"
 #include "predict/result/shown.h"
 #include "server/requests/synthetic.h"

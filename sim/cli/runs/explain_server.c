@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/runs/explain.h"
+#include "cli/runs/explain_table.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "decode/time/pipeline.h"

@@ -1,7 +1,7 @@
 /* `spillway whatif`: runs a scenario along one axis, or over a grid of two. */
 #include "core/units.h"
 #include "cli/frame/arguments.h"
-#include "cli/frame/columns.h"
+#include "cli/frame/column_options.h"
 #include "cli/frame/command.h"
 #include "cli/frame/output.h"
 #include "cli/frame/message.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "predict/result/shown.h"
-#include "study/whatif/whatif.h"
+#include "study/whatif/whatif_study.h"
 #include "tables/frame.h"
 
 /* The columns of a table along an axis: of decode steps, or of a server. Returns their number. */

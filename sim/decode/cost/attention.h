@@ -18,7 +18,7 @@
 #pragma once
 
 #include "decode/cost/cost.h"
-#include "decode/cost/kernels.h"
+#include "decode/cost/kernel_time.h"
 #include "decode/setup.h"
 
 enum { PROMPT_BLOCK = 64 };

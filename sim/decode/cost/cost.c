@@ -5,9 +5,9 @@
 
 #include <math.h>
 
-#include "decode/cost/kernels.h"
+#include "decode/cost/kernel_time.h"
 #include "machine/places.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 
 struct kernel cost_at_least(const struct setup *setup, struct kernel kernel, uint64_t kernels)
 {

@@ -1,11 +1,11 @@
 /* How long kernels and copies of a setup take when they run alone: its model's operators and its
- * mechanisms, with the times of decode/cost/kernels.h.
+ * mechanisms, with the times of decode/cost/kernel_time.h.
  */
 #pragma once
 
 #include <stdint.h>
 
-#include "decode/cost/kernels.h"
+#include "decode/cost/kernel_time.h"
 #include "decode/setup.h"
 
 /* The same work in at least `kernels` kernels, launched as the setup's mechanisms say. */

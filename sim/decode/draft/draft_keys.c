@@ -3,7 +3,7 @@
 #include "core/array.h"
 #include "core/named.h"
 #include "decode/draft/drafts.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 
 #include <inttypes.h>
 #include <stdio.h>

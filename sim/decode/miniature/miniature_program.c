@@ -8,7 +8,7 @@
  * order with the other kernels. */
 #include "decode/miniature/miniature_program.h"
 
-#include "decode/plan/plan.h"
+#include "decode/plan/memory_plan.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
 #include "decode/time/pipe.h"

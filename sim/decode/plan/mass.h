@@ -1,7 +1,7 @@
 /* The share of the attention mass that a system attends to, over all its heads. */
 #pragma once
 
-#include "decode/plan/plan.h"
+#include "decode/plan/memory_plan.h"
 #include "decode/replay/replay.h"
 #include "decode/replay/replay_kept.h"
 #include "decode/setup.h"

@@ -8,7 +8,7 @@
 #include "decode/cost/attention.h"
 #include "decode/cost/cost.h"
 #include "decode/plan/peak.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 
 static uint64_t memory_whole(double bytes)
 {

@@ -1,7 +1,7 @@
 /* Memory that a batch needs in each tier, and memory that the machine has. */
 #pragma once
 
-#include "decode/plan/plan.h"
+#include "decode/plan/memory_plan.h"
 #include "decode/setup.h"
 
 /* Set the head sizes of each cohort of `plan`, whose batch, contexts and micro-batches are known.

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "decode/plan/memory.h"
-#include "decode/plan/plan.h"
+#include "decode/plan/memory_plan.h"
 
 /* Set the importance of every head of `plan`, from the model's table; 1 without a table. If the
  * trace was recorded from another model, how often a head reuses its set does not depend on its

@@ -18,7 +18,7 @@
 #include "decode/time/steady.h"
 #include "decode/time/stages.h"
 #include "machine/places.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 
 const char *const pipeline_part_names[PART_COUNT] = {
 #define PART(id, name, what) name,

@@ -27,7 +27,7 @@
  */
 #pragma once
 
-#include "decode/plan/plan.h"
+#include "decode/plan/memory_plan.h"
 #include "decode/time/pipe.h"
 #include "decode/time/pipeline.h"
 

@@ -4,7 +4,7 @@
 #include "core/array.h"
 #include "decode/plan/resident.h"
 #include "decode/setup.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "policy/qsac.h"
 #include "predict/decode/run.h"
 #include "trace/demand.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "decode/plan/mass.h"
-#include "decode/plan/plan.h"
+#include "decode/plan/memory_plan.h"
 #include "decode/time/pipeline.h"
 #include "machine/profile.h"
 #include "predict/decode/run.h"

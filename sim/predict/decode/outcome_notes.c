@@ -2,12 +2,12 @@
 #include "predict/decode/outcome.h"
 
 #include "core/name.h"
-#include "decode/cost/kernels.h"
+#include "decode/cost/kernel_time.h"
 #include "decode/plan/mass.h"
 #include "decode/system.h"
 #include "decode/time/pipeline.h"
 #include "model/exchange.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "policy/policy.h"
 #include "policy/qsac.h"
 

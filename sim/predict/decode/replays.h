@@ -9,7 +9,7 @@
  * (replay_run_sets()). A ledger is the same however it is made. */
 #pragma once
 
-#include "decode/plan/plan.h"
+#include "decode/plan/memory_plan.h"
 #include "predict/decode/context.h"
 
 /* A replay that a run needs. */

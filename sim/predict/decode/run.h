@@ -10,7 +10,7 @@
 #pragma once
 
 #include "core/error.h"
-#include "decode/plan/plan.h"
+#include "decode/plan/memory_plan.h"
 #include "decode/time/pipeline.h"
 #include "predict/decode/context.h"
 #include "predict/result/result.h"

@@ -3,7 +3,7 @@
 #include "predict/scenario/identity.h"
 
 #include "core/version.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 
 #include <inttypes.h>
 #include <stdio.h>

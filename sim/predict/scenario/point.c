@@ -1,9 +1,9 @@
 #include "predict/scenario/point.h"
 
 #include "core/array.h"
-#include "decode/cost/kernels.h"
+#include "decode/cost/kernel_time.h"
 #include "decode/time/pipeline.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "predict/scenario/resolve_trace.h"
 #include "predict/scenario/sources.h"
 #include "server/server_engine.h"

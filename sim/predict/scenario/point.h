@@ -70,7 +70,7 @@ bool point_serves(const struct point *point);
 
 /* Servers that run alone, each behind the router: the replicas, and data-parallel ranks that share
  * nothing. Ranks that share experts are one server, which computes several passes in a step; so are
- * the stages of a pipeline (model/parallel.h). */
+ * the stages of a pipeline (model/sharding.h). */
 uint64_t point_servers(const struct point *point);
 
 /* Passes of a step of such a server; and of these, ranks that share experts. */

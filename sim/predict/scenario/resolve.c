@@ -5,7 +5,7 @@
 #include "decode/draft/draft_keys.h"
 #include "decode/mechanisms.h"
 #include "decode/plan/mass.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "policy/plugin.h"
 #include "policy/policy.h"
 #include "predict/scenario/contexts.h"

@@ -7,7 +7,7 @@
 #include "predict/server/engine_memory.h"
 
 #include "machine/compose.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "model/whole.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
 #include "decode/plan/memory.h"
 #include "decode/time/prefill.h"
 #include "machine/places.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "predict/decode/run.h"
 #include "predict/server/engine_memory.h"
 #include "predict/server/kv_pools.h"

@@ -4,7 +4,7 @@
 
 #include "core/array.h"
 #include "core/name.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "predict/decode/outcome.h"
 #include "predict/server/serving_replay.h"
 #include "predict/server/serving_load.h"

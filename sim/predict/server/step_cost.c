@@ -3,7 +3,7 @@
 
 #include "core/array.h"
 #include "decode/cost/cost.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "server/server_engine.h"
 #include "predict/server/serving_memory.h"
 #include "predict/server/step_parts.h"

@@ -2,7 +2,7 @@
 
 #include "core/node.h"
 #include "decode/draft/drafts.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "predict/result/tie.h"
 #include "server/requests/synthetic.h"
 

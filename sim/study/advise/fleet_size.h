@@ -17,7 +17,7 @@
 #include "predict/result/tie.h"
 #include "study/plan/candidates.h"
 #include "study/plan/grid.h"
-#include "study/plan/load.h"
+#include "study/plan/offered_load.h"
 #include "study/plan/target.h"
 
 struct store;

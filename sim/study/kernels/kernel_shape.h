@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/units.h"
-#include "decode/cost/kernels.h"
+#include "decode/cost/kernel_time.h"
 
 enum kernel_op {
     KERNEL_ATTENTION,

@@ -2,7 +2,7 @@
 
 #include "core/node.h"
 #include "decode/plan/memory.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "predict/server/serving.h"
 
 #include <math.h>

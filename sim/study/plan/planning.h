@@ -17,7 +17,7 @@
 #include "store/store.h"
 #include "study/plan/candidates.h"
 #include "study/plan/grid.h"
-#include "study/plan/load.h"
+#include "study/plan/offered_load.h"
 #include "study/plan/target.h"
 #include "study/whatif/axis.h"
 

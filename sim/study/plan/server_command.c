@@ -5,7 +5,7 @@
 #include "core/quote.h"
 #include "core/text.h"
 #include "decode/plan/memory.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "predict/command/server_program.h"
 #include "predict/scenario/sources.h"
 #include "server/requests/requests.h"

@@ -13,7 +13,7 @@
 
 #include "study/plan/candidates.h"
 #include "study/plan/target.h"
-#include "study/whatif/whatif.h"
+#include "study/whatif/whatif_study.h"
 
 struct tradeoff_options {
     const char *over;       /* the axes, as whatif_options.over; NULL: the usual ones */

@@ -27,7 +27,7 @@
 #pragma once
 
 #include "core/units.h"
-#include "decode/plan/plan.h"
+#include "decode/plan/memory_plan.h"
 #include "predict/decode/context.h"
 #include "predict/scenario/scenario.h"
 

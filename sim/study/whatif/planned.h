@@ -1,7 +1,7 @@
 /* A resolved and planned point of a scenario; axes are read against it. */
 #pragma once
 
-#include "decode/plan/plan.h"
+#include "decode/plan/memory_plan.h"
 #include "predict/decode/context.h"
 #include "predict/scenario/scenario.h"
 

@@ -1,5 +1,5 @@
 /* Times of single kernels, each worked by hand. HBM: 1000 GB/s, so 1 MB takes 1 us at 100 %. */
-#include "decode/cost/kernels.h"
+#include "decode/cost/kernel_time.h"
 #include "unit/fixture/load_profile.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "core/random.h"
-#include "decode/plan/plan.h"
+#include "decode/plan/memory_plan.h"
 
 #include <gsl/gsl_rng.h>
 #include <stdio.h>

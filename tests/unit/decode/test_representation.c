@@ -4,7 +4,7 @@
  * a token. */
 #include "unit/fixture/tiny.h"
 
-#include "decode/plan/plan.h"
+#include "decode/plan/memory_plan.h"
 
 #include <math.h>
 

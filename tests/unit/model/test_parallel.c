@@ -11,7 +11,7 @@
 
 #include "core/random.h"
 #include "model/exchange.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 
 #include <gsl/gsl_randist.h>
 #include <math.h>

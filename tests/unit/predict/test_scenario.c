@@ -1,5 +1,5 @@
 /* Scenarios: what is laid over what, the points of a sweep, what is refused and how. */
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "unit/fixture/fault.h"
 #include "unit/fixture/tiny.h"
 

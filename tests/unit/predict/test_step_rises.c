@@ -13,7 +13,7 @@
 #include "unit/fixture/make_setup.h"
 
 #include "core/random.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "predict/server/step_cost.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "store/run.h"
+#include "store/replications.h"
 
 #include <math.h>
 #include <sqlite3.h>

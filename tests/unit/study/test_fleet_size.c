@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "study/advise/fleet_size.h"
-#include "study/plan/load.h"
+#include "study/plan/offered_load.h"
 #include "study/sweep/sweep.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "study/whatif/whatif.h"
+#include "study/whatif/whatif_study.h"
 
 enum { MOST = 6, NONE = 99 };
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "predict/answer.h"
-#include "study/whatif/whatif.h"
+#include "study/whatif/whatif_study.h"
 #include "unit/fixture/rounds.h"
 
 #include <stdio.h>

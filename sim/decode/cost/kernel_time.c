@@ -1,4 +1,4 @@
-#include "decode/cost/kernels.h"
+#include "decode/cost/kernel_time.h"
 
 #include <math.h>
 

@@ -1,12 +1,12 @@
 /* Sentences about the parts of the step and the effect of each figure of the machine. */
-#include "cli/runs/explain.h"
+#include "cli/runs/explain_table.h"
 
 #include "cli/frame/message.h"
 #include "cli/runs/runs_text.h"
 #include "cli/runs/sweep_keys.h"
 #include "core/text.h"
 #include "decode/error_band.h"
-#include "model/parallel.h"
+#include "model/sharding.h"
 #include "predict/answer.h"
 #include "predict/result/cell.h"
 #include "predict/scenario/point.h"

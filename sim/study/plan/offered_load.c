@@ -1,4 +1,4 @@
-#include "study/plan/load.h"
+#include "study/plan/offered_load.h"
 
 #include "server/requests/synthetic.h"
 #include "server/workload.h"

@@ -1,6 +1,6 @@
 /* Resolving a plan: sizes, heads, memory, the largest batch, the steps. */
 
-#include "decode/plan/plan.h"
+#include "decode/plan/memory_plan.h"
 
 #include <math.h>
 #include <stdlib.h>

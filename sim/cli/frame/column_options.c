@@ -1,4 +1,4 @@
-#include "cli/frame/columns.h"
+#include "cli/frame/column_options.h"
 
 bool view_read(const struct arguments *arguments, const struct frame_column *columns,
                uint32_t count, struct table_view *out, struct error *why)

@@ -1,6 +1,6 @@
 /* Axes are read one after the other against the scenario's own point, which is planned for that.
  * The batch comes last, because the number of sequences that fit depends on the other axis. */
-#include "study/whatif/whatif.h"
+#include "study/whatif/whatif_study.h"
 
 #include "core/array.h"
 #include "core/text.h"
