@@ -238,7 +238,9 @@ static void disk_cache_insert(struct disk_cache *cache, struct disk_cache_bytes 
     uint64_t room = 4 * PAGE + key.size + stored.size;
     disk_cache_run(cache, "BEGIN IMMEDIATE", key);
     if (sqlite3_get_autocommit(cache->database)) {
-        return; /* others write: they had their time */
+        sqlite3_busy_timeout(cache->database,
+                             0); /* who holds it so long may be stopped: one waits once */
+        return;
     }
     for (int tries = 0; bytes_used(cache) + room > cache->most && tries < 64; tries++) {
         disk_cache_run(cache, evict, key);

@@ -28,7 +28,7 @@ struct disk_cache;
 
 /* The cache in `folder`, which may be a link to one. It and the one above it are made if they are
  * absent, but none further up: a home that does not exist stays absent. The file may have `most` bytes.
- * NULL if it cannot be made or written, or without memory. Safe to use from several threads. */
+ * NULL if it cannot be made or read, or without memory. Safe to use from several threads. */
 struct disk_cache *disk_cache_open(const char *folder, uint64_t most);
 void disk_cache_close(struct disk_cache *cache); /* NULL is fine */
 

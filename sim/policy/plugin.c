@@ -54,7 +54,7 @@ static bool plugin_file_is_whole(FILE *file)
     struct stat status;
     rewind(file);
     if (fread(header.e_ident, 1, EI_NIDENT, file) < EI_NIDENT ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
+        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) {
         return true; /* dlopen() says what is wrong with it */
     }
     rewind(file);

@@ -312,18 +312,6 @@ static bool check_header(const char *path, const unsigned char header[HEADER_SIZ
     return true;
 }
 
-bool store_is_database(const char *path)
-{
-    char begin[sizeof header_magic] = "";
-    struct error unseen;
-    FILE *file = regular_open(path, &unseen); /* or a pipe would lose its beginning */
-    bool whole = file != NULL && fread(begin, 1, sizeof begin, file) == sizeof begin;
-    if (file != NULL) {
-        fclose(file);
-    }
-    return whole && memcmp(begin, header_magic, sizeof begin) == 0;
-}
-
 /* SQLite opens what has these names beside a file before it reads the file, and would wait for a
  * FIFO's other end. */
 static bool check_beside(const char *path, struct error *why)

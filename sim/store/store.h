@@ -9,7 +9,7 @@
  * and curves, validations, ablations, plans and plan_points (the .def file of that name).
  *
  * A run's identity is its hash, in which the program has a part: a run that is already stored is
- * not stored twice, and a changed program stores a run of its own (store_program.h). A killed
+ * not stored twice, and a changed program stores a run of its own. A killed
  * process leaves only whole runs. No column holds the wall clock, so an interrupted and resumed
  * sweep gives the rows of an uninterrupted one.
  *
@@ -18,7 +18,7 @@
  *
  * A file that is no database, belongs to another program, or holds something that could run (guard.h)
  * is refused and left as it is. A reader also refuses a file in which a value is not what its column
- * holds (values.h).
+ * holds.
  */
 #pragma once
 
@@ -43,9 +43,6 @@ void store_close(struct store *store);
 /* Abandon statements, and the wait for a file in use, once the flag is raised; they then fail as
  * interrupted. The flag outlives the store. */
 void store_watch(struct store *store, const struct stop_flag *stop);
-
-/* Does this file begin with SQLite's magic, whatever it holds? */
-bool store_is_database(const char *path);
 
 /* Is there a finished run of this identity? */
 bool store_has(struct store *store, const char *run, bool *found, struct error *why);

@@ -4,6 +4,7 @@
 #include "core/find.h"
 #include "core/name.h"
 #include "core/node_fields.h"
+#include "model/read/layers.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -16,7 +17,7 @@ struct architecture_row {
     struct architecture kind;
 };
 
-#define SIZE(name, member) NODE_FIELD(name, SMALL, architecture_row, kind.member)
+#define SIZE(name, member) NODE_FIELD(name, SMALL, architecture_row, kind.member, .most = SIZE_MOST)
 #define YES(member) NODE_FIELD(#member, YES, architecture_row, kind.model.member)
 static const struct node_field fields[] = {
     NODE_FIELD("names", NODE, architecture_row, names),
@@ -59,15 +60,24 @@ static size_t architecture_count;
 static const struct node *architectures_root; /* whose texts the rows borrow */
 static struct error architectures_fault;
 
+static bool is_list_of_texts(const struct node *node)
+{
+    bool texts = node->kind == NODE_LIST;
+    for (size_t i = 0; texts && i < node->count; i++) {
+        texts = node->children[i]->kind == NODE_SCALAR;
+    }
+    return texts;
+}
+
 static bool read_row(const struct node *node, struct error *why)
 {
     struct architecture_row row = {.kind = by_keys};
     if (!node_fields_read(node, fields, "architecture", &row, why)) {
         return false;
     }
-    if (row.names == NULL || row.names->kind != NODE_LIST ||
-        (row.kind.needs != NULL && row.kind.needs->kind != NODE_LIST)) {
-        return node_error(node, why, "'names' and 'needs' of an architecture are lists");
+    if (row.names == NULL || !is_list_of_texts(row.names) ||
+        (row.kind.needs != NULL && !is_list_of_texts(row.kind.needs))) {
+        return node_error(node, why, "'names' and 'needs' of an architecture are lists of words");
     }
     static size_t capacity;
     row.kind.model.known = true;
@@ -92,7 +102,10 @@ static void read_table(void)
                                   : NULL;
     const struct node *classes = node_get(root, "classes");
     bool good = root != NULL && node_check_keys(root, keys, "architectures", why);
-    for (size_t i = 0; good && classes != NULL && i < classes->count; i++) {
+    if (good && (classes == NULL || classes->kind != NODE_LIST || classes->count == 0)) {
+        good = node_error(root, why, "'classes' are a list of architectures");
+    }
+    for (size_t i = 0; good && i < classes->count; i++) {
         good = read_row(classes->children[i], why);
     }
     architectures_root = root;

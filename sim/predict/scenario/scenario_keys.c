@@ -399,16 +399,16 @@ static bool key_read_member(const struct node *root, const struct scenario_key *
     if (node == NULL) {
         return true;
     }
-    bool said =
-        node->kind == NODE_SCALAR && key->words != NULL && name_match(node->text, key->words) >= 0;
+    int named =
+        node->kind == NODE_SCALAR && key->words != NULL ? name_match(node->text, key->words) : -1;
     if (key->shape == SCENARIO_WORD) {
         good = node_word(root, key->name, key->words, &word, why);
         key_set_member(key, word, out);
     } else if (key->shape == SCENARIO_SWITCH) {
         good = node_bool(root, key->name, &yes, why);
         key_set_member(key, yes, out);
-    } else if (said) {
-        key_set_member(key, strcmp(node->text, "none") == 0 ? 0 : key->word, out);
+    } else if (named >= 0) {
+        key_set_member(key, strcmp(key->words[named], "none") == 0 ? 0 : key->word, out);
     } else {
         good = (key->shape == SCENARIO_NUMBER ? read_real : read_whole)(root, key, out, why);
     }

@@ -125,6 +125,7 @@ static void check_form(struct fleet_form *form, const struct run_context *runs)
     }
     form->price = point.setup.profile.price_per_hour;
     form->requests = point.requests->count;
+    form->ranks = point_servers(&point);
     if (!serving_memory_plan(&point, runs, &memory, &refused)) {
         text_copy(form->refused, sizeof form->refused, refused.found);
     } else {

@@ -68,7 +68,7 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
         break;
     default: /* FLEET_ALONE and FLEET_ALL_ALONE */
         few = sizing->what == FLEET_ALONE ? ALONE : few;
-        good = good && load_alone(out, why);
+        good = good && load_alone(out, form->ranks, why);
     }
     return good && (sizing->what == FLEET_ALL_ALONE ||
                     node_setf(out->root, "limit", why, "%" PRIu64,

@@ -48,9 +48,10 @@ struct fleet_form {
     bool has_lower;                    /* drives or a pool of its machine keep no prompts */
     double price;                      /* dollars an hour of a GPU; 0: unknown */
     uint64_t requests;                 /* of its workload */
-    char refused[FLEET_REASON];        /* why it cannot be; "": it can */
-    uint32_t most_servers;             /* that may be */
-    uint32_t of_machine;               /* servers of one machine, at most */
+    uint64_t ranks;             /* that a server's requests are spread over, by data parallelism */
+    char refused[FLEET_REASON]; /* why it cannot be; "": it can */
+    uint32_t most_servers;      /* that may be */
+    uint32_t of_machine;        /* servers of one machine, at most */
     uint64_t
         *host_gib; /* [of_machine], of each of so many servers, for prompts; NULL: as stated, or
                          * none; owned */

@@ -20,12 +20,12 @@ bool load_at_once(struct scenario *scenario, struct error *why)
     return node_set(scenario->root, "arrivals", "at-once", why);
 }
 
-bool load_alone(struct scenario *scenario, struct error *why)
+bool load_alone(struct scenario *scenario, uint64_t servers, struct error *why)
 {
     node_remove(scenario->root, "rate");
     node_remove(scenario->root, "burstiness");
     node_remove(scenario->root, "arrivals");
-    return node_set(scenario->root, "clients", "1", why);
+    return node_setf(scenario->root, "clients", why, "%" PRIu64, servers);
 }
 
 void rough_read(const struct result *at_once, struct rough *out)

@@ -23,9 +23,9 @@ struct rough {
     double held; /* requests that it has in work then */
 };
 
-/* Let all requests come at once, or each find the server without another. */
+/* Let all requests come at once, or each find its server without another: as many clients as there are servers. */
 bool load_at_once(struct scenario *scenario, struct error *why);
-bool load_alone(struct scenario *scenario, struct error *why);
+bool load_alone(struct scenario *scenario, uint64_t servers, struct error *why);
 
 /* Read a run whose requests all come at once. */
 void rough_read(const struct result *at_once, struct rough *out);
