@@ -50,7 +50,7 @@ showing=$(find sim/cli sim/store -name '*.c' | LC_ALL=C sort | awk -F / '!seen[$
 a_constant_computes_anew() {
     local old new
     old=$(ask "$program" step_us --db "$scratch/runs.db")
-    sed -i 's/kernel.ns = bytes \* 1e9/kernel.ns = bytes * 1.5e9/' "$scratch/tree/sim/decode/cost/kernels.c"
+    sed -i 's/kernel.ns = bytes \* 1e9/kernel.ns = bytes * 1.5e9/' "$scratch/tree/sim/decode/cost/kernel_time.c"
     rebuild || return 1
     new=$(ask "$changed" step_us --db "$scratch/runs.db")
     echo "before $old, after $new" >"$scratch/said"
