@@ -1,7 +1,7 @@
 /* Merging: each file is copied into an attached database for a moment, and its rows are staged in
  * another one; from there all of them go into the output in one transaction, because SQLite detaches
  * nothing within one. What is there twice is compared when its file is read, so that it can be
- * named. */
+ * named, and with the output again in the transaction: another process may have written meanwhile. */
 #include "store/database.h"
 
 #include "store/schema.h"
@@ -151,10 +151,12 @@ static bool check_rows(struct store *store, const struct schema_table *table, co
     sqlite3_stmt *found = NULL;
     bool row = false;
     if (columns != NULL) {
-        sql = sqlite3_mprintf("SELECT %s FROM %s.%s WHERE (%.*s) IN (SELECT %.*s FROM %s.%s)"
-                              " EXCEPT SELECT %s FROM %s.%s LIMIT 1",
-                              columns, a, table->name, length, table->key, length, table->key, b,
-                              keys->name, columns, b, table->name);
+        sql = sqlite3_mprintf(
+            "SELECT %s FROM %s.%s WHERE (%.*s) IN (SELECT %.*s FROM %s.%s)"
+            " EXCEPT SELECT %s FROM %s.%s WHERE (%.*s) IN (SELECT %.*s FROM %s.%s)"
+            " LIMIT 1",
+            columns, a, table->name, length, table->key, length, table->key, b, keys->name, columns,
+            b, table->name, length, table->key, length, table->key, a, keys->name);
     }
     bool good = sql != NULL && database_prepare(store, sql, &found, why) &&
                 database_step(store, found, &row, why);
@@ -169,13 +171,13 @@ static bool check_rows(struct store *store, const struct schema_table *table, co
     return good;
 }
 
-static bool check_twice(struct store *store, const char *path, const char *before,
+static bool check_twice(struct store *store, const char *path, const char *part, const char *before,
                         struct error *why)
 {
     bool good = true;
     for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        good = check_rows(store, table, "part", before, path, why) &&
-               check_rows(store, table, before, "part", path, why);
+        good = check_rows(store, table, part, before, path, why) &&
+               check_rows(store, table, before, part, path, why);
     }
     return good;
 }
@@ -231,8 +233,8 @@ static bool stage_rows(struct store *into, const char *path, const struct store_
     char *turns = sqlite3_mprintf(
         "INSERT INTO staged.turns SELECT run, %s, %u FROM part.runs ORDER BY rowid",
         shard->number > 0 ? "ROW_NUMBER() OVER (ORDER BY rowid)" : "0", shard->number);
-    return run_printed(into, turns, why) && check_twice(into, path, "main", why) &&
-           check_twice(into, path, "staged", why) &&
+    return run_printed(into, turns, why) && check_twice(into, path, "part", "main", why) &&
+           check_twice(into, path, "part", "staged", why) &&
            copy_tables(into, "part", "staged", "", &unused, why) &&
            database_run(into, "DETACH part", why);
 }
@@ -252,11 +254,12 @@ static bool create_stage(struct store *into, struct error *why)
 {
     bool good = database_run(into, open_stage, why);
     for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        good =
-            run_printed(into,
-                        sqlite3_mprintf("CREATE TABLE staged.%s AS SELECT * FROM main.%s WHERE 0",
-                                        table->name, table->name),
-                        why);
+        good = run_printed(
+            into,
+            sqlite3_mprintf("CREATE TABLE staged.%s AS SELECT * FROM main.%s WHERE 0;"
+                            "CREATE INDEX staged.%s_key ON %s(%s)",
+                            table->name, table->name, table->name, table->name, table->key),
+            why);
     }
     return good;
 }
@@ -273,6 +276,7 @@ bool store_merge(struct store *into, const char *const *paths, uint32_t count, u
         good = stage(&merge, paths[i], why);
     }
     good = good && database_run(into, "BEGIN IMMEDIATE", why) &&
+           check_twice(into, into->path, "staged", "main", why) &&
            copy_tables(into, "staged", "main", in_turns, added, why);
     good = database_end(into, good, why);
     database_run(into, "DETACH part", &unseen); /* after a failure */
