@@ -9,7 +9,7 @@
 #include "core/units.h"
 #include "core/version.h"
 #include "predict/scenario/identity.h"
-#include "store/replications.h"
+#include "store/stored_run.h"
 #include "study/papers/validation.h"
 #include "tables/frame.h"
 

@@ -90,7 +90,7 @@ struct model_layer {
     uint32_t exempt, narrow;
 };
 
-/* Gated delta rule, Kimi's delta attention, Mamba-2 (linear.c). */
+/* Gated delta rule, Kimi's delta attention, Mamba-2. */
 enum linear_kind { LINEAR_DELTA, LINEAR_KIMI, LINEAR_MAMBA, LINEAR_KINDS };
 
 /* Heads of linear layers; all 0 if there are none. Of Mamba, K are its groups of B and C. */

@@ -8,7 +8,7 @@ enum model_part_id {
     PART_MIXERS,    /* attention, or what a layer has in its place, with norms */
     PART_FFN,       /* dense and shared */
     PART_EXPERTS,   /* routed, with their routers */
-    PART_ENCODERS,  /* of images and sound, about (read/extras.c) */
+    PART_ENCODERS,  /* of images and sound, about (read/config.c) */
     PART_COUNT
 };
 extern const char *const model_part_names[PART_COUNT];

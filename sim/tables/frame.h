@@ -1,6 +1,6 @@
 /* What a study found, as data: columns, and rows of typed cells. A study's command fills a frame
  * once; a renderer for each form writes it (text: frame_print(), or frame_print_fields() of one
- * row; JSON: frame_print_json(); a database: store/replications.h).
+ * row; JSON: frame_print_json(); a database: store/stored_run.h).
  *
  *   static const struct frame_column columns[] = {
  *       {.key = "place", .unit = UNIT_WHOLE, .what = "position of the row"},

@@ -6,7 +6,7 @@
 #include "cli/frame/output.h"
 #include "cli/frame/message.h"
 #include "cli/frame/question.h"
-#include "store/replications.h"
+#include "store/stored_run.h"
 
 /* ---- the command ------------------------------------------------------------------------- */
 

@@ -16,7 +16,7 @@
 #include "decode/replay/replay_job.h"
 #include "policy/policy.h"
 #include "policy/qsac.h"
-#include "store/replications.h"
+#include "store/stored_run.h"
 #include "study/whatif/whatif_study.h"
 #include "tables/table.h"
 

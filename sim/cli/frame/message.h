@@ -29,7 +29,7 @@ void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void message_progress(uint32_t done, uint32_t total, const char *text);
 
 /* The progress of a command: a line on a terminal that is overwritten, and erased at the end. With
- * --json, a program at the other end of a pipe is sent objects (message.h), at most ten a second and
+ * --json, a program at the other end of a pipe is sent objects (above), at most ten a second and
  * none that it is too slow to read. A file is sent nothing. */
 
 /* Show the line in place of the one before, cut to the terminal's width. So much of `total` is

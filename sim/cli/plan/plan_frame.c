@@ -10,7 +10,7 @@
 #include "cli/plan/plan_report.h"
 #include "cli/runs/runs_text.h"
 #include "core/version.h"
-#include "store/replications.h"
+#include "store/stored_run.h"
 #include "study/plan/server_command.h"
 #include "study/plan/planning.h"
 

@@ -12,7 +12,7 @@
 struct report_answer {
     const char *title;           /* of the page */
     struct store *store;         /* with the question's runs, and others perhaps */
-    const struct frame *verdict; /* tables/verdict.h */
+    const struct frame *verdict; /* cli/advise/advise.h */
     const char *run;             /* the advised one; NULL: nothing is advised */
     const char *targets;         /* "tpot_ms<=50ms, ...": the limits that it met */
     const char *database;        /* its file; NULL: none */

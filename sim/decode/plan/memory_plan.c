@@ -611,7 +611,7 @@ double split_host_bytes(const struct setup *setup, const struct split *split)
 }
 
 /* CAPTURE's balance: tokens of a sequence to keep on the host as activations, of the `left` tokens
- * outside HBM. It solves the equation in plan.h for act_host. If loading an activation
+ * outside HBM. It solves the equation in memory_plan.h for act_host. If loading an activation
  * takes as long as loading the K and V it replaces, activations save nothing, and the result is 0.
  * Trust is ignored here: the timing reads the same figures and reports theirs. */
 static double balanced(const struct setup *setup, uint32_t batch, double act_hbm, double left)

@@ -42,7 +42,7 @@ bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why);
  *
  * No KV crosses the link. What lies on a disk is read a micro-batch ahead into host memory
  * (stream.h), and with `transfer: pageable` the launch thread copies what lies in host memory into
- * the same buffers. Threads and rate are those of decode/time/hybrid.h.
+ * the same buffers. Threads and rate are those of the CPU cache manager (below).
  */
 
 /* Attention of the current pass in its layer, in place of the GPU's. */

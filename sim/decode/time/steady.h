@@ -1,6 +1,6 @@
 /* Steady state: a schedule with many equal micro-batches is timed without most of them.
  *
- * Micro-batches come in runs of equal ones (plan.h). A few micro-batches into a run the schedule
+ * Micro-batches come in runs of equal ones (memory_plan.h). A few micro-batches into a run the schedule
  * repeats itself, so that each further period adds the same to every figure: to the time of each
  * step, to each part and stall, to the bytes. A run of N micro-batches is then known from short
  * ones:
@@ -79,7 +79,7 @@ size_t loops_count(const struct setup *setup, const struct plan *plan);
 void loops_read(const struct pipe *pipe, uint32_t from, uint32_t to, int64_t *idle_ns,
                 int64_t *lag_ns);
 
-/* The timing of a batch with many micro-batches, from schedules with few (steady.h) and of few
+/* The timing of a batch with many micro-batches, from schedules with few and of few
  * steps.
  *
  * Where whole layers are loaded, the ledger wants the same in each step. If the third reported step

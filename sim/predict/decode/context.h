@@ -21,7 +21,7 @@ struct replays;
 
 struct run_context {
     uint32_t threads;         /* of one replay; 0: one per processor. Results do not depend on it */
-    struct shared *shared;    /* values that runs share (predict/decode/context.h) */
+    struct shared *shared;    /* values that runs share (below) */
     struct replays *expected; /* replays that later runs need (predict/decode/replays.h) */
     struct cores *cores;      /* that its replays use when they are free; may be NULL */
     struct meter *meter;      /* of its expected replays; may be NULL */
@@ -51,10 +51,7 @@ void run_context_release(struct run_context *context); /* a zeroed struct is fin
  * it does not matter which thread makes it. Of the unused values, the most recently used are kept.
  */
 
-struct cores;
-struct shared;
 struct shared_entry;
-struct stop_flag;
 
 /* Room for `users` threads that hold twelve values each: four of a run in progress, and one for
  * each run that stays open beside it. Once `*stop` is raised, no more values are made: asking for

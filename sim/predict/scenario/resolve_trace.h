@@ -12,7 +12,7 @@
  *   - a trace profile, by path (.yaml), by shipped NAME.yaml or, if no recording has the name, by
  *     name
  *   - assumed:hit=H,spread=S
- *   - ensemble: the recordings of predict/scenario/resolve_trace.h
+ *   - ensemble: the recordings that ship
  *
  * If the key is absent: a shipped recording of the model, else the ensemble; for a server, or where
  * the ensemble does not suffice, the shipped profile, else another model's recording. `trace_fault`

@@ -3,7 +3,7 @@
  *
  * In a rough context (predict/decode/context.h) it is within 20 %, and takes a tenth of the points.
  *
- * Points that one surface computed serve other runs of the question (decode_surface.h). Sequences of
+ * Points that one surface computed serve other runs of the question (below). Sequences of
  * several lengths are treated as equally many of the mean length. The time of scheduler and
  * sampler, `step_overhead`, is not in it: it depends on the server (step_cost.h). Some contexts
  * cannot be planned and are approximated:
@@ -62,7 +62,7 @@ struct trust decode_surface_trust(const struct decode_surface *surface);
  * surface. */
 const char *decode_surface_trace(const struct decode_surface *surface, enum basis *basis);
 
-/* Steps of the decode pipeline that were computed for a surface (decode_surface.h), kept for the
+/* Steps of the decode pipeline that were computed for a surface, kept for the
  * surfaces of other runs. Servers of one question that differ in their requests, in the arrival
  * rate or in the memory for prefixes read the same surface.
  *

@@ -14,7 +14,7 @@
  * divided by the product of the speed-ups of its mechanisms.
  *
  * The steps are the runs of a sweep: they are stored and share their replays. Where a mechanism
- * costs time, trade.c says what it buys instead, and payoff.c tries it in other settings.
+ * costs time, it also says what it buys instead, and tries it in other settings (below).
  */
 #pragma once
 
@@ -105,7 +105,7 @@ struct ablation_sum {
 /* Returns false if a step has no time. */
 bool ablation_add_up(const struct ablation *ablation, struct ablation_sum *out);
 
-/* ---- what a mechanism buys besides time (trade.c) ----
+/* ---- what a mechanism buys besides time ----
  *
  * The two runs that differ by the mechanism alone are compared in what they attend to, keep in
  * memory, move and ask of the CPU. */
@@ -141,7 +141,7 @@ bool ablation_costs(const struct ablation *ablation, const struct ablation_row *
 bool ablation_together(const struct ablation *ablation, const struct ablation_row *row,
                        int64_t *ns);
 
-/* ---- where a mechanism that costs time begins to save some (payoff.c) ----
+/* ---- where a mechanism that costs time begins to save some ----
  *
  * The two runs that differ by it alone are repeated at other batches and contexts. */
 

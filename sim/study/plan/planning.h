@@ -70,10 +70,10 @@ struct planning {
     struct search *searches;      /* [count], owned; those of left-out candidates never begin */
     uint32_t count;
     const struct run_context *runs; /* the options' */
-    uint64_t requests;              /* the workload was extended to so many (load.h); 0: not */
-    bool maximise, by_figure;       /* the options' */
-    const struct column *best;      /* the options'; NULL if not by_figure */
-    uint32_t winner;                /* a search; or PLANNING_NONE */
+    uint64_t requests;         /* the workload was extended to so many (offered_load.h); 0: not */
+    bool maximise, by_figure;  /* the options' */
+    const struct column *best; /* the options'; NULL if not by_figure */
+    uint32_t winner;           /* a search; or PLANNING_NONE */
     uint32_t nearest; /* the search least short among those that found nothing; or PLANNING_NONE */
 };
 
@@ -83,7 +83,7 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
                   struct planning *out, bool *interrupted, struct error *why);
 void planning_release(struct planning *planning);
 
-/* The same with a made-up workload that is long enough for the answer (load.h); `out->requests`
+/* The same with a made-up workload that is long enough for the answer (offered_load.h); `out->requests`
  * becomes the number of requests if it was raised, else 0. */
 bool planning_run_long(const struct scenario *scenario, const struct planning_options *options,
                        struct planning *out, bool *interrupted, struct error *why);

@@ -14,7 +14,7 @@
  * other; the run itself has no draws.
  *
  * If a precision is asked for, drawing stops once the interval of the mean
- * (study/sweep/replication.h) is narrow enough. This is checked after fixed numbers of draws, in
+ * is narrow enough. This is checked after fixed numbers of draws, in
  * their order, so any number of threads stops at the same draw. The rule is asymptotically
  * consistent (Chow and Robbins, "On the Asymptotic Theory of Fixed-Width Sequential Confidence
  * Intervals", Ann. Math. Stat. 36, 1965). A minimum number of draws keeps a lucky start from

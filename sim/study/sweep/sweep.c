@@ -39,7 +39,7 @@
 #include "predict/decode/replays.h"
 #include "predict/decode/run.h"
 #include "predict/decode/context.h"
-#include "store/replications.h"
+#include "store/stored_run.h"
 
 /* A survey takes a millisecond and kilobytes per point, so points past MOST_SURVEYED are not
  * surveyed. A point that stays resolved takes some hundred kilobytes. */

@@ -9,7 +9,7 @@
 
 #include "core/stop_flag.h"
 #include "store/store.h"
-#include "store/replications.h"
+#include "store/stored_run.h"
 #include "unit/fixture/store_folder.h"
 
 #include <sqlite3.h>

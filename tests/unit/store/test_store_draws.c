@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "store/replications.h"
+#include "store/stored_run.h"
 
 #include <math.h>
 #include <sqlite3.h>

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "core/version.h"
-#include "store/replications.h"
+#include "store/stored_run.h"
 #include "unit/fixture/store_folder.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "store/store.h"
-#include "store/replications.h"
+#include "store/stored_run.h"
 #include "unit/fixture/store_folder.h"
 
 #include <sqlite3.h>

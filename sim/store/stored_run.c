@@ -1,7 +1,7 @@
 /* A run in the results file: its row in `runs`, and its rows in other tables, put in one transaction or
  * not at all. What is read back is checked like any input: types, names, numbers. */
 
-#include "store/replications.h"
+#include "store/stored_run.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Replications in the results file: one row of `replications` each. */
+/* Runs in the results file, with their replications, and the rows of studies. */
 #pragma once
 
 #include "store/store.h"
