@@ -179,9 +179,9 @@ static bool add_demands(const struct trace_stats_measurement *all,
     return true;
 }
 
-static double trace_stats_dot(const int8_t *a, const int8_t *b, uint32_t count)
+int32_t trace_dot(const int8_t *a, const int8_t *b, uint32_t count)
 {
-    int32_t sum = 0; /* at most 1024 * 128 * 128 */
+    int32_t sum = 0;
     for (uint32_t i = 0; i < count; i++) {
         sum += a[i] * b[i];
     }
@@ -192,11 +192,11 @@ static double trace_stats_dot(const int8_t *a, const int8_t *b, uint32_t count)
 static void add_query(struct mean *means, int8_t *ring, double *norms, const int8_t *query,
                       uint32_t head_dim, uint32_t step)
 {
-    double norm = sqrt(trace_stats_dot(query, query, head_dim));
+    double norm = sqrt(trace_dot(query, query, head_dim));
     for (int lag = 0; lag < LAGS; lag++) {
         if (step >= lags[lag]) {
             uint32_t slot = (step - lags[lag]) % LAG_MOST;
-            double product = trace_stats_dot(query, ring + (size_t)slot * head_dim, head_dim);
+            double product = trace_dot(query, ring + (size_t)slot * head_dim, head_dim);
             double length = norm * norms[slot];
             trace_stats_add(&means[TRACE_COSINE_1 + lag], length > 0 ? product / length : 0);
         }

@@ -22,6 +22,9 @@ enum trace_figure {
     TRACE_FIGURES,
 };
 
+/* The product of two recorded vectors: at most 1024 * 128 * 128. */
+int32_t trace_dot(const int8_t *a, const int8_t *b, uint32_t count);
+
 /* Name ("overlap_1") and meaning of each. */
 struct trace_figure_kind {
     const char *name, *summary;

@@ -11,6 +11,7 @@
 #include "core/array.h"
 #include "trace/demand.h"
 #include "trace/format/format.h"
+#include "trace/stats.h"
 
 /* An octave is fitted if it has OCTAVE_UNITS units at a step and two ranks chose a share of it
  * within these limits. */
@@ -290,23 +291,13 @@ static bool measure_overlap(const struct fit_sample *sample, uint32_t wanted,
 
 /* ---- queries ---- */
 
-static int32_t fit_measure_dot(const int8_t *a, const int8_t *b, uint32_t count)
-{
-    int32_t sum = 0; /* at most 1024 * 128 * 128 */
-    for (uint32_t i = 0; i < count; i++) {
-        sum += a[i] * b[i];
-    }
-    return sum;
-}
-
 static double fit_measure_cosine(const struct fit_sample *sample, uint32_t head, uint32_t step,
                                  uint32_t lag)
 {
     const int8_t *a = sample->query + ((size_t)head * sample->steps + step) * sample->head_dim;
     const int8_t *b = a - (size_t)lag * sample->head_dim;
-    double squares =
-        (double)fit_measure_dot(a, a, sample->head_dim) * fit_measure_dot(b, b, sample->head_dim);
-    return squares > 0 ? fit_measure_dot(a, b, sample->head_dim) / sqrt(squares) : 0;
+    double squares = (double)trace_dot(a, a, sample->head_dim) * trace_dot(b, b, sample->head_dim);
+    return squares > 0 ? trace_dot(a, b, sample->head_dim) / sqrt(squares) : 0;
 }
 
 /* Mean correlation over steps between the cosines of two query heads. It follows from the variance
