@@ -34,20 +34,17 @@ static const struct command_option options[] = {
 
 static void print_meaning(FILE *out)
 {
-    fputs(
-        "rows:\n"
-        "  + MECHANISM      the base with this mechanism of the system; if that is invalid,\n"
-        "                   the reason, and the mechanism on top of the fewest it needs\n"
-        "  - MECHANISM      the system without this mechanism; if that is invalid, the\n"
-        "                   reason, and the system also without the fewest that go with it\n"
-        "saves: the step without the mechanism minus the step with it, all else equal\n"
-        "interaction: what the system saves minus the sum of what each mechanism saves alone\n"
-        "A second table has the mechanisms that cost at least 0.5 % of the step, and what each\n"
-        "buys: the run with it against the run without it. If it costs time when it is added\n"
-        "last, both runs are repeated at a quarter and four times the batch, at a quarter of the\n"
-        "context, and at a sixteenth and 16 times.\n"
-        "Overrides (--set mechanisms.KEY=VALUE) change the system, not the base.\n",
-        out);
+    fputs("rows:\n"
+          "  + MECHANISM      the base with this mechanism of the system; if that is invalid,\n"
+          "                   the reason, and the mechanism on top of the fewest it needs\n"
+          "  - MECHANISM      the system without this mechanism; if that is invalid, the\n"
+          "                   reason, and the system also without the fewest that go with it\n"
+          "saves: the step without the mechanism minus the step with it, all else equal\n"
+          "interaction: what the system saves minus the sum of what each mechanism saves alone\n"
+          "A mechanism that costs time may buy something else: --wide shows by how much the run\n"
+          "with it has more attention mass, memory, work of the CPU and bytes over the link.\n"
+          "Overrides (--set mechanisms.KEY=VALUE) change the system, not the base.\n",
+          out);
     uint32_t count;
     const struct frame_column *columns = ablate_columns(&count);
     frame_columns_print("\ncolumns of the table, for --columns:", columns, count, out);
@@ -65,15 +62,6 @@ static bool give_rows(const struct arguments *arguments, const struct ablation *
     return good;
 }
 
-/* These come after the table's own runs, and are counted anew. */
-static void ablate_show_payoffs(uint32_t done, uint32_t points, void *context)
-{
-    char left[PROGRESS_LEFT];
-    (void)context;
-    progress_show(done, points, "%u of %u runs at other batches and contexts%s", done, points,
-                  progress_left((double)done / points, left));
-}
-
 static bool ablate_study(const struct arguments *arguments, struct question *question,
                          const struct table_view *view, struct error *why)
 {
@@ -81,8 +69,7 @@ static bool ablate_study(const struct arguments *arguments, struct question *que
                                           .store = question->store,
                                           .jobs = question->jobs,
                                           .runs = &question->runs,
-                                          .on_progress = progress_runs,
-                                          .on_payoffs = ablate_show_payoffs};
+                                          .on_progress = progress_runs};
     struct ablation ablation;
     bool interrupted = false;
     bool good = ablation_run(&question->scenario, &with, &ablation, &interrupted, why);

@@ -1,5 +1,5 @@
-/* An ablation for people, programs and the database: its rows, what each mechanism changes, how far the single
- * savings are from their sum, and what mechanisms buy that cost time. */
+/* An ablation for people, programs and the database: its rows, what each mechanism changes, and how far the
+ * single savings are from their sum. */
 #include "cli/ablate/ablate_report.h"
 
 #include <math.h>
@@ -15,8 +15,6 @@
 enum {
     NAMES = 512,
     LINE = 4096,
-    PAYOFF = 32,
-    SETTINGS = PAYOFF_SETTINGS * (PAYOFF + 2),
 };
 
 /* The rows of a mechanism that are nearest to the base and nearest to the system. */
@@ -118,164 +116,6 @@ static bool ablate_is_idle(const struct ablation *ablation, uint32_t mechanism)
     return ablate_ends(ablation, mechanism, &ends) && ends.saves[0] == 0 && ends.saves[1] == 0;
 }
 
-/* ---- where it pays off ---- */
-static void name_setting(const struct payoff_setting *setting, char text[PAYOFF])
-{
-    snprintf(text, PAYOFF, "%s %llu", setting->key, (unsigned long long)setting->value);
-}
-
-/* "batch 4", where the mechanism saves time or makes room; NULL if it does so nowhere. */
-static const char *ablate_payoff(const struct ablation_payoff *payoff, char text[PAYOFF])
-{
-    if (payoff->kind != PAYOFF_SAVES && payoff->kind != PAYOFF_FITS) {
-        return NULL;
-    }
-    name_setting(&payoff->at, text);
-    return text;
-}
-
-/* "batch 4, context 32768": all that were tried. */
-static const char *ablate_settings(const struct ablation *ablation, char text[SETTINGS])
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (uint32_t i = 0; i < ablation->setting_count; i++) {
-        char setting[PAYOFF];
-        name_setting(&ablation->settings[i], setting);
-        used +=
-            (size_t)snprintf(text + used, SETTINGS - used, "%s%s", used > 0 ? ", " : "", setting);
-    }
-    return text;
-}
-
-/* ---- the table ---- */
-
-enum {
-    MECHANISM,
-    COSTS,
-    SHARE,
-    FIRST_MEASURE,
-    TOGETHER = FIRST_MEASURE + TRADE_MEASURES,
-    AT,
-    TRADE_COLUMNS
-};
-
-static const struct frame_column trade_columns[TRADE_COLUMNS] = {
-    [MECHANISM] = {.title = "costs time"},
-    [COSTS] = {.title = "ms", .unit = UNIT_US},
-    [SHARE] = {.title = "of step", .unit = UNIT_CHANGE},
-    [FIRST_MEASURE + TRADE_MASS] = {.title = "mass %", .unit = UNIT_COUNT, .optional = true},
-    [FIRST_MEASURE + TRADE_HBM] = {.title = "HBM", .unit = UNIT_COUNT, .optional = true},
-    [FIRST_MEASURE + TRADE_DRAM] = {.title = "host", .unit = UNIT_COUNT, .optional = true},
-    [FIRST_MEASURE + TRADE_CPU] = {.title = "CPU ms", .unit = UNIT_COUNT, .optional = true},
-    [FIRST_MEASURE + TRADE_LINK] = {.title = "link", .unit = UNIT_COUNT, .optional = true},
-    [TOGETHER] = {.title = "together", .unit = UNIT_US, .optional = true},
-    [AT] = {.title = "saves at", .optional = true},
-};
-
-/* "+179 MiB", by how much the run with the mechanism has more; nothing if it has about as much. */
-static void put_measure(const struct ablation *ablation, const struct ablation_trade *trade,
-                        enum trade_measure measure, struct frame *frame)
-{
-    char text[SHOWN_TEXT];
-    double more = trade->with[measure] - trade->without[measure];
-    if (trade_gain(trade, measure) == 0) {
-        return;
-    }
-    if (measure == TRADE_MASS) {
-        snprintf(text, sizeof text, "%.1f", 100 * fabs(more));
-    } else if (measure == TRADE_CPU) {
-        ablate_ms(ablation, llround(fabs(more)), text);
-    } else {
-        units_format(fabs(more), UNIT_BYTES, text, sizeof text);
-    }
-    frame_textf(frame, FIRST_MEASURE + (uint32_t)measure, "%s%s", more < 0 ? "-" : "+", text);
-}
-
-/* Where a mechanism that costs time when it is added last saves some. */
-static void put_places(const struct ablation *ablation, const struct ablation_row *row,
-                       struct frame *frame)
-{
-    const struct ablation_payoff *payoff = &ablation->payoffs[row->mechanism];
-    char at[PAYOFF], ms[SHOWN_TEXT];
-    int64_t together;
-    if (ablation_together(ablation, row, &together)) {
-        frame_number(frame, TOGETHER, (double)together / 1e3);
-    }
-    if (payoff->kind == PAYOFF_SAVES) {
-        frame_textf(frame, AT, "%s, %s ms", ablate_payoff(payoff, at),
-                    ablate_ms(ablation, payoff->saves_ns, ms));
-    } else if (payoff->kind == PAYOFF_FITS) {
-        frame_textf(frame, AT, "%s: it fits", ablate_payoff(payoff, at));
-    } else if (payoff->kind == PAYOFF_NONE) {
-        frame_text(frame, AT, "nowhere tried");
-    }
-}
-
-static void put_cost(const struct ablation *ablation, const struct ablation_row *row,
-                     struct frame *frame)
-{
-    char name[NAMES];
-    struct ablation_trade trade;
-    int64_t ns;
-    double times;
-    ablation_saves(ablation, row, &ns, &times);
-    ablation_trade(ablation, row, &trade);
-    frame_row(frame);
-    frame_text(frame, MECHANISM, ablate_name(ablation, row, name) + 2);
-    frame_number(frame, COSTS, -(double)ns / 1e3);
-    frame_number(frame, SHARE, 1 / times - 1);
-    for (int measure = 0; measure < TRADE_MEASURES; measure++) {
-        put_measure(ablation, &trade, (enum trade_measure)measure, frame);
-    }
-    if (row->kind == ABLATION_LEFT_OUT) {
-        put_places(ablation, row, frame);
-    }
-}
-
-static struct frame *frame_of(const struct ablation *ablation, struct error *why)
-{
-    struct frame_column own[TRADE_COLUMNS];
-    memcpy(own, trade_columns, sizeof own);
-    own[COSTS].decimals = own[TOGETHER].decimals = ablate_decimals(ablation);
-    struct frame *frame = frame_create(own, TRADE_COLUMNS, why);
-    for (uint32_t i = 0; i < ablation->difference.count; i++) {
-        struct ablate_ends ends;
-        bool timed = ablate_ends(ablation, i, &ends);
-        for (int last = 1; timed && last >= 0; last--) {
-            if (ablation_costs(ablation, ends.rows[last])) {
-                put_cost(ablation, ends.rows[last], frame);
-                break; /* added last says more than alone */
-            }
-        }
-    }
-    return frame;
-}
-
-/* Print a table of the mechanisms that cost at least 0.5 % of a step, added last or else alone. */
-static bool ablate_trades(const struct ablation *ablation, FILE *out, struct error *why)
-{
-    struct frame *frame = frame_of(ablation, why);
-    char line[SETTINGS + 64], settings[SETTINGS];
-    bool good = frame_ok(frame, why), tried = false;
-    if (good && frame->row_count > 0) {
-        fputs(
-            "\nwhat mechanisms that cost time buy: the run with each against the run without it\n\n",
-            out);
-        good = frame_print(frame, NULL, out, why);
-    }
-    for (uint32_t i = 0; i < ablation->difference.count; i++) {
-        tried = tried || ablation->payoffs[i].kind != PAYOFF_UNTRIED;
-    }
-    if (good && tried) {
-        snprintf(line, sizeof line, "other settings tried: %s",
-                 ablate_settings(ablation, settings));
-        table_line("", line, out);
-    }
-    frame_destroy(frame);
-    return good;
-}
-
 enum {
     ROW, /* the name of the row */
 #define FIELD(name, type, what) DATA_##name,
@@ -286,6 +126,9 @@ enum {
     KV,
     HBM,
     LINK,
+    MORE_HBM,
+    MORE_HOST,
+    MORE_LINK,
     COMPANY,
     COLUMNS
 };
@@ -302,6 +145,14 @@ static const struct frame_column columns[COLUMNS] = {
     [KV] = {.of = "kv", .extra = true},
     [HBM] = {.of = "hbm_bytes", .extra = true},
     [LINK] = {.of = "h2d_bytes_per_step", .extra = true},
+#define MORE(id, shown)                                                                            \
+    {                                                                                              \
+        .title = shown, .name = id, .what = "with the mechanism, than without",                    \
+        .unit = UNIT_BYTES, .extra = true                                                          \
+    }
+    [MORE_HBM] = MORE("more_hbm", "more HBM"),
+    [MORE_HOST] = MORE("more_host", "more host"),
+    [MORE_LINK] = MORE("more_link", "more link"),
     [COMPANY] = {.title = "",
                  .wrap = true,
                  .name = "others",
@@ -361,36 +212,26 @@ static void put_trade(const struct ablation *ablation, const struct ablation_row
 {
     static const struct {
         enum trade_measure measure;
-        uint32_t column;
+        uint32_t data, shown;
         double scale;
-    } measures[] = {{TRADE_MASS, DATA_mass_more, 1},
-                    {TRADE_HBM, DATA_hbm_more_bytes, 1},
-                    {TRADE_DRAM, DATA_dram_more_bytes, 1},
-                    {TRADE_CPU, DATA_cpu_more_us, 1e-3},
-                    {TRADE_LINK, DATA_link_more_bytes, 1}};
+    } measures[] = {{TRADE_MASS, DATA_mass_more, DATA_mass_more, 1},
+                    {TRADE_HBM, DATA_hbm_more_bytes, MORE_HBM, 1},
+                    {TRADE_DRAM, DATA_dram_more_bytes, MORE_HOST, 1},
+                    {TRADE_CPU, DATA_cpu_more_us, DATA_cpu_more_us, 1e-3},
+                    {TRADE_LINK, DATA_link_more_bytes, MORE_LINK, 1}};
     struct ablation_trade trade;
+    int64_t together;
     if (row->kind == ABLATION_BASE || !ablation_trade(ablation, row, &trade)) {
         return;
     }
+    if (ablation_together(ablation, row, &together)) {
+        frame_number(frame, DATA_together_us, (double)together / 1e3);
+    }
     for (size_t i = 0; i < sizeof measures / sizeof measures[0]; i++) {
         enum trade_measure measure = measures[i].measure;
-        frame_number(frame, measures[i].column,
-                     measures[i].scale * (trade.with[measure] - trade.without[measure]));
-    }
-}
-
-static void put_payoff(const struct ablation *ablation, const struct ablation_row *row,
-                       struct frame *frame)
-{
-    const struct ablation_payoff *payoff = &ablation->payoffs[row->mechanism];
-    char tried[SETTINGS], pays_at[PAYOFF];
-    int64_t ns;
-    if (ablation_together(ablation, row, &ns)) {
-        frame_number(frame, DATA_together_us, (double)ns / 1e3);
-    }
-    if (row->kind == ABLATION_LEFT_OUT && row->refused == NULL && payoff->kind != PAYOFF_UNTRIED) {
-        frame_text(frame, DATA_tried, ablate_settings(ablation, tried));
-        frame_text(frame, DATA_pays_at, ablate_payoff(payoff, pays_at));
+        double more = measures[i].scale * (trade.with[measure] - trade.without[measure]);
+        frame_number(frame, measures[i].data, more);
+        frame_number(frame, measures[i].shown, more);
     }
 }
 
@@ -439,7 +280,6 @@ static void ablate_frame_put_row(const struct ablation *ablation, uint32_t place
     }
     put_savings(ablation, row, frame);
     put_trade(ablation, row, frame);
-    put_payoff(ablation, row, frame);
 }
 
 struct frame *ablate_frame(const struct ablation *ablation, const struct table_view *view,
@@ -518,23 +358,18 @@ static void print_idle(const struct ablation *ablation, FILE *out)
     }
 }
 
-static bool ablate_report_print_findings(const struct ablation *ablation, FILE *out,
-                                         struct error *why)
+static void ablate_report_print_findings(const struct ablation *ablation, FILE *out)
 {
     fputc('\n', out);
     if (ablation->difference.count > 1) {
         print_interaction(ablation, out);
     }
     print_idle(ablation, out);
-    if (!ablate_trades(ablation, out, why)) {
-        return false;
-    }
     const struct cell *lossless = result_cell(ablation_result(ablation, 0), COLUMN(lossless));
     if (lossless->set && strcmp(lossless->text, "lossy") == 0) {
         fprintf(out, "note: %s is lossy itself: nothing here is compared with exact attention\n",
                 ablation->base.name);
     }
-    return true;
 }
 
 bool ablate_report(const struct ablation *ablation, const struct table_view *view, FILE *out,
@@ -554,10 +389,10 @@ bool ablate_report(const struct ablation *ablation, const struct table_view *vie
                 ablation->base.name, count, count == 1 ? "" : "s", count == 1 ? "s" : "");
         frame = ablate_frame(ablation, view, why);
         good = frame != NULL && frame_print(frame, view, out, why) &&
-               ablate_report_print_changes(ablation, out, why) &&
-               ablate_report_print_findings(ablation, out, why);
+               ablate_report_print_changes(ablation, out, why);
     }
     if (good) {
+        ablate_report_print_findings(ablation, out);
         runs_notes_print_below(notes, true, view->why, out);
     }
     frame_destroy(frame);

@@ -13,8 +13,8 @@
  * system saves. Many papers multiply instead: the interaction is then the speed-up of the system
  * divided by the product of the speed-ups of its mechanisms.
  *
- * The steps are the runs of a sweep: they are stored and share their replays. Where a mechanism
- * costs time, it also says what it buys instead, and tries it in other settings (below).
+ * The steps are the runs of a sweep: they are stored and share their replays. A mechanism that costs
+ * time may buy something else (below).
  */
 #pragma once
 
@@ -26,13 +26,9 @@ struct ablation_options {
     struct store *store; /* NULL: keep nothing */
     uint32_t jobs;       /* 0: one per processor */
     const struct run_context *runs; /* with room for these jobs */
-    void (*on_progress)(uint32_t done, uint32_t points, void *context); /* of the table's runs */
-    void (*on_payoffs)(uint32_t done, uint32_t points, void *context);  /* of runs elsewhere */
+    void (*on_progress)(uint32_t done, uint32_t points, void *context);
     void *context;
 };
-
-/* A smaller share of a step, gained or lost, is shown as 1.00x and counts as no change. */
-#define ABLATION_NOTICED 0.005
 
 enum ablation_kind { ABLATION_BASE, ABLATION_ALONE, ABLATION_LEFT_OUT, ABLATION_WHOLE };
 extern const char *const ablation_kinds[]; /* "base" ... */
@@ -46,22 +42,6 @@ struct ablation_row {
     uint32_t without, with; /* sets whose steps differ by what is saved; equal for the base */
 };
 
-/* A setting in which the mechanisms that cost time are tried again. */
-struct payoff_setting {
-    const char *key; /* "batch" or "context" */
-    uint64_t value;
-};
-enum { PAYOFF_SETTINGS = 6 };
-
-/* The nearest setting in which a mechanism saves time (at least 0.5 %), or in which the system has
- * room in memory with it only. */
-enum payoff_kind { PAYOFF_UNTRIED, PAYOFF_NONE, PAYOFF_SAVES, PAYOFF_FITS };
-struct ablation_payoff {
-    enum payoff_kind kind;
-    struct payoff_setting at; /* of SAVES and FITS */
-    int64_t saves_ns;         /* of SAVES */
-};
-
 struct ablation {
     struct system_info system, base;
     struct difference difference;
@@ -71,9 +51,6 @@ struct ablation {
     uint32_t *sets;           /* [scenario.points] the mechanisms of each point; owned */
     struct result *results;   /* [done]; owned */
     uint32_t done;
-    struct payoff_setting settings[PAYOFF_SETTINGS]; /* [setting_count] */
-    uint32_t setting_count;
-    struct ablation_payoff payoffs[DIFFERENCE_MOST]; /* [difference.count] */
     char name[17]; /* hash of both systems and of the rest of the scenario */
 };
 
@@ -128,25 +105,7 @@ struct ablation_trade {
 bool ablation_trade(const struct ablation *ablation, const struct ablation_row *row,
                     struct ablation_trade *out);
 
-/* By how much the run with the mechanism is better in this measure (negative: worse), in the
- * measure's unit; 0 if that is less than a hundredth of the larger of the two (for the mass: less
- * than 0.1 %) or unknown. */
-double trade_gain(const struct ablation_trade *trade, enum trade_measure measure);
-
-/* Does the row's mechanism cost at least 0.5 % of the step? Less is shown as a gain of 1.00x. */
-bool ablation_costs(const struct ablation *ablation, const struct ablation_row *row);
-
 /* What the mechanism saves together with those that are left out with it, because they need it: the
  * system against the row's run. Returns false if there are none, or a step has no time. */
 bool ablation_together(const struct ablation *ablation, const struct ablation_row *row,
                        int64_t *ns);
-
-/* ---- where a mechanism that costs time begins to save some ----
- *
- * The two runs that differ by it alone are repeated at other batches and contexts. */
-
-/* List the settings: four times and a quarter of the batch, a quarter of the context, then 16 times
- * and a sixteenth; without those that have no whole batch, or fewer than 512 tokens. Returns their
- * number. */
-uint32_t payoff_settings(uint64_t batch, uint64_t context,
-                         struct payoff_setting out[PAYOFF_SETTINGS]);

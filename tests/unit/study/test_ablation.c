@@ -139,8 +139,8 @@ static void without_a_step_nothing_adds_up(void **state)
 /* ---- what it buys instead ---- */
 
 /* The second mechanism costs 0.2 of 9.8 ms, alone. It attends to 0.5 % more, takes 100 B less of
- * 1000 B of GPU memory, 2 us more work of the CPU, and moves 30 B in place of 50; 3 of 500 B of host
- * memory do not count. */
+ * 1000 B of GPU memory, 2 us more work of the CPU, moves 30 B in place of 50, and takes 3 B more
+ * of host memory. */
 static void what_a_mechanism_buys_is_told_from_its_two_runs(void **state)
 {
     static const int64_t steps[POINTS] = {9800000, 9849000, 10000000, 5800000};
@@ -148,7 +148,7 @@ static void what_a_mechanism_buys_is_told_from_its_two_runs(void **state)
         double mass;
         int64_t hbm, dram, cpu, in, out;
     } of[] = {[0] = {0.95, 1000, 500, 4000, 40, 10}, [B] = {0.955, 900, 503, 6000, 25, 5}};
-    static const double gains[TRADE_MEASURES] = {0.005, 100, 0, -2000, 20};
+    static const double more[TRADE_MEASURES] = {0.005, -100, 3, 2000, -20};
     (void)state;
     struct made made;
     struct ablation_trade trade;
@@ -161,15 +161,13 @@ static void what_a_mechanism_buys_is_told_from_its_two_runs(void **state)
         result_integer(&made.results[i], COLUMN(h2d_bytes_per_step), of[i].in);
         result_integer(&made.results[i], COLUMN(d2h_bytes_per_step), of[i].out);
     }
-    assert_false(ablation_costs(&made.ablation, &made.rows[1])); /* 0.498 % */
-    assert_true(ablation_costs(&made.ablation, &made.rows[2]));
     assert_true(ablation_trade(&made.ablation, &made.rows[2], &trade));
     for (int i = 0; i < TRADE_MEASURES; i++) {
-        assert_near(trade_gain(&trade, (enum trade_measure)i), gains[i], 1e-12);
+        assert_near(trade.with[i] - trade.without[i], more[i], 1e-12);
     }
     assert_true(ablation_trade(&made.ablation, &made.rows[1], &trade)); /* nothing is known of A */
     for (int i = 0; i < TRADE_MEASURES; i++) {
-        assert_near(trade_gain(&trade, (enum trade_measure)i), 0, 0);
+        assert_true(isnan(trade.with[i] - trade.without[i]));
     }
 }
 
@@ -182,34 +180,10 @@ static void what_needs_a_mechanism_counts_with_it(void **state)
     int64_t ns;
     make(&made, steps);
     made.rows[3] = (struct ablation_row){.kind = ABLATION_LEFT_OUT, .others = B, .with = A};
-    assert_true(ablation_costs(&made.ablation, &made.rows[3]));
     assert_true(ablation_together(&made.ablation, &made.rows[3], &ns));
     assert_int_equal(ns, 4000000);
     assert_false(ablation_together(&made.ablation, &made.rows[4], &ns)); /* no others */
     assert_false(ablation_together(&made.ablation, &made.rows[1], &ns)); /* nearest to the base */
-}
-
-static void settings_are_whole_batches_and_long_contexts(void **state)
-{
-    static const struct {
-        uint64_t batch, context;
-        const char *expected;
-    } cases[] = {
-        {1, 3840, "batch 4, context 960, batch 16"},
-        {8, 131072, "batch 32, batch 2, context 32768, batch 128, context 8192"},
-        {32, 2047, "batch 128, batch 8, batch 512, batch 2"},
-    };
-    (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct payoff_setting settings[PAYOFF_SETTINGS];
-        char text[256] = "";
-        uint32_t count = payoff_settings(cases[i].batch, cases[i].context, settings);
-        for (uint32_t s = 0; s < count; s++) {
-            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s %llu",
-                     s > 0 ? ", " : "", settings[s].key, (unsigned long long)settings[s].value);
-        }
-        assert_string_equal(text, cases[i].expected);
-    }
 }
 
 /* ---- of systems ---- */
@@ -313,43 +287,6 @@ static void savings_are_those_of_single_runs(void **state)
     ablation_release(&ablation);
 }
 
-/* Without resident heads, QSAC costs LiteCache time at batch 16 and saves some at 4. */
-static void a_mechanism_is_tried_in_other_settings(void **state)
-{
-    static const char lru[] = "{policy: lru, budget: 3x, granularity: 16tok, resident_heads: none}";
-    (void)state;
-    struct ablation ablation;
-    run_batch("batch=16", "litecache", "retroinfer", 2, &ablation);
-    const struct ablation_row *row = find(&ablation, ABLATION_LEFT_OUT, "policy");
-    const struct ablation_payoff *payoff = &ablation.payoffs[row->mechanism];
-    assert_true(ablation_costs(&ablation, row));
-    assert_int_equal(payoff->kind, PAYOFF_SAVES);
-    assert_string_equal(payoff->at.key, "batch");
-    assert_int_equal(payoff->at.value, 4);
-    assert_int_equal(payoff->saves_ns,
-                     step_at("batch=4", "litecache", lru) -
-                         step_at("batch=4", "litecache", "{resident_heads: none}"));
-    row = find(&ablation, ABLATION_LEFT_OUT, "launch");
-    assert_false(ablation_costs(&ablation, row));
-    assert_int_equal(ablation.payoffs[row->mechanism].kind, PAYOFF_UNTRIED);
-    ablation_release(&ablation);
-}
-
-/* Four times 128 sequences do not fit if all KV stays in HBM. */
-static void a_mechanism_makes_room(void **state)
-{
-    (void)state;
-    struct ablation ablation;
-    run_batch("batch=128", "hgca", "fullattn", 2, &ablation);
-    const struct ablation_row *row = find(&ablation, ABLATION_LEFT_OUT, "resident_heads");
-    const struct ablation_payoff *payoff = &ablation.payoffs[row->mechanism];
-    assert_int_equal(payoff->kind, PAYOFF_FITS);
-    assert_int_equal(payoff->at.value, 512);
-    row = find(&ablation, ABLATION_LEFT_OUT, "operators");
-    assert_int_equal(ablation.payoffs[row->mechanism].kind, PAYOFF_NONE);
-    ablation_release(&ablation);
-}
-
 /* A row for each mechanism alone and left out, the base first, the system last; and where that is
  * refused one more. */
 static void what_is_refused_stands_in_the_table(void **state)
@@ -438,9 +375,6 @@ int main(void)
         cmocka_unit_test(without_a_step_nothing_adds_up),
         cmocka_unit_test(what_a_mechanism_buys_is_told_from_its_two_runs),
         cmocka_unit_test(what_needs_a_mechanism_counts_with_it),
-        cmocka_unit_test(settings_are_whole_batches_and_long_contexts),
-        cmocka_unit_test(a_mechanism_is_tried_in_other_settings),
-        cmocka_unit_test(a_mechanism_makes_room),
         cmocka_unit_test(savings_are_those_of_single_runs),
         cmocka_unit_test(what_is_refused_stands_in_the_table),
         cmocka_unit_test(sum_and_interaction_are_what_the_system_saves),
