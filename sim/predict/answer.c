@@ -97,16 +97,13 @@ static bool write_identity(const struct point *point, struct result *result, str
 /* How far published figures lay from predictions of this kind, where that is too far for a band. */
 static struct note missed_note(const struct point *point, const struct error_band *missed)
 {
-    if (point->setup.drafts.count > 0) {
-        return note_make(missed->below == 0 ? NOTE_drafts_slower : NOTE_drafts_off,
-                         note_whole(missed->rows), note_real(missed->median),
-                         note_real(missed->factor));
-    }
-    enum note_id id = missed->below == missed->rows ? NOTE_experts_longer
-                      : missed->below == 0          ? NOTE_experts_shorter
-                                                    : NOTE_experts_off;
-    return note_make(id, note_whole(missed->rows), note_text(missed->machines),
-                     note_real(missed->median), note_real(missed->factor));
+    struct note_given rows = note_whole(missed->rows), median = note_real(missed->median),
+                      most = note_real(missed->factor);
+    return point->setup.drafts.count > 0
+               ? note_make(NOTE_drafts_off, rows, note_whole(missed->rows - missed->below), median,
+                           most)
+               : note_make(missed->below == missed->rows ? NOTE_experts_longer : NOTE_experts_off,
+                           rows, note_text(missed->machines), median, most);
 }
 
 static void note_missed(const struct point *point, struct result *result)
@@ -127,22 +124,11 @@ static void note_missed(const struct point *point, struct result *result)
 /* Why a step has no error band. Of drafts another note tells what is known. */
 static void note_no_band(const struct point *point, struct result *result)
 {
-    const struct error_band *timed = &point->timed;
     const char *class = error_band_names[system_class_of(&point->setup)];
-    const struct model *model = &point->setup.model;
-    bool narrow = model->weights != DTYPE_BF16 || model->kv != DTYPE_BF16;
-    if (point_serves(point) || !result_cell(result, COLUMN(step_us))->set ||
-        point->setup.drafts.count > 0 || result_cell(result, COLUMN(error_band))->set) {
-        return;
+    if (!point_serves(point) && result_cell(result, COLUMN(step_us))->set &&
+        point->setup.drafts.count == 0 && !result_cell(result, COLUMN(error_band))->set) {
+        result_note(result, note_make(NOTE_band_unknown, note_text(class)));
     }
-    result_note(result, narrow                                    ? note_plain(NOTE_band_of_16_bits)
-                        : point->bands[BAND_LOW].known[BAND_RATE] ? note_plain(NOTE_band_assumed)
-                        : timed->rows == 0 ? note_make(NOTE_band_of_none, note_text(class))
-                        : error_band_stands(timed)
-                            ? note_make(NOTE_band_of_others, note_text(class),
-                                        note_text(timed->systems), note_text(timed->machines))
-                            : note_make(NOTE_band_untested, note_text(class),
-                                        note_text(timed->systems), note_text(timed->machines)));
 }
 
 /* A step by itself counts all of the CPU's time that an engine's server hides behind the GPU. Said where
@@ -241,34 +227,11 @@ static bool open_members(struct answer *answer, struct error *why)
     return true;
 }
 
-/* The least and greatest eta of the members; a server has none of its own. */
-static void note_chosen(const struct setup *setup, const struct result *results, uint32_t count,
-                        struct result *out)
-{
-    double least = INFINITY, most = -INFINITY;
-    double reused = 100 * qsac_reuse(setup->mechanisms.policy_values);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct cell *eta = result_cell(&results[i], COLUMN(qsac_eta));
-        least = eta->set ? fmin(least, eta->real) : least;
-        most = eta->set ? fmax(most, eta->real) : most;
-    }
-    if (least <= most) {
-        result_note(out, most > least ? note_make(NOTE_eta_by_family, note_real(reused),
-                                                  note_real(least), note_real(most))
-                                      : note_make(NOTE_eta, note_real(reused), note_real(least)));
-    }
-}
-
 /* Queries of another model turn at another rate, so one threshold reuses other shares of sets. */
-static void note_threshold(const struct point *point, const struct result *results, uint32_t count,
-                           struct result *result)
+static void note_threshold(const struct point *point, uint32_t count, struct result *result)
 {
-    if (!result_ok(result)) {
-        return; /* nothing was replayed */
-    }
-    if (threshold_is_chosen(&point->setup)) {
-        note_chosen(&point->setup, results, count, result);
-    } else if (count > 1 && point->setup.mechanisms.policy->needs_queries) {
+    if (result_ok(result) && !threshold_is_chosen(&point->setup) && count > 1 &&
+        point->setup.mechanisms.policy->needs_queries) {
         result_note(result, note_plain(NOTE_eta_carried));
     }
 }
@@ -293,32 +256,14 @@ static void note_size(const struct setup *setup, struct result *result)
     }
 }
 
-/* What rejected drafts ask of offloaded KV is in no recording (decode/draft/drafts.h). A result
- * stands on one of two bounds; a note says what the other would make of it: one more run. Nothing
- * if no draft was replayed, or if none is rejected. */
-static bool rejected_drafts_note(const struct setup *setup, const struct run_context *context,
-                                 struct result *result, struct error *why)
+/* What rejected drafts ask of offloaded KV is in no recording (decode/draft/drafts.h): a result stands on one of two
+ * bounds. */
+static void note_rejected(const struct drafts *drafts, struct result *result)
 {
-    const struct drafts *drafts = &setup->drafts;
-    struct setup other = *setup;
-    struct result bound;
-    if (!result_cell(result, COLUMN(draft_union))->set || drafts->accepted[drafts->count] >= 1) {
-        return true;
+    if (result_cell(result, COLUMN(draft_union))->set && drafts->accepted[drafts->count] < 1) {
+        result_note(result, note_make(NOTE_rejected_unrecorded,
+                                      note_flag(drafts->rejected == REJECTED_ADJACENT)));
     }
-    bool adjacent = drafts->rejected == REJECTED_ADJACENT;
-    other.drafts.rejected = adjacent ? REJECTED_BEFORE : REJECTED_ADJACENT;
-    if (!run_setup(&other, context, &bound, why)) {
-        return false;
-    }
-    double own = result_cell(result, COLUMN(decode_tokens_per_s))->real;
-    double rate = result_cell(&bound, COLUMN(decode_tokens_per_s))->real;
-    /* By so many per cent the rates differ; 0 if they differ the other way. */
-    double differ = fmax(0, adjacent ? rate / own - 1 : 1 - rate / own);
-    struct note_given percents = note_whole((uint64_t)llround(100 * differ));
-    result_note(result, adjacent ? note_make(NOTE_rejected_adjacent, percents)
-                                 : note_make(NOTE_rejected_before, percents));
-    result_release(&bound);
-    return true;
 }
 
 /* The answer's result of those of its members. */
@@ -340,9 +285,8 @@ static bool serving_answer_combine(struct answer *answer, struct result *out, st
         ok = families_write_masses(results, answer->count, out, why);
         note_size(&point->setup, out);
     }
-    note_threshold(point, results, answer->count, out);
-    ok = ok && rejected_drafts_note(&answer->members[answer->chosen].view.setup, answer->context,
-                                    out, why);
+    note_threshold(point, answer->count, out);
+    note_rejected(&point->setup.drafts, out);
     if (!ok || (point->family_count > 0 && !describe_ensemble(point, out, why))) {
         result_release(out);
         return false;

@@ -259,23 +259,6 @@ static struct retrieval_error error_for(enum retrieved_by by, double size, int f
     return count > 0 ? all[count / 2] : (struct retrieval_error){0};
 }
 
-enum retrieval_size retrieval_error_size(const struct mechanisms *mechanisms)
-{
-    double size = 0;
-    enum retrieved_by by = retrieved_by(mechanisms, &size);
-    bool below = false, above = false;
-    for (const struct retrieval_error_measured *row = measured; row < measured + MEASURED; row++) {
-        if (row->by == by && row->size == size) {
-            return RETRIEVAL_SIZE_MEASURED;
-        }
-        below = below || (row->by == by && row->size < size);
-        above = above || (row->by == by && row->size > size);
-    }
-    return below && above   ? RETRIEVAL_SIZE_BETWEEN
-           : below || above ? RETRIEVAL_SIZE_BEYOND
-                            : RETRIEVAL_SIZE_MEASURED;
-}
-
 static int family_of(const struct trace_source *source)
 {
     for (int i = 0; i < FAMILIES; i++) {

@@ -46,13 +46,5 @@ enum retrieval_known {
     RETRIEVAL_PERFECT    /* unknown: its index is assumed to find what heads want */
 };
 
-/* Where the error of RETRIEVAL_MEASURED and RETRIEVAL_ELSEWHERE comes from. */
-enum retrieval_size {
-    RETRIEVAL_SIZE_MEASURED, /* its size of pages or clusters, or its share of keys, was measured */
-    RETRIEVAL_SIZE_BETWEEN,  /* it is interpolated between the two nearest sizes */
-    RETRIEVAL_SIZE_BEYOND    /* it is that of the nearest size */
-};
-enum retrieval_size retrieval_error_size(const struct mechanisms *mechanisms);
-
 /* Fill `errors` and `asks_recorded` of `replay`, which are zero. */
 enum retrieval_known retrieval_error_set(const struct setup *setup, struct replay_plan *replay);

@@ -51,64 +51,50 @@ void outcome_note_machine(const struct setup *setup, struct result *result)
     }
 }
 
-/* A system whose GPU waits for the CPU is as fast as its host, and datasheets do not say enough of a host.
- * If some host curves were measured, name those that were not. */
+/* A system whose GPU waits for the CPU is as fast as its host, and datasheets do not say enough of a host. */
 static void note_host(const struct setup *setup, struct result *result)
 {
     static const char host[] = "host.";
     enum curve_id ids[CURVE_COUNT];
     size_t count = pipeline_curves(setup, (struct pipeline_beside){0}, ids);
-    bool some = false;
     char missing[400] = "";
     for (size_t i = 0; i < count; i++) {
         const char *name = curve_kinds[ids[i]].name;
-        bool is_host = strncmp(name, host, strlen(host)) == 0;
-        bool measured = setup->profile.curves[ids[i]].basis == BASIS_MEASURED;
-        some = some || (is_host && measured);
-        if (is_host && !measured) {
+        if (strncmp(name, host, strlen(host)) == 0 &&
+            setup->profile.curves[ids[i]].basis != BASIS_MEASURED) {
             name_list_add(missing, sizeof missing, name);
         }
     }
     if (missing[0] != '\0' && system_class_of(setup) == CLASS_CPU_MANAGED) {
-        const char *part = system_cpu_part(&setup->mechanisms);
         result_note(result,
-                    some ? note_make(NOTE_host_unmeasured, note_text(part), note_text(missing))
-                         : note_make(NOTE_host_uncalibrated, note_text(part)));
+                    note_make(NOTE_host_unmeasured, note_text(system_cpu_part(&setup->mechanisms)),
+                              note_text(missing)));
     }
 }
 
 /* ---- model, contexts, choices of the system ---- */
 
-/* Whole sequences, as the shares of the batch were rounded. Of more than two contexts the column
- * `contexts` has all. */
+/* The column `contexts` has how many sequences of each. */
 static void note_contexts(const struct plan *plan, struct result *result)
 {
     const struct cohort *first = &plan->cohorts[0], *last = &first[plan->cohort_count - 1];
-    if (plan->cohort_count == 2) {
-        result_note(result, note_make(NOTE_contexts_mixed, note_whole(first->sequences),
-                                      note_whole(first->context), note_whole(last->sequences),
-                                      note_whole(last->context)));
-    } else if (plan->cohort_count > 2) {
+    if (plan->cohort_count > 1) {
         result_note(result, note_make(NOTE_contexts_between, note_whole(first->context),
                                       note_whole(last->context)));
     }
 }
 
-/* Which layers a system that offloads can offload. */
+/* Has a system that offloads no layer that it could offload? */
 static void note_layers(const struct setup *setup, struct result *result)
 {
     const struct model *model = &setup->model;
-    uint32_t stay = 0;
+    bool local = mechanisms_offload(&setup->mechanisms);
     for (uint32_t i = 0; i < model->layer_count; i++) {
-        stay += model_layer_local(model, i);
+        local = local && model_layer_local(model, i);
     }
-    if (!mechanisms_offload(&setup->mechanisms) || stay == 0) {
-        return;
+    if (local) {
+        result_note(result, note_make(NOTE_nothing_to_offload, note_text(model->name)));
     }
-    result_note(result, stay == model->layer_count
-                            ? note_make(NOTE_nothing_to_offload, note_text(model->name))
-                            : note_make(NOTE_layers_stay, note_whole(stay),
-                                        note_whole(model->layer_count)));
 }
 
 static void note_model(const struct setup *setup, struct result *result)
@@ -164,10 +150,6 @@ static void note_policy(const struct setup *setup, const struct plan *plan, stru
         result_note(result, note_make(NOTE_plugin, note_text(policy->name),
                                       note_text(policy_title(policy)), note_text(policy->summary)));
     }
-    if (policy == &policy_qsac && qsac_weighs_heads(setup->mechanisms.policy_values) &&
-        setup->model.importance == NULL) {
-        result_note(result, note_make(NOTE_heads_alike, note_text(setup->model.name)));
-    }
     if (mechanisms_offload(&setup->mechanisms) && policy->needs_queries &&
         policy->ignores_capacity && !setup->mechanisms.budget.rest &&
         exceeds_selection(setup, plan)) {
@@ -178,43 +160,18 @@ static void note_policy(const struct setup *setup, const struct plan *plan, stru
     }
 }
 
-/* Choices of a system that do not pay off in this setup. */
+/* Are weights streamed that would fit? */
 static void note_fit(const struct setup *setup, const struct plan *plan, struct result *result)
 {
     const struct memory *memory = &plan->memory;
     double weights = (double)memory->in[TIER_HOST].weights / model_gpus(&setup->model);
-    double kv = (double)model_kept_token_bytes(&setup->model);
-    double act = (double)model_activation_bytes(&setup->model);
     double others = (double)(memory->in[TIER_GPU].all - memory->in[TIER_GPU].cache);
-    const struct split *split = &plan->cohorts[plan->cohort_count - 1].sizes.split;
     if (weights > 0 && others + weights <= (double)plan->limit[TIER_GPU]) {
         result_note(result, note_plain(NOTE_weights_fit));
-    }
-    if (split->act_hbm + split->act_host > 0 && act > kv) {
-        result_note(result, note_make(NOTE_activation_larger, note_real(act / kv)));
     }
 }
 
 /* ---- what hits rest on ---- */
-
-/* That an error was not measured at the retrieval's size, and that its pages are smaller. */
-static void note_retrieval_size(const struct setup *setup, const struct replay_plan *replay,
-                                struct result *result)
-{
-    const struct mechanisms *m = &setup->mechanisms;
-    uint64_t tokens =
-        (uint64_t)replay->errors[ASKS_OWN].page * trace_header(setup->trace)->unit_tokens;
-    bool pages = m->retrieval == RETRIEVAL_QUEST;
-    enum retrieval_size size = retrieval_error_size(m);
-    if (size != RETRIEVAL_SIZE_MEASURED) {
-        result_note(result, note_make(size == RETRIEVAL_SIZE_BETWEEN ? NOTE_retrieval_between
-                                                                     : NOTE_retrieval_nearest,
-                                      note_flag(pages)));
-    }
-    if (pages && tokens > 0 && tokens < m->retrieval_tokens) {
-        result_note(result, note_make(NOTE_pages_capped, note_whole(tokens)));
-    }
-}
 
 /* How it is known what the system's retrieval asks for, and what it asks for a layer ahead. */
 static void note_retrieval(const struct setup *setup, const struct plan *plan,
@@ -226,15 +183,10 @@ static void note_retrieval(const struct setup *setup, const struct plan *plan,
     }
     struct replay_plan replay = plan_replay(setup, plan, 0);
     enum retrieval_known known = retrieval_error_set(setup, &replay);
-    if (known == RETRIEVAL_MEASURED) {
-        result_note(result, note_plain(NOTE_retrieval_measured));
-    } else if (known == RETRIEVAL_ELSEWHERE) {
+    if (known == RETRIEVAL_ELSEWHERE) {
         result_note(result, note_plain(NOTE_retrieval_elsewhere));
     } else if (known == RETRIEVAL_PERFECT) {
         result_note(result, note_plain(NOTE_retrieval_perfect));
-    }
-    if (known == RETRIEVAL_MEASURED || known == RETRIEVAL_ELSEWHERE) {
-        note_retrieval_size(setup, &replay, result);
     }
     if (mechanisms_offload(m) && m->prefetch == PREFETCH_NEXT_LAYER &&
         !trace_header(setup->trace)->has_approximate &&
@@ -276,12 +228,6 @@ void outcome_note_plan(const struct setup *setup, const struct plan *plan, struc
     note_model(setup, result);
     note_policy(setup, plan, result);
     note_fit(setup, plan, result);
-    double share = plan->resident_share;
-    if (setup->mechanisms.residency == RESIDENCY_PRESSURE) {
-        result_note(result, share == 1  ? note_plain(NOTE_kv_in_hbm)
-                            : share > 0 ? note_plain(NOTE_kv_partly_in_hbm)
-                                        : note_plain(NOTE_kv_offloaded));
-    }
     note_retrieval(setup, plan, result);
     const char *fault = setup->trace_fault;
     if (fault[0] != '\0' && outcome_asks_trace(setup, plan)) {
@@ -311,8 +257,6 @@ void outcome_note_short(const struct plan *plan, struct result *result)
                         : full == TIER_HOST
                             ? note_make(NOTE_short_of_host, note_bytes(needs), note_bytes(has))
                             : note_make(NOTE_short_of_disk, note_bytes(needs), note_bytes(has)));
-    result_note(result, plan->max_context >= LEAST_CONTEXT
-                            ? note_make(NOTE_room, note_whole(plan->max_batch),
-                                        note_whole(plan->max_context))
-                            : note_make(NOTE_room_for_none, note_whole(plan->max_batch)));
+    uint64_t longest = plan->max_context >= LEAST_CONTEXT ? plan->max_context : 0;
+    result_note(result, note_make(NOTE_room, note_whole(plan->max_batch), note_whole(longest)));
 }

@@ -158,7 +158,7 @@ static uint64_t hash_bands(const struct point *point, uint64_t run)
     for (uint32_t load = 0; load < BAND_LOADS; load++) {
         run = hash_band(&point->bands[load].missed, run);
     }
-    return hash_band(&point->timed, run);
+    return run;
 }
 
 /* The engine decides a server's figures; of a step alone, a note names the preset's. */

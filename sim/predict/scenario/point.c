@@ -215,9 +215,9 @@ bool resolve_bands(struct point *out, struct error *why)
         }
     }
     if (!point_serves(out)) {
-        out->timed = bands[system_class_of(setup)];
-        if (wide && error_band_covers_system(&out->timed, error_band_system(setup))) {
-            take_band(&out->timed, BAND_RATE, setup, &out->bands[BAND_LOW]);
+        const struct error_band *timed = &bands[system_class_of(setup)];
+        if (wide && error_band_covers_system(timed, error_band_system(setup))) {
+            take_band(timed, BAND_RATE, setup, &out->bands[BAND_LOW]);
         }
     }
     return true;

@@ -41,7 +41,6 @@ struct point {
 
     /* By the load that the result shows; low: also of decode. */
     struct point_bands bands[BAND_LOADS];
-    struct error_band timed; /* figures of a decode step's class, whether a band stands or not */
 
     char *scenario; /* canonical text of everything that the point was resolved from, owned */
     /* The same text without the keys that change only when requests arrive and what is kept of

@@ -35,6 +35,8 @@ static void note_unheard(const struct point *point, struct result *result)
         {workload->warm > 0, "warm_requests"},
         {workload->time_scale != 1, "time_scale"},
         {workload->slo_ttft_ns > 0 || workload->slo_tpot_ns > 0, "slo"},
+        {point->setup.steps != SETUP_STEPS_ALL, "steps"},
+        {point->setup.warmup != SETUP_WARMUP_AUTO, "warmup"},
     };
     char keys[128] = "";
     for (size_t i = 0; !workload->timed && i < sizeof of_clock / sizeof *of_clock; i++) {
@@ -45,9 +47,9 @@ static void note_unheard(const struct point *point, struct result *result)
     if (keys[0] != '\0') {
         result_note(result, note_make(NOTE_clock_ignored, note_text(keys)));
     }
-    if (point->setup.steps != SETUP_STEPS_ALL || point->setup.warmup != SETUP_WARMUP_AUTO) {
-        result_note(result, workload->timed ? note_plain(NOTE_steps_of_clock)
-                                            : note_plain(NOTE_steps_ignored));
+    if (workload->timed &&
+        (point->setup.steps != SETUP_STEPS_ALL || point->setup.warmup != SETUP_WARMUP_AUTO)) {
+        result_note(result, note_plain(NOTE_steps_of_clock));
     }
 }
 
@@ -63,10 +65,8 @@ static void note_unknown(const struct point *point, const struct requests *reque
         unknown += !requests->all[i].known;
     }
     if (unknown > 0) {
-        result_note(result, unknown == requests->count
-                                ? note_plain(NOTE_hashes_lacking)
-                                : note_make(NOTE_hashes_partly, note_whole(unknown),
-                                            note_whole(requests->count)));
+        result_note(result, note_make(NOTE_hashes_partly, note_whole(unknown),
+                                      note_whole(requests->count)));
     }
 }
 

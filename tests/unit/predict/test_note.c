@@ -81,11 +81,13 @@ static void assert_reads(struct note note, const char *words)
 static void a_note_reads_as_its_words_say(void **state)
 {
     (void)state;
-    assert_reads(note_plain(NOTE_kv_in_hbm), "HBM has room for all KV: nothing is offloaded");
+    assert_reads(note_plain(NOTE_queue_grows),
+                 "more requests arrive than are answered: the queue grows without bound");
     assert_reads(note_make(NOTE_trained_context, note_text("x"), note_whole(4096)),
                  "x was trained on contexts of 4096 tokens");
-    assert_reads(note_make(NOTE_eta, note_real(90), note_real(0.4849)),
-                 "QSAC's eta, at which 90 % of all sets are reused: 0.485");
+    assert_reads(note_make(NOTE_sessions_too_few, note_real(90), note_real(0.4849)),
+                 "90 requests/s were asked for, 0.485 came, as sessions last too long for so few: "
+                 "make `requests` larger");
     assert_reads(note_make(NOTE_short_of_hbm, note_bytes(3ULL << 30), note_bytes(1ULL << 30),
                            note_flag(true)),
                  "HBM: needs 3.00 GiB, has 1.00 GiB, in prefill");
@@ -160,10 +162,10 @@ static void other_differences_keep_notes_apart(void **state)
                      note_make(NOTE_trained_context, note_text("y"), note_whole(5))));
     assert_null(both(note_make(NOTE_indexer_unused, note_text("gemma-2")),
                      note_make(NOTE_indexer_unused, note_text("gemma-3"))));
-    assert_null(both(note_make(NOTE_retrieval_between, note_flag(true)),
-                     note_make(NOTE_retrieval_between, note_flag(false))));
-    assert_null(both(note_make(NOTE_eta, note_real(50), note_real(0.25)),
-                     note_make(NOTE_eta, note_real(50), note_real(0.75))));
+    assert_null(both(note_make(NOTE_rejected_unrecorded, note_flag(true)),
+                     note_make(NOTE_rejected_unrecorded, note_flag(false))));
+    assert_null(both(note_make(NOTE_sessions_too_few, note_real(50), note_real(0.25)),
+                     note_make(NOTE_sessions_too_few, note_real(50), note_real(0.75))));
 }
 
 static void reals_that_read_alike_are_one(void **state)
@@ -226,22 +228,23 @@ static void notes_come_back(void **state)
     struct notes notes = {.count = 0}, back;
     struct note all[] = {
         note_make(NOTE_short_of_hbm, note_bytes(3ULL << 30), note_bytes(0), note_flag(true)),
-        note_plain(NOTE_kv_in_hbm),
+        note_plain(NOTE_queue_grows),
         note_make(NOTE_plugin, note_text("a\"b"), note_text("c"), note_text("→")),
-        note_make(NOTE_eta, note_real(50), note_real(0.1))};
+        note_make(NOTE_sessions_too_few, note_real(50), note_real(0.1))};
     char text[4096], again[4096];
     for (size_t i = 0; i < COUNT(all); i++) {
         notes_add(&notes, &all[i]);
     }
     notes_write_json(&notes, text, sizeof text);
     assert_string_equal(
-        text, "[{\"note\":\"short_of_hbm\",\"needs\":3221225472,\"has\":0,\"prefill\":true,"
-              "\"text\":\"HBM: needs 3.00 GiB, has 0 B, in prefill\"},"
-              "{\"note\":\"kv_in_hbm\",\"text\":\"HBM has room for all KV: nothing is offloaded\"},"
-              "{\"note\":\"plugin\",\"policy\":\"a\\\"b\",\"name\":\"c\",\"summary\":\"→\","
-              "\"text\":\"policy a\\\"b is c: →\"},"
-              "{\"note\":\"eta\",\"reused\":50.0,\"eta\":0.1,"
-              "\"text\":\"QSAC's eta, at which 50 % of all sets are reused: 0.100\"}]");
+        text,
+        "[{\"note\":\"short_of_hbm\",\"needs\":3221225472,\"has\":0,\"prefill\":true,"
+        "\"text\":\"HBM: needs 3.00 GiB, has 0 B, in prefill\"},"
+        "{\"note\":\"queue_grows\",\"text\":\"more requests arrive than are answered: the queue grows without bound\"},"
+        "{\"note\":\"plugin\",\"policy\":\"a\\\"b\",\"name\":\"c\",\"summary\":\"→\","
+        "\"text\":\"policy a\\\"b is c: →\"},"
+        "{\"note\":\"sessions_too_few\",\"asked\":50.0,\"came\":0.1,"
+        "\"text\":\"50 requests/s were asked for, 0.1 came, as sessions last too long for so few: make `requests` larger\"}]");
     assert_true(parse(text, &back));
     notes_write_json(&back, again, sizeof again);
     assert_string_equal(text, again);
@@ -251,7 +254,7 @@ static void whole_notes_have_room_or_none(void **state)
 {
     (void)state;
     struct notes notes = {.count = 0}, back;
-    struct note note = note_plain(NOTE_kv_in_hbm);
+    struct note note = note_plain(NOTE_queue_grows);
     char whole[256], text[256];
     notes_add(&notes, &note);
     notes_add(&notes, &note);
@@ -278,7 +281,7 @@ static void what_is_no_note_is_refused(void **state)
         "[{\"note\":\"too_long\",\"requests\":1.5}]",
         "[{\"note\":\"too_long\",\"requests\":\"1\"}]",
         "[{\"note\":\"trained_context\",\"model\":null,\"tokens\":1}]",
-        "[{\"note\":\"retrieval_between\",\"pages\":1}]",
+        "[{\"note\":\"rejected_unrecorded\",\"next\":1}]",
     };
     struct notes notes;
     for (size_t i = 0; i < COUNT(others); i++) { /* of another version */

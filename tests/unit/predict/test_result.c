@@ -90,11 +90,11 @@ static void a_reason_leaves_out_what_would_fit(void **state)
     result_drop_notes(&result);
     result_note(&result,
                 note_make(NOTE_short_of_host, note_bytes(3ULL << 30), note_bytes(1ULL << 30)));
-    result_note(&result, note_make(NOTE_room_for_none, note_whole(7)));
+    result_note(&result, note_make(NOTE_room, note_whole(7), note_whole(0)));
     assert_string_equal(result_reason(&result, text, sizeof text),
                         "host memory: needs 3.00 GiB, has 1.00 GiB");
     assert_string_equal(result.message, "host memory: needs 3.00 GiB, has 1.00 GiB; "
-                                        "largest batch 7, largest context none");
+                                        "largest batch 7, largest context 0");
 }
 
 static void every_range_has_its_ends(void **state)
