@@ -142,7 +142,7 @@ struct number advise_time(double ms);
 const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS]);
 
 /* "one GPU", "one server of 8 GPUs", "2 servers of 4 GPUs each". Returns `text`. */
-const char *advise_form(const struct advice_form *form, char text[ADVISE_WORDS]);
+const char *advise_form(uint32_t servers, uint32_t gpus, char text[ADVISE_WORDS]);
 
 /* Fill the cells of a row's scenario and of its run (NULL: none). */
 bool advise_put_run(const struct scenario *scenario, const struct result *run, struct frame *rows,

@@ -146,10 +146,9 @@ static const struct column *limited_time(const struct fleet_size *fleet, bool fi
 static void put_why(const struct fleet_size *fleet, const struct fleet_form *form,
                     struct frame *rows)
 {
-    const struct advice_form as = {form->fewer > 0 ? form->fewer : 1, form->gpus};
     const struct result *misses = fleet_misses(form);
     char shape[ADVISE_WORDS], limits[ADVISE_SENTENCE], text[ADVISE_SENTENCE] = "not decided";
-    advise_form(&as, shape);
+    advise_form(form->fewer > 0 ? form->fewer : 1, form->gpus, shape);
     if (form->refused[0] != '\0') {
         text_copy(text, sizeof text, form->refused);
     } else if (misses != NULL) {
@@ -280,13 +279,12 @@ static void fleet_say_ties(const struct fleet_size *fleet, char text[ADVISE_SENT
     const char *before = " Too close to call: ";
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
-        const struct advice_form as = {form->servers, form->gpus};
         const char *tie = form->servers > 0 ? fleet_tie_of(fleet, form) : NULL;
         char shape[ADVISE_WORDS];
         if (tie != NULL) {
             text_append(text, ADVISE_SENTENCE, "%s%s of %s with %s, weights in %s (%s)", before,
-                        advise_form(&as, shape), form->candidate->machine, form->candidate->system,
-                        form->weights, tie);
+                        advise_form(form->servers, form->gpus, shape), form->candidate->machine,
+                        form->candidate->system, form->weights, tie);
             before = ", ";
         }
     }
@@ -315,7 +313,6 @@ static void say_cost(const struct fleet_size *fleet, const struct fleet_form *be
 static void fleet_say_run(const struct fleet_size *fleet, const struct fleet_form *best,
                           bool unnamed, struct frame *verdict)
 {
-    const struct advice_form as = {best->servers, best->gpus};
     uint32_t gpus = best->servers * best->gpus, open = 0;
     char shape[ADVISE_WORDS], text[ADVISE_SENTENCE] = "";
     for (uint32_t i = 0; i < fleet->count; i++) {
@@ -328,7 +325,7 @@ static void fleet_say_run(const struct fleet_size *fleet, const struct fleet_for
     text_append(text, sizeof text, "%u GPU%s of %s", gpus, text_plural(gpus),
                 best->candidate->machine);
     if (gpus > 1) {
-        text_append(text, sizeof text, " as %s", advise_form(&as, shape));
+        text_append(text, sizeof text, " as %s", advise_form(best->servers, best->gpus, shape));
     }
     text_append(text, sizeof text, ", %s%s, weights in %s%s: ", best->candidate->system,
                 best->candidate->traits.tiers ? " with host memory for prompts that begin alike"

@@ -165,7 +165,8 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     advise_factors(result, &low, &high);
     text_append(text, sizeof text, "%s", best->candidate->system);
     if (advice->form.servers * advice->form.gpus > 1) {
-        text_append(text, sizeof text, " as %s", advise_form(&advice->form, form));
+        text_append(text, sizeof text, " as %s",
+                    advise_form(advice->form.servers, advice->form.gpus, form));
     }
     if (!traits->offloads) {
         text_append(text, sizeof text, ", no offloading%s,",
@@ -263,7 +264,7 @@ static void put_none(const struct advice *advice, struct frame *verdict)
     frame_textf(verdict, VERDICT_run,
                 "nothing: no server of vLLM or SGLang meets the limits%s; nearest: %s as %s%s: %s.",
                 alone ? " at any rate" : "", nearest->candidate->system,
-                advise_form(&advice->form, form), load,
+                advise_form(advice->form.servers, advice->form.gpus, form), load,
                 advise_limits(&advice->targets, result, true, limits));
 }
 

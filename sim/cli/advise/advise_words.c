@@ -185,16 +185,16 @@ const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS])
     return text;
 }
 
-const char *advise_form(const struct advice_form *form, char text[ADVISE_WORDS])
+const char *advise_form(uint32_t servers, uint32_t gpus, char text[ADVISE_WORDS])
 {
-    char gpus[32] = "one GPU";
-    if (form->gpus > 1) {
-        snprintf(gpus, sizeof gpus, "%u GPUs", form->gpus);
+    char each[32] = "one GPU";
+    if (gpus > 1) {
+        snprintf(each, sizeof each, "%u GPUs", gpus);
     }
-    if (form->servers > 1) {
-        snprintf(text, ADVISE_WORDS, "%u servers of %s each", form->servers, gpus);
+    if (servers > 1) {
+        snprintf(text, ADVISE_WORDS, "%u servers of %s each", servers, each);
     } else {
-        snprintf(text, ADVISE_WORDS, "%s%s", form->gpus > 1 ? "one server of " : "", gpus);
+        snprintf(text, ADVISE_WORDS, "%s%s", gpus > 1 ? "one server of " : "", each);
     }
     return text;
 }
@@ -223,7 +223,7 @@ const char *advise_what(const struct advice *advice, const struct advice_trial *
                  node_find(root, "drafts.method")->text);
         break;
     default:
-        advise_form(&trial->form, text);
+        advise_form(trial->form.servers, trial->form.gpus, text);
     }
     return text;
 }

@@ -105,7 +105,7 @@ static bool advice_set(const struct scenario *scenario, const struct advice_opti
         asked->fixed && node_stated(scenario->root, "workload") != NULL && lengthen_may(scenario);
     uint64_t requests = asked->requests > 0 ? asked->requests : SYNTHETIC_REQUESTS;
     return scenario_copy(scenario, out, why) &&
-           (!formed || node_setf(out->root, "tensor_parallel", why, "%u", form->gpus)) &&
+           (!formed || node_setf(out->root, "tensor_parallel", why, "%u", form->tensor_parallel)) &&
            (!formed || !serves || form->servers == 1 ||
             node_setf(out->root, "replicas", why, "%u", form->servers)) &&
            (!made || lengthen_set(out, requests, why)) &&
@@ -171,17 +171,20 @@ static bool try_plain(const struct scenario *scenario, const struct advice_optio
     return true;
 }
 
-/* GPUs of a server of the scenario, of all ranks and stages. 1: of one that cannot be. */
-static uint32_t gpus_of(const struct scenario *scenario)
+/* GPUs of a server of the scenario, of all ranks and stages; 1 of one that cannot be. Returns ranks
+ * times stages: each has as many GPUs. */
+static uint32_t read_gpus(const struct scenario *scenario, uint32_t *gpus)
 {
     struct point point;
     struct error unseen;
+    *gpus = 1;
     if (!resolve_plain(scenario, &point, &unseen)) {
         return 1;
     }
-    uint32_t gpus = model_gpus(&point.setup.model);
+    *gpus = model_gpus(&point.setup.model);
+    uint32_t passes = model_passes(&point.setup.model);
     point_release(&point);
-    return gpus;
+    return passes;
 }
 
 /* All forms of as many GPUs, fewest servers first; those that cannot be are left out. Without a
@@ -190,12 +193,13 @@ static bool try_forms(const struct scenario *scenario, const struct advice_optio
                       struct advice *out, bool *interrupted, struct error *why)
 {
     struct error first = {.line = 0};
-    uint32_t all = options->gpus > 0 ? options->gpus : gpus_of(scenario);
+    uint32_t own, passes = read_gpus(scenario, &own);
+    uint32_t all = options->gpus > 0 ? options->gpus : own;
     uint32_t least = options->gpus > 0 ? 1 : all;
     for (uint32_t gpus = all; gpus >= least && !*interrupted; gpus--) {
         struct error refused;
-        const struct advice_asked asked = {.form = {all / gpus, gpus}};
-        if (all % gpus != 0 || out->trial_count == ADVICE_FORMS) {
+        const struct advice_asked asked = {.form = {all / gpus, gpus, gpus / passes}};
+        if (all % gpus != 0 || gpus % passes != 0 || out->trial_count == ADVICE_FORMS) {
             continue;
         }
         struct advice_trial *trial = &out->trials[out->trial_count++];
@@ -204,6 +208,11 @@ static bool try_forms(const struct scenario *scenario, const struct advice_optio
             out->trial_count--;
             first = first.found[0] == '\0' ? refused : first;
         }
+    }
+    if (out->trial_count == 0 && all % passes != 0) {
+        error_usage(why, "--gpus", 0, "%u GPUs are not divided among %u ranks and stages", all,
+                    passes);
+        return error_expect(why, "a multiple of %u", passes);
     }
     if (out->trial_count == 0) {
         *why = first;

@@ -18,9 +18,9 @@
 /* The system that all others are compared with. */
 #define ADVICE_PLAIN "vllm"
 
-/* GPUs in servers of as many each. */
+/* GPUs in servers of as many each, of which so many split a layer. */
 struct advice_form {
-    uint32_t servers, gpus;
+    uint32_t servers, gpus, tensor_parallel;
 };
 
 /* What is tried instead of offloading. */

@@ -5,6 +5,7 @@
 #include "core/named.h"
 #include "core/node.h"
 #include "core/text.h"
+#include "model/sharding.h"
 #include "predict/server/serving_memory.h"
 #include "server/requests/requests.h"
 #include "study/advise/advice.h"
@@ -137,21 +138,30 @@ static void check_form(struct fleet_form *form, const struct run_context *runs)
     point_release(&point);
 }
 
-static bool make_form(const struct candidate *candidate, const char *weights, bool own,
-                      uint32_t gpus, const struct fleet_options *options, struct fleet_form *form,
-                      struct error *why)
+struct weights {
+    char all[MOST_WEIGHTS][FLEET_WEIGHTS];
+    uint32_t count;
+    const char *own;
+    uint32_t passes; /* ranks and stages of a server, each of as many GPUs */
+};
+
+static bool make_form(const struct candidate *candidate, const struct weights *weights,
+                      uint32_t index, uint32_t gpus, const struct fleet_options *options,
+                      struct fleet_form *form, struct error *why)
 {
     struct error refused;
+    const char *type = weights->all[index];
     *form = (struct fleet_form){.candidate = candidate, .gpus = gpus};
     uint32_t most = (options->most_gpus > 0 ? options->most_gpus : FLEET_MOST_GPUS) / gpus;
     form->most_servers = most > 0 ? most : 1;
     result_init(&form->single);
-    snprintf(form->weights, sizeof form->weights, "%s", weights);
+    snprintf(form->weights, sizeof form->weights, "%s", type);
     if (!scenario_copy(&candidate->scenario, &form->scenario, why)) {
         return false;
     }
-    if ((!own && !fleet_weights_set(&form->scenario, weights, &refused)) ||
-        !node_setf(form->scenario.root, "tensor_parallel", &refused, "%u", gpus)) {
+    if ((strcmp(type, weights->own) != 0 && !fleet_weights_set(&form->scenario, type, &refused)) ||
+        !node_setf(form->scenario.root, "tensor_parallel", &refused, "%u",
+                   gpus / weights->passes)) {
         fleet_forms_refuse(form, &refused);
     } else {
         check_form(form, options->runs);
@@ -160,12 +170,6 @@ static bool make_form(const struct candidate *candidate, const char *weights, bo
 }
 
 /* ---- all of them ---- */
-
-struct weights {
-    char all[MOST_WEIGHTS][FLEET_WEIGHTS];
-    uint32_t count;
-    const char *own;
-};
 
 /* Fails where no form can be, such as for a workload that is misspelt. */
 static bool read_weights(const struct candidate *candidate, const char *typed, struct weights *out,
@@ -178,7 +182,8 @@ static bool read_weights(const struct candidate *candidate, const char *typed, s
     if (!scenario_point(&candidate->scenario, 0, &point, why)) {
         return false;
     }
-    *out = (struct weights){.own = dtype_name(point.setup.model.weights)};
+    *out = (struct weights){.own = dtype_name(point.setup.model.weights),
+                            .passes = model_passes(&point.setup.model)};
     point_release(&point);
     typed = typed != NULL ? typed : out->own;
     while (text_item(&typed, &item, &length)) {
@@ -207,10 +212,10 @@ static bool add_forms(const struct candidate *candidate, const struct fleet_opti
     struct weights weights;
     bool good = read_weights(candidate, options->weights, &weights, why);
     for (uint32_t i = 0; good && i < weights.count * SPLITS; i++) {
-        const char *type = weights.all[i / SPLITS];
         uint32_t gpus = 1U << i % SPLITS;
-        if (options->most_gpus == 0 || gpus <= options->most_gpus) {
-            good = make_form(candidate, type, strcmp(type, weights.own) == 0, gpus, options,
+        bool shared = gpus % weights.passes == 0; /* among ranks and stages */
+        if (shared && (options->most_gpus == 0 || gpus <= options->most_gpus)) {
+            good = make_form(candidate, &weights, i / SPLITS, gpus, options,
                              &out->forms[out->count++], why);
         }
     }
