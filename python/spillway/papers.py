@@ -1,11 +1,11 @@
 """Hold predictions against the figures that papers and benchmarks publish.
 
-    python3 -m spillway.papers FILE... [--errors FILE] [--jobs N]
+    python3 -m spillway.papers FILE... [--errors FILE] [--printed FOLDER] [--jobs N]
 
-prints two pages of Markdown: counts by paper and class, error bands and the misses; and behind FIGURES, a table for
+prints two pages of Markdown: counts by source and class, error bands and the misses; and behind FIGURES, a table for
 each file with the likely cause of each miss. --errors also writes the bands, which the program reads as
-scenarios/error-bands.yaml. A file states published figures and the runs that predict them; scenarios/papers/rules.md
-explains its keys. Needs PyYAML.
+scenarios/error-bands.yaml; --printed first counts what the five papers print (printed.py). A file states published
+figures and the runs that predict them; scenarios/papers/rules.md explains its keys. Needs PyYAML.
 
 Each run is made once, with the figures of its machine at both ends of their ranges (`simulate --explain --json`). The
 error of a row is predicted divided by published, less 1; it is 0 within a published range. A row is met if its error
@@ -20,6 +20,7 @@ import os
 import statistics
 import sys
 
+from . import printed
 from .call import Error
 from .published import SERVED, Fault, Paper, predict, written
 
@@ -447,11 +448,11 @@ def class_line(name, judges, median):
             f"{f'{median:.2f}x' if median else ''} |\n")
 
 
-def by_paper(judges):
+def by_source(judges):
     papers = {}
     for judge in judges:
         papers.setdefault(judge.row.paper.title, []).append(judge)
-    text = ("\n## By paper\n\n| source | figures printed | compared | met | missed | not comparable |\n"
+    text = ("\n## By source\n\n| source | rows | compared | met | missed | not comparable |\n"
             "|---|---:|---:|---:|---:|---:|\n")
     for title, own in [*papers.items(), ("**all**", judges)]:
         met, missed, other = (count(own, verdict) for verdict in ("met", "missed", "not comparable"))
@@ -503,6 +504,7 @@ def main(words=None):
     parser = argparse.ArgumentParser(prog="spillway.papers", description=__doc__.split("\n")[0])
     parser.add_argument("files", nargs="+", metavar="FILE", help="published figures and their runs")
     parser.add_argument("--errors", metavar="FILE", help="write the error bands to this file, by class")
+    parser.add_argument("--printed", metavar="FOLDER", help="count what the papers print, listed in FOLDER/printed")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs at a time")
     given = parser.parse_args(words)
 
@@ -512,12 +514,18 @@ def main(words=None):
 
     try:
         papers = [Paper(path) for path in given.files]
+        wrong = printed.faults(given.printed, papers) if given.printed else []
+        if wrong:
+            raise Fault("\n".join(wrong))
         runs = predict(papers, given.jobs, report)
         judges = [Judge(row, runs) for paper in papers for row in paper.rows]
     except (Fault, Error) as why:
         sys.exit(f"spillway.papers: {why}")
     bands = bands_of(judges)
-    sys.stdout.write(by_paper(judges) + summary(judges, bands) + misses(judges) + FIGURES +
+    if given.printed:
+        verdicts = {printed.name_of(judge.row): judge.verdict for judge in judges}
+        sys.stdout.write(printed.table(given.printed, verdicts))
+    sys.stdout.write(by_source(judges) + summary(judges, bands) + misses(judges) + FIGURES +
                      "".join(paper_text(paper, judges) for paper in papers) + used(judges))
     if given.errors:
         with open(given.errors, "w", encoding="utf-8") as file:

@@ -14,7 +14,7 @@ figures=scenarios/papers/figures.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 quick=(geometry litecache pcie5 pools server-a6000)
-claims=2
+claims=3
 number=0
 failed=0
 
@@ -49,7 +49,13 @@ report $((PIPESTATUS[0] != 0)) "the page shows the error bands that results carr
 # "figures met missed not-comparable" of all, as the figures have them and as the count has them.
 awk -F ' *[|] *' '$8 ~ /^(met|.*missed.*|not comparable)$/ { all++; count[$8 ~ /missed/ ? "missed" : $8]++ }
     END { print all, count["met"], count["missed"], count["not comparable"] }' "$figures" >"$scratch/counted"
-section '## By paper' "$page" | awk -F ' *[|] *' '/^[|] [*][*]all/ { print $3, $5, $6, $7 }' >"$scratch/stated"
+section '## By source' "$page" | awk -F ' *[|] *' '/^[|] [*][*]all/ { print $3, $5, $6, $7 }' >"$scratch/stated"
 diff "$scratch/counted" "$scratch/stated" | sed 's/^/# /'
-report $((PIPESTATUS[0] != 0)) "the count by paper is of these figures"
+report $((PIPESTATUS[0] != 0)) "the count by source is of these figures"
+
+# Each printed figure names rows that exist, each row of these papers is named, and the table counts both.
+python3 -B -m spillway.printed scenarios/papers >"$scratch/printed" 2>&1
+status=$?
+diff <(section '## By paper' "$page") <(section '## By paper' "$scratch/printed") | sed 's/^/# /'
+report $((status || PIPESTATUS[0] != 0)) "the count by paper is of what the papers print, and names every row"
 exit $failed
