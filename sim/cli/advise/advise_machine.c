@@ -129,6 +129,17 @@ void advise_print_unshared(const struct scenario *scenario, uint32_t gpus, const
     point_release(&point);
 }
 
+enum { FAR = 10 }; /* times a limit */
+
+/* Does a system miss a limit by more than that? Then it only makes the table longer. */
+static bool misses_far(const struct advice *advice, uint32_t index)
+{
+    const struct search *search = &advice->systems.searches[index];
+    return search->found == PLANNING_NONE && search->nearest != PLANNING_NONE &&
+           strcmp(search->candidate->system, ADVICE_PLAIN) != 0 &&
+           search->grid.violation[search->nearest] > FAR - 1;
+}
+
 static void print_alike(const struct advice *advice, FILE *out)
 {
     const struct search *searches = advice->systems.searches;
@@ -136,7 +147,7 @@ static void print_alike(const struct advice *advice, FILE *out)
         char line[LINE] = "";
         for (uint32_t i = 0; i < advice->systems.count; i++) {
             if (i != index && searches[i].candidate->left_out[0] == '\0' &&
-                standing_for(advice, i) == index) {
+                !misses_far(advice, i) && standing_for(advice, i) == index) {
                 text_append(line, sizeof line, "%s%s", line[0] != '\0' ? ", " : "",
                             searches[i].candidate->system);
             }
@@ -163,13 +174,28 @@ static int advise_rows_by_rate(const void *a, const void *b)
     return order != 0 ? order : (x->search > y->search) - (x->search < y->search);
 }
 
+static void print_far(const struct advice *advice, FILE *out)
+{
+    char line[LINE] = "";
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        if (misses_far(advice, i)) {
+            text_append(line, sizeof line, "%s%s", line[0] != '\0' ? ", " : "",
+                        advice->systems.candidates[i].system);
+        }
+    }
+    if (line[0] != '\0') {
+        table_line("left out, a limit is missed by more than 10 times: ", line, out);
+    }
+}
+
 /* Systems, for people by their rate and alike ones once; then what was tried with plain vLLM. */
 static uint32_t list_lines(const struct advice *advice, bool for_people, struct advise_line *lines)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct search *search = &advice->systems.searches[i];
-        bool shown = search->candidate->left_out[0] == '\0' && advise_stands(advice, i);
+        bool shown = search->candidate->left_out[0] == '\0' && advise_stands(advice, i) &&
+                     !misses_far(advice, i);
         if (!for_people || shown) {
             double rate = advice_rate(advice, search, &advice->form);
             bool advised = i == advice->best;
@@ -421,6 +447,7 @@ static bool machine_print_below(const struct arguments *arguments, const void *c
         print_alike(advice, stdout);
         (wide ? left_out_print : left_out_print_counts)(systems->candidates, systems->count,
                                                         stdout);
+        print_far(advice, stdout);
         print_tried(advice);
         advise_print_unshared(&advice_plain(advice)->candidate->scenario,
                               advice->form.servers * advice->form.gpus, "--gpus", stdout);
