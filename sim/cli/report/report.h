@@ -56,9 +56,5 @@ bool report_write_pictures(const struct report *report, struct error *why);
  * requests to servers wait. */
 bool report_write_answered(const struct report *report, struct error *why);
 
-/* Replications: a row for each run, with the mean of its draws, its 95 % interval
- * (study/sweep/replication.h), and the range of nine in ten draws. */
-bool report_write_draws(const struct report *report, struct error *why);
-
 /* Write how to reproduce the figures: scenarios and commands. */
 bool report_write_again(const struct report *report, struct error *why);
