@@ -5,8 +5,8 @@
 
 #include "core/array.h"
 
-#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -93,6 +93,37 @@ static void cores_wake(struct cores *cores)
     }
 }
 
+/* ---- threads ---- */
+
+static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
+
+bool threads_start(struct threads *threads, uint32_t count, void *(*work)(void *context),
+                   void *context, size_t size, struct error *why)
+{
+    sigset_t all, old;
+    *threads = (struct threads){.ids = array_zeroed(count, sizeof *threads->ids, why)};
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        sigdelset(&all, faults[i]); /* a thread takes its own faults */
+    }
+    pthread_sigmask(SIG_BLOCK, &all, &old);
+    while (threads->ids != NULL && threads->count < count &&
+           pthread_create(&threads->ids[threads->count], NULL, work,
+                          (char *)context + threads->count * size) == 0) {
+        threads->count++;
+    }
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return threads->ids != NULL;
+}
+
+void threads_join(struct threads *threads)
+{
+    for (uint32_t i = 0; i < threads->count; i++) {
+        pthread_join(threads->ids[i], NULL);
+    }
+    free(threads->ids);
+}
+
 /* ---- loops ---- */
 
 enum { MOST_THREADS = 256 };
@@ -109,7 +140,6 @@ struct loop {
 struct parallel_worker {
     struct loop *loop;
     uint32_t thread;
-    pthread_t id;
     uint64_t failing; /* the index that failed here; UINT64_MAX if none did */
     struct error why;
 };
@@ -155,29 +185,12 @@ uint32_t parallel_threads(uint32_t threads)
     return threads < MOST_THREADS ? threads : MOST_THREADS;
 }
 
-/* Start the other threads; the caller is worker 0. If a thread cannot be created, the others do its
- * work. Returns the number of workers. */
-static uint32_t parallel_start_workers(struct parallel_worker *workers, uint32_t threads,
-                                       struct loop *loop)
-{
-    for (uint32_t t = 0; t < threads; t++) {
-        workers[t] = (struct parallel_worker){.loop = loop, .thread = t, .failing = UINT64_MAX};
-        if (t > 0 && pthread_create(&workers[t].id, NULL, parallel_work, &workers[t]) != 0) {
-            return t;
-        }
-    }
-    return threads;
-}
-
-/* Wait for all; returns the worker with the lowest failing index, or NULL if none failed. */
-static const struct parallel_worker *parallel_join_workers(struct parallel_worker *workers,
-                                                           uint32_t running)
+/* The worker with the lowest failing index, or NULL if none failed. */
+static const struct parallel_worker *first_failed(const struct parallel_worker *workers,
+                                                  uint32_t count)
 {
     const struct parallel_worker *first = NULL;
-    for (uint32_t t = 0; t < running; t++) {
-        if (t > 0) {
-            pthread_join(workers[t].id, NULL);
-        }
+    for (uint32_t t = 0; t < count; t++) {
         uint64_t lowest = first != NULL ? first->failing : UINT64_MAX;
         first = workers[t].failing < lowest ? &workers[t] : first;
     }
@@ -197,13 +210,21 @@ bool parallel_for_on(struct cores *cores, uint32_t count, uint32_t threads, para
         return false;
     }
     struct loop loop = {.item = item, .context = context, .count = count, .cores = cores};
-    uint32_t running = parallel_start_workers(workers, threads, &loop);
+    for (uint32_t t = 0; t < threads; t++) {
+        workers[t] = (struct parallel_worker){.loop = &loop, .thread = t, .failing = UINT64_MAX};
+    }
+    struct threads others; /* the caller is worker 0; if there are fewer, it does their work */
+    if (!threads_start(&others, threads - 1, parallel_work, workers + 1, sizeof *workers, why)) {
+        free(workers);
+        return false;
+    }
     while (parallel_work_once(&workers[0])) { /* the caller's thread holds its core throughout */
     }
     atomic_store(&loop.ended, true);
     cores_wake(cores);
     cores_give(cores); /* while it waits for the others' last items */
-    const struct parallel_worker *failed = parallel_join_workers(workers, running);
+    threads_join(&others);
+    const struct parallel_worker *failed = first_failed(workers, threads);
     cores_take(cores);
     bool done = failed == NULL;
     if (!done) {

@@ -5,7 +5,9 @@
 
 #include "core/error.h"
 
+#include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* ---- cores ----
@@ -22,6 +24,19 @@ void cores_destroy(struct cores *cores);
 /* Wait for a free core and take it; give it back. */
 void cores_take(struct cores *cores);
 void cores_give(struct cores *cores);
+
+/* ---- threads ---- */
+
+struct threads {
+    pthread_t *ids; /* [count] owned */
+    uint32_t count;
+};
+
+/* Start up to `count` threads that run work(context + i * size), i from 0. Signals go to the calling thread; fewer
+ * threads than asked for, even none, are enough. The caller joins them, after failure (of memory), too. */
+bool threads_start(struct threads *threads, uint32_t count, void *(*work)(void *context),
+                   void *context, size_t size, struct error *why);
+void threads_join(struct threads *threads);
 
 /* ---- loops ---- */
 

@@ -131,6 +131,11 @@ bool frame_view_check(const struct table_view *view, const struct frame_column *
 void frame_columns_print(const char *title, const struct frame_column *columns, uint32_t count,
                          FILE *out);
 
+/* What a cell says, in `text` or its own; NULL: nothing. */
+enum { FRAME_WORDS = SHOWN_TEXT + 1 }; /* with a mark */
+const char *frame_cell_words(const struct frame_column *column, const struct frame_cell *cell,
+                             char text[FRAME_WORDS]);
+
 /* Print the rows as an aligned table. `view`: what the reader asked for, checked; NULL: the
  * usual. */
 bool frame_print(const struct frame *frame, const struct table_view *view, FILE *out,

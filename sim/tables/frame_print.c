@@ -1,4 +1,4 @@
-/* A frame as an aligned table, for people. */
+/* A row of a frame as lines for people, and a frame as JSON. */
 
 #include <assert.h>
 #include <jansson.h>
@@ -9,133 +9,46 @@
 #include "core/text.h"
 #include "tables/frame.h"
 
-/* The columns with a title, and their places in the frame. */
-struct shown {
-    struct table_column columns[TABLE_MOST_COLUMNS];
-    uint32_t places[TABLE_MOST_COLUMNS];
-    uint32_t count;
-};
-
-static void list_shown(const struct frame *frame, struct shown *out)
-{
-    out->count = 0;
-    for (uint32_t i = 0; i < frame->column_count; i++) {
-        const struct frame_column *column = &frame->columns[i];
-        if (column->title == NULL) {
-            continue;
-        }
-        assert(out->count < TABLE_MOST_COLUMNS);
-        out->places[out->count] = i;
-        out->columns[out->count++] = (struct table_column){.title = column->title,
-                                                           .right = column->unit != UNIT_TEXT,
-                                                           .drop = column->drop,
-                                                           .optional = column->optional,
-                                                           .wrap = column->wrap,
-                                                           .name = column->name,
-                                                           .what = column->what,
-                                                           .extra = column->extra};
-    }
-}
-
-enum { WORDS = SHOWN_TEXT + 1 }; /* with a mark */
-
-static const char *frame_text_cell_words(const struct frame_column *column,
-                                         const struct frame_cell *cell, char text[WORDS])
-{
-    char *number = text + (cell->mark != '\0');
-    if (!cell->set || cell->text != NULL) {
-        return cell->text;
-    }
-    text[0] = cell->mark;
-    const char *written =
-        cell->is_mean ? shown_mean(column->unit, cell->value, cell->high - cell->value, number)
-                      : shown_value(column->unit, column->decimals, cell->value, cell->low,
-                                    cell->high, number);
-    return written != NULL ? text : NULL;
-}
-
-static bool frame_text_add_row(const struct frame *frame, const struct shown *shown, uint32_t row,
-                               struct table *table, struct error *why)
-{
-    char room[TABLE_MOST_COLUMNS][WORDS];
-    const char *texts[TABLE_MOST_COLUMNS];
-    const struct frame_cell *cells = &frame->cells[(size_t)row * frame->column_count];
-    const char *reason = frame->rows[row].reason;
-    uint32_t end = reason != NULL ? frame->rows[row].reason_from : frame->column_count, count = 0;
-    for (; count < shown->count && shown->places[count] < end; count++) {
-        uint32_t place = shown->places[count];
-        texts[count] = frame_text_cell_words(&frame->columns[place], &cells[place], room[count]);
-    }
-    if (reason != NULL) {
-        texts[count++] = reason;
-    }
-    return table_add(table, texts, count, why);
-}
-
-bool frame_print(const struct frame *frame, const struct table_view *view, FILE *out,
-                 struct error *why)
-{
-    struct shown shown;
-    if (!frame_ok(frame, why)) {
-        return false;
-    }
-    list_shown(frame, &shown);
-    struct table *table = table_create(shown.columns, shown.count, why);
-    bool good = table != NULL;
-    if (good && view != NULL) {
-        table_choose(table, view);
-    }
-    for (uint32_t row = 0; good && row < frame->row_count; row++) {
-        good = frame_text_add_row(frame, &shown, row, table, why);
-    }
-    if (good) {
-        table_print(table, out);
-    }
-    table_destroy(table);
-    return good;
-}
-
 /* Each key of an object as a line. */
-static bool add_object(struct table *table, const char *object, struct error *why)
+static void add_object(struct frame *fields, const char *object)
 {
     json_t *keys = json_loads(object, 0, NULL), *value;
     const char *key;
-    bool good = true;
     json_object_foreach(keys, key, value)
     {
         char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY);
-        const char *texts[] = {key, text != NULL ? text : json_string_value(value)};
-        good = good && table_add(table, texts, 2, why);
+        frame_row(fields);
+        frame_text(fields, 0, key);
+        frame_reason(fields, 1, text != NULL ? text : json_string_value(value));
         free(text);
     }
     json_decref(keys);
-    return good;
-}
-
-static bool add_field(struct table *table, const struct frame_column *column,
-                      const struct frame_cell *cell, struct error *why)
-{
-    char text[WORDS];
-    const char *texts[] = {column->title, frame_text_cell_words(column, cell, text), column->what};
-    return column->title == NULL ? true
-           : column->unit == UNIT_JSON && cell->set
-               ? add_object(table, cell->text, why)
-               : table_add(table, texts, column->what != NULL ? 3 : 2, why);
 }
 
 bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why)
 {
-    static const struct table_column columns[] = {
-        {.title = ""}, {.title = "", .right = true}, {.title = "", .wrap = true}};
-    struct table *table = frame_ok(frame, why) ? table_create(columns, 3, why) : NULL;
-    bool good = table != NULL;
-    for (uint32_t i = 0; good && i < frame->column_count; i++) {
-        good = add_field(table, &frame->columns[i], &frame->cells[i], why);
+    static const struct frame_column columns[] = {
+        {.title = ""}, {.title = "", .unit = UNIT_COUNT}, {.title = "", .wrap = true}};
+    struct frame *fields = frame_ok(frame, why) ? frame_create(columns, 3, why) : NULL;
+    for (uint32_t i = 0; fields != NULL && i < frame->column_count; i++) {
+        const struct frame_column *column = &frame->columns[i];
+        const struct frame_cell *cell = &frame->cells[i];
+        char room[FRAME_WORDS];
+        if (column->title != NULL && column->unit == UNIT_JSON && cell->set) {
+            add_object(fields, cell->text);
+        } else if (column->title != NULL) {
+            const char *text = frame_cell_words(column, cell, room);
+            frame_add(
+                fields,
+                (const char *[]){column->title, column->what != NULL ? text : NULL, column->what},
+                3);
+            if (column->what == NULL) {
+                frame_reason(fields, 1, text != NULL ? text : "-");
+            }
+        }
     }
-    if (good) {
-        table_print(table, out);
-    }
-    table_destroy(table);
+    bool good = fields != NULL && frame_print(fields, NULL, out, why);
+    frame_destroy(fields);
     return good;
 }
 

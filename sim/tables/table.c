@@ -1,8 +1,10 @@
-#include "tables/table.h"
-
+/* A frame as an aligned table. Widths follow the cells. A table that would be too wide leaves out columns, highest
+ * `drop` first; the last column then takes what is left of the line and is cut at a comma, or wrapped. A reader who
+ * chooses columns gets these and no others, however wide the line. */
 #include "core/array.h"
 #include "core/quote.h"
 #include "core/text.h"
+#include "tables/frame.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -12,27 +14,19 @@
 
 enum { GAP = 2 };
 
-struct table_row {
-    uint32_t cells;
-    char *texts[TABLE_MOST_COLUMNS]; /* owned */
-};
-
+/* Places are those of the columns that may be shown, left to right. */
 struct table {
-    uint32_t columns;
-    bool had[TABLE_MOST_COLUMNS]; /* a text in any row */
-    struct table_column column[TABLE_MOST_COLUMNS];
-    uint32_t order[TABLE_MOST_COLUMNS]; /* [shown] the columns that may be shown, left to right */
-    uint32_t shown;
-    bool wide;              /* lines are as long as they need */
-    struct table_row *rows; /* the first one holds the titles */
-    size_t count, capacity;
+    const struct frame *frame;
+    uint32_t columns[TABLE_MOST_COLUMNS]; /* [count] by place, of the frame */
+    uint32_t count;
+    bool wide;                       /* lines are as long as they need */
+    bool chosen[TABLE_MOST_COLUMNS]; /* by place: asked for by name */
+    bool shown[TABLE_MOST_COLUMNS];
+    size_t width[TABLE_MOST_COLUMNS];
+    char **texts; /* [row × columns of the frame] owned */
 };
 
-/* Which columns are shown, and how wide. */
-struct layout {
-    size_t width[TABLE_MOST_COLUMNS];
-    bool shown[TABLE_MOST_COLUMNS];
-};
+/* ---- characters ---- */
 
 /* Characters of a line: those of the terminal on standard output, or as many as $COLUMNS says there. */
 static size_t table_width(void)
@@ -60,200 +54,6 @@ static size_t width_of(const char *text)
     return width;
 }
 
-struct table *table_create(const struct table_column *columns, uint32_t count, struct error *why)
-{
-    assert(count > 0 && count <= TABLE_MOST_COLUMNS);
-    const char *titles[TABLE_MOST_COLUMNS];
-    struct table *table = array_zeroed(1, sizeof *table, why);
-    if (table == NULL) {
-        return NULL;
-    }
-    table->columns = count;
-    for (uint32_t i = 0; i < count; i++) {
-        table->column[i] = columns[i];
-        titles[i] = columns[i].title;
-        table->order[table->shown] = i;
-        table->shown += !columns[i].extra;
-    }
-    if (!table_add(table, titles, count, why)) {
-        table_destroy(table);
-        return NULL;
-    }
-    memset(table->had, 0, sizeof table->had); /* titles do not count */
-    return table;
-}
-
-static void row_release(struct table_row *row)
-{
-    for (uint32_t i = 0; i < row->cells; i++) {
-        free(row->texts[i]);
-    }
-}
-
-void table_destroy(struct table *table)
-{
-    if (table != NULL) {
-        for (size_t i = 0; i < table->count; i++) {
-            row_release(&table->rows[i]);
-        }
-        free(table->rows);
-        free(table);
-    }
-}
-
-bool table_add(struct table *table, const char *const *texts, uint32_t cells, struct error *why)
-{
-    assert(cells > 0 && cells <= table->columns);
-    struct table_row row = {.cells = 0};
-    if (!array_reserve(&table->rows, &table->capacity, table->count + 1, sizeof *table->rows,
-                       why)) {
-        return false;
-    }
-    for (; row.cells < cells; row.cells++) {
-        const char *text = texts[row.cells];
-        const char *none = *table->column[row.cells].title != '\0' ? "-" : "";
-        row.texts[row.cells] = quote_text(QUOTE_LINE, text != NULL ? text : none, why);
-        if (row.texts[row.cells] == NULL) {
-            row_release(&row);
-            return false;
-        }
-    }
-    for (uint32_t i = 0; i < cells; i++) {
-        table->had[i] = table->had[i] || texts[i] != NULL;
-    }
-    table->rows[table->count++] = row;
-    return true;
-}
-
-/* ---- choice ---- */
-
-/* The column of a name; `count` if there is none. */
-static uint32_t table_find_column(const struct table_column *columns, uint32_t count,
-                                  const char *name, size_t length)
-{
-    uint32_t i = 0;
-    while (i < count && (columns[i].name == NULL || strlen(columns[i].name) != length ||
-                         memcmp(columns[i].name, name, length) != 0)) {
-        i++;
-    }
-    return i;
-}
-
-void table_choose(struct table *table, const struct table_view *view)
-{
-    const char *rest = view->columns, *item;
-    size_t length;
-    if (!view->wide && rest == NULL) {
-        return;
-    }
-    table->wide = true;
-    table->shown = 0;
-    for (uint32_t i = 0; i < table->columns; i++) {
-        bool wanted = rest == NULL || table->column[i].name == NULL;
-        table->order[table->shown] = i;
-        table->shown += wanted;
-        table->column[i].drop = 0;
-    }
-    while (rest != NULL && text_item(&rest, &item, &length)) {
-        uint32_t place = table_find_column(table->column, table->columns, item, length);
-        bool skip = place == table->columns; /* or it is shown already */
-        for (uint32_t i = 0; i < table->shown && !skip; i++) {
-            skip = table->order[i] == place;
-        }
-        if (!skip) {
-            table->column[place].optional = false;
-            table->order[table->shown++] = place;
-        }
-    }
-}
-
-/* ---- layout ---- */
-
-/* Does the last text of a row fill the rest of the line? */
-static bool runs_over(const struct table *table, const struct table_row *row)
-{
-    return row->cells < table->columns ||
-           (table->column[row->cells - 1].wrap && table->order[table->shown - 1] == row->cells - 1);
-}
-
-static void table_measure(const struct table *table, struct layout *layout)
-{
-    *layout = (struct layout){.shown = {false}};
-    for (uint32_t i = 0; i < table->shown; i++) {
-        uint32_t column = table->order[i];
-        layout->shown[column] = table->had[column] || !table->column[column].optional;
-    }
-    for (size_t i = 0; i < table->count; i++) {
-        const struct table_row *row = &table->rows[i];
-        uint32_t fixed = row->cells - runs_over(table, row);
-        for (uint32_t c = 0; c < fixed; c++) {
-            size_t width = width_of(row->texts[c]);
-            layout->width[c] = width > layout->width[c] ? width : layout->width[c];
-        }
-    }
-}
-
-static uint32_t last_shown(const struct table *table, const struct layout *layout)
-{
-    uint32_t last = table->shown - 1;
-    while (last > 0 && !layout->shown[table->order[last]]) {
-        last--;
-    }
-    return table->order[last];
-}
-
-/* The width of the shown columns before a column, with the gap behind each. */
-static size_t width_before(const struct table *table, const struct layout *layout, uint32_t end)
-{
-    size_t width = 0;
-    for (uint32_t i = 0; i < table->shown && table->order[i] != end; i++) {
-        uint32_t column = table->order[i];
-        width += layout->shown[column] ? layout->width[column] + GAP : 0;
-    }
-    return width;
-}
-
-/* The least width of a column that ends the line: cut or wrapped. Its title is not cut. */
-static size_t least_width(const struct table *table, const struct layout *layout, uint32_t column)
-{
-    enum { LEAST = 22, LEAST_WRAPPED = 20 };
-    size_t title = width_of(table->rows[0].texts[column]);
-    size_t least = layout->width[column] < LEAST ? layout->width[column] : LEAST;
-    least = table->column[column].wrap && table->had[column] ? LEAST_WRAPPED : least;
-    return least < title ? title : least;
-}
-
-/* Leave out the column that is the first to go; false if none may. */
-static bool drop_one(const struct table *table, struct layout *layout)
-{
-    int most = 0;
-    uint32_t dropped = 0;
-    for (uint32_t i = 0; i < table->columns; i++) {
-        if (layout->shown[i] && table->column[i].drop > most) {
-            most = table->column[i].drop;
-            dropped = i;
-        }
-    }
-    layout->shown[dropped] = layout->shown[dropped] && most == 0;
-    return most > 0;
-}
-
-/* Leave out columns until the last one fits on the line, and give it what is left. */
-static void fit_line(const struct table *table, struct layout *layout)
-{
-    uint32_t last;
-    size_t before, least, line = table_width();
-    do {
-        last = last_shown(table, layout);
-        before = width_before(table, layout, last);
-        least = least_width(table, layout, last);
-    } while (before + least > line && drop_one(table, layout));
-    size_t left = before + least > line ? least : line - before;
-    layout->width[last] = layout->width[last] < left ? layout->width[last] : left;
-}
-
-/* ---- printing ---- */
-
 /* The bytes of `text` that fill at most `width` characters. */
 static size_t bytes_within(const char *text, size_t width)
 {
@@ -268,30 +68,12 @@ static size_t bytes_within(const char *text, size_t width)
 static size_t bytes_shown(const char *text, size_t width)
 {
     size_t bytes = bytes_within(text, width);
-    if (text[bytes] == '\0' || text[bytes] == ',') {
-        return bytes;
-    }
-    for (size_t i = bytes; i > 0; i--) {
+    for (size_t i = bytes; text[bytes] != '\0' && i > 0; i--) {
         if (text[i] == ',') {
             return i;
         }
     }
     return bytes;
-}
-
-/* `pending` is the white space before the next text, so that a line does not end in blanks. */
-static void table_print_cell(const char *text, const struct table_column *column, size_t width,
-                             size_t *pending, FILE *out)
-{
-    size_t wide = width_of(text);
-    size_t shown = wide > width ? bytes_shown(text, width) : strlen(text);
-    size_t blank = wide < width ? width - wide : 0;
-    if (shown == 0) {
-        *pending += width + GAP;
-        return;
-    }
-    fprintf(out, "%*s%.*s", (int)(*pending + (column->right ? blank : 0)), "", (int)shown, text);
-    *pending = (column->right ? 0 : blank) + GAP;
 }
 
 void table_wrap(const char *text, size_t indent, FILE *out)
@@ -318,44 +100,267 @@ void table_line(const char *label, const char *text, FILE *out)
     fputc('\n', out);
 }
 
-static void table_print_row(const struct table *table, const struct layout *layout,
-                            const struct table_row *row, FILE *out)
+/* ---- which columns ---- */
+
+static const struct frame_column *column_at(const struct table *table, uint32_t place)
 {
-    size_t pending = 0, width = 0;
-    bool over = runs_over(table, row);
-    uint32_t cells = row->cells - over;
-    for (uint32_t i = 0; i < table->shown && (!over || table->order[i] < cells); i++) {
-        uint32_t column = table->order[i];
-        if (layout->shown[column]) {
-            table_print_cell(row->texts[column], &table->column[column], layout->width[column],
-                             &pending, out);
-            width += layout->width[column] + GAP;
+    return &table->frame->columns[table->columns[place]];
+}
+
+static void add_column(struct table *table, uint32_t column, bool chosen)
+{
+    for (uint32_t place = 0; place < table->count; place++) {
+        if (table->columns[place] == column) {
+            return;
         }
     }
-    if (over) {
+    assert(table->count < TABLE_MOST_COLUMNS);
+    table->chosen[table->count] = chosen;
+    table->columns[table->count++] = column;
+}
+
+/* The usual columns; or all; or those without a name, and then the chosen ones, which exist. */
+static void choose_columns(struct table *table, const struct table_view *view)
+{
+    const struct frame *frame = table->frame;
+    const char *rest = view != NULL ? view->columns : NULL, *item;
+    size_t length;
+    table->wide = rest != NULL || (view != NULL && view->wide);
+    for (uint32_t i = 0; i < frame->column_count; i++) {
+        const struct frame_column *column = &frame->columns[i];
+        bool usual = rest != NULL ? column->name == NULL : table->wide || !column->extra;
+        if (column->title != NULL && usual) {
+            add_column(table, i, false);
+        }
+    }
+    while (text_item(&rest, &item, &length)) {
+        for (uint32_t i = 0; i < frame->column_count; i++) {
+            const char *name = frame->columns[i].title != NULL ? frame->columns[i].name : NULL;
+            if (name != NULL && strlen(name) == length && memcmp(name, item, length) == 0) {
+                add_column(table, i, true);
+                break;
+            }
+        }
+    }
+}
+
+/* ---- what cells say ---- */
+
+const char *frame_cell_words(const struct frame_column *column, const struct frame_cell *cell,
+                             char text[FRAME_WORDS])
+{
+    char *number = text + (cell->mark != '\0');
+    if (!cell->set || cell->text != NULL) {
+        return cell->text;
+    }
+    text[0] = cell->mark;
+    const char *written =
+        cell->is_mean ? shown_mean(column->unit, cell->value, cell->high - cell->value, number)
+                      : shown_value(column->unit, column->decimals, cell->value, cell->low,
+                                    cell->high, number);
+    return written != NULL ? text : NULL;
+}
+
+static const char *text_at(const struct table *table, uint32_t row, uint32_t place)
+{
+    const char *text =
+        table->texts[(size_t)row * table->frame->column_count + table->columns[place]];
+    return text != NULL ? text : column_at(table, place)->title[0] != '\0' ? "-" : "";
+}
+
+/* Write all cells. Their bytes shall not control a terminal. */
+static bool write_texts(struct table *table, struct error *why)
+{
+    const struct frame *frame = table->frame;
+    size_t cells = (size_t)frame->row_count * frame->column_count;
+    table->texts = array_zeroed(cells + 1, sizeof *table->texts, why);
+    bool good = table->texts != NULL;
+    for (size_t i = 0; good && i < cells; i++) {
+        char room[FRAME_WORDS];
+        const struct frame_column *column = &frame->columns[i % frame->column_count];
+        const struct frame_row *row = &frame->rows[i / frame->column_count];
+        bool shows = row->reason == NULL || i % frame->column_count < row->reason_from;
+        const char *words = shows ? frame_cell_words(column, &frame->cells[i], room)
+                            : i % frame->column_count == row->reason_from ? row->reason
+                                                                          : NULL;
+        table->texts[i] = words != NULL ? quote_text(QUOTE_LINE, words, why) : NULL;
+        good = words == NULL || table->texts[i] != NULL;
+    }
+    return good;
+}
+
+/* The column whose text fills the rest of the row's line; NO_REST: none. */
+enum { NO_REST = UINT32_MAX };
+
+static uint32_t rest_of(const struct table *table, uint32_t row)
+{
+    const struct frame_row *at = &table->frame->rows[row];
+    uint32_t last = table->count - 1;
+    return at->reason != NULL             ? at->reason_from
+           : column_at(table, last)->wrap ? table->columns[last]
+                                          : NO_REST;
+}
+
+/* Does the row have a cell there, or does a text run over it? */
+static bool has_cell(const struct table *table, uint32_t row, uint32_t place)
+{
+    uint32_t rest = rest_of(table, row), column = table->columns[place];
+    return table->frame->rows[row].reason != NULL ? column < rest : column != rest;
+}
+
+/* ---- layout ---- */
+
+static bool is_had(const struct table *table, uint32_t place)
+{
+    bool had = false;
+    for (uint32_t row = 0; row < table->frame->row_count; row++) {
+        size_t first = (size_t)row * table->frame->column_count;
+        had = had || table->texts[first + table->columns[place]] != NULL;
+    }
+    return had;
+}
+
+static void table_measure(struct table *table)
+{
+    for (uint32_t i = 0; i < table->count; i++) {
+        const struct frame_column *column = column_at(table, i);
+        bool wraps = column->wrap && i == table->count - 1;
+        table->shown[i] = !column->optional || table->chosen[i] || is_had(table, i);
+        table->width[i] = wraps ? 0 : width_of(column->title);
+        for (uint32_t row = 0; row < table->frame->row_count; row++) {
+            size_t width = has_cell(table, row, i) ? width_of(text_at(table, row, i)) : 0;
+            table->width[i] = width > table->width[i] ? width : table->width[i];
+        }
+    }
+}
+
+static uint32_t last_shown(const struct table *table)
+{
+    uint32_t last = table->count - 1;
+    while (last > 0 && !table->shown[last]) {
+        last--;
+    }
+    return last;
+}
+
+/* The least width of a column that ends the line: cut or wrapped. Its title is not cut. */
+static size_t least_width(const struct table *table, uint32_t place)
+{
+    enum { LEAST = 22, LEAST_WRAPPED = 20 };
+    size_t title = width_of(column_at(table, place)->title);
+    size_t least = table->width[place] < LEAST ? table->width[place] : LEAST;
+    least = column_at(table, place)->wrap && is_had(table, place) ? LEAST_WRAPPED : least;
+    return least < title ? title : least;
+}
+
+/* Leave out the column that is the first to go; false if none may. */
+static bool drop_one(struct table *table)
+{
+    int most = 0;
+    uint32_t dropped = 0;
+    for (uint32_t i = 0; i < table->count; i++) {
+        if (table->shown[i] && column_at(table, i)->drop > most) {
+            most = column_at(table, i)->drop;
+            dropped = i;
+        }
+    }
+    table->shown[dropped] = table->shown[dropped] && most == 0;
+    return most > 0;
+}
+
+/* Leave out columns until the last one fits on the line, and give it what is left. */
+static void fit_line(struct table *table)
+{
+    uint32_t last;
+    size_t before, least, line = table_width();
+    do {
+        last = last_shown(table);
+        least = least_width(table, last);
+        before = 0;
+        for (uint32_t i = 0; i < last; i++) {
+            before += table->shown[i] ? table->width[i] + GAP : 0;
+        }
+    } while (before + least > line && drop_one(table));
+    size_t left = before + least > line ? least : line - before;
+    table->width[last] = table->width[last] < left ? table->width[last] : left;
+}
+
+/* ---- printing ---- */
+
+/* `pending` is the white space before the next text, so that a line does not end in blanks. */
+static void print_cell(const char *text, bool right, size_t width, size_t *pending, FILE *out)
+{
+    size_t wide = width_of(text);
+    size_t shown = wide > width ? bytes_shown(text, width) : strlen(text);
+    size_t blank = wide < width ? width - wide : 0;
+    if (shown == 0) {
+        *pending += width + GAP;
+        return;
+    }
+    fprintf(out, "%*s%.*s", (int)(*pending + (right ? blank : 0)), "", (int)shown, text);
+    *pending = (right ? 0 : blank) + GAP;
+}
+
+/* Print the titles; nothing if there are none. */
+static void print_head(const struct table *table, FILE *out)
+{
+    size_t pending = 0;
+    bool titled = false;
+    for (uint32_t i = 0; i < table->count; i++) {
+        titled = titled || column_at(table, i)->title[0] != '\0';
+    }
+    for (uint32_t i = 0; titled && i < table->count; i++) {
+        if (table->shown[i]) {
+            const char *title = column_at(table, i)->title;
+            size_t width = table->width[i] > 0 ? table->width[i] : width_of(title);
+            print_cell(title, column_at(table, i)->unit != UNIT_TEXT, width, &pending, out);
+        }
+    }
+    fputs(titled ? "\n" : "", out);
+}
+
+static void print_row(const struct table *table, uint32_t row, FILE *out)
+{
+    size_t pending = 0, indent = 0;
+    uint32_t rest = rest_of(table, row);
+    for (uint32_t i = 0; i < table->count; i++) {
+        if (table->shown[i] && has_cell(table, row, i)) {
+            print_cell(text_at(table, row, i), column_at(table, i)->unit != UNIT_TEXT,
+                       table->width[i], &pending, out);
+            indent += table->width[i] + GAP;
+        }
+    }
+    if (rest != NO_REST) {
+        const char *text = table->texts[(size_t)row * table->frame->column_count + rest];
         fprintf(out, "%*s", (int)pending, "");
-        table_wrap(row->texts[cells], width, out);
+        table_wrap(text != NULL ? text : "-", indent, out);
     }
     fputc('\n', out);
 }
 
-static bool has_titles(const struct table *table)
+bool frame_print(const struct frame *frame, const struct table_view *view, FILE *out,
+                 struct error *why)
 {
-    bool titles = false;
-    for (uint32_t i = 0; i < table->columns; i++) {
-        titles = titles || table->rows[0].texts[i][0] != '\0';
+    struct table table = {.frame = frame};
+    if (!frame_ok(frame, why)) {
+        return false;
     }
-    return titles;
-}
-
-void table_print(const struct table *table, FILE *out)
-{
-    struct layout layout;
-    table_measure(table, &layout);
-    if (!table->wide) {
-        fit_line(table, &layout);
+    choose_columns(&table, view);
+    bool good = write_texts(&table, why);
+    if (good) {
+        table_measure(&table);
+        if (!table.wide) {
+            fit_line(&table);
+        }
+        print_head(&table, out);
     }
-    for (size_t i = has_titles(table) ? 0 : 1; i < table->count; i++) {
-        table_print_row(table, &layout, &table->rows[i], out);
+    for (uint32_t row = 0; good && row < frame->row_count; row++) {
+        print_row(&table, row, out);
     }
+    for (size_t i = 0; table.texts != NULL && i < (size_t)frame->row_count * frame->column_count;
+         i++) {
+        free(table.texts[i]);
+    }
+    free(table.texts);
+    return good;
 }

@@ -23,7 +23,6 @@
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,8 +66,8 @@ struct sweep {
     struct slot *slots;
     struct slot *kept; /* [kept_most] points that the survey resolved; moved to slots when issued */
     uint32_t kept_count, kept_most;
-    pthread_t *workers;
-    uint32_t jobs, slot_count, worker_count;
+    struct threads workers;
+    uint32_t jobs, slot_count;
     struct meter meter;
     uint64_t expected;       /* that the surveyed points expect of the meter */
     struct run_context runs; /* the options', with the threads for a point's replay */
@@ -120,36 +119,13 @@ static void *sweep_work(void *context)
     return NULL;
 }
 
-static const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
-
-/* Signals go to the calling thread. Fewer workers than asked for are enough. */
-static bool sweep_start_workers(struct sweep *sweep, uint32_t count, struct error *why)
-{
-    sigset_t all, old;
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        sigdelset(&all, faults[i]); /* a thread takes its own faults */
-    }
-    pthread_sigmask(SIG_BLOCK, &all, &old);
-    int code = 0;
-    while (code == 0 && sweep->worker_count < count) {
-        code = pthread_create(&sweep->workers[sweep->worker_count], NULL, sweep_work, sweep);
-        sweep->worker_count += code == 0;
-    }
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return sweep->worker_count > 0 ||
-           error_set(why, NULL, 0, "cannot start a thread for the sweep: %s", strerror(code));
-}
-
 static void sweep_join_workers(struct sweep *sweep)
 {
     pthread_mutex_lock(&sweep->lock);
     sweep->closing = true;
     pthread_cond_broadcast(&sweep->work);
     pthread_mutex_unlock(&sweep->lock);
-    for (uint32_t i = 0; i < sweep->worker_count; i++) {
-        pthread_join(sweep->workers[i], NULL);
-    }
+    threads_join(&sweep->workers);
 }
 
 /* ---- the calling thread ---- */
@@ -388,7 +364,7 @@ static bool sweep_run_points(struct sweep *sweep, struct error *why)
 {
     uint32_t points = sweep->points;
     survey(sweep);
-    sweep->runs.threads = sweep->jobs / sweep->worker_count; /* of all but replays */
+    sweep->runs.threads = sweep->jobs / sweep->workers.count; /* of all but replays */
     sweep_report_progress(sweep);
     while (sweep->delivered < points && !is_stopping(sweep)) {
         if (sweep->issued < points && sweep->issued - sweep->delivered < sweep->slot_count) {
@@ -416,7 +392,10 @@ static bool run_watched(struct sweep *sweep, uint32_t workers, struct error *why
     struct shared *shared = sweep->runs.shared;
     shared_watch(shared, note_replay, sweep);
     shared_cores(shared, sweep->runs.cores);
-    bool ok = sweep_start_workers(sweep, workers, why) && sweep_run_points(sweep, why);
+    bool ok = threads_start(&sweep->workers, workers, sweep_work, sweep, 0, why) &&
+              (sweep->workers.count > 0 ||
+               error_set(why, NULL, 0, "cannot start a thread for the sweep")) &&
+              sweep_run_points(sweep, why);
     if (!ok) {
         atomic_store(&sweep->runs.stop->raised, true);
     }
@@ -457,8 +436,7 @@ static bool sweep_allocate(struct sweep *sweep, uint32_t workers, struct error *
     sweep->kept_most = sweep->points < MOST_KEPT ? sweep->points : MOST_KEPT;
     sweep->slots = array_zeroed(sweep->slot_count, sizeof *sweep->slots, why);
     sweep->kept = array_zeroed(sweep->kept_most, sizeof *sweep->kept, why);
-    sweep->workers = array_zeroed(workers, sizeof *sweep->workers, why);
-    return sweep->slots != NULL && sweep->kept != NULL && sweep->workers != NULL;
+    return sweep->slots != NULL && sweep->kept != NULL;
 }
 
 static bool run_locked(struct sweep *sweep, uint32_t workers, struct error *why)
@@ -500,7 +478,6 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
               run_locked(&sweep, workers, why);
     *interrupted = ok && sweep.delivered < sweep.points;
     cores_destroy(sweep.runs.cores);
-    free(sweep.workers);
     free(sweep.kept);
     free(sweep.slots);
     return ok;

@@ -5,52 +5,62 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "tables/table.h"
+#include "tables/frame.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The table as text; the caller frees it. */
-static char *print(const struct table *table)
+/* The table under the view, as text. */
+static void assert_view_prints(struct frame *frame, const struct table_view *view,
+                               const char *expected)
 {
+    struct error why;
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
-    table_print(table, out);
+    assert_true(frame_print(frame, view, out, &why));
     fclose(out);
-    return text;
-}
-
-static void assert_prints(struct table *table, const char *expected)
-{
-    char *text = print(table);
     assert_string_equal(text, expected);
     free(text);
-    table_destroy(table);
+    frame_destroy(frame);
 }
 
-static struct table *create(const struct table_column *columns, uint32_t count)
+static void assert_prints(struct frame *frame, const char *expected)
+{
+    assert_view_prints(frame, NULL, expected);
+}
+
+static struct frame *create(const struct frame_column *columns, uint32_t count)
 {
     struct error why;
-    struct table *table = table_create(columns, count, &why);
-    assert_non_null(table);
-    return table;
+    struct frame *frame = frame_create(columns, count, &why);
+    assert_non_null(frame);
+    return frame;
 }
 
-#define ADD(table, ...)                                                                            \
+/* The last text of a row that is short fills the line. */
+static void add(struct frame *frame, const char *const *texts, uint32_t count)
+{
+    bool all = count == frame->column_count;
+    frame_add(frame, texts, count - !all);
+    if (!all) {
+        frame_reason(frame, count - 1, texts[count - 1]);
+    }
+}
+
+#define ADD(frame, ...)                                                                            \
     do {                                                                                           \
         const char *texts[] = {__VA_ARGS__};                                                       \
-        struct error why;                                                                          \
-        assert_true(table_add(table, texts, sizeof texts / sizeof texts[0], &why));                \
+        add(frame, texts, sizeof texts / sizeof texts[0]);                                         \
     } while (0)
 
 static void columns_align_by_character(void **state)
 {
     (void)state;
-    const struct table_column columns[] = {
-        {.title = "name"}, {.title = "n", .right = true}, {.title = "what"}};
-    struct table *table = create(columns, 3);
+    const struct frame_column columns[] = {
+        {.title = "name"}, {.title = "n", .unit = UNIT_COUNT}, {.title = "what"}};
+    struct frame *table = create(columns, 3);
     ADD(table, "a", "1", "x");
     ADD(table, "3840→131072", "1000", NULL);
     ADD(table, "", "", "");
@@ -63,10 +73,10 @@ static void columns_align_by_character(void **state)
 static void an_optional_column_shows_where_a_row_has_it(void **state)
 {
     (void)state;
-    const struct table_column columns[] = {
+    const struct frame_column columns[] = {
         {.title = "a"}, {.title = "b", .optional = true}, {.title = "c"}};
     for (int i = 0; i < 2; i++) {
-        struct table *table = create(columns, 3);
+        struct frame *table = create(columns, 3);
         ADD(table, "1", NULL, "x");
         ADD(table, "2", i == 0 ? NULL : "y", "z");
         assert_prints(table, i == 0 ? "a  c\n1  x\n2  z\n" : "a  b  c\n1  -  x\n2  y  z\n");
@@ -76,8 +86,8 @@ static void an_optional_column_shows_where_a_row_has_it(void **state)
 static void a_column_without_a_title_is_blank_where_a_row_has_nothing(void **state)
 {
     (void)state;
-    const struct table_column columns[] = {{.title = "a"}, {.title = "", .optional = true}};
-    struct table *table = create(columns, 2);
+    const struct frame_column columns[] = {{.title = "a"}, {.title = "", .optional = true}};
+    struct frame *table = create(columns, 2);
     ADD(table, "1", NULL);
     ADD(table, "2", "grows");
     assert_prints(table, "a\n1\n2  grows\n");
@@ -86,8 +96,8 @@ static void a_column_without_a_title_is_blank_where_a_row_has_nothing(void **sta
 static void no_titles_mean_no_head(void **state)
 {
     (void)state;
-    const struct table_column columns[] = {{.title = ""}, {.title = ""}};
-    struct table *table = create(columns, 2);
+    const struct frame_column columns[] = {{.title = ""}, {.title = ""}};
+    struct frame *table = create(columns, 2);
     ADD(table, "key", "value");
     assert_prints(table, "key  value\n");
 }
@@ -98,9 +108,9 @@ static void no_titles_mean_no_head(void **state)
 static void the_column_that_matters_least_is_left_out(void **state)
 {
     (void)state;
-    const struct table_column columns[] = {
+    const struct frame_column columns[] = {
         {.title = FORTY}, {.title = FORTY, .drop = 1}, {.title = "c", .drop = 2}, {.title = "why"}};
-    struct table *table = create(columns, 4);
+    struct frame *table = create(columns, 4);
     ADD(table, "1", "2", "3", "link 22, manager 10, sync 1");
     assert_prints(table,
                   FORTY "  why\n"
@@ -112,12 +122,12 @@ static void the_last_column_that_shows_may_be_left_out(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        const struct table_column columns[] = {
+        const struct frame_column columns[] = {
             {.title = FORTY},
             {.title = FORTY},
             {.title = i == 0 ? "sixteen letters." : "seventeen letters", .drop = 1},
             {.title = "", .optional = true}};
-        struct table *table = create(columns, 4);
+        struct frame *table = create(columns, 4);
         assert_prints(table,
                       i == 0 ? FORTY "  " FORTY "  sixteen letters.\n" : FORTY "  " FORTY "\n");
     }
@@ -126,9 +136,9 @@ static void the_last_column_that_shows_may_be_left_out(void **state)
 static void the_last_column_is_cut_at_a_comma(void **state)
 {
     (void)state;
-    const struct table_column columns[] = {
+    const struct frame_column columns[] = {
         {.title = FORTY}, {.title = TEN TEN TEN}, {.title = "why"}};
-    struct table *table = create(columns, 3);
+    struct frame *table = create(columns, 3);
     ADD(table, "1", "2", "manager 35, retrieval 12, merge 7");
     assert_prints(table, FORTY "  " TEN TEN TEN "  why\n"
                                "1                                         "
@@ -138,9 +148,9 @@ static void the_last_column_is_cut_at_a_comma(void **state)
 static void a_short_row_runs_over_and_is_wrapped(void **state)
 {
     (void)state;
-    const struct table_column columns[] = {
-        {.title = "system"}, {.title = "b", .right = true}, {.title = "c"}, {.title = "d"}};
-    struct table *table = create(columns, 4);
+    const struct frame_column columns[] = {
+        {.title = "system"}, {.title = "b", .unit = UNIT_COUNT}, {.title = "c"}, {.title = "d"}};
+    struct frame *table = create(columns, 4);
     ADD(table, "vllm", "1", "2", "3");
     ADD(table, "clo", "16", FORTY " " FORTY " " TEN " and more");
     assert_prints(table, "system   b  c  d\n"
@@ -151,53 +161,51 @@ static void a_short_row_runs_over_and_is_wrapped(void **state)
 
 /* ---- choice ---- */
 
-static const struct table_column named[] = {
+static const struct frame_column named[] = {
     {.title = "system"},
-    {.title = "batch", .right = true, .name = "batch"},
-    {.title = "HBM", .right = true, .name = "hbm", .extra = true},
+    {.title = "batch", .unit = UNIT_COUNT, .name = "batch"},
+    {.title = "HBM", .unit = UNIT_COUNT, .name = "hbm", .extra = true},
     {.title = FORTY FORTY, .name = "long", .drop = 1},
     {.title = "none", .name = "none", .optional = true},
     {.title = "waiting for", .name = "waits"},
 };
 
-/* A table of these columns under a view. */
-static struct table *choose(const struct table_view *view)
+static void assert_choice_prints(const struct table_view *view, const char *expected)
 {
-    struct table *table = create(named, 6);
-    table_choose(table, view);
-    ADD(table, "clo", "4", "5 GiB", "l", NULL, "link 3, sync 1");
-    ADD(table, "h2o", "8", "too large");
-    return table;
+    struct frame *frame = create(named, 6);
+    ADD(frame, "clo", "4", "5 GiB", "l", NULL, "link 3, sync 1");
+    ADD(frame, "h2o", "8", "too large");
+    assert_view_prints(frame, view, expected);
 }
 
 static void extra_columns_are_not_usual(void **state)
 {
     (void)state;
     const struct table_view usual = {.wide = false};
-    assert_prints(choose(&usual), "system  batch  waiting for\n"
-                                  "clo         4  link 3, sync 1\n"
-                                  "h2o         8  too large\n");
+    assert_choice_prints(&usual, "system  batch  waiting for\n"
+                                 "clo         4  link 3, sync 1\n"
+                                 "h2o         8  too large\n");
 }
 
 static void chosen_columns_stand_in_their_order(void **state)
 {
     (void)state;
     const struct table_view view = {.columns = "waits, hbm,waits"};
-    assert_prints(choose(&view), "system  waiting for       HBM\n"
-                                 "clo     link 3, sync 1  5 GiB\n"
-                                 "h2o     too large\n");
+    assert_choice_prints(&view, "system  waiting for       HBM\n"
+                                "clo     link 3, sync 1  5 GiB\n"
+                                "h2o     too large\n");
     const struct table_view empty = {.columns = "none"};
-    assert_prints(choose(&empty), "system  none\nclo     -\nh2o     too large\n");
+    assert_choice_prints(&empty, "system  none\nclo     -\nh2o     too large\n");
 }
 
 static void a_wide_table_leaves_out_nothing_that_a_row_has(void **state)
 {
     (void)state;
     const struct table_view view = {.wide = true};
-    assert_prints(choose(&view), "system  batch    HBM  " FORTY FORTY "  waiting for\n"
-                                 "clo         4  5 GiB  l                                        "
-                                 "                                         link 3, sync 1\n"
-                                 "h2o         8  too large\n");
+    assert_choice_prints(&view, "system  batch    HBM  " FORTY FORTY "  waiting for\n"
+                                "clo         4  5 GiB  l                                        "
+                                "                                         link 3, sync 1\n"
+                                "h2o         8  too large\n");
 }
 
 int main(void)
