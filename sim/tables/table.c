@@ -107,7 +107,7 @@ static const struct frame_column *column_at(const struct table *table, uint32_t 
     return &table->frame->columns[table->columns[place]];
 }
 
-static void add_column(struct table *table, uint32_t column, bool chosen)
+static void show_column(struct table *table, uint32_t column, bool chosen)
 {
     for (uint32_t place = 0; place < table->count; place++) {
         if (table->columns[place] == column) {
@@ -130,14 +130,14 @@ static void choose_columns(struct table *table, const struct table_view *view)
         const struct frame_column *column = &frame->columns[i];
         bool usual = rest != NULL ? column->name == NULL : table->wide || !column->extra;
         if (column->title != NULL && usual) {
-            add_column(table, i, false);
+            show_column(table, i, false);
         }
     }
     while (text_item(&rest, &item, &length)) {
         for (uint32_t i = 0; i < frame->column_count; i++) {
             const char *name = frame->columns[i].title != NULL ? frame->columns[i].name : NULL;
             if (name != NULL && strlen(name) == length && memcmp(name, item, length) == 0) {
-                add_column(table, i, true);
+                show_column(table, i, true);
                 break;
             }
         }
@@ -161,7 +161,7 @@ const char *frame_cell_words(const struct frame_column *column, const struct fra
     return written != NULL ? text : NULL;
 }
 
-static const char *text_at(const struct table *table, uint32_t row, uint32_t place)
+static const char *words_at(const struct table *table, uint32_t row, uint32_t place)
 {
     const char *text =
         table->texts[(size_t)row * table->frame->column_count + table->columns[place]];
@@ -192,7 +192,7 @@ static bool write_texts(struct table *table, struct error *why)
 /* The column whose text fills the rest of the row's line; NO_REST: none. */
 enum { NO_REST = UINT32_MAX };
 
-static uint32_t rest_of(const struct table *table, uint32_t row)
+static uint32_t rest_column(const struct table *table, uint32_t row)
 {
     const struct frame_row *at = &table->frame->rows[row];
     uint32_t last = table->count - 1;
@@ -204,7 +204,7 @@ static uint32_t rest_of(const struct table *table, uint32_t row)
 /* Does the row have a cell there, or does a text run over it? */
 static bool has_cell(const struct table *table, uint32_t row, uint32_t place)
 {
-    uint32_t rest = rest_of(table, row), column = table->columns[place];
+    uint32_t rest = rest_column(table, row), column = table->columns[place];
     return table->frame->rows[row].reason != NULL ? column < rest : column != rest;
 }
 
@@ -228,7 +228,7 @@ static void table_measure(struct table *table)
         table->shown[i] = !column->optional || table->chosen[i] || is_had(table, i);
         table->width[i] = wraps ? 0 : width_of(column->title);
         for (uint32_t row = 0; row < table->frame->row_count; row++) {
-            size_t width = has_cell(table, row, i) ? width_of(text_at(table, row, i)) : 0;
+            size_t width = has_cell(table, row, i) ? width_of(words_at(table, row, i)) : 0;
             table->width[i] = width > table->width[i] ? width : table->width[i];
         }
     }
@@ -322,10 +322,10 @@ static void print_head(const struct table *table, FILE *out)
 static void print_row(const struct table *table, uint32_t row, FILE *out)
 {
     size_t pending = 0, indent = 0;
-    uint32_t rest = rest_of(table, row);
+    uint32_t rest = rest_column(table, row);
     for (uint32_t i = 0; i < table->count; i++) {
         if (table->shown[i] && has_cell(table, row, i)) {
-            print_cell(text_at(table, row, i), column_at(table, i)->unit != UNIT_TEXT,
+            print_cell(words_at(table, row, i), column_at(table, i)->unit != UNIT_TEXT,
                        table->width[i], &pending, out);
             indent += table->width[i] + GAP;
         }
