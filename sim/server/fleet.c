@@ -5,6 +5,7 @@
 
 #include "core/array.h"
 #include "core/engine/calendar.h"
+#include "server/requests/stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static void pass_turns(struct fleet_state *state)
 {
     const struct fleet *fleet = state->fleet;
     while (state->sent < fleet->count &&
-           fleet->requests->all[index_at(fleet, state->sent)].turn > 0) {
+           !stream_begins(fleet->requests, index_at(fleet, state->sent))) {
         state->sent++;
     }
 }
@@ -177,15 +178,19 @@ static bool fleet_iterate(struct fleet_state *state, struct error *why)
     return ok && expect_iteration(state, server, why);
 }
 
-static bool fleet_run_iterations(struct fleet_state *state, struct error *why)
+static bool fleet_run_iterations(struct fleet_state *state, int64_t *end_ns, struct error *why)
 {
     for (;;) {
         int64_t session_ns = next_session(state), follow_ns = calendar_next_ns(&state->follow);
         int64_t send_ns = follow_ns < session_ns ? follow_ns : session_ns;
         int64_t iterate_ns = next_iteration(state);
+        if (state->fleet->is_stream && state->sent == state->fleet->count) {
+            return true;
+        }
         if (send_ns == INT64_MAX && iterate_ns == INT64_MAX) {
             return true;
         }
+        *end_ns = send_ns <= iterate_ns ? send_ns : *end_ns;
         if (!stop_flag_check(state->fleet->stop, why) ||
             !(send_ns <= iterate_ns ? send(state, send_ns, why) : fleet_iterate(state, why))) {
             return false;
@@ -193,15 +198,29 @@ static bool fleet_run_iterations(struct fleet_state *state, struct error *why)
     }
 }
 
-bool fleet_run(const struct fleet *fleet, struct error *why)
+/* Clients begin together; those of a stream when their first requests come. */
+static bool begin_clients(struct fleet_state *state, struct error *why)
+{
+    const struct fleet *fleet = state->fleet;
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < fleet->clients; i++) {
+        bool comes = fleet->is_stream && i < fleet->count;
+        ok = push(&state->answers, comes ? fleet->requests->all[index_at(fleet, i)].arrival_ns : 0,
+                  0, why);
+    }
+    return ok;
+}
+
+bool fleet_run(const struct fleet *fleet, int64_t *end_ns, struct error *why)
 {
     struct fleet_state state = {.fleet = fleet};
+    *end_ns = 0;
     state.loads = array_zeroed(fleet->server_count, sizeof *state.loads, why);
     pass_turns(&state);
-    bool ok = state.loads != NULL && fleet_answer(&state, fleet->clients, 0, why) &&
-              fleet_run_iterations(&state, why);
+    bool ok = state.loads != NULL && begin_clients(&state, why) &&
+              fleet_run_iterations(&state, end_ns, why);
     for (uint32_t i = 0; ok && i < fleet->server_count; i++) {
-        ok = server_finish(fleet->servers[i], why);
+        ok = server_finish(fleet->servers[i], fleet->is_stream, why);
     }
     free(state.loads);
     calendar_release(&state.iterations);

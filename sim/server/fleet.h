@@ -15,6 +15,9 @@
  *
  * A later turn of a session is sent when the turn before it has ended and its user has thought. A
  * client has one session after the other.
+ *
+ * A stream (requests/stream.h) ends when the last request that begins by itself is sent: what the
+ * servers have then stays unanswered. Nobody knows how it would go on.
  */
 #pragma once
 
@@ -31,10 +34,12 @@ struct fleet {
     const struct requests *requests;
     const uint32_t *indices; /* [count] of the requests to send, in order; NULL: all of them */
     uint32_t count;
+    bool is_stream;
     uint32_t clients; /* each sends a request when its last one has ended; 0: requests are sent when
                          they arrive */
     const struct stop_flag *stop; /* ends the run once it is raised; NULL: nothing does */
 };
 
-/* Send all requests and run the servers until they have ended. */
-bool fleet_run(const struct fleet *fleet, struct error *why);
+/* Send all requests and run the servers until they have ended. Of a stream, `*end_ns` becomes the time
+ * at which it ends. */
+bool fleet_run(const struct fleet *fleet, int64_t *end_ns, struct error *why);

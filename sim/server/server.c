@@ -89,7 +89,8 @@ static bool step_sequence(struct server *server, struct sequence *sequence)
     int64_t replied_ns = server->replied_ns;
     if (served->first_token_ns < 0) {
         served->first_token_ns = replied_ns;
-    } else if (server->options.gaps != NULL && sequence->index >= server->options.warm) {
+    } else if (server->options.gaps != NULL && server->is_warm &&
+               sequence->index >= server->options.warm) {
         gaps_add(server->options.gaps, replied_ns - served->last_token_ns);
     }
     served->last_token_ns = replied_ns;
@@ -183,7 +184,7 @@ static bool server_run_step(struct server *server, const struct step_load *load,
     for (uint32_t i = 0; i < load->chunk_count; i++) {
         series_add(series, SERIES_PROMPT, server->now_ns - 1, load->chunks[i].tokens);
     }
-    server->totals->busy_ns += time.ns;
+    server->totals->busy_ns += server->is_warm ? time.ns : 0;
     server->totals->steps++;
     finish_step(server, computing, &time);
     server_copy_saves(server);
@@ -332,10 +333,22 @@ static struct step_load plan_step(struct server *server)
     return load;
 }
 
+/* What the cache has moved until it is warm does not count. */
+static void note_warm(struct server *server)
+{
+    for (uint32_t k = 1; k < server->tiers && !server->is_warm; k++) {
+        server->totals->warm[k] = prefix_counts(server->cache, k);
+    }
+    server->is_warm = true;
+}
+
 bool server_iterate(struct server *server, struct server_ends *ends, struct error *why)
 {
     uint32_t ended = server->ended;
     server->why = why;
+    if (server->due_ns >= server->options.warm_ns) {
+        note_warm(server);
+    }
     if (server->idle) { /* nothing has computed until now */
         double rate[SERVER_FLOWS];
         idle_rates(server, rate);
@@ -363,12 +376,13 @@ bool server_iterate(struct server *server, struct server_ends *ends, struct erro
     return true;
 }
 
-bool server_finish(struct server *server, struct error *why)
+bool server_finish(struct server *server, bool cut, struct error *why)
 {
     server->totals->end_ns = later(server->replied_ns, server->now_ns);
     server_end_copies(server);
     conservation_check(server);
-    assert(server->ended == server->count); /* an idle server has room for any request */
+    assert(cut || server->ended == server->count); /* an idle server has room for any request */
+    (void)cut;
     return prefix_check(server->cache, why);
 }
 

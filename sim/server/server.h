@@ -104,6 +104,7 @@ struct server_options {
     struct series *series;   /* records the run; may be NULL */
     struct gaps *gaps;       /* between the tokens of a request; may be NULL */
     uint64_t warm;           /* the first requests of all, whose gaps do not count */
+    int64_t warm_ns;         /* nor does what happens until then */
 };
 
 /* The result for a request; times since the first arrival, -1: never. It arrives, and its tokens
@@ -121,10 +122,11 @@ struct served {
 
 struct server_totals {
     uint64_t steps;
-    int64_t end_ns;          /* of the last step, and of the last answer */
-    int64_t busy_ns;         /* sum over steps */
-    uint32_t most_waiting;   /* longest queue */
-    uint64_t swapped_blocks; /* swapped out; all of them come back in */
+    int64_t end_ns;                               /* of the last step, and of the last answer */
+    int64_t busy_ns;                              /* sum over steps */
+    struct prefix_counts warm[PREFIX_MOST_TIERS]; /* of the cache, by tier, at warm_ns */
+    uint32_t most_waiting;                        /* longest queue */
+    uint64_t swapped_blocks;                      /* swapped out; all of them come back in */
 };
 
 /* A server runs in iterations, so that several can share one time (fleet.h). An iteration begins
@@ -158,8 +160,8 @@ struct server_ends {
 /* Run the iteration that is due. */
 bool server_iterate(struct server *server, struct server_ends *ends, struct error *why);
 
-/* The last iteration is over: complete the totals. */
-bool server_finish(struct server *server, struct error *why);
+/* The last iteration is over: complete the totals. `cut`: some requests have not ended. */
+bool server_finish(struct server *server, bool cut, struct error *why);
 
 /* The load that a router sees at `at_ns`, which is not after server_due(). */
 struct server_load {

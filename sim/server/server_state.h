@@ -98,6 +98,7 @@ struct server {
     int64_t begun_ns;      /* when the last step began, or the last time without one ended */
     int64_t due_ns;        /* when the next iteration begins */
     bool idle;             /* the time from now_ns to due_ns is still to pass */
+    bool is_warm;          /* it is later than options.warm_ns */
     uint32_t ended_before; /* `ended` when the last step began, */
     double kv_before;      /* and the share of the memory that was held then */
 };

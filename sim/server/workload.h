@@ -32,6 +32,7 @@ enum { WORKLOAD_PATH = 1024 };
 struct workload {
     char path[WORKLOAD_PATH]; /* file of requests; "": there is no server */
     uint64_t content;         /* hash of the file */
+    uint64_t seed;            /* of requests that are made up */
     uint64_t limit;           /* requests that are read from it; 0: all */
     uint64_t hash_tokens;     /* tokens of a hash in it; 0: as its format says */
     double time_scale;        /* arrivals are this many times as far apart as in the file */

@@ -4,7 +4,7 @@
 
 #include "stream.h"
 
-static inline uint64_t bare_lru(const struct stream *stream)
+static inline uint64_t bare_lru(const struct request_stream *stream)
 {
     static uint32_t stamp[UNITS], log[4 * UNITS + 1];
     uint32_t oldest = 1, end = 1, held = 0;
@@ -42,7 +42,7 @@ static inline uint64_t bare_lru(const struct stream *stream)
     return hits;
 }
 
-static inline uint64_t bare_fifo(const struct stream *stream)
+static inline uint64_t bare_fifo(const struct request_stream *stream)
 {
     static uint32_t ring[CAPACITY], missed[WANTED];
     static uint8_t cached[UNITS + 1];
@@ -68,7 +68,7 @@ static inline uint64_t bare_fifo(const struct stream *stream)
     return hits;
 }
 
-static inline uint64_t bare_clock(const struct stream *stream)
+static inline uint64_t bare_clock(const struct request_stream *stream)
 {
     static uint32_t ring[CAPACITY], missed[WANTED];
     static uint8_t state[UNITS + 1]; /* 1 held, 2 marked */
@@ -101,7 +101,7 @@ static inline uint64_t bare_clock(const struct stream *stream)
 }
 
 /* A list from old to new, linked by `next`; `before` is used to remove an entry. */
-static inline uint64_t bare_sieve(const struct stream *stream)
+static inline uint64_t bare_sieve(const struct request_stream *stream)
 {
     static uint32_t next[UNITS + 1], before[UNITS + 1], missed[WANTED];
     static uint8_t state[UNITS + 1];
@@ -194,7 +194,7 @@ static inline uint32_t bare_pop(struct bare_logs *logs, uint32_t l)
     return logs->log[l][at];
 }
 
-static inline uint64_t bare_arc(const struct stream *stream)
+static inline uint64_t bare_arc(const struct request_stream *stream)
 {
     enum { B1, B2, T1, T2 };
     static struct bare_logs logs;
@@ -238,7 +238,7 @@ static inline uint64_t bare_arc(const struct stream *stream)
     return hits;
 }
 
-static inline uint64_t bare_s3fifo(const struct stream *stream)
+static inline uint64_t bare_s3fifo(const struct request_stream *stream)
 {
     enum { GHOST, NONE, SMALL, MAIN };
     static struct bare_logs logs;
@@ -329,7 +329,7 @@ static inline void bare_sift_up(struct bare_heap *heap, uint32_t at)
     heap->at[unit] = at;
 }
 
-static inline uint64_t bare_lfu_heap(const struct stream *stream)
+static inline uint64_t bare_lfu_heap(const struct request_stream *stream)
 {
     static struct bare_heap heap;
     static uint32_t missed[WANTED];

@@ -8,7 +8,7 @@ enum { ROUNDS = 15 /* taken in turns; the best counts, as others may use the mac
 
 static const struct {
     const char *policy;
-    uint64_t (*bare)(const struct stream *stream); /* NULL: none */
+    uint64_t (*bare)(const struct request_stream *stream); /* NULL: none */
     const char *hand;                              /* what it is */
 } rows[] = {
     {"lru", bare_lru, "a bare loop"},
@@ -25,7 +25,7 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static struct demand stream_demand(const struct stream *stream, uint32_t step)
+static struct demand stream_demand(const struct request_stream *stream, uint32_t step)
 {
     return (struct demand){.units = stream->units[step],
                            .mass = stream->mass[step],
@@ -37,7 +37,7 @@ static struct demand stream_demand(const struct stream *stream, uint32_t step)
                            .query_stride = 1};
 }
 
-static struct next_use stream_future(const struct stream *stream)
+static struct next_use stream_future(const struct request_stream *stream)
 {
     struct error why;
     struct next_use future;
@@ -53,7 +53,7 @@ static struct next_use stream_future(const struct stream *stream)
     return future;
 }
 
-static uint64_t run_policy(const struct stream *stream, const char *name,
+static uint64_t run_policy(const struct request_stream *stream, const char *name,
                            const struct next_use *future)
 {
     struct error why;
@@ -80,7 +80,7 @@ static uint64_t run_policy(const struct stream *stream, const char *name,
 
 /* Seconds of each policy and of its bare loop, the best of all rounds. Returns whether each pair
  * hits the same. */
-static bool measure(const struct stream *stream, double (*best)[2], uint64_t (*hits)[2])
+static bool measure(const struct request_stream *stream, double (*best)[2], uint64_t (*hits)[2])
 {
     struct next_use future = stream_future(stream);
     bool same = true;
@@ -103,7 +103,7 @@ static bool measure(const struct stream *stream, double (*best)[2], uint64_t (*h
 
 int main(void)
 {
-    static struct stream stream;
+    static struct request_stream stream;
     double best[ROWS][2];
     uint64_t hits[ROWS][2];
     struct error why;

@@ -18,7 +18,7 @@ enum {
 };
 
 /* The demands, best first. */
-struct stream {
+struct request_stream {
     uint32_t units[STEPS][WANTED];
     uint8_t mass[STEPS][WANTED];
     int8_t query[STEPS][GROUP][DIM];
@@ -75,7 +75,7 @@ static inline void decode_start(gsl_rng *random, uint32_t *order, int8_t (*query
     }
 }
 
-static inline void stream_fill(struct stream *stream, gsl_rng *random)
+static inline void stream_fill(struct request_stream *stream, gsl_rng *random)
 {
     static uint32_t order[UNITS];
     static int8_t query[GROUP][DIM];

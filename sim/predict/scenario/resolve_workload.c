@@ -463,6 +463,7 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
         return false;
     }
     read->content = out->requests->content;
+    read->seed = out->setup.seed;
     return scenario_keys_read(root, SCENARIO_WORKLOAD, read, why) &&
            check_arrivals(root, read, why) && node_check_keys(slo, slo_keys, "slo", why) &&
            read_objective(slo, "ttft_ms", &read->slo_ttft_ns, why) &&

@@ -10,6 +10,7 @@
 #include "predict/server/serving_replay.h"
 #include "predict/server/serving_memory.h"
 #include "predict/server/serving_result.h"
+#include "predict/server/serving_stream.h"
 #include "predict/server/step_cost.h"
 #include "server/fleet.h"
 #include "server/requests/requests.h"
@@ -25,11 +26,16 @@
 struct serving {
     const struct point *point;
     const struct run_context *context;
-    struct requests requests; /* a view of the point's, with its own arrivals; none too long */
-    size_t refused;           /* those too long */
+    struct requests
+        requests;   /* a view of the point's, or of longer ones, with its own arrivals; none
+                                 too long */
+    size_t refused; /* those too long */
+    struct request_stream stream; /* if they are one */
+    struct stream_stage stage;
     struct serving_memory memory;
     double *compute_ns; /* of memory.prefix, owned; NULL: nothing chooses by it */
     struct router router;
+    uint32_t *indices; /* [requests.count] of a stream, those that a group is sent, owned */
     struct served *served;
 };
 
@@ -153,6 +159,7 @@ static struct server_options server_options(const struct serving *serving, uint3
         .series = &all->series,
         .gaps = &all->gaps,
         .warm = workload->warm,
+        .warm_ns = serving->stage.warm_ns,
     };
 }
 
@@ -204,6 +211,44 @@ static void group_release(struct serving_group *group)
     balancer_destroy(group->balancer);
 }
 
+/* Let the past of a stream fill the caches of the group's servers, and tell the router. */
+static void serving_fill_caches(const struct serving *serving, const struct serving_group *group,
+                                uint32_t first, const struct server_load *none)
+{
+    const struct request_stream *stream = &serving->stream;
+    for (uint32_t i = 0; i < group->count; i++) {
+        prefix_past(group->caches[i]);
+    }
+    for (uint32_t i = 0; i < stream->past_count; i++) {
+        uint32_t index = stream->past[i];
+        uint32_t server = group->balancer != NULL ? balancer_choose(group->balancer, index, none)
+                                                  : serving->router.server_of[index];
+        struct prefix_match unused;
+        if (server >= first && server < first + group->count) {
+            prefix_replay_one(group->caches[server - first], &serving->memory.prefix, index,
+                              &serving->requests.all[index], &unused);
+        }
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        prefix_now(group->caches[i]);
+    }
+}
+
+/* Of what begins by itself in a stream, what is sent to this group. Returns how many. */
+static uint32_t select_order(struct serving *serving, const struct serving_group *group,
+                             uint32_t first)
+{
+    struct router *router = &serving->router;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < serving->stream.count; i++) {
+        uint32_t index = serving->stream.order[i];
+        if (!group->routed || router->server_of[index] == first) {
+            serving->indices[count++] = index;
+        }
+    }
+    return count;
+}
+
 static void add_totals(const struct serving *serving, const struct serving_group *group,
                        struct serving_totals *all)
 {
@@ -212,6 +257,11 @@ static void add_totals(const struct serving *serving, const struct serving_group
         all->blocks += serving->memory.prefix.gpu_blocks;
         all->crossed_blocks += totals->swapped_blocks;
         prefix_moved_add(all->moved, group->caches[i], i == 0);
+        for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
+            all->moved[k].loaded -= totals->warm[k].loaded;
+            all->moved[k].saved -= totals->warm[k].saved;
+        }
+        all->steps += totals->steps;
         for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
             struct prefix_counts blocks = prefix_counts(group->caches[i], k);
             all->crossed_blocks +=
@@ -253,37 +303,47 @@ static bool serve_group(struct serving *serving, struct serving_group group, uin
         .server_of = serving->router.server_of,
         .served = serving->served,
         .clients = (uint32_t)workload->clients,
+        .is_stream = all->window.is_stream,
         .stop = serving->context->stop,
     };
+    int64_t end_ns = 0;
     if (group.routed) {
         fleet.server_of = NULL;
         fleet.count = router_select(&serving->router, first);
         fleet.indices = serving->router.indices;
         fleet.clients = (uint32_t)((workload->clients + servers - 1 - first) / servers);
     }
+    if (fleet.is_stream) {
+        fleet.count = select_order(serving, &group, first);
+        fleet.indices = serving->indices;
+    }
     if (balances) {
         group.balancer = balancer_create(workload, group.count, &serving->requests,
                                          serving->point->setup.seed, why);
     }
-    bool ok = (!balances || group.balancer != NULL) &&
+    struct server_load *none = array_zeroed(group.count, sizeof *none, why);
+    bool ok = (!balances || group.balancer != NULL) && none != NULL &&
               group_create(&group, serving, first, clock, all, why);
+    if (ok) {
+        serving_fill_caches(serving, &group, first, none);
+    }
     fleet.servers = group.servers;
     fleet.balancer = group.balancer;
-    ok = ok && fleet_run(&fleet, why);
+    ok = ok && fleet_run(&fleet, &end_ns, why);
     if (ok) {
         add_totals(serving, &group, all);
     }
+    if (fleet.is_stream && fleet.count > 0 && end_ns < all->window.to_ns) {
+        all->window.to_ns = end_ns;
+    }
+    free(none);
     group_release(&group);
     return ok;
 }
 
-static bool serve_all(struct serving *serving, struct serving_totals *totals, struct error *why)
+static bool serve_all(struct serving *serving, struct step_cost *cost,
+                      struct serving_totals *totals, struct error *why)
 {
-    struct decode_range range = step_range(serving);
-    struct step_cost *cost = step_cost_create(serving->point, &range, serving->context, why);
-    if (cost == NULL) {
-        return false;
-    }
     struct step_clock clock = step_cost_clock(cost);
     /* Behind a router that sees load, with a pool, or with sessions, whose turns may be sent to
      * several servers. */
@@ -303,7 +363,6 @@ static bool serve_all(struct serving *serving, struct serving_totals *totals, st
     bool stays = totals->resident_share > 1 - 1e-9;
     const char *trace = stays ? "" : step_cost_trace(cost, &totals->trace_basis);
     snprintf(totals->trace_source, sizeof totals->trace_source, "%s", trace);
-    step_cost_destroy(cost);
     return ok;
 }
 
@@ -324,44 +383,137 @@ static bool check_fit(const struct serving *serving, struct error *why)
     return error_expect(why, "room for %llu, which the shortest takes", (unsigned long long)least);
 }
 
-static bool serving_run_servers(struct serving *serving, struct result *result, struct error *why)
+/* What a run needs besides its requests. */
+static bool serving_prepare(struct serving *serving, struct error *why)
 {
     const struct point *point = serving->point;
-    struct prefix_totals found;
-    struct serving_totals totals;
-    if (!check_times(point, why) || !take_requests(serving, why) ||
-        !serving_memory_plan(point, serving->context, &serving->memory, why) ||
-        !check_fit(serving, why)) {
+    struct prefix_options *prefix = &serving->memory.prefix;
+    size_t count = serving->requests.count;
+    if (!check_fit(serving, why)) {
         return false;
     }
-    struct prefix_options *prefix = &serving->memory.prefix;
     /* Whether to load a prefix or to compute it is decided by the time of both. */
     prefix->cheaper = prefix->cheaper && host_worth_known(point);
     if (prefix->cheaper && (serving->compute_ns = host_worth_find(point, prefix, &serving->requests,
                                                                   serving->context, why)) == NULL) {
         return false;
     }
-    size_t count = serving->requests.count;
-    if ((serving->served = array_zeroed(count, sizeof *serving->served, why)) == NULL ||
-        (!workload_balances(&point->workload) &&
-         !router_init(&serving->router, &serving->requests, (uint32_t)point_servers(point),
-                      point->workload.routing == ROUTE_PREFIX, serving->context->stop, why))) {
+    serving->served = array_zeroed(count, sizeof *serving->served, why);
+    serving->indices = array_zeroed(count, sizeof *serving->indices, why);
+    if (serving->served == NULL || serving->indices == NULL) {
         return false;
     }
-    serving_write_requests(point, &serving->requests, result);
-    serving_write_refused(point, serving->refused, result);
-    serving_note_pool(point, &serving->memory.prefix, &serving->requests, result);
-    if (!serving->point->workload.timed) {
-        return serving_replay(point, &serving->memory.prefix, &serving->requests, &serving->router,
-                              serving->context, &found, why) &&
-               serving_write_found(point, &serving->memory, &found, result, why);
+    for (size_t i = 0; i < count; i++) { /* as long as it is not sent */
+        serving->served[i].arrived_ns = serving->served[i].end_ns = -1;
     }
-    totals = (struct serving_totals){.crossed_blocks = 0};
-    bool ok = series_init(&totals.series, why) && serve_all(serving, &totals, why) &&
-              serving_write_times(point, &serving->memory, &serving->requests, serving->served,
-                                  &totals, result, why);
-    series_release(&totals.series);
+    return workload_balances(&point->workload) ||
+           router_init(&serving->router, &serving->requests, (uint32_t)point_servers(point),
+                       point->workload.routing == ROUTE_PREFIX, serving->context->stop, why);
+}
+
+static void serving_clear(struct serving *serving)
+{
+    free(serving->requests.all); /* the rest of the view belongs to the point's sources */
+    stream_release(&serving->stream);
+    router_release(&serving->router);
+    free(serving->compute_ns);
+    free(serving->indices);
+    free(serving->served);
+    serving->requests.all = NULL;
+    serving->compute_ns = NULL;
+    serving->indices = NULL;
+    serving->served = NULL;
+}
+
+static void write_about(const struct serving *serving, struct result *result)
+{
+    serving_write_requests(serving->point, &serving->requests, result);
+    serving_write_refused(serving->point, serving->refused, result);
+    serving_note_pool(serving->point, &serving->memory.prefix, &serving->requests, result);
+}
+
+/* One run of the clock. The caller releases totals->series. */
+static bool serve_once(struct serving *serving, struct step_cost *cost, bool is_stream,
+                       struct serving_totals *totals, struct error *why)
+{
+    *totals = (struct serving_totals){
+        .window = {.is_stream = is_stream,
+                   .first = is_stream ? serving->stream.first : serving->point->workload.warm,
+                   .from_ns = -1,
+                   .to_ns = INT64_MAX},
+        .warm_ns = serving->stage.warm_ns,
+    };
+    bool ok = series_init(&totals->series, why) && serve_all(serving, cost, totals, why);
+    totals->end_ns = is_stream ? totals->window.to_ns : totals->end_ns;
     return ok;
+}
+
+static bool write_times(struct serving *serving, const struct serving_totals *totals,
+                        struct result *result, struct error *why)
+{
+    write_about(serving, result);
+    return serving_write_times(serving->point, &serving->memory, &serving->requests,
+                               serving->served, totals, result, why);
+}
+
+/* A server that is asked endlessly: longer and longer runs. */
+static bool serve_stream(struct serving *serving, struct result *result, struct error *why)
+{
+    const struct point *point = serving->point;
+    struct decode_range range = stream_step_range(point, &serving->memory);
+    struct step_cost *cost = step_cost_create(point, &range, serving->context, why);
+    bool ok = cost != NULL;
+    stream_stage_first(point, &serving->stage);
+    while (ok && !serving->stage.enough) {
+        struct serving_totals totals = {.steps = 0};
+        ok = stream_stage_take(point, &serving->memory, &serving->stage, &serving->requests,
+                               &serving->refused, &serving->stream, why) &&
+             serving_prepare(serving, why) && serve_once(serving, cost, true, &totals, why) &&
+             stream_stage_judge(point, &serving->requests, serving->served, &totals,
+                                &serving->stage, why) &&
+             (!serving->stage.enough || write_times(serving, &totals, result, why));
+        series_release(&totals.series);
+        serving_clear(serving);
+    }
+    step_cost_destroy(cost);
+    return ok;
+}
+
+static bool serve_list(struct serving *serving, struct result *result, struct error *why)
+{
+    struct decode_range range = step_range(serving);
+    struct step_cost *cost = step_cost_create(serving->point, &range, serving->context, why);
+    struct serving_totals totals = {.steps = 0};
+    bool ok = cost != NULL && serve_once(serving, cost, false, &totals, why) &&
+              write_times(serving, &totals, result, why);
+    series_release(&totals.series);
+    step_cost_destroy(cost);
+    return ok;
+}
+
+static bool serving_run_servers(struct serving *serving, struct result *result, struct error *why)
+{
+    const struct point *point = serving->point;
+    struct prefix_totals found;
+    if (!check_times(point, why)) {
+        return false;
+    }
+    if (serving_is_stream(point)) {
+        return serving_memory_plan(point, serving->context, &serving->memory, why) &&
+               serve_stream(serving, result, why);
+    }
+    if (!take_requests(serving, why) ||
+        !serving_memory_plan(point, serving->context, &serving->memory, why) ||
+        !serving_prepare(serving, why)) {
+        return false;
+    }
+    if (point->workload.timed) {
+        return serve_list(serving, result, why);
+    }
+    write_about(serving, result);
+    return serving_replay(point, &serving->memory.prefix, &serving->requests, &serving->router,
+                          serving->context, &found, why) &&
+           serving_write_found(point, &serving->memory, &found, result, why);
 }
 
 static bool serving_run_once(const struct point *point, const struct run_context *context,
@@ -369,10 +521,7 @@ static bool serving_run_once(const struct point *point, const struct run_context
 {
     struct serving serving = {.point = point, .context = context};
     bool ok = serving_run_servers(&serving, result, why);
-    free(serving.requests.all); /* the rest of the view belongs to the point */
-    router_release(&serving.router);
-    free(serving.compute_ns);
-    free(serving.served);
+    serving_clear(&serving);
     return ok;
 }
 

@@ -40,9 +40,10 @@ double serving_session_s(const struct result *result, double rate)
     return fmax(more / result_number(result, COLUMN(requests_in_per_s)) - more / rate, 0);
 }
 
-/* When the last request came, and the last session or request without one began. */
+/* When requests came: the first and the last that count, and the last that began a session or is none. */
 struct arrivals {
-    int64_t last_ns, begun_ns;
+    size_t warm; /* requests before those that count */
+    int64_t first_ns, last_ns, begun_ns;
 };
 
 /* Clients that wait for their answers set the rate themselves. */
@@ -51,13 +52,14 @@ static bool write_load(const struct point *point, const struct requests *request
                        struct error *why)
 {
     const struct workload *workload = &point->workload;
-    double came = (double)(requests->count - 1) * 1e9 / (double)arrivals.last_ns;
+    size_t counted = requests->count - arrivals.warm;
+    double came = (double)(counted - 1) * 1e9 / (double)(arrivals.last_ns - arrivals.first_ns);
     double asked = requests->sessions || workload->time_scale != 1 ? 0 : workload->rate;
     /* While the first sessions go on and the last ones end, fewer requests come than were asked for. */
     bool few = requests->sessions && came < 0.9 * workload->rate, grows = false;
     if (workload->clients == 0 &&
-        !(few ? backlog_waits : backlog_grows)(all, requests->count, arrivals.begun_ns, asked,
-                                               &grows, why)) {
+        !(few ? backlog_waits : backlog_grows)(all + arrivals.warm, counted, arrivals.begun_ns,
+                                               asked, &grows, why)) {
         return false;
     }
     result_real(result, COLUMN(requests_in_per_s), came);
@@ -80,17 +82,66 @@ static bool write_load(const struct point *point, const struct requests *request
 bool serving_write_load(const struct point *point, const struct requests *requests,
                         const struct served *all, struct result *result, struct error *why)
 {
-    struct arrivals arrivals = {0, 0};
-    for (size_t i = 0; i < requests->count; i++) {
+    struct arrivals arrivals = {.warm = point->workload.warm, .first_ns = INT64_MAX};
+    for (size_t i = arrivals.warm; i < requests->count; i++) {
         int64_t ns = all[i].arrived_ns;
+        arrivals.first_ns = ns < arrivals.first_ns ? ns : arrivals.first_ns;
         arrivals.last_ns = ns > arrivals.last_ns ? ns : arrivals.last_ns;
         bool begins = requests->all[i].turn == 0 && ns > arrivals.begun_ns;
         arrivals.begun_ns = begins ? ns : arrivals.begun_ns;
     }
-    if (arrivals.last_ns == 0 && requests->count > 0) {
+    bool at_once = arrivals.last_ns <= arrivals.first_ns;
+    if (at_once && requests->count > 0) {
         result_integer(result, COLUMN(queue_grows), 0); /* all at once: the queue only shrinks */
     }
-    return arrivals.last_ns == 0 || write_load(point, requests, all, arrivals, result, why);
+    return at_once || write_load(point, requests, all, arrivals, result, why);
+}
+
+/* Turns of a session, in the mean. */
+static double mean_turns(const struct requests *requests)
+{
+    double sessions = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        sessions += requests->all[i].turn == 0;
+    }
+    return (double)requests->count / sessions;
+}
+
+/* Each request that waits holds the later turns of its session back, which would come, too. */
+static bool find_growth(const struct requests *requests, const struct served *all, int64_t end_ns,
+                        bool *grows, struct error *why)
+{
+    return backlog_grows(all, requests->count, end_ns, 0, grows, why) &&
+           (*grows || !requests->sessions ||
+            backlog_holds(all, requests->count, end_ns, mean_turns(requests), grows, why));
+}
+
+bool serving_write_steady(const struct point *point, const struct requests *requests,
+                          const struct served *all, const struct serving_window *window,
+                          uint64_t counted, struct result *result, struct error *why)
+{
+    double seconds = (double)(window->to_ns - window->from_ns) / 1e9, came = 0;
+    bool grows = false;
+    for (size_t i = 0; i < requests->count; i++) {
+        came += all[i].arrived_ns > window->from_ns && all[i].arrived_ns <= window->to_ns;
+    }
+    if (point->workload.clients == 0 && !find_growth(requests, all, window->to_ns, &grows, why)) {
+        return false;
+    }
+    result_real(result, COLUMN(requests_in_per_s), came / seconds);
+    result_integer(result, COLUMN(queue_grows), grows);
+    if (isfinite(window->rate.half)) {
+        result_real(result, COLUMN(requests_out_half), window->rate.half);
+    }
+    if (isfinite(window->ttft_p99.half)) {
+        result_integer(result, COLUMN(ttft_p99_half_ms), llround(window->ttft_p99.half));
+    }
+    if (grows) {
+        result_note(result, note_plain(NOTE_queue_grows));
+    } else if (!window->known) {
+        result_note(result, note_make(NOTE_not_known, note_whole(counted)));
+    }
+    return true;
 }
 
 bool serving_saturated(const struct result *result)
@@ -114,6 +165,18 @@ enum {
     DEVIATIONS = 2 /* of the noise */
 };
 
+/* Was the request sent, and not too long? */
+static bool was_served(const struct served *served)
+{
+    return served->arrived_ns >= 0 && !served->too_long;
+}
+
+/* A stream ends before some of its requests do. */
+static int64_t or_never(int64_t ns)
+{
+    return ns < 0 ? INT64_MAX : ns;
+}
+
 /* ---- filling up -----------------------------------------------------------------------*/
 
 /* How long the requests that came in the first quarter ran, in the mean: so long a server fills. */
@@ -121,7 +184,7 @@ static double first_times(const struct served *all, size_t count, int64_t last_n
 {
     double sum = 0, came = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!all[i].too_long && all[i].arrived_ns <= last_ns / 4) {
+        if (all[i].end_ns >= 0 && all[i].arrived_ns <= last_ns / 4) {
             sum += (double)(all[i].end_ns - all[i].scheduled_ns);
             came++;
         }
@@ -163,10 +226,12 @@ static bool queues_init(const struct served *all, size_t count, struct backlog_q
         }
     }
     for (size_t i = 0; i < count; i++) {
-        if (!all[i].too_long) {
+        if (was_served(&all[i])) {
             out->came[out->count] = (struct backlog_moment){all[i].server, all[i].arrived_ns};
-            out->begun[out->count] = (struct backlog_moment){all[i].server, all[i].scheduled_ns};
-            out->ended[out->count++] = (struct backlog_moment){all[i].server, all[i].end_ns};
+            out->begun[out->count] =
+                (struct backlog_moment){all[i].server, or_never(all[i].scheduled_ns)};
+            out->ended[out->count++] =
+                (struct backlog_moment){all[i].server, or_never(all[i].end_ns)};
         }
     }
     for (int i = 0; i < 3; i++) {
@@ -203,8 +268,9 @@ static double read_behind(const struct backlog_queues *queues, size_t from, size
                : fmax(come - count_since(queues, queues->ended, from, end, full_ns), 0);
 }
 
-bool backlog_waits(const struct served *all, size_t count, int64_t last_ns, double rate,
-                   bool *grows, struct error *why)
+/* The first sign, where each request that is behind stands for `behind_each`. */
+static bool falls_behind(const struct served *all, size_t count, int64_t last_ns, double rate,
+                         double behind_each, bool *grows, struct error *why)
 {
     double asked = rate * (double)last_ns / 1e9, came = (double)count - 1;
     struct backlog_queues queues = {.last_ns = last_ns,
@@ -218,11 +284,23 @@ bool backlog_waits(const struct served *all, size_t count, int64_t last_ns, doub
         }
         behind += read_behind(&queues, from, end);
     }
-    *grows = behind >= QUEUE && BEHIND * behind > late;
+    *grows = behind >= QUEUE && BEHIND * behind * behind_each > late;
     free(queues.came);
     free(queues.begun);
     free(queues.ended);
     return good;
+}
+
+bool backlog_waits(const struct served *all, size_t count, int64_t last_ns, double rate,
+                   bool *grows, struct error *why)
+{
+    return falls_behind(all, count, last_ns, rate, 1, grows, why);
+}
+
+bool backlog_holds(const struct served *all, size_t count, int64_t last_ns, double turns,
+                   bool *grows, struct error *why)
+{
+    return falls_behind(all, count, last_ns, 0, turns, grows, why);
 }
 
 /* ---- the trend ------------------------------------------------------------------------ */
@@ -236,9 +314,10 @@ static struct stay read_stay(const struct served *all, size_t count, int64_t fro
 {
     struct stay stay = {0, 0};
     for (size_t i = 0; i < count; i++) {
-        int64_t begin = all[i].scheduled_ns > from_ns ? all[i].scheduled_ns : from_ns;
-        int64_t end = all[i].end_ns < to_ns ? all[i].end_ns : to_ns;
-        if (!all[i].too_long) {
+        int64_t scheduled_ns = or_never(all[i].scheduled_ns), ended_ns = or_never(all[i].end_ns);
+        int64_t begin = scheduled_ns > from_ns ? scheduled_ns : from_ns;
+        int64_t end = ended_ns < to_ns ? ended_ns : to_ns;
+        if (was_served(&all[i])) {
             stay.held += end > begin ? (double)(end - begin) : 0;
             stay.came += all[i].arrived_ns > from_ns && all[i].arrived_ns <= to_ns;
         }

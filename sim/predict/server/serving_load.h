@@ -4,12 +4,19 @@
 #include "core/error.h"
 #include "predict/result/result.h"
 #include "predict/scenario/point.h"
+#include "predict/server/serving_result.h"
 #include "server/server.h"
 
 /* Write the rate at which requests came, and whether the queue grows at it. The result has its times
  * already. */
 bool serving_write_load(const struct point *point, const struct requests *requests,
                         const struct served *all, struct result *result, struct error *why);
+
+/* The same of a stream, whose requests count in a window: `counted` of them. With the intervals of its
+ * figures. */
+bool serving_write_steady(const struct point *point, const struct requests *requests,
+                          const struct served *all, const struct serving_window *window,
+                          uint64_t counted, struct result *result, struct error *why);
 
 /* Does the server hold requests back? It does if the median wait in the queue is more than half of
  * the median TTFT, and more than four times the median TPOT: then TTFT is the length of a queue.
@@ -64,8 +71,8 @@ uint64_t serving_requests_wanted(const struct result *result);
  * the time begins later if the first requests took longer than half of the arrivals, and too short
  * a rest says nothing. */
 
-/* Do these `count` requests pile up without bound? Requests that are too long for any server are
- * ignored. The last request arrived at `last_ns`.
+/* Do these `count` requests pile up without bound? Requests that are too long for any server, and those
+ * of a stream that were never sent, are ignored. The last request arrived at `last_ns`.
  *   rate    requests a second that were asked for; 0: as many as came
  *   grows   out
  * Returns false if memory runs out. */
@@ -74,4 +81,8 @@ bool backlog_grows(const struct served *all, size_t count, int64_t last_ns, doub
 
 /* The first of the two signs alone, for requests that come ever more often as sessions begin. */
 bool backlog_waits(const struct served *all, size_t count, int64_t last_ns, double rate,
+                   bool *grows, struct error *why);
+
+/* The same for requests that are turns of sessions, so many each: one that waits holds the others back. */
+bool backlog_holds(const struct served *all, size_t count, int64_t last_ns, double turns,
                    bool *grows, struct error *why);

@@ -9,6 +9,7 @@
 #include "predict/server/serving_replay.h"
 #include "predict/server/serving_load.h"
 #include "predict/server/serving_memory.h"
+#include "predict/server/serving_stream.h"
 #include "server/requests/requests.h"
 #include "server/requests/synthetic.h"
 
@@ -91,9 +92,10 @@ static void note_requests(const struct point *point, const struct requests *requ
         result_note(result, note_make(NOTE_engine_by_another, note_text(engine->name),
                                       note_text(engine->row), note_text(engine->stand_in)));
     }
-    /* Clients whose requests are equally long end together, and so send the next ones together. */
-    if (workload->clients > 1 && workload->timed && synthetic_is(workload->path) &&
-        synthetic_is_even(workload->path)) {
+    /* Clients whose requests are equally long end together, and so send the next ones together, if they
+     * began together. */
+    if (workload->clients > 1 && workload->timed && !serving_is_stream(point) &&
+        synthetic_is(workload->path) && synthetic_is_even(workload->path)) {
         result_note(result, note_make(NOTE_lock_step, note_whole(workload->clients)));
     }
     note_unheard(point, result);
@@ -133,13 +135,16 @@ void serving_write_requests(const struct point *point, const struct requests *re
                             struct result *result)
 {
     uint64_t prompt = 0, warm = point->workload.timed ? point->workload.warm : 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        prompt += i >= warm ? requests->all[i].prompt : 0;
+    bool is_stream = serving_is_stream(point);
+    for (size_t i = warm; i < requests->count; i++) {
+        prompt += requests->all[i].prompt;
     }
-    result_integer(result, COLUMN(requests), (int64_t)requests->count);
     result_integer(result, COLUMN(replicas), (int64_t)point->workload.replicas);
-    result_integer(result, COLUMN(prompt_tokens), (int64_t)prompt);
-    if (requests->chunk_tokens > 0) {
+    if (!is_stream) {
+        result_integer(result, COLUMN(requests), (int64_t)(requests->count - warm));
+        result_integer(result, COLUMN(prompt_tokens), (int64_t)prompt);
+    }
+    if (requests->chunk_tokens > 0 && !is_stream) {
         const struct requests_hashed *hashed = &requests->hashed;
         result_integer(result, COLUMN(hashed_blocks), (int64_t)hashed->all);
         result_integer(result, COLUMN(hashed_blocks_unique), (int64_t)(hashed->all - hashed->hits));
@@ -237,20 +242,29 @@ static_assert((int)SERIES_FIGURES == (int)SERIES_FOUND + PREFIX_MOST_TIERS, "one
 static_assert((int)SERIES_FOUND == (int)RESULT_SERIES_hit_tokens_gpu, "in the same order");
 static_assert((int)RESULT_SERIES == (int)RESULT_SERIES_hit_tokens_gpu + TIER_COUNT, "by tier");
 
+/* Has the request a row? Of a stream, those that count. */
+static bool has_row(const struct serving_window *window, size_t index, const struct served *served)
+{
+    return !window->is_stream || serving_counts(window, index, served);
+}
+
 static bool write_requests(const struct serving_tiers *tiers, const struct requests *requests,
-                           const struct served *all, struct result *result, struct error *why)
+                           const struct served *all, const struct serving_window *window,
+                           struct result *result, struct error *why)
 {
     result->requests = array_zeroed(requests->count, sizeof *result->requests, why);
     if (result->requests == NULL) {
         return false;
     }
-    result->request_count = (uint32_t)requests->count;
     for (size_t i = 0; i < requests->count; i++) {
         uint64_t found[TIER_COUNT] = {0};
+        if (!has_row(window, i, &all[i])) {
+            continue;
+        }
         for (uint32_t k = 0; k < tiers->count; k++) {
             found[tiers->of[k]] = all[i].match.found[k];
         }
-        result->requests[i] = (struct result_request){
+        result->requests[result->request_count++] = (struct result_request){
             .replica = all[i].server,
             .prompt = requests->all[i].prompt,
             .output = requests->all[i].output,
@@ -268,13 +282,14 @@ static bool write_requests(const struct serving_tiers *tiers, const struct reque
     return true;
 }
 
-static bool write_waits(size_t count, const struct served *all, struct result *result,
-                        struct error *why)
+static bool write_waits(size_t count, const struct served *all, const struct serving_window *window,
+                        struct result *result, struct error *why)
 {
     size_t rows = 0;
+    uint32_t request = 0;
     for (size_t i = 0; i < count; i++) {
         for (int wait = 0; wait < WAITS; wait++) {
-            rows += all[i].waits.ns[wait] > 0;
+            rows += has_row(window, i, &all[i]) && all[i].waits.ns[wait] > 0;
         }
     }
     result->waits = array_zeroed(rows, sizeof *result->waits, why);
@@ -282,15 +297,17 @@ static bool write_waits(size_t count, const struct served *all, struct result *r
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        for (int wait = 0; wait < WAITS; wait++) {
+        bool row = has_row(window, i, &all[i]);
+        for (int wait = 0; row && wait < WAITS; wait++) {
             if (all[i].waits.ns[wait] > 0) {
                 result->waits[result->wait_count++] = (struct result_wait){
-                    .request = (uint32_t)i,
+                    .request = request,
                     .name = wait_name(wait),
                     .ns = all[i].waits.ns[wait],
                 };
             }
         }
+        request += row;
     }
     return true;
 }
@@ -351,27 +368,29 @@ static int64_t tpot_ns(const struct request *request, const struct served *serve
 }
 
 struct serving_tokens {
-    uint64_t found[PREFIX_MOST_TIERS], computed, output, preemptions, too_long, good;
+    uint64_t found[PREFIX_MOST_TIERS], computed, prompt, output, preemptions, too_long, good;
     uint64_t counted; /* requests: neither left out nor for warming */
-    int64_t since_ns; /* arrival of the first of them */
+    int64_t since_ns; /* arrival of the first of them; of a stream, the end of the warm-up */
 };
 
 static void read_served(const struct point *point, const struct requests *requests,
-                        const struct served *all, struct serving_samples *samples,
-                        struct serving_tokens *tokens)
+                        const struct served *all, const struct serving_window *window,
+                        struct serving_samples *samples, struct serving_tokens *tokens)
 {
     const struct workload *workload = &point->workload;
-    tokens->since_ns = workload->warm > 0 ? INT64_MAX : 0;
+    tokens->since_ns = workload->warm > 0 ? INT64_MAX : window->is_stream ? window->from_ns : 0;
     for (size_t i = 0; i < requests->count; i++) {
         const struct request *request = &requests->all[i];
         const struct served *served = &all[i];
         tokens->too_long += served->too_long;
-        if (served->too_long || i < workload->warm) {
+        if (served->too_long || !serving_counts(window, i, served)) {
             continue;
         }
         tokens->counted++;
-        tokens->since_ns =
-            served->arrived_ns < tokens->since_ns ? served->arrived_ns : tokens->since_ns;
+        tokens->prompt += request->prompt;
+        tokens->since_ns = served->arrived_ns < tokens->since_ns && !window->is_stream
+                               ? served->arrived_ns
+                               : tokens->since_ns;
         sample_add(&samples->ttft, served->first_token_ns - served->arrived_ns);
         sample_add(&samples->queue, served->scheduled_ns - served->arrived_ns);
         sample_add(&samples->e2e, served->end_ns - served->arrived_ns);
@@ -441,7 +460,8 @@ static void serving_times_write_rates(const struct point *point,
     result_real(result, COLUMN(tokens_per_s_per_gpu), rate / gpus);
     price_write(&point->setup.profile, result);
     result_real(result, COLUMN(gpu_busy_share),
-                (double)totals->busy_ns / ((double)totals->end_ns * (double)point_servers(point)));
+                (double)totals->busy_ns /
+                    ((double)(totals->end_ns - totals->warm_ns) * (double)point_servers(point)));
     if (workload->slo_ttft_ns > 0 || workload->slo_tpot_ns > 0) {
         result_real(result, COLUMN(goodput), (double)tokens->good / seconds);
     }
@@ -460,7 +480,9 @@ static bool write_arrivals(const struct point *point, const struct requests *req
         result_real(result, COLUMN(requests_out_per_s),
                     (double)tokens->counted * 1e9 / (double)taken_ns);
     }
-    return serving_write_load(point, requests, all, result, why);
+    return totals->window.is_stream ? serving_write_steady(point, requests, all, &totals->window,
+                                                           tokens->counted, result, why)
+                                    : serving_write_load(point, requests, all, result, why);
 }
 
 static bool write_trust(const struct serving_totals *totals, struct result *result,
@@ -494,7 +516,7 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
             return false;
         }
     }
-    read_served(point, requests, served, &samples, &tokens);
+    read_served(point, requests, served, &totals->window, &samples, &tokens);
     write_sample(&samples.ttft, COLUMN(ttft_ms), COLUMN(ttft_p50_ms), COLUMN(ttft_p90_ms),
                  COLUMN(ttft_p99_ms), result);
     write_sample(&samples.queue, COLUMN(queue_ms), COLUMN(queue_p50_ms), COLUMN(queue_p90_ms),
@@ -504,6 +526,10 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
     write_sample(&samples.tpot, COLUMN(tpot_ms), COLUMN(tpot_p50_ms), COLUMN(tpot_p90_ms),
                  COLUMN(tpot_p99_ms), result);
     samples_release(&samples);
+    if (totals->window.is_stream) {
+        result_integer(result, COLUMN(requests), (int64_t)tokens.counted);
+        result_integer(result, COLUMN(prompt_tokens), (int64_t)tokens.prompt);
+    }
     const struct gaps *gaps = &totals->gaps;
     if (gaps->count > 0) {
         result_integer(result, COLUMN(itl_ms), llround(gaps->sum_ns / (double)gaps->count));
@@ -518,8 +544,8 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
     result_integer(result, COLUMN(preemptions), (int64_t)tokens.preemptions);
     serving_add_left_out(tokens.too_long, result);
     return write_arrivals(point, requests, served, totals, &tokens, result, why) &&
-           write_requests(&tiers, requests, served, result, why) &&
-           write_waits(requests->count, served, result, why) &&
+           write_requests(&tiers, requests, served, &totals->window, result, why) &&
+           write_waits(requests->count, served, &totals->window, result, why) &&
            write_series(&tiers, &totals->series, totals->end_ns, result, why) &&
            write_trust(totals, result, why) && result_text(result, COLUMN(status), "ok", why);
 }

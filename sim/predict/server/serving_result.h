@@ -6,17 +6,38 @@
 #include "predict/result/result.h"
 #include "predict/scenario/point.h"
 #include "predict/server/serving_memory.h"
+#include "predict/server/stationary.h"
 #include "server/prefix/prefix_cache.h"
 #include "server/prefix/prefix_replay.h"
 #include "server/record.h"
 #include "server/requests/requests.h"
 #include "server/server.h"
 
+/* Which requests count: those from `first` on that have ended in this time. Of a list, all that have. */
+struct serving_window {
+    bool is_stream;
+    size_t first;
+    int64_t from_ns, to_ns;
+    /* of a stream */
+    bool known;                     /* the figures are, to the precision that is wanted */
+    struct estimate rate, ttft_p99; /* requests a second that end; ns */
+};
+
+static inline bool serving_counts(const struct serving_window *window, size_t index,
+                                  const struct served *served)
+{
+    return index >= window->first && served->end_ns > window->from_ns &&
+           served->end_ns <= window->to_ns;
+}
+
 /* Totals of all servers. */
 struct serving_totals {
+    struct serving_window window;
+    uint64_t steps;
     uint64_t blocks;         /* of KV, in HBM */
     uint64_t crossed_blocks; /* loaded, saved and swapped; without the fetches of steps */
     int64_t busy_ns, end_ns; /* sum over the servers; end of the last one */
+    int64_t warm_ns;         /* what was before it is in no total */
     struct prefix_moved moved[PREFIX_MOST_TIERS]; /* by tier of serving_tiers() */
     struct series series;                         /* owned */
     struct gaps gaps;                             /* between tokens */
@@ -33,7 +54,8 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
                          const struct serving_totals *totals, struct result *result,
                          struct error *why);
 
-/* The requests, the prefixes that could be found in them, and notes about them. */
+/* The requests, the prefixes that could be found in them, and notes about them. Of a stream only those
+ * notes: which requests count, serving_write_times() writes. */
 void serving_write_requests(const struct point *point, const struct requests *requests,
                             struct result *result);
 

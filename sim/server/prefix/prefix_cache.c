@@ -9,6 +9,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The blocks of a request on the GPU: the first ones are full, the others taken. If the GPU retains
  * blocks, full ones are known to the pool and have a reference; else they are taken, too. */
@@ -72,6 +73,26 @@ void prefix_cache_destroy(struct prefix_cache *cache)
     block_numbers_release(&cache->own);
     free(cache->holdings);
     free(cache);
+}
+
+/* ---- the past ------------------------------------------------------------------------- */
+
+void prefix_past(struct prefix_cache *cache)
+{
+    cache->tiers.past = true;
+}
+
+void prefix_now(struct prefix_cache *cache)
+{
+    struct prefix_tiers *tiers = &cache->tiers;
+    tiers->past = false;
+    tiers->saves = 0;
+    for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
+        tiers->lower[k].counts = (struct prefix_counts){.saved = 0};
+    }
+    if (tiers->brought_by != NULL) { /* all loads have ended, and are numbered anew */
+        memset(tiers->brought_by, 0, cache->numbers->most * sizeof *tiers->brought_by);
+    }
 }
 
 /* ---- what it holds -------------------------------------------------------------------- */
@@ -511,7 +532,8 @@ static void end_block(struct prefix_cache *cache, uint32_t id, bool saves, uint6
     if (saves) {
         prefix_tiers_offer(tiers, 1, id);
     }
-    if (cache->options.saves_wait && saved > before && counts->saved == saved) {
+    if (cache->options.saves_wait && !cache->tiers.past && saved > before &&
+        counts->saved == saved) {
         prefix_tiers_wait(tiers, id);
     }
     if (cache->options.gpu_keeps) {

@@ -110,6 +110,11 @@ struct prefix_cache *prefix_cache_create(const struct prefix_options *options,
                                          const struct requests *requests, struct error *why);
 void prefix_cache_destroy(struct prefix_cache *cache); /* NULL is fine */
 
+/* What requests do before prefix_now() takes no time: what they save is there at once, and what they
+ * move does not count. A cache is `now` when it is created. */
+void prefix_past(struct prefix_cache *cache);
+void prefix_now(struct prefix_cache *cache);
+
 /* Begin request `index` with its first `tokens` tokens (its prompt, and the tokens generated before
  * it was preempted): look them up, refer to the blocks on the GPU, and take blocks for those on the
  * host and for the first `chunk` of the remaining tokens.

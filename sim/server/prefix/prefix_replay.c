@@ -30,6 +30,17 @@ bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *
     return fits;
 }
 
+void prefix_replay_past(struct prefix_cache *cache, const struct prefix_options *options,
+                        const struct requests *requests, const uint32_t *indices, uint32_t count)
+{
+    struct prefix_match unused;
+    prefix_past(cache);
+    for (uint32_t i = 0; i < count; i++) {
+        prefix_replay_one(cache, options, indices[i], &requests->all[indices[i]], &unused);
+    }
+    prefix_now(cache);
+}
+
 /* What lower tiers found follows what the GPU did. */
 static double found_worth(const struct prefix_options *options, const struct prefix_match *match)
 {

@@ -46,6 +46,10 @@ bool prefix_replay_shared(const struct prefix_options *options, const struct req
 bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *options,
                        size_t index, const struct request *request, struct prefix_match *match);
 
+/* Let these requests, the past of a stream (requests/stream.h), fill the cache. */
+void prefix_replay_past(struct prefix_cache *cache, const struct prefix_options *options,
+                        const struct requests *requests, const uint32_t *indices, uint32_t count);
+
 /* Add what has moved in a cache so far, and what it holds; without what is in a pool, if `pool` is
  * false: that is what all caches see. */
 void prefix_moved_add(struct prefix_moved moved[PREFIX_MOST_TIERS],

@@ -216,7 +216,7 @@ static void offer(struct prefix_lower *lower, uint32_t id)
     }
     lower->counts.saved++;
     lower->tiers->saves++;
-    if (lower->saving != NULL) {
+    if (lower->saving != NULL && !lower->tiers->past) {
         begin_save(lower, id, true);
     } else {
         arrive(lower, id);

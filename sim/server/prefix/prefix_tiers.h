@@ -79,6 +79,7 @@ struct prefix_tiers {
                                       the GPU retains none */
     struct own_load *loads_of_own; /* by request; NULL: own blocks have numbers, they are no runs */
     uint64_t saves;                /* begun so far, to all tiers */
+    bool past;                     /* saves take no time (prefix_past()) */
     bool failed;                   /* memory was out */
 };
 

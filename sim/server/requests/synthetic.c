@@ -356,8 +356,9 @@ bool synthetic_make(const char *name, const struct requests_options *options, st
     if (!synthetic_read_text(name, &synthetic, why)) {
         return false;
     }
-    uint64_t count = synthetic.number[COUNT];
-    count = options->limit > 0 && options->limit < count ? options->limit : count;
+    uint64_t count = synthetic.number[COUNT], limit = options->limit;
+    bool ends = synthetic_says(name, keys[COUNT]); /* else it goes on for as long as it is read */
+    count = limit > 0 && (!ends || limit < count) ? limit : count;
     gsl_rng *random = random_stream(options->seed, "serve.synthetic", 0, why);
     bool ok = random != NULL &&
               synthetic_make_requests(&synthetic, random, count, options->stop, &drawn, out, why);

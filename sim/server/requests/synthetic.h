@@ -14,7 +14,7 @@
  *                             and a message of `prompt` less `prefix` tokens
  *   think                     mean time between an answer and the session's next request, of an
  *                             exponential distribution (0s)
- *   requests                  how many in all (1000)
+ *   requests                  how many in all; else they are a stream (stream.h), which `limit` cuts
  *
  * The next turn does not find the KV of an answer, as in recorded files: the answer's tokens are
  * computed again as part of the next prompt, and found from then on. Requests have no arrival
@@ -27,7 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* As many as there are by default. */
+/* As many of a stream say how long requests are. */
 enum { SYNTHETIC_REQUESTS = 1000 };
 
 /* Does a workload's name ask for made-up requests? */

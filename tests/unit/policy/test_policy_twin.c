@@ -19,7 +19,7 @@
 enum { STEPS = 400 };
 
 /* A stream of demands in which some units and some of the query stay from step to step. */
-struct stream {
+struct request_stream {
     gsl_rng *random;
     uint32_t blocks, recorded;
     uint32_t units[BLOCKS_MOST];
@@ -33,10 +33,10 @@ static uint32_t below(gsl_rng *random, uint32_t end)
     return (uint32_t)gsl_rng_uniform_int(random, end);
 }
 
-static void stream_start(struct stream *stream, uint64_t seed, uint32_t blocks)
+static void stream_start(struct request_stream *stream, uint64_t seed, uint32_t blocks)
 {
     struct error why;
-    *stream = (struct stream){.random = random_stream(seed, "test.policy", 0, &why)};
+    *stream = (struct request_stream){.random = random_stream(seed, "test.policy", 0, &why)};
     assert_non_null(stream->random);
     stream->blocks = blocks;
     for (uint32_t i = 0; i < blocks; i++) {
@@ -46,7 +46,7 @@ static void stream_start(struct stream *stream, uint64_t seed, uint32_t blocks)
 
 /* Move on by one step: a few units swap places (those within the demand change rank, others enter
  * and leave), queries turn a little or altogether. */
-static struct demand stream_step(struct stream *stream, uint32_t wanted, uint32_t recorded,
+static struct demand stream_step(struct request_stream *stream, uint32_t wanted, uint32_t recorded,
                                  uint32_t query_heads, uint32_t head_dim)
 {
     gsl_rng *random = stream->random;
@@ -113,7 +113,7 @@ static void random_values(gsl_rng *random, const struct policy_kind *kind, doubl
 
 /* One random setting and its demands, the same for the same seed. */
 struct play {
-    struct stream stream;
+    struct request_stream stream;
     struct policy_env env;
     float importance[HEADS_MOST];
     double values[8];
@@ -314,7 +314,7 @@ static void hits_of(const char *name, enum policy_order order, uint32_t capacity
                     uint64_t seed, uint32_t *hits)
 {
     struct error why;
-    struct stream stream;
+    struct request_stream stream;
     stream_start(&stream, seed, BLOCKS_MOST);
     struct policy_env env = {
         .blocks = BLOCKS_MOST, .capacity = capacity, .wanted = wanted, .order = order};

@@ -64,13 +64,13 @@ static void misses_of_every_size_are_as_worked_by_hand(void **state)
 }
 
 /* Demands that prefer small numbers, each block at most once in one. */
-struct stream {
+struct request_stream {
     gsl_rng *random;
     uint32_t blocks, wanted_most;
     uint32_t units[BLOCKS_MOST];
 };
 
-static void stream_start(struct stream *stream, uint64_t seed)
+static void stream_start(struct request_stream *stream, uint64_t seed)
 {
     struct error why;
     stream->random = random_stream(seed, "test.stack", 0, &why);
@@ -79,7 +79,7 @@ static void stream_start(struct stream *stream, uint64_t seed)
     stream->wanted_most = 1 + (uint32_t)gsl_rng_uniform_int(stream->random, stream->blocks);
 }
 
-static struct demand stream_step(struct stream *stream)
+static struct demand stream_step(struct request_stream *stream)
 {
     uint32_t tries = (uint32_t)gsl_rng_uniform_int(stream->random, stream->wanted_most + 1);
     uint32_t wanted = 0;
@@ -101,7 +101,7 @@ static uint64_t replay_misses(uint64_t seed, enum policy_order order, uint32_t s
                               uint32_t warmup)
 {
     struct error why;
-    struct stream stream;
+    struct request_stream stream;
     stream_start(&stream, seed);
     struct policy_env env = {
         .blocks = stream.blocks, .capacity = size, .wanted = stream.wanted_most, .order = order};
@@ -124,7 +124,7 @@ static void every_size_equals_its_replay(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= ROUNDS(40, 10); seed++) {
         struct error why;
-        struct stream stream;
+        struct request_stream stream;
         stream_start(&stream, seed);
         uint32_t blocks = stream.blocks, warmup = seed % 3 == 0 ? STEPS / 2 : 0;
         enum policy_order order = seed % 2 ? POLICY_BATCH : POLICY_SEQUENTIAL;

@@ -94,7 +94,7 @@ static void serve(struct run *run)
         .count = (uint32_t)run->requests.count,
         .clients = (uint32_t)run->workload.clients,
     };
-    assert_true(fleet_run(&fleet, &why));
+    assert_true(fleet_run(&fleet, &(int64_t){0}, &why));
     balancer_destroy(fleet.balancer);
     series_release(&run->series);
     for (uint32_t i = 0; i < count; i++) {
