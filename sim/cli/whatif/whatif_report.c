@@ -1,5 +1,5 @@
 /* A what-if study for people: a table of its points, and below it what its rows cannot say: how much better the best
- * is than the scenario's own, what a GiB more is worth, and what is in the way where no point is best. */
+ * is than the scenario's own, and what is in the way where no point is best. */
 #include "cli/whatif/whatif_report.h"
 
 #include <math.h>
@@ -76,7 +76,6 @@ static const char *whatif_mark(const struct whatif *whatif, const struct whatif_
         const char *mark;
     } marks[] = {
         {findings->own == point, "here"},
-        {findings->more == point, "here and a GiB more"},
         {findings->knee == point, "knee"},
         {findings->best == point && !findings->flat && !all_tie, "best"},
         {all_tie || (findings->best != point && whatif_ties(whatif, findings, point)), "tie"},
@@ -440,19 +439,6 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
     table_line("", line, out);
 }
 
-static void whatif_report_print_more(const struct whatif *whatif,
-                                     const struct whatif_findings *findings, FILE *out)
-{
-    const struct result *own = &whatif->results[findings->own];
-    double before = whatif_worth(whatif, findings->own);
-    double gained = whatif_worth(whatif, findings->more) - before;
-    char line[2 * LINE], cache[SHOWN_TEXT];
-    snprintf(line, sizeof line, "one GiB more than the scenario's %s is worth %+.3g %s (%+.1f %%)",
-             result_shown(own, COLUMN(cache_bytes), cache), gained,
-             whatif_words[whatif->figure].unit, 100 * gained / before);
-    table_line("", line, out);
-}
-
 static void whatif_report_print_findings(const struct whatif *whatif,
                                          const struct whatif_findings *findings, FILE *out)
 {
@@ -472,11 +458,6 @@ static void whatif_report_print_findings(const struct whatif *whatif,
         bool borne = served && whatif->figure == WHATIF_RATE;
         table_line("", whatif_words[borne ? WHATIF_BORNE : whatif->figure].flat, out);
         return;
-    }
-    if (findings->own != WHATIF_NONE && findings->more != WHATIF_NONE &&
-        !isnan(whatif_worth(whatif, findings->own)) &&
-        !isnan(whatif_worth(whatif, findings->more))) {
-        whatif_report_print_more(whatif, findings, out);
     }
     print_best(whatif, findings, out);
     whatif_report_drafts(whatif, out);

@@ -88,7 +88,7 @@ static int by_number(const void *a, const void *b)
 {
     const struct axis_value *x = a, *y = b;
     return x->number != y->number ? (x->number > y->number) - (x->number < y->number)
-                                  : (y->own - x->own) * 2 + (x->more - y->more);
+                                  : y->own - x->own;
 }
 
 /* Sort ascending; of equal numbers keep the scenario's own. */

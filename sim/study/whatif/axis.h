@@ -7,7 +7,7 @@
  * KEY is a key of the scenario, a mechanism (with or without `mechanisms.`), or a figure of the
  * machine such as hardware.link.h2d; `link` is short for hardware.link. Usual ranges:
  *
- *     budget     from no cache to all of the KV; as the only axis also 1 GiB more than now
+ *     budget     from no cache to all of the KV
  *     batch      from 1 to the largest that fits
  *     context    from an eighth of the scenario's to twice that
  *     link       PCIe 3 to 6 with 16 lanes, and NVLink-C2C
@@ -44,7 +44,6 @@ struct axis_value {
     char *text;    /* as a scenario writes it, owned */
     bool is_map;   /* `text` is a YAML map or list; else a scalar, which may need quotes */
     bool own;      /* the scenario's own value */
-    bool more;     /* of a budget: 1 GiB more than the scenario's */
 };
 
 struct axis {
@@ -66,7 +65,6 @@ struct axis_base {
     const struct run_context *runs;
     const struct plan *plan;
     uint32_t most_batch; /* largest batch that fits somewhere along the other axis */
-    bool alone;          /* there is no other axis */
     uint32_t points;     /* of a range; 0: the usual number */
 };
 

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define GIB 1073741824.0
-
 /* ---- usual ranges ---- */
 
 static bool axis_usual_add_own(struct axis *axis, double number, const char *text,
@@ -40,29 +38,6 @@ static double own_share(const struct axis_base *base)
                    : budget->unit == UNIT_TIMES ? budget->value * times
                                                 : budget->value / (double)setup->context;
     return fmin(share, 1);
-}
-
-/* Add a budget 1 GiB above the plan's cache, if the KV is that large. A budget in bytes is divided
- * among all heads that may leave HBM. If difficult heads then stay in HBM, the budget is a share of
- * the rest instead. */
-static bool add_more(const struct axis_base *base, struct axis *axis, double share,
-                     struct error *why)
-{
-    double cache = (double)base->plan->memory.in[TIER_GPU].cache,
-           grown = share * (cache + GIB) / cache;
-    char text[32];
-    bool stay = base->point->setup.mechanisms.resident_heads == RESIDENT_DIFFICULTY;
-    struct axis_value *more;
-    if (!(cache > 0 && grown <= 1)) {
-        return true;
-    }
-    snprintf(text, sizeof text, "%.0fB", cache + GIB);
-    if (!(stay ? axis_add_number(axis, grown, &more, why)
-               : axis_add(axis, grown, text, &more, why))) {
-        return false;
-    }
-    more->more = true;
-    return true;
 }
 
 /* Why the system cannot have this share as its budget; NULL if it can. */
@@ -113,8 +88,7 @@ static bool walk_budget(const struct axis_base *base, struct axis *axis, struct 
     axis->unit = UNIT_SHARE;
     bool good = tree != NULL && check_budget(axis, &base->point->setup, why) &&
                 walk_shares(base, axis, why) &&
-                axis_usual_add_own(axis, share, own != NULL ? own->text : NULL, why) &&
-                (!base->alone || add_more(base, axis, share, why));
+                axis_usual_add_own(axis, share, own != NULL ? own->text : NULL, why);
     node_destroy(tree);
     return good;
 }

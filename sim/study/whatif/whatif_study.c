@@ -75,7 +75,6 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
                              .points = options->points};
     struct scenario others = {.root = scenario->root, .points = 1, .sources = scenario->sources};
     whatif->axis_count = texts->count;
-    base.alone = texts->count == 1;
     bool good = true;
     for (int batches = 0; good && batches < 2; batches++) {
         base.most_batch = batches ? most_batch(&others, own, options->runs) : 0;
@@ -360,13 +359,11 @@ static bool is_own(const struct whatif *whatif, uint32_t axis, uint32_t point)
 static void whatif_find_own(const struct whatif *whatif, struct whatif_findings *findings)
 {
     for (uint32_t i = 0; i < whatif->count; i++) {
-        bool own = true, more = false;
+        bool own = true;
         for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
             own = own && is_own(whatif, axis, i);
-            more = more || whatif->axes[axis].values[whatif_value(whatif, axis, i)].more;
         }
         findings->own = own ? i : findings->own;
-        findings->more = more && whatif->axis_count == 1 ? i : findings->more;
     }
 }
 
@@ -394,7 +391,7 @@ static void find_knee(const struct whatif *whatif, struct whatif_findings *findi
 struct whatif_findings whatif_find(const struct whatif *whatif)
 {
     struct whatif_findings findings = {
-        .best = WHATIF_NONE, .own = WHATIF_NONE, .more = WHATIF_NONE, .knee = WHATIF_NONE};
+        .best = WHATIF_NONE, .own = WHATIF_NONE, .knee = WHATIF_NONE};
     find_best(whatif, &findings);
     whatif_find_own(whatif, &findings);
     const struct axis *axis = &whatif->axes[0];

@@ -81,11 +81,11 @@ double whatif_arrivals(const struct whatif *whatif);
 
 /* The conclusions. Fields are points, or WHATIF_NONE. */
 struct whatif_findings {
-    uint32_t timed;     /* number of points that have the figure */
-    bool flat;          /* all of them are equal within a thousandth */
-    uint32_t best;      /* the first within a thousandth of the best */
-    uint32_t own, more; /* the scenario's own point; the one with 1 GiB more */
-    uint32_t knee;      /* if the figure improves along a single axis of numbers */
+    uint32_t timed; /* number of points that have the figure */
+    bool flat;      /* all of them are equal within a thousandth */
+    uint32_t best;  /* the first within a thousandth of the best */
+    uint32_t own;   /* the scenario's own point */
+    uint32_t knee;  /* if the figure improves along a single axis of numbers */
 };
 
 struct whatif_findings whatif_find(const struct whatif *whatif);

@@ -43,8 +43,7 @@ static int start(void **state)
                                       .scenario = &fixture.scenario,
                                       .point = &fixture.point,
                                       .plan = &fixture.plan,
-                                      .most_batch = 20,
-                                      .alone = true};
+                                      .most_batch = 20};
     *state = &fixture;
     return 0;
 }
@@ -102,7 +101,7 @@ static const struct {
     {"system=[clo, retroinfer]", 0, "system", "clo retroinfer*"},
     {"budget=[1x, 3x]", 0, "mechanisms.budget", "1x 3x*"},
     {"budget=[10%, 3x]", 0, "mechanisms.budget", "10% 3x*"}, /* no unit in common: as they stand */
-    /* nothing, a hundredth to all, its own; 24 MiB and a GiB more are over all there is */
+    /* nothing, a hundredth to all, its own */
     {"budget", 4, "mechanisms.budget", "0% 1% 10% 3x* 100%"},
 };
 
@@ -124,63 +123,6 @@ static void a_text_stands_for_values(void **state)
         }
         axis_release(&axis);
     }
-}
-
-static void a_gib_more_is_a_value_where_it_leaves_something_to_hold(void **state)
-{
-    struct fixture *fixture = *state;
-    struct axis axis;
-    struct error why;
-    fixture->plan.memory.in[TIER_GPU].cache = (uint64_t)4 << 30; /* 30 %: a GiB more is 37.5 % */
-    assert_true(axis_read("budget", 6, &fixture->base, &axis, &why));
-    for (uint32_t i = 0; i < axis.count; i++) {
-        assert_int_equal(axis.values[i].more, fabs(axis.values[i].number - 0.375) < 1e-9);
-        if (axis.values[i].more) {
-            assert_string_equal(axis.values[i].text, "5368709120B");
-        }
-    }
-    axis_release(&axis);
-    fixture->base.alone = false;
-    assert_true(axis_read("budget", 6, &fixture->base, &axis, &why));
-    for (uint32_t i = 0; i < axis.count; i++) {
-        assert_false(axis.values[i].more);
-    }
-    axis_release(&axis);
-}
-
-/* A share s of what is offloaded is held in 4 GiB: a GiB more is 5/4 of it. */
-static void where_difficult_heads_stay_a_gib_more_is_a_share(void **state)
-{
-    static const char *const clo[] = {"model=smollm2-135m", "hardware=a40", "system=clo",
-                                      "context=3840", "mechanisms.budget=30%"};
-    const struct fixture *fixture = *state;
-    struct axis_base base = fixture->base;
-    struct scenario scenario;
-    struct point point;
-    struct plan plan = fixture->plan;
-    struct axis axis;
-    struct error why = {.found = ""};
-    uint32_t found = 0;
-    assert_true(scenario_load(NULL, 0, clo, 5, &scenario, &why));
-    assert_true(scenario_point(&scenario, 0, &point, &why));
-    plan.memory.in[TIER_GPU].cache = (uint64_t)4 << 30;
-    base.scenario = &scenario;
-    base.point = &point;
-    base.plan = &plan;
-    base.alone = true;
-    if (!axis_read("budget", 6, &base, &axis, &why)) {
-        fail_msg("%s", why.found);
-    }
-    for (uint32_t i = 0; i < axis.count; i++) {
-        if (axis.values[i].more) {
-            assert_string_equal(axis.values[i].text, "37.5%");
-            found++;
-        }
-    }
-    assert_int_equal(found, 1);
-    axis_release(&axis);
-    point_release(&point);
-    scenario_release(&scenario);
 }
 
 /* As many as 256 GiB, of which a 64th are 4. */
@@ -309,8 +251,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_stands_for_values),
-        cmocka_unit_test(a_gib_more_is_a_value_where_it_leaves_something_to_hold),
-        cmocka_unit_test(where_difficult_heads_stay_a_gib_more_is_a_share),
         cmocka_unit_test(unsaid_host_memory_is_walked_up_to_the_machines),
         cmocka_unit_test(what_needs_quotes_is_swept_in_them),
         cmocka_unit_test(what_cannot_be_walked_is_refused),
