@@ -3,7 +3,7 @@
 #include "core/array.h"
 #include "core/random.h"
 #include "calibrate/host/topology.h"
-#include "calibrate/mini/drive.h"
+#include "calibrate/mini/mini_drive.h"
 #include "decode/replay/replay.h"
 
 #include <gsl/gsl_randist.h>

@@ -4,7 +4,7 @@
  */
 #include "calibrate/host/gather.h"
 #include "calibrate/measure/measure.h"
-#include "calibrate/mini/drive.h"
+#include "calibrate/mini/mini_drive.h"
 #include "calibrate/mini/play.h"
 
 #include <string.h>

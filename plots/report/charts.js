@@ -48,6 +48,10 @@ const showCurve = () => {
                 axis])
         }))
         .filter((line) => line.runs.length > 0);
+    const alone = lines.every((line) => line.runs.length < 2); /* a dot says no more than the table */
+    for (const part of $("curve").querySelectorAll("svg, .legend, figcaption")) part.style.display =
+        alone ? "none" : "";
+    if (alone) return;
     const values = axes[axis].values,
         numbers = axes[axis].numbers && values.every(([, x]) => typeof x === "number");
     const spread = numbers ? values.map(([, x]) => x) : values.map((_, i) => i);

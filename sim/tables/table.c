@@ -29,7 +29,7 @@ struct table {
 /* ---- characters ---- */
 
 /* Characters of a line: those of the terminal on standard output, or as many as $COLUMNS says there. */
-static size_t table_width(void)
+static size_t terminal_width(void)
 {
     enum { LEAST = 40, MOST = 1000 };
     struct winsize size = {.ws_col = 0};
@@ -42,6 +42,12 @@ static size_t table_width(void)
         width = size.ws_col;
     }
     return width <= 0 ? TABLE_WIDTH : width < LEAST ? LEAST : width > MOST ? MOST : (size_t)width;
+}
+
+size_t table_width(void)
+{
+    size_t width = terminal_width();
+    return width < TABLE_WIDTH ? width : TABLE_WIDTH;
 }
 
 /* Characters, not bytes, of UTF-8. */
@@ -78,8 +84,7 @@ static size_t bytes_shown(const char *text, size_t width)
 
 void table_wrap(const char *text, size_t indent, FILE *out)
 {
-    size_t line = table_width() < TABLE_WIDTH ? table_width() : TABLE_WIDTH;
-    size_t width = indent + 20 < line ? line - indent : 20;
+    size_t line = table_width(), width = indent + 20 < line ? line - indent : 20;
     while (width_of(text) > width) {
         size_t bytes = bytes_within(text, width);
         size_t blank = bytes;
@@ -272,7 +277,7 @@ static bool drop_one(struct table *table)
 static void fit_line(struct table *table)
 {
     uint32_t last;
-    size_t before, least, line = table_width();
+    size_t before, least, line = terminal_width();
     do {
         last = last_shown(table);
         least = least_width(table, last);

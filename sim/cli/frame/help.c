@@ -6,7 +6,7 @@
 #include "core/version.h"
 #include "tables/table.h"
 
-enum { COLUMNS = 100, USAGE_INDENT = 9 };
+enum { USAGE_INDENT = 9 };
 
 const char program_summary[] =
     "predicts how fast a language model decodes once its KV cache no longer fits the GPU";
@@ -72,7 +72,7 @@ void command_operands_spelling(const struct command *command, char *text, size_t
 /* Print a word of a usage line; continue on the next line if it would be too long. */
 static void print_word(const char *word, size_t *column, FILE *out)
 {
-    if (*column + 1 + strlen(word) > COLUMNS) {
+    if (*column + 1 + strlen(word) > table_width()) {
         fprintf(out, "\n%*s", USAGE_INDENT, "");
         *column = USAGE_INDENT;
     }

@@ -219,7 +219,7 @@ static bool add_hardware(struct frame *frame, struct error *why)
 static const struct frame_column trace_columns[] = {
     {.key = "trace", .title = "trace"},
     {.key = "basis", .title = "basis"},
-    {.key = "model", .title = "model"},
+    {.key = "model", .title = "model", .drop = 1},
     {.key = "context", .title = "context", .unit = UNIT_WHOLE},
     {.key = "steps", .title = "steps", .unit = UNIT_WHOLE},
     {.key = "source", .title = "from", .wrap = true},
@@ -283,7 +283,7 @@ static bool add_traces(struct frame *frame, struct error *why)
 
 static const struct frame_column policy_columns[] = {
     {.key = "policy", .title = "policy"},
-    {.key = "parameters", .title = "parameters"},
+    {.key = "parameters", .title = "parameters", .drop = 1},
     {.key = "what", .title = "what it does", .wrap = true},
 };
 

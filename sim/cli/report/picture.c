@@ -7,6 +7,7 @@
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
 #include "cli/frame/drawing.h"
+#include "cli/frame/help.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
 #include "cli/report/plot_statement.h"
@@ -214,7 +215,7 @@ static void print_kinds(FILE *out)
 {
     fputs("kinds:\n", out);
     for (const struct picture_kind *kind = picture_kinds; kind->name != NULL; kind++) {
-        fprintf(out, "  %-9s %s\n", kind->name, kind->summary);
+        help_entry(kind->name, 9, kind->summary, out);
     }
 }
 

@@ -9,7 +9,7 @@
 #include "calibrate/disk/reads.h"
 #include "calibrate/disk/scratch.h"
 #include "calibrate/mini/check.h"
-#include "calibrate/mini/drive.h"
+#include "calibrate/mini/mini_drive.h"
 #include "calibrate/mini/mini.h"
 #include "decode/replay/ledger.h"
 #include "unit/fixture/make_trace.h"

@@ -1,4 +1,4 @@
-#include "calibrate/mini/drive.h"
+#include "calibrate/mini/mini_drive.h"
 
 #include "core/array.h"
 #include "decode/cost/cost.h"

@@ -22,7 +22,7 @@
 #include "calibrate/measure/measure.h"
 #include "calibrate/measure/statistics.h"
 #include "calibrate/mini/check.h"
-#include "calibrate/mini/drive.h"
+#include "calibrate/mini/mini_drive.h"
 #include "calibrate/mini/mini.h"
 #include "decode/cost/cost.h"
 
