@@ -59,10 +59,10 @@ static const struct schema_field requests[] = {
     {"replica", UNIT_WHOLE, AS_U32, AT(request, replica)},
     {"prompt", UNIT_WHOLE, AS_U32, AT(request, prompt)},
     {"output", UNIT_WHOLE, AS_U32, AT(request, output)},
-    {"gpu_tokens", UNIT_TOKENS, AS_64, AT(request, gpu_tokens)},
-    {"host_tokens", UNIT_TOKENS, AS_64, AT(request, host_tokens)},
-    {"disk_tokens", UNIT_TOKENS, AS_64, AT(request, disk_tokens)},
-    {"pool_tokens", UNIT_TOKENS, AS_64, AT(request, pool_tokens)},
+#define BELOW(tier, where)                                                                         \
+    {#tier "_tokens", UNIT_TOKENS, AS_64,                                                          \
+     AT(request, found) + RESULT_TIER_##tier * sizeof(uint64_t)},
+#include "predict/result/tiers.def"
     {"preemptions", UNIT_WHOLE, AS_U32, AT(request, preemptions)},
     {"arrived_ms", UNIT_MS, AS_NS, AT(request, arrived_ns)},
     {"scheduled_ms", UNIT_MS, AS_NS, AT(request, scheduled_ns)},

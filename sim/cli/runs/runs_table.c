@@ -52,10 +52,8 @@ static const struct frame_column served_columns[] = {
     {.of = "requests", .drop = 3},
     {.of = "requests_in_per_s", .optional = true, .drop = 2},
     {.of = "requests_out_per_s", .optional = true, .drop = 2},
-    {.of = "gpu_hit", .optional = true},
-    {.of = "host_hit", .optional = true},
-    {.of = "disk_hit", .optional = true},
-    {.of = "pool_hit", .optional = true},
+#define BELOW(tier, where) {.of = #tier "_hit", .optional = true},
+#include "predict/result/tiers.def"
     {.of = "host_saves_ms", .optional = true},
     {.of = "ttft_p50_ms", .title = "TTFT ms", .name = "ttft", .optional = true},
     {.of = "ttft_p99_ms", .title = "p99", .optional = true},

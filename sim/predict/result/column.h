@@ -35,8 +35,10 @@ struct column {
     uint8_t range;  /* its place, from 1, among those with a range over families; 0: none */
     uint8_t drawn;  /* the same among the figures that are kept of each replication */
     bool is_end;    /* of a range */
-    const struct column *low, *high;             /* ends of its range; NULL: it has none */
-    double (*read)(const struct result *result); /* put together from others; NULL: a cell */
+    const struct column *low, *high; /* ends of its range; NULL: it has none */
+    /* Put together from others, such as `from`; NULL: a cell. */
+    double (*read)(const struct result *result, const struct column *column);
+    const struct column *from;
     /* in tables for people */
     const char *title; /* NULL: shown if it is asked for by its name, as in data */
     const char *label; /* another name by which readers ask for it as tables show it; NULL: none */

@@ -7,8 +7,9 @@
 /* ---- figures that are put together ---- */
 
 /* The cache, and what stays in HBM in any case: resident heads, recent tokens. */
-static double read_kv(const struct result *result)
+static double read_kv(const struct result *result, const struct column *column)
 {
+    (void)column;
     const struct cell *cache = result_cell(result, COLUMN(cache_bytes));
     const struct cell *stays = result_cell(result, COLUMN(hbm_kv_bytes));
     int64_t bytes = (cache->set ? cache->integer : 0) + (stays->set ? stays->integer : 0);
@@ -27,41 +28,24 @@ static double stalled_share(const struct result *result, const char *cause)
     return step->set && step->integer > 0 ? (double)ns / (double)step->integer : NAN;
 }
 
-static double read_stalled(const struct result *result)
+static double read_stalled(const struct result *result, const struct column *column)
 {
+    (void)column;
     return stalled_share(result, NULL);
 }
 
-static double read_link_stall(const struct result *result)
+static double read_link_stall(const struct result *result, const struct column *column)
 {
+    (void)column;
     return stalled_share(result, "link");
 }
 
 /* Without hashes in the workload it is unknown which prompts begin alike. */
-static double found_share(const struct result *result, const struct column *column)
+static double read_hit(const struct result *result, const struct column *column)
 {
-    double found = result_number(result, column), of = result_number(result, COLUMN(prompt_tokens));
+    double found = result_number(result, column->from),
+           of = result_number(result, COLUMN(prompt_tokens));
     return result_cell(result, COLUMN(hashed_blocks))->set && of > 0 ? found / of : NAN;
-}
-
-static double read_gpu_hit(const struct result *result)
-{
-    return found_share(result, COLUMN(hit_tokens_gpu));
-}
-
-static double read_host_hit(const struct result *result)
-{
-    return found_share(result, COLUMN(hit_tokens_host));
-}
-
-static double read_disk_hit(const struct result *result)
-{
-    return found_share(result, COLUMN(hit_tokens_disk));
-}
-
-static double read_pool_hit(const struct result *result)
-{
-    return found_share(result, COLUMN(hit_tokens_pool));
 }
 
 /* ---- rows ---- */
@@ -117,6 +101,14 @@ const struct column *const column_rows[] = {
 #include "predict/result/columns.def"
     NULL};
 const uint32_t column_count = STORED;
+
+const struct tier_columns tier_columns[RESULT_TIERS] = {
+#define HBM(tier, where) {.tokens = &column_hit_tokens_##tier, .share = &column_##tier##_hit},
+#define BELOW(tier, where)                                                                         \
+    {&column_hit_tokens_##tier, &column_##tier##_hit, &column_prefix_##tier##_bytes,               \
+     &column_prefix_##tier##_read_bytes, &column_prefix_##tier##_written_bytes},
+#include "predict/result/tiers.def"
+};
 
 /* ---- what follows from a row ---- */
 

@@ -92,7 +92,7 @@ double result_number(const struct result *result, const struct column *column)
 {
     double ns = unit_ns(column->unit);
     if (column->read != NULL) {
-        return column->read(result);
+        return column->read(result, column);
     }
     const struct cell *cell = result_cell(result, column);
     return !cell->set                   ? (double)NAN

@@ -46,12 +46,22 @@ struct result_step {
     double mass_recall; /* of all heads at this step of their recording; NaN: null */
 };
 
+/* Tiers that keep prefixes, and their columns: prompt tokens found there, their share; below HBM also what is kept there
+ * at the end, read and written. */
+enum {
+#define BELOW(tier, where) RESULT_TIER_##tier,
+#include "predict/result/tiers.def"
+    RESULT_TIERS
+};
+extern const struct tier_columns {
+    const struct column *tokens, *share, *held, *read, *written;
+} tier_columns[RESULT_TIERS];
+
 /* A request of a server's workload; times since the first arrival; negative: it never happened. */
 struct result_request {
     uint32_t replica; /* that served it, from 0 */
     uint32_t prompt, output, preemptions;
-    uint64_t gpu_tokens, host_tokens;  /* tokens of the prompt found on the GPU, in host memory, */
-    uint64_t disk_tokens, pool_tokens; /* on a disk, in a pool */
+    uint64_t found[RESULT_TIERS]; /* tokens of the prompt in each tier */
     int64_t arrived_ns, scheduled_ns, first_token_ns, end_ns;
 };
 

@@ -167,25 +167,6 @@ void serving_write_refused(const struct point *point, size_t refused, struct res
     }
 }
 
-/* Columns of prefixes in a tier. */
-struct tier_columns {
-    const struct column *tokens, *held, *read, *written; /* the GPU has `tokens` alone */
-};
-
-static struct tier_columns columns_of(enum tier_id tier)
-{
-    const struct tier_columns all[TIER_COUNT] = {
-        [TIER_GPU] = {.tokens = COLUMN(hit_tokens_gpu)},
-        [TIER_HOST] = {COLUMN(hit_tokens_host), COLUMN(prefix_host_bytes),
-                       COLUMN(prefix_host_read_bytes), COLUMN(prefix_host_written_bytes)},
-        [TIER_DISK] = {COLUMN(hit_tokens_disk), COLUMN(prefix_disk_bytes),
-                       COLUMN(prefix_disk_read_bytes), COLUMN(prefix_disk_written_bytes)},
-        [TIER_POOL] = {COLUMN(hit_tokens_pool), COLUMN(prefix_pool_bytes),
-                       COLUMN(prefix_pool_read_bytes), COLUMN(prefix_pool_written_bytes)},
-    };
-    return all[tier];
-}
-
 /* Prefixes that were found in each tier, by its number in serving_tiers(), and what they take. */
 static void serving_write_prefixes(const struct point *point, const struct serving_memory *memory,
                                    const uint64_t found[PREFIX_MOST_TIERS], uint64_t computed,
@@ -196,11 +177,11 @@ static void serving_write_prefixes(const struct point *point, const struct servi
     int64_t bytes = (int64_t)memory->block_bytes;
     result_integer(result, COLUMN(hit_tokens_host), 0); /* where prefixes are not kept there */
     for (uint32_t k = 0; k < tiers.count; k++) {
-        result_integer(result, columns_of(tiers.of[k]).tokens, (int64_t)found[k]);
+        result_integer(result, tier_columns[tiers.of[k]].tokens, (int64_t)found[k]);
     }
     result_integer(result, COLUMN(recompute_tokens), (int64_t)computed);
     for (uint32_t k = 1; k < tiers.count; k++) {
-        const struct tier_columns columns = columns_of(tiers.of[k]);
+        const struct tier_columns columns = tier_columns[tiers.of[k]];
         result_integer(result, columns.held, (int64_t)moved[k].held * bytes);
         result_integer(result, columns.read, (int64_t)moved[k].loaded * bytes);
         result_integer(result, columns.written, (int64_t)moved[k].saved * bytes);
@@ -241,6 +222,8 @@ static_assert((int)SERIES_BLOCKS == (int)RESULT_SERIES_blocks, "levels come firs
 static_assert((int)SERIES_FIGURES == (int)SERIES_FOUND + PREFIX_MOST_TIERS, "one for each tier");
 static_assert((int)SERIES_FOUND == (int)RESULT_SERIES_hit_tokens_gpu, "in the same order");
 static_assert((int)RESULT_SERIES == (int)RESULT_SERIES_hit_tokens_gpu + TIER_COUNT, "by tier");
+static_assert((int)RESULT_TIERS == (int)TIER_COUNT && (int)RESULT_TIER_host == (int)TIER_HOST,
+              "predict/result/tiers.def has all tiers");
 
 /* Has the request a row? Of a stream, those that count. */
 static bool has_row(const struct serving_window *window, size_t index, const struct served *served)
@@ -257,27 +240,23 @@ static bool write_requests(const struct serving_tiers *tiers, const struct reque
         return false;
     }
     for (size_t i = 0; i < requests->count; i++) {
-        uint64_t found[TIER_COUNT] = {0};
         if (!has_row(window, i, &all[i])) {
             continue;
         }
-        for (uint32_t k = 0; k < tiers->count; k++) {
-            found[tiers->of[k]] = all[i].match.found[k];
-        }
-        result->requests[result->request_count++] = (struct result_request){
+        struct result_request *request = &result->requests[result->request_count++];
+        *request = (struct result_request){
             .replica = all[i].server,
             .prompt = requests->all[i].prompt,
             .output = requests->all[i].output,
             .preemptions = all[i].preemptions,
-            .gpu_tokens = found[TIER_GPU],
-            .host_tokens = found[TIER_HOST],
-            .disk_tokens = found[TIER_DISK],
-            .pool_tokens = found[TIER_POOL],
             .arrived_ns = all[i].arrived_ns,
             .scheduled_ns = all[i].scheduled_ns,
             .first_token_ns = all[i].first_token_ns,
             .end_ns = all[i].end_ns,
         };
+        for (uint32_t k = 0; k < tiers->count; k++) {
+            request->found[tiers->of[k]] = all[i].match.found[k];
+        }
     }
     return true;
 }

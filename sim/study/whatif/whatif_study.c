@@ -255,12 +255,12 @@ static enum whatif_figure whatif_find_figure_of(const struct whatif *whatif)
 /* Prompt tokens of requests that were not answered. */
 static int64_t unanswered_tokens(const struct cell *cells)
 {
-    return cells[COLUMN(prompt_tokens)->index].integer -
-           cells[COLUMN(hit_tokens_gpu)->index].integer -
-           cells[COLUMN(hit_tokens_host)->index].integer -
-           cells[COLUMN(hit_tokens_disk)->index].integer -
-           cells[COLUMN(hit_tokens_pool)->index].integer -
-           cells[COLUMN(recompute_tokens)->index].integer;
+    int64_t tokens = cells[COLUMN(prompt_tokens)->index].integer -
+                     cells[COLUMN(recompute_tokens)->index].integer;
+    for (size_t i = 0; i < RESULT_TIERS; i++) {
+        tokens -= cells[tier_columns[i].tokens->index].integer;
+    }
+    return tokens;
 }
 
 void whatif_judge(struct whatif *whatif)
@@ -290,13 +290,12 @@ const char *whatif_objection(const struct whatif *whatif, uint32_t point)
 
 static double found_percent(const struct result *result)
 {
-    double below = 0; /* a tier that a server lacks finds nothing */
-    const struct column *const tiers[] = {COLUMN(host_hit), COLUMN(disk_hit), COLUMN(pool_hit)};
-    for (size_t i = 0; i < sizeof tiers / sizeof tiers[0]; i++) {
-        double share = result_number(result, tiers[i]);
-        below += isnan(share) ? 0 : share;
+    double all = result_number(result, tier_columns[0].share);
+    for (size_t i = 1; i < RESULT_TIERS; i++) { /* a tier that a server lacks finds nothing */
+        double share = result_number(result, tier_columns[i].share);
+        all += isnan(share) ? 0 : share;
     }
-    return 100 * (result_number(result, COLUMN(gpu_hit)) + below);
+    return 100 * all;
 }
 
 double whatif_worth(const struct whatif *whatif, uint32_t point)
