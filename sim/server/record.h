@@ -71,9 +71,9 @@ enum { SERIES_BINS = 512 };
 
 enum series_figure {
     /* Levels, summed over time: level times nanoseconds. */
-    SERIES_WAITING, /* requests in the queue */
+    SERIES_WAITING, /* requests that are not scheduled yet, or were put back */
     SERIES_LOADING, /* requests whose prefix is being loaded */
-    SERIES_RUNNING, /* requests in the running step */
+    SERIES_RUNNING, /* requests in the running step, or whose last token is on its way */
     SERIES_BLOCKS,  /* KV blocks that requests hold */
     /* Amounts. */
     SERIES_LOADED,  /* bytes of prefixes, to the GPU */

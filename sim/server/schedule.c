@@ -293,7 +293,10 @@ static bool schedule_admit(struct server *server, struct sequence *front, uint32
     }
     server_copy_saves(server);
     waits_charge(&served->waits, front->was_put_back ? WAIT_PREEMPTED : WAIT_QUEUE, server->now_ns);
-    served->scheduled_ns = served->scheduled_ns < 0 ? server->now_ns : served->scheduled_ns;
+    if (served->scheduled_ns < 0) {
+        served->scheduled_ns = server->now_ns;
+        series_hold(server->options.series, SERIES_WAITING, served->arrived_ns, server->now_ns, 1);
+    }
     front->room = server_copies_in_the_way(server);
     server->swap_left += load[1] > 0 ? 0 : room; /* all its KV is still on the GPU */
     for (uint32_t k = 1; k < server->tiers; k++) {

@@ -98,6 +98,7 @@ static bool step_sequence(struct server *server, struct sequence *sequence)
         return false;
     }
     served->end_ns = replied_ns;
+    series_hold(server->options.series, SERIES_RUNNING, server->now_ns, replied_ns, 1);
     waits_charge(&served->waits, WAIT_API, replied_ns);
     server->ended++;
     prefix_end(server->cache, sequence->index, true);
@@ -125,7 +126,7 @@ static void pass(struct server *server, int64_t ns, const double rate[SERVER_FLO
 {
     struct series *series = server->options.series;
     int64_t start = server->now_ns, end = start + ns;
-    series_hold(series, SERIES_WAITING, start, end, schedule_waiting(server));
+    series_hold(series, SERIES_WAITING, start, end, server->put_back_count);
     /* Without a step, running sequences wait for blocks that are being copied out. */
     series_hold(series, SERIES_LOADING, start, end,
                 server->loading_count + (computing == 0 ? server->running_count : 0));

@@ -12,6 +12,7 @@
 #include "unit/fixture/server_course.h"
 
 #include <gsl/gsl_rng.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -216,6 +217,29 @@ static void random_path(struct course *course, gsl_rng *random)
     path->whole_prompts = gsl_rng_uniform_int(random, 2) > 0;
 }
 
+/* J. D. C. Little, "A Proof for the Queuing Formula L = λ W", 1961: over the system, over its queue and
+ * over its service, the requests that are there in the mean are those that came a second times the time of
+ * each. In a run with a beginning and an end both are sums over the same spans. A request that is put back
+ * queues again, for a part of the time that it waits for its next token. */
+static void check_littles_law(const struct course *course)
+{
+    double system = 0, queue = 0, put_back = 0;
+    for (size_t i = 0; i < course->requests.count; i++) {
+        const struct served *served = &course->served[i];
+        if (!served->too_long) {
+            system += (double)(served->end_ns - served->arrived_ns);
+            queue += (double)(served->scheduled_ns - served->arrived_ns);
+            put_back += (double)served->waits.ns[WAIT_PREEMPTED];
+        }
+    }
+    double waiting = series_sum(course, SERIES_WAITING);
+    double serving = series_sum(course, SERIES_RUNNING) + series_sum(course, SERIES_LOADING);
+    double some = 1e-9 * system;
+    assert_true(fabs(waiting + serving - system) <= some);
+    assert_true(waiting >= queue - some && waiting <= queue + put_back + some);
+    assert_true(serving >= system - queue - put_back - some && serving <= system - queue + some);
+}
+
 static void check_course(const struct course *course)
 {
     double tokens = 0;
@@ -238,6 +262,7 @@ static void check_course(const struct course *course)
         assert_true(served->end_ns <= course->totals.end_ns);
     }
     assert_true(series_sum(course, SERIES_OUTPUT) == tokens);
+    check_littles_law(course);
 }
 
 static void nothing_is_lost_on_the_way(void **state)
