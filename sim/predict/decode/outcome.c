@@ -379,7 +379,7 @@ void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t
     if (setup->output > 0) {
         result_real(result, COLUMN(e2e_tokens_per_s),
                     1e9 * plan->batch * model_passes(&setup->model) * output /
-                        ((double)prefill_ns + output / tokens * step_ns));
+                        ((double)prefill_ns + (output - 1) / tokens * step_ns));
     }
 }
 

@@ -44,7 +44,7 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
                   const struct timing *timing, struct result *result, struct error *why);
 
 /* The time to the first token of a whole batch and, if the scenario sets an output, the rate of
- * output tokens over prefill and decode. Call after outcome_time(). */
+ * output tokens over prefill, which gives the first of them, and decode. Call after outcome_time(). */
 void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t prefill_ns,
                      struct result *result);
 
