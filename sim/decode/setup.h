@@ -25,8 +25,28 @@ struct setup_cohort {
 };
 #define SETUP_MOST_COHORTS 128
 
+/* Sizes of CUDA graphs up to `to` are multiples of `step`. */
+struct graph_sizes {
+    uint64_t to, step;
+};
+enum { SETUP_GRAPH_SIZES = 12 };
+
+/* What a serving engine adds around the GPU's work of a step (decode/time/engine_step.h). All 0: the
+ * system runs in none. */
+struct setup_engine {
+    bool runs;
+    bool overlaps;       /* a step is scheduled while the one before runs */
+    bool launches;       /* the CPU launches kernels one by one: there are no CUDA graphs */
+    int64_t sequence_ns; /* of the CPU, with each sequence of a step */
+    int64_t gap_ns;      /* from one step to the next, if they overlap */
+    uint64_t most_rows;  /* of a CUDA graph; 0: no other limit than the sizes' */
+    struct graph_sizes sizes[SETUP_GRAPH_SIZES]; /* ascending */
+    uint32_t size_count;
+};
+
 struct setup {
     struct system_info system;
+    struct setup_engine engine; /* in which it runs */
     struct mechanisms mechanisms;
     struct model model;
     struct profile profile;

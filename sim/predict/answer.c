@@ -10,16 +10,12 @@
 #include "predict/scenario/resolve_trace.h"
 #include "predict/server/serving.h"
 #include "predict/server/serving_load.h"
-#include "server/server_engine.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A smaller share of a step is not worth a note. */
-#define OVERHEAD_TOLD 0.1
 
 /* A run with the trace of one family, or with the only trace. */
 struct member {
@@ -131,27 +127,6 @@ static void note_no_band(const struct point *point, struct result *result)
     }
 }
 
-/* A step by itself counts all of the CPU's time that an engine's server hides behind the GPU. Said where
- * it is much of the step. */
-static void note_overhead(const struct point *point, struct result *result)
-{
-    const struct cell *step = result_cell(result, COLUMN(step_us));
-    const struct server_engine *engine = &point->preset_engine;
-    double ns = 0;
-    for (uint32_t i = 0; i < result->stall_count; i++) {
-        bool own = strcmp(result->stalls[i].name, pipeline_part_names[PART_OVERHEAD]) == 0;
-        ns += own ? (double)result->stalls[i].ns : 0;
-    }
-    if (point_serves(point) || !step->set || ns < OVERHEAD_TOLD * (double)step->integer ||
-        !engine->path.overlaps) {
-        return;
-    }
-    double gap = (double)engine->path.gap_ns / 1e6;
-    result_note(result, gap > 0 ? note_make(NOTE_overhead_mostly_hidden, note_text(engine->name),
-                                            note_real(gap))
-                                : note_make(NOTE_overhead_hidden, note_text(engine->name)));
-}
-
 static uint64_t count_gpus(const struct point *point)
 {
     return model_gpus(&point->setup.model) * (point_serves(point) ? point->workload.replicas : 1);
@@ -164,7 +139,6 @@ static bool serving_answer_finish(const struct point *point, struct result *resu
     result_integer(result, COLUMN(gpus), (int64_t)count_gpus(point));
     bool good = write_identity(point, result, why);
     note_missed(point, result);
-    note_overhead(point, result);
     note_no_band(point, result);
     if (!good) {
         result_release(result);

@@ -60,20 +60,20 @@ double server_engine_usable(const struct server_engine *engine, const struct ser
     return fmax(0.001, round((gpu->bytes - reserved) / gpu->bytes * 1000) / 1000);
 }
 
-uint32_t server_engine_graph_rows(const struct server_engine *engine,
-                                  const struct server_engine_gpu *gpu, uint32_t sequences)
+struct setup_engine server_engine_around(const struct server_engine *engine,
+                                         const struct server_engine_gpu *gpu, bool launches)
 {
-    const struct server_engine_sizes *size = engine->sizes, *end = size + engine->size_count;
-    while (size < end && sequences > size->to) {
-        size++;
-    }
-    if (size == end) {
-        return sequences;
-    }
-    uint64_t rows = (sequences + size->step - 1) / size->step * size->step;
-    uint64_t most = most_captured(engine, gpu);
-    rows = most > 0 && rows > most ? most : rows;
-    return rows > sequences ? (uint32_t)rows : sequences;
+    struct setup_engine around = {
+        .runs = true,
+        .overlaps = engine->path.overlaps,
+        .launches = launches,
+        .sequence_ns = engine->path.sequence_ns,
+        .gap_ns = engine->path.gap_ns,
+        .most_rows = most_captured(engine, gpu),
+        .size_count = engine->size_count,
+    };
+    memcpy(around.sizes, engine->sizes, sizeof around.sizes);
+    return around;
 }
 
 /* The number of sizes up to `most`. */
@@ -81,7 +81,7 @@ static uint32_t captured_sizes(const struct server_engine *engine, uint64_t most
 {
     uint64_t sizes = 0, from = 0;
     for (uint32_t i = 0; i < engine->size_count && from < most; i++) {
-        const struct server_engine_sizes *size = &engine->sizes[i];
+        const struct graph_sizes *size = &engine->sizes[i];
         sizes += (most < size->to ? most : size->to) / size->step - from / size->step;
         from = size->to;
     }
@@ -121,8 +121,8 @@ static const struct node_field gpu_fields[] = {
     NODE_FIELD("graphs_of_4", WHOLE, server_engine_gpus, graphs_of_4, COUNTED),
     {.key = NULL}};
 static const struct node_field size_fields[] = {
-    NODE_FIELD("to", WHOLE, server_engine_sizes, to, COUNTED),
-    NODE_FIELD("step", WHOLE, server_engine_sizes, step, COUNTED),
+    NODE_FIELD("to", WHOLE, graph_sizes, to, COUNTED),
+    NODE_FIELD("step", WHOLE, graph_sizes, step, COUNTED),
     {.key = NULL}};
 static const struct node_field reserved_fields[] = {
     NODE_FIELD("fixed", REAL, server_engine_reserved, fixed, .unit = UNIT_BYTES),
@@ -243,7 +243,7 @@ static const char *wrong_key(const struct server_engine *engine, const char **ex
         limits = limits && engine->gpus[i].sequences > 0 && engine->gpus[i].batched_tokens > 0;
     }
     for (uint32_t i = 0; i < engine->size_count; i++) {
-        const struct server_engine_sizes *size = &engine->sizes[i];
+        const struct graph_sizes *size = &engine->sizes[i];
         rise = rise && size->step > 0 && (i == 0 || size->to > size[-1].to);
     }
     const struct {
@@ -293,7 +293,7 @@ static bool server_engine_read(const struct node *own, const struct node *merged
     if (!node_fields_read(merged, version_fields, name, &all, why) ||
         !node_fields_list(all.gpus, gpu_fields, sizeof *engine->gpus, SERVER_ENGINE_GPUS,
                           engine->gpus, &engine->gpu_count, why) ||
-        !node_fields_list(all.graphs, size_fields, sizeof *engine->sizes, SERVER_ENGINE_SIZES,
+        !node_fields_list(all.graphs, size_fields, sizeof *engine->sizes, SETUP_GRAPH_SIZES,
                           engine->sizes, &engine->size_count, why)) {
         return false;
     }

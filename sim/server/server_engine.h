@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/error.h"
+#include "decode/setup.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,11 +81,6 @@ struct server_engine_gpus {
                                      other limit than the sizes' */
 };
 
-/* Sizes of CUDA graphs up to `to` are multiples of `step`. */
-struct server_engine_sizes {
-    uint64_t to, step;
-};
-
 /* What an engine leaves to activations and graphs if `usable` is not stated. */
 struct server_engine_reserved {
     double fixed, token, graph, gpu; /* bytes; a token of a step, but of `tokens` at least */
@@ -128,7 +124,7 @@ struct host_engine {
     const char *source;
 };
 
-enum { SERVER_ENGINE_NAME = 256, SERVER_ENGINE_GPUS = 12, SERVER_ENGINE_SIZES = 12 };
+enum { SERVER_ENGINE_NAME = 256, SERVER_ENGINE_GPUS = 12 };
 
 /* All zero: no engine. KV then takes what weights and a step's tensors leave. Texts and `host` live
  * as long as the process. */
@@ -147,7 +143,7 @@ struct server_engine {
     struct server_engine_reserved reserved;
     double kernel_bytes;                       /* code and tables that CUDA loads when measuring */
     struct server_engine_runner runner, dense; /* of mixtures of experts; of dense models */
-    struct server_engine_sizes sizes[SERVER_ENGINE_SIZES]; /* of graphs, ascending */
+    struct graph_sizes sizes[SETUP_GRAPH_SIZES]; /* of graphs, ascending */
     uint32_t size_count;
     bool mxfp4_fp8;     /* experts of MXFP4 meet fp8, on tensor cores that can */
     bool caches_states; /* prefixes of a model with states, unless one says no */
@@ -191,11 +187,9 @@ const struct server_engine_gpus *server_engine_limits(const struct server_engine
 double server_engine_usable(const struct server_engine *engine, const struct server_engine_gpu *gpu,
                             uint64_t batched_tokens);
 
-/* The rows of the CUDA graph that computes a step of `sequences` which all decode: those of the next
- * size that the engine has captured, and the rows beyond visit experts, too. `sequences` if no
- * graph holds so many, and without an engine. */
-uint32_t server_engine_graph_rows(const struct server_engine *engine,
-                                  const struct server_engine_gpu *gpu, uint32_t sequences);
+/* What the engine adds around the GPU's work of a step; with `launches` it has no CUDA graphs. */
+struct setup_engine server_engine_around(const struct server_engine *engine,
+                                         const struct server_engine_gpu *gpu, bool launches);
 
 /* CUDA graphs that are captured for steps of these limits, over all sizes and both modes. */
 uint32_t server_engine_graphs(const struct server_engine *engine, uint64_t sequences,

@@ -46,7 +46,6 @@ struct workload {
     double cache_threshold, balance_rel; /* of ROUTE_PREFIX_LOAD */
     uint64_t balance_abs;
     int timed;                          /* 0: no clock, one request after the other */
-    struct server_engine engine;        /* the version that the user or the system names */
     int compile;                        /* enum server_compile */
     uint64_t sequences, batched_tokens; /* at most, in one step */
     uint64_t request_tokens;            /* most of a prompt and its output together; 0: no limit */

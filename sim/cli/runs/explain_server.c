@@ -239,14 +239,14 @@ static bool print_division(const struct point *point, double pool, FILE *out, st
     struct kv_pools pools;
     struct error other;
     char text[SENTENCES];
-    if (point->workload.engine.pools.slots > 0) {
-        if (kv_pools_divide(model, &point->workload.engine.pools, pool, &pools)) {
+    if (point->engine.pools.slots > 0) {
+        if (kv_pools_divide(model, &point->engine.pools, pool, &pools)) {
             kv_pools_say(model, &pools, text, sizeof text);
             table_line("", text, out);
         }
         return true;
     }
-    if (point->workload.engine.groups.block == 0) {
+    if (point->engine.groups.block == 0) {
         return true;
     }
     if (!kv_groups_plan(model, &limits, &groups, &other)) {
@@ -291,9 +291,9 @@ static bool explain_server_print_lines(const struct point *point, FILE *out, str
 /* Where the pool of a server comes from that keeps all KV in HBM. */
 static const char *origin_of(const struct point *point)
 {
-    return point->setup.kv_pool_tokens > 0      ? "as kv_pool_tokens says"
-           : point->workload.engine.row != NULL ? "as the engine computes it"
-                                                : "all that weights and a step leave";
+    return point->setup.kv_pool_tokens > 0 ? "as kv_pool_tokens says"
+           : point->engine.row != NULL     ? "as the engine computes it"
+                                           : "all that weights and a step leave";
 }
 
 static void write_pool(const struct point *point, const struct serving_memory *memory, char *text,
@@ -318,7 +318,7 @@ static bool write_memory(const struct point *point, const struct run_context *ru
 {
     struct serving_memory memory;
     char text[SENTENCES];
-    bool lines = point->workload.engine.row != NULL && point->setup.kv_pool_tokens == 0;
+    bool lines = point->engine.row != NULL && point->setup.kv_pool_tokens == 0;
     if (!serving_memory_plan(point, runs, &memory, why)) {
         return false;
     }

@@ -59,6 +59,7 @@ struct timing {
     int64_t cpu_ns; /* over all steps: the launch thread, the pool and storing threads at work */
     int64_t basis_ns[BASIS_COUNT]; /* total_ns, split by the basis of the figures it rests on */
     const char *assumed; /* the assumed figure on which most of total_ns rests; NULL: none */
+    int64_t assumed_ns;  /* of total_ns, that rest on it */
     struct trust trust;
     bool exact; /* each figure is that of the schedule with all micro-batches (steady.h) */
 };

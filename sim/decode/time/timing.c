@@ -332,6 +332,7 @@ void reading_finish(struct reading *reading, struct trust trust, struct timing *
         most = reading->assumed.ns[i] > most ? reading->assumed.ns[i] : most;
     }
     out->assumed = largest;
+    out->assumed_ns = most;
     out->trust = trust;
     out->exact = true;
 }

@@ -5,6 +5,7 @@
 #include "core/parallel.h"
 #include "decode/plan/mass.h"
 #include "decode/replay/replay_kept.h"
+#include "decode/time/engine_step.h"
 #include "decode/time/prefill.h"
 #include "machine/profile.h"
 #include "policy/policy.h"
@@ -26,7 +27,8 @@ struct run {
     struct shared_entry *held; /* the shared replay in use */
     double *cosines;           /* of the trace's heads, owned; NULL: not needed */
     struct plan plan;
-    struct ledger sum;         /* over several cohorts, or without what HBM holds */
+    struct plan rows;  /* of the batch as the engine's step computes it; batch 0: as `plan` */
+    struct ledger sum; /* over several cohorts, or without what HBM holds */
     const struct ledger *used; /* the sum or the replay; NULL if nothing is offloaded */
     struct trust trust;
 };
@@ -203,7 +205,64 @@ static void run_clear(struct run *run)
     shared_release(run->context->shared, run->held);
     ledger_release(&run->sum);
     plan_release(&run->plan);
+    plan_release(&run->rows);
     free(run->cosines);
+}
+
+/* ---- the step of an engine ---- */
+
+/* The setup whose pipeline is the GPU's work of an engine's step: the sequences fill the rows of a
+ * CUDA graph, and all have the mean length. */
+static struct setup run_rows_setup(const struct run *run)
+{
+    struct setup rows = *run->setup;
+    rows.mechanisms.step_overhead = 0;
+    rows.unlimited_memory = true;
+    if (run->rows.batch > 0) {
+        rows = setup_at(&rows, run->rows.cohorts[0].context);
+        rows.batch = run->rows.batch;
+    }
+    return rows;
+}
+
+/* Plan these rows, unless they are the batch. */
+static bool run_plan_rows(struct run *run, struct error *why)
+{
+    const struct plan *plan = &run->plan;
+    const struct setup *setup = run->setup;
+    const struct cohort *longest = &plan->cohorts[plan->cohort_count - 1];
+    double tokens = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        tokens += (double)plan->cohorts[i].context * plan->cohorts[i].sequences;
+    }
+    uint32_t count = engine_step_rows(setup, plan->batch);
+    bool same = count == plan->batch && plan->cohort_count == 1;
+    if (!setup->engine.runs || !engine_step_pads(setup) || plan->batch == 0 || same) {
+        return true;
+    }
+    tokens = engine_step_tokens(setup, plan->batch, tokens / plan->batch, (double)longest->context);
+    uint64_t context = (uint64_t)llround(tokens) / count;
+    struct setup rows = setup_at(setup, context > 0 ? context : 1);
+    rows.batch = count;
+    rows.unlimited_memory = true;
+    return plan_resolve(&rows, NULL, &run->rows, &run->trust, why);
+}
+
+/* Time the pipeline, and what an engine adds to it. */
+static bool run_pipeline(const struct run *run, struct timing *timing, struct error *why)
+{
+    const struct setup *setup = run->setup;
+    const struct stop_flag *stop = run->context->stop;
+    if (!setup->engine.runs) {
+        return pipeline_run(setup, &run->plan, run->used, stop, timing, why);
+    }
+    const struct setup rows = run_rows_setup(run);
+    const struct plan *plan = run->rows.batch > 0 ? &run->rows : &run->plan;
+    bool good = pipeline_run(&rows, plan, run->used, stop, timing, why);
+    if (good) {
+        engine_step_add(setup, run->plan.batch, timing);
+    }
+    return good;
 }
 
 bool run_plan(const struct setup *setup, const struct run_context *context, struct plan *plan,
@@ -266,7 +325,7 @@ static bool run_time(struct run *run, struct result *result, struct error *why)
     const struct setup *setup = run->setup;
     struct trust trust = run->trust;
     struct timing timing;
-    if (!pipeline_run(setup, &run->plan, run->used, run->context->stop, &timing, why)) {
+    if (!run_pipeline(run, &timing, why)) {
         return false;
     }
     outcome_cache(run->used, result);
@@ -289,7 +348,8 @@ static bool run_all(struct run *run, struct result *result, struct error *why)
     bool good = run_make_plan(run, why) && outcome_setup(run->setup, &run->plan, result, why) &&
                 outcome_memory(run->setup, &run->plan, result, why);
     if (good && run->plan.fits) {
-        good = run_replay(run, why) && run_time(run, result, why) && run_mass(run, result, why);
+        good = run_replay(run, why) && run_plan_rows(run, why) && run_time(run, result, why) &&
+               run_mass(run, result, why);
     }
     if (!good) {
         result_release(result);
@@ -313,11 +373,12 @@ bool run_step(const struct setup *setup, const struct run_context *context,
 {
     struct run run = run_begin(setup, context);
     struct timing timing;
-    bool good = run_make_plan(&run, why) && run_replay(&run, why);
+    bool good = run_make_plan(&run, why) && run_replay(&run, why) && run_plan_rows(&run, why);
     if (good && (setup->trace == NULL || run.used == NULL)) {
-        run.plan.steps = 1; /* steps differ only in the misses that a trace gives them */
+        run.plan.steps = run.rows.steps =
+            1; /* steps differ only in the misses that a trace gives them */
     }
-    good = good && pipeline_run(setup, &run.plan, run.used, context->stop, &timing, why);
+    good = good && run_pipeline(&run, &timing, why);
     if (good) {
         outcome_step(setup, &run.plan, &timing, run.trust, answer);
         timing_release(&timing);
@@ -447,16 +508,32 @@ void run_ranges_release(struct run_ranges *ranges)
     *ranges = (struct run_ranges){NULL, 0};
 }
 
-/* Everything up to the ledger of a run that shall be shown, not counted. run_clear() and
- * run_context_release() follow, also after a failure. */
-static bool run_show(struct run *run, struct error *why)
+/* Everything up to the schedule of a run that shall be shown, not counted: of `setup` and `plan`. In
+ * an engine, `step_overhead` is then what the GPU waits for. run_clear() and run_context_release()
+ * follow, also after a failure. */
+static bool run_show(struct run *run, struct setup *setup, const struct plan **plan,
+                     struct error *why)
 {
     bool good = run_make_plan(run, why);
     if (good && !run->plan.fits) {
         good = error_set(why, NULL, 0, "the setup does not fit in memory, so there is no step");
         error_expect(why, "a batch of at most %u", run->plan.max_batch);
     }
-    return good && run_replay(run, why);
+    good = good && run_replay(run, why) && run_plan_rows(run, why);
+    *setup = *run->setup;
+    *plan = run->rows.batch > 0 ? &run->rows : &run->plan;
+    if (good && run->setup->engine.runs) {
+        struct timing timing;
+        *setup = run_rows_setup(run);
+        good = pipeline_run(setup, *plan, run->used, run->context->stop, &timing, why);
+        int64_t gpu_ns = good ? timing.step[0].ns : 0;
+        if (good) {
+            engine_step_add(run->setup, run->plan.batch, &timing);
+            setup->mechanisms.step_overhead = (uint64_t)(timing.step[0].ns - gpu_ns);
+            timing_release(&timing);
+        }
+    }
+    return good;
 }
 
 bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
@@ -466,7 +543,10 @@ bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
         return false;
     }
     struct run run = run_begin(setup, &context);
-    bool good = run_show(&run, why) && pipeline_timeline(setup, &run.plan, run.used, 0, out, why);
+    struct setup shown;
+    const struct plan *plan;
+    bool good = run_show(&run, &shown, &plan, why) &&
+                pipeline_timeline(&shown, plan, run.used, 0, out, why);
     run_clear(&run);
     run_context_release(&context);
     return good;
@@ -480,12 +560,14 @@ bool run_layer(const struct setup *setup, uint32_t layer, struct layer_schedule 
         return false;
     }
     struct run run = run_begin(setup, &context);
-    bool good = run_show(&run, why);
+    struct setup shown;
+    const struct plan *plan;
+    bool good = run_show(&run, &shown, &plan, why);
     if (good && layer >= run.plan.layers) {
         good = error_usage(why, NULL, 0, "the model has no layer %u", layer);
         error_expect(why, "0 to %u", run.plan.layers - 1);
     }
-    good = good && pipeline_layer(setup, &run.plan, run.used, 0, layer, out, why);
+    good = good && pipeline_layer(&shown, plan, run.used, 0, layer, out, why);
     run_clear(&run);
     run_context_release(&context);
     return good;

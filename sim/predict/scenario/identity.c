@@ -161,11 +161,9 @@ static uint64_t hash_bands(const struct point *point, uint64_t run)
     return run;
 }
 
-/* The engine decides a server's figures; of a step alone, a note names the preset's. */
 static uint64_t hash_engine(const struct point *point, uint64_t run)
 {
-    const struct server_engine *engine =
-        point_serves(point) ? &point->workload.engine : &point->preset_engine;
+    const struct server_engine *engine = &point->engine;
     return engine->row != NULL ? XXH64(&engine->content, sizeof engine->content, run) : run;
 }
 

@@ -96,9 +96,8 @@ uint64_t point_servers(const struct point *point)
 
 bool point_launches(const struct point *point, bool prompts)
 {
-    const struct workload *workload = &point->workload;
-    return workload->compile == COMPILE_EAGER ||
-           (prompts && workload->engine.path.prompts_launched);
+    return point->workload.compile == COMPILE_EAGER ||
+           (prompts && point->engine.path.prompts_launched);
 }
 
 size_t point_curves(const struct point *point, enum curve_id *ids)
@@ -120,9 +119,9 @@ size_t point_curves(const struct point *point, enum curve_id *ids)
 /* A band stands only under results of the kind that it was made of. */
 
 /* Is the engine older than any that published figures are of? */
-static bool is_older(const struct workload *workload)
+static bool is_older(const struct server_engine *engine)
 {
-    const char *which = workload->engine.stand_in;
+    const char *which = engine->stand_in;
     return which != NULL && strcmp(which, "earliest") == 0;
 }
 
@@ -140,9 +139,9 @@ static bool is_tensor_parallel(const struct model *model)
 static bool is_plain_server(const struct point *point)
 {
     const struct mechanisms *mechanisms = &point->setup.mechanisms;
-    return !is_older(&point->workload) && point->workload.engine.compared &&
-           !mechanisms_offload(mechanisms) && mechanisms->prefix == PREFIX_GPU &&
-           point_servers(point) == 1 && is_tensor_parallel(&point->setup.model);
+    return !is_older(&point->engine) && point->engine.compared && !mechanisms_offload(mechanisms) &&
+           mechanisms->prefix == PREFIX_GPU && point_servers(point) == 1 &&
+           is_tensor_parallel(&point->setup.model);
 }
 
 static bool take_band(const struct error_band *band, enum band_figure figure,

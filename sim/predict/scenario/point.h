@@ -29,10 +29,10 @@ struct point_bands {
 struct point {
     struct setup setup;
     struct workload workload;
-    struct server_engine preset_engine; /* that the system's preset names, if it does */
-    const struct requests *requests;    /* as in the workload's file; owned by `sources`. NULL: no
+    struct server_engine engine;     /* that the user names, else the system's preset; or none */
+    const struct requests *requests; /* as in the workload's file; owned by `sources`. NULL: no
                                         workload */
-    struct sources *sources;            /* a reference; NULL: none */
+    struct sources *sources;         /* a reference; NULL: none */
 
     /* Owned references; the setup's own trace is the first of them. The answer to the point is made
      * of a run with each. */

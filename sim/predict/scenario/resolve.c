@@ -260,13 +260,13 @@ static bool put_setup(struct node *all, const struct setup *setup, struct error 
            (node_stated(all, "trace") != NULL || node_set(all, "trace", setup->trace_name, why));
 }
 
-static bool put_workload(struct node *all, const struct workload *workload, struct error *why)
+static bool put_workload(struct node *all, const struct point *point, struct error *why)
 {
+    const struct workload *workload = &point->workload;
     static const char *const balance[] = {"cache_threshold", "balance_abs_threshold",
                                           "balance_rel_threshold"};
     bool good = scenario_keys_write(all, SCENARIO_WORKLOAD, workload, why) &&
-                node_set(all, "engine", workload->engine.name, why) &&
-                (workload->engine.memory != ENGINE_MEASURED ||
+                (point->engine.memory != ENGINE_MEASURED ||
                  scenario_key_write(all, "compile", workload, why));
     for (int i = 0; good && i < 3 && workload->routing == ROUTE_PREFIX_LOAD; i++) {
         good = scenario_key_write(all, balance[i], workload, why);
@@ -305,7 +305,9 @@ static bool resolve_canonical(const struct node *root, const struct mechanisms *
                 put_mechanisms(all, mechanisms, merged, why) &&
                 put_rewritten(all, "hardware", node_get(root, "hardware"), why) &&
                 put_setup(all, setup, why) && put_drafts(all, setup, why) &&
-                (!point_serves(out) || put_workload(all, &out->workload, why));
+                ((!point_serves(out) && out->engine.row == NULL) ||
+                 node_set(all, "engine", out->engine.name, why)) &&
+                (!point_serves(out) || put_workload(all, out, why));
     out->scenario = good ? node_canonical(all, why) : NULL;
     good = out->scenario != NULL;
     if (good && point_serves(out)) {

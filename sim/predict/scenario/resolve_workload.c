@@ -359,46 +359,39 @@ static bool check_clients(const struct node *root, const struct point *point, st
     return error_expect(why, "at least one client for each of the 'replicas'");
 }
 
-/* The engine of the system's preset, or none. */
-static bool find_preset_engine(struct point *out, struct error *why)
-{
-    const struct system_info *system = &out->setup.system;
-    return server_engine_find(system->engine[0] != '\0' ? system->engine : "none", system->name, 0,
-                              &out->preset_engine, why);
-}
-
-/* The engine that the user names, else the system's. */
-static bool read_engine(const struct node *root, struct point *out, struct error *why)
+/* The engine that the user names, else the system's. A preset that was changed so that it offloads
+ * runs in no engine; a server of it must say so. */
+static bool read_engine(const struct node *root, bool serves, struct point *out, struct error *why)
 {
     const struct node *node = node_stated(root, "engine");
-    const struct setup *setup = &out->setup;
-    struct server_engine *engine = &out->workload.engine;
-    const char *name = NULL;
-    *engine = out->preset_engine;
+    const struct system_info *system = &out->setup.system;
+    bool offloads = mechanisms_offload(&out->setup.mechanisms);
+    const char *name = system->engine[0] != '\0' && (serves || !offloads) ? system->engine : "none";
     if (!node_text(root, "engine", &name, why) ||
-        (name != NULL && !server_engine_find(name, node->file, node->line, engine, why))) {
+        !server_engine_find(name, node != NULL ? node->file : system->name,
+                            node != NULL ? node->line : 0, &out->engine, why)) {
         return false;
     }
-    if (engine->row == NULL || !mechanisms_offload(&setup->mechanisms)) {
+    if (out->engine.row == NULL || !offloads) {
         return true;
     }
-    node_key_error(root, node_stated(root, "engine") != NULL ? "engine" : "system", why,
+    node_key_error(root, node != NULL ? "engine" : "system", why,
                    "'engine' divides the HBM of a server that keeps all KV there, and system '%s' "
                    "offloads KV",
-                   setup->system.name);
+                   system->name);
     return error_expect(why, "engine: none");
 }
 
 /* Only an engine that measures its memory sees what torch.compile does. */
-static bool check_compile(const struct node *root, const struct workload *workload,
+static bool check_compile(const struct node *root, const struct server_engine *engine,
                           struct error *why)
 {
-    if (node_stated(root, "compile") == NULL || workload->engine.memory == ENGINE_MEASURED) {
+    if (node_stated(root, "compile") == NULL || engine->memory == ENGINE_MEASURED) {
         return true;
     }
     node_key_error(root, "compile", why,
                    "'compile' is for an engine that measures its memory, and '%s' does not",
-                   workload->engine.name);
+                   engine->name);
     return error_expect(why, "a version of vLLM as 'engine'");
 }
 
@@ -406,8 +399,8 @@ void resolve_engine(const struct node *root, struct point *out)
 {
     struct workload *workload = &out->workload;
     struct trust trust = {.basis = BASIS_MEASURED};
-    const struct server_engine *engine = &workload->engine;
-    if (!point_serves(out) || engine->row == NULL) {
+    const struct server_engine *engine = &out->engine;
+    if (engine->row == NULL) {
         return;
     }
     const struct profile *profile = &out->setup.profile;
@@ -416,6 +409,15 @@ void resolve_engine(const struct node *root, struct point *out)
         .machine = profile->name,
         .gpus = out->setup.model.tensor_parallel,
     };
+    struct model *model = &out->setup.model;
+    out->setup.engine = server_engine_around(engine, &gpu, point_launches(out, false));
+    if (engine->mxfp4_fp8 && model->experts == DTYPE_MXFP4 &&
+        profile_states(profile, CURVE_GPU_EXPERTS_FIXED_MXFP4_FP8)) {
+        model->experts = DTYPE_MXFP4_FP8;
+    }
+    if (!point_serves(out)) {
+        return;
+    }
     const struct server_engine_gpus *limits = server_engine_limits(engine, &gpu);
     if (node_stated(root, "max_sequences") == NULL) {
         workload->sequences = limits->sequences;
@@ -426,11 +428,6 @@ void resolve_engine(const struct node *root, struct point *out)
     if (node_stated(root, "hbm_usable") == NULL) {
         out->setup.hbm_usable = server_engine_usable(engine, &gpu, workload->batched_tokens);
     }
-    struct model *model = &out->setup.model;
-    if (engine->mxfp4_fp8 && model->experts == DTYPE_MXFP4 &&
-        profile_states(profile, CURVE_GPU_EXPERTS_FIXED_MXFP4_FP8)) {
-        model->experts = DTYPE_MXFP4_FP8;
-    }
 }
 
 /* Keys of a server need a workload; memory is the machine's. */
@@ -438,7 +435,8 @@ static bool check_alone(const struct node *root, struct error *why)
 {
     for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
         const struct node *node = node_stated(root, key->name);
-        if (node != NULL && key->serving && key->place != SCENARIO_SETUP) {
+        if (node != NULL && key->serving && key->place != SCENARIO_SETUP &&
+            key->shape != SCENARIO_ENGINE) {
             node_error(node, why, "'%s' is for a server; it needs 'workload'", node->key);
             return error_expect(why, "'workload' as well: a file of requests");
         }
@@ -451,11 +449,8 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
     static const char *const slo_keys[] = {"ttft_ms", "tpot_ms", NULL};
     struct workload *read = &out->workload;
     const struct node *slo = node_get(root, "slo");
-    if (!find_preset_engine(out, why)) {
-        return false;
-    }
     if (node_stated(root, "workload") == NULL) {
-        return check_alone(root, why);
+        return check_alone(root, why) && read_engine(root, false, out, why);
     }
     *read = standard;
     out->requests = requests_find(root, out->sources, read->path, why);
@@ -467,7 +462,8 @@ bool resolve_workload(const struct node *root, struct point *out, struct error *
     return scenario_keys_read(root, SCENARIO_WORKLOAD, read, why) &&
            check_arrivals(root, read, why) && node_check_keys(slo, slo_keys, "slo", why) &&
            read_objective(slo, "ttft_ms", &read->slo_ttft_ns, why) &&
-           read_objective(slo, "tpot_ms", &read->slo_tpot_ns, why) && read_engine(root, out, why) &&
-           check_compile(root, read, why) && check_balance(root, read, why) &&
-           check_clients(root, out, why) && check_routing(root, read, why);
+           read_objective(slo, "tpot_ms", &read->slo_tpot_ns, why) &&
+           read_engine(root, true, out, why) && check_compile(root, &out->engine, why) &&
+           check_balance(root, read, why) && check_clients(root, out, why) &&
+           check_routing(root, read, why);
 }

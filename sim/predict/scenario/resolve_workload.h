@@ -11,8 +11,8 @@
  * are an error. */
 bool resolve_workload(const struct node *root, struct point *out, struct error *why);
 
-/* Set the limits of a step and `hbm_usable` to the engine's where the scenario leaves them open.
- * Call it when the machine is known. */
+/* What the engine adds to a step; and a server's limits of a step and `hbm_usable` where the
+ * scenario leaves them open. Call it when the machine is known. */
 void resolve_engine(const struct node *root, struct point *out);
 
 /* The requests of a scenario: a file's, or made up from its keys, and the context that stands for

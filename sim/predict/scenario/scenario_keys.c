@@ -292,7 +292,7 @@ const struct scenario_key scenario_keys[] = {
      .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .serving = true,
      IN(WORKLOAD, workload, balance_rel), .most = 1e6, .open = true},
     {"engine", "vllm-0.19",
-     "engine and version whose limits and memory a server has; default: the system's; or none",
+     "engine and version whose steps, limits and memory a server has; default: the system's; or none",
      .shape = SCENARIO_ENGINE, .serving = true},
     {"compile", "warm",
      "torch.compile at a server's start: cold (an empty cache), warm, or eager: no graphs, either",

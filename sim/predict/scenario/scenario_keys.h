@@ -55,7 +55,7 @@ struct scenario_key {
     const char *const *words; /* ends with NULL; NULL: none */
     const struct named_kind *named;
     bool positive; /* a number above 0 */
-    bool serving;  /* for servers only; has no effect on the time of a step */
+    bool serving;  /* for servers; the GPU computes a step in the same time */
     bool open;     /* the canonical text has it only if the user states it */
     double least, most;
     int64_t word; /* what the first of `words` stands for; "none" is 0 */

@@ -265,6 +265,7 @@ struct decode_surface *decode_surface_create(const struct point *point,
     surface->point = point;
     surface->setup = point->setup;
     surface->setup.mechanisms.step_overhead = 0;
+    surface->setup.engine = (struct setup_engine){.runs = false};
     surface->context = context;
     surface->byte_ns = byte_ns(&point->setup);
     outcome_trace_source(&point->setup, surface->trace_source, sizeof surface->trace_source);

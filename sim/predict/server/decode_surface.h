@@ -4,9 +4,8 @@
  * In a rough context (predict/decode/context.h) it is within 20 %, and takes a tenth of the points.
  *
  * Points that one surface computed serve other runs of the question (below). Sequences of
- * several lengths are treated as equally many of the mean length. The time of scheduler and
- * sampler, `step_overhead`, is not in it: it depends on the server (step_cost.h). Some contexts
- * cannot be planned and are approximated:
+ * several lengths are treated as equally many of the mean length. What the engine adds is not in it
+ * (decode/time/engine_step.h). Some contexts cannot be planned and are approximated:
  *
  *   - Sequences so short that they lie in the window, select less than a token or hold less than a
  *     block take the time of the shortest context that the system can run.

@@ -78,7 +78,7 @@ static double compile_bytes(const struct point *point)
 
 static const struct server_engine_runner *runner_of(const struct point *point)
 {
-    const struct server_engine *engine = &point->workload.engine;
+    const struct server_engine *engine = &point->engine;
     return model_is_routed(&point->setup.model) ? &engine->runner : &engine->dense;
 }
 
@@ -213,11 +213,11 @@ static void split_vllm(const struct point *point, double sms, struct engine_memo
         engine_memory_add(out, "local memory", local_bytes(profile, sms), BASIS_ASSUMED,
                           "stack of the sampler's kernel, for all threads of the GPU");
     }
-    engine_memory_add(out, "kernels", workload->engine.kernel_bytes, BASIS_PUBLISHED,
+    engine_memory_add(out, "kernels", point->engine.kernel_bytes, BASIS_PUBLISHED,
                       "code that CUDA loads");
     if (runner->takes_graphs && workload->compile != COMPILE_EAGER) {
         engine_memory_add(out, "CUDA graphs",
-                          graph_bytes * server_engine_graphs(&workload->engine, workload->sequences,
+                          graph_bytes * server_engine_graphs(&point->engine, workload->sequences,
                                                              workload->batched_tokens),
                           BASIS_PUBLISHED, "the engine's estimate, by the number of graphs");
     }
@@ -243,7 +243,7 @@ static void split_rest(const struct point *point, double all, struct engine_memo
 
 static void split_all(const struct point *point, double all, double sms, struct engine_memory *out)
 {
-    bool measures = point->workload.engine.memory == ENGINE_MEASURED;
+    bool measures = point->engine.memory == ENGINE_MEASURED;
     double base = all - (measures ? 0 : context_bytes);
     if (!measures) {
         engine_memory_add(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
@@ -274,7 +274,7 @@ bool engine_memory_of(const struct point *point, struct engine_memory *out, stru
     double all = profile_value(profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
     double left = all;
     *out = (struct engine_memory){.count = 0};
-    if (point->workload.engine.memory == ENGINE_REST) {
+    if (point->engine.memory == ENGINE_REST) {
         split_rest(point, all, out);
     } else {
         split_all(point, all, sms, out);

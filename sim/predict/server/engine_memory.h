@@ -33,6 +33,6 @@ struct engine_memory {
     double pool; /* bytes of KV, of one GPU */
 };
 
-/* The memory of one GPU of a server that has a `workload.engine`. Fails if the
+/* The memory of one GPU of a server that has a `engine`. Fails if the
  * profile lacks a figure that the engine's sampler depends on. */
 bool engine_memory_of(const struct point *point, struct engine_memory *out, struct error *why);

@@ -120,7 +120,7 @@ struct serving_group {
  * engine's queue have been through it. */
 static struct server_path server_path(const struct point *point)
 {
-    struct server_path path = point->workload.engine.path;
+    struct server_path path = point->engine.path;
     uint32_t ranks = point_joined_ranks(point);
     path.prompt_token_ns /= ranks;
     path.output_token_ns /= ranks;

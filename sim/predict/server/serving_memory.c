@@ -25,7 +25,7 @@ uint64_t serving_token_bytes(const struct setup *setup)
 
 struct kv_limits serving_kv_limits(const struct point *point)
 {
-    return kv_limits_of(&point->workload.engine.groups, point->workload.batched_tokens,
+    return kv_limits_of(&point->engine.groups, point->workload.batched_tokens,
                         point->setup.mechanisms.prefix != PREFIX_NONE);
 }
 
@@ -34,7 +34,7 @@ static double grouped_token_bytes(const struct point *point)
 {
     const struct model *model = &point->setup.model;
     const struct kv_limits limits = serving_kv_limits(point);
-    const struct server_engine *engine = &point->workload.engine;
+    const struct server_engine *engine = &point->engine;
     struct kv_groups groups;
     struct error unseen;
     bool grouped = engine->groups.block > 0 && kv_groups_plan(model, &limits, &groups, &unseen) &&
@@ -114,7 +114,7 @@ static bool pool_bytes(const struct point *point, const struct plan *plan, doubl
     struct engine_memory memory;
     const struct memory_held *hbm = &plan->memory.in[TIER_GPU];
     uint64_t limit = plan->limit[TIER_GPU], others = hbm->all - hbm->kv;
-    if (point->workload.engine.row == NULL || point->setup.kv_pool_tokens > 0) {
+    if (point->engine.row == NULL || point->setup.kv_pool_tokens > 0) {
         *out = limit > others ? (double)(limit - others) : 0;
         return true;
     }
@@ -131,7 +131,7 @@ static uint64_t engine_pool_tokens(const struct point *point, const struct plan 
 {
     const struct setup *setup = &point->setup;
     const struct model *model = &setup->model;
-    const struct server_engine *engine = &point->workload.engine;
+    const struct server_engine *engine = &point->engine;
     double held = (double)plan->memory.in[TIER_GPU].kv;
     double tokens = pool / (held / ((double)plan->batch * (double)setup->context));
     struct kv_groups groups;

@@ -76,7 +76,7 @@ static void note_requests(const struct point *point, const struct requests *requ
                           struct result *result)
 {
     const struct workload *workload = &point->workload;
-    const struct server_engine *engine = &workload->engine;
+    const struct server_engine *engine = &point->engine;
     const struct model *model = &point->setup.model;
     note_unknown(point, requests, result);
     /* A state holds a prefix at the one place where it was taken. Engines keep few of them, or none. */

@@ -3,6 +3,7 @@
 
 #include "core/array.h"
 #include "decode/cost/cost.h"
+#include "decode/time/engine_step.h"
 #include "model/sharding.h"
 #include "server/server_engine.h"
 #include "predict/server/serving_memory.h"
@@ -14,10 +15,6 @@
 
 struct step_cost {
     const struct setup *setup;
-    const struct server_engine *engine; /* the point's */
-    const struct server_path *path;     /* the engine's */
-    struct server_engine_gpu gpu;
-    bool pads;                       /* decodes fill the rows of a CUDA graph */
     uint32_t most_rows;              /* of a surface */
     uint32_t passes;                 /* of a step: one for each rank and stage of the server */
     uint32_t ranks;                  /* that step together */
@@ -36,6 +33,18 @@ struct step_cost {
 
 /* ---- create, destroy -------------------------------------------------------------------- */
 
+/* Tokens that are spread over the rows of a graph have a shorter mean than the sequences. */
+static struct decode_range range_in_rows(const struct setup *setup, struct decode_range range)
+{
+    uint64_t least = range.least_context;
+    for (uint32_t n = 1; n <= range.sequences; n++) {
+        uint64_t mean = n * least / engine_step_rows(setup, n);
+        range.least_context = mean < range.least_context ? mean : range.least_context;
+    }
+    range.least_context = range.least_context > 0 ? range.least_context : 1;
+    return range;
+}
+
 struct step_cost *step_cost_create(const struct point *point, const struct decode_range *range,
                                    const struct run_context *context, struct error *why)
 {
@@ -46,14 +55,7 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
         return NULL;
     }
     cost->setup = setup;
-    cost->engine = &point->workload.engine;
-    cost->path = &cost->engine->path;
-    cost->pads = !fetches && !mechanisms_select(&setup->mechanisms);
     cost->most_rows = range->sequences;
-    struct trust unused = {.basis = BASIS_MEASURED};
-    cost->gpu.machine = setup->profile.name;
-    cost->gpu.bytes = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &unused);
-    cost->gpu.gpus = model_gpus(&setup->model);
     cost->passes = point_passes(point);
     cost->ranks = point_joined_ranks(point);
     cost->trust = cost->load_trust = (struct trust){.basis = BASIS_MEASURED};
@@ -61,11 +63,12 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     cost->launches[true] = point_launches(point, true);
     if (cost->launches[true]) {
         struct trust ignored = {.basis = BASIS_MEASURED}; /* add_overhead() counts it as assumed */
-        cost->launch_ns = step_launch_ns(setup, &ignored);
+        cost->launch_ns = engine_step_launch_ns(setup, &ignored);
     }
     cost->products = step_products_create(point, why);
-    cost->prompts = step_prompts_create(setup, cost->path, cost->passes, why);
-    cost->whole = decode_surface_create(point, range, 1, context, why);
+    cost->prompts = step_prompts_create(setup, &point->engine.path, cost->passes, why);
+    const struct decode_range in_rows = range_in_rows(setup, *range);
+    cost->whole = decode_surface_create(point, &in_rows, 1, context, why);
     /* One GPU's part of the ways. Several GPUs below one uplink all copy at the same time. A server
      * of a machine without a link must load nothing (pipeline_curves()). */
     bool linked = profile_states(&setup->profile, CURVE_LINK_GPUS_PER_UPLINK);
@@ -75,12 +78,13 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
               decode_surface_least(cost->whole, &cost->least, why);
     if (ok && fetches) {
         /* Alone on the link, of which streamed weights use all. The surfaces report the trust. */
+        struct trust unused = {.basis = BASIS_MEASURED};
         bool streams = setup->mechanisms.weights < 1;
         double usable = streams ? INFINITY : cost_transfer_rate(setup, &unused);
         double most[SERVER_FLOWS] = {[FLOW_FETCHED] = usable}, rate[SERVER_FLOWS];
         way_shares_find(&cost->ways.shares, most, rate);
         cost->fetch_rate = rate[FLOW_FETCHED];
-        cost->half = decode_surface_create(point, range, 0.5, context, why);
+        cost->half = decode_surface_create(point, &in_rows, 0.5, context, why);
         ok = cost->half != NULL;
     }
     if (!ok) {
@@ -180,12 +184,11 @@ static void split_step(struct step_cost *cost, const struct step_load *load,
     }
 }
 
-/* The rows that compute a step. Systems that select or offload run their decodes otherwise. */
+/* The rows that compute a step; one with prompts has no graph of all of it. */
 static uint32_t step_rows(const struct step_cost *cost, const struct step_load *load)
 {
-    bool graph = cost->pads && load->chunk_count == 0 && !cost->launches[false];
     uint32_t rows =
-        graph ? server_engine_graph_rows(cost->engine, &cost->gpu, load->decodes) : load->decodes;
+        load->chunk_count == 0 ? engine_step_rows(cost->setup, load->decodes) : load->decodes;
     return rows < cost->most_rows ? rows : cost->most_rows;
 }
 
@@ -220,18 +223,14 @@ static bool read_decode(struct step_cost *cost, const struct step_load *load, do
     return true;
 }
 
-/* Add the time in which the GPU waits for the CPU: all of the step's CPU time, or the gap between
- * steps and what is left then. Kernels run while the CPU launches the next ones. `load` is that of
- * a pass. */
+/* Add the time in which the GPU waits for the CPU. `load` is that of a pass. */
 static void add_overhead(struct step_cost *cost, const struct step_load *load,
                          const struct added *added, struct decode_step *decode)
 {
     double chunks = ceil((double)load->chunk_count / cost->passes);
-    double ns = (double)cost->setup->mechanisms.step_overhead +
-                (double)cost->path->sequence_ns * (load->decodes + chunks);
-    bool launches = cost->launches[load->chunk_count > 0];
-    double late = (launches ? cost->launch_ns : 0) - decode->ns - added->ns;
-    ns = cost->path->overlaps ? fmax((double)cost->path->gap_ns, ns + late) : ns + fmax(0, late);
+    double launch_ns = cost->launches[load->chunk_count > 0] ? cost->launch_ns : 0;
+    double ns = engine_step_waits_ns(cost->setup, load->decodes + chunks, launch_ns,
+                                     decode->ns + added->ns);
     if (ns > 0) {
         trust_add(&cost->trust, (struct trust){.basis = BASIS_ASSUMED});
         decode->ns += ns;
@@ -273,12 +272,6 @@ static bool read_beside(struct step_cost *cost, const struct step_load *load,
     return true;
 }
 
-/* A kernel of decode attention has finished when its longest sequence has: it takes as long as if
- * all were longer than their mean by this share of the way to the longest. LLMServingSim's tables of
- * uneven batches (profiler/perf, skew.csv) on an RTX 4090 and an RTX PRO 6000 Server, vLLM 0.19.0;
- * hwprofiles/import/uneven.py. */
-static const double uneven = 0.03;
-
 /* The decoding sequences of the fullest pass. */
 static struct step_load load_of_pass(const struct step_cost *cost, const struct step_load *load)
 {
@@ -292,9 +285,9 @@ static struct step_load load_of_pass(const struct step_cost *cost, const struct 
          * all. */
         double variance = fmax(0, load->decode_squares / load->decodes - mean * mean);
         double drawn = decodes * variance * (1 - 1.0 / cost->ranks);
-        double beyond = cost->pads ? uneven * ((double)load->longest - mean) * decodes : 0;
-        double more = fmax(0, beyond) + model_largest_of(cost->ranks) * sqrt(drawn);
-        pass.decode_tokens = (uint64_t)llround(mean * decodes + more);
+        double tokens = engine_step_tokens(cost->setup, decodes, mean, (double)load->longest);
+        double more = model_largest_of(cost->ranks) * sqrt(drawn);
+        pass.decode_tokens = (uint64_t)llround(tokens + more);
     }
     return pass;
 }

@@ -4,17 +4,13 @@
  * tokens in total:
  *
  *     gpu = decode(B, K) + products(B + P) - products(B) + attention of the chunks
- *     cpu = step_overhead + sequence_ns (B + number of chunks)
- *     launch = host.launch for each kernel, in a step without CUDA graphs (step_parts.h)
- *     step = max(gpu, launch) + cpu; or, if the engine overlaps them (server/server_engine.h),
- *            max(gpu + gap, cpu + launch)
+ *     step = gpu + what the GPU waits for the CPU (decode/time/engine_step.h)
  *
  * decode() is a run of the pipeline with that batch and the mean context, read off a surface
  * (decode_surface.h) that is within 1 % of it. products() are the matrix products of the model's
  * layers for that number of rows, and what several GPUs exchange for them; weights are thus read
  * once for both, and a step has one all-reduce for all its rows. A step without decoding
- * sequences has the fixed costs of a step that decodes one short sequence. A step that only decodes
- * has as many rows as the engine's next larger CUDA graph (server_engine_graph_rows).
+ * sequences has the fixed costs of a step that decodes one short sequence.
  *
  * A server of several passes (point_passes) computes them side by side, and the fullest decides:
  * the decoding sequences are divided evenly, and so are chunks (step_parts.h). Where ranks share

@@ -54,15 +54,3 @@ uint64_t step_prompts_add(struct step_prompts *prompts, const struct step_load *
 
 /* The worst trust of all attention so far. */
 struct trust step_prompts_trust(const struct step_prompts *prompts);
-
-/* The CPU's time to launch a step kernel by kernel: where no CUDA graph holds it, a fast GPU waits
- * for its next kernel, however few tokens there are.
- *
- * SGLang computes prompts so, and vLLM every step with --enforce-eager. vLLM's compiled prompts are
- * graphs up to 512 tokens, with attention between them; longer ones keep the GPU busy for longer
- * than their launches take.
- */
-
-/* In ns: host.launch for each kernel of the layers of one stage. The kernels of a dense layer are
- * the system's `operators`; others have as many more or fewer as the model has operators. */
-double step_launch_ns(const struct setup *setup, struct trust *trust);

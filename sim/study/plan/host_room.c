@@ -35,17 +35,9 @@ uint64_t host_part(const struct point *point)
                : host_usable(setup) / (servers < of_machine ? servers : of_machine);
 }
 
-/* The server's engine, or the one that the preset names for it, if it has a flag of the command. */
-static const struct server_engine *flag_engine(const struct point *point)
-{
-    const struct server_engine *engine = &point->workload.engine;
-    return host_engine_of(point->setup.system.command, engine) != NULL ? engine
-                                                                       : &point->preset_engine;
-}
-
 const struct host_engine *host_room_engine(const struct point *point)
 {
-    return host_engine_of(point->setup.system.command, flag_engine(point));
+    return host_engine_of(point->setup.system.command, &point->engine);
 }
 
 double host_typed(const struct point *point, uint64_t gib)
@@ -59,7 +51,7 @@ double host_takes(const struct point *point, uint64_t gib)
 {
     const struct host_engine *engine = host_room_engine(point);
     const struct kv_limits limits =
-        kv_limits_of(&flag_engine(point)->groups, point->workload.batched_tokens,
+        kv_limits_of(&point->engine.groups, point->workload.batched_tokens,
                      point->setup.mechanisms.prefix != PREFIX_NONE);
     double bytes = (double)(gib << GIB_BITS);
     if (engine != NULL && engine->whole && gib > 0) {

@@ -9,11 +9,11 @@
 
 #include <cmocka.h>
 
-#include "unit/fixture/engine_of.h"
 #include "unit/fixture/make_setup.h"
 
 #include "core/random.h"
 #include "model/sharding.h"
+#include "decode/time/engine_step.h"
 #include "predict/server/step_cost.h"
 
 #include <math.h>
@@ -39,15 +39,10 @@ static double step_ns(struct step_cost *cost, uint32_t sequences, uint64_t conte
  * 0. */
 static uint32_t whole_rows(const struct point *point, uint32_t sequences)
 {
-    struct trust unused = {.basis = BASIS_MEASURED};
     const struct model *model = &point->setup.model;
-    const struct server_engine_gpu gpu = {
-        .bytes = profile_value(&point->setup.profile, CURVE_GPU_HBM_CAPACITY, 0, &unused),
-        .machine = point->setup.profile.name,
-        .gpus = model_gpus(model)};
     uint32_t own = sequences / model->parallel.data;
-    bool whole = sequences % model->parallel.data == 0 &&
-                 server_engine_graph_rows(&point->workload.engine, &gpu, own) == own;
+    bool whole =
+        sequences % model->parallel.data == 0 && engine_step_rows(&point->setup, own) == own;
     return whole ? own : 0;
 }
 
@@ -91,7 +86,7 @@ static void check_server(const struct point *point, uint32_t most, uint64_t cont
             fail_msg(
                 "%s, engine %s, context %llu: %u sequences take %g ms, %u %g; they are %g a ms, "
                 "%u %g",
-                what, point->workload.engine.name, (unsigned long long)context, n, ns / 1e6, n - 1,
+                what, point->engine.name, (unsigned long long)context, n, ns / 1e6, n - 1,
                 before / 1e6, 1e6 * n / ns, whole, 1e6 * capacity);
         }
         capacity = rows > 0 ? n / ns : capacity;
@@ -104,9 +99,8 @@ static void check_server(const struct point *point, uint32_t most, uint64_t cont
 
 /* ---- models and machines that ship ------------------------------------------------------------ */
 
-static void check_engine(struct point point, const char *engine, const char *what)
+static void check_and_release(struct point point, const char *what)
 {
-    point.workload.engine = engine_of(engine);
     check_server(&point, SEQUENCES, CONTEXT, what);
     point_release(&point);
 }
@@ -114,7 +108,7 @@ static void check_engine(struct point point, const char *engine, const char *wha
 static void one_sequence_more_is_no_faster(void **state)
 {
     (void)state;
-    static const char *const engines[] = {"none", "vllm-0.19", "sglang-0.5"};
+    static const char *const engines[] = {"engine=none", "engine=vllm-0.19", "engine=sglang-0.5"};
     static const char *const models[] = {"model=llama-3.1-8b", "model=llama-3.1-8b-awq",
                                          "model=qwen3-8b-fp8", "model=qwen3-30b-a3b",
                                          "model=mixtral-8x7b"};
@@ -126,8 +120,8 @@ static void one_sequence_more_is_no_faster(void **state)
             char what[2 * TEXT];
             snprintf(what, sizeof what, "%s, %s", models[i], machines[j]);
             for (size_t k = 0; k < COUNT(engines); k++) {
-                check_engine(POINT("system=vllm", models[i], machines[j], "steps=1"), engines[k],
-                             what);
+                check_and_release(
+                    POINT("system=vllm", models[i], machines[j], "steps=1", engines[k]), what);
             }
         }
     }
@@ -137,15 +131,16 @@ static void one_sequence_more_is_no_faster(void **state)
 static void nor_is_it_where_gpus_share_the_model(void **state)
 {
     (void)state;
-    static const char *const engines[] = {"vllm-0.19", "sglang-0.5", "tensorrt-llm-1.0"};
+    static const char *const engines[] = {"engine=vllm-0.19", "engine=sglang-0.5",
+                                          "engine=tensorrt-llm-1.0"};
     for (int i = 0; i < 3; i++) {
         const char *model = "model=qwen3-30b-a3b", *machine = "hardware=h100-sxm";
-        check_engine(
-            POINT("system=vllm", model, machine, "steps=1", "hardware.gpus=2", "tensor_parallel=2"),
-            engines[i], "2 GPUs");
-        check_engine(POINT("system=vllm", model, machine, "steps=1", "hardware.gpus=2",
-                           "data_parallel=2", "expert_parallel=2"),
-                     engines[i], "2 ranks");
+        check_and_release(POINT("system=vllm", model, machine, "steps=1", "hardware.gpus=2",
+                                "tensor_parallel=2", engines[i]),
+                          "2 GPUs");
+        check_and_release(POINT("system=vllm", model, machine, "steps=1", "hardware.gpus=2",
+                                "data_parallel=2", "expert_parallel=2", engines[i]),
+                          "2 ranks");
     }
 }
 
@@ -242,8 +237,8 @@ static void nor_is_it_of_random_models(void **state)
         }
         static const char *const engines[] = {"none",      "vllm-0.8",   "vllm-0.19",
                                               "vllm-0.29", "sglang-0.5", "tensorrt-llm-1.0"};
+        add(&overrides, "engine=%s", engines[i % COUNT(engines)]);
         struct point point = make_point(overrides.all);
-        point.workload.engine = engine_of(engines[i % COUNT(engines)]);
         check_server(&point, DRAWN_SEQUENCES, context, what);
         point_release(&point);
         gsl_rng_free(random);

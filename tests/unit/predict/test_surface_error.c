@@ -76,6 +76,7 @@ static void check_server(const struct server *server, uint64_t seed)
     steps.setup = point.setup;
     steps.setup.unlimited_memory = true;
     steps.setup.mechanisms.step_overhead = 0;
+    steps.setup.engine = (struct setup_engine){.runs = false};
     make_runs(&steps.runs, 1);
     const struct surface_domain domain = {1, 1024, server->least_context, server->most_context};
     struct surface *surface = surface_create(&domain, 0.0025, compute_step, &steps, &why);

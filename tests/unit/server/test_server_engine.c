@@ -9,6 +9,8 @@
 #include "unit/fixture/engine_of.h"
 #include "unit/fixture/trace_folder.h"
 
+#include "decode/time/engine_step.h"
+
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -105,8 +107,10 @@ static void a_step_fills_the_next_graph(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         print_message("# case %zu\n", i);
         struct server_engine engine = engine_of(cases[i].id);
-        assert_int_equal(server_engine_graph_rows(&engine, &gpu, cases[i].sequences),
-                         cases[i].rows);
+        struct setup setup = {.engine = server_engine_around(&engine, &gpu, false),
+                              .mechanisms = {.resident_heads = RESIDENT_ALL,
+                                             .selection = {.unit = UNIT_SHARE, .value = 1}}};
+        assert_int_equal(engine_step_rows(&setup, cases[i].sequences), cases[i].rows);
     }
 }
 
