@@ -66,10 +66,7 @@ static bool ablate_study(const struct arguments *arguments, struct question *que
                          const struct table_view *view, struct error *why)
 {
     const struct ablation_options with = {.against = arguments_text(arguments, AGAINST),
-                                          .store = question->store,
-                                          .jobs = question->jobs,
-                                          .runs = &question->runs,
-                                          .on_progress = progress_runs};
+                                          .study = question_study(question)};
     struct ablation ablation;
     bool interrupted = false;
     bool good = ablation_run(&question->scenario, &with, &ablation, &interrupted, why);

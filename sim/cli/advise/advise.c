@@ -470,7 +470,7 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
 {
     struct question question = {.store = NULL};
     struct scenario *scenario = &question.scenario;
-    struct advice_options with = {.runs = &question.runs};
+    struct advice_options with = {.gpus = 0};
     with.candidates.to_serve = true;
     with.candidates.allow_paper = arguments_given(arguments, ADVISE_PAPER);
     uint32_t operands;
@@ -491,8 +491,7 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
            advice_set_context(scenario, why) && (!requests || advice_set_requests(scenario, why)) &&
            advise_open_store(arguments, &question.store, why) &&
            question_begin(arguments, &question, false, why);
-    with.store = question.store;
-    with.jobs = question.jobs;
+    with.study = question_study(&question);
     good = good &&
            (is_fleet(arguments) ? advise_at_rate : advise_machine)(arguments, scenario, &with, why);
     question_end(&question);

@@ -349,24 +349,6 @@ static struct frame *advise_rows(const struct advice *advice, bool for_people, s
 
 /* ---- below the rows ---- */
 
-static void advise_machine_show_progress(const char *system, const char *machine, uint32_t runs,
-                                         void *context)
-{
-    char left[PROGRESS_LEFT];
-    (void)context;
-    progress_show(runs, 0, "%s on %s: %u run%s%s", system, machine, runs, text_plural(runs),
-                  progress_left(0, left));
-}
-
-/* The first answers come within a round; later a system is decided now and then. */
-static void advise_machine_show_decided(uint32_t decided, uint32_t all, void *context)
-{
-    (void)context;
-    if (all > 1) {
-        progress_show(decided, all, "%u of %u systems", decided, all);
-    }
-}
-
 /* Each search is a plan of its own, so that a report shows all questions and answers. */
 static bool store_all(const struct advice *advice, struct store *store, struct error *why)
 {
@@ -473,13 +455,14 @@ static bool answer(const struct arguments *arguments, const struct advice *advic
         answer.result = advice_result(best);
         good = search_scenario(best, advice->systems.maximise, best->found, &answer.scenario, why);
     }
-    answer.verdict = good ? advise_verdict(advice, &answer, model, with->runs, why) : NULL;
+    answer.verdict = good ? advise_verdict(advice, &answer, model, with->study.runs, why) : NULL;
     good = answer.verdict != NULL;
     if (good && arguments_given(arguments, ADVISE_JSON)) {
         answer.rows = advise_rows(advice, false, why);
         good = answer.rows != NULL;
     }
-    good = good && advise_write(arguments, with->store, &answer, machine_print_below, advice, why);
+    good = good &&
+           advise_write(arguments, with->study.store, &answer, machine_print_below, advice, why);
     advise_answer_release(&answer);
     return good &&
            (best != NULL || error_unmet(why, "nothing that one can start fits within the limits"));
@@ -508,15 +491,13 @@ bool advise_machine(const struct arguments *arguments, const struct scenario *sc
 {
     struct advice advice;
     bool interrupted = false;
-    with->on_progress = advise_machine_show_progress;
-    with->on_decided = advise_machine_show_decided;
     bool good = advice_run(scenario, with, &advice, &interrupted, why);
     progress_clear();
     if (good && interrupted && !arguments_given(arguments, ADVISE_JSON)) {
         print_so_far(&advice);
     }
     good = progress_end(good, interrupted, "the search had ended", why);
-    good = good && (with->store == NULL || store_all(&advice, with->store, why)) &&
+    good = good && (with->study.store == NULL || store_all(&advice, with->study.store, why)) &&
            answer(arguments, &advice, with, why);
     advice_release(&advice);
     return good;

@@ -53,14 +53,6 @@ bool advise_rate_check(const struct arguments *arguments, struct error *why)
     return true;
 }
 
-static void show_fleet(double share, const char *what, void *context)
-{
-    char left[PROGRESS_LEFT];
-    (void)context;
-    progress_show((uint32_t)(100 * share), 100, "%.0f %%: %s%s", 100 * share, what,
-                  progress_left(share, left));
-}
-
 static bool read_rate(const struct arguments *arguments, double *out, struct error *why)
 {
     const char *text = arguments_text(arguments, ADVISE_RATE);
@@ -531,10 +523,7 @@ bool advise_at_rate(const struct arguments *arguments, const struct scenario *sc
                                     .prices = arguments_text(arguments, ADVISE_PRICE),
                                     .weights = arguments_text(arguments, ADVISE_WEIGHTS),
                                     .most_gpus = with->gpus,
-                                    .store = with->store,
-                                    .jobs = with->jobs,
-                                    .runs = with->runs,
-                                    .on_progress = show_fleet};
+                                    .study = with->study};
     struct fleet_size fleet;
     bool interrupted = false;
     if (!read_rate(arguments, &options.rate, why) ||
@@ -543,7 +532,7 @@ bool advise_at_rate(const struct arguments *arguments, const struct scenario *sc
     }
     bool good = fleet_size_run(scenario, &options, &fleet, &interrupted, why);
     progress_clear();
-    good = good && answer_fleet(arguments, &fleet, with->store, why);
+    good = good && answer_fleet(arguments, &fleet, with->study.store, why);
     good = progress_end(good, interrupted, "the search had ended", why);
     fleet_size_release(&fleet);
     return good;

@@ -203,15 +203,19 @@ bool progress_end(bool good, bool interrupted, const char *what, struct error *w
     return good && (!interrupted || error_set(why, NULL, 0, "interrupted before %s", what));
 }
 
-void progress_runs(uint32_t done, uint32_t points, void *context)
+void progress_study(uint32_t done, uint32_t all, const char *what, void *context)
 {
     char left[PROGRESS_LEFT];
     (void)context;
-    if (done < points) {
-        /* It is called when a run is done, and would show the seconds of the first call until then. */
-        double share = done > 0 ? (double)done / points : 1;
-        progress_show(done, points, "%u of %u runs%s", done, points, progress_left(share, left));
-    } else {
+    if (all > 0 && done >= all) {
         progress_clear();
+        return;
+    }
+    /* It is called when a run is done, and would show the seconds of the first call until then. */
+    double share = done > 0 ? (double)done / all : 1;
+    if (all > 0) {
+        progress_show(done, all, "%u of %u %s%s", done, all, what, progress_left(share, left));
+    } else {
+        progress_show(0, 0, "%s%s", what, progress_left(0, left));
     }
 }

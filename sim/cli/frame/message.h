@@ -52,6 +52,6 @@ void progress_clear(void);
  * study's), or if it was interrupted before `what`, such as "all runs were done". */
 bool progress_end(bool good, bool interrupted, const char *what, struct error *why);
 
-/* The progress of a sweep: "3 of 12 runs, 40 s left", and nothing once all are done. `context` is
- * unused. */
-void progress_runs(uint32_t done, uint32_t points, void *context);
+/* The progress of a study: "3 of 12 runs, 40 s left", and nothing once all are done; where `all` is 0,
+ * `what` alone. `context` is unused. */
+void progress_study(uint32_t done, uint32_t all, const char *what, void *context);

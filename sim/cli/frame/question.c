@@ -23,7 +23,6 @@
 #include "predict/command/server_text.h"
 #include "predict/scenario/scenario_keys.h"
 #include "store/store.h"
-#include "study/sweep/sweep.h"
 
 static const int signals[] = {SIGINT, SIGTERM};
 #define MOST_CACHED ((uint64_t)1 << 30) /* bytes */
@@ -105,6 +104,14 @@ bool question_begin(const struct arguments *arguments, struct question *question
         runs->cache = disk_cache_open(folder, MOST_CACHED);
     }
     return true;
+}
+
+struct study question_study(const struct question *question)
+{
+    return (struct study){.store = question->store,
+                          .jobs = question->jobs,
+                          .runs = &question->runs,
+                          .on_progress = progress_study};
 }
 
 void question_end(struct question *question)

@@ -12,6 +12,7 @@
 #include "predict/decode/context.h"
 #include "predict/scenario/scenario.h"
 #include "store/store.h"
+#include "study/sweep/sweep.h"
 
 struct question {
     struct scenario scenario; /* [FILE...] --set --from */
@@ -48,6 +49,9 @@ bool question_read(const struct arguments *arguments, struct question *out, stru
  * One question at a time. */
 bool question_begin(const struct arguments *arguments, struct question *question, bool replicated,
                     struct error *why);
+
+/* What the studies of a question share, from question_begin() on. Its progress is shown. */
+struct study question_study(const struct question *question);
 
 /* The flag that Ctrl-C and SIGTERM raise during a question. */
 const struct stop_flag *question_stop(void);

@@ -211,7 +211,8 @@ static bool plan(const struct arguments *arguments, const struct scenario *scena
     bool good = planning_run_long(scenario, with, &planning, &interrupted, why);
     good = progress_end(good, interrupted, "the search had ended", why);
     good = good &&
-           (with->store == NULL || plan_store(&planning, &with->targets, with->store, why)) &&
+           (with->study.store == NULL ||
+            plan_store(&planning, &with->targets, with->study.store, why)) &&
            plan_command_print_answer(arguments, &planning, with, view, why);
     planning_release(&planning);
     return good;
@@ -237,31 +238,6 @@ static void plan_command_print_axes(FILE *out)
     frame_columns_print("\ncolumns of --pareto:", columns, count, out);
     columns = tradeoff_columns(true, &count);
     frame_columns_print("\ncolumns of --pareto for servers:", columns, count, out);
-}
-
-/* How many candidates are decided; 0 of 0 before the first round. */
-struct seen {
-    uint32_t decided, all;
-};
-
-static void plan_command_show_progress(const char *system, const char *machine, uint32_t runs,
-                                       void *context)
-{
-    const struct seen *seen = context;
-    char left[PROGRESS_LEFT];
-    if (seen == NULL || seen->all == 0) {
-        progress_show(runs, 0, "%s on %s: %u run%s%s", system, machine, runs, text_plural(runs),
-                      progress_left(0, left));
-    } else {
-        progress_show(seen->decided, seen->all, "%u of %u systems decided; %s on %s: %u run%s%s",
-                      seen->decided, seen->all, system, machine, runs, text_plural(runs),
-                      progress_left(0, left));
-    }
-}
-
-static void plan_command_show_decided(uint32_t decided, uint32_t all, void *context)
-{
-    *(struct seen *)context = (struct seen){decided, all};
 }
 
 /* ---- options ---- */
@@ -376,10 +352,7 @@ static bool plan_command_weigh(const struct arguments *arguments, const struct s
     const struct tradeoff_options options = {.over = arguments_text(arguments, OVER),
                                              .targets = with->targets,
                                              .candidates = with->candidates,
-                                             .store = with->store,
-                                             .jobs = with->jobs,
-                                             .runs = with->runs,
-                                             .on_progress = plan_command_show_progress};
+                                             .study = with->study};
     struct tradeoff tradeoff;
     bool interrupted = false;
     bool good = tradeoff_run(scenario, &options, &tradeoff, &interrupted, why);
@@ -392,11 +365,7 @@ static bool plan_command_weigh(const struct arguments *arguments, const struct s
 static bool plan_command_run(const struct arguments *arguments, struct error *why)
 {
     struct question question = {.store = NULL};
-    struct seen seen = {0, 0};
-    struct planning_options with = {.runs = &question.runs,
-                                    .on_progress = plan_command_show_progress,
-                                    .on_decided = plan_command_show_decided,
-                                    .context = &seen};
+    struct planning_options with = {.maximise = false};
     struct table_view view;
     bool pareto = arguments_given(arguments, PARETO);
     bool good = plan_command_read_options(arguments, &with, why) &&
@@ -404,8 +373,7 @@ static bool plan_command_run(const struct arguments *arguments, struct error *wh
                                  arguments_text(arguments, DEPLOY), why) &&
                 question_read(arguments, &question, why) &&
                 question_begin(arguments, &question, false, why);
-    with.store = question.store;
-    with.jobs = question.jobs;
+    with.study = question_study(&question);
     good = good && plan_question_read(&question.scenario, pareto, &with, why) &&
            plan_command_read_columns(arguments, &question.scenario, &view, why) &&
            (pareto ? plan_command_weigh : plan)(arguments, &question.scenario, &with, &view, why);

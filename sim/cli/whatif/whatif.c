@@ -101,10 +101,7 @@ static bool whatif_command_study(const struct arguments *arguments, struct quest
 {
     const struct whatif_options with = {.over = arguments_text(arguments, OVER),
                                         .points = points,
-                                        .store = question->store,
-                                        .jobs = question->jobs,
-                                        .runs = &question->runs,
-                                        .on_progress = progress_runs};
+                                        .study = question_study(question)};
     struct whatif whatif;
     bool interrupted = false;
     bool good = whatif_run(&question->scenario, &with, &whatif, &interrupted, why);

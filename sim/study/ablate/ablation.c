@@ -408,11 +408,6 @@ bool ablation_run(const struct scenario *scenario, const struct ablation_options
                   struct ablation *out, bool *interrupted, struct error *why)
 {
     struct point point;
-    const struct sweep_options sweep = {.store = options->store,
-                                        .jobs = options->jobs,
-                                        .runs = options->runs,
-                                        .on_progress = options->on_progress,
-                                        .context = options->context};
     *out = (struct ablation){.done = 0};
     if (!check_sweep(scenario, why) || !scenario_point(scenario, 0, &point, why)) {
         return false;
@@ -420,7 +415,9 @@ bool ablation_run(const struct scenario *scenario, const struct ablation_options
     bool good = check_scenario(scenario, &point, why) &&
                 ablation_prepare(out, scenario, options, &point, why);
     point_release(&point);
-    return good && sweep_keep(&out->scenario, &sweep, out->results, &out->done, interrupted, why) &&
+    return good &&
+           sweep_keep(&out->scenario, &options->study, out->results, &out->done, interrupted,
+                      why) &&
            (*interrupted || check_systems(out, why));
 }
 

@@ -23,11 +23,7 @@
 
 struct ablation_options {
     const char *against; /* the base; NULL: the system's baseline, or else full attention */
-    struct store *store; /* NULL: keep nothing */
-    uint32_t jobs;       /* 0: one per processor */
-    const struct run_context *runs; /* with room for these jobs */
-    void (*on_progress)(uint32_t done, uint32_t points, void *context);
-    void *context;
+    struct study study;
 };
 
 enum ablation_kind { ABLATION_BASE, ABLATION_ALONE, ABLATION_LEFT_OUT, ABLATION_WHOLE };

@@ -127,12 +127,7 @@ static bool advice_search(const struct scenario *scenario, const struct advice_o
                                     .best = COLUMN(decode_tokens_per_s),
                                     .tries = serves ? A_ROUND : 0,
                                     .close = CLOSE,
-                                    .store = options->store,
-                                    .jobs = options->jobs,
-                                    .runs = options->runs,
-                                    .on_progress = options->on_progress,
-                                    .on_decided = options->on_decided,
-                                    .context = options->context};
+                                    .study = options->study};
     struct scenario as;
     with.candidates.systems = asked->systems;
     with.candidates.engines = serves && any;
@@ -403,7 +398,7 @@ static void try_change(const struct scenario *scenario, const struct advice_opti
         trial->form = form;
         if (!tried) {
             trial_release(trial);
-            *interrupted = *interrupted || !stop_flag_check(options->runs->stop, &refused);
+            *interrupted = *interrupted || !stop_flag_check(options->study.runs->stop, &refused);
         }
         more = tried && advice_result(advice_trial_search(trial)) == NULL;
     }
@@ -471,11 +466,11 @@ bool advice_run(const struct scenario *scenario, const struct advice_options *op
     *out = (struct advice){.serves = scenario_serves(scenario), .best = PLANNING_NONE};
     *interrupted = false;
     if (!advice_add_targets(out->serves, &with.targets, why) ||
-        (options->store == NULL && (own = store_open_memory(why)) == NULL)) {
+        (options->study.store == NULL && (own = store_open_memory(why)) == NULL)) {
         return false;
     }
     out->targets = with.targets;
-    with.store = own != NULL ? own : options->store;
+    with.study.store = own != NULL ? own : options->study.store;
     bool good = advice_run_all(scenario, &with, out, interrupted, why);
     store_close(own);
     return good;

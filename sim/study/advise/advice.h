@@ -65,13 +65,8 @@ enum { ADVICE_FORMS = 8, ADVICE_TRIALS = ADVICE_FORMS + ADVICE_CHANGES };
 struct advice_options {
     struct targets targets;
     struct candidate_options candidates;
-    uint32_t gpus;       /* to be used in any form; 0: as the scenario shares the model */
-    struct store *store; /* NULL: keep nothing */
-    uint32_t jobs;       /* 0: one per processor */
-    const struct run_context *runs; /* with room for these jobs */
-    void (*on_progress)(const char *system, const char *machine, uint32_t runs, void *context);
-    void (*on_decided)(uint32_t decided, uint32_t all, void *context); /* systems of a search */
-    void *context;
+    uint32_t gpus; /* to be used in any form; 0: as the scenario shares the model */
+    struct study study;
 };
 
 struct advice {

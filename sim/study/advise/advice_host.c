@@ -57,10 +57,10 @@ static bool run_found(const struct advice_options *options, const struct advice 
 {
     uint32_t count = 0;
     struct scenario scenario;
-    const struct sweep_options with = {
-        .store = options->store, .runs = options->runs, .jobs = 1, .keep_failed = true};
+    const struct study alone = {
+        .store = options->study.store, .runs = options->study.runs, .jobs = 1};
     bool good = set_found(advice, search, system, gib, &scenario, why) &&
-                sweep_keep(&scenario, &with, out, &count, interrupted, why) &&
+                sweep_keep(&scenario, &alone, out, &count, interrupted, why) &&
                 (count == 1 || *interrupted);
     scenario_release(&scenario);
     return good;
@@ -105,7 +105,7 @@ static bool find_size(const struct advice_options *options, struct advice *advic
                 scenario_point(&scenario, 0, &point, why);
     scenario_release(&scenario);
     if (good) {
-        good = host_size_find(&point, options->runs, gib, &advice->host.size, why);
+        good = host_size_find(&point, options->study.runs, gib, &advice->host.size, why);
         point_release(&point);
     }
     return good;

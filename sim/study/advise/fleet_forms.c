@@ -164,7 +164,7 @@ static bool make_form(const struct candidate *candidate, const struct weights *w
                    gpus / weights->passes)) {
         fleet_forms_refuse(form, &refused);
     } else {
-        check_form(form, options->runs);
+        check_form(form, options->study.runs);
     }
     return true;
 }

@@ -130,9 +130,10 @@ static void tell(const struct sizing *sizing)
         bool ends = form->refused[0] != '\0' || form->decided;
         done += ends ? DECIDED : form->weighed ? WEIGHED : form->rough.most > 0 ? SURVEYED : 0;
     }
-    if (sizing->options->on_progress != NULL) {
-        sizing->options->on_progress((double)done / (DECIDED * sizing->fleet->count),
-                                     names[sizing->what], sizing->options->context);
+    const struct study *study = &sizing->options->study;
+    if (study->on_progress != NULL) {
+        study->on_progress(done, DECIDED * sizing->fleet->count, names[sizing->what],
+                           study->context);
     }
 }
 
@@ -212,9 +213,7 @@ static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error 
     const struct rounds rounds = {.lines = sizing->fleet->count,
                                   .once = what < FLEET_SHARE,
                                   .rough = what < FLEET_WHOLE,
-                                  .store = sizing->options->store,
-                                  .jobs = sizing->options->jobs,
-                                  .runs = sizing->options->runs,
+                                  .study = &sizing->options->study,
                                   .sources = sizing->sources,
                                   .next = fleet_next,
                                   .set = fleet_set,

@@ -19,8 +19,7 @@
 #include "study/plan/grid.h"
 #include "study/plan/offered_load.h"
 #include "study/plan/target.h"
-
-struct store;
+#include "study/sweep/sweep.h"
 
 enum { FLEET_WEIGHTS = 16, FLEET_REASON = 256, FLEET_MOST_GPUS = 256 };
 #define FLEET_NONE UINT32_MAX
@@ -33,11 +32,7 @@ struct fleet_options {
     const char *weights;    /* types that the weights may have, such as "bf16,fp8,int4"; NULL: the
                               * model's own */
     uint32_t most_gpus;     /* of a machine; 0: FLEET_MOST_GPUS */
-    struct store *store;    /* NULL: keep nothing */
-    uint32_t jobs;          /* 0: one per processor */
-    const struct run_context *runs;
-    void (*on_progress)(double share, const char *what, void *context); /* may be NULL */
-    void *context;
+    struct study study;
 };
 
 struct fleet_form {

@@ -2,13 +2,17 @@
 #include "study/plan/planning.h"
 
 #include "core/array.h"
+#include "core/text.h"
 #include "predict/result/tie.h"
 #include "predict/server/serving_load.h"
 #include "study/sweep/rounds.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { TEXT = 160 };
 
 /* Bytes of generated frames that are remembered, because each round reads them again. */
 #define REMEMBERED ((size_t)256 << 20)
@@ -91,12 +95,14 @@ static struct search *planning_line(const struct planning_rounds *all, uint32_t 
     return &planning->searches[line % machines * systems + line / machines];
 }
 
-void planning_report(const struct search *search, uint32_t tried,
-                     const struct planning_options *options)
+void planning_report(const struct planning *planning, const struct search *search, uint32_t tried,
+                     const struct study *study)
 {
-    if (options->on_progress != NULL) {
-        options->on_progress(search->candidate->system, search->candidate->machine, tried,
-                             options->context);
+    char what[TEXT];
+    snprintf(what, sizeof what, "%.60s on %.60s: %u run%s", search->candidate->system,
+             search->candidate->machine, tried, text_plural(tried));
+    if (study->on_progress != NULL) {
+        study->on_progress(planning->decided, planning->count, what, study->context);
     }
 }
 
@@ -150,17 +156,14 @@ static bool planning_take(uint32_t line, uint32_t value, struct result *result, 
     search->results[value] = *result;
     result_init(result);
     planning_judge(search, value, all->options);
-    planning_report(search, search->grid.tried, all->options);
+    planning_report(all->planning, search, search->grid.tried, &all->options->study);
     return true;
 }
 
 static void planning_on_round(uint32_t open, void *context)
 {
-    const struct planning_rounds *all = context;
-    if (all->options->on_decided != NULL) {
-        all->options->on_decided(all->planning->count - open, all->planning->count,
-                                 all->options->context);
-    }
+    struct planning *planning = ((const struct planning_rounds *)context)->planning;
+    planning->decided = planning->count - open;
 }
 
 /* If no candidate meets all targets, go on with those that a candidate's tries meet one by one. Not
@@ -188,9 +191,7 @@ static bool planning_run_rounds(struct planning *planning, const struct scenario
 {
     struct planning_rounds all = {planning, options};
     const struct rounds rounds = {.lines = planning->count,
-                                  .store = options->store,
-                                  .jobs = options->jobs,
-                                  .runs = options->runs,
+                                  .study = &options->study,
                                   .sources = scenario->sources,
                                   .next = planning_next,
                                   .set = planning_set,
@@ -351,7 +352,7 @@ static bool begin_all(struct planning *planning, const struct planning_options *
 bool planning_run(const struct scenario *scenario, const struct planning_options *options,
                   struct planning *out, bool *interrupted, struct error *why)
 {
-    *out = (struct planning){.runs = options->runs,
+    *out = (struct planning){.runs = options->study.runs,
                              .maximise = options->maximise,
                              .by_figure = options->by_figure,
                              .best = options->by_figure ? options->best : NULL,

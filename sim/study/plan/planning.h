@@ -19,6 +19,7 @@
 #include "study/plan/grid.h"
 #include "study/plan/offered_load.h"
 #include "study/plan/target.h"
+#include "study/sweep/sweep.h"
 #include "study/whatif/axis.h"
 
 #define PLANNING_NONE UINT32_MAX
@@ -30,17 +31,12 @@ struct planning_options {
     bool maximise;
     bool by_figure; /* the value with the best figure is wanted, not the smallest or largest */
     const struct column *best;
-    struct store *store;            /* NULL: keep nothing */
-    uint32_t jobs;                  /* 0: one per processor */
-    const struct run_context *runs; /* with room for these jobs */
-    uint32_t tries;                 /* of a candidate in a round, 2 to 9; 0: 9. Fewer take less
+    uint32_t tries;    /* of a candidate in a round, 2 to 9; 0: 9. Fewer take less
                                      * work in all, in more rounds */
-    uint32_t close;                 /* of a rate: how many values the answer and the next one that
+    uint32_t close;    /* of a rate: how many values the answer and the next one that
                                      * fails may be apart; 0: 1 */
-    bool may_lengthen;              /* made-up requests, to as many as the answer needs */
-    void (*on_progress)(const char *system, const char *machine, uint32_t runs, void *context);
-    void (*on_decided)(uint32_t decided, uint32_t all, void *context); /* candidates; may be NULL */
-    void *context;
+    bool may_lengthen; /* made-up requests, to as many as the answer needs */
+    struct study study;
 };
 
 /* What cheap runs tell about the highest rate of a server (planning_probe.c). */
@@ -69,7 +65,8 @@ struct planning {
     struct candidate *candidates; /* owned */
     struct search *searches;      /* [count], owned; those of left-out candidates never begin */
     uint32_t count;
-    const struct run_context *runs; /* the options' */
+    const struct run_context *runs; /* the study's */
+    uint32_t decided;               /* candidates; counted before each round */
     uint64_t requests;         /* the workload was extended to so many (offered_load.h); 0: not */
     bool maximise, by_figure;  /* the options' */
     const struct column *best; /* the options'; NULL if not by_figure */
@@ -129,8 +126,8 @@ void planning_unmet(const struct planning *planning, const struct targets *all,
 /* ---- the parts of a plan, for planning.c ---- */
 
 /* Tell how many values of a search were tried. */
-void planning_report(const struct search *search, uint32_t tried,
-                     const struct planning_options *options);
+void planning_report(const struct planning *planning, const struct search *search, uint32_t tried,
+                     const struct study *study);
 
 /* search.c: set up the search. A candidate that cannot be resolved keeps its error; the others go
  * on. */

@@ -117,7 +117,7 @@ static bool scout_take(uint32_t line, uint32_t value, struct result *result, voi
         }
         grid_put(&scout->grid, value, violation);
     }
-    planning_report(search, scout->grid.tried, scouting->options);
+    planning_report(scouting->planning, search, scout->grid.tried, &scouting->options->study);
     return true;
 }
 
@@ -127,8 +127,7 @@ static bool scout_run(struct scouting *scouting, struct sources *sources, bool *
     struct rounds rounds = {.lines = scouting->planning->count,
                             .once = true,
                             .rough = true,
-                            .jobs = scouting->options->jobs,
-                            .runs = scouting->options->runs,
+                            .study = &scouting->options->study,
                             .sources = sources,
                             .next = scout_next,
                             .set = scout_set,

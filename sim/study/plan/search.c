@@ -56,7 +56,7 @@ static bool search_read_axis(struct search *search, const struct planning_option
     const struct axis_base base = {.option = options->maximise ? "--maximise" : "--minimise",
                                    .scenario = &search->candidate->scenario,
                                    .point = &own->point,
-                                   .runs = options->runs,
+                                   .runs = options->study.runs,
                                    .plan = &own->plan,
                                    .most_batch = own->plan.max_batch,
                                    .points = AXIS_FINE};
@@ -115,7 +115,7 @@ bool search_begin(struct search *search, struct candidate *candidate,
     struct axis_text axis = {.text = options->axis, .length = strlen(options->axis)};
     search->cannot =
         !planned_own(&candidate->scenario, options->maximise ? "--maximise" : "--minimise", &axis,
-                     1, options->runs, &own, &search->why);
+                     1, options->study.runs, &own, &search->why);
     if (!search->cannot) {
         candidate_check(candidate, &own.point.setup, &options->candidates);
         search->fixed = is_budget(options->axis) ? axis_no_budget(&own.point.setup) : NULL;
@@ -124,13 +124,13 @@ bool search_begin(struct search *search, struct candidate *candidate,
             (search->fixed == NULL && !search_read_axis(search, options, &own, &search->why));
     }
     bool stated = search->cannot || search_set_part(candidate, &own.point, why);
-    uint32_t count = search->cannot ? 0 : count_values(search, &own.point, options->runs);
+    uint32_t count = search->cannot ? 0 : count_values(search, &own.point, options->study.runs);
     search->requests = !search->cannot && point_serves(&own.point) ? own.point.requests->count : 0;
     planned_release(&own);
     if (!stated) {
         return false;
     }
-    if (search->cannot && !stop_flag_check(options->runs->stop, why)) {
+    if (search->cannot && !stop_flag_check(options->study.runs->stop, why)) {
         return false; /* an interruption is not what the candidate lacks */
     }
     if (search->cannot || candidate->left_out[0] != '\0') {

@@ -14,22 +14,6 @@ enum { POINTS = 8 };
 
 /* ---- runs ---- */
 
-/* The candidate that is being run, for on_progress. */
-struct tradeoff_walk {
-    const struct candidate *candidate;
-    const struct tradeoff_options *options;
-};
-
-static void tradeoff_report_progress(uint32_t done, uint32_t points, void *context)
-{
-    const struct tradeoff_walk *walk = context;
-    (void)points;
-    if (walk->options->on_progress != NULL) {
-        walk->options->on_progress(walk->candidate->system, walk->candidate->machine, done,
-                                   walk->options->context);
-    }
-}
-
 /* The axes asked for; or the load of a server, or budgets and batches, or batches alone if there is
  * no cache to size. */
 static const char *axes_of(const struct candidate *candidate,
@@ -48,22 +32,18 @@ static bool walk_candidate(struct candidate *candidate, const struct tradeoff_op
                            struct whatif *out, bool *interrupted, struct error *refused,
                            struct error *why)
 {
-    struct tradeoff_walk walk = {candidate, options};
     struct planned own;
-    bool can = planned_point(&candidate->scenario, 0, options->runs, &own, refused), sized = false;
+    bool can = planned_point(&candidate->scenario, 0, options->study.runs, &own, refused),
+         sized = false;
     if (can) {
         candidate_check(candidate, &own.point.setup, &options->candidates);
         sized = axis_no_budget(&own.point.setup) == NULL;
     }
     planned_release(&own);
-    *interrupted = atomic_load(&options->runs->stop->raised);
+    *interrupted = atomic_load(&options->study.runs->stop->raised);
     const struct whatif_options with = {.over = axes_of(candidate, options, sized),
                                         .points = options->over != NULL ? 0 : POINTS,
-                                        .store = options->store,
-                                        .jobs = options->jobs,
-                                        .runs = options->runs,
-                                        .on_progress = tradeoff_report_progress,
-                                        .context = &walk};
+                                        .study = options->study};
     if (!can || *interrupted || candidate->left_out[0] != '\0' ||
         whatif_run(&candidate->scenario, &with, out, interrupted, refused)) {
         return true;

@@ -19,11 +19,7 @@ struct tradeoff_options {
     const char *over;       /* the axes, as whatif_options.over; NULL: the usual ones */
     struct targets targets; /* none: all runs are compared */
     struct candidate_options candidates;
-    struct store *store;            /* NULL: keep nothing */
-    uint32_t jobs;                  /* 0: one per processor */
-    const struct run_context *runs; /* with room for these jobs */
-    void (*on_progress)(const char *system, const char *machine, uint32_t runs, void *context);
-    void *context;
+    struct study study;
 };
 
 /* A run on the Pareto front. */

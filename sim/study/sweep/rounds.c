@@ -42,11 +42,11 @@ static bool round_take(uint32_t index, struct result *result, void *context, str
 static bool round_run(struct round *round, bool *interrupted, struct error *why)
 {
     const struct rounds *rounds = round->rounds;
-    struct run_context runs = *rounds->runs; /* a view */
+    struct run_context runs = *rounds->study->runs; /* a view */
     struct scenario points;
     runs.rough = rounds->rough;
-    const struct sweep_options sweep = {.store = rounds->rough ? NULL : rounds->store,
-                                        .jobs = rounds->jobs,
+    const struct sweep_options sweep = {.store = rounds->rough ? NULL : rounds->study->store,
+                                        .jobs = rounds->study->jobs,
                                         .runs = &runs,
                                         .keep_failed = true,
                                         .on_result = round_take,

@@ -13,12 +13,10 @@ enum { ROUNDS_MOST = 9 }; /* values of a line in a round */
 
 struct rounds {
     uint32_t lines;
-    bool once;           /* one round only */
-    bool rough;          /* cheap runs: nothing is kept, as no figure of theirs is shown */
-    struct store *store; /* NULL: keep nothing */
-    uint32_t jobs;       /* 0: one per processor */
-    const struct run_context *runs;
-    struct sources *sources; /* of the question's scenario; borrowed */
+    bool once;                 /* one round only */
+    bool rough;                /* cheap runs: nothing is kept, as no figure of theirs is shown */
+    const struct study *study; /* its progress is the callee's */
+    struct sources *sources;   /* of the question's scenario; borrowed */
     /* The values that a line tries next, at most ROUNDS_MOST. Returns their number. */
     uint32_t (*next)(uint32_t line, uint32_t *values, void *context);
     /* Make the scenario of a value. The caller releases it, on failure too. */

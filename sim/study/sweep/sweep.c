@@ -539,7 +539,7 @@ bool sweep_check(const struct result *results, uint32_t count, struct error *why
 /* A sweep whose results all stay in memory. */
 
 struct keeping {
-    const struct sweep_options *options; /* the caller's */
+    const struct study *study;
     struct result *results;
     uint32_t *count;
 };
@@ -557,20 +557,22 @@ static bool sweep_keep_result(uint32_t index, struct result *result, void *conte
 
 static void sweep_keep_report_progress(uint32_t done, uint32_t points, void *context)
 {
-    const struct sweep_options *options = ((const struct keeping *)context)->options;
-    if (options->on_progress != NULL) {
-        options->on_progress(done, points, options->context);
+    const struct study *study = ((const struct keeping *)context)->study;
+    if (study->on_progress != NULL) {
+        study->on_progress(done, points, "runs", study->context);
     }
 }
 
-bool sweep_keep(const struct scenario *scenario, const struct sweep_options *options,
-                struct result *results, uint32_t *count, bool *interrupted, struct error *why)
+bool sweep_keep(const struct scenario *scenario, const struct study *study, struct result *results,
+                uint32_t *count, bool *interrupted, struct error *why)
 {
-    struct keeping keeping = {options, results, count};
-    struct sweep_options sweep = *options;
-    sweep.on_result = sweep_keep_result;
-    sweep.on_progress = sweep_keep_report_progress;
-    sweep.on_work = NULL;
-    sweep.context = &keeping;
+    struct keeping keeping = {study, results, count};
+    const struct sweep_options sweep = {.store = study->store,
+                                        .jobs = study->jobs,
+                                        .runs = study->runs,
+                                        .keep_failed = true,
+                                        .on_result = sweep_keep_result,
+                                        .on_progress = sweep_keep_report_progress,
+                                        .context = &keeping};
     return sweep_run(scenario, &sweep, interrupted, why);
 }

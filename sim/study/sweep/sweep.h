@@ -50,6 +50,16 @@ struct sweep_options {
     void *context;
 };
 
+/* What all runs of a study share. */
+struct study {
+    struct store *store;            /* NULL: keep nothing */
+    uint32_t jobs;                  /* 0: one per processor */
+    const struct run_context *runs; /* with room for these jobs */
+    /* So much of `all` is done (0: unknown), and this is at work. May be NULL. */
+    void (*on_progress)(uint32_t done, uint32_t all, const char *what, void *context);
+    void *context;
+};
+
 /* Threads that a context needs for sweeps with `jobs` jobs, with or without replications. */
 uint32_t sweep_users(uint32_t jobs, bool replicated);
 
@@ -61,10 +71,10 @@ uint32_t sweep_users(uint32_t jobs, bool replicated);
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
                bool *interrupted, struct error *why);
 
-/* The same, but keep the results: `results` has room for all points, `count` receives their number.
- * Of the options' calls, only on_progress is made. */
-bool sweep_keep(const struct scenario *scenario, const struct sweep_options *options,
-                struct result *results, uint32_t *count, bool *interrupted, struct error *why);
+/* The same for a study, whose points may all fail, but keep the results: `results` has room for all
+ * points, `count` receives their number. */
+bool sweep_keep(const struct scenario *scenario, const struct study *study, struct result *results,
+                uint32_t *count, bool *interrupted, struct error *why);
 
 /* Can at least one point be resolved? If not, fail with the error of the first point, which most
  * likely applies to all. */

@@ -70,14 +70,14 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
     struct axis_base base = {.option = "--over",
                              .scenario = scenario,
                              .point = &own->point,
-                             .runs = options->runs,
+                             .runs = options->study.runs,
                              .plan = &own->plan,
                              .points = options->points};
     struct scenario others = {.root = scenario->root, .points = 1, .sources = scenario->sources};
     whatif->axis_count = texts->count;
     bool good = true;
     for (int batches = 0; good && batches < 2; batches++) {
-        base.most_batch = batches ? most_batch(&others, own, options->runs) : 0;
+        base.most_batch = batches ? most_batch(&others, own, options->study.runs) : 0;
         for (uint32_t i = 0; good && i < texts->count; i++) {
             const struct axis_text *axis = &texts->all[i];
             bool is_batch = axis->length == 5 && strncmp(axis->text, "batch", 5) == 0;
@@ -133,11 +133,12 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
     }
     struct run_hashes hashes;
     struct texts texts;
-    bool good = split_axes(options->over, &texts, why) &&
-                planned_own(scenario, "--over", texts.all, texts.count, options->runs, &own, why) &&
-                run_hashes(&own.point, &hashes, why) &&
-                read_axes(out, scenario, options, &texts, &own, why) &&
-                scenario_copy(scenario, &out->scenario, why);
+    bool good =
+        split_axes(options->over, &texts, why) &&
+        planned_own(scenario, "--over", texts.all, texts.count, options->study.runs, &own, why) &&
+        run_hashes(&own.point, &hashes, why) &&
+        read_axes(out, scenario, options, &texts, &own, why) &&
+        scenario_copy(scenario, &out->scenario, why);
     for (uint32_t i = 0; good && i < out->axis_count; i++) {
         struct axis *axis = &out->axes[i];
         good = axis_sweep(axis, &out->scenario, why);
@@ -146,16 +147,12 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
         }
     }
     planned_release(&own);
-    const struct sweep_options sweep = {.store = options->store,
-                                        .jobs = options->jobs,
-                                        .runs = options->runs,
-                                        .on_progress = options->on_progress,
-                                        .context = options->context};
     if (good) {
         memcpy(out->own_profile, hashes.profile, sizeof hashes.profile);
         out->results = array_zeroed(out->scenario.points, sizeof *out->results, why);
         good = out->results != NULL &&
-               sweep_keep(&out->scenario, &sweep, out->results, &out->count, interrupted, why) &&
+               sweep_keep(&out->scenario, &options->study, out->results, &out->count, interrupted,
+                          why) &&
                whatif_check_any(out, why);
     }
     whatif_judge(out);

@@ -32,13 +32,9 @@ enum whatif_figure {
 #define WHATIF_NONE UINT32_MAX
 
 struct whatif_options {
-    const char *over;               /* one axis (axis.h), or two separated by a comma */
-    uint32_t points;                /* of a range; 0: the usual number */
-    struct store *store;            /* NULL: keep nothing */
-    uint32_t jobs;                  /* 0: one per processor */
-    const struct run_context *runs; /* with room for these jobs */
-    void (*on_progress)(uint32_t done, uint32_t points, void *context);
-    void *context;
+    const char *over; /* one axis (axis.h), or two separated by a comma */
+    uint32_t points;  /* of a range; 0: the usual number */
+    struct study study;
 };
 
 struct whatif {

@@ -17,9 +17,9 @@
 
 static void tell(void)
 {
-    progress_runs(0, 2, NULL);
+    progress_study(0, 2, "runs", NULL);
     progress_show(7, 0, "%s on %s: %u runs", "clo", "å40", 7u);
-    progress_runs(2, 2, NULL);
+    progress_study(2, 2, "runs", NULL);
     progress_clear();
 }
 

@@ -197,7 +197,8 @@ static void run_batch(const char *batch, const char *system, const char *against
     const char *overrides[COUNT(usual) + 2];
     char text[64];
     struct scenario scenario;
-    struct ablation_options options = {.runs = &shared_runs, .against = against, .jobs = jobs};
+    struct ablation_options options = {
+        .study.runs = &shared_runs, .against = against, .study.jobs = jobs};
     struct error why;
     bool interrupted;
     snprintf(text, sizeof text, "system=%s", system);
@@ -353,7 +354,7 @@ static void a_system_that_cannot_be_run_is_an_error(void **state)
         snprintf(text, sizeof text, "system=%s", systems[i][0]);
         const char *overrides[] = {usual[0], usual[1], usual[2], usual[3], text};
         struct ablation_options options = {
-            .runs = &shared_runs, .against = systems[i][1], .jobs = 2};
+            .study.runs = &shared_runs, .against = systems[i][1], .study.jobs = 2};
         struct scenario scenario;
         struct ablation ablation;
         struct error why;

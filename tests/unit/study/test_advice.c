@@ -41,8 +41,8 @@ static void ask(const char *model, const char *hardware, const char *more, const
     struct error why = {0};
     bool interrupted = true;
     out->scenario = load(model, hardware, more);
-    options.jobs = 2;
-    options.runs = &out->runs;
+    options.study.jobs = 2;
+    options.study.runs = &out->runs;
     if (!run_context_init(&out->runs, sweep_users(2, false), NULL, &why) ||
         (target != NULL && !targets_parse(target, &options.targets, &why)) ||
         !advice_run(&out->scenario, &options, &out->advice, &interrupted, &why)) {
@@ -80,10 +80,10 @@ static double brute_force(const char *model, const char *hardware, const char *m
     bool interrupted;
     double most = 0;
     assert_true(run_context_init(&runs, sweep_users(1, false), NULL, &why));
-    const struct sweep_options sweep = {.jobs = 1, .runs = &runs, .keep_failed = true};
+    const struct study study = {.jobs = 1, .runs = &runs};
     assert_true(node_set(scenario.root, "system", "vllm", &why));
     assert_true(scenario_sweep(&scenario, "batch", "[1, 2, 3, 4, 5, 6, 7, 8]", &why));
-    assert_true(sweep_keep(&scenario, &sweep, results, &count, &interrupted, &why));
+    assert_true(sweep_keep(&scenario, &study, results, &count, &interrupted, &why));
     for (uint32_t i = 0; i < count; i++) {
         if (result_ok(&results[i]) && result_cell(&results[i], COLUMN(tpot_ms))->integer <= ns) {
             most = fmax(most, result_cell(&results[i], COLUMN(decode_tokens_per_s))->real);

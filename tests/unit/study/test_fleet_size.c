@@ -23,12 +23,12 @@ struct asked {
     uint32_t told;
 };
 
-static void note(double share, const char *what, void *context)
+static void note(uint32_t done, uint32_t all, const char *what, void *context)
 {
     struct asked *asked = context;
     assert_non_null(what);
     assert_true(asked->told < STEPS);
-    asked->shares[asked->told++] = share;
+    asked->shares[asked->told++] = (double)done / all;
 }
 
 /* Size a fleet for a scenario that these texts state. */
@@ -38,11 +38,11 @@ static void ask_for(const char *const *texts, uint32_t count, struct fleet_optio
     struct error why = {0};
     bool interrupted = true;
     out->told = 0;
-    options.runs = &out->runs;
-    options.on_progress = note;
-    options.context = out;
+    options.study.runs = &out->runs;
+    options.study.on_progress = note;
+    options.study.context = out;
     if (!scenario_load(NULL, 0, texts, count, &out->scenario, &why) ||
-        !run_context_init(&out->runs, sweep_users(options.jobs, false), NULL, &why) ||
+        !run_context_init(&out->runs, sweep_users(options.study.jobs, false), NULL, &why) ||
         !targets_parse(targets, &options.targets, &why) ||
         !fleet_size_run(&out->scenario, &options, &out->fleet, &interrupted, &why)) {
         fail_msg("%s", why.found);
@@ -58,7 +58,7 @@ static void ask(const char *machines, const char *prices, double rate, const cha
         "workload=\"synthetic:prompt=4000,output=20,requests=40\"",
     };
     struct fleet_options options = {
-        .rate = rate, .machines = machines, .prices = prices, .most_gpus = 8, .jobs = 2};
+        .rate = rate, .machines = machines, .prices = prices, .most_gpus = 8, .study.jobs = 2};
     ask_for(texts, 2, options, targets, out);
 }
 
@@ -115,7 +115,7 @@ static void a_server_that_cannot_hold_a_request_is_no_form(void **state)
     const char *const texts[] = {"model=llama-3.1-70b", "dtype.weights=fp8",
                                  "workload=\"synthetic:prompt=12000,output=20,requests=10\""};
     const struct fleet_options options = {
-        .rate = 0.1, .machines = "h100-sxm", .most_gpus = 2, .jobs = 1};
+        .rate = 0.1, .machines = "h100-sxm", .most_gpus = 2, .study.jobs = 1};
     struct asked asked;
     (void)state;
     ask_for(texts, 3, options, "queue_grows<=0", &asked);
@@ -134,7 +134,7 @@ static void a_high_rate_is_judged_on_many_requests(void **state)
 {
     const char *const texts[] = {"model=smollm2-135m", "workload=\"synthetic:prompt=16,output=2\""};
     const struct fleet_options options = {
-        .rate = 1e6, .machines = "h100-sxm", .most_gpus = 256, .jobs = 1};
+        .rate = 1e6, .machines = "h100-sxm", .most_gpus = 256, .study.jobs = 1};
     struct asked asked;
     (void)state;
     ask_for(texts, 2, options, "queue_grows<=0", &asked);

@@ -42,8 +42,8 @@ static void plan(const char *trace, const char *systems, const char *machines,
                        .allow_lossy = true,
                        .allow_paper = true},
         .axis = "budget",
-        .jobs = JOBS,
-        .runs = runs,
+        .study.jobs = JOBS,
+        .study.runs = runs,
     };
     struct error why = {0};
     bool interrupted = true;
@@ -140,8 +140,8 @@ static bool plan_cost(const char *machines, const char *prices, struct planning 
         .maximise = true,
         .by_figure = true,
         .best = COLUMN(cost_per_million_tokens),
-        .jobs = JOBS,
-        .runs = &runs,
+        .study.jobs = JOBS,
+        .study.runs = &runs,
     };
     bool interrupted;
     bool good = planning_run(&scenario, &options, out, &interrupted, why);

@@ -312,11 +312,11 @@ static struct scenario load_round(const char *budgets)
 static void keep_round(const struct scenario *scenario, struct run_context *runs,
                        struct result results[ROUND])
 {
-    const struct sweep_options options = {.runs = runs, .jobs = 4};
+    const struct study study = {.runs = runs, .jobs = 4};
     struct error why = {0};
     uint32_t count;
     bool interrupted;
-    if (!sweep_keep(scenario, &options, results, &count, &interrupted, &why)) {
+    if (!sweep_keep(scenario, &study, results, &count, &interrupted, &why)) {
         fail_msg("%s", why.found);
     }
     assert_false(interrupted);

@@ -42,7 +42,7 @@ static void load(const char *const *overrides, uint32_t count, struct scenario *
 static void study(const struct scenario *scenario, const char *over, uint32_t jobs,
                   struct whatif *whatif)
 {
-    struct whatif_options options = {.runs = &shared_runs, .over = over, .jobs = jobs};
+    struct whatif_options options = {.study.runs = &shared_runs, .over = over, .study.jobs = jobs};
     struct error why;
     bool interrupted;
     if (!whatif_run(scenario, &options, whatif, &interrupted, &why)) {
@@ -177,7 +177,7 @@ static void a_walked_key_need_not_be_said(void **state)
         struct whatif whatif;
         load(overrides, 3, &scenario);
         struct whatif_options options = {
-            .runs = &shared_runs, .over = walks[i], .points = i > 0 ? 2 : 0, .jobs = 1};
+            .study.runs = &shared_runs, .over = walks[i], .points = i > 0 ? 2 : 0, .study.jobs = 1};
         struct error why;
         bool interrupted;
         if (!whatif_run(&scenario, &options, &whatif, &interrupted, &why)) {
@@ -197,7 +197,7 @@ static void a_point_that_cannot_be_is_a_point_unless_none_can(void **state)
     static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
                                             "steps=8", "system=retroinfer"};
     struct whatif_options options = {
-        .runs = &shared_runs, .over = "batch=[2000000, 3000000]", .jobs = 1};
+        .study.runs = &shared_runs, .over = "batch=[2000000, 3000000]", .study.jobs = 1};
     struct scenario scenario;
     struct whatif whatif;
     struct error why;
