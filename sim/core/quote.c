@@ -92,9 +92,6 @@ void quote_write(enum quote quote, const char *text, FILE *out)
     case QUOTE_LINE:
         quote_visible(text, "", out);
         break;
-    case QUOTE_JSON: /* its escapes reach 16 bits; all hidden characters do */
-        quote_visible(text, "\"\\", out);
-        break;
     case QUOTE_MARKDOWN:
         quote_visible(text, "\\`*_[]<>|~&#$", out);
         break;

@@ -11,7 +11,6 @@ enum quote {
     QUOTE_SHELL,           /* a word of a POSIX shell, in quotes if it needs them */
     QUOTE_SHELL_SINGLE,    /* the same within '...' */
     QUOTE_SHELL_DOUBLE,    /* and within "..." */
-    QUOTE_JSON,            /* within "..." of JSON */
     QUOTE_YAML,            /* a scalar of YAML, in quotes if it needs them */
     QUOTE_YAML_DOUBLE,     /* within "...", in ASCII */
     QUOTE_MANIFEST,        /* QUOTE_YAML for Compose and Kubernetes, where $ begins a variable */

@@ -143,7 +143,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (is_valid(name)) {
         check_yaml(QUOTE_YAML, "{key: ", name, ", next: 1}");
         check_yaml(QUOTE_YAML, "key: ", name, " # comment\nnext: 1\n");
-        check_yaml(QUOTE_JSON, "{\"key\": \"", name, "\", \"next\": 1}");
         check_yaml(QUOTE_MANIFEST, "{key: ", name, ", next: 1}");
         check_yaml(QUOTE_MANIFEST_DOUBLE, "key: \"", name, "\"\nnext: 1\n");
     }

@@ -4,7 +4,7 @@
 #include "core/engine/chrome_trace.h"
 
 #include "core/array.h"
-#include "core/quote.h"
+#include "core/json_writer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,8 +22,7 @@ struct timeline_writer {
     int64_t from_ns;
     timeline_label label;
     const void *context;
-    FILE *out;
-    bool first; /* no event has been written */
+    struct json_writer json;
     /* Rows of the resource being written. */
     uint32_t resource, rows_before; /* rows of the resources before it */
     int64_t *row_end_ns;            /* owned */
@@ -63,45 +62,50 @@ static struct slice *collect_slices(const struct engine *engine, int64_t from_ns
     return slices;
 }
 
-static void write_string(FILE *out, const char *text)
+static void begin_event(struct timeline_writer *writer, const char *phase, const char *name,
+                        uint32_t tid)
 {
-    putc('"', out);
-    quote_write(QUOTE_JSON, text, out);
-    putc('"', out);
+    json_begin(&writer->json, NULL, '{');
+    json_put_text(&writer->json, "ph", phase);
+    json_put_text(&writer->json, "name", name);
+    json_put(&writer->json, "pid", "0");
+    json_put(&writer->json, "tid", "%u", tid);
 }
 
-static void write_microseconds(FILE *out, int64_t ns)
+static void end_event(struct timeline_writer *writer)
 {
-    fprintf(out, "%" PRId64 ".%03d", ns / 1000, (int)(ns % 1000));
+    json_end(&writer->json, '}');
+    fputc('\n', writer->json.out);
 }
 
-static void begin_event(struct timeline_writer *writer)
+static void put_microseconds(struct json_writer *json, const char *key, int64_t ns)
 {
-    fputs(writer->first ? "\n" : ",\n", writer->out);
-    writer->first = false;
+    json_put(json, key, "%" PRId64 ".%03d", ns / 1000, (int)(ns % 1000));
 }
 
+/* Name a row of the resource, and give it its place among all. */
 static void write_row_name(struct timeline_writer *writer, uint32_t resource, size_t row)
 {
-    uint32_t tid = writer->rows_before + (uint32_t)row;
-    char name[256];
-    const char *base =
-        resource == ENGINE_NONE ? "no queue" : engine_resource_name(writer->engine, resource);
-    if (row == 0) {
-        snprintf(name, sizeof name, "%s", base);
-    } else {
-        snprintf(name, sizeof name, "%s %zu", base, row + 1);
+    struct json_writer *json = &writer->json;
+    char name[256], number[32] = "";
+    if (row > 0) {
+        snprintf(number, sizeof number, " %zu", row + 1);
     }
-    begin_event(writer);
-    fprintf(writer->out,
-            "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":0,\"tid\":%u,\"args\":{\"name\":", tid);
-    write_string(writer->out, name);
-    fputs("}}", writer->out);
-    begin_event(writer);
-    fprintf(writer->out,
-            "{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":0,\"tid\":%u,"
-            "\"args\":{\"sort_index\":%u}}",
-            tid, tid);
+    snprintf(name, sizeof name, "%s%s",
+             resource == ENGINE_NONE ? "no queue" : engine_resource_name(writer->engine, resource),
+             number);
+    for (int event = 0; event < 2; event++) {
+        uint32_t tid = writer->rows_before + (uint32_t)row;
+        begin_event(writer, "M", event == 0 ? "thread_name" : "thread_sort_index", tid);
+        json_begin(json, "args", '{');
+        if (event == 0) {
+            json_put_text(json, "name", name);
+        } else {
+            json_put(json, "sort_index", "%u", tid);
+        }
+        json_end(json, '}');
+        end_event(writer);
+    }
 }
 
 /* Find a row of the slice's resource that is free when the slice begins; add one if needed. */
@@ -139,17 +143,11 @@ static bool write_slice(struct timeline_writer *writer, const struct slice *slic
     }
     char name[256] = "", category[64] = "";
     writer->label(slice->tag, name, sizeof name, category, sizeof category, writer->context);
-    FILE *out = writer->out;
-    begin_event(writer);
-    fputs("{\"ph\":\"X\",\"name\":", out);
-    write_string(out, name);
-    fputs(",\"cat\":", out);
-    write_string(out, category);
-    fprintf(out, ",\"pid\":0,\"tid\":%u,\"ts\":", writer->rows_before + (uint32_t)row);
-    write_microseconds(out, slice->begin_ns - writer->from_ns);
-    fputs(",\"dur\":", out);
-    write_microseconds(out, slice->end_ns - slice->begin_ns);
-    putc('}', out);
+    begin_event(writer, "X", name, writer->rows_before + (uint32_t)row);
+    json_put_text(&writer->json, "cat", category);
+    put_microseconds(&writer->json, "ts", slice->begin_ns - writer->from_ns);
+    put_microseconds(&writer->json, "dur", slice->end_ns - slice->begin_ns);
+    end_event(writer);
     return true;
 }
 
@@ -166,16 +164,19 @@ bool timeline_write(const struct engine *engine, int64_t from_ns, int64_t to_ns,
         .from_ns = from_ns,
         .label = label,
         .context = context,
-        .out = out,
-        .first = true,
+        .json = {.out = out},
         .resource = ENGINE_NONE,
     };
     bool ok = true;
-    fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", out);
+    json_begin(&writer.json, NULL, '{');
+    json_put_text(&writer.json, "displayTimeUnit", "ns");
+    json_begin(&writer.json, "traceEvents", '[');
     for (size_t i = 0; ok && i < count; i++) {
         ok = write_slice(&writer, &slices[i], why);
     }
-    fputs("\n]}\n", out);
+    json_end(&writer.json, ']');
+    json_end(&writer.json, '}');
+    fputc('\n', out);
     free(writer.row_end_ns);
     free(slices);
     if (ok && (fflush(out) != 0 || ferror(out))) {

@@ -11,6 +11,7 @@
 #include "server/requests/requests.h"
 #include "study/plan/host_room.h"
 
+#include <jansson.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -244,18 +245,21 @@ static bool write_draft_config(const struct commanded *run, char text[VALUE], st
                                                        [DRAFT_EAGLE3] = "eagle3",
                                                        [DRAFT_MTP] = "mtp"};
     const struct drafts *drafts = &run->point->setup.drafts;
-    char model[VALUE], *quoted;
+    char model[VALUE];
     text[0] = '\0';
-    if (drafts->count == 0 || !write_draft_model(run, model, why) ||
-        (quoted = quote_text(QUOTE_JSON, model, why)) == NULL) {
+    if (drafts->count == 0 || !write_draft_model(run, model, why)) {
         return drafts->count == 0;
     }
-    bool named = model[0] != '\0';
-    int length = snprintf(text, VALUE, "{\"method\": \"%s\", %s%s%s\"num_speculative_tokens\": %u}",
-                          methods[drafts->method], named ? "\"model\": \"" : "", quoted,
-                          named ? "\", " : "", drafts->count);
-    free(quoted);
-    return length < VALUE || error_set(why, NULL, 0, "the path of the draft model is too long");
+    json_t *config =
+        json_pack("{s:s, s:s*, s:i}", "method", methods[drafts->method], "model",
+                  model[0] != '\0' ? model : NULL, "num_speculative_tokens", (int)drafts->count);
+    size_t length = json_dumpb(config, text, VALUE - 1, JSON_ENSURE_ASCII);
+    json_decref(config);
+    if (length == 0 || length >= VALUE) {
+        return error_set(why, NULL, 0, "the path of the draft model is too long, or not UTF-8");
+    }
+    text[length] = '\0';
+    return true;
 }
 
 /* ---- the values ---- */

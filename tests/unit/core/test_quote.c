@@ -24,7 +24,6 @@ static const struct {
     {QUOTE_SHELL, "~", "'~'"},
     {QUOTE_SHELL_SINGLE, "it's", "it'\\''s"},
     {QUOTE_SHELL_DOUBLE, "a!b", "\"'a!b'\""},
-    {QUOTE_JSON, "a\"\\\n/\xc3\xa9", "a\\\"\\\\\\u000a/\xc3\xa9"},
     {QUOTE_YAML, "vllm-0.19", "vllm-0.19"},
     {QUOTE_YAML, "null", "\"null\""},
     {QUOTE_YAML, "a: b", "\"a: b\""},
