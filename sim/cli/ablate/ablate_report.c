@@ -384,7 +384,7 @@ bool ablate_report(const struct ablation *ablation, const struct table_view *vie
     if (good) {
         uint32_t count = ablation->difference.count;
         char name[NAMES];
-        runs_notes_print_above(notes, ablation->scenario.root, out);
+        runs_notes_print_above(notes, &ablation->scenario, out);
         fprintf(out, "%s against %s: %u mechanism%s differ%s\n\n", ablate_system(ablation, name),
                 ablation->base.name, count, count == 1 ? "" : "s", count == 1 ? "s" : "");
         frame = ablate_frame(ablation, view, why);

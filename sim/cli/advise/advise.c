@@ -152,10 +152,7 @@ static void name_places(const struct arguments *arguments, struct scenario *scen
 {
     static const struct {
         const char *key, *file;
-    } places[] = {{"model", "--model"},
-                  {"hardware", "--hardware"},
-                  {"context", "--context"},
-                  {"workload", "--workload"}};
+    } places[] = {{"model", "--model"}, {"hardware", "--hardware"}, {"workload", "--workload"}};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         const struct node *node = node_find(scenario->root, places[i].key);
         const struct node *name = node != NULL ? node_get(node, "extends") : NULL;
@@ -163,6 +160,10 @@ static void name_places(const struct arguments *arguments, struct scenario *scen
         if (node != NULL && strcmp(node->file, "--set") == 0 && !is_set(arguments, places[i].key)) {
             ((struct node *)node)->file = places[i].file; /* of our own tree */
         }
+    }
+    if (arguments_given(arguments, ADVISE_CONTEXT) && !is_set(arguments, "context")) {
+        scenario->values.of[scenario_key_find("context", strlen("context")) - scenario_keys].file =
+            "--context";
     }
 }
 
@@ -197,6 +198,8 @@ static bool load_scenario(const struct arguments *arguments, struct scenario *ou
     bool good = all != NULL && scenario_load(NULL, 0, all, count, out, why);
     if (good) {
         name_places(arguments, out);
+    } else if (strcmp(why->key, "context") == 0 && !is_set(arguments, "context")) {
+        snprintf(why->file, sizeof why->file, "--context");
     }
     free(all);
     free(texts);
@@ -209,8 +212,7 @@ static bool check_chosen(const struct arguments *arguments, const struct scenari
 {
     static const char *const chosen = "'advise' chooses it";
     bool shares = arguments_given(arguments, ADVISE_GPUS) || is_fleet(arguments);
-    const struct node *timed = node_stated(scenario->root, "timed");
-    bool untimed = timed != NULL && timed->text != NULL && strcmp(timed->text, "yes") != 0;
+    bool untimed = scenario_stated(&scenario->values, "timed", 1) == 0;
     const struct {
         const char *key, *reason, *expect;
         bool wrong;
@@ -228,7 +230,7 @@ static bool check_chosen(const struct arguments *arguments, const struct scenari
                 {"timed", "'advise' needs a clock",
                  "timed: yes; 'simulate --set timed=no' counts hits without a clock", untimed}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (keys[i].wrong && node_stated(scenario->root, keys[i].key) != NULL) {
+        if (keys[i].wrong && scenario_states(scenario, keys[i].key)) {
             error_usage(why, "--set", 0, "'%s' is stated, but %s", keys[i].key, keys[i].reason);
             return error_expect(why, "%s", keys[i].expect);
         }

@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Requests that explain a server. */
-#define EXPLAINED "100"
+#define EXPLAINED 100
 
 /* Shares of a time below the first, and effects below the second, are not told. */
 static const double told_part = 0.05, told_effect = 0.005;
@@ -190,9 +190,9 @@ bool verdict_put_explained(struct frame *verdict, bool serves, const struct advi
     if (good) {
         const char *workload = advise_stated(&shorter, "workload");
         bool shorten = workload != NULL && synthetic_is(workload) &&
-                       node_stated(shorter.root, "limit") == NULL &&
-                       node_stated(shorter.root, "warm_requests") == NULL;
-        good = (!shorten || node_set(shorter.root, "limit", EXPLAINED, why)) &&
+                       !scenario_states(&shorter, "limit") &&
+                       !scenario_states(&shorter, "warm_requests");
+        good = (!shorten || scenario_values_set(&shorter.values, "limit", EXPLAINED, why)) &&
                scenario_point(&shorter, 0, &point, why);
     }
     scenario_release(&shorter);

@@ -233,7 +233,7 @@ const char *advise_what(const struct advice *advice, const struct advice_trial *
 bool advise_put_run(const struct scenario *scenario, const struct result *run, struct frame *rows,
                     uint32_t scenario_column, uint32_t run_column, struct error *why)
 {
-    char *text = node_canonical(scenario->root, why);
+    char *text = scenario_canonical(scenario, why);
     frame_text(rows, scenario_column, text);
     bool good = text != NULL && (run == NULL || run_put_json(run, rows, run_column, why));
     free(text);

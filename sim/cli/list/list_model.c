@@ -295,14 +295,14 @@ static bool read_dtype(const struct node *root, const char *key, int *out, struc
     return true;
 }
 
-static bool read_model(const struct node *root, const char *name, struct model *out,
+static bool read_model(const struct scenario *asked, const char *name, struct model *out,
                        struct error *why)
 {
     struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     struct scenario_gpus gpus;
-    options.config = node_get(root, "config");
-    if (!read_dtype(root, "weights", &options.weights, why) ||
-        !read_dtype(root, "kv", &options.kv, why) || !resolve_gpus(root, &gpus, why)) {
+    options.config = node_get(asked->root, "config");
+    if (!read_dtype(asked->root, "weights", &options.weights, why) ||
+        !read_dtype(asked->root, "kv", &options.kv, why) || !resolve_gpus(asked, &gpus, why)) {
         return false;
     }
     options.tensor_parallel = gpus.tensor;
@@ -326,16 +326,17 @@ static bool page_caches(const struct model_page *page)
     return !states || page->engine.caches_states;
 }
 
-static bool page_read_engine(const struct node *root, struct model_page *out, struct error *why)
+static bool page_read_engine(const struct scenario *asked, struct model_page *out,
+                             struct error *why)
 {
     const char *name = NULL;
+    const struct node *root = asked->root;
+    uint32_t usual = out->model.trained_context > 0 ? out->model.trained_context : 131072;
     out->hybrid = true;
-    out->length = out->model.trained_context > 0 ? out->model.trained_context : 131072;
-    out->batched = 8192;
+    out->length = (uint64_t)scenario_stated(&asked->values, "context", usual);
+    out->batched = (uint64_t)scenario_stated(&asked->values, "batched_tokens", 8192);
     if (!node_text(root, "engine", &name, why) ||
         (name != NULL && !server_engine_find(name, "--set", 0, &out->engine, why)) ||
-        !node_whole(root, "context", UNIT_TOKENS, UINT32_MAX, &out->length, why) ||
-        !node_whole(root, "batched_tokens", UNIT_TOKENS, UINT32_MAX, &out->batched, why) ||
         !node_quantity(root, "kv_pool", UNIT_BYTES, &out->pool, why) ||
         !node_bool(root, "hybrid_kv", &out->hybrid, why)) {
         return false;
@@ -544,13 +545,14 @@ bool list_model_page(const char *name, const char *const *sets, uint32_t set_cou
                      struct error *why)
 {
     struct model_page page = {.engine = {.row = NULL}};
-    struct node *root = read_sets(sets, set_count, why);
-    bool ok = root != NULL && read_model(root, name, &page.model, why);
+    struct scenario asked = {.root = read_sets(sets, set_count, why)};
+    bool ok = asked.root != NULL && scenario_values_take(&asked.values, asked.root, why) &&
+              read_model(&asked, name, &page.model, why);
     if (ok) {
-        ok = page_read_engine(root, &page, why) &&
+        ok = page_read_engine(&asked, &page, why) &&
              (json ? print_json : print_page)(&page, stdout, why);
         model_release(&page.model);
     }
-    node_destroy(root);
+    scenario_release(&asked);
     return ok;
 }

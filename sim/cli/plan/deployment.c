@@ -352,7 +352,7 @@ static bool deployment_put_values(const struct deployment *deployment, const str
 static bool write_scenario_file(const struct deployment *deployment, int folder, struct error *why)
 {
     struct output output;
-    char *text = node_canonical(deployment->scenario->root, why);
+    char *text = scenario_canonical(deployment->scenario, why);
     bool good = text != NULL && output_open_at(folder, "scenario.yaml", &output, why);
     if (good) {
         fprintf(output.file, "%s\n", text);

@@ -52,10 +52,7 @@ static bool judge_service(const struct scenario *scenario, const char *axis, str
                           struct error *why)
 {
     bool rate = strncmp(axis, "rate", 4) == 0 && strchr("=", axis[4]) != NULL;
-    bool timed = true;
-    if (!node_bool(scenario->root, "timed", &timed, why)) {
-        return false;
-    }
+    bool timed = scenario_stated(&scenario->values, "timed", 1) != 0;
     if (!rate && !scenario_serves(scenario)) {
         return true;
     }

@@ -221,7 +221,7 @@ static bool put_scenario(const struct plan_frame_report *report, const struct se
     struct server_command command = {.pool = 0}; /* the run's kv_blocks has its pool */
     struct scenario point;
     bool made = search_scenario(search, report->planning->maximise, value, &point, why);
-    char *text = made ? node_canonical(point.root, why) : NULL;
+    char *text = made ? scenario_canonical(&point, why) : NULL;
     bool good =
         text != NULL && (search->found == PLANNING_NONE ||
                          server_command(&point, &search->results[value], NULL, &command, why));
@@ -422,7 +422,7 @@ static const char *run_name(const struct search *search, uint32_t value)
  * names. */
 static bool add_candidate(const struct search *search, uint64_t *hash, struct error *why)
 {
-    char *text = node_canonical(search->candidate->scenario.root, why);
+    char *text = scenario_canonical(&search->candidate->scenario, why);
     if (text == NULL) {
         return false;
     }

@@ -426,7 +426,7 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
     bool good = frame != NULL;
     if (good) {
         plan_notes_add(planning, targets, notes);
-        runs_notes_print_above(notes, planning->searches[0].candidate->scenario.root, out);
+        runs_notes_print_above(notes, &planning->searches[0].candidate->scenario, out);
         plan_goal(planning, goal);
         fprintf(out, "%s%s%s\n\n", goal, targets->count > 0 ? " for " : "",
                 targets_text(targets, text));
@@ -538,20 +538,21 @@ static void print_yaml(const struct node *root, FILE *out)
     }
 }
 
-static bool plan_winner_write_scenario(const struct node *scenario, const char *path,
+static bool plan_winner_write_scenario(const struct scenario *scenario, const char *path,
                                        struct error *why)
 {
     struct output output;
-    if (path == NULL) {
+    struct node *all = scenario_keys_tree(&scenario->values, scenario->root, why);
+    bool good = all != NULL;
+    if (good && path == NULL) {
         fputs("\nits scenario:\n\n", stdout);
-        print_yaml(scenario, stdout);
-        return true;
+        print_yaml(all, stdout);
+    } else if (good && (good = output_open(path, &output, why))) {
+        print_yaml(all, output.file);
+        good = output_commit(&output, why);
     }
-    if (!output_open(path, &output, why)) {
-        return false;
-    }
-    print_yaml(scenario, output.file);
-    return output_commit(&output, why);
+    node_destroy(all);
+    return good;
 }
 
 bool plan_winner_print(const struct planning *planning, const char *path, bool json,
@@ -563,7 +564,7 @@ bool plan_winner_print(const struct planning *planning, const char *path, bool j
     }
     struct scenario point;
     bool good = search_scenario(search, planning->maximise, search->found, &point, why) &&
-                plan_winner_write_scenario(point.root, path, why) &&
+                plan_winner_write_scenario(&point, path, why) &&
                 (json || plan_winner_print_command(&point, &search->results[search->found], why));
     scenario_release(&point);
     return good;

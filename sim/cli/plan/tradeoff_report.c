@@ -156,7 +156,7 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
         runs_notes_add(notes, tradeoff->pareto[i].result);
     }
     if (good && tradeoff->pareto_count > 0) {
-        runs_notes_print_above(notes, tradeoff->candidates[0].scenario.root, out);
+        runs_notes_print_above(notes, &tradeoff->candidates[0].scenario, out);
         tradeoff_report_print_title(tradeoff, targets, out);
         good = tradeoff_report_print_runs(tradeoff, view, out, why);
     }

@@ -94,10 +94,10 @@ static void append_number(const struct runs_shared *shared, enum runs_shared_id 
 }
 
 /* "llama-3.1-8b"; a name of other weights of the same shape stands before it. */
-static void append_model(const struct runs_shared *shared, const struct node *asked,
+static void append_model(const struct runs_shared *shared, const struct scenario *asked,
                          char line[LINE])
 {
-    const struct node *model = node_get(asked, "model");
+    const struct node *model = node_get(asked->root, "model");
     const char *name = shared_text(shared, SHARED_MODEL);
     const char *typed = model != NULL && model->typed != NULL ? model->typed : name;
     bool same = name_holds(typed, name);
@@ -117,15 +117,9 @@ static void append_machine(const struct runs_shared *shared, char line[LINE])
     }
 }
 
-static bool is_number(const struct node *asked, const char *key)
-{
-    const struct node *value = node_get(asked, key);
-    return value != NULL && value->kind == NODE_SCALAR && value->text[0] >= '0' &&
-           value->text[0] <= '9';
-}
-
 /* `asked` is the scenario, which may call the model by the name of other weights of the same shape. */
-static void runs_shared_print(const struct runs_shared *shared, const struct node *asked, FILE *out)
+static void runs_shared_print(const struct runs_shared *shared, const struct scenario *asked,
+                              FILE *out)
 {
     char line[LINE] = "";
     append_model(shared, asked, line);
@@ -133,7 +127,8 @@ static void runs_shared_print(const struct runs_shared *shared, const struct nod
     append_number(shared, SHARED_CONTEXT, ", ", "token a sequence", "tokens a sequence", line);
     append_number(shared, SHARED_STEPS, "; ", "step", "steps", line);
     append_number(shared, SHARED_WARMUP, " after ", "of warm-up", "of warm-up", line);
-    bool same = is_number(asked, "steps") && is_number(asked, "warmup");
+    bool same = scenario_stated(&asked->values, "steps", SETUP_STEPS_ALL) != SETUP_STEPS_ALL &&
+                scenario_stated(&asked->values, "warmup", SETUP_WARMUP_AUTO) != SETUP_WARMUP_AUTO;
     if (shared->families && !same && shared_text(shared, SHARED_STEPS)[0] != '\0') {
         text_append(line, LINE, " in the middle family"); /* recordings differ in length */
     }
@@ -380,7 +375,7 @@ void runs_notes_print_sources(const struct runs_notes *notes, FILE *out)
     }
 }
 
-void runs_notes_print_above(const struct runs_notes *notes, const struct node *asked, FILE *out)
+void runs_notes_print_above(const struct runs_notes *notes, const struct scenario *asked, FILE *out)
 {
     print_sources(notes, out);
     runs_shared_print(&notes->shared, asked, out);

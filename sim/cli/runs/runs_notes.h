@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "core/node.h"
 #include "predict/result/result.h"
+#include "predict/scenario/scenario.h"
 
 struct runs_notes;
 
@@ -23,7 +23,8 @@ void runs_notes_add_note(struct runs_notes *notes, const char *system, struct no
  * alone is left out if no run has a trace. `asked` is the root of the scenario, or of one of
  * several: if it names the model as other weights of the same shape, that name stands first. */
 void runs_notes_print_sources(const struct runs_notes *notes, FILE *out);
-void runs_notes_print_above(const struct runs_notes *notes, const struct node *asked, FILE *out);
+void runs_notes_print_above(const struct runs_notes *notes, const struct scenario *asked,
+                            FILE *out);
 
 /* The lines below a table: the notes that are always told, and how sure its figures are. With `why`
  * all notes, and what the time rests on if `basis` is set. */

@@ -406,7 +406,7 @@ bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
     if (!rank_rows(runs, &ties, why)) {
         return false;
     }
-    runs_notes_print_above(runs->notes, runs->scenario->root, out);
+    runs_notes_print_above(runs->notes, runs->scenario, out);
     if (!frame_print(runs->frame, &runs->view, out, why)) {
         return false;
     }

@@ -148,8 +148,12 @@ bool layout_has_key(const char *key)
 static void layout_find_value(const struct scenario *scenario, const char *key, uint32_t point,
                               char value[VALUE])
 {
-    const struct node *sweep = scenario->sweep, *said = node_stated(scenario->root, key);
-    text_copy(value, VALUE, said != NULL && said->kind == NODE_SCALAR ? said->text : "");
+    const struct node *sweep = scenario->sweep;
+    double said = scenario_stated(&scenario->values, key, 0);
+    value[0] = '\0';
+    if (said > 0) {
+        snprintf(value, VALUE, "%.0f", said);
+    }
     for (uint32_t i = 0; sweep != NULL && i < sweep->count; i++) {
         if (strcmp(sweep->children[i]->key, key) == 0) {
             sweep_point_value(sweep, i, point, value, VALUE);

@@ -493,7 +493,7 @@ bool whatif_report(const struct whatif *whatif, const struct table_view *view, F
         runs_notes_add(notes, &whatif->results[i]);
     }
     if (good) {
-        runs_notes_print_above(notes, whatif->scenario.root, out);
+        runs_notes_print_above(notes, &whatif->scenario, out);
         whatif_report_print_title(whatif, out);
         good = (whatif->axis_count > 1 ? whatif_grid_table : whatif_points_table)(whatif, &findings,
                                                                                   view, out, why);

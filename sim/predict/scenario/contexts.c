@@ -155,12 +155,12 @@ static bool contexts_deal(struct context_counts *counts, uint32_t batch, struct 
     return true;
 }
 
-static bool meet_batch(const struct node *root, int64_t batch, struct context_counts *counts,
-                       struct error *why)
+static bool meet_batch(const struct scenario *scenario, int64_t batch,
+                       struct context_counts *counts, struct error *why)
 {
-    const struct node *said = node_get(root, "batch");
     if (counts->is_list && batch == SETUP_BATCH_MAX) {
-        node_error(said, why, "'contexts' lists the sequences, so the batch is given");
+        scenario_error(scenario, "batch", why,
+                       "'contexts' lists the sequences, so the batch is given");
         return error_expect(why, "a map such as {4K: 25%%, 128K: 75%%}; as many as fit are taken");
     }
     if (batch == SETUP_BATCH_MAX) {
@@ -179,8 +179,9 @@ static bool meet_batch(const struct node *root, int64_t batch, struct context_co
                           CONTEXTS_MOST_BATCH);
     }
     if (batch >= 0 && (uint64_t)batch != counts->all) {
-        node_error(said, why, "'batch' is %" PRId64 ", but 'contexts' has %" PRIu64 " sequences",
-                   batch, counts->all);
+        scenario_error(scenario, "batch", why,
+                       "'batch' is %" PRId64 ", but 'contexts' has %" PRIu64 " sequences", batch,
+                       counts->all);
         return error_expect(why, "one of both keys, or the same number");
     }
     return true;
@@ -200,12 +201,12 @@ static uint64_t contexts_mean(const struct context_counts *counts, uint64_t *seq
 
 /* Read `contexts`, which must be set, into `out->cohorts`, or into `out->context` if there is only
  * one; the resulting batch is `out->batch`. */
-static bool contexts_read(const struct node *root, struct setup *out, struct error *why)
+static bool contexts_read(const struct scenario *scenario, struct setup *out, struct error *why)
 {
-    int64_t batch = node_stated(root, "batch") != NULL ? (int64_t)out->batch : BATCH_UNSAID;
-    struct context_counts counts = {.node = node_get(root, "contexts")};
+    int64_t batch = (int64_t)scenario_stated(&scenario->values, "batch", BATCH_UNSAID);
+    struct context_counts counts = {.node = node_get(scenario->root, "contexts")};
     uint64_t sequences;
-    if (node_stated(root, "context") != NULL) {
+    if (scenario_states(scenario, "context")) {
         node_error(counts.node, why, "both 'context' and 'contexts' are given");
         return error_expect(why, "one of them");
     }
@@ -214,7 +215,7 @@ static bool contexts_read(const struct node *root, struct setup *out, struct err
         return error_expect(why, "a list [4K, 128K, 128K], or a map {4K: 1, 128K: 2}");
     }
     if (!(counts.node->kind == NODE_LIST ? contexts_read_list : read_map)(&counts, why) ||
-        !meet_batch(root, batch, &counts, why)) {
+        !meet_batch(scenario, batch, &counts, why)) {
         return false;
     }
     out->context = contexts_mean(&counts, &sequences);
@@ -236,39 +237,43 @@ static bool contexts_read(const struct node *root, struct setup *out, struct err
 
 /* ---- the request ---- */
 
-const struct node *resolve_required(const struct node *root, const char *key, const char *example,
-                                    struct error *why)
+static bool resolve_missing(const char *key, const char *example, struct error *why)
 {
-    const struct node *node = node_stated(root, key);
+    node_key_error(NULL, key, why, "'%s' is missing from the scenario", key);
+    return error_expect(why, "%s: %s, or --set %s=%s", key, example, key, example);
+}
+
+const struct node *resolve_required(const struct scenario *scenario, const char *key,
+                                    const char *example, struct error *why)
+{
+    const struct node *node = node_stated(scenario->root, key);
     if (node == NULL) {
-        node_key_error(NULL, key, why, "'%s' is missing from the scenario", key);
-        error_expect(why, "%s: %s, or --set %s=%s", key, example, key, example);
-        return NULL;
+        resolve_missing(key, example, why);
     }
     return node;
 }
 
 /* Decode of a request attends to prompt + 1 to prompt + output tokens, so the default of the context
  * is their mean. */
-static bool find_contexts(const struct node *root, struct setup *out, struct error *why)
+static bool find_contexts(const struct scenario *scenario, struct setup *out, struct error *why)
 {
-    if (node_stated(root, "contexts") != NULL) {
-        return contexts_read(root, out, why);
+    if (scenario_states(scenario, "contexts")) {
+        return contexts_read(scenario, out, why);
     }
     if (out->context == 0 && out->prompt == 0) {
-        return resolve_required(root, "context", "131072", why) != NULL;
+        return resolve_missing("context", "131072", why);
     }
     out->context = out->context > 0 ? out->context : out->prompt + (out->output + 1) / 2;
     return true;
 }
 
 /* The prompt of a sequence that reaches `context` in the middle of its output. */
-static bool find_prompt(const struct node *root, uint64_t context, const struct setup *setup,
-                        uint64_t *prompt, struct error *why)
+static bool find_prompt(const struct scenario *scenario, uint64_t context,
+                        const struct setup *setup, uint64_t *prompt, struct error *why)
 {
     uint64_t half = (setup->output + 1) / 2;
     if (context <= half) {
-        node_key_error(root, "output", why,
+        scenario_error(scenario, "output", why,
                        "a context of %llu tokens leaves no prompt before half of an output of %llu",
                        (unsigned long long)context, (unsigned long long)setup->output);
         return error_expect(why, "an output of less than %llu", (unsigned long long)(2 * context));
@@ -277,38 +282,40 @@ static bool find_prompt(const struct node *root, uint64_t context, const struct 
     return true;
 }
 
-static bool find_prompts(const struct node *root, struct setup *out, struct error *why)
+static bool find_prompts(const struct scenario *scenario, struct setup *out, struct error *why)
 {
     if (out->cohorts == NULL) {
-        return find_prompt(root, out->context, out, &out->prompt, why);
+        return find_prompt(scenario, out->context, out, &out->prompt, why);
     }
     for (uint32_t i = 0; i < out->cohort_count; i++) {
         struct setup_cohort *cohort = &out->cohorts[i];
-        if (!find_prompt(root, cohort->context, out, &cohort->prompt, why)) {
+        if (!find_prompt(scenario, cohort->context, out, &cohort->prompt, why)) {
             return false;
         }
     }
-    return find_prompt(root, out->context, out, &out->prompt, why);
+    return find_prompt(scenario, out->context, out, &out->prompt, why);
 }
 
-static bool check_prompts(const struct node *root, const struct setup *setup, struct error *why)
+static bool check_prompts(const struct scenario *scenario, const struct setup *setup,
+                          struct error *why)
 {
     struct setup_cohort longest = setup_cohort(setup, setup_cohort_count(setup) - 1);
     uint64_t last = longest.prompt + setup->output;
     if (setup->prompt > 0 && setup->cohorts != NULL && longest.prompt == 0) {
-        node_key_error(root, "prompt", why,
+        scenario_error(scenario, "prompt", why,
                        "'contexts' differ, so their sequences cannot have the same prompt");
         return error_expect(why, "prompt: context, which is all tokens before half the output");
     }
     if (longest.prompt > 0 && setup->model.learned_positions &&
         last > setup->model.trained_context) {
-        node_key_error(root, "prompt", why, "'%s' has learned positions and cannot run %llu tokens",
-                       setup->model.name, (unsigned long long)last);
+        scenario_error(scenario, "prompt", why,
+                       "'%s' has learned positions and cannot run %llu tokens", setup->model.name,
+                       (unsigned long long)last);
         return error_expect(why, "'prompt' and 'output' that add up to at most %u",
                             setup->model.trained_context);
     }
     if (setup->context < setup->prompt) {
-        node_key_error(root, setup->cohorts != NULL ? "contexts" : "context", why,
+        scenario_error(scenario, setup->cohorts != NULL ? "contexts" : "context", why,
                        "a context of %llu tokens is shorter than the prompt",
                        (unsigned long long)setup->context);
         return error_expect(why, "at least the prompt's %llu", (unsigned long long)setup->prompt);
@@ -316,19 +323,17 @@ static bool check_prompts(const struct node *root, const struct setup *setup, st
     return true;
 }
 
-bool resolve_size(const struct node *root, struct setup *out, struct error *why)
+bool resolve_size(const struct scenario *scenario, struct setup *out, struct error *why)
 {
-    if (!scenario_keys_read(root, SCENARIO_SETUP, out, why)) {
-        return false;
-    }
+    scenario_values_fill(&scenario->values, SCENARIO_SETUP, out);
     bool of_context = out->prompt == (uint64_t)SETUP_PROMPT_OF_CONTEXT;
     out->prompt = of_context ? 0 : out->prompt;
     if (out->output > 0 && out->prompt == 0 && !of_context) {
-        node_key_error(root, "output", why, "'output' needs 'prompt', which is missing");
+        scenario_error(scenario, "output", why, "'output' needs 'prompt', which is missing");
         return error_expect(why, "'prompt' as well, such as prompt: 1920");
     }
-    return find_contexts(root, out, why) && (!of_context || find_prompts(root, out, why)) &&
-           check_prompts(root, out, why);
+    return find_contexts(scenario, out, why) && (!of_context || find_prompts(scenario, out, why)) &&
+           check_prompts(scenario, out, why);
 }
 
 bool contexts_put(struct node *root, const struct setup *setup, struct error *why)

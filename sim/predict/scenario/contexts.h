@@ -10,18 +10,19 @@
  */
 #pragma once
 
-#include "core/node.h"
 #include "decode/setup.h"
+#include "predict/scenario/scenario.h"
 
 #define CONTEXTS_LONGEST ((uint64_t)1 << 32)
 #define CONTEXTS_MOST_BATCH ((uint64_t)1 << 20)
 
-/* The scenario's `key`, which must be there; NULL and an error with an example otherwise. */
-const struct node *resolve_required(const struct node *root, const char *key, const char *example,
-                                    struct error *why);
+/* The scenario's `key`, a name or a map, which must be there; NULL and an error with an example
+ * otherwise. */
+const struct node *resolve_required(const struct scenario *scenario, const char *key,
+                                    const char *example, struct error *why);
 
 /* Read the keys of a setup, and its contexts; after the model and the system. */
-bool resolve_size(const struct node *root, struct setup *out, struct error *why);
+bool resolve_size(const struct scenario *scenario, struct setup *out, struct error *why);
 
 /* Replace the keys of the scenario by the resolved `context` or `contexts`. */
 bool contexts_put(struct node *root, const struct setup *setup, struct error *why);

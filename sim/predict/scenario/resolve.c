@@ -1,4 +1,4 @@
-/* Reads the keys of a scenario; a key comes after those that it needs. */
+/* Resolves the keys of a scenario; a key comes after those that it needs. */
 #include "predict/scenario/resolve.h"
 
 #include "core/named.h"
@@ -38,7 +38,8 @@ static bool check_places(const struct profile *profile, struct error *why)
 }
 
 /* A scenario can give prefixes no more of a tier below host memory than the machine has. */
-static bool check_rooms(const struct node *root, const struct setup *setup, struct error *why)
+static bool check_rooms(const struct scenario *scenario, const struct setup *setup,
+                        struct error *why)
 {
     struct trust unseen = {.basis = BASIS_MEASURED};
     char text[32];
@@ -47,7 +48,7 @@ static bool check_rooms(const struct node *root, const struct setup *setup, stru
         bool both = setup->room[tier] > 0 && profile_states(&setup->profile, kind->capacity);
         double has = both ? profile_value(&setup->profile, kind->capacity, 0, &unseen) : INFINITY;
         if ((double)setup->room[tier] > has) {
-            node_key_error(root, kind->room, why, "'%s' is more than the machine's %s has",
+            scenario_error(scenario, kind->room, why, "'%s' is more than the machine's %s has",
                            kind->room, kind->title);
             return error_expect(why, "at most %s",
                                 units_format(has, UNIT_BYTES, text, sizeof text));
@@ -56,52 +57,54 @@ static bool check_rooms(const struct node *root, const struct setup *setup, stru
     return true;
 }
 
-static bool check_gpus(const struct node *root, const struct setup *setup, struct error *why)
+static bool check_gpus(const struct scenario *scenario, const struct setup *setup,
+                       struct error *why)
 {
     uint64_t there = setup->profile.gpus, asked = model_gpus(&setup->model);
     if (there == 0 || asked <= there) {
         return true;
     }
-    node_key_error(root, "hardware", why,
+    scenario_error(scenario, "hardware", why,
                    "the model is spread over %llu GPUs, but the machine has %llu",
                    (unsigned long long)asked, (unsigned long long)there);
     return error_expect(why, "at most %llu, or a larger hardware.gpus", (unsigned long long)there);
 }
 
 /* What offloading fetches is of whole KV heads, and a prompt's exchanges are others. */
-static bool resolve_parallel_check_context(const struct node *root, const struct setup *setup,
-                                           struct error *why)
+static bool resolve_parallel_check_context(const struct scenario *scenario,
+                                           const struct setup *setup, struct error *why)
 {
     static const char *const others[] = {"workload", "prompt"};
-    const struct node *node = node_get(root, "decode_context_parallel");
+    static const char key[] = "decode_context_parallel";
     if (setup->model.parallel.context <= 1) {
         return true;
     }
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (node_stated(root, others[i]) != NULL) {
-            node_error(node, why, "decode_context_parallel with '%s'", others[i]);
+        if (scenario_states(scenario, others[i])) {
+            scenario_error(scenario, key, why, "decode_context_parallel with '%s'", others[i]);
             return error_expect(why, "decode steps alone: a context and a batch");
         }
     }
     if (!mechanisms_offload(&setup->mechanisms)) {
         return true;
     }
-    node_error(node, why, "decode_context_parallel, but system '%s' offloads KV",
-               setup->system.name);
+    scenario_error(scenario, key, why, "decode_context_parallel, but system '%s' offloads KV",
+                   setup->system.name);
     return error_expect(why, "a system that keeps all KV in HBM, such as vllm");
 }
 
-static bool check_parts(const struct node *root, const struct setup *setup, struct error *why)
+static bool check_parts(const struct scenario *scenario, const struct setup *setup,
+                        struct error *why)
 {
-    if (!resolve_parallel_check_context(root, setup, why)) {
+    if (!resolve_parallel_check_context(scenario, setup, why)) {
         return false;
     }
     if (setup->model.parallel.pipeline > 1 && setup->mechanisms.weights < 1) {
-        node_key_error(root, "pipeline_parallel", why,
+        scenario_error(scenario, "pipeline_parallel", why,
                        "the stages of a pipeline do not stream weights from host memory");
         return error_expect(why, "pipeline_parallel: 1, or mechanisms.weights=100%%");
     }
-    return check_gpus(root, setup, why);
+    return check_gpus(scenario, setup, why);
 }
 
 /* Why the replay cannot verify drafts; NULL: it can. */
@@ -126,10 +129,11 @@ static const char *drafts_refused(const struct point *point)
 
 /* The KV of drafts is kept until they are verified: it must fit in the window of a sequence whose
  * KV is offloaded. */
-static bool check_drafts(const struct node *root, const struct point *point, struct error *why)
+static bool check_drafts(const struct scenario *scenario, const struct point *point,
+                         struct error *why)
 {
     const struct setup *setup = &point->setup;
-    const struct node *node = node_find(root, "drafts.count");
+    const struct node *node = node_find(scenario->root, "drafts.count");
     const char *refused = setup->drafts.count > 0 ? drafts_refused(point) : NULL;
     uint64_t count = setup->drafts.count, window = setup_recent(setup);
     if (refused != NULL) {
@@ -150,14 +154,15 @@ static bool check_drafts(const struct node *root, const struct point *point, str
 }
 
 /* What prompts of a server write to a disk, and read from it, is not timed. */
-static bool check_disk(const struct node *root, const struct point *point, struct error *why)
+static bool check_disk(const struct scenario *scenario, const struct point *point,
+                       struct error *why)
 {
     if (!point_serves(point) || !mechanisms_use_disk(&point->setup.mechanisms)) {
         return true;
     }
     const char *key = point->setup.mechanisms.disk_kv > 0 ? "disk_kv" : "disk_weights";
-    const struct node *stated = node_get(node_get(root, "mechanisms"), key);
-    node_error(stated != NULL ? stated : node_get(root, "system"), why,
+    const struct node *stated = node_get(node_get(scenario->root, "mechanisms"), key);
+    node_error(stated != NULL ? stated : node_get(scenario->root, "system"), why,
                "a server's steps with '%s' are not computed", key);
     return error_expect(why, "a batch of decode steps, without 'workload'");
 }
@@ -242,30 +247,34 @@ static bool put_mechanisms(struct node *all, const struct mechanisms *mechanisms
     return good;
 }
 
-static bool put_model(struct node *all, const struct model *model, struct error *why)
+static bool put_model(struct node *all, const struct scenario *scenario, const struct model *model,
+                      struct error *why)
 {
     const struct scenario_gpus gpus = {model->tensor_parallel, model->parallel};
     return node_set(all, "dtype.weights", dtype_name(model->weights), why) &&
            node_set(all, "dtype.kv", dtype_name(model->kv), why) &&
-           scenario_keys_write(all, SCENARIO_GPUS, &gpus, why);
+           scenario_keys_write(all, &scenario->values, SCENARIO_GPUS, &gpus, why);
 }
 
 /* With several contexts, each has its own prompt: "context". A trace that the user gave stays as it
  * is, and the default is written as a plain name. */
-static bool put_setup(struct node *all, const struct setup *setup, struct error *why)
+static bool put_setup(struct node *all, const struct scenario *scenario, const struct setup *setup,
+                      struct error *why)
 {
-    return scenario_keys_write(all, SCENARIO_SETUP, setup, why) && contexts_put(all, setup, why) &&
+    return scenario_keys_write(all, &scenario->values, SCENARIO_SETUP, setup, why) &&
+           contexts_put(all, setup, why) &&
            (setup->cohorts == NULL || setup->prompt == 0 ||
             node_set(all, "prompt", "context", why)) &&
            (node_stated(all, "trace") != NULL || node_set(all, "trace", setup->trace_name, why));
 }
 
-static bool put_workload(struct node *all, const struct point *point, struct error *why)
+static bool put_workload(struct node *all, const struct scenario *scenario,
+                         const struct point *point, struct error *why)
 {
     const struct workload *workload = &point->workload;
     static const char *const balance[] = {"cache_threshold", "balance_abs_threshold",
                                           "balance_rel_threshold"};
-    bool good = scenario_keys_write(all, SCENARIO_WORKLOAD, workload, why) &&
+    bool good = scenario_keys_write(all, &scenario->values, SCENARIO_WORKLOAD, workload, why) &&
                 (point->engine.memory != ENGINE_MEASURED ||
                  scenario_key_write(all, "compile", workload, why));
     for (int i = 0; good && i < 3 && workload->routing == ROUTE_PREFIX_LOAD; i++) {
@@ -292,22 +301,21 @@ static bool drop_serving(struct node *all, struct error *why)
 }
 
 /* Write `scenario` of the point, and of a server `decode_scenario`.
- *   root        the scenario as given
  *   mechanisms  as they were read; the point's may have been replaced by the model's own
  *   merged      those of preset and user */
-static bool resolve_canonical(const struct node *root, const struct mechanisms *mechanisms,
+static bool resolve_canonical(const struct scenario *scenario, const struct mechanisms *mechanisms,
                               const struct node *merged, struct point *out, struct error *why)
 {
     const struct setup *setup = &out->setup;
-    struct node *all = node_copy(root, why);
+    struct node *all = node_copy(scenario->root, why);
     bool good = all != NULL && node_set(all, "sweep", "", why) &&
-                put_model(all, &setup->model, why) &&
+                put_model(all, scenario, &setup->model, why) &&
                 put_mechanisms(all, mechanisms, merged, why) &&
-                put_rewritten(all, "hardware", node_get(root, "hardware"), why) &&
-                put_setup(all, setup, why) && put_drafts(all, setup, why) &&
+                put_rewritten(all, "hardware", node_get(scenario->root, "hardware"), why) &&
+                put_setup(all, scenario, setup, why) && put_drafts(all, setup, why) &&
                 ((!point_serves(out) && out->engine.row == NULL) ||
                  node_set(all, "engine", out->engine.name, why)) &&
-                (!point_serves(out) || put_workload(all, out, why));
+                (!point_serves(out) || put_workload(all, scenario, out, why));
     out->scenario = good ? node_canonical(all, why) : NULL;
     good = out->scenario != NULL;
     if (good && point_serves(out)) {
@@ -318,11 +326,12 @@ static bool resolve_canonical(const struct node *root, const struct mechanisms *
     return good;
 }
 
-static bool read_required_text(const struct node *root, const char *key, const char *example,
-                               const struct node **node, const char **text, struct error *why)
+static bool read_required_text(const struct scenario *scenario, const char *key,
+                               const char *example, const struct node **node, const char **text,
+                               struct error *why)
 {
-    *node = resolve_required(root, key, example, why);
-    return *node != NULL && node_text(root, key, text, why);
+    *node = resolve_required(scenario, key, example, why);
+    return *node != NULL && node_text(scenario->root, key, text, why);
 }
 
 static bool resolve_read_dtype(const struct node *map, const char *key, int *out, struct error *why)
@@ -344,9 +353,9 @@ static bool resolve_read_dtype(const struct node *map, const char *key, int *out
 }
 
 /* Weights and KV have a type each, so one word could mean either. */
-static bool check_dtype(const struct node *root, struct error *why)
+static bool check_dtype(const struct scenario *scenario, struct error *why)
 {
-    const struct node *dtype = node_stated(root, "dtype");
+    const struct node *dtype = node_stated(scenario->root, "dtype");
     if (dtype == NULL || dtype->kind != NODE_SCALAR) {
         return true;
     }
@@ -355,47 +364,46 @@ static bool check_dtype(const struct node *root, struct error *why)
                         dtype->text);
 }
 
-bool resolve_gpus(const struct node *root, struct scenario_gpus *out, struct error *why)
+bool resolve_gpus(const struct scenario *scenario, struct scenario_gpus *out, struct error *why)
 {
     enum { MOST_GPUS = 1024 }; /* counts of a server's step stay far below 2^32 */
     *out = (struct scenario_gpus){.tensor = 1,
                                   .parts = {.data = 1, .experts = 1, .pipeline = 1, .context = 1}};
-    if (!scenario_keys_read(root, SCENARIO_GPUS, out, why)) {
-        return false;
-    }
+    scenario_values_fill(&scenario->values, SCENARIO_GPUS, out);
     uint64_t gpus = (uint64_t)out->tensor * out->parts.data * out->parts.pipeline;
     if (gpus <= MOST_GPUS) {
         return true;
     }
-    node_key_error(root, "model", why, "the model is spread over %llu GPUs",
+    scenario_error(scenario, "model", why, "the model is spread over %llu GPUs",
                    (unsigned long long)gpus);
     return error_expect(why, "at most %d: tensor_parallel x data_parallel x pipeline_parallel",
                         MOST_GPUS);
 }
 
-static bool resolve_read_model(const struct node *root, struct files *files, struct setup *out,
-                               struct error *why)
+static bool resolve_read_model(const struct scenario *scenario, struct files *files,
+                               struct setup *out, struct error *why)
 {
     static const char *const dtype_keys[] = {"weights", "kv", NULL};
-    const struct node *dtype = node_get(root, "dtype"), *node;
+    const struct node *dtype = node_get(scenario->root, "dtype"), *node;
     struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     struct scenario_gpus gpus;
     const char *name;
-    options.config = node_stated(root, "config");
+    options.config = node_stated(scenario->root, "config");
     if (options.config != NULL && options.config->kind != NODE_MAP) {
         return node_error(options.config, why, "'config' is no map") ||
                error_expect(why, "keys of config.json, such as {sliding_window: 4096}");
     }
-    if (!read_required_text(root, "model", "llama-3-8b", &node, &name, why) ||
-        !check_dtype(root, why) || !node_check_keys(dtype, dtype_keys, "dtype", why) ||
+    if (!read_required_text(scenario, "model", "llama-3-8b", &node, &name, why) ||
+        !check_dtype(scenario, why) || !node_check_keys(dtype, dtype_keys, "dtype", why) ||
         !resolve_read_dtype(dtype, "weights", &options.weights, why) ||
-        !resolve_read_dtype(dtype, "kv", &options.kv, why) || !resolve_gpus(root, &gpus, why)) {
+        !resolve_read_dtype(dtype, "kv", &options.kv, why) || !resolve_gpus(scenario, &gpus, why)) {
         return false;
     }
     options.tensor_parallel = gpus.tensor;
     return model_load(files, name, &options, node->file, node->line, &out->model, why) &&
            model_share(&out->model, &gpus.parts, node->file, node->line, why) &&
-           drafts_read(node_stated(root, "drafts"), files, &out->model, &out->drafts, why);
+           drafts_read(node_stated(scenario->root, "drafts"), files, &out->model, &out->drafts,
+                       why);
 }
 
 /* Where a version of an engine is given as the system, say how to write both. Returns false. */
@@ -410,62 +418,62 @@ static bool expect_engine(const char *name, struct error *why)
                : false;
 }
 
-static bool read_system(const struct node *root, struct files *files, struct node **merged,
+static bool read_system(const struct scenario *scenario, struct files *files, struct node **merged,
                         struct setup *out, struct error *why)
 {
     const struct node *node;
     const char *name;
-    if (!read_required_text(root, "system", "retroinfer", &node, &name, why)) {
+    if (!read_required_text(scenario, "system", "retroinfer", &node, &name, why)) {
         return false;
     }
-    return system_load(files, name, node, node_get(root, "mechanisms"), &out->mechanisms,
+    return system_load(files, name, node, node_get(scenario->root, "mechanisms"), &out->mechanisms,
                        &out->system, merged, why) ||
            expect_engine(name, why);
 }
 
 /* Check that the profile has all curves that the pipeline will read. */
-static bool read_hardware(const struct node *root, struct point *out, struct error *why)
+static bool read_hardware(const struct scenario *scenario, struct point *out, struct error *why)
 {
     enum curve_id needed[CURVE_COUNT];
-    const struct node *node = resolve_required(root, "hardware", "a40", why);
+    const struct node *node = resolve_required(scenario, "hardware", "a40", why);
     char needed_by[96];
     if (node == NULL ||
         !profile_load(sources_files(out->sources), node, &out->setup.profile, why) ||
-        !check_places(&out->setup.profile, why) || !check_rooms(root, &out->setup, why) ||
-        !check_parts(root, &out->setup, why)) {
+        !check_places(&out->setup.profile, why) || !check_rooms(scenario, &out->setup, why) ||
+        !check_parts(scenario, &out->setup, why)) {
         return false;
     }
     snprintf(needed_by, sizeof needed_by, "system '%s'", out->setup.system.name);
     return profile_require(&out->setup.profile, needed, point_curves(out, needed), needed_by, why);
 }
 
-static bool resolve_merged(const struct node *root, struct node **merged, struct point *out,
+static bool resolve_merged(const struct scenario *scenario, struct node **merged, struct point *out,
                            struct error *why)
 {
     struct setup *setup = &out->setup;
     struct files *files = sources_files(out->sources);
-    if (!resolve_read_model(root, files, setup, why) ||
-        !read_system(root, files, merged, setup, why) || !resolve_size(root, setup, why)) {
+    if (!resolve_read_model(scenario, files, setup, why) ||
+        !read_system(scenario, files, merged, setup, why) || !resolve_size(scenario, setup, why)) {
         return false;
     }
     const struct mechanisms said = setup->mechanisms;
     setup_resolve_native(setup);
-    if (!resolve_workload(root, out, why) || !read_hardware(root, out, why)) {
+    if (!resolve_workload(scenario, out, why) || !read_hardware(scenario, out, why)) {
         return false;
     }
-    resolve_engine(root, out);
-    return resolve_bands(out, why) && resolve_trace(root, out->sources, out, why) &&
-           check_drafts(root, out, why) && check_disk(root, out, why) &&
-           check_scores(*merged, setup, why) && resolve_canonical(root, &said, *merged, out, why);
+    resolve_engine(scenario, out);
+    return resolve_bands(out, why) && resolve_trace(scenario, out, why) &&
+           check_drafts(scenario, out, why) && check_disk(scenario, out, why) &&
+           check_scores(*merged, setup, why) &&
+           resolve_canonical(scenario, &said, *merged, out, why);
 }
 
-bool resolve_point(const struct node *root, struct sources *sources, struct point *out,
-                   struct error *why)
+bool resolve_point(const struct scenario *scenario, struct point *out, struct error *why)
 {
     struct node *merged = NULL;
     point_init(out);
-    out->sources = sources_hold(sources);
-    bool good = resolve_merged(root, &merged, out, why);
+    out->sources = sources_hold(scenario->sources);
+    bool good = resolve_merged(scenario, &merged, out, why);
     node_destroy(merged);
     if (!good) {
         point_release(out);

@@ -1,16 +1,12 @@
-/* From the tree of one point to the point: reads every key and looks up every name. */
+/* From a scenario of one point to the point: looks up every name and checks what contradicts. */
 #pragma once
 
-#include "core/node.h"
-#include "predict/scenario/point.h"
-#include "predict/scenario/scenario_keys.h"
-#include "predict/scenario/sources.h"
+#include "predict/scenario/scenario.h"
 
-/* Resolve `root`, a scenario's map whose `hardware` is a map; `sweep` is ignored. Files are read
- * through `sources`, which is not NULL; `out` gets a reference to it. The caller releases `out`
- * with point_release(); after a failure there is nothing to release. */
-bool resolve_point(const struct node *root, struct sources *sources, struct point *out,
-                   struct error *why);
+/* Resolve `scenario`, whose `hardware` is a map; its sweep is ignored. Files are read through its
+ * sources, which are not NULL; `out` gets a reference to them. The caller releases `out` with
+ * point_release(); after a failure there is nothing to release. */
+bool resolve_point(const struct scenario *scenario, struct point *out, struct error *why);
 
 /* Read how GPUs share the model; without these keys there is one. */
-bool resolve_gpus(const struct node *root, struct scenario_gpus *out, struct error *why);
+bool resolve_gpus(const struct scenario *scenario, struct scenario_gpus *out, struct error *why);

@@ -293,17 +293,17 @@ static double share_to_keep(const struct setup *setup)
 
 /* The size of a generated trace is limited here in tokens and steps, and by the generator in bytes.
  * */
-static bool resolve_trace_check_size(const struct node *root, const struct setup *setup,
+static bool resolve_trace_check_size(const struct scenario *scenario, const struct setup *setup,
                                      uint64_t steps, struct error *why)
 {
     uint64_t context = setup_cohort(setup, setup_cohort_count(setup) - 1).context;
     if (context > UINT32_MAX) {
-        node_key_error(root, setup->cohorts != NULL ? "contexts" : "context", why,
+        scenario_error(scenario, setup->cohorts != NULL ? "contexts" : "context", why,
                        "a generated trace of %llu tokens is too long", (unsigned long long)context);
         return error_expect(why, "less than 2^32 tokens");
     }
     if (steps > MOST_STEPS) {
-        node_key_error(root, "warmup", why, "a generated trace of %llu steps is too long",
+        scenario_error(scenario, "warmup", why, "a generated trace of %llu steps is too long",
                        (unsigned long long)steps);
         return error_expect(why, "'warmup' and 'steps' that add up to at most %d", MOST_STEPS);
     }
@@ -341,12 +341,12 @@ static void close_traces(struct setup *out)
 }
 
 /* One trace for each context. */
-static bool generate_traces(const struct node *root, const struct trace_profile *profile,
+static bool generate_traces(const struct scenario *scenario, const struct trace_profile *profile,
                             const char *path, struct sources *sources, struct setup *out,
                             struct error *why)
 {
     uint64_t steps = steps_to_generate(out);
-    if (!resolve_trace_check_size(root, out, steps, why)) {
+    if (scenario != NULL && !resolve_trace_check_size(scenario, out, steps, why)) {
         return false;
     }
     for (uint32_t i = 0; i < setup_cohort_count(out); i++) {
@@ -365,14 +365,14 @@ static bool generate_traces(const struct node *root, const struct trace_profile 
     return true;
 }
 
-static bool open_profile(const struct node *root, const char *path, struct sources *sources,
+static bool open_profile(const struct scenario *scenario, const char *path, struct sources *sources,
                          struct setup *out, struct error *why)
 {
     struct trace_profile profile;
     if (!trace_profile_load(sources_files(sources), path, &profile, why)) {
         return false;
     }
-    bool ok = generate_traces(root, &profile, path, sources, out, why);
+    bool ok = generate_traces(scenario, &profile, path, sources, out, why);
     trace_profile_release(&profile);
     return ok;
 }
@@ -395,14 +395,14 @@ static bool find_recording(const char *name, const struct node *node, char path[
     return error_nearest(why, name_nearest_of(name, others));
 }
 
-static bool resolve_trace_open_named(const struct node *root, const struct node *node,
+static bool resolve_trace_open_named(const struct scenario *scenario, const struct node *node,
                                      const char *name, struct sources *sources, struct setup *out,
                                      struct error *why)
 {
     char path[PATH_SIZE];
     snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
     if (find_profile(name, path)) {
-        return open_profile(root, path, sources, out, why);
+        return open_profile(scenario, path, sources, out, why);
     }
     if (!find_recording(name, node, path, why)) {
         return false;
@@ -414,26 +414,26 @@ static bool resolve_trace_open_named(const struct node *root, const struct node 
     return out->trace != NULL;
 }
 
-static bool open_generated(const struct node *root, struct sources *sources, struct setup *out,
-                           struct error *why)
+static bool open_generated(const struct scenario *scenario, struct sources *sources,
+                           struct setup *out, struct error *why)
 {
     struct error reason;
-    if (resolve_trace_open_named(root, NULL, DEFAULT_PROFILE, sources, out, &reason)) {
+    if (resolve_trace_open_named(scenario, NULL, DEFAULT_PROFILE, sources, out, &reason)) {
         return true;
     }
     snprintf(out->trace_fault, sizeof out->trace_fault, "%.100s", reason.found);
     out->trace_recorded = true;
-    return resolve_trace_open_named(root, NULL, DEFAULT_RECORDING, sources, out, why);
+    return resolve_trace_open_named(scenario, NULL, DEFAULT_RECORDING, sources, out, why);
 }
 
-static bool open_default(const struct node *root, struct sources *sources, struct point *point,
-                         struct error *why)
+static bool open_default(const struct scenario *scenario, struct sources *sources,
+                         struct point *point, struct error *why)
 {
     struct setup *out = &point->setup;
     char path[PATH_SIZE];
     struct error reason;
     if (find_shipped(&named_trace, out->model.name, path)) {
-        return resolve_trace_open_named(root, NULL, out->model.name, sources, out, why);
+        return resolve_trace_open_named(scenario, NULL, out->model.name, sources, out, why);
     }
     if (!ensemble_open(sources, point, why) || ensemble_suffices(point, &reason)) {
         return point->family_count > 0;
@@ -441,16 +441,16 @@ static bool open_default(const struct node *root, struct sources *sources, struc
     point_close_families(point);
     close_traces(out);
     snprintf(out->trace_fault, sizeof out->trace_fault, "%.100s", reason.found);
-    return open_generated(root, sources, out, why);
+    return open_generated(scenario, sources, out, why);
 }
 
-bool resolve_trace(const struct node *root, struct sources *sources, struct point *point,
-                   struct error *why)
+bool resolve_trace(const struct scenario *scenario, struct point *point, struct error *why)
 {
+    struct sources *sources = scenario->sources;
     struct setup *out = &point->setup;
-    const struct node *node = node_get(root, "trace");
+    const struct node *node = node_get(scenario->root, "trace");
     const char *name = NULL;
-    if (!node_text(root, "trace", &name, why)) {
+    if (!node_text(scenario->root, "trace", &name, why)) {
         return false;
     }
     if (name != NULL && is_assumed(name)) {
@@ -459,8 +459,8 @@ bool resolve_trace(const struct node *root, struct sources *sources, struct poin
     }
     bool ensemble = name != NULL && name_same(name, ENSEMBLE_NAME);
     if (!(ensemble       ? ensemble_open(sources, point, why)
-          : name != NULL ? resolve_trace_open_named(root, node, name, sources, out, why)
-                         : open_default(root, sources, point, why))) {
+          : name != NULL ? resolve_trace_open_named(scenario, node, name, sources, out, why)
+                         : open_default(scenario, sources, point, why))) {
         return false;
     }
     resolve_trace_source(out);

@@ -1,11 +1,9 @@
 /* The key `trace` of a scenario. */
 #pragma once
 
-#include "core/node.h"
-#include "predict/scenario/point.h"
-#include "predict/scenario/sources.h"
+#include "predict/scenario/scenario.h"
 
-/* Open the trace of `root` into `point`. Reads the model, mechanisms, context, steps, warm-up and
+/* Open the trace of a scenario into `point`. Reads the model, mechanisms, context, steps, warm-up and
  * seed of its setup. The key `trace` is one of
  *
  *   - a recording, by name or path
@@ -16,10 +14,9 @@
  *
  * If the key is absent: a shipped recording of the model, else the ensemble; for a server, or where
  * the ensemble does not suffice, the shipped profile, else another model's recording. `trace_fault`
- * says why. Files and traces are opened through `sources` (NULL:
- * nothing is shared). */
-bool resolve_trace(const struct node *root, struct sources *sources, struct point *point,
-                   struct error *why);
+ * says why. Files and traces are opened through its sources (NULL: nothing is
+ * shared). */
+bool resolve_trace(const struct scenario *scenario, struct point *point, struct error *why);
 
 /* Set `trace_basis` and `trace_is_model` from the setup's traces. */
 void resolve_trace_source(struct setup *out);

@@ -14,8 +14,6 @@
 
 /* Finds requests by their name, and what they replace in the scenario. */
 
-#define MOST_HASH_TOKENS ((uint64_t)1 << 20)
-
 /* ---- the file ------------------------------------------------------------------------- */
 
 /* The file is read twice, for its hash and then for its lines. A pipe can only be read once. */
@@ -73,35 +71,34 @@ static bool show_faults(const struct complaints *complaints, struct error *why)
 }
 
 /* Tokens of a hash mean nothing in a file without hashes. */
-static bool check_hashes(const struct node *root, const struct requests *requests,
+static bool check_hashes(const struct scenario *scenario, const struct requests *requests,
                          struct error *why)
 {
-    const struct node *node = node_stated(root, "hash_tokens");
-    if (node == NULL || requests->chunk_tokens > 0) {
+    if (!scenario_states(scenario, "hash_tokens") || requests->chunk_tokens > 0) {
         return true;
     }
-    node_error(node, why, "'hash_tokens' for a workload without hashes");
+    scenario_error(scenario, "hash_tokens", why, "'hash_tokens' for a workload without hashes");
     return error_expect(why, "no 'hash_tokens', or a workload with 'hash_ids' or 'input_tok_ids'");
 }
 
-/* The requests of the keys `workload`, `limit`, `hash_tokens` and `seed`, which belong to
- * `sources`; their file, or the text that makes them up, is written to `path`. NULL on failure. */
-static const struct requests *requests_find(const struct node *root, struct sources *sources,
+/* The requests of the keys `workload`, `limit`, `hash_tokens` and `seed`, which belong to the
+ * scenario's sources; their file, or the text that makes them up, is written to `path`. NULL on failure. */
+static const struct requests *requests_find(const struct scenario *scenario,
                                             char path[WORKLOAD_PATH], struct error *why)
 {
     struct complaints complaints = {.count = 0};
-    uint64_t limit = 0, hash_tokens = 0, seed = 1;
-    const struct node *workload = node_get(root, "workload");
-    if (!node_whole(root, "limit", UNIT_COUNT, UINT32_MAX, &limit, why) ||
-        !node_whole(root, "hash_tokens", UNIT_TOKENS, MOST_HASH_TOKENS, &hash_tokens, why) ||
-        !node_whole(root, "seed", UNIT_COUNT, UINT64_MAX, &seed, why) ||
-        !find_file(workload, path, why)) {
+    const struct scenario_values *values = &scenario->values;
+    const struct node *workload = node_get(scenario->root, "workload");
+    if (!find_file(workload, path, why)) {
         return NULL;
     }
     bool made = synthetic_is(path);
     const struct requests_options options = {
-        .limit = limit, .hash_tokens = (uint32_t)hash_tokens, .seed = made ? seed : 0};
-    const struct requests *requests = sources_requests(sources, path, &options, &complaints, why);
+        .limit = (uint64_t)scenario_stated(values, "limit", 0),
+        .hash_tokens = (uint32_t)scenario_stated(values, "hash_tokens", 0),
+        .seed = made ? (uint64_t)scenario_stated(values, "seed", 1) : 0};
+    const struct requests *requests =
+        sources_requests(scenario->sources, path, &options, &complaints, why);
     if (requests == NULL) {
         show_faults(&complaints, why);
         if (made) {
@@ -110,7 +107,7 @@ static const struct requests *requests_find(const struct node *root, struct sour
         }
         return NULL;
     }
-    return check_hashes(root, requests, why) ? requests : NULL;
+    return check_hashes(scenario, requests, why) ? requests : NULL;
 }
 
 /* ---- the context ---------------------------------------------------------------------- */
@@ -130,18 +127,16 @@ static uint64_t resolve_requests_mean_context(const struct requests *requests, u
 }
 
 /* The same for the requests that the scenario's server takes. */
-static bool resolve_requests_find_context(const struct node *root, const struct requests *requests,
-                                          uint64_t *context, struct error *why)
+static bool resolve_requests_find_context(const struct scenario *scenario,
+                                          const struct requests *requests, uint64_t *context,
+                                          struct error *why)
 {
-    uint64_t most = 0;
-    if (!node_whole(root, "request_tokens", UNIT_TOKENS, UINT64_MAX, &most, why)) {
-        return false;
-    }
+    uint64_t most = (uint64_t)scenario_stated(&scenario->values, "request_tokens", 0);
     *context = resolve_requests_mean_context(requests, most > 0 ? most : UINT64_MAX);
     if (*context > 0) {
         return true;
     }
-    node_key_error(root, "request_tokens", why,
+    scenario_error(scenario, "request_tokens", why,
                    "all requests have more than %" PRIu64 " tokens, so the server refuses them",
                    most);
     return error_expect(why, "at least the tokens of a prompt and its output");
@@ -149,19 +144,20 @@ static bool resolve_requests_find_context(const struct node *root, const struct 
 
 /* Refuse keys of a batch, because a server forms its own. A resolved scenario has them with their
  * defaults, which are accepted. */
-static bool check_batch_keys(const struct node *root, struct error *why)
+static bool check_batch_keys(const struct scenario *scenario, struct error *why)
 {
     static const struct {
-        const char *key, *unsaid, *instead;
-    } keys[] = {{"batch", "1", "max_sequences, the most of a step"},
-                {"prompt", "none", "none: requests have their own"},
-                {"output", "none", "none: requests have their own"}};
+        const char *key;
+        double unsaid;
+        const char *instead;
+    } keys[] = {{"batch", 1, "max_sequences, the most of a step"},
+                {"prompt", 0, "none: requests have their own"},
+                {"output", 0, "none: requests have their own"}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const struct node *node = node_stated(root, keys[i].key);
-        if (node != NULL &&
-            (node->kind != NODE_SCALAR || strcmp(node->text, keys[i].unsaid) != 0)) {
-            node_error(node, why, "'%s' sets a batch, but the workload brings requests",
-                       keys[i].key);
+        double unsaid = keys[i].unsaid;
+        if (scenario_stated(&scenario->values, keys[i].key, unsaid) != unsaid) {
+            scenario_error(scenario, keys[i].key, why,
+                           "'%s' sets a batch, but the workload brings requests", keys[i].key);
             return error_expect(why, "%s", keys[i].instead);
         }
     }
@@ -169,86 +165,83 @@ static bool check_batch_keys(const struct node *root, struct error *why)
 }
 
 /* The key by which a scenario asks for a server by its load alone; NULL if it does not. */
-static const struct node *find_load(const struct node *root)
+static const char *find_load(const struct scenario *scenario)
 {
     static const char *const keys[] = {"rate", "clients", "arrivals"};
-    const struct node *load = NULL;
-    for (int i = 0; i < 3 && load == NULL && node_stated(root, "workload") == NULL; i++) {
-        load = node_stated(root, keys[i]);
+    const char *load = NULL;
+    for (int i = 0; i < 3 && load == NULL && !scenario_states(scenario, "workload"); i++) {
+        load = scenario_states(scenario, keys[i]) ? keys[i] : NULL;
     }
     return load;
 }
 
 /* Requests that all have the scenario's `prompt` and `output`, as the workload that stands for
  * them. */
-static bool lay_synthetic(struct node *root, const struct node *load, struct error *why)
+static bool lay_synthetic(struct scenario *scenario, const char *load, struct error *why)
 {
-    uint64_t prompt = 0, output = 0, requests = 0;
+    struct scenario_values *values = &scenario->values;
+    double prompt = scenario_stated(values, "prompt", 0);
+    double output = scenario_stated(values, "output", 0);
+    double requests = scenario_stated(values, "limit", 0);
     char text[128];
-    if (!node_whole(root, "prompt", UNIT_TOKENS, REQUEST_MOST_TOKENS, &prompt, why) ||
-        !node_whole(root, "output", UNIT_TOKENS, REQUEST_MOST_TOKENS, &output, why) ||
-        !node_whole(root, "limit", UNIT_COUNT, UINT32_MAX, &requests, why)) {
-        return false;
-    }
-    if (prompt == 0 || output == 0) {
-        node_error(load, why, "'%s' is for a server; it needs requests", load->key);
+    if (!(prompt > 0) || !(output > 0)) {
+        scenario_error(scenario, load, why, "'%s' is for a server; it needs requests", load);
         return error_expect(why, "'prompt' and 'output', or 'workload': a file of requests");
     }
-    int used =
-        snprintf(text, sizeof text, "synthetic:prompt=%" PRIu64 ",output=%" PRIu64, prompt, output);
+    int used = snprintf(text, sizeof text, "synthetic:prompt=%.0f,output=%.0f", prompt, output);
     if (requests > 0) {
-        snprintf(text + used, sizeof text - (size_t)used, ",requests=%" PRIu64, requests);
+        snprintf(text + used, sizeof text - (size_t)used, ",requests=%.0f", requests);
     }
-    return node_set(root, "workload", text, why) && node_set(root, "prompt", "none", why) &&
-           node_set(root, "output", "none", why);
+    scenario_values_remove(values, "prompt");
+    scenario_values_remove(values, "output");
+    return node_set(scenario->root, "workload", text, why);
 }
 
 /* Without any of these keys the scenario would be one of decode steps, which nobody asked for who
  * wrote one of them and left it empty. */
-static bool check_empty(const struct node *root, struct error *why)
+static bool check_empty(const struct scenario *scenario, struct error *why)
 {
     static const struct {
         const char *key, *example;
     } keys[] = {{"workload", "a file of requests"},
                 {"rate", "requests a second, such as rate=2.5"},
                 {"clients", "a number of clients, such as clients=16"}};
-    for (size_t i = 0; i < 3 && node_stated(root, "workload") == NULL; i++) {
-        const struct node *node = node_get(root, keys[i].key);
-        if (node != NULL) {
-            node_error(node, why, "'%s' is empty", keys[i].key);
+    for (size_t i = 0; i < 3 && !scenario_states(scenario, "workload"); i++) {
+        bool empty = i == 0 ? node_get(scenario->root, "workload") != NULL
+                            : scenario_value(&scenario->values, keys[i].key)->empty;
+        if (empty) {
+            scenario_error(scenario, keys[i].key, why, "'%s' is empty", keys[i].key);
             return error_expect(why, "%s", keys[i].example);
         }
     }
     return true;
 }
 
-bool requests_set_context(struct node *root, struct sources *sources, struct error *why)
+bool requests_set_context(struct scenario *scenario, struct error *why)
 {
-    uint64_t context, other = 0;
-    char text[32], path[WORKLOAD_PATH];
-    const struct node *load = find_load(root);
-    if ((load != NULL && !lay_synthetic(root, load, why)) || !check_empty(root, why)) {
+    uint64_t context, other = (uint64_t)scenario_stated(&scenario->values, "context", 0);
+    char path[WORKLOAD_PATH];
+    const char *load = find_load(scenario);
+    if ((load != NULL && !lay_synthetic(scenario, load, why)) || !check_empty(scenario, why)) {
         return false;
     }
-    if (node_stated(root, "workload") == NULL) {
+    if (!scenario_states(scenario, "workload")) {
         return true;
     }
-    if (node_stated(root, "contexts") != NULL) {
-        node_key_error(root, "contexts", why, "the workload determines the contexts");
+    if (scenario_states(scenario, "contexts")) {
+        scenario_error(scenario, "contexts", why, "the workload determines the contexts");
         return error_expect(why, "no 'contexts'");
     }
     const struct requests *requests =
-        check_batch_keys(root, why) ? requests_find(root, sources, path, why) : NULL;
-    if (requests == NULL || !node_whole(root, "context", UNIT_TOKENS, UINT32_MAX, &other, why) ||
-        !resolve_requests_find_context(root, requests, &context, why)) {
+        check_batch_keys(scenario, why) ? requests_find(scenario, path, why) : NULL;
+    if (requests == NULL || !resolve_requests_find_context(scenario, requests, &context, why)) {
         return false;
     }
     if (other != 0 && other != context) {
-        node_key_error(root, "context", why, "the workload determines the context");
+        scenario_error(scenario, "context", why, "the workload determines the context");
         return error_expect(why, "no 'context', or %" PRIu64 ", the mean of its requests", context);
     }
-    snprintf(text, sizeof text, "%" PRIu64, context);
-    return node_set(root, "context", text, why);
+    return scenario_values_set(&scenario->values, "context", (double)context, why);
 }
 
 /* ---- the keys ------------------------------------------------------------------------- */
@@ -270,40 +263,41 @@ static bool read_objective(const struct node *slo, const char *key, uint64_t *ns
 }
 
 /* Equal gaps need a rate and no burstiness; all at once, neither rate nor clients. */
-static bool check_arrivals_kind(const struct node *root, const struct workload *workload,
+static bool check_arrivals_kind(const struct scenario *scenario, const struct workload *workload,
                                 struct error *why)
 {
-    const struct node *node = node_stated(root, "arrivals");
+    static const char key[] = "arrivals";
     bool rate = workload->rate > 0, clients = workload->clients > 0;
     if (workload->arrivals == ARRIVALS_AT_ONCE && (rate || clients)) {
-        node_error(node, why, "'arrivals: at-once' beside '%s'", rate ? "rate" : "clients");
+        scenario_error(scenario, key, why, "'arrivals: at-once' beside '%s'",
+                       rate ? "rate" : "clients");
         return error_expect(why, "one of the two");
     }
     if (workload->arrivals != ARRIVALS_CONSTANT) {
         return true;
     }
-    if (!rate || node_stated(root, "burstiness") != NULL) {
-        node_error(node, why,
-                   rate ? "'arrivals: constant' beside 'burstiness'"
-                        : "'arrivals: constant' needs 'rate'");
+    if (!rate || scenario_states(scenario, "burstiness")) {
+        scenario_error(scenario, key, why, "%s",
+                       rate ? "'arrivals: constant' beside 'burstiness'"
+                            : "'arrivals: constant' needs 'rate'");
         return error_expect(why, rate ? "one of the two" : "'rate' as well");
     }
     return true;
 }
 
-static bool check_arrivals(const struct node *root, const struct workload *workload,
+static bool check_arrivals(const struct scenario *scenario, const struct workload *workload,
                            struct error *why)
 {
     if (workload->rate > 0 && workload->clients > 0) {
-        return node_key_error(root, "clients", why,
+        return scenario_error(scenario, "clients", why,
                               "clients send when their last request ends; remove 'rate'");
     }
-    if (workload->rate == 0 && node_stated(root, "burstiness") != NULL) {
-        return node_key_error(
-            root, "burstiness", why,
+    if (workload->rate == 0 && scenario_states(scenario, "burstiness")) {
+        return scenario_error(
+            scenario, "burstiness", why,
             "'burstiness' needs 'rate': the workload's arrivals have their own gaps");
     }
-    return check_arrivals_kind(root, workload, why);
+    return check_arrivals_kind(scenario, workload, why);
 }
 
 /* The defaults of a balance are those of SGLang's router. */
@@ -318,14 +312,14 @@ static const struct workload standard = {.time_scale = 1,
                                          .balance_abs = 64,
                                          .balance_rel = 1.5};
 
-static bool check_balance(const struct node *root, const struct workload *workload,
+static bool check_balance(const struct scenario *scenario, const struct workload *workload,
                           struct error *why)
 {
     static const char *const keys[] = {"cache_threshold", "balance_abs_threshold",
                                        "balance_rel_threshold"};
     for (int i = 0; i < 3 && workload->routing != ROUTE_PREFIX_LOAD; i++) {
-        if (node_stated(root, keys[i]) != NULL) {
-            node_key_error(root, keys[i], why, "'%s' is for another routing", keys[i]);
+        if (scenario_states(scenario, keys[i])) {
+            scenario_error(scenario, keys[i], why, "'%s' is for another routing", keys[i]);
             return error_expect(why, "'routing: prefix-load' as well");
         }
     }
@@ -333,13 +327,13 @@ static bool check_balance(const struct node *root, const struct workload *worklo
 }
 
 /* Without a clock there is no load. */
-static bool check_routing(const struct node *root, const struct workload *workload,
+static bool check_routing(const struct scenario *scenario, const struct workload *workload,
                           struct error *why)
 {
     if (workload->timed || !workload_balances(workload)) {
         return true;
     }
-    node_key_error(root, "routing", why,
+    scenario_error(scenario, "routing", why,
                    "'routing: %s' sees load, and there is none with "
                    "'timed: no'",
                    routing_names[workload->routing]);
@@ -348,26 +342,28 @@ static bool check_routing(const struct node *root, const struct workload *worklo
 
 /* A router that does not see load divides clients among the servers. A server without clients
  * would have no requests. */
-static bool check_clients(const struct node *root, const struct point *point, struct error *why)
+static bool check_clients(const struct scenario *scenario, const struct point *point,
+                          struct error *why)
 {
     uint64_t clients = point->workload.clients, servers = point_servers(point);
     if (clients == 0 || clients >= servers || workload_balances(&point->workload)) {
         return true;
     }
-    node_key_error(root, "clients", why, "%" PRIu64 " 'clients' for %" PRIu64 " servers", clients,
-                   servers);
+    scenario_error(scenario, "clients", why, "%" PRIu64 " 'clients' for %" PRIu64 " servers",
+                   clients, servers);
     return error_expect(why, "at least one client for each of the 'replicas'");
 }
 
 /* The engine that the user names, else the system's. A preset that was changed so that it offloads
  * runs in no engine; a server of it must say so. */
-static bool read_engine(const struct node *root, bool serves, struct point *out, struct error *why)
+static bool read_engine(const struct scenario *scenario, bool serves, struct point *out,
+                        struct error *why)
 {
-    const struct node *node = node_stated(root, "engine");
+    const struct node *node = node_stated(scenario->root, "engine");
     const struct system_info *system = &out->setup.system;
     bool offloads = mechanisms_offload(&out->setup.mechanisms);
     const char *name = system->engine[0] != '\0' && (serves || !offloads) ? system->engine : "none";
-    if (!node_text(root, "engine", &name, why) ||
+    if (!node_text(scenario->root, "engine", &name, why) ||
         !server_engine_find(name, node != NULL ? node->file : system->name,
                             node != NULL ? node->line : 0, &out->engine, why)) {
         return false;
@@ -375,7 +371,7 @@ static bool read_engine(const struct node *root, bool serves, struct point *out,
     if (out->engine.row == NULL || !offloads) {
         return true;
     }
-    node_key_error(root, node != NULL ? "engine" : "system", why,
+    scenario_error(scenario, node != NULL ? "engine" : "system", why,
                    "'engine' divides the HBM of a server that keeps all KV there, and system '%s' "
                    "offloads KV",
                    system->name);
@@ -383,19 +379,19 @@ static bool read_engine(const struct node *root, bool serves, struct point *out,
 }
 
 /* Only an engine that measures its memory sees what torch.compile does. */
-static bool check_compile(const struct node *root, const struct server_engine *engine,
+static bool check_compile(const struct scenario *scenario, const struct server_engine *engine,
                           struct error *why)
 {
-    if (node_stated(root, "compile") == NULL || engine->memory == ENGINE_MEASURED) {
+    if (!scenario_states(scenario, "compile") || engine->memory == ENGINE_MEASURED) {
         return true;
     }
-    node_key_error(root, "compile", why,
+    scenario_error(scenario, "compile", why,
                    "'compile' is for an engine that measures its memory, and '%s' does not",
                    engine->name);
     return error_expect(why, "a version of vLLM as 'engine'");
 }
 
-void resolve_engine(const struct node *root, struct point *out)
+void resolve_engine(const struct scenario *scenario, struct point *out)
 {
     struct workload *workload = &out->workload;
     struct trust trust = {.basis = BASIS_MEASURED};
@@ -419,51 +415,51 @@ void resolve_engine(const struct node *root, struct point *out)
         return;
     }
     const struct server_engine_gpus *limits = server_engine_limits(engine, &gpu);
-    if (node_stated(root, "max_sequences") == NULL) {
+    if (!scenario_states(scenario, "max_sequences")) {
         workload->sequences = limits->sequences;
     }
-    if (node_stated(root, "batched_tokens") == NULL) {
+    if (!scenario_states(scenario, "batched_tokens")) {
         workload->batched_tokens = limits->batched_tokens;
     }
-    if (node_stated(root, "hbm_usable") == NULL) {
+    if (!scenario_states(scenario, "hbm_usable")) {
         out->setup.hbm_usable = server_engine_usable(engine, &gpu, workload->batched_tokens);
     }
 }
 
 /* Keys of a server need a workload; memory is the machine's. */
-static bool check_alone(const struct node *root, struct error *why)
+static bool check_alone(const struct scenario *scenario, struct error *why)
 {
     for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
-        const struct node *node = node_stated(root, key->name);
-        if (node != NULL && key->serving && key->place != SCENARIO_SETUP &&
-            key->shape != SCENARIO_ENGINE) {
-            node_error(node, why, "'%s' is for a server; it needs 'workload'", node->key);
+        bool needs = key->serving && key->place != SCENARIO_SETUP && key->shape != SCENARIO_ENGINE;
+        if (needs && scenario_states(scenario, key->name)) {
+            scenario_error(scenario, key->name, why, "'%s' is for a server; it needs 'workload'",
+                           key->name);
             return error_expect(why, "'workload' as well: a file of requests");
         }
     }
     return true;
 }
 
-bool resolve_workload(const struct node *root, struct point *out, struct error *why)
+bool resolve_workload(const struct scenario *scenario, struct point *out, struct error *why)
 {
     static const char *const slo_keys[] = {"ttft_ms", "tpot_ms", NULL};
     struct workload *read = &out->workload;
-    const struct node *slo = node_get(root, "slo");
-    if (node_stated(root, "workload") == NULL) {
-        return check_alone(root, why) && read_engine(root, false, out, why);
+    const struct node *slo = node_get(scenario->root, "slo");
+    if (!scenario_states(scenario, "workload")) {
+        return check_alone(scenario, why) && read_engine(scenario, false, out, why);
     }
     *read = standard;
-    out->requests = requests_find(root, out->sources, read->path, why);
+    out->requests = requests_find(scenario, read->path, why);
     if (out->requests == NULL) {
         return false;
     }
     read->content = out->requests->content;
     read->seed = out->setup.seed;
-    return scenario_keys_read(root, SCENARIO_WORKLOAD, read, why) &&
-           check_arrivals(root, read, why) && node_check_keys(slo, slo_keys, "slo", why) &&
+    scenario_values_fill(&scenario->values, SCENARIO_WORKLOAD, read);
+    return check_arrivals(scenario, read, why) && node_check_keys(slo, slo_keys, "slo", why) &&
            read_objective(slo, "ttft_ms", &read->slo_ttft_ns, why) &&
            read_objective(slo, "tpot_ms", &read->slo_tpot_ns, why) &&
-           read_engine(root, true, out, why) && check_compile(root, &out->engine, why) &&
-           check_balance(root, read, why) && check_clients(root, out, why) &&
-           check_routing(root, read, why);
+           read_engine(scenario, true, out, why) && check_compile(scenario, &out->engine, why) &&
+           check_balance(scenario, read, why) && check_clients(scenario, out, why) &&
+           check_routing(scenario, read, why);
 }

@@ -7,6 +7,7 @@
 #include "predict/scenario/scenario_set.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +62,8 @@ bool scenario_load(const char *const *files, uint32_t file_count, const char *co
         const struct node *sweep = node_stated(out->root, "sweep");
         out->sweep = sweep != NULL ? node_copy(sweep, why) : NULL;
         good = (sweep == NULL || out->sweep != NULL) && scenario_count_points(out, why) &&
-               scenario_check_names(out->sweep, why);
+               scenario_check_names(out->sweep, why) &&
+               scenario_values_take(&out->values, out->root, why);
     }
     if (!good) {
         scenario_release(out);
@@ -74,7 +76,7 @@ void scenario_release(struct scenario *scenario)
     node_destroy(scenario->root);
     node_destroy(scenario->sweep);
     for (uint32_t i = 0; scenario->cases != NULL && i < scenario->points; i++) {
-        node_destroy(scenario->cases[i]);
+        node_destroy(scenario->cases[i].root);
     }
     free(scenario->cases);
     sources_release(scenario->sources);
@@ -83,14 +85,16 @@ void scenario_release(struct scenario *scenario)
 
 bool scenario_copy(const struct scenario *from, struct scenario *out, struct error *why)
 {
-    *out = (struct scenario){
-        .root = node_copy(from->root, why), .points = 1, .sources = sources_hold(from->sources)};
+    *out = (struct scenario){.root = node_copy(from->root, why),
+                             .values = from->values,
+                             .points = 1,
+                             .sources = sources_hold(from->sources)};
     return out->root != NULL;
 }
 
 bool scenario_hash(const struct scenario *scenario, char hash[17], struct error *why)
 {
-    char *text = node_canonical(scenario->root, why);
+    char *text = scenario_canonical(scenario, why);
     if (text == NULL) {
         return false;
     }
@@ -116,7 +120,7 @@ static bool scenario_set_value(struct node *root, const char *path, const struct
     return good;
 }
 
-static bool lay_case(struct node *root, const struct node *map, struct error *why)
+static bool lay_map(struct node *root, const struct node *map, struct error *why)
 {
     struct node *copy = node_copy(map, why);
     bool good = copy != NULL && scenario_set_map(root, copy, why);
@@ -125,22 +129,22 @@ static bool lay_case(struct node *root, const struct node *map, struct error *wh
 }
 
 /* Lay the case, or the values of point `index`, in the order of the keys, the last one fastest. */
-static bool lay_point(const struct scenario *scenario, uint32_t index, struct node *root,
+static bool lay_point(const struct scenario *scenario, uint32_t index, struct scenario *out,
                       struct error *why)
 {
     uint32_t stride = scenario->points;
+    bool good = true;
     if (scenario->cases != NULL) {
-        return lay_case(root, scenario->cases[index], why);
+        scenario_values_lay(&out->values, &scenario->cases[index].values);
+        good = lay_map(out->root, scenario->cases[index].root, why);
     }
-    for (size_t i = 0; scenario->sweep != NULL && i < scenario->sweep->count; i++) {
+    for (size_t i = 0; good && scenario->sweep != NULL && i < scenario->sweep->count; i++) {
         const struct node *list = scenario->sweep->children[i];
         stride /= (uint32_t)list->count;
-        if (!scenario_set_value(root, list->key, list->children[index / stride % list->count],
-                                why)) {
-            return false;
-        }
+        good = scenario_set_value(out->root, list->key,
+                                  list->children[index / stride % list->count], why);
     }
-    return true;
+    return good && scenario_values_take(&out->values, out->root, why);
 }
 
 bool scenario_init(struct scenario *out, struct error *why)
@@ -151,12 +155,12 @@ bool scenario_init(struct scenario *out, struct error *why)
 
 bool scenario_set(struct scenario *scenario, const struct node *map, struct error *why)
 {
-    bool good = lay_case(scenario->root, map, why);
+    bool good = lay_map(scenario->root, map, why);
     const struct node *sweep = node_get(scenario->root, "sweep");
     if (good && sweep != NULL) {
         good = node_error(sweep, why, "a single run cannot be swept");
     }
-    return good;
+    return good && scenario_values_take(&scenario->values, scenario->root, why);
 }
 
 bool scenario_sweep(struct scenario *scenario, const char *key, const char *values,
@@ -176,18 +180,57 @@ bool scenario_sweep(struct scenario *scenario, const char *key, const char *valu
            scenario_check_names(scenario->sweep, why);
 }
 
-bool scenario_add_case(struct scenario *scenario, const struct node *map, struct error *why)
+bool scenario_add_case(struct scenario *scenario, const struct node *map,
+                       const struct scenario_values *values, struct error *why)
 {
     uint32_t count = scenario->cases == NULL ? 0 : scenario->points;
     struct node *copy = node_copy(map, why);
     if (copy == NULL || !array_reserve(&scenario->cases, &scenario->case_capacity, count + 1,
-                                       sizeof(struct node *), why)) {
+                                       sizeof *scenario->cases, why)) {
         node_destroy(copy);
         return false;
     }
-    scenario->cases[count] = copy;
+    scenario->cases[count] = (struct scenario_case){.root = copy};
+    if (values != NULL) {
+        scenario->cases[count].values = *values;
+    }
     scenario->points = count + 1;
     return true;
+}
+
+bool scenario_states(const struct scenario *scenario, const char *key)
+{
+    const struct scenario_key *row = scenario_key_find(key, strlen(key));
+    return row->place != SCENARIO_ELSEWHERE ? scenario_value(&scenario->values, key)->stated
+                                            : node_stated(scenario->root, key) != NULL;
+}
+
+char *scenario_canonical(const struct scenario *scenario, struct error *why)
+{
+    struct node *all = scenario_keys_tree(&scenario->values, scenario->root, why);
+    char *text = all != NULL ? node_canonical(all, why) : NULL;
+    node_destroy(all);
+    return text;
+}
+
+bool scenario_error(const struct scenario *scenario, const char *key, struct error *why,
+                    const char *format, ...)
+{
+    char text[sizeof why->found];
+    const struct scenario_key *row = scenario_key_find(key, strlen(key));
+    bool plain = row->place != SCENARIO_ELSEWHERE;
+    const struct scenario_value *value = plain ? scenario_value(&scenario->values, key) : NULL;
+    struct node at = {.key = (char *)key};
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    if (value == NULL || !(value->stated || value->empty)) {
+        return node_key_error(scenario->root, key, why, "%s", text);
+    }
+    at.file = value->file;
+    at.line = value->line;
+    return node_error(&at, why, "%s", text);
 }
 
 bool scenario_serves(const struct scenario *scenario)
@@ -195,7 +238,7 @@ bool scenario_serves(const struct scenario *scenario)
     static const char *const keys[] = {"workload", "rate", "clients", "arrivals"};
     bool serves = false;
     for (int i = 0; i < 4; i++) {
-        serves = serves || node_stated(scenario->root, keys[i]) != NULL ||
+        serves = serves || scenario_states(scenario, keys[i]) ||
                  node_get(scenario->sweep, keys[i]) != NULL;
     }
     return serves;
@@ -204,12 +247,13 @@ bool scenario_serves(const struct scenario *scenario)
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct point *out,
                     struct error *why)
 {
-    struct sources *sources =
+    struct scenario point = {.values = scenario->values, .points = 1};
+    point.sources =
         scenario->sources != NULL ? sources_hold(scenario->sources) : sources_create(why);
-    struct node *root = node_copy(scenario->root, why);
-    bool good = root != NULL && sources != NULL && lay_point(scenario, index, root, why) &&
-                requests_set_context(root, sources, why) && resolve_point(root, sources, out, why);
-    node_destroy(root);
-    sources_release(sources);
+    point.root = node_copy(scenario->root, why);
+    bool good = point.root != NULL && point.sources != NULL &&
+                lay_point(scenario, index, &point, why) && requests_set_context(&point, why) &&
+                resolve_point(&point, out, why);
+    scenario_release(&point);
     return good;
 }

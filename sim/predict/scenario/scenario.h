@@ -10,15 +10,23 @@
 #include "core/error.h"
 #include "core/node.h"
 #include "predict/scenario/point.h"
+#include "predict/scenario/scenario_keys.h"
 #include "predict/scenario/sources.h"
 
 #include <stdint.h>
 
+/* What one point says instead. */
+struct scenario_case {
+    struct node *root;
+    struct scenario_values values;
+};
+
 struct scenario {
-    struct node *root;   /* all files and overrides merged, without `sweep` */
-    struct node *sweep;  /* a map of key path → list, or NULL */
-    uint32_t points;     /* product of the lists, or number of cases; 1 without either */
-    struct node **cases; /* [points] maps, owned, if the scenario lists its points; or NULL */
+    struct node *root;             /* names and maps, of all files and overrides */
+    struct scenario_values values; /* the plain keys, likewise */
+    struct node *sweep;            /* a map of key path → list, or NULL */
+    uint32_t points;               /* product of the lists, or number of cases; 1 without either */
+    struct scenario_case *cases;   /* [points], owned, if the scenario lists its points; or NULL */
     size_t case_capacity;
     /* Shared by the points: a reference, made by scenario_load(). A scenario made from another one
      * borrows or holds the other's. NULL: each point has its own sources. */
@@ -48,9 +56,20 @@ bool scenario_set(struct scenario *scenario, const struct node *map, struct erro
 bool scenario_sweep(struct scenario *scenario, const char *key, const char *values,
                     struct error *why);
 
-/* Add a point, if nothing is swept: `map` is laid over the rest. The first call turns the scenario
- * into a list of such points. */
-bool scenario_add_case(struct scenario *scenario, const struct node *map, struct error *why);
+/* Add a point, if nothing is swept: `map` and `values` (NULL: none) are laid over the rest. The first
+ * call turns the scenario into a list of such points. */
+bool scenario_add_case(struct scenario *scenario, const struct node *map,
+                       const struct scenario_values *values, struct error *why);
+
+/* Is the key stated, and not empty? */
+bool scenario_states(const struct scenario *scenario, const char *key);
+
+/* The scenario as text in canonical spelling, which the caller frees. */
+char *scenario_canonical(const struct scenario *scenario, struct error *why);
+
+/* A complaint about the value of a key, at its place. Returns false. */
+bool scenario_error(const struct scenario *scenario, const char *key, struct error *why,
+                    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* Do its points ask for a server: by a workload, or by the load on one? */
 bool scenario_serves(const struct scenario *scenario);

@@ -9,6 +9,7 @@
 #include "server/workload.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -330,140 +331,232 @@ const struct scenario_key *scenario_key_find(const char *name, size_t length)
 
 /* ---- values ---- */
 
-/* The member of a struct, as a whole number. */
-static int64_t key_member(const struct scenario_key *key, const void *from)
+_Static_assert(sizeof scenario_keys / sizeof *scenario_keys <= SCENARIO_MOST_KEYS, "a value a key");
+
+static struct scenario_value *value_of(struct scenario_values *values, const char *name)
 {
-    const void *at = (const char *)from + key->offset;
-    return key->size == sizeof(bool)       ? *(const bool *)at
-           : key->size == sizeof(uint32_t) ? *(const int32_t *)at
-                                           : *(const int64_t *)at;
+    const struct scenario_key *key = scenario_key_find(name, strlen(name));
+    assert(key != NULL && key->place != SCENARIO_ELSEWHERE);
+    return &values->of[key - scenario_keys];
 }
 
-static void key_set_member(const struct scenario_key *key, int64_t value, void *out)
+const struct scenario_value *scenario_value(const struct scenario_values *values, const char *name)
 {
-    void *at = (char *)out + key->offset;
-    if (key->size == sizeof(bool)) {
-        *(bool *)at = value != 0;
-    } else if (key->size == sizeof(uint32_t)) {
-        *(uint32_t *)at = (uint32_t)value;
-    } else {
-        *(int64_t *)at = value;
-    }
+    return value_of((struct scenario_values *)values, name);
 }
 
-static bool read_whole(const struct node *root, const struct scenario_key *key, void *out,
-                       struct error *why)
+double scenario_stated(const struct scenario_values *values, const char *name, double otherwise)
 {
-    uint64_t value = 0, most = (uint64_t)key->most;
+    const struct scenario_value *value = scenario_value(values, name);
+    return value->stated ? value->number : otherwise;
+}
+
+static bool expect_range(const struct scenario_key *key, struct error *why)
+{
+    char least[32], most[32];
     const char *word = key->words != NULL ? key->words[0] : NULL;
-    if (!node_whole(root, key->name, key->unit, most, &value, why)) {
-        return word == NULL || key->unit != UNIT_COUNT
-                   ? false
-                   : error_expect(why, "a whole number from %d to %llu, or %s", key->positive,
-                                  (unsigned long long)most, word);
-    }
-    if (value == 0 && key->positive) {
-        node_key_error(root, key->name, why, "'%s' of 0 is too small", key->name);
-        return error_expect(why, "a whole number from 1 to %llu%s%s", (unsigned long long)most,
+    if (key->shape == SCENARIO_WHOLE) {
+        return error_expect(why, "a whole number from %d to %.0f%s%s", key->positive, key->most,
                             word != NULL ? ", or " : "", word != NULL ? word : "");
     }
-    key_set_member(key, (int64_t)value, out);
-    return true;
-}
-
-static bool read_real(const struct node *root, const struct scenario_key *key, void *out,
-                      struct error *why)
-{
-    double *at = (double *)((char *)out + key->offset);
-    if (!node_quantity(root, key->name, key->unit, at, why)) {
-        return false;
-    }
-    if (*at >= key->least && *at <= key->most && (*at > 0 || !key->positive)) {
-        return true;
-    }
-    char least[32], most[32];
-    node_key_error(root, key->name, why, "'%s' is '%.60s'", key->name,
-                   node_get(root, key->name)->text);
     return error_expect(why, "%s%s %s %s", key->positive && key->least == 0 ? "above " : "from ",
                         units_write(key->least, key->unit, least, sizeof least),
                         key->positive && key->least == 0 ? "and at most" : "to",
                         units_write(key->most, key->unit, most, sizeof most));
 }
 
-static bool key_read_member(const struct node *root, const struct scenario_key *key, void *out,
-                            struct error *why)
+static bool in_range(const struct scenario_key *key, double number)
 {
-    const struct node *node = node_stated(root, key->name);
+    return number >= key->least && number <= key->most && (number > 0 || !key->positive);
+}
+
+static bool read_whole(const struct node *map, const struct scenario_key *key, double *out,
+                       struct error *why)
+{
+    uint64_t value = 0;
+    if (!node_whole(map, key->name, key->unit, (uint64_t)key->most, &value, why)) {
+        return key->words != NULL && key->unit == UNIT_COUNT ? expect_range(key, why) : false;
+    }
+    *out = (double)value;
+    if (!in_range(key, *out)) {
+        node_key_error(map, key->name, why, "'%s' of 0 is too small", key->name);
+        return expect_range(key, why);
+    }
+    return true;
+}
+
+static bool read_real(const struct node *map, const struct scenario_key *key, double *out,
+                      struct error *why)
+{
+    if (!node_quantity(map, key->name, key->unit, out, why)) {
+        return false;
+    }
+    if (!in_range(key, *out)) {
+        node_key_error(map, key->name, why, "'%s' is '%.60s'", key->name,
+                       node_get(map, key->name)->text);
+        return expect_range(key, why);
+    }
+    return true;
+}
+
+static bool read_number(const struct node *map, const struct scenario_key *key, double *out,
+                        struct error *why)
+{
+    const struct node *node = node_get(map, key->name);
     int word = 0;
     bool yes = false, good = true;
-    if (node == NULL) {
-        return true;
-    }
     int named =
         node->kind == NODE_SCALAR && key->words != NULL ? name_match(node->text, key->words) : -1;
     if (key->shape == SCENARIO_WORD) {
-        good = node_word(root, key->name, key->words, &word, why);
-        key_set_member(key, word, out);
+        good = node_word(map, key->name, key->words, &word, why);
+        *out = word;
     } else if (key->shape == SCENARIO_SWITCH) {
-        good = node_bool(root, key->name, &yes, why);
-        key_set_member(key, yes, out);
+        good = node_bool(map, key->name, &yes, why);
+        *out = yes;
     } else if (named >= 0) {
-        key_set_member(key, strcmp(key->words[named], "none") == 0 ? 0 : key->word, out);
+        *out = strcmp(key->words[named], "none") == 0 ? 0 : (double)key->word;
     } else {
-        good = (key->shape == SCENARIO_NUMBER ? read_real : read_whole)(root, key, out, why);
+        good = (key->shape == SCENARIO_NUMBER ? read_real : read_whole)(map, key, out, why);
     }
     return good;
 }
 
-bool scenario_keys_read(const struct node *root, enum scenario_place place, void *out,
-                        struct error *why)
+bool scenario_values_take(struct scenario_values *values, struct node *map, struct error *why)
 {
-    bool good = true;
-    for (const struct scenario_key *key = scenario_keys; good && key->name != NULL; key++) {
-        good = key->place != place || key_read_member(root, key, out, why);
+    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
+        const struct node *node =
+            key->place != SCENARIO_ELSEWHERE ? node_get(map, key->name) : NULL;
+        if (node == NULL) {
+            continue;
+        }
+        bool stated = node->kind != NODE_NULL;
+        struct scenario_value value = {
+            .stated = stated, .empty = !stated, .file = node->file, .line = node->line};
+        if (stated && !read_number(map, key, &value.number, why)) {
+            return false;
+        }
+        values->of[key - scenario_keys] = value;
+        node_remove(map, key->name);
     }
-    return good;
+    return true;
 }
 
-/* What a scenario says for the member. */
-static const char *key_member_text(const struct scenario_key *key, const void *from, char text[64])
+bool scenario_values_set(struct scenario_values *values, const char *name, double number,
+                         struct error *why)
 {
-    if (key->shape == SCENARIO_NUMBER) {
-        snprintf(text, 64, "%.17g", *(const double *)((const char *)from + key->offset));
-        return text;
+    struct scenario_value *value = value_of(values, name);
+    const struct scenario_key *key = &scenario_keys[value - values->of];
+    bool counted = key->shape == SCENARIO_NUMBER || key->shape == SCENARIO_WHOLE;
+    bool whole = key->shape != SCENARIO_WHOLE || number == nearbyint(number);
+    if (counted && !(whole && in_range(key, number))) {
+        error_usage(why, "--set", 0, "'%s' cannot be %.6g", name, number);
+        return expect_range(key, why);
     }
-    int64_t value = key_member(key, from);
-    if (key->shape == SCENARIO_WORD) {
-        return key->words[value];
+    *value = (struct scenario_value){.stated = true, .number = number, .file = "--set"};
+    return true;
+}
+
+void scenario_values_remove(struct scenario_values *values, const char *name)
+{
+    *value_of(values, name) = (struct scenario_value){.stated = false};
+}
+
+void scenario_values_lay(struct scenario_values *values, const struct scenario_values *over)
+{
+    for (size_t i = 0; i < SCENARIO_MOST_KEYS; i++) {
+        values->of[i] = over->of[i].stated || over->of[i].empty ? over->of[i] : values->of[i];
     }
-    if (key->shape == SCENARIO_SWITCH) {
-        return value != 0 ? "yes" : "no";
-    }
-    for (size_t i = 0; key->words != NULL && key->words[i] != NULL; i++) {
-        if (value == (strcmp(key->words[i], "none") == 0 ? 0 : key->word)) {
-            return key->words[i];
+}
+
+void scenario_values_fill(const struct scenario_values *values, enum scenario_place place,
+                          void *out)
+{
+    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
+        const struct scenario_value *value = &values->of[key - scenario_keys];
+        void *at = (char *)out + key->offset;
+        if (key->place != place || !value->stated) {
+            continue;
+        }
+        if (key->shape == SCENARIO_NUMBER) {
+            *(double *)at = value->number;
+        } else if (key->size == sizeof(bool)) {
+            *(bool *)at = value->number != 0;
+        } else if (key->size == sizeof(uint32_t)) {
+            *(uint32_t *)at = (uint32_t)(int64_t)value->number;
+        } else {
+            *(int64_t *)at = (int64_t)value->number;
         }
     }
-    snprintf(text, 64, "%lld%s", (long long)value, key->unit == UNIT_BYTES ? "B" : "");
-    return text;
+}
+
+/* The member of a struct, as a number. */
+static double key_member(const struct scenario_key *key, const void *from)
+{
+    const void *at = (const char *)from + key->offset;
+    return key->shape == SCENARIO_NUMBER   ? *(const double *)at
+           : key->size == sizeof(bool)     ? *(const bool *)at
+           : key->size == sizeof(uint32_t) ? *(const int32_t *)at
+                                           : (double)*(const int64_t *)at;
+}
+
+/* What a scenario says for the number. */
+static bool key_write(struct node *all, const struct scenario_key *key, double number,
+                      struct error *why)
+{
+    char text[64];
+    if (key->shape == SCENARIO_WORD) {
+        return node_set(all, key->name, key->words[(int)number], why);
+    }
+    if (key->shape == SCENARIO_SWITCH) {
+        return node_set(all, key->name, number != 0 ? "yes" : "no", why);
+    }
+    for (size_t i = 0; key->words != NULL && key->words[i] != NULL; i++) {
+        if (number == (strcmp(key->words[i], "none") == 0 ? 0 : (double)key->word)) {
+            return node_set(all, key->name, key->words[i], why);
+        }
+    }
+    if (key->shape == SCENARIO_NUMBER || key->unit == UNIT_BYTES) {
+        units_write(number, key->unit, text, sizeof text);
+    } else {
+        snprintf(text, sizeof text, "%.0f", number);
+    }
+    return node_set(all, key->name, text, why);
 }
 
 bool scenario_key_write(struct node *all, const char *name, const void *from, struct error *why)
 {
-    char text[64];
     const struct scenario_key *key = scenario_key_find(name, strlen(name));
-    return node_set(all, name, key_member_text(key, from, text), why);
+    return key_write(all, key, key_member(key, from), why);
 }
 
-bool scenario_keys_write(struct node *all, enum scenario_place place, const void *from,
-                         struct error *why)
+bool scenario_keys_write(struct node *all, const struct scenario_values *values,
+                         enum scenario_place place, const void *from, struct error *why)
 {
     bool good = true;
     for (const struct scenario_key *key = scenario_keys; good && key->name != NULL; key++) {
-        bool writes = key->place == place && (!key->open || node_stated(all, key->name) != NULL);
-        good = !writes || scenario_key_write(all, key->name, from, why);
+        bool writes = key->place == place && (!key->open || values->of[key - scenario_keys].stated);
+        good = !writes || key_write(all, key, key_member(key, from), why);
     }
     return good;
+}
+
+struct node *scenario_keys_tree(const struct scenario_values *values, const struct node *others,
+                                struct error *why)
+{
+    struct node *all = node_map(others->file, why);
+    bool good = all != NULL;
+    for (const struct scenario_key *key = scenario_keys; good && key->name != NULL; key++) {
+        const struct scenario_value *value = &values->of[key - scenario_keys];
+        const struct node *other = node_get(others, key->name);
+        good = value->stated   ? key_write(all, key, value->number, why)
+               : other != NULL ? node_put(all, key->name, other, why)
+                               : true;
+    }
+    if (!good) {
+        node_destroy(all);
+        return NULL;
+    }
+    return all;
 }
 
 /* ---- which keys ---- */

@@ -1,8 +1,8 @@
 /* The keys of a scenario: what they are called, what they accept, and where they go.
  *
- * To add a key, add its row to scenario_keys[]. A plain number, word or switch is read into its member
- * of the setup, the workload or the numbers of GPUs, and written into the canonical text, by its row
- * alone; other keys are read in resolve.c. Other names for a key are a row of aliases[].
+ * To add a key, add its row to scenario_keys[]. A plain number, word or switch is read once, fills its
+ * member of the setup, the workload or the numbers of GPUs, and is written into the canonical text, by
+ * its row alone; other keys are read in resolve.c. Other names for a key are a row of aliases[].
  */
 #pragma once
 
@@ -71,13 +71,44 @@ const struct scenario_key *scenario_key_find(const char *name, size_t length);
 /* Fail if the map `root` has another key, or a list where several values stand under `sweep`. */
 bool scenario_check_keys(const struct node *root, struct error *why);
 
-/* Read the keys of a place into its struct, which has the defaults. */
-bool scenario_keys_read(const struct node *root, enum scenario_place place, void *out,
-                        struct error *why);
+/* ---- plain values: numbers, words and switches, read once and set as numbers ---- */
 
-/* Write the keys of a place, or one of them, into a resolved scenario. */
-bool scenario_keys_write(struct node *all, enum scenario_place place, const void *from,
+enum { SCENARIO_MOST_KEYS = 64 };
+
+/* What a scenario says for a plain key, which is one with a place. */
+struct scenario_value {
+    bool stated, empty; /* empty: the key is there without a value, which leaves the default */
+    double number;      /* in the key's unit, the index of a word, or 0 for no and 1 for yes */
+    const char *file;   /* where it stands; interned */
+    int line;
+};
+struct scenario_values {
+    struct scenario_value of[SCENARIO_MOST_KEYS]; /* by row of scenario_keys[] */
+};
+
+const struct scenario_value *scenario_value(const struct scenario_values *values, const char *key);
+/* The number stated for `key`, or `otherwise`. */
+double scenario_stated(const struct scenario_values *values, const char *key, double otherwise);
+
+/* Move the plain keys of `map` into `values`, over what these say. */
+bool scenario_values_take(struct scenario_values *values, struct node *map, struct error *why);
+/* State a number as studies do. Fails if the key does not accept it. */
+bool scenario_values_set(struct scenario_values *values, const char *key, double number,
                          struct error *why);
+void scenario_values_remove(struct scenario_values *values, const char *key);
+/* Lay what `over` says over `values`. */
+void scenario_values_lay(struct scenario_values *values, const struct scenario_values *over);
+/* Fill the struct of a place, which has the defaults, with what is stated. */
+void scenario_values_fill(const struct scenario_values *values, enum scenario_place place,
+                          void *out);
+
+/* What is stated beside the other keys, as a tree in the order of the rows. The caller destroys it. */
+struct node *scenario_keys_tree(const struct scenario_values *values, const struct node *others,
+                                struct error *why);
+
+/* Write the keys of a place, or one of them, as its resolved struct has them. */
+bool scenario_keys_write(struct node *all, const struct scenario_values *values,
+                         enum scenario_place place, const void *from, struct error *why);
 bool scenario_key_write(struct node *all, const char *name, const void *from, struct error *why);
 
 /* What people call keys of a scenario elsewhere: on servers' command lines, in papers, in short. */

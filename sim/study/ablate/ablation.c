@@ -27,12 +27,11 @@ const char *const ablation_kinds[] = {[ABLATION_BASE] = "base",
 static bool check_scenario(const struct scenario *scenario, const struct point *point,
                            struct error *why)
 {
-    const struct node *batch = node_get(scenario->root, "batch");
     if (point_serves(point)) {
         return error_usage(why, NULL, 0, "an ablation compares steps and takes no workload");
     }
     if (point->setup.batch == SETUP_BATCH_MAX) {
-        node_error(batch, why, "steps of different batch sizes cannot be compared");
+        scenario_error(scenario, "batch", why, "steps of different batch sizes cannot be compared");
         return error_expect(why, "a batch that both systems hold, such as batch=1");
     }
     return true;
@@ -226,7 +225,7 @@ static bool ablation_make_points(struct ablation *ablation, const struct scenari
     bool good = true;
     for (uint32_t i = 0; good && i < count; i++) {
         struct node *map = write_case(&ablation->difference, ablation->sets[i], base, system, why);
-        good = map != NULL && scenario_add_case(points, map, why);
+        good = map != NULL && scenario_add_case(points, map, NULL, why);
         node_destroy(map);
     }
     ablation->results = good ? array_zeroed(count, sizeof *ablation->results, why) : NULL;

@@ -31,18 +31,18 @@ bool advice_set_context(struct scenario *scenario, struct error *why)
     static const char *const keys[] = {"context", "contexts", "prompt"};
     struct point point;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (scenario_serves(scenario) || node_stated(scenario->root, keys[i]) != NULL) {
+        if (scenario_serves(scenario) || scenario_states(scenario, keys[i])) {
             return true;
         }
     }
-    if (!node_setf(scenario->root, "context", why, "%d", USUAL_CONTEXT) ||
+    if (!scenario_values_set(&scenario->values, "context", USUAL_CONTEXT, why) ||
         !resolve_plain(scenario, &point, why)) {
         return false;
     }
     uint64_t trained = point.setup.model.trained_context;
     point_release(&point);
     return trained == 0 || trained >= USUAL_CONTEXT ||
-           node_setf(scenario->root, "context", why, "%" PRIu64, trained);
+           scenario_values_set(&scenario->values, "context", (double)trained, why);
 }
 
 bool advice_set_requests(struct scenario *scenario, struct error *why)
@@ -61,7 +61,7 @@ bool advice_set_requests(struct scenario *scenario, struct error *why)
                     context);
         return error_expect(why, "more than %d tokens", ADVICE_OUTPUT);
     }
-    node_remove(scenario->root, "context");
+    scenario_values_remove(&scenario->values, "context");
     node_remove(scenario->root, "contexts");
     return node_setf(scenario->root, "workload", why, "\"synthetic:prompt=%" PRIu64 ",output=%d\"",
                      context - ADVICE_OUTPUT, ADVICE_OUTPUT);
@@ -101,13 +101,13 @@ static bool advice_set(const struct scenario *scenario, const struct advice_opti
 {
     const struct advice_form *form = &asked->form;
     bool serves = scenario_serves(scenario), formed = options->gpus > 0;
-    bool made =
-        asked->fixed && node_stated(scenario->root, "workload") != NULL && lengthen_may(scenario);
+    bool made = asked->fixed && scenario_states(scenario, "workload") && lengthen_may(scenario);
     uint64_t requests = asked->requests > 0 ? asked->requests : SYNTHETIC_REQUESTS;
     return scenario_copy(scenario, out, why) &&
-           (!formed || node_setf(out->root, "tensor_parallel", why, "%u", form->tensor_parallel)) &&
+           (!formed ||
+            scenario_values_set(&out->values, "tensor_parallel", form->tensor_parallel, why)) &&
            (!formed || !serves || form->servers == 1 ||
-            node_setf(out->root, "replicas", why, "%u", form->servers)) &&
+            scenario_values_set(&out->values, "replicas", form->servers, why)) &&
            (!made || lengthen_set(out, requests, why)) &&
            (asked->key == NULL || node_set(out->root, asked->key, asked->value, why));
 }
@@ -118,7 +118,7 @@ static bool advice_search(const struct scenario *scenario, const struct advice_o
                           struct error *why)
 {
     bool serves = scenario_serves(scenario);
-    bool any = asked->systems == NULL && node_stated(scenario->root, "system") == NULL;
+    bool any = asked->systems == NULL && !scenario_states(scenario, "system");
     struct planning_options with = {.targets = options->targets,
                                     .candidates = options->candidates,
                                     .axis = serves ? "rate" : "batch",
@@ -311,7 +311,7 @@ static bool read_before(const struct advice *advice, struct before *out, struct 
     const struct setup *setup = &point.setup;
     uint64_t there = setup->profile.gpus > 0 ? setup->profile.gpus : MOST_GPUS;
     bool one = setup_cohort_count(setup) == 1 && !advice->serves &&
-               node_stated(plain->scenario.root, "context") != NULL;
+               scenario_states(&plain->scenario, "context");
     *out = (struct before){.weights = setup->model.weights,
                            .kv = setup->model.kv,
                            .context = one ? setup->context : 0,

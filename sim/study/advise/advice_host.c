@@ -47,7 +47,7 @@ static bool set_found(const struct advice *advice, const struct search *search, 
 {
     return search_scenario(search, advice->systems.maximise, search->found, out, why) &&
            (system == NULL || node_set(out->root, "system", system, why)) &&
-           (gib == 0 || node_setf(out->root, "host_memory", why, "%" PRIu64 "GiB", gib));
+           (gib == 0 || scenario_values_set(&out->values, "host_memory", (double)(gib << 30), why));
 }
 
 /* Run it. A point may fail: then the result says so. */
@@ -117,11 +117,12 @@ static bool state_size(const struct advice_options *options, struct advice *advi
                        struct search *best, bool *interrupted, struct error *why)
 {
     const struct host_size *size = &advice->host.size;
-    struct node *root = best->candidate->scenario.root; /* of our own */
+    /* The candidate is one of our own. */
+    struct scenario_values *values = (struct scenario_values *)&best->candidate->scenario.values;
     bool good = true, holds = false;
     while (good && !holds && !*interrupted) {
         struct result result;
-        good = node_setf(root, "host_memory", why, "%" PRIu64 "GiB", size->gib) &&
+        good = scenario_values_set(values, "host_memory", (double)(size->gib << 30), why) &&
                run_found(options, advice, best, NULL, 0, &result, interrupted, why);
         if (good && !*interrupted) {
             result_release(&best->results[best->found]);

@@ -87,7 +87,8 @@ bool fleet_host_set(const struct fleet_form *form, uint32_t servers, struct scen
                     struct error *why)
 {
     uint64_t gib = fleet_host_gib(form, servers);
-    return gib == 0 || node_setf(scenario->root, "host_memory", why, "%" PRIu64 "GiB", gib);
+    return gib == 0 ||
+           scenario_values_set(&scenario->values, "host_memory", (double)(gib << 30), why);
 }
 
 /* ---- a form ---- */
@@ -160,8 +161,8 @@ static bool make_form(const struct candidate *candidate, const struct weights *w
         return false;
     }
     if ((strcmp(type, weights->own) != 0 && !fleet_weights_set(&form->scenario, type, &refused)) ||
-        !node_setf(form->scenario.root, "tensor_parallel", &refused, "%u",
-                   gpus / weights->passes)) {
+        !scenario_values_set(&form->scenario.values, "tensor_parallel", gpus / weights->passes,
+                             &refused)) {
         fleet_forms_refuse(form, &refused);
     } else {
         check_form(form, options->study.runs);
@@ -255,7 +256,7 @@ bool fleet_list_forms(const struct scenario *scenario, const struct fleet_option
                       struct fleet_size *out, struct error *why)
 {
     /* Prefixes stay on the GPU, or in host memory as well. */
-    bool named = node_stated(scenario->root, "system") != NULL;
+    bool named = scenario_states(scenario, "system");
     const struct candidate_options candidates = {.systems =
                                                      named ? NULL : ADVICE_PLAIN ",vllm-offload",
                                                  .machines = options->machines,

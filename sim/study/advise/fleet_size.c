@@ -52,8 +52,9 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
     }
     if (sizing->what == FLEET_LESS_HOST) {
         return fleet_scenario(sizing->fleet, form, form->servers, out, why) &&
-               node_setf(out->root, "host_memory", why, "%" PRIu64 "GiB",
-                         fleet_host_gib(form, form->servers) >> value);
+               scenario_values_set(&out->values, "host_memory",
+                                   (double)(fleet_host_gib(form, form->servers) >> value << 30),
+                                   why);
     }
     bool good =
         scenario_copy(&form->scenario, out, why) && fleet_host_set(form, value + 1, out, why);
@@ -64,15 +65,16 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
         break;
     case FLEET_SHARE:
         few = rough_requests(&form->rough, share, ROUGH_LEAST, few);
-        good = good && node_setf(out->root, "rate", why, "%.12g", share);
+        good = good && scenario_values_set(&out->values, "rate", share, why);
         break;
     default: /* FLEET_ALONE and FLEET_ALL_ALONE */
         few = sizing->what == FLEET_ALONE ? ALONE : few;
         good = good && load_alone(out, form->ranks, why);
     }
-    return good && (sizing->what == FLEET_ALL_ALONE ||
-                    node_setf(out->root, "limit", why, "%" PRIu64,
-                              few < form->requests ? few : form->requests));
+    return good &&
+           (sizing->what == FLEET_ALL_ALONE ||
+            scenario_values_set(&out->values, "limit",
+                                (double)(few < form->requests ? few : form->requests), why));
 }
 
 /* ---- what it tells ---- */
@@ -502,7 +504,7 @@ bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *for
                     struct scenario *out, struct error *why)
 {
     return scenario_copy(&form->scenario, out, why) &&
-           node_setf(out->root, "rate", why, "%.12g", fleet->rate) &&
-           (servers == 1 || node_setf(out->root, "replicas", why, "%u", servers)) &&
+           scenario_values_set(&out->values, "rate", fleet->rate, why) &&
+           (servers == 1 || scenario_values_set(&out->values, "replicas", servers, why)) &&
            fleet_host_set(form, servers, out, why);
 }

@@ -15,17 +15,17 @@ enum { SPARE_PERCENT = 50, ROUGH_TIMES = 3 };
 
 bool load_at_once(struct scenario *scenario, struct error *why)
 {
-    node_remove(scenario->root, "rate");
-    node_remove(scenario->root, "burstiness");
-    return node_set(scenario->root, "arrivals", "at-once", why);
+    scenario_values_remove(&scenario->values, "rate");
+    scenario_values_remove(&scenario->values, "burstiness");
+    return scenario_values_set(&scenario->values, "arrivals", ARRIVALS_AT_ONCE, why);
 }
 
 bool load_alone(struct scenario *scenario, uint64_t servers, struct error *why)
 {
-    node_remove(scenario->root, "rate");
-    node_remove(scenario->root, "burstiness");
-    node_remove(scenario->root, "arrivals");
-    return node_setf(scenario->root, "clients", why, "%" PRIu64, servers);
+    scenario_values_remove(&scenario->values, "rate");
+    scenario_values_remove(&scenario->values, "burstiness");
+    scenario_values_remove(&scenario->values, "arrivals");
+    return scenario_values_set(&scenario->values, "clients", (double)servers, why);
 }
 
 void rough_read(const struct result *at_once, struct rough *out)
@@ -50,8 +50,7 @@ bool lengthen_may(const struct scenario *scenario)
     bool made =
         workload == NULL || (workload->kind == NODE_SCALAR && synthetic_is(workload->text) &&
                              !synthetic_says(workload->text, "requests"));
-    return made && node_stated(scenario->root, "limit") == NULL &&
-           node_stated(scenario->root, "clients") == NULL;
+    return made && !scenario_states(scenario, "limit") && !scenario_states(scenario, "clients");
 }
 
 bool lengthen_has_sessions(const struct scenario *scenario)
@@ -69,10 +68,11 @@ bool lengthen_set(struct scenario *scenario, uint64_t requests, struct error *wh
 {
     const struct node *workload = node_stated(scenario->root, "workload");
     char text[WORKLOAD_PATH];
-    const char *key = workload != NULL ? "workload" : "limit";
-    int length = workload != NULL ? snprintf(text, sizeof text, "\"%s,requests=%" PRIu64 "\"",
-                                             workload->text, requests)
-                                  : snprintf(text, sizeof text, "%" PRIu64, requests);
-    return length < (int)sizeof text ? node_set(scenario->root, key, text, why)
+    if (workload == NULL) {
+        return scenario_values_set(&scenario->values, "limit", (double)requests, why);
+    }
+    int length =
+        snprintf(text, sizeof text, "\"%s,requests=%" PRIu64 "\"", workload->text, requests);
+    return length < (int)sizeof text ? node_set(scenario->root, "workload", text, why)
                                      : error_set(why, NULL, 0, "the workload's text is too long");
 }

@@ -89,13 +89,14 @@ static bool scout_set(uint32_t line, uint32_t value, struct scenario *out, void 
     if (scouting->first) {
         uint64_t first = least > MOST ? least : MOST;
         return scenario_copy(&search->candidate->scenario, out, why) && load_at_once(out, why) &&
-               node_setf(out->root, "limit", why, "%" PRIu64,
-                         first < search->requests ? first : search->requests);
+               scenario_values_set(&out->values, "limit",
+                                   (double)(first < search->requests ? first : search->requests),
+                                   why);
     }
     double rate = scout_rate(scouting, search, value);
     uint64_t requests = rough_requests(&search->scout.rough, rate, least, search->requests);
     return search_scenario(search, scouting->options->maximise, value, out, why) &&
-           node_setf(out->root, "limit", why, "%" PRIu64, requests);
+           scenario_values_set(&out->values, "limit", (double)requests, why);
 }
 
 /* Above what the server answers at most no rate passes. */

@@ -103,8 +103,8 @@ static bool search_set_part(struct candidate *candidate, const struct point *poi
 {
     bool open = candidate->traits.tiers && point_serves(point) && point->setup.room[TIER_HOST] == 0;
     uint64_t gib = open ? host_most_gib(point) : 0;
-    return gib == 0 ||
-           node_setf(candidate->scenario.root, "host_memory", why, "%" PRIu64 "GiB", gib);
+    return gib == 0 || scenario_values_set(&candidate->scenario.values, "host_memory",
+                                           (double)(gib << 30), why);
 }
 
 bool search_begin(struct search *search, struct candidate *candidate,

@@ -19,7 +19,7 @@ enum { POINTS = 8 };
 static const char *axes_of(const struct candidate *candidate,
                            const struct tradeoff_options *options, bool sized)
 {
-    bool clients = node_stated(candidate->scenario.root, "clients") != NULL;
+    bool clients = scenario_states(&candidate->scenario, "clients");
     return options->over != NULL                    ? options->over
            : !scenario_serves(&candidate->scenario) ? (sized ? "budget,batch" : "batch")
            : clients                                ? "clients"

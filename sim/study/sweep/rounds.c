@@ -56,7 +56,7 @@ static bool round_run(struct round *round, bool *interrupted, struct error *why)
         struct scenario point;
         good = rounds->set(round->tries[i].line, round->tries[i].value, &point, rounds->context,
                            why) &&
-               scenario_add_case(&points, point.root, why);
+               scenario_add_case(&points, point.root, &point.values, why);
         scenario_release(&point);
     }
     points.sources = sources_hold(rounds->sources);

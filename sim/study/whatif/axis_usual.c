@@ -108,7 +108,7 @@ static bool walk_context(const struct axis_base *base, struct axis *axis, struct
     uint32_t trained = base->point->setup.model.trained_context;
     double most = trained > own ? trained : 128 * own;
     axis->unit = UNIT_TOKENS;
-    if (node_get(base->scenario->root, "context") == NULL &&
+    if (!scenario_states(base->scenario, "context") &&
         base->point->setup.prompt == 0) { /* planned_own() filled it */
         return axis_walk(axis, own, most, axis_points(base, (uint32_t)ceil(log2(most / own)) + 1),
                          true, why);

@@ -36,16 +36,20 @@ static struct node *first_value(const struct axis_text *axis, const char *option
 }
 
 /* Set a key that the scenario does not set to the axis' first value. */
-static bool fill_key(struct node *root, const char *option, struct axis_text *axis,
+static bool fill_key(struct scenario *scenario, const char *option, struct axis_text *axis,
                      struct error *why)
 {
     char key[128];
     snprintf(key, sizeof key, "%.*s", (int)strcspn(axis->text, "=,"), axis->text);
-    struct node *value = node_find(root, key) == NULL ? first_value(axis, option, why) : NULL;
+    const struct scenario_key *row = scenario_key_find(key, strlen(key));
+    bool plain = row != NULL && row->place != SCENARIO_ELSEWHERE;
+    bool there = plain ? scenario_value(&scenario->values, key)->stated
+                       : node_find(scenario->root, key) != NULL;
+    struct node *value = there ? NULL : first_value(axis, option, why);
     if (value != NULL) {
         value->line = 0; /* an option has no line */
     }
-    axis->open = value != NULL && node_put(root, key, value, why);
+    axis->open = value != NULL && node_put(scenario->root, key, value, why);
     node_destroy(value);
     return axis->open;
 }
@@ -62,7 +66,7 @@ bool planned_own(const struct scenario *scenario, const char *option, struct axi
     struct scenario filled;
     bool copied = scenario_copy(scenario, &filled, &unseen);
     for (uint32_t i = 0; copied && i < count; i++) {
-        any = fill_key(filled.root, option, &axes[i], &unseen) || any;
+        any = fill_key(&filled, option, &axes[i], &unseen) || any;
     }
     if (any) {
         planned_release(out);

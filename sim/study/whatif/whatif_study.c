@@ -73,7 +73,10 @@ static bool read_axes(struct whatif *whatif, const struct scenario *scenario,
                              .runs = options->study.runs,
                              .plan = &own->plan,
                              .points = options->points};
-    struct scenario others = {.root = scenario->root, .points = 1, .sources = scenario->sources};
+    struct scenario others = {.root = scenario->root,
+                              .values = scenario->values,
+                              .points = 1,
+                              .sources = scenario->sources};
     whatif->axis_count = texts->count;
     bool good = true;
     for (int batches = 0; good && batches < 2; batches++) {
@@ -194,7 +197,7 @@ bool whatif_serves(const struct whatif *whatif)
 /* Clients that wait for their answers set the arrival rate themselves. */
 static bool has_clients(const struct whatif *whatif)
 {
-    bool has = node_stated(whatif->scenario.root, "clients") != NULL;
+    bool has = scenario_states(&whatif->scenario, "clients");
     for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
         has = has || strcmp(whatif->axes[axis].key, "clients") == 0;
     }

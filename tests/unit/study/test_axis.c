@@ -90,11 +90,11 @@ static const struct {
     {"context=1K:4K", 3, "context", "1024tok 2048tok 4096tok"},
     {"context=0:1000", 3, "context", "0tok 500tok 1000tok"}, /* equal steps from 0 */
     /* a quarter of 90 % in ratios of 2.108 to the whole, for there are no shares above it */
-    {"hbm_usable", 3, "hbm_usable", "22.5% 47.4% 0.90000000000000002* 100%"},
+    {"hbm_usable", 3, "hbm_usable", "22.5% 47.4% 90%* 100%"},
     {"mechanisms.selection=1%:100%", 3, "mechanisms.selection", "1% 10%* 100%"},
     {"selection=[10%, 20%]", 0, "mechanisms.selection", "10%* 20%"},
     {"granularity", 3, "mechanisms.granularity", "4tok 16tok* 64tok"},
-    {"host_memory", 3, "host_memory", "68719476736B 274877906944B* 1099511627776B"},
+    {"host_memory", 3, "host_memory", "68719476736B 256GiB* 1099511627776B"},
     {"hardware.link.h2d", 3, "hardware.link.h2d", "6500000000B/s 26000000000B/s* 104000000000B/s"},
     {"link=[pcie4-x16, pcie5-x16]", 0, "hardware.link", "pcie4-x16 pcie5-x16"},
     {"link", 0, "hardware.link", "pcie3-x16 pcie4-x16 pcie5-x16 pcie6-x16 nvlink-c2c"},
@@ -228,8 +228,8 @@ static void a_searched_rate_begins_where_each_request_is_alone(void **state)
     struct point point;
     assert_true(scenario_copy(base.scenario, &served, &why));
     assert_true(node_set(served.root, "workload", "\"synthetic:prompt=1000,output=10\"", &why));
-    node_remove(served.root, "context");
-    node_remove(served.root, "batch");
+    scenario_values_remove(&served.values, "context");
+    scenario_values_remove(&served.values, "batch");
     assert_true(scenario_point(&served, 0, &point, &why));
     base.scenario = &served;
     base.point = &point;
