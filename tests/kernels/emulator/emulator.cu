@@ -25,7 +25,7 @@
 #define LOAD_NS 8
 #define THREADS_AT_A_TIME 512
 
-#define HURRIED_CTAS 4
+#define HURRIED_CTAS 1
 
 dim3 blockIdx, gridDim, blockDim, threadIdx;
 
