@@ -29,6 +29,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 struct spec {
     struct miniature shape;
@@ -101,6 +102,7 @@ static uint32_t slots_of(const struct mini_run *run)
     return run->mini.shape.steps * run->mini.shape.layers;
 }
 
+/* While a mechanism runs, ps shows its name. */
 static bool sample_mechanism(void *state, double *value, struct error *why)
 {
     struct mechanism *mechanism = state;
@@ -109,6 +111,7 @@ static bool sample_mechanism(void *state, double *value, struct error *why)
     double worst;
     run->broken->running = (int)mechanism->id;
     run->broken->since_ns = clock_ns();
+    prctl(PR_SET_NAME, miniature_kinds[mechanism->id].name);
     if (!array_reserve(&mechanism->ns, &mechanism->capacity, mechanism->rounds + 1,
                        slots * sizeof *mechanism->ns, why) ||
         !run->runtime->start(run->own, mechanism->id, &run->env, why)) {
@@ -131,6 +134,7 @@ static bool sample_mechanism(void *state, double *value, struct error *why)
         return error_set(why, NULL, 0, "'%s' found a different number of hits than its policy",
                          miniature_kinds[mechanism->id].name);
     }
+    prctl(PR_SET_NAME, "mini");
     run->broken->running = -1;
     run->broken->since_ns = 0;
     return true;
