@@ -85,9 +85,10 @@ SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g1' OPTIMIZE_TESTS='-O0 -g
 # Cases and unit tests run under the sanitizers. Those listed here run without them instead: they cost several CPU
 # seconds more there, and others walk through their code under the sanitizers (above all `every_study` and
 # `test_faster`). Unit tests with ROUNDS() run both ways, all rounds without the sanitizers.
-OPTIMIZED_CASES = ablate advise advise_host advise_page advise_rates advise_sessions advise_untried bands drafts examples \
-                  plan plan_verdict plot plot_footer replications report residency same_bytes serving synthetic \
-                  trace_bands trace_fit whatif
+OPTIMIZED_CASES = ablate advise advise_host advise_page advise_rates advise_sessions advise_untried bands disk_kv drafts \
+                  dropping examples kernels_of_machines plan plan_best plan_verdict plot plot_footer replications report \
+                  residency retrieval_errors reuse_share same_bytes selection_margin serving synthetic trace_bands \
+                  trace_fit trace_layers whatif
 CHECKED_CASES = $(filter-out $(OPTIMIZED_CASES),$(CASES))
 OPTIMIZED_UNITS = $(patsubst %,tests/unit/%, decode/test_timing predict/test_outcome predict/test_replays \
                     predict/test_decode_surface predict/test_surface_error study/test_ablation \
@@ -330,6 +331,9 @@ $(KERNEL_TEST): $(KERNEL_TESTS:%.cu=$(OUT)/%.emulated.o) $(EMULATOR:%.cu=$(OUT)/
 $(EMULATED): $(OUT)/calibrate/harness/main.o $(EMULATOR:%.cu=$(OUT)/%.emulated.o) \
              $(OUT)/tests/kernels/emulator/harness/hurries.emulated.o $(MEASURE) $(LIBRARY)
 	$(QUIET) $(CXX) $(ALL_CXXFLAGS) $(LDFLAGS) $^ $(LIBS) -o $@
+
+# What the emulator itself does is most of the time of its kernels.
+$(OUT)/tests/kernels/emulator/%.emulated.o: override OPTIMIZE = -O2 -g1
 
 # These would fill the caches of the machine many times: they see small ones.
 SMALL := $(KERNEL_TEST) $(EMULATED) $(patsubst %,$(OUT)/tests/unit/calibrate/%,test_host_groups test_mini)

@@ -14,8 +14,8 @@ export LC_ALL=C.UTF-8 # numbers with a point
 export CMOCKA_MESSAGE_OUTPUT=TAP
 unset SPILLWAY_DATA
 export XDG_CACHE_HOME=/dev/null # no folder: no command finds what another one kept
-# Freed memory is kept long enough to catch its use, but not so long that each allocation needs a new page.
-export ASAN_OPTIONS=${ASAN_OPTIONS-quarantine_size_mb=16}
+# Freed memory is kept long enough to catch its use, but not so long that it leaves the processor's caches.
+export ASAN_OPTIONS=${ASAN_OPTIONS-quarantine_size_mb=2}
 : "${TEST_TIMEOUT:=3600}" # seconds for one command, on a busy and slow machine, too
 MOST=10                   # commands that the end names
 
