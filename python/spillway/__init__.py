@@ -6,7 +6,7 @@ Three lines compare systems:
 >>> rows = spillway.simulate(model="llama-3-8b", hardware="a40", system=["vllm", "fullattn"], context="8K", steps=2)
 >>> rows
 system    batch  tpot_ms  decode_tokens_per_s
-vllm      1      31.83    31.41
+vllm      1      30.58    32.7
 fullattn  1      30.37    32.93
 
 With pandas, rows.frame is a DataFrame; without it, each row is a dict, as `spillway simulate --json` prints it.

@@ -134,7 +134,7 @@ def simulate(*files: Union[str, os.PathLike], model: Optional[Value] = None, har
     >>> rows = spillway.simulate(model="llama-3-8b", hardware="a40", system=["vllm", "fullattn"], context="8K", steps=2)
     >>> rows
     system    batch  tpot_ms  decode_tokens_per_s
-    vllm      1      31.83    31.41
+    vllm      1      30.58    32.7
     fullattn  1      30.37    32.93
     >>> rows[0]["hbm_bytes"]
     17134785536
@@ -165,9 +165,9 @@ def whatif(over: Union[str, Mapping, Sequence], *files: Union[str, os.PathLike],
     >>> import spillway
     >>> spillway.whatif({"context": ["8K", "16K", "32K"]}, model="llama-3-8b", hardware="a40", system="vllm", steps=2)
     context  batch  tpot_ms  decode_tokens_per_s
-    8192     1      31.83    31.41
-    16384    1      33.66    29.71
-    32768    1      37.31    26.81
+    8192     1      30.58    32.7
+    16384    1      32.41    30.86
+    32768    1      36.06    27.74
     """
     words = _keys(keys, model=model, hardware=hardware, system=system, context=context, batch=batch, trace=trace,
                   workload=workload, **more)
@@ -202,7 +202,7 @@ def plan(*files: Union[str, os.PathLike], target: Optional[Names] = None, minimi
     >>> rows = spillway.plan(target="tpot_ms<=40", maximise="batch", system="vllm", hardware="a40", model="llama-3-8b",
     ...                      context="8K", steps=2)
     >>> rows.met, rows[0]["value"], round(rows[0]["run"]["tpot_ms"], 1)
-    (True, '5', 39.2)
+    (True, '6', 39.8)
     """
     words = _options(target=target, minimise=minimise, maximise=maximise, best=best, pareto=pareto, over=_axes(over),
                      system=system, hardware=hardware, price=price, allow=allow)
@@ -239,7 +239,7 @@ def advise(model: str, hardware: Names, *, context: Union[str, int, None] = None
     >>> advice.verdict["system"], advice.verdict["batch"]
     ('vllm', 3)
     >>> print(advice)
-    run      vllm, no offloading, with 3 sequences at a time: about 41 tokens a second, 74 ms a token...
+    run      vllm, no offloading, with 3 sequences at a time: about 41 tokens a second, 73 ms a token...
     """
     words = _options(context=context, tpot=tpot, ttft=ttft, rate=rate, price=price, weights=weights, gpus=gpus,
                      mass=mass, paper=paper, workload=workload)
