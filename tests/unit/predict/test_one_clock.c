@@ -130,6 +130,22 @@ static double gap_ns(const struct result *result)
     return ns / GAPS;
 }
 
+/* Parts add up to the step, shares of its basis to 1. */
+static void check_sums(const struct result *result)
+{
+    int64_t parts = 0;
+    double shares = 0;
+    for (uint32_t i = 0; i < result->part_count; i++) {
+        parts += result->parts[i].ns;
+        assert_true(result->stalls[i].ns <= result->parts[i].ns);
+    }
+    for (uint32_t i = 0; i < result->basis_count; i++) {
+        shares += result->basis[i].share;
+    }
+    assert_int_equal(parts, result_cell(result, COLUMN(step_us))->integer);
+    assert_near(shares, 1, 1e-12);
+}
+
 /* All prompts are computed in one step, so that all requests decode together from then on. Returns
  * false where the machine has no room. */
 static bool compare(const struct question *question, double *worst)
@@ -153,6 +169,7 @@ static bool compare(const struct question *question, double *worst)
     double step = (double)result_cell(&alone, COLUMN(step_us))->integer;
     double gap = ok ? gap_ns(&server) : 0;
     if (ok) {
+        check_sums(&alone);
         *worst = fmax(*worst, fabs(step / gap - 1));
     }
     if (ok && fabs(step - gap) > 0.01 * gap) {
