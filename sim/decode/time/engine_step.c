@@ -91,7 +91,8 @@ void engine_step_add(const struct setup *setup, uint32_t sequences, struct timin
         trust_add(&timing->trust, (struct trust){.basis = BASIS_ASSUMED});
     }
     if (sum > timing->assumed_ns) {
-        timing->assumed = "mechanisms.step_overhead";
+        bool gap = setup->engine.overlaps && sum == setup->engine.gap_ns * timing->steps;
+        timing->assumed = gap ? "engine path.gap" : "mechanisms.step_overhead";
         timing->assumed_ns = sum;
     }
 }
