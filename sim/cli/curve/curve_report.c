@@ -20,6 +20,7 @@
 #include "study/whatif/whatif_study.h"
 #include "tables/table.h"
 
+#define CURVE_PARAMETERS 512 /* the longest name and value, for POLICY_MOST_PARAMS */
 enum { LABEL = CURVE_PARAMETERS + 256 };
 
 static const char *const order_names[] = {
@@ -27,11 +28,70 @@ static const char *const order_names[] = {
 static const char knee_note[] = "* knee: the size whose misses lie furthest below the line from "
                                 "no cache to the largest size\n";
 
+/* ---- what is said of a curve ---- */
+
+/* Layer, as the model numbers it, and head of a group; -1: all. */
+static void curve_report_place(const struct curve_report *report, uint32_t group, int64_t *layer,
+                               int64_t *head)
+{
+    uint32_t heads = report->group == MISS_HEAD ? trace_header(report->trace)->kv_heads : 1;
+    *layer =
+        report->group == MISS_WHOLE ? -1 : (int64_t)trace_model_layer(report->trace, group / heads);
+    *head = report->group == MISS_HEAD ? (int64_t)(group % heads) : -1;
+}
+
+/* What the report calls a policy: a plug-in by the name that it gives itself, unless another policy
+ * of the report has that name. */
+static const char *curve_report_title(const struct curve_report *report,
+                                      const struct policy_curves *curves)
+{
+    const struct policy_kind *own = curves->policy;
+    bool taken = own->title == NULL;
+    for (uint32_t i = 0; !taken && i < report->count; i++) {
+        const struct policy_kind *other = report->policies[i].policy;
+        taken = other != own && strcmp(own->title, policy_title(other)) == 0;
+    }
+    return taken ? own->name : own->title;
+}
+
+/* Write the parameters, "eta 0.9, power 1" or {"eta":0.9,"power":1}: the first, as QSAC's eta, and others that differ
+ * from their defaults. */
+static void curve_report_parameters(const struct policy_curves *curves, bool json,
+                                    char text[CURVE_PARAMETERS])
+{
+    const struct policy_param *param = curves->policy->params;
+    const char *comma = "";
+    snprintf(text, CURVE_PARAMETERS, "%s", json ? "{" : "");
+    for (size_t i = 0; param != NULL && param[i].name != NULL; i++) {
+        if (i == 0 || curves->values[i] != param[i].value) {
+            text_append(text, CURVE_PARAMETERS, json ? "%s\"%s\":%.15g" : "%s%s %.15g", comma,
+                        param[i].name, curves->values[i]);
+            comma = json ? "," : ", ";
+        }
+    }
+    text_append(text, CURVE_PARAMETERS, "%s", json ? "}" : "");
+}
+
+/* The size at a group's knee, of a curve at the report's sizes; 0 if it has none, as a flat one. */
+static uint32_t curve_report_knee(const struct curve_sizes *sizes, const struct miss_curve *curve,
+                                  uint32_t group)
+{
+    uint32_t at;
+    const uint64_t *misses = miss_curve_group(curve, group);
+    bool flat = curve->count > 0;
+    for (uint32_t i = 1; i < curve->count; i++) {
+        flat = flat && misses[i] == misses[0];
+    }
+    return !flat && knee_find(sizes->size, misses, curve->count, curve->accesses[group], &at)
+               ? sizes->size[at]
+               : 0;
+}
+
 static void write_label(const struct curve_report *report, const struct policy_curves *curves,
                         char text[LABEL])
 {
     char parameters[CURVE_PARAMETERS];
-    curve_report_parameters(curves, &parameter_words, parameters);
+    curve_report_parameters(curves, false, parameters);
     snprintf(text, LABEL, "%s%s%s", curve_report_title(report, curves),
              parameters[0] != '\0' ? ", " : "", parameters);
 }
@@ -94,7 +154,7 @@ static struct frame *points_frame(const struct curve_report *report, struct erro
     for (uint32_t p = 0; p < report->count; p++) {
         const struct policy_curves *curves = &report->policies[p];
         char parameters[CURVE_PARAMETERS];
-        curve_report_parameters(curves, &parameter_json, parameters);
+        curve_report_parameters(curves, true, parameters);
         for (uint32_t i = 0; i < curves->curve.groups * curves->curve.count; i++) {
             uint32_t group = i / curves->curve.count;
             frame_row(frame);
@@ -266,6 +326,70 @@ static struct frame *matrix_frame(const struct curve_report *report,
     return frame_create(names, NAMES + (uint32_t)sizes->count, why);
 }
 
+/* The lines below the tables of curves. */
+
+/* A smaller share of first uses moves no curve by much. */
+#define FIRST_USES_TOLD 0.05
+
+enum { LINE = 512 };
+
+/* A block that is wanted for the first time hits only if caches began with it. */
+static void print_first_uses(const struct curve_report *report, FILE *out)
+{
+    const struct miss_curve *whole = NULL;
+    char line[LINE] = "";
+    for (uint32_t i = 0; whole == NULL && i < report->count; i++) {
+        whole = replay_can_fill(report->policies[i].policy) ? &report->policies[i].whole : NULL;
+    }
+    if (whole == NULL || report->trace == NULL ||
+        (double)whole->first_uses[0] < FIRST_USES_TOLD * (double)whole->accesses[0]) {
+        return;
+    }
+    text_append(line, LINE,
+                "first uses: %.0f %% of the accesses are to blocks that no earlier step wanted. "
+                "Caches begin full, with the blocks that the first step weighs most and the latest "
+                "ones, so such an access can hit",
+                100 * (double)whole->first_uses[0] / (double)whole->accesses[0]);
+    table_line("", line, out);
+}
+
+/* A trace has no table of importance; a model may have one. */
+static void print_heads_alike(const struct curve_report *report, FILE *out)
+{
+    bool weighs = false;
+    for (uint32_t i = 0; i < report->count; i++) {
+        const struct policy_curves *curves = &report->policies[i];
+        weighs = weighs || (curves->policy == &policy_qsac && qsac_weighs_heads(curves->values));
+    }
+    if (weighs) {
+        table_line(
+            "",
+            "qsac: all heads count as the most important ones; a run of a model with a table "
+            "of its heads' importance reuses more sets",
+            out);
+    }
+}
+
+/* QSAC reuses whole sets, so the smallest of its caches holds a set. */
+static void print_lacking(const struct curve_report *report, FILE *out)
+{
+    bool lacks = false;
+    for (uint32_t i = 1; i < report->count; i++) {
+        lacks = lacks || report->policies[i].sizes.count != report->policies[0].sizes.count;
+    }
+    if (lacks) {
+        table_line("", "-: the cache is smaller than a head's demand, so no set could be reused",
+                   out);
+    }
+}
+
+static void curve_report_notes(const struct curve_report *report, FILE *out)
+{
+    print_lacking(report, out);
+    print_first_uses(report, out);
+    print_heads_alike(report, out);
+}
+
 /* ---- all ---- */
 
 static void curve_table_print_title(const struct curve_report *report)
@@ -305,60 +429,6 @@ bool curve_report_tables(const struct curve_report *report, struct error *why)
     }
     frame_destroy(matrix.frame);
     return ok;
-}
-
-const struct parameter_style parameter_words = {"", "", " ", ", ", ""};
-const struct parameter_style parameter_json = {"{", "\"", "\":", ",", "}"};
-
-void curve_report_place(const struct curve_report *report, uint32_t group, int64_t *layer,
-                        int64_t *head)
-{
-    uint32_t heads = report->group == MISS_HEAD ? trace_header(report->trace)->kv_heads : 1;
-    *layer =
-        report->group == MISS_WHOLE ? -1 : (int64_t)trace_model_layer(report->trace, group / heads);
-    *head = report->group == MISS_HEAD ? (int64_t)(group % heads) : -1;
-}
-
-const char *curve_report_title(const struct curve_report *report,
-                               const struct policy_curves *curves)
-{
-    const struct policy_kind *own = curves->policy;
-    bool taken = own->title == NULL;
-    for (uint32_t i = 0; !taken && i < report->count; i++) {
-        const struct policy_kind *other = report->policies[i].policy;
-        taken = other != own && strcmp(own->title, policy_title(other)) == 0;
-    }
-    return taken ? own->name : own->title;
-}
-
-void curve_report_parameters(const struct policy_curves *curves,
-                             const struct parameter_style *style, char text[CURVE_PARAMETERS])
-{
-    const struct policy_param *param = curves->policy->params;
-    const char *comma = "";
-    snprintf(text, CURVE_PARAMETERS, "%s", style->begin);
-    for (size_t i = 0; param != NULL && param[i].name != NULL; i++) {
-        if (i == 0 || curves->values[i] != param[i].value) {
-            text_append(text, CURVE_PARAMETERS, "%s%s%s%s%.15g", comma, style->quote, param[i].name,
-                        style->equals, curves->values[i]);
-            comma = style->comma;
-        }
-    }
-    text_append(text, CURVE_PARAMETERS, "%s", style->end);
-}
-
-uint32_t curve_report_knee(const struct curve_sizes *sizes, const struct miss_curve *curve,
-                           uint32_t group)
-{
-    uint32_t at;
-    const uint64_t *misses = miss_curve_group(curve, group);
-    bool flat = curve->count > 0;
-    for (uint32_t i = 1; i < curve->count; i++) {
-        flat = flat && misses[i] == misses[0];
-    }
-    return !flat && knee_find(sizes->size, misses, curve->count, curve->accesses[group], &at)
-               ? sizes->size[at]
-               : 0;
 }
 
 /* Closer together at small sizes, where curves bend. */
@@ -447,70 +517,6 @@ void curve_sizes_keep(struct curve_sizes *sizes, uint32_t least)
         }
     }
     sizes->count = kept;
-}
-
-/* The lines below the tables of curves. */
-
-/* A smaller share of first uses moves no curve by much. */
-#define FIRST_USES_TOLD 0.05
-
-enum { LINE = 512 };
-
-/* A block that is wanted for the first time hits only if caches began with it. */
-static void print_first_uses(const struct curve_report *report, FILE *out)
-{
-    const struct miss_curve *whole = NULL;
-    char line[LINE] = "";
-    for (uint32_t i = 0; whole == NULL && i < report->count; i++) {
-        whole = replay_can_fill(report->policies[i].policy) ? &report->policies[i].whole : NULL;
-    }
-    if (whole == NULL || report->trace == NULL ||
-        (double)whole->first_uses[0] < FIRST_USES_TOLD * (double)whole->accesses[0]) {
-        return;
-    }
-    text_append(line, LINE,
-                "first uses: %.0f %% of the accesses are to blocks that no earlier step wanted. "
-                "Caches begin full, with the blocks that the first step weighs most and the latest "
-                "ones, so such an access can hit",
-                100 * (double)whole->first_uses[0] / (double)whole->accesses[0]);
-    table_line("", line, out);
-}
-
-/* A trace has no table of importance; a model may have one. */
-static void print_heads_alike(const struct curve_report *report, FILE *out)
-{
-    bool weighs = false;
-    for (uint32_t i = 0; i < report->count; i++) {
-        const struct policy_curves *curves = &report->policies[i];
-        weighs = weighs || (curves->policy == &policy_qsac && qsac_weighs_heads(curves->values));
-    }
-    if (weighs) {
-        table_line(
-            "",
-            "qsac: all heads count as the most important ones; a run of a model with a table "
-            "of its heads' importance reuses more sets",
-            out);
-    }
-}
-
-/* QSAC reuses whole sets, so the smallest of its caches holds a set. */
-static void print_lacking(const struct curve_report *report, FILE *out)
-{
-    bool lacks = false;
-    for (uint32_t i = 1; i < report->count; i++) {
-        lacks = lacks || report->policies[i].sizes.count != report->policies[0].sizes.count;
-    }
-    if (lacks) {
-        table_line("", "-: the cache is smaller than a head's demand, so no set could be reused",
-                   out);
-    }
-}
-
-void curve_report_notes(const struct curve_report *report, FILE *out)
-{
-    print_lacking(report, out);
-    print_first_uses(report, out);
-    print_heads_alike(report, out);
 }
 
 /* ---- the curves as rows of the database ---- */
@@ -620,7 +626,7 @@ static void curve_store_put_policy(const struct curve_report *report,
         .parameters = parameters,
     };
     snprintf(stored.source, sizeof stored.source, "%016" PRIx64, report->hash);
-    curve_report_parameters(curves, &parameter_json, parameters);
+    curve_report_parameters(curves, true, parameters);
     for (uint32_t group = 0; report->group != MISS_WHOLE && group < curves->curve.groups; group++) {
         curve_report_place(report, group, &stored.layer, &stored.head);
         put_group(report, curves, &curves->curve, group, &stored, frames);

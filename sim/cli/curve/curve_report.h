@@ -55,41 +55,12 @@ struct curve_report {
     uint32_t count;
 };
 
-/* Layer, as the model numbers it, and head of a group; -1: all. */
-void curve_report_place(const struct curve_report *report, uint32_t group, int64_t *layer,
-                        int64_t *head);
-
-/* The size at a group's knee, of a curve at the report's sizes; 0 if it has none, as a flat one. */
-uint32_t curve_report_knee(const struct curve_sizes *sizes, const struct miss_curve *curve,
-                           uint32_t group);
-
-/* What the report calls a policy: a plug-in by the name that it gives itself, unless another policy
- * of the report has that name. */
-const char *curve_report_title(const struct curve_report *report,
-                               const struct policy_curves *curves);
-
-/* How a list of parameters is written: the texts before the first, before a name, between name and
- * value, between two parameters, and after the last. */
-struct parameter_style {
-    const char *begin, *quote, *equals, *comma, *end;
-};
-extern const struct parameter_style parameter_words; /* eta 0.9, power 1 */
-extern const struct parameter_style parameter_json;  /* {"eta":0.9,"power":1} */
-
-/* Write the parameters: the first, as QSAC's eta, and others that differ from their defaults. */
-#define CURVE_PARAMETERS 512 /* the longest name and value, for POLICY_MOST_PARAMS */
-void curve_report_parameters(const struct policy_curves *curves,
-                             const struct parameter_style *style, char text[CURVE_PARAMETERS]);
-
 /* Print one JSON object per size. */
 bool curve_report_json(const struct curve_report *report, struct error *why);
 
 /* Print one table for all heads, with a column per policy; or a table per policy, with a row per
  * layer or head. */
 bool curve_report_tables(const struct curve_report *report, struct error *why);
-
-/* Print what a reader should know about these curves, a line each. */
-void curve_report_notes(const struct curve_report *report, FILE *out);
 
 /* Store the curves in tables `curves` and `curve_points`. */
 bool curve_report_store(const struct curve_report *report, struct store *store, struct error *why);

@@ -46,7 +46,8 @@ size_t command_words(const struct command *const *commands, const char *group,
     return count;
 }
 
-void command_option_spelling(const struct command_option *option, char *text, size_t size)
+/* "-o, --output FILE" into `text`. */
+static void command_option_spelling(const struct command_option *option, char *text, size_t size)
 {
     char letter[8] = "";
     if (option->letter != 0) {

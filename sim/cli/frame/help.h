@@ -28,9 +28,6 @@ struct command_words {
 size_t command_words(const struct command *const *commands, const char *group,
                      struct command_words *out);
 
-/* "-o, --output FILE" into `text`. */
-void command_option_spelling(const struct command_option *option, char *text, size_t size);
-
 /* "latency|hits|reuse DB" into `text`. */
 void command_operands_spelling(const struct command *command, char *text, size_t size);
 

@@ -84,7 +84,8 @@ void message_note(const char *format, ...)
     fputc('\n', stderr);
 }
 
-void message_progress(uint32_t done, uint32_t total, const char *text)
+/* Say in JSON how far a command is; `total` 0: unknown. */
+static void message_progress(uint32_t done, uint32_t total, const char *text)
 {
     struct json_writer json = {.out = stderr};
     json_begin(&json, NULL, '{');

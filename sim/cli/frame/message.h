@@ -25,9 +25,6 @@ void message_error(const struct error *why, int status);
 /* Say a line about the input that changes nothing. */
 void message_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Say in JSON how far a command is; `total` 0: unknown. */
-void message_progress(uint32_t done, uint32_t total, const char *text);
-
 /* The progress of a command: a line on a terminal that is overwritten, and erased at the end. With
  * --json, a program at the other end of a pipe is sent objects (above), at most ten a second and
  * none that it is too slow to read. A file is sent nothing. */

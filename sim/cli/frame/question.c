@@ -46,11 +46,6 @@ static void question_interrupt(int signal)
     errno = interrupted_code;
 }
 
-const struct stop_flag *question_stop(void)
-{
-    return &interrupted;
-}
-
 int question_signal(void)
 {
     return interrupting;
@@ -134,7 +129,7 @@ bool database_open(const struct arguments *arguments, struct store **out, struct
     const char *path = arguments_shared(arguments, "--db");
     *out = path != NULL ? store_open(path, true, why) : NULL;
     if (*out != NULL) {
-        store_watch(*out, question_stop());
+        store_watch(*out, &interrupted);
     }
     return path == NULL || *out != NULL;
 }

@@ -212,8 +212,9 @@ static char *read_files(const struct plot_statement *statement, const char *end,
     return text_close(&file, good, why);
 }
 
-char *plot_statement_ending(const struct plot_statement *statement, const char *end,
-                            struct error *why)
+/* The text with this SELECT in place of the last file, if it is not NULL. */
+static char *plot_statement_ending(const struct plot_statement *statement, const char *end,
+                                   struct error *why)
 {
     struct text_file file;
     char *files = read_files(statement, end, why);

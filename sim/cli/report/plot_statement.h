@@ -35,10 +35,6 @@ bool plot_copy_file(const char *folder, const char *name, const char *kind, FILE
 /* Returns the text, which the caller frees; NULL on failure. */
 char *plot_statement_text(const struct plot_statement *statement, struct error *why);
 
-/* The same with this SELECT in place of the last file. */
-char *plot_statement_ending(const struct plot_statement *statement, const char *end,
-                            struct error *why);
-
 /* Refuse a text that is not KEY=VALUE,..., a key that nothing in the database has, and a value that
  * nothing has for its key. */
 bool plot_only_check(const struct plot_statement *statement, struct store *store,
