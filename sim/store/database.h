@@ -14,9 +14,6 @@ struct store {
     bool in_memory;               /* no file: `path` is ":memory:" */
 };
 
-/* Fill `why` with SQLite's last error, or with the interruption that caused it. Returns false. */
-bool database_error(struct store *store, struct error *why);
-
 /* Run statements that return no rows. */
 bool database_run(struct store *store, const char *sql, struct error *why);
 

@@ -42,7 +42,8 @@ static const struct {
     {SQLITE_CORRUPT, "is damaged"},
 };
 
-bool database_error(struct store *store, struct error *why)
+/* Fill `why` with SQLite's last error, or with the interruption that caused it. Returns false. */
+static bool database_error(struct store *store, struct error *why)
 {
     int extended = sqlite3_extended_errcode(store->database);
     int code = extended & 0xff;

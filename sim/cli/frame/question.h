@@ -53,9 +53,6 @@ bool question_begin(const struct arguments *arguments, struct question *question
 /* What the studies of a question share, from question_begin() on. Its progress is shown. */
 struct study question_study(const struct question *question);
 
-/* The flag that Ctrl-C and SIGTERM raise during a question. */
-const struct stop_flag *question_stop(void);
-
 /* The signal that ended the last question; 0 if none did. */
 int question_signal(void);
 

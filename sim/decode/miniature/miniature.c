@@ -69,7 +69,8 @@ bool miniature_knows(const struct profile *profile, enum miniature_id id, struct
             profile_require(profile, disk, sizeof disk / sizeof *disk, name, why));
 }
 
-uint32_t miniature_pool(const struct miniature *miniature, enum miniature_id id)
+/* Threads of the pool; at least 1. */
+static uint32_t miniature_pool(const struct miniature *miniature, enum miniature_id id)
 {
     uint32_t beside = miniature_kinds[id].beside;
     return miniature->threads > beside ? miniature->threads - beside : 1;

@@ -111,9 +111,6 @@ bool miniature_runs(const struct miniature *miniature, int id);
  * flight, as in the gather by which link.cta_in_flight is measured. */
 enum { MINIATURE_CTAS = 4, MINIATURE_CTA_THREADS = 256, MINIATURE_LANE_BYTES = 8 };
 
-/* Threads of the pool; at least 1. */
-uint32_t miniature_pool(const struct miniature *miniature, enum miniature_id id);
-
 /* Replay `trace` into `ledger`. The caller releases the ledger, on failure too. */
 bool miniature_replay(const struct miniature *miniature, enum miniature_id id,
                       const struct trace *trace, struct ledger *ledger, struct error *why);

@@ -43,7 +43,9 @@ static void kv_groups_add(struct kv_groups *out, struct kv_group kind)
     }
 }
 
-uint64_t kv_index_key(const struct model *model, const struct model_layer *layer)
+/* Bytes of a token's key of the indexer, or 0. Engines keep these keys in fp8 with a scale of 32
+ * bits, whatever the type of KV. */
+static uint64_t kv_index_key(const struct model *model, const struct model_layer *layer)
 {
     return layer_index_entry(model, layer) > 0 ? model->index_dim + sizeof(float) : 0;
 }
@@ -178,8 +180,8 @@ bool kv_groups_plan(const struct model *model, const struct kv_limits *limits,
 
 /* ---- sequences ---- */
 
-uint64_t kv_group_blocks(const struct kv_group *group, const struct kv_limits *limits,
-                         uint64_t length)
+static uint64_t kv_group_blocks(const struct kv_group *group, const struct kv_limits *limits,
+                                uint64_t length)
 {
     uint64_t reach = group->window + limits->in_flight;
     switch (group->kind) {

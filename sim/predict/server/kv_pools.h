@@ -70,15 +70,9 @@ struct kv_groups {
 bool kv_groups_plan(const struct model *model, const struct kv_limits *limits,
                     struct kv_groups *out, struct error *why);
 
-/* Bytes of a token's key of the indexer, or 0. Engines keep these keys in fp8 with a scale of 32
- * bits, whatever the type of KV. */
-uint64_t kv_index_key(const struct model *model, const struct model_layer *layer);
-
 /* Blocks of all groups that a sequence of `length` tokens takes, and of one kind's. */
 uint64_t kv_groups_blocks(const struct kv_groups *groups, const struct kv_limits *limits,
                           uint64_t length);
-uint64_t kv_group_blocks(const struct kv_group *group, const struct kv_limits *limits,
-                         uint64_t length);
 
 /* Bytes of a token in a copy of the whole pool outside it, such as in host memory: a block of each
  * group for as many tokens as it holds, padding and states at block boundaries included. */

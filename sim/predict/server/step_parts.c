@@ -120,7 +120,7 @@ struct trust step_products_trust(const struct step_products *products)
     return products->trust;
 }
 
-void added_time(struct added *added, double ns, enum basis basis)
+static void added_time(struct added *added, double ns, enum basis basis)
 {
     added->ns += ns;
     added->basis_ns[basis] += ns;

@@ -18,7 +18,6 @@
 struct added {
     double ns, basis_ns[BASIS_COUNT];
 };
-void added_time(struct added *added, double ns, enum basis basis);
 
 struct step_products;
 

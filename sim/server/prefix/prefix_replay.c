@@ -68,8 +68,9 @@ void prefix_moved_add(struct prefix_moved moved[PREFIX_MOST_TIERS],
     }
 }
 
-void prefix_totals_add(struct prefix_totals *totals, const struct request *request,
-                       const struct prefix_match *match)
+/* Add the result of one request. */
+static void prefix_totals_add(struct prefix_totals *totals, const struct request *request,
+                              const struct prefix_match *match)
 {
     for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
         totals->found[k] += match->found[k];

@@ -55,10 +55,6 @@ void prefix_replay_past(struct prefix_cache *cache, const struct prefix_options 
 void prefix_moved_add(struct prefix_moved moved[PREFIX_MOST_TIERS],
                       const struct prefix_cache *cache, bool pool);
 
-/* Add the result of one request. */
-void prefix_totals_add(struct prefix_totals *totals, const struct request *request,
-                       const struct prefix_match *match);
-
 /* The result of prefix_replay() for every size of the tiers below the GPU, in one pass.
  *
  * R. L. Mattson et al., "Evaluation techniques for storage hierarchies", 1970: an LRU tier of c

@@ -437,7 +437,7 @@ const struct scores_version scores_versions[] = {
     {NULL, NULL, NULL, NULL},
 };
 
-const struct scores_version *scores_version_here(void)
+static const struct scores_version *scores_version_here(void)
 {
     const struct scores_version *version = scores_versions;
     while (!version->runs_here()) {

@@ -89,7 +89,6 @@ struct scores_version {
 
 /* All versions, the best first. The last one runs everywhere; name NULL follows. */
 extern const struct scores_version scores_versions[];
-const struct scores_version *scores_version_here(void);
 
 /* Write the bucket of unit first_unit + u at step s to bucket[s * scores_row(units) + u]. What the
  * rest of a row holds means nothing. `scratch` is aligned as malloc() aligns. */
