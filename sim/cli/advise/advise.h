@@ -135,9 +135,6 @@ const char *advise_title(const struct column *column);
 /* Do requests wait for most of the time to their first token, while no limit of `targets` is on that time? */
 bool advise_queues(const struct targets *targets, const struct result *result);
 
-/* "490 ms", "12 s", "5.1 minutes". */
-struct number advise_time(double ms);
-
 /* "128K", "4000". Returns `text`. */
 const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS]);
 

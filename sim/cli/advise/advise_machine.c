@@ -301,15 +301,14 @@ static void advise_put_figures(const struct advice *advice, const struct advise_
     }
 }
 
-static bool advise_put_data(const struct advice *advice, const struct search *search,
-                            struct frame *rows, struct error *why)
+static bool advise_put_data(const struct search *search, struct frame *rows, struct error *why)
 {
     struct scenario scenario;
     if (advice_result(search) == NULL) {
         return true;
     }
     bool good =
-        search_scenario(search, advice->serves, search->found, &scenario, why) &&
+        search_scenario(search, search->found, &scenario, why) &&
         advise_put_run(&scenario, advice_result(search), rows, DATA_scenario, DATA_run, why);
     scenario_release(&scenario);
     return good;
@@ -337,7 +336,7 @@ static struct frame *advise_rows(const struct advice *advice, bool for_people, s
         } else {
             put_missing(advice, lines[i].search, rows);
         }
-        good = for_people || advise_put_data(advice, lines[i].search, rows, why);
+        good = for_people || advise_put_data(lines[i].search, rows, why);
     }
     free(lines);
     if (!good) {
@@ -453,7 +452,7 @@ static bool answer(const struct arguments *arguments, const struct advice *advic
     bool good = true;
     if (best != NULL) {
         answer.result = advice_result(best);
-        good = search_scenario(best, advice->systems.maximise, best->found, &answer.scenario, why);
+        good = search_scenario(best, best->found, &answer.scenario, why);
     }
     answer.verdict = good ? advise_verdict(advice, &answer, model, with->study.runs, why) : NULL;
     good = answer.verdict != NULL;
@@ -468,34 +467,12 @@ static bool answer(const struct arguments *arguments, const struct advice *advic
            (best != NULL || error_unmet(why, "nothing that one can start fits within the limits"));
 }
 
-/* The search was interrupted: what was found before. */
-static void print_so_far(const struct advice *advice)
-{
-    char line[ADVISE_WORDS];
-    const struct search *best = NULL;
-    for (uint32_t i = 0; best == NULL && i < advice->trial_count; i++) {
-        const struct planning *planning = &advice->trials[i].planning;
-        bool found = planning->count > 0 && advice_result(&planning->searches[0]) != NULL;
-        best = found ? &planning->searches[0] : NULL;
-    }
-    best = advice->best != PLANNING_NONE ? &advice->systems.searches[advice->best] : best;
-    if (best != NULL) {
-        snprintf(line, sizeof line, "best so far: %.100s with a %s of %s", best->candidate->system,
-                 axis_title(&best->axis), search_text(best, advice->serves, best->found));
-        table_line("", line, stdout);
-    }
-}
-
 bool advise_machine(const struct arguments *arguments, const struct scenario *scenario,
                     struct advice_options *with, struct error *why)
 {
     struct advice advice;
     bool interrupted = false;
     bool good = advice_run(scenario, with, &advice, &interrupted, why);
-    progress_clear();
-    if (good && interrupted && !arguments_given(arguments, ADVISE_JSON)) {
-        print_so_far(&advice);
-    }
     good = progress_end(good, interrupted, "the search had ended", why);
     good = good && (with->study.store == NULL || store_all(&advice, with->study.store, why)) &&
            answer(arguments, &advice, with, why);

@@ -366,8 +366,9 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
                     advise_limits(&fleet->targets, fleet_misses(best), true, limits));
     }
     if (advise_queues(&fleet->targets, result)) {
-        text_append(text, sizeof text, " Without --ttft, TTFT p50 is %s, most of it in a queue.",
-                    advise_time(result_number(result, COLUMN(ttft_p50_ms))).text);
+        text_append(
+            text, sizeof text, " Without --ttft, TTFT p50 is %s, most of it in a queue.",
+            number_shown(UNIT_DURATION, 1e3 * result_number(result, COLUMN(ttft_p50_ms))).text);
     }
     frame_text(verdict, VERDICT_meets, text);
 }

@@ -128,7 +128,7 @@ static void say_load(const struct advice *advice, const struct search *best,
     double came = result_number(advice_result(best), COLUMN(requests_in_per_s));
     double answered = result_number(advice_result(best), COLUMN(requests_out_per_s));
     text_append(text, ADVISE_SENTENCE, " at up to %s requests a second",
-                search_text(best, true, best->found));
+                search_text(best, best->found));
     if (came < 0.98 * advise_rate_of(advice, best, best->found)) {
         text_append(text, ADVISE_SENTENCE, " (%.3g came)", came);
     } else if (answered < came / 2) {
@@ -184,7 +184,8 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
         text_append(text, sizeof text, ", %s ms a token", number_shown(UNIT_ROUGH, tpot).text);
     }
     if (!isnan(ttft)) {
-        text_append(text, sizeof text, ", %s to the first", advise_time(ttft).text);
+        text_append(text, sizeof text, ", %s to the first",
+                    number_shown(UNIT_DURATION, 1e3 * ttft).text);
         text_append(text, sizeof text, "%s",
                     advise_queues(&advice->targets, result)
                         ? ", most of it in a queue, which --ttft limits"
@@ -192,7 +193,7 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     }
     text_append(text, sizeof text, ".");
     if (next != PLANNING_NONE) {
-        text_append(text, sizeof text, " At %s: %s.", search_text(best, true, next),
+        text_append(text, sizeof text, " At %s: %s.", search_text(best, next),
                     advise_limits(&advice->targets, &best->results[next], true, limits));
     }
     if (!isnan(cost)) {
@@ -258,7 +259,7 @@ static void put_none(const struct advice *advice, struct frame *verdict)
         text_copy(load, sizeof load, ", a request alone");
     } else if (advice->serves) {
         snprintf(load, sizeof load, " at %s requests a second",
-                 search_text(nearest, true, nearest->nearest));
+                 search_text(nearest, nearest->nearest));
     }
     advise_put_limits(verdict, VERDICT_limits, &advice->targets, result);
     frame_textf(verdict, VERDICT_run,
@@ -434,8 +435,8 @@ static void say_change(const struct advice *advice, double change, char text[ADV
     const struct search *best =
         advice->best != PLANNING_NONE ? &advice->systems.searches[advice->best] : plain;
     char at[ADVISE_WORDS] = "";
-    const char *rate = search_text(plain, true, plain->found);
-    if (strcmp(rate, search_text(best, true, best->found)) != 0) {
+    const char *rate = search_text(plain, plain->found);
+    if (strcmp(rate, search_text(best, best->found)) != 0) {
         snprintf(at, sizeof at, " at the %s a second that vllm holds", rate);
     }
     if (fabs(change) >= 0.005) {
@@ -530,7 +531,7 @@ static void say_rescue(const struct advice *advice, const struct advice_trial *t
     text_append(text, ADVISE_SENTENCE, ": ");
     if (advice->serves) {
         text_append(text, ADVISE_SENTENCE, "up to %s requests a second, ",
-                    search_text(search, true, search->found));
+                    search_text(search, search->found));
     }
     text_append(text, ADVISE_SENTENCE, "about %s tokens a second",
                 number_rough(UNIT_COUNT, rate, rate * low, rate * high).text);

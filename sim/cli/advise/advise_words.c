@@ -167,16 +167,6 @@ void advise_longer(const struct error_band *missed, const struct targets *target
 
 /* ---- names and numbers ---- */
 
-struct number advise_time(double ms)
-{
-    enum { SECOND = 1000, MINUTE = 60 * SECOND, LONG = 10 };
-    bool minutes = ms >= LONG * MINUTE, seconds = ms >= LONG * SECOND;
-    double unit = minutes ? MINUTE : seconds ? SECOND : 1;
-    struct number time = number_shown(UNIT_ROUGH, ms / unit);
-    text_append(time.text, sizeof time.text, " %s", minutes ? "minutes" : seconds ? "s" : "ms");
-    return time;
-}
-
 const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS])
 {
     bool whole = tokens % 1024 == 0;
@@ -281,5 +271,5 @@ bool advise_too_close(const struct advice *advice, const struct search *search)
 double advise_rate_of(const struct advice *advice, const struct search *search, uint32_t value)
 {
     bool rate = advice->serves && value != PLANNING_NONE && search->axis.count > 0;
-    return rate ? search_value(search, true, value)->number : NAN;
+    return rate ? search_value(search, value)->number : NAN;
 }

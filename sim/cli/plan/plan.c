@@ -191,7 +191,7 @@ static bool plan_command_print_answer(const struct arguments *arguments,
     bool good = (json ? plan_command_print_json(planning, &with->targets, why)
                       : plan_report(planning, &with->targets, view, stdout, why)) &&
                 (met ? plan_winner_print(planning, path, json, why)
-                     : json || plan_nearest_explain(planning, why)) &&
+                     : json || !view->why || plan_nearest_explain(planning, why)) &&
                 (folder == NULL || !met || plan_winner_deploy(planning, folder, why)) &&
                 output_flush(stdout, "standard output", why);
     return good && (met || error_unmet(why, with->targets.count > 0

@@ -220,7 +220,7 @@ static bool put_scenario(const struct plan_frame_report *report, const struct se
 {
     struct server_command command = {.pool = 0}; /* the run's kv_blocks has its pool */
     struct scenario point;
-    bool made = search_scenario(search, report->planning->maximise, value, &point, why);
+    bool made = search_scenario(search, value, &point, why);
     char *text = made ? scenario_canonical(&point, why) : NULL;
     bool good =
         text != NULL && (search->found == PLANNING_NONE ||
@@ -238,12 +238,11 @@ static bool plan_frame_put_value(const struct plan_frame_report *report,
 {
     const struct result *result = &search->results[value];
     struct frame *frame = report->frame;
-    bool maximise = report->planning->maximise;
-    frame_text(frame, VALUE, search_text(search, maximise, value));
+    frame_text(frame, VALUE, search_text(search, value));
     put_violations(report, VIOLATION, result);
     put_near(report, result);
     if (search->found != GRID_NONE && value > 0 && !report->planning->by_figure) {
-        frame_text(frame, BEFORE, search_text(search, maximise, value - 1));
+        frame_text(frame, BEFORE, search_text(search, value - 1));
         put_violations(report, BEFORE_VIOLATION, &search->results[value - 1]);
     }
     if (result->family_count > 0) {
@@ -298,8 +297,7 @@ static void put_met(const struct plan_frame_report *report, const struct search 
     const struct result *result = &search->results[search->found];
     struct frame *frame = report->frame;
     char text[TARGET_TEXT];
-    frame_text(frame, AT,
-               search_label(search, planning->maximise, search->found, text, sizeof text));
+    frame_text(frame, AT, search_label(search, search->found, text, sizeof text));
     if (plan_frame_has_batch(planning)) {
         frame_number(frame, BATCH, result_number(result, COLUMN(batch)));
     } else {
@@ -327,9 +325,7 @@ static void put_missed(const struct plan_frame_report *report, const struct sear
         violation_describe(report->targets, compared, result, violation);
         name_block(result, block);
         snprintf(text, sizeof text, "%s%s%s", violation, block[0] != '\0' ? ": " : "", block);
-        frame_text(
-            report->frame, AT,
-            search_label(search, report->planning->maximise, search->nearest, label, sizeof label));
+        frame_text(report->frame, AT, search_label(search, search->nearest, label, sizeof label));
     }
     frame_reason(report->frame, BATCH, text);
 }
@@ -471,8 +467,7 @@ static void put_tried(const struct planning *planning, const struct targets *tar
     }
     if (value != PLANNING_NONE) {
         frame_text(frame, PLAN_run, run_name(search, value));
-        frame_text(frame, PLAN_value,
-                   search_label(search, planning->maximise, value, label, sizeof label));
+        frame_text(frame, PLAN_value, search_label(search, value, label, sizeof label));
         targets_open(targets, &search->results[value], &open);
         frame_text(frame, PLAN_note, open.count > 0 ? targets_text(&open, text) : NULL);
     }
@@ -505,14 +500,14 @@ static void plan_rows_put_candidate(const struct planning *planning, const struc
 
 /* ---- values ---- */
 
-static void plan_rows_put_point(const struct search *search, bool maximise, uint32_t value,
+static void plan_rows_put_point(const struct search *search, uint32_t value,
                                 const struct target *target, struct frame *frame)
 {
     const struct result *result = &search->results[value];
     char label[TEXT], figure[TARGET_TEXT];
     frame_number(frame, POINT_liked, value);
     frame_text(frame, POINT_target, target->text);
-    frame_text(frame, POINT_value, search_label(search, maximise, value, label, sizeof label));
+    frame_text(frame, POINT_value, search_label(search, value, label, sizeof label));
     frame_text(frame, POINT_run, run_name(search, value));
     frame_text(frame, POINT_figure, target_format(target, result, figure));
     frame_number(frame, POINT_met, target_violation(target, result) == 0);
@@ -528,7 +523,7 @@ static void plan_rows_put_points(const struct planning *planning, const struct t
             frame_row(frame);
             frame_text(frame, POINT_plan, name);
             frame_number(frame, POINT_place, place);
-            plan_rows_put_point(search, planning->maximise, value, &targets->all[i], frame);
+            plan_rows_put_point(search, value, &targets->all[i], frame);
         }
     }
 }

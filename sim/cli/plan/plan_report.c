@@ -166,8 +166,7 @@ static void say_value(const struct planning *planning, const struct search *sear
                       const char *before, char text[PLAN_ANSWER])
 {
     char value[TEXT];
-    const char *label =
-        search_label(search, planning->maximise, search_shown(search), value, sizeof value);
+    const char *label = search_label(search, search_shown(search), value, sizeof value);
     if (label != NULL) {
         text_append(text, PLAN_ANSWER, "%s", before);
         text_append_value(text, PLAN_ANSWER, plan_axis(planning), label);
@@ -226,7 +225,7 @@ static void say_next(const struct planning *planning, const struct targets *targ
         text_append(text, PLAN_ANSWER, "; the %s %s it, %s, ",
                     next + 1 == search->found ? "value" : "next value tried",
                     planning->maximise ? "above" : "below",
-                    search_label(search, planning->maximise, next, before, sizeof before));
+                    search_label(search, next, before, sizeof before));
         say_violation(planning, targets, &search->results[next], text);
         return;
     }
@@ -299,8 +298,8 @@ static void say_nearest(const struct planning *planning, const struct targets *t
     if (is_range_short(planning, search)) {
         uint32_t last = search->axis.count - 1;
         text_append(text, PLAN_ANSWER, "; only %s to %s were tried",
-                    search_label(search, false, 0, from, sizeof from),
-                    search_label(search, false, last, to, sizeof to));
+                    axis_label(&search->axis, 0, from, sizeof from),
+                    axis_label(&search->axis, last, to, sizeof to));
         say_others(planning, search, text);
     }
 }
@@ -455,7 +454,7 @@ bool plan_nearest_explain(const struct planning *planning, struct error *why)
         return true;
     }
     struct scenario nearest;
-    bool good = search_scenario(search, planning->maximise, search->nearest, &nearest, why) &&
+    bool good = search_scenario(search, search->nearest, &nearest, why) &&
                 explain_print(&nearest, planning->runs, why);
     scenario_release(&nearest);
     return good;
@@ -563,7 +562,7 @@ bool plan_winner_print(const struct planning *planning, const char *path, bool j
         return true;
     }
     struct scenario point;
-    bool good = search_scenario(search, planning->maximise, search->found, &point, why) &&
+    bool good = search_scenario(search, search->found, &point, why) &&
                 plan_winner_write_scenario(&point, path, why) &&
                 (json || plan_winner_print_command(&point, &search->results[search->found], why));
     scenario_release(&point);
@@ -574,7 +573,7 @@ bool plan_winner_deploy(const struct planning *planning, const char *folder, str
 {
     const struct search *search = &planning->searches[planning->winner];
     struct scenario point;
-    bool good = search_scenario(search, planning->maximise, search->found, &point, why);
+    bool good = search_scenario(search, search->found, &point, why);
     if (good) {
         good = deployment_write(&(struct deployment){&point, &search->results[search->found], 1},
                                 folder, why);

@@ -277,8 +277,8 @@ static bool check_ran(const struct planning *systems, struct error *why)
     if (failed == NULL) {
         return true;
     }
-    bool good = search_scenario(failed, systems->maximise, value, &scenario, why) &&
-                scenario_point(&scenario, 0, &point, why);
+    bool good =
+        search_scenario(failed, value, &scenario, why) && scenario_point(&scenario, 0, &point, why);
     if (good) {
         point_release(&point);
     }

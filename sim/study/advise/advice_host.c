@@ -42,24 +42,24 @@ static void advice_host_forget(struct advice_host *host)
 
 /* The scenario of the value that a search found; with another system, and with host memory, if
  * these are not NULL and 0. The caller releases `out`, on failure too. */
-static bool set_found(const struct advice *advice, const struct search *search, const char *system,
-                      uint64_t gib, struct scenario *out, struct error *why)
+static bool set_found(const struct search *search, const char *system, uint64_t gib,
+                      struct scenario *out, struct error *why)
 {
-    return search_scenario(search, advice->systems.maximise, search->found, out, why) &&
+    return search_scenario(search, search->found, out, why) &&
            (system == NULL || node_set(out->root, "system", system, why)) &&
            (gib == 0 || scenario_values_set(&out->values, "host_memory", (double)(gib << 30), why));
 }
 
 /* Run it. A point may fail: then the result says so. */
-static bool run_found(const struct advice_options *options, const struct advice *advice,
-                      const struct search *search, const char *system, uint64_t gib,
-                      struct result *out, bool *interrupted, struct error *why)
+static bool run_found(const struct advice_options *options, const struct search *search,
+                      const char *system, uint64_t gib, struct result *out, bool *interrupted,
+                      struct error *why)
 {
     uint32_t count = 0;
     struct scenario scenario;
     const struct study alone = {
         .store = options->study.store, .runs = options->study.runs, .jobs = 1};
-    bool good = set_found(advice, search, system, gib, &scenario, why) &&
+    bool good = set_found(search, system, gib, &scenario, why) &&
                 sweep_keep(&scenario, &alone, out, &count, interrupted, why) &&
                 (count == 1 || *interrupted);
     scenario_release(&scenario);
@@ -72,8 +72,8 @@ static bool run_beside(const struct advice_options *options, const struct advice
 {
     uint64_t gib = host->size.gib > 0 ? host->size.gib : host->size.most_gib;
     struct result with;
-    bool good = run_found(options, advice, advice_plain(advice), host->system, gib, &with,
-                          interrupted, why);
+    bool good =
+        run_found(options, advice_plain(advice), host->system, gib, &with, interrupted, why);
     if (good && !*interrupted) {
         advice_host_forget(host);
         host->with = with;
@@ -100,8 +100,8 @@ static bool find_size(const struct advice_options *options, struct advice *advic
     const struct search *advised = advised_search(advice);
     struct scenario scenario;
     struct point point;
-    bool good = set_found(advice, advised != NULL ? advised : advice_plain(advice),
-                          advice->host.system, 0, &scenario, why) &&
+    bool good = set_found(advised != NULL ? advised : advice_plain(advice), advice->host.system, 0,
+                          &scenario, why) &&
                 scenario_point(&scenario, 0, &point, why);
     scenario_release(&scenario);
     if (good) {
@@ -123,7 +123,7 @@ static bool state_size(const struct advice_options *options, struct advice *advi
     while (good && !holds && !*interrupted) {
         struct result result;
         good = scenario_values_set(values, "host_memory", (double)(size->gib << 30), why) &&
-               run_found(options, advice, best, NULL, 0, &result, interrupted, why);
+               run_found(options, best, NULL, 0, &result, interrupted, why);
         if (good && !*interrupted) {
             result_release(&best->results[best->found]);
             best->results[best->found] = result;

@@ -144,7 +144,7 @@ static bool planning_set(uint32_t line, uint32_t value, struct scenario *out, vo
                          struct error *why)
 {
     const struct planning_rounds *all = context;
-    return search_scenario(planning_line(all, line), all->options->maximise, value, out, why);
+    return search_scenario(planning_line(all, line), value, out, why);
 }
 
 static bool planning_take(uint32_t line, uint32_t value, struct result *result, void *context,
@@ -230,7 +230,7 @@ enum { VALUE, HBM, E2E, TPOT, MECHANISMS, COSTS };
 
 static double cost_of_value(const struct planning *planning, const struct search *search)
 {
-    double number = search_value(search, planning->maximise, search->found)->number;
+    double number = search_value(search, search->found)->number;
     return planning->maximise ? -number : number;
 }
 
@@ -412,7 +412,7 @@ static uint64_t sessions_wanted(const struct planning *planning, const struct se
         !serving_sessions_lack(&winner->results[miss])) {
         return 0;
     }
-    double rate = search_value(winner, planning->maximise, miss)->number;
+    double rate = search_value(winner, miss)->number;
     double session = serving_session_s(&winner->results[miss], rate);
     uint64_t more = lengthen_spare(serving_lasting(rate, session));
     more = more > 2 * planning->requests ? more : 2 * planning->requests;

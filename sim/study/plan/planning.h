@@ -53,6 +53,7 @@ struct search {
     struct error why;  /* if `cannot`: why it cannot run; then nothing is searched */
     bool cannot;
     struct axis axis;       /* empty if `fixed` */
+    bool maximise;          /* its last value is the best */
     uint64_t requests;      /* of its workload; 0: none */
     struct targets targets; /* by which its values are judged: the options' */
     struct grid grid;
@@ -99,17 +100,16 @@ uint32_t search_shown(const struct search *search);
 uint32_t search_next_miss(const struct search *search);
 
 /* A value of the axis: the first is preferred when minimising, the last when maximising. */
-const struct axis_value *search_value(const struct search *search, bool maximise, uint32_t value);
+const struct axis_value *search_value(const struct search *search, uint32_t value);
 
 /* A value as a person reads it ("12.4 %"), and as the scenario writes it. NULL if the search has no
  * value to choose. */
-const char *search_label(const struct search *search, bool maximise, uint32_t value, char *text,
-                         size_t size);
-const char *search_text(const struct search *search, bool maximise, uint32_t value);
+const char *search_label(const struct search *search, uint32_t value, char *text, size_t size);
+const char *search_text(const struct search *search, uint32_t value);
 
 /* The scenario of this value's run. The caller releases `out`, on failure too. */
-bool search_scenario(const struct search *search, bool maximise, uint32_t value,
-                     struct scenario *out, struct error *why);
+bool search_scenario(const struct search *search, uint32_t value, struct scenario *out,
+                     struct error *why);
 
 /* Is it the search that won? */
 bool winner_is(const struct planning *planning, const struct search *search);

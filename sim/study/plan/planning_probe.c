@@ -42,19 +42,18 @@ static bool is_probed(const struct search *search)
     return search->grid.load && search->grid.count >= FINE && strcmp(search->axis.key, "rate") == 0;
 }
 
-static double scout_rate(const struct scouting *scouting, const struct search *search,
-                         uint32_t value)
+static double scout_rate(const struct search *search, uint32_t value)
 {
-    return search_value(search, scouting->options->maximise, value)->number;
+    return search_value(search, value)->number;
 }
 
 /* ---- tries ---- */
 
 /* The value whose rate is the highest at most this one. */
-static uint32_t value_at(const struct scouting *scouting, const struct search *search, double rate)
+static uint32_t value_at(const struct search *search, double rate)
 {
     uint32_t value = 0;
-    while (value + 1 < search->grid.count && scout_rate(scouting, search, value) > rate) {
+    while (value + 1 < search->grid.count && scout_rate(search, value) > rate) {
         value++;
     }
     return value;
@@ -74,7 +73,7 @@ static uint32_t scout_next(uint32_t line, uint32_t *values, void *context)
     }
     if (scout->grid.guess == GRID_NONE) {
         double rate = (timed ? ROUGH_USUAL : 1) * scout->rough.most;
-        grid_near(&scout->grid, rate > 0 ? value_at(scouting, search, rate) : 0, REACH, CLOSE);
+        grid_near(&scout->grid, rate > 0 ? value_at(search, rate) : 0, REACH, CLOSE);
     }
     bool worth = scout->rough.most > 0 && timed && search->requests >= 2 * ROUGH_LEAST;
     return worth ? grid_next(&scout->grid, A_ROUND, values) : 0;
@@ -93,9 +92,9 @@ static bool scout_set(uint32_t line, uint32_t value, struct scenario *out, void 
                                    (double)(first < search->requests ? first : search->requests),
                                    why);
     }
-    double rate = scout_rate(scouting, search, value);
+    double rate = scout_rate(search, value);
     uint64_t requests = rough_requests(&search->scout.rough, rate, least, search->requests);
-    return search_scenario(search, scouting->options->maximise, value, out, why) &&
+    return search_scenario(search, value, out, why) &&
            scenario_values_set(&out->values, "limit", (double)requests, why);
 }
 
@@ -111,7 +110,7 @@ static bool scout_take(uint32_t line, uint32_t value, struct result *result, voi
         rough_read(result, &scout->rough);
     } else {
         double violation = targets_violation(&scouting->times, result);
-        bool held = scout_rate(scouting, search, value) <= scout->rough.most;
+        bool held = scout_rate(search, value) <= scout->rough.most;
         violation = held ? violation : fmax(violation, 1);
         if (violation == 0 && value <= grid_found(&scout->grid)) {
             scout->taken = result_number(result, COLUMN(e2e_ms)) / 1e3;
@@ -162,7 +161,7 @@ static uint64_t needed(const struct scouting *scouting)
         if (!is_probed(search) || scout->rough.most <= 0 || none) {
             continue;
         }
-        double rate = scout_rate(scouting, search, found(scout));
+        double rate = scout_rate(search, found(scout));
         best = rate > most ? search : best;
         most = fmax(most, rate);
     }

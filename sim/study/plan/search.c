@@ -29,23 +29,26 @@ uint32_t search_next_miss(const struct search *search)
     return PLANNING_NONE;
 }
 
-const struct axis_value *search_value(const struct search *search, bool maximise, uint32_t value)
+static uint32_t search_place(const struct search *search, uint32_t value)
 {
-    return &search->axis.values[maximise ? search->axis.count - 1 - value : value];
+    return search->maximise ? search->axis.count - 1 - value : value;
 }
 
-const char *search_text(const struct search *search, bool maximise, uint32_t value)
+const struct axis_value *search_value(const struct search *search, uint32_t value)
 {
-    return search->axis.count == 0 ? NULL : search_value(search, maximise, value)->text;
+    return &search->axis.values[search_place(search, value)];
 }
 
-const char *search_label(const struct search *search, bool maximise, uint32_t value, char *text,
-                         size_t size)
+const char *search_text(const struct search *search, uint32_t value)
+{
+    return search->axis.count == 0 ? NULL : search_value(search, value)->text;
+}
+
+const char *search_label(const struct search *search, uint32_t value, char *text, size_t size)
 {
     return search->axis.count == 0
                ? NULL
-               : axis_label(&search->axis, maximise ? search->axis.count - 1 - value : value, text,
-                            size);
+               : axis_label(&search->axis, search_place(search, value), text, size);
 }
 
 /* ---- a candidate ---- */
@@ -112,6 +115,7 @@ bool search_begin(struct search *search, struct candidate *candidate,
 {
     struct planned own;
     search->candidate = candidate;
+    search->maximise = options->maximise;
     struct axis_text axis = {.text = options->axis, .length = strlen(options->axis)};
     search->cannot =
         !planned_own(&candidate->scenario, options->maximise ? "--maximise" : "--minimise", &axis,
@@ -142,7 +146,7 @@ bool search_begin(struct search *search, struct candidate *candidate,
         return false;
     }
     search->grid.unordered = search->fixed == NULL && !search->axis.numeric;
-    search->grid.load = options->maximise && search->fixed == NULL && is_load(search->axis.key);
+    search->grid.load = search->maximise && search->fixed == NULL && is_load(search->axis.key);
     return true;
 }
 
@@ -159,15 +163,15 @@ void search_release(struct search *search)
 
 /* ---- its scenarios ---- */
 
-bool search_scenario(const struct search *search, bool maximise, uint32_t value,
-                     struct scenario *out, struct error *why)
+bool search_scenario(const struct search *search, uint32_t value, struct scenario *out,
+                     struct error *why)
 {
     bool good = scenario_copy(&search->candidate->scenario, out, why);
     struct scenario swept = {.root = out->root, .points = 1};
     struct axis one = search->axis;
     struct node *map = NULL;
     if (good && search->axis.count > 0) {
-        struct axis_value at = *search_value(search, maximise, value);
+        struct axis_value at = *search_value(search, value);
         one.values = &at;
         one.count = 1;
         good = axis_sweep(&one, &swept, why) && (map = node_map("scenario", why)) != NULL;
@@ -188,7 +192,7 @@ static bool can_have(const struct planning *planning, const struct search *searc
 {
     struct scenario point;
     struct planned own;
-    bool can = search_scenario(search, planning->maximise, value, &point, refused);
+    bool can = search_scenario(search, value, &point, refused);
     if (can) {
         can = planned_point(&point, 0, planning->runs, &own, refused);
         planned_release(&own);
@@ -218,8 +222,8 @@ static bool check_typed(const struct planning *planning, uint32_t value, struct 
     }
     bool is_file = refused.file[0] != '\0' && refused.file[0] != '-';
     error_usage(why, first->axis.option, 0, "'%s' cannot be %s: %s%s%s", first->axis.key,
-                search_text(first, planning->maximise, value), is_file ? refused.file : "",
-                is_file ? ": " : "", refused.found);
+                search_text(first, value), is_file ? refused.file : "", is_file ? ": " : "",
+                refused.found);
     error_expect(why, "%s", refused.expected);
     return error_nearest(why, refused.nearest);
 }

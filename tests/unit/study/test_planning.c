@@ -63,8 +63,7 @@ static void check_same_search(const struct search *search, const struct search *
     assert_int_equal(search->grid.tried, expected->grid.tried);
     assert_int_equal(search->found, expected->found);
     assert_int_not_equal(search->found, PLANNING_NONE);
-    assert_string_equal(search_text(search, false, search->found),
-                        search_text(expected, false, expected->found));
+    assert_string_equal(search_text(search, search->found), search_text(expected, expected->found));
     check_same_result(&search->results[search->found], &expected->results[expected->found]);
 }
 
