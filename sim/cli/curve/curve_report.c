@@ -20,7 +20,6 @@
 #include "study/whatif/whatif_study.h"
 #include "tables/table.h"
 
-#define CURVE_PARAMETERS 512 /* the longest name and value, for POLICY_MOST_PARAMS */
 enum { LABEL = CURVE_PARAMETERS + 256 };
 
 static const char *const order_names[] = {
@@ -54,10 +53,8 @@ static const char *curve_report_title(const struct curve_report *report,
     return taken ? own->name : own->title;
 }
 
-/* Write the parameters, "eta 0.9, power 1" or {"eta":0.9,"power":1}: the first, as QSAC's eta, and others that differ
- * from their defaults. */
-static void curve_report_parameters(const struct policy_curves *curves, bool json,
-                                    char text[CURVE_PARAMETERS])
+void curve_report_parameters(const struct policy_curves *curves, bool json,
+                             char text[CURVE_PARAMETERS])
 {
     const struct policy_param *param = curves->policy->params;
     const char *comma = "";
@@ -72,9 +69,8 @@ static void curve_report_parameters(const struct policy_curves *curves, bool jso
     text_append(text, CURVE_PARAMETERS, "%s", json ? "}" : "");
 }
 
-/* The size at a group's knee, of a curve at the report's sizes; 0 if it has none, as a flat one. */
-static uint32_t curve_report_knee(const struct curve_sizes *sizes, const struct miss_curve *curve,
-                                  uint32_t group)
+uint32_t curve_report_knee(const struct curve_sizes *sizes, const struct miss_curve *curve,
+                           uint32_t group)
 {
     uint32_t at;
     const uint64_t *misses = miss_curve_group(curve, group);

@@ -55,6 +55,16 @@ struct curve_report {
     uint32_t count;
 };
 
+/* Write the parameters, "eta 0.9, power 1" or {"eta":0.9,"power":1}: the first, as QSAC's eta, and others that differ
+ * from their defaults. */
+#define CURVE_PARAMETERS 512 /* the longest name and value, for POLICY_MOST_PARAMS */
+void curve_report_parameters(const struct policy_curves *curves, bool json,
+                             char text[CURVE_PARAMETERS]);
+
+/* The size at a group's knee, of a curve at the report's sizes; 0 if it has none, as a flat one. */
+uint32_t curve_report_knee(const struct curve_sizes *sizes, const struct miss_curve *curve,
+                           uint32_t group);
+
 /* Print one JSON object per size. */
 bool curve_report_json(const struct curve_report *report, struct error *why);
 

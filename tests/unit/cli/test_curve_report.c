@@ -13,7 +13,7 @@
 static const char *label(double eta, double power, char text[CURVE_PARAMETERS])
 {
     struct policy_curves curves = {.policy = &policy_qsac, .values = {eta, power, 1, 0, 0}};
-    curve_report_parameters(&curves, &parameter_words, text);
+    curve_report_parameters(&curves, false, text);
     return text;
 }
 
