@@ -44,34 +44,31 @@ static const char *const preemption_values[] = {"recompute", "swap", NULL};
 static const char *const barrier_values[] = {"none", "layer", "pass", NULL};
 
 #define FIELD(member) offsetof(struct mechanisms, member)
-#define CHOICE(key, group, member, list, standard, what)                                           \
+#define ROW(key, of, kind, member, by_default, what, ...)                                          \
     {                                                                                              \
-        key, group, MECHANISM_CHOICE, UNIT_COUNT, list, FIELD(member), standard, what              \
+        .name = key, .group = of, .type = MECHANISM_##kind, .offset = FIELD(member),               \
+        .standard = by_default, .summary = what, __VA_ARGS__                                       \
     }
-#define SWITCH(key, group, member, standard, what)                                                 \
-    {                                                                                              \
-        key, group, MECHANISM_SWITCH, UNIT_COUNT, NULL, FIELD(member), standard, what              \
-    }
-#define WHOLE(key, group, member, unit, standard, what)                                            \
-    {                                                                                              \
-        key, group, MECHANISM_WHOLE, unit, NULL, FIELD(member), standard, what                     \
-    }
-#define EXTENT(key, group, member, unit, standard, what)                                           \
-    {                                                                                              \
-        key, group, MECHANISM_EXTENT, unit, NULL, FIELD(member), standard, what                    \
-    }
-#define REAL(key, group, member, unit, standard, what)                                             \
-    {                                                                                              \
-        key, group, MECHANISM_REAL, unit, NULL, FIELD(member), standard, what                      \
-    }
+#define CHOICE(key, of, member, list, by_default, what)                                            \
+    ROW(key, of, CHOICE, member, by_default, what, .unit = UNIT_COUNT, .values = list)
+#define SWITCH(key, of, member, by_default, what)                                                  \
+    ROW(key, of, SWITCH, member, by_default, what, .unit = UNIT_COUNT)
+#define WHOLE(key, of, member, in, by_default, what, ...)                                          \
+    ROW(key, of, WHOLE, member, by_default, what, .unit = in, ##__VA_ARGS__)
+#define EXTENT(key, of, member, in, by_default, what)                                              \
+    ROW(key, of, EXTENT, member, by_default, what, .unit = in)
+#define REAL(key, of, member, in, by_default, what, ...)                                           \
+    ROW(key, of, REAL, member, by_default, what, .unit = in, ##__VA_ARGS__)
 
 const struct mechanism_key mechanism_keys[] = {
-    {"policy", "policy", MECHANISM_POLICY, UNIT_COUNT, NULL, FIELD(policy), "none",
-     "cache policy, or {name: qsac, eta: 0.8}"},
-    {"budget", "policy", MECHANISM_BUDGET, UNIT_COUNT, NULL, FIELD(budget), "0x",
-     "HBM of the cache: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest"},
+    ROW("policy", "policy", POLICY, policy, "none", "cache policy, or {name: qsac, eta: 0.8}",
+        .unit = UNIT_COUNT),
+    ROW("budget", "policy", BUDGET, budget, "0x",
+        "HBM of the cache: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest",
+        .unit = UNIT_COUNT),
     WHOLE("granularity", "policy", granularity, UNIT_TOKENS, "1tok",
-          "tokens of a block of the cache's manager"),
+          "tokens of a block of the cache's manager", .least = 1,
+          .rule = "a block holds at least one token"),
     CHOICE("block_span", "policy", block_span, block_span_values, "unit",
            "what is cached and evicted: units of the trace, blocks of one head, or blocks of all "
            "heads of a layer"),
@@ -105,21 +102,24 @@ const struct mechanism_key mechanism_keys[] = {
     SWITCH("retrieval_stream", "retrieval", retrieval_stream, "no",
            "the index lies on the host and is copied to HBM a layer ahead"),
     WHOLE("retrieval_tokens", "retrieval", retrieval_tokens, UNIT_TOKENS, "1tok",
-          "tokens of an entry"),
+          "tokens of an entry", .least = 1, .rule = "an entry stands for at least one token"),
     SWITCH("retrieval_per_query_head", "retrieval", retrieval_per_query_head, "no",
            "top-k sorts the scores of every query head"),
     SWITCH("retrieval_fused", "retrieval", retrieval_fused, "no",
            "top-k is one kernel with a block of threads for each head, instead of a sort"),
     REAL("retrieval_query", "prefetch", retrieval_query, UNIT_SHARE, "0%",
-         "share of the query projection run once more to speculate"),
+         "share of the query projection run once more to speculate", .most = 1,
+         .rule = "a share is at most 100%"),
     WHOLE("retrieval_kernels", "retrieval", retrieval_kernels, UNIT_COUNT, "0",
           "kernels of scoring and top-k"),
     WHOLE("retrieval_id_bytes", "retrieval", retrieval_id_bytes, UNIT_BYTES, "8B",
           "bytes of an index of a selected entry that is copied to the CPU: int64"),
     REAL("estimation", "retrieval", estimation, UNIT_SHARE, "0%",
-         "share of the entries attended to by their summary only"),
+         "share of the entries attended to by their summary only", .most = 1,
+         .rule = "a share is at most 100%"),
     WHOLE("cluster_segment", "retrieval", cluster_segment, UNIT_TOKENS, "8192tok",
-          "tokens of a segment: clusters are made within one"),
+          "tokens of a segment: clusters are made within one", .least = 1,
+          .rule = "a segment holds at least one token"),
     WHOLE("cluster_iterations", "retrieval", cluster_iterations, UNIT_COUNT, "0",
           "iterations of the k-means that builds the index in prefill; on the host the minimum"),
     WHOLE("cluster_iterations_most", "retrieval", cluster_iterations_most, UNIT_COUNT, "300",
@@ -151,21 +151,28 @@ const struct mechanism_key mechanism_keys[] = {
     WHOLE("transfer_threads", "transfer", transfer_threads, UNIT_COUNT, "0",
           "threads of CPU stores or of the gather; 0: every core"),
     WHOLE("transfer_ctas", "transfer", transfer_ctas, UNIT_COUNT, "16",
-          "CTAs of SM loads for each (sequence, head)"),
+          "CTAs of SM loads for each (sequence, head)", .least = 1,
+          .rule = "a copy needs at least one CTA"),
     WHOLE("transfer_cta_threads", "transfer", transfer_cta_threads, UNIT_COUNT, "256",
-          "threads of each of these CTAs, which take room on the SMs from other kernels"),
+          "threads of each of these CTAs, which take room on the SMs from other kernels",
+          .least = 1, .most = 1024, .rule = "a CTA has from 1 to 1024 threads"),
     WHOLE("transfer_lane_bytes", "transfer", transfer_lane_bytes, UNIT_BYTES, "8B",
-          "bytes that each of these threads loads at a time"),
+          "bytes that each of these threads loads at a time", .least = 1, .most = 16,
+          .rule = "a thread loads from 1 to 16 bytes at a time"),
     CHOICE("transfer_stream", "transfer", transfer_stream, transfer_stream_values, "own",
            "whether a transfer has its own stream or runs on the kernels' stream"),
     REAL("disk_kv", "disk_kv", disk_kv, UNIT_SHARE, "0%",
-         "share of the KV outside HBM that lies on the disk"),
+         "share of the KV outside HBM that lies on the disk", .most = 1,
+         .rule = "a share is at most 100%"),
     REAL("disk_weights", "disk_kv", disk_weights, UNIT_SHARE, "0%",
-         "share of the weights outside HBM that lies on the disk"),
+         "share of the weights outside HBM that lies on the disk", .most = 1,
+         .rule = "a share is at most 100%"),
     WHOLE("disk_block", "disk_kv", disk_block, UNIT_TOKENS, "8tok",
-          "tokens of a head whose K and V lie together on the disk and are read together"),
+          "tokens of a head whose K and V lie together on the disk and are read together",
+          .least = 1, .rule = "a read brings at least one token"),
     WHOLE("disk_depth", "disk_kv", disk_depth, UNIT_COUNT, "32",
-          "reads of the disk in flight; a drive gains nothing by more than 32"),
+          "reads of the disk in flight; a drive gains nothing by more than 32", .least = 1,
+          .rule = "at least one read is in flight"),
     SWITCH("host_shared", "host_shared", host_shared, "no",
            "GPUs that have the same KV share one copy of it on the host"),
     CHOICE("pinned_rounding", "pinned_rounding", pinned_rounding, pinned_rounding_values, "pages",
@@ -177,7 +184,8 @@ const struct mechanism_key mechanism_keys[] = {
         "CTAs that copy hits, for each (sequence, head); 0: the CTAs of sm-zero-copy copy hits and "
         "misses, each their share"),
     WHOLE("admit_ctas", "merge", admit_ctas, UNIT_COUNT, "1",
-          "CTAs that admit misses, for each (sequence, head)"),
+          "CTAs that admit misses, for each (sequence, head)", .least = 1,
+          .rule = "a copy needs at least one CTA"),
     SWITCH("repeat_kv", "repeat_kv", repeat_kv, "no",
            "KV and entries are copied once per query head before they are read"),
     CHOICE("prefetch", "prefetch", prefetch, prefetch_values, "none",
@@ -190,11 +198,13 @@ const struct mechanism_key mechanism_keys[] = {
            "what waits for indices and for KV: the launch thread or a kernel"),
     WHOLE("syncs", "sync", syncs, UNIT_COUNT, "0", "synchronisations of CPU and GPU in each layer"),
     WHOLE("sync_copies", "sync", sync_copies, UNIT_COUNT, "1",
-          "blocking copies to the CPU in each layer, one after the other; each is one of syncs"),
+          "blocking copies to the CPU in each layer, one after the other; each is one of syncs",
+          .least = 1, .rule = "the indices come in at least one copy"),
     CHOICE("barrier", "barrier", barrier, barrier_values, "none",
            "when the launch thread waits for all kernels and copies: after each layer or pass"),
     REAL("weights", "weights", weights, UNIT_SHARE, "100%",
-         "share of a layer's weights that stays in HBM; the rest is streamed a layer ahead"),
+         "share of a layer's weights that stays in HBM; the rest is streamed a layer ahead",
+         .most = 1, .rule = "a share is at most 100%"),
     SWITCH("weights_spread", "weights", weights_spread, "no",
            "streamed weights cross in equal parts, one with each micro-batch"),
     CHOICE("micro_batch", "micro_batch", micro_batch, micro_batch_values, "whole",
@@ -210,7 +220,8 @@ const struct mechanism_key mechanism_keys[] = {
     CHOICE("representation", "representation", representation, representation_values, "kv",
            "what is stored of a token: K and V, activations, some of each, or its id alone"),
     REAL("representation_share", "representation", representation_share, UNIT_SHARE, "0%",
-         "share of the context outside HBM stored as activations, or run again from tokens"),
+         "share of the context outside HBM stored as activations, or run again from tokens",
+         .most = 1, .rule = "a share is at most 100%"),
     SWITCH("balance", "representation", balance, "no",
            "choose that share so that recomputing K and V takes as long as loading the rest"),
     SWITCH("balance_counts_act", "representation", balance_counts_act, "yes",
@@ -222,18 +233,21 @@ const struct mechanism_key mechanism_keys[] = {
     REAL("launch_cost", "launch", launch_cost, UNIT_TIMES, "1x",
          "CPU time of one launch by the system's software, over host.launch"),
     WHOLE("operators", "operators", operators, UNIT_COUNT, "40",
-          "kernels of a layer outside retrieval, transfer and merge"),
+          "kernels of a layer outside retrieval, transfer and merge", .least = 1,
+          .rule = "a layer has at least one kernel"),
     WHOLE("step_overhead", "step_overhead", step_overhead, UNIT_NS, "0us",
           "time of scheduler and sampler in each step"),
     CHOICE("prefix", "prefix", prefix, prefix_values, "none",
            "prefix cache of a server: where KV of ended requests is kept for reuse"),
     WHOLE("prefix_block", "prefix", prefix_block, UNIT_TOKENS, "16tok",
-          "tokens of a block of the prefix cache"),
+          "tokens of a block of the prefix cache", .least = 1,
+          .rule = "a block holds at least one token"),
     CHOICE("prefix_write", "prefix", prefix_write, prefix_write_values, "finish",
            "when a full block is copied to the host tier: when its request ends, when it fills, or "
            "when it is evicted"),
     WHOLE("prefix_asked", "prefix", prefix_asked, UNIT_COUNT, "1",
-          "requests that must have held a block before it is copied to the host tier"),
+          "requests that must have held a block before it is copied to the host tier", .least = 1,
+          .most = UINT8_MAX, .rule = "from 1 to 255 requests"),
     CHOICE("prefix_eviction", "prefix", prefix_eviction, prefix_evictions, "lru",
            "policy of the host tier; none: it takes no more blocks when it is full"),
     CHOICE("prefix_disk", "prefix", prefix_below[TIER_DISK], prefix_below_values, "none",
@@ -242,9 +256,11 @@ const struct mechanism_key mechanism_keys[] = {
     CHOICE("prefix_pool", "prefix", prefix_below[TIER_POOL], prefix_below_values, "none",
            "tier of the prefix cache in a pool that servers share: none, or written likewise"),
     WHOLE("prefix_reads", "prefix", prefix_reads, UNIT_COUNT, "32",
-          "reads of the drives that are in flight together"),
+          "reads of the drives that are in flight together", .least = 1,
+          .rule = "at least one read is in flight"),
     WHOLE("prefix_disk_asked", "prefix", prefix_below_asked[TIER_DISK], UNIT_COUNT, "1",
-          "requests that must have held a block before it is written to the drives"),
+          "requests that must have held a block before it is written to the drives", .least = 1,
+          .most = UINT8_MAX, .rule = "from 1 to 255 requests"),
     WHOLE("prefix_least", "prefix", prefix_least, UNIT_TOKENS, "0tok",
           "fewest tokens that are loaded from drives and pool together; fewer are computed"),
     SWITCH("prefix_cheaper", "prefix", prefix_cheaper, "no",
@@ -260,7 +276,7 @@ const struct mechanism_key mechanism_keys[] = {
            "with each layer waiting for its own part"),
     CHOICE("preemption", "prefix", preemption, preemption_values, "recompute",
            "the KV of a preempted request is computed again, or copied to the host and back"),
-    {NULL, NULL, 0, 0, NULL, 0, NULL, NULL},
+    {.name = NULL},
 };
 
 bool mechanisms_select(const struct mechanisms *mechanisms)
@@ -338,6 +354,17 @@ static bool mechanism_value_same_policy(const struct mechanisms *a, const struct
 static bool same_amount(const struct amount *a, const struct amount *b)
 {
     return a->rest == b->rest && (a->rest || (a->unit == b->unit && a->value == b->value));
+}
+
+bool mechanism_bounded(const struct mechanism_key *key, const struct mechanisms *mechanisms)
+{
+    const void *value = mechanism_value_of(key, mechanisms);
+    if (key->rule == NULL) {
+        return true;
+    }
+    double number =
+        key->type == MECHANISM_REAL ? *(const double *)value : (double)*(const uint64_t *)value;
+    return number >= key->least && (key->most == 0 || number <= key->most);
 }
 
 bool mechanism_same(const struct mechanism_key *key, const struct mechanisms *a,

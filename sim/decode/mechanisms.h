@@ -200,6 +200,8 @@ struct mechanism_key {
     size_t offset;             /* in struct mechanisms */
     const char *standard;      /* the default, as written in a file */
     const char *summary;
+    double least, most; /* of a number; most 0: any */
+    const char *rule;   /* why it has these bounds; NULL: it has none */
 };
 extern const struct mechanism_key mechanism_keys[]; /* ends with name NULL */
 
@@ -257,6 +259,9 @@ bool mechanisms_attend_in_place(const struct mechanisms *mechanisms);
 /* True when one kernel copies hits within HBM and loads misses over the link, and its CTAs are
  * shared out between both. */
 bool mechanisms_share_ctas(const struct mechanisms *mechanisms);
+
+/* Is the value of the key within its bounds? */
+bool mechanism_bounded(const struct mechanism_key *key, const struct mechanisms *mechanisms);
 
 /* Compare, copy and write the value of one mechanism key. */
 

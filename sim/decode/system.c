@@ -362,16 +362,7 @@ enum system_class system_class_of(const struct setup *setup)
     return mechanisms_select(m) || caches ? CLASS_GPU_MANAGED : CLASS_BANDWIDTH_BOUND;
 }
 
-/* A system breaks the first of these rules that applies to it; a row is a rule. */
-
-#define MOST_CTA_THREADS 1024 /* CUDA's limit on every GPU */
-#define MOST_LOAD_BYTES 16    /* of one instruction of a thread */
-
-/* The key to blame, and the rule in words. */
-struct mechanism_rule {
-    bool broken;
-    const char *key, *reason;
-};
+/* The rules of several mechanisms together; a row is a rule. Those of one number are in its own row. */
 
 /* Is there a tier of prefixes below host memory that is written like this, or later? */
 static bool has_below(const struct mechanisms *m, enum prefix_below least)
@@ -392,7 +383,7 @@ static bool has_below(const struct mechanisms *m, enum prefix_below least)
             "only a system that keeps KV in HBM writes prefixes to a " name                        \
     }
 
-const char *mechanisms_contradiction(const struct mechanisms *m, const char **key)
+size_t mechanisms_rules(const struct mechanisms *m, struct mechanism_rule out[MECHANISM_RULES])
 {
     bool offload = mechanisms_offload(m);
     bool graph = m->launch == LAUNCH_GRAPH;
@@ -407,27 +398,14 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
     bool pressure = m->residency == RESIDENCY_PRESSURE;
     const struct mechanism_rule rules[] = {
         {m->selection.value <= 0, "selection", "a head must attend to at least one token"},
-        {m->retrieval_query > 1, "retrieval_query", "a share is at most 100%"},
-        {m->estimation > 1, "estimation", "a share is at most 100%"},
-        {m->granularity == 0, "granularity", "a block holds at least one token"},
-        {m->retrieval_tokens == 0, "retrieval_tokens", "an entry stands for at least one token"},
-        {m->cluster_segment == 0, "cluster_segment", "a segment holds at least one token"},
         {m->cluster_centroids > 0 && m->cluster_iterations_most < m->cluster_iterations,
          "cluster_iterations_most", "at least cluster_iterations"},
-        {m->transfer_ctas == 0, "transfer_ctas", "a copy needs at least one CTA"},
-        {m->transfer_cta_threads == 0 || m->transfer_cta_threads > MOST_CTA_THREADS,
-         "transfer_cta_threads", "a CTA has from 1 to 1024 threads"},
-        {m->transfer_lane_bytes == 0 || m->transfer_lane_bytes > MOST_LOAD_BYTES,
-         "transfer_lane_bytes", "a thread loads from 1 to 16 bytes at a time"},
         {m->merge && m->hit_ctas == 0 && m->transfer != TRANSFER_SM_ZERO_COPY, "hit_ctas",
          "only the CTAs of 'transfer: sm-zero-copy' can copy hits, too"},
         {m->merge && m->hit_ctas == 0 && m->transfer_ctas == 1, "hit_ctas",
          "a kernel that copies hits and misses needs at least two 'transfer_ctas'"},
-        {m->admit_ctas == 0, "admit_ctas", "a copy needs at least one CTA"},
-        {m->operators == 0, "operators", "a layer has at least one kernel"},
-        {m->prefix_block == 0, "prefix_block", "a block holds at least one token"},
-        {!(m->selection.unit == UNIT_TOKENS) && m->selection.value + m->estimation > 1,
-         "estimation", "selection and estimation together are at most 100%"},
+        {m->selection.unit != UNIT_TOKENS && m->selection.value + m->estimation > 1, "estimation",
+         "selection and estimation together are at most 100%"},
         {near && m->retrieval == RETRIEVAL_NONE, "selection_margin",
          "a margin compares scores, which need a 'retrieval'"},
         {near && m->retrieval == RETRIEVAL_NATIVE, "selection_margin",
@@ -438,7 +416,8 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "a margin needs 'resident_heads: none': selections of resident heads are not counted"},
         {near && m->policy->needs_queries, "selection_margin",
          "sets that later queries reuse have a fixed size"},
-        {selects && m->retrieval == RETRIEVAL_NONE, "selection", "a selection needs a 'retrieval'"},
+        {selects && !near && m->retrieval == RETRIEVAL_NONE, "selection",
+         "a selection needs a 'retrieval'"},
         {!offload && caches, "policy", "nothing is offloaded, so nothing is cached"},
         {!offload && has_budget, "budget", "nothing is offloaded, so nothing is cached"},
         {offload && !caches && has_budget && m->representation == REPRESENTATION_KV, "budget",
@@ -452,8 +431,6 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {pressure && !offload, "residency", "all KV stays in HBM, under pressure, too"},
         {pressure && m->budget.rest, "budget",
          "with 'residency: pressure' KV takes the rest of HBM, and the cache cannot"},
-        {pressure && m->resident_heads == RESIDENT_DIFFICULTY, "resident_heads",
-         "with 'residency: pressure' the room in HBM is not for whole heads"},
         {pressure && (whole_layers || m->full_layers > 0), "residency",
          "layers that are loaded whole stay on the host"},
         {pressure && m->manager != MANAGER_GPU, "manager",
@@ -480,7 +457,6 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "query labels live on the GPU: the CPU cannot manage them"},
         {offload && m->manager == MANAGER_SPLIT && m->sync != SYNC_CPU, "manager",
          "the launch thread updates what it has waited for: sync cpu"},
-        {m->sync_copies == 0, "sync_copies", "the indices come in at least one copy"},
         {m->sync_copies > 1 && m->sync_copies > m->syncs, "sync_copies",
          "each copy ends with a synchronisation: at most 'syncs'"},
         {offload && mechanisms_drop(m) && !has_budget, "budget",
@@ -495,11 +471,6 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "a prefetch asks for units, not for blocks"},
         {m->block_candidates > 0 && m->block_span == BLOCK_UNIT, "block_candidates",
          "with 'block_span: unit' all wanted units are touched"},
-        {m->weights > 1, "weights", "a share is at most 100%"},
-        {m->disk_kv > 1, "disk_kv", "a share is at most 100%"},
-        {m->disk_weights > 1, "disk_weights", "a share is at most 100%"},
-        {m->disk_block == 0, "disk_block", "a read brings at least one token"},
-        {m->disk_depth == 0, "disk_depth", "at least one read is in flight"},
         {m->disk_kv > 0 && !offload, "disk_kv", "all KV stays in HBM"},
         {m->transfer == TRANSFER_IN_PLACE && !offload, "transfer", "all KV stays in HBM"},
         {m->disk_kv > 0 && offload && mechanisms_drop(m), "disk_kv",
@@ -528,7 +499,6 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "HBM holds activations, so no KV is cached"},
         {m->representation == REPRESENTATION_TOKENS && has_budget, "budget",
          "token ids need no memory, so there is nothing to keep in HBM"},
-        {m->representation_share > 1, "representation_share", "a share is at most 100%"},
         {m->balance && m->representation != REPRESENTATION_HYBRID, "balance",
          "only 'representation: hybrid' has a share to choose"},
         {m->representation_share > 0 && (m->balance || m->representation == REPRESENTATION_KV ||
@@ -556,8 +526,6 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "the CPU attends to K and V of all tokens, so nothing is cached or recomputed"},
         {by_cpu && m->repeat_kv, "repeat_kv", "the CPU reads KV once for all query heads"},
         {by_cpu && graph, "launch", "a CUDA graph cannot contain attention on the CPU"},
-        {hybrid && !offload, "attention",
-         "nothing is offloaded, so the CPU has nothing to attend to"},
         {hybrid && !m->policy->names_for_cpu, "attention",
          "the CPU attends to entries that a policy keeps for it: policy window-maw"},
         {!hybrid && m->policy->names_for_cpu, "policy",
@@ -589,24 +557,19 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
          "transfer_stream", "the CPU's stores run on no stream"},
         {whole_layers && m->transfer_stream == TRANSFER_STREAM_MAIN, "transfer_stream",
          "whole layers are loaded while others compute"},
-        {m->prefix_asked == 0 || m->prefix_asked > UINT8_MAX, "prefix_asked",
-         "from 1 to 255 requests"},
         {m->prefix_pins && m->prefix_eviction != PREFIX_EVICTION_NONE &&
              m->prefix_eviction != PREFIX_EVICTION_LRU,
          "prefix_pins",
          "only 'prefix_eviction: lru' or none can keep a block that is being copied"},
-        {m->prefix_block > 0 && m->prefix_unit % m->prefix_block != 0, "prefix_unit",
+        {m->prefix_unit % m->prefix_block != 0, "prefix_unit",
          "a unit is a multiple of 'prefix_block'"},
         {has_below(m, PREFIX_BELOW_EVICT) && m->prefix_eviction != PREFIX_EVICTION_LRU &&
              m->prefix == PREFIX_TWO_TIER,
          "prefix_eviction", "only lru says which blocks it evicts to the tier below"},
         BELOW_RULES(TIER_DISK, "disk"),
         BELOW_RULES(TIER_POOL, "pool"),
-        {m->prefix_below_asked[TIER_DISK] == 0 || m->prefix_below_asked[TIER_DISK] > UINT8_MAX,
-         "prefix_disk_asked", "from 1 to 255 requests"},
         {offload && m->prefix_cheaper, "prefix_cheaper",
          "only a system that keeps KV in HBM computes a prefix again"},
-        {m->prefix_reads == 0, "prefix_reads", "at least one read is in flight"},
         {m->prefix == PREFIX_GPU && m->preemption == PREEMPTION_SWAP &&
              has_below(m, PREFIX_BELOW_ARRIVE),
          "preemption", "preempted requests are copied to host memory, not to a tier below it"},
@@ -622,7 +585,22 @@ const char *mechanisms_contradiction(const struct mechanisms *m, const char **ke
         {offload && m->prefetch == PREFETCH_NEXT_LAYER && m->merge, "merge",
          "an execution buffer is filled in its own layer: it cannot be prefetched"},
     };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+    static_assert(sizeof rules <= MECHANISM_RULES * sizeof *rules, "room for all rules");
+    memcpy(out, rules, sizeof rules);
+    return sizeof rules / sizeof *rules;
+}
+
+const char *mechanisms_contradiction(const struct mechanisms *m, const char **key)
+{
+    struct mechanism_rule rules[MECHANISM_RULES];
+    for (const struct mechanism_key *row = mechanism_keys; row->name != NULL; row++) {
+        if (!mechanism_bounded(row, m)) {
+            *key = row->name;
+            return row->rule;
+        }
+    }
+    size_t count = mechanisms_rules(m, rules);
+    for (size_t i = 0; i < count; i++) {
         if (rules[i].broken) {
             *key = rules[i].key;
             return rules[i].reason;

@@ -28,7 +28,17 @@ const char *system_cpu_part(const struct mechanisms *mechanisms);
 
 enum system_class system_class_of(const struct setup *setup);
 
-/* The rules for combining mechanisms. */
+/* A rule for combining mechanisms: is it broken, the key to blame, and the rule in words. */
+struct mechanism_rule {
+    bool broken;
+    const char *key, *reason;
+};
+enum { MECHANISM_RULES = 128 }; /* at most */
 
-/* Why these mechanisms contradict each other, with the key to blame; NULL when they do not. */
+/* All rules, for mechanisms whose numbers are within their bounds. Returns how many there are. */
+size_t mechanisms_rules(const struct mechanisms *mechanisms,
+                        struct mechanism_rule rules[MECHANISM_RULES]);
+
+/* Why these mechanisms contradict each other, with the key to blame: the first number that is out of
+ * its bounds, else the first rule that is broken; NULL when there is none. */
 const char *mechanisms_contradiction(const struct mechanisms *mechanisms, const char **key);

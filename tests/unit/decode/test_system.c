@@ -467,6 +467,150 @@ static void contradictions_are_refused_at_their_key(void **state)
     }
 }
 
+/* A number just outside of the bounds that its row states is refused with the row's rule. */
+static void bounds_are_refused_at_their_row(void **state)
+{
+    (void)state;
+    for (const struct mechanism_key *row = mechanism_keys; row->name != NULL; row++) {
+        for (int high = 0; row->rule != NULL && high < 2; high++) {
+            struct mechanisms m = load_well("summary: s\n", NULL);
+            void *at = (char *)&m + row->offset;
+            const char *key = NULL;
+            double value = high ? row->most + 1 : row->least - 1;
+            if (value < 0 || (high && row->most == 0)) {
+                continue;
+            }
+            if (row->type == MECHANISM_REAL) {
+                *(double *)at = value;
+            } else {
+                *(uint64_t *)at = (uint64_t)value;
+            }
+            assert_ptr_equal(mechanisms_contradiction(&m, &key), row->rule);
+            assert_string_equal(key, row->name);
+        }
+    }
+}
+
+/* Give the key's member its value number `index`. Returns false behind the last. */
+static bool set_value(const struct mechanism_key *key, size_t index, struct mechanisms *m)
+{
+    static const double numbers[] = {0, 1, 2, .5, 4};
+    static const char *const policies[] = {"none", "lru",          "opt",       "prefix",
+                                           "qsac", "heavy-hitter", "window-maw"};
+    void *at = (char *)m + key->offset;
+    struct error why;
+    if (key->type == MECHANISM_CHOICE) {
+        *(int *)at = (int)index;
+        return key->values[index] != NULL;
+    }
+    if (key->type == MECHANISM_POLICY) {
+        m->policy = index < COUNT(policies) ? policy_find(policies[index], NULL, 0, &why) : NULL;
+        return m->policy != NULL;
+    }
+    if (index >= COUNT(numbers)) {
+        return false;
+    }
+    switch (key->type) {
+    case MECHANISM_SWITCH:
+        *(int *)at = index > 0;
+        break;
+    case MECHANISM_WHOLE:
+        *(uint64_t *)at = (uint64_t)numbers[index];
+        break;
+    case MECHANISM_REAL:
+        *(double *)at = numbers[index];
+        break;
+    default:
+        *(struct amount *)at =
+            (struct amount){.unit = UNIT_SHARE, .value = numbers[index], .rest = index == 4};
+    }
+    return true;
+}
+
+static bool is_bounded(const struct mechanisms *m)
+{
+    bool bounded = true;
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        bounded = bounded && mechanism_bounded(key, m);
+    }
+    return bounded;
+}
+
+/* Note the rule that alone is broken. */
+static void note_alone(const struct mechanisms *m, bool alone[MECHANISM_RULES])
+{
+    struct mechanism_rule rules[MECHANISM_RULES];
+    size_t count = is_bounded(m) ? mechanisms_rules(m, rules) : 0, broken = 0, last = 0;
+    for (size_t i = 0; i < count; i++) {
+        broken += rules[i].broken;
+        last = rules[i].broken ? i : last;
+    }
+    alone[last] = alone[last] || broken == 1;
+}
+
+/* Lay every pair of values over the system. */
+static void try_pairs(const struct mechanisms *base, bool alone[MECHANISM_RULES])
+{
+    for (const struct mechanism_key *x = mechanism_keys; x->name != NULL; x++) {
+        struct mechanisms one = *base, two;
+        for (size_t i = 0; set_value(x, i, &one); i++) {
+            note_alone(&one, alone);
+            for (const struct mechanism_key *y = x + 1; y->name != NULL; y++) {
+                two = one;
+                for (size_t j = 0; set_value(y, j, &two); j++) {
+                    note_alone(&two, alone);
+                }
+            }
+        }
+    }
+}
+
+/* Each stands for a family of systems. */
+static const char *const bases[] = {
+    "summary: s\n",
+    "resident_heads: all\n",
+    "resident_heads: all\nprefix: gpu\n",
+    "resident_heads: all\nprefix: two-tier\n",
+    "prefix: two-tier\n",
+    "policy: lru\nbudget: 1x\n",
+    "policy: lru\nbudget: 1x\nsync: cpu\n",
+    "policy: lru\nbudget: 1x\nretrieval: hata\nselection: 10%\ntransfer: sm-zero-copy\n",
+    "policy: lru\nbudget: 1x\ntransfer: in-place\n",
+    "policy: lru\nbudget: 1x\ntransfer: sm-zero-copy\nmerge: yes\n",
+    "policy: qsac\nbudget: 1x\n",
+    "policy: heavy-hitter\nbudget: 1x\n",
+    "policy: window-maw\nbudget: 1x\nattention: hybrid\n",
+    "residency: pressure\npolicy: lru\nbudget: 1x\n",
+    "retrieval: hata\nselection: 10%\ntransfer: cpu-store\n",
+    "retrieval: pq\nretrieval_stream: yes\nselection: 10%\ntransfer: cpu-store\n",
+    "retrieval: pq\nretrieval_stream: yes\ncluster_centroids: 64\ncluster_iterations: 2\n",
+    "launch: graph\n",
+    "prefetch: whole-layer\n",
+    "prefetch: whole-layer\nattention: cpu\n",
+    "prefetch: whole-layer\nrepresentation: hybrid\n",
+    "prefetch: whole-layer\nmicro_batch: zig-zag\nmicro_batch_sequences: 4\n",
+};
+
+static void each_rule_is_broken_alone(void **state)
+{
+    bool alone[MECHANISM_RULES] = {false};
+    struct mechanism_rule rules[MECHANISM_RULES];
+    struct mechanisms m = load_well("summary: s\n", NULL);
+    (void)state;
+    for (size_t i = 0; i < COUNT(bases); i++) {
+        m = load_well(bases[i], NULL);
+        try_pairs(&m, alone);
+    }
+    size_t count = mechanisms_rules(&m, rules), dead = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!alone[i]) {
+            print_message("never alone: %s: %s\n", rules[i].key, rules[i].reason);
+            dead++;
+        }
+    }
+    assert_int_equal(dead, 0);
+}
+
 /* Of several overrides, the one that causes a contradiction is blamed, wherever it stands. */
 static void the_override_that_contradicts_is_blamed(void **state)
 {
@@ -623,6 +767,8 @@ int main(void)
         cmocka_unit_test(what_a_preset_leaves_out_is_assumed),
         cmocka_unit_test(what_cannot_be_read_is_refused),
         cmocka_unit_test(contradictions_are_refused_at_their_key),
+        cmocka_unit_test(bounds_are_refused_at_their_row),
+        cmocka_unit_test(each_rule_is_broken_alone),
         cmocka_unit_test(the_override_that_contradicts_is_blamed),
         cmocka_unit_test(what_only_looks_like_one_is_allowed),
         cmocka_unit_test(shipped_systems_are_sensible),
