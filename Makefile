@@ -198,7 +198,7 @@ tsan: packages ## look for data races in the disk cache and in small sweeps (min
 	@TSAN_OPTIONS=halt_on_error=1 build/tsan/tests/unit/core/test_disk_cache
 	@cd build/tsan && for trace in smollm2-135m "$(CURDIR)/traces/smollm2-135m.yaml"; do \
 	    TSAN_OPTIONS=halt_on_error=1 XDG_CACHE_HOME=cache ./spillway simulate --set model=smollm2-135m --set hardware=a40 --set context=512 \
-	      --set steps=4 --set 'sweep={system: [fullattn, retroinfer, clo], batch: [1, 2]}' --set "trace=$$trace" \
+	      --set steps=4 --set 'sweep={system: [fullattn, retroinfer-10pct, clo], batch: [1, 2]}' --set "trace=$$trace" \
 	      --replications 2 --jobs 4 --csv >sweep.csv || exit 1; done
 
 capture: ## record the shipped decode traces again, from nothing

@@ -45,7 +45,7 @@ mass() { # MODEL KIND SYSTEM
 
 echo "| system | ${families// / | } |"
 echo '|---|---|---|---|'
-for system in retroinfer infinigen pqcache clo quest h2o snapkv streaming-llm; do
+for system in retroinfer-10pct infinigen pqcache clo quest h2o snapkv streaming-llm; do
     printf '| `%s`' $system
     for model in $families; do
         separator=' | '

@@ -51,7 +51,7 @@ def total(formula, run):
 # ---- a row -----------------------------------------------------------------------------------------------------------
 
 TOLERANCES = {"geometry": 1e-9, "trace": 0.05, "pool": 0.05, "bandwidth-bound": 0.10, "gpu-managed": 0.10,
-              "cpu-managed": 0.30, "disk": 0.30, "drafts": 0.10, "dense server": 0.10, "MoE server": 0.15,
+              "cpu-managed": 0.30, "cpu-attention": 0.30, "disk": 0.30, "drafts": 0.10, "dense server": 0.10, "MoE server": 0.15,
               "saturated server": 0.15, "ranking": None}
 BASES = ["measured", "published", "datasheet", "assumed"]
 
@@ -74,9 +74,9 @@ class Judge:
         self.predicted = self.error = math.nan
         self.at = (0, None)
         self.least = self.most = self.suspect = None
+        self.merits = [self.merit(case) for case in self.cases] if row.ranks else []
         if row.ranks:
-            merits = [self.merit(run) for run in self.cases[0].values()]
-            met = all(a > b for a, b in zip(merits, merits[1:]))
+            met = all(a > b for a, b in zip(self.merits, self.merits[1:]))
         elif self.run is not None:
             self.predicted, self.at = self.across(lambda role, run: run)
             self.error = self.error_of(self.predicted)
@@ -105,8 +105,8 @@ class Judge:
         row = self.row
         if row.ranks:
             return "ranking"
-        if self.run is None:
-            return None
+        if row.kind or self.run is None:
+            return row.kind
         if row.figure:
             server = self.run["explain"]["class"]
             return "saturated server" if self.saturated() else f"{server} {SERVED[row.figure][1]}"
@@ -118,11 +118,12 @@ class Judge:
 
     # Its value.
 
-    def merit(self, run):
-        """What a ranking sorts by, larger first; a run without it comes last."""
-        value = total(self.row.take, run)
-        speed = SPEEDS.get(self.row.take[0]) if len(self.row.take) == 1 else 0
-        return -math.inf if math.isnan(value) else -value if speed == 1 else value
+    def merit(self, case):
+        """What a ranking sorts by, larger first; a case that does not fit comes last."""
+        row = self.row
+        least = row.node.get("first", "least" if SPEEDS.get(row.take[0]) == 1 and len(case) == 1 else "most") == "least"
+        value = self.of_case(case, case)[0]
+        return -math.inf if math.isnan(value) else -value if least else value
 
     def take(self, formula, case, changed, role):
         """Memory does not depend on a figure's range: a run that was timed again lacks it."""
@@ -145,13 +146,17 @@ class Judge:
 
     def across(self, change, cases=None):
         """The value at the row's end of all its cases, and which case and run decide it; NaN if none fits."""
-        found, at = math.nan, (0, None)
+        values = []
         for i, case in enumerate(cases or self.cases):
-            value, best = self.of_case(self.cases[i], {role: change(role, run) for role, run in case.items()})
-            nearer = value < found if self.row.end == "least" else value > found
-            if nearer or math.isnan(found) and not math.isnan(value):
-                found, at = value, (i, best)
-        return found, at
+            values.append((*self.of_case(self.cases[i], {role: change(role, run) for role, run in case.items()}), i))
+        fit = [one for one in values if not math.isnan(one[0])]
+        if not fit:
+            return math.nan, (0, None)
+        if self.row.end == "mean":
+            mean = statistics.geometric_mean if self.row.unit == "times" else statistics.mean
+            return mean([one[0] for one in fit]), (0, None)
+        value, best, i = (min if self.row.end == "least" else max)(fit, key=lambda one: one[0])
+        return value, (i, best)
 
     def error_of(self, predicted):
         row = self.row
@@ -334,8 +339,25 @@ def published_of(judge):
 
 
 def order_of(judge, predicted):
-    runs = list(judge.cases[0].values())
-    return ", ".join(run["system"] for run in (sorted(runs, key=lambda run: -judge.merit(run)) if predicted else runs))
+    """The cases of a ranking by their names, their systems, or all that tells them apart."""
+    cases = judge.row.node["rank"]
+    names = [case.get("what", case.get("system")) for case in cases]
+    if None in names or len(set(names)) < len(names):
+        names = [" ".join(said(case)) for case in cases]
+    places = range(len(names))
+    order = sorted(places, key=lambda i: -judge.merits[i]) if predicted and judge.merits else places
+    return ", ".join(names[i] for i in order)
+
+
+def said(case):
+    """["fifo", "context 8192"] of {system: fifo, context: 8192}; of a map in it, its own keys."""
+    for key, value in case.items():
+        if isinstance(value, dict) and "name" not in value:
+            yield from said(value)
+        elif isinstance(value, dict):
+            yield " ".join(f"{one} {two}" if one != "name" else two for one, two in value.items())
+        else:
+            yield value if key == "system" else f"{key} {value}"
 
 
 def predicted_of(judge):
@@ -374,7 +396,7 @@ def cause_of(judge):
         return ""
     if not fits(run):
         return " " + "; ".join(note["text"] for note in run["notes"]) + "."
-    if judge.kind == "trace":
+    if judge.kind == "trace" and run["trace_source"]:
         return f" its hits come from {run['trace_source']}."
     part = max(run["parts_us"], key=run["parts_us"].get)
     share = run["parts_us"][part] / run["step_us"]
@@ -398,10 +420,11 @@ def case_text(judge):
     if math.isnan(judge.predicted):
         return ""
     which, best = judge.at
-    case = judge.row.node["across"][which]
-    text = " Read at " + ", ".join(f"{key} {value if isinstance(value, str) else 'as listed'}"
-                                   for key, value in case.items())
-    text += f", against {deciding(judge, best)['system']}." if best else "."
+    text = ""
+    if judge.row.end != "mean":
+        text = " Read at " + ", ".join(f"{key} {value if isinstance(value, str) else 'as listed'}"
+                                       for key, value in judge.row.node["across"][which].items())
+        text += f", against {deciding(judge, best)['system']}." if best else "."
     runs = [run for one in judge.cases for run in one.values()]
     unfit = sum(not fits(run) for run in runs)
     return text + (f" {unfit} of {len(runs)} runs do not fit the memory and are left out." if unfit else "")
@@ -412,7 +435,7 @@ def remark(judge, before, behind):
     row = judge.row
     reason = row.reason is not None and (before is None or before.row.node is not row.node)
     note = row.note is not None and (behind is None or behind.row.node is not row.node)
-    missed, across = judge.verdict == "missed" and not row.figure, len(judge.cases) > 1
+    missed, across = judge.verdict == "missed" and not row.figure, "across" in row.node
     if not (reason or note or missed or across):
         return ""
     text = f"- *{row.title}*:"
@@ -420,7 +443,8 @@ def remark(judge, before, behind):
         text += f" used for {row.used}." if row.used else f" {row.reason}."
     text += cause_of(judge) if missed else ""
     text += f" {row.note}." if note else ""
-    return text + (case_text(judge) if across else "") + "\n"
+    text += case_text(judge) if across else ""
+    return "" if text.endswith(":") else text + "\n"
 
 
 def paper_text(paper, judges):

@@ -49,7 +49,7 @@ def written(value, unit):
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 ROW_KEYS = {"what", "set", "sweep", "across", "take", "over", "against", "minus", "published", "served", "assumed",
-            "rank", "not_comparable", "used", "later", "note"}
+            "rank", "first", "class", "not_comparable", "used", "later", "note"}
 SERVED = {"ttft_ms": ("TTFT, mean", "TTFT"), "ttft_p50_ms": ("TTFT, median", "TTFT"), "tpot_ms": ("TPOT, mean", "TPOT"),
           "tpot_p50_ms": ("TPOT, median", "TPOT"), "decode_tokens_per_s": ("tokens a second", "tok/s")}
 
@@ -103,7 +103,7 @@ class Row:
         self.reason = node.get("not_comparable", self.used)
         self.later = node.get("later") == "yes"
         self.note = node.get("note")
-        self.ranks = "rank" in node
+        self.ranks, self.kind = "rank" in node, node.get("class")
         self.published, self.unit, self.least, self.most = published, None, 0, 0
         self.take = [figure] if figure else terms(node.get("take", "decode_tokens_per_s" if self.ranks else None))
         self.over = terms(node.get("over"))
@@ -190,14 +190,14 @@ class Paper:
     def add_runs(self, row, cases):
         node, base = row.node, [self.tree.get("scenario", {}), row.node.get("set", {})]
         if row.ranks:
-            row.cases = [{place: _layers(*base, cases[0], one) for place, one in enumerate(node["rank"])}]
-        elif row.take or row.reason is None:
+            cases = [_layers(cases[0], {key: one[key] for key in one if key != "what"}) for one in node["rank"]]
+        if row.take or row.reason is None:
             if not row.take:
                 raise self.fault(node, "'take' is missing here")
             roles = [("run", {}), *(("minus", one) for one in terms(node.get("minus"))),
                      *((f"against {i}", one) for i, one in enumerate(terms(node.get("against"))))]
-            row.cases = [{role: _layers(*base, case, own) for role, own in roles} for case in cases]
-            if "across" not in node:
+            row.cases = [{role: _layers(*base, *case, own) for role, own in roles} for case in map(terms, cases)]
+            if "across" not in node and not row.ranks:
                 for key, ends in node.get("assumed", self.tree.get("assumed", {})).items():
                     row.assumed += [(key, value, {role: _layers(*base, cases[0], own, _nested(key, value))
                                                   for role, own in roles}) for value in ends]

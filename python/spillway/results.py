@@ -7,18 +7,18 @@ that holds JSON is decoded. spillway.names("columns") says what each column mean
 >>> for row in spillway.runs("results.db", where={"batch": 1}):
 ...     print(row["system"], row["status"], row["parts_us"]["compute"] > 0)
 fullattn ok True
-retroinfer ok True
+retroinfer-10pct ok True
 
 In tables with a row for each part, layer, step or request of a run, each row has columns of its run:
 
->>> stalls = spillway.table("results.db", "stalls", where={"system": "retroinfer", "batch": 4})
+>>> stalls = spillway.table("results.db", "stalls", where={"system": "retroinfer-10pct", "batch": 4})
 >>> max(stalls, key=lambda row: row["us"])["name"]
 'handoff'
 
 sweep() shows swept keys beside results; keys of a scenario can be selected by their paths:
 
 >>> spillway.sweep("results.db", "cache_bytes", where={"mechanisms.policy": "lru"})
-[{'system': 'retroinfer', 'batch': 1, 'cache_bytes': 26542080}, {'system': 'retroinfer', 'batch': 4, 'cache_bytes': 106168320}]
+[{'system': 'retroinfer-10pct', 'batch': 1, 'cache_bytes': 26542080}, {'system': 'retroinfer-10pct', 'batch': 4, 'cache_bytes': 106168320}]
 """
 
 import contextlib

@@ -29,7 +29,7 @@ calibrate() {
     exec env EMULATOR_FAIL="${stop:-none:stop:1}" "$program" calibrate --host --quick "$@" -o "$scratch/p.yaml" 2>"$scratch/said"
 }
 simulate() {
-    "$program" simulate --set model=smollm2-135m --set system=retroinfer --set context=3840 \
+    "$program" simulate --set model=smollm2-135m --set system=retroinfer-10pct --set context=3840 \
         --set batch=1 --set "hardware=$1" --json >"$scratch/result" 2>"$scratch/said" &&
         grep -q '"status":"ok"' "$scratch/result"
 }

@@ -85,22 +85,22 @@ kept() {
 llama=(--set model=llama-3-8b --set hardware=a40 --set context=128K)
 study latency simulate scenarios/demo.yaml
 picture latency latency
-study draws simulate "${llama[@]}" --set trace=smollm2-135m --set 'sweep.system=[fullattn, retroinfer, clo, litecache]' \
+study draws simulate "${llama[@]}" --set trace=smollm2-135m --set 'sweep.system=[fullattn, retroinfer-10pct, clo, litecache]' \
     --replications 100
 picture draws draws
 study ablate ablate "${llama[@]}" --set system=litecache
 picture ablate ablate
-study whatif whatif --over budget "${llama[@]}" --set system=retroinfer
+study whatif whatif --over budget "${llama[@]}" --set system=retroinfer-10pct
 picture whatif whatif
 study front plan --pareto --over 'batch=[1, 2, 4, 8]' --allow lossy,paper "${llama[@]}" --set context=32K \
-    --system vllm,retroinfer,litecache
+    --system vllm,retroinfer-10pct,litecache
 picture front pareto
 study hits simulate scenarios/budget.yaml
 picture hits hits
 study reuse simulate scenarios/reuse.yaml
 picture reuse reuse
 study mass simulate --set model=smollm2-135m --set hardware=a40 --set context=16K --set warmup=32 \
-    --set trace=smollm2-135m-return --set 'sweep.system=[fullattn, retroinfer, h2o, snapkv, streaming-llm]'
+    --set trace=smollm2-135m-return --set 'sweep.system=[fullattn, retroinfer-10pct, h2o, snapkv, streaming-llm]'
 picture mass mass
 study drafts simulate --set model=llama-3.1-8b --set hardware=h100-sxm --set context=32K \
     --set 'sweep.system=[vllm, hisparse]' --set 'sweep.batch=[1, 2, 4, 8, 12]' --set "sweep.drafts=[{count: 0}$(

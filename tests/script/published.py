@@ -106,6 +106,27 @@ def a_rank_is_met_where_every_run_is_faster_than_the_next():
     assert verdicts == ["met", "missed", "missed", "met"], verdicts
 
 
+def a_rank_of_ratios_puts_the_largest_first_unless_the_row_says_least():
+    # A layer of 2000 tokens takes 116/108 of one of 1000, of 4000 tokens 132/108; beside 3000, 116/124 and 132/124.
+    larger, smaller = "{context: 4000}", "{context: 2000}"
+    verdicts = [judge.verdict for judge in judged(
+        f"take: layer_us, against: {{context: 1000}}, rank: [{larger}, {smaller}]",
+        f"take: layer_us, against: {{context: 1000}}, rank: [{smaller}, {larger}]",
+        f"take: layer_us, against: {{context: 1000}}, first: least, rank: [{smaller}, {larger}]",
+        "take: dram_kv_bytes, first: least, rank: [{context: 1}, {context: 2}]")]
+    assert verdicts == ["met", "missed", "met", "met"], verdicts
+    judge, = judged("take: layer_us, rank: [{context: 9, system: slow}, {context: 8, system: slow, batch: 2}]")
+    orders = [papers.order_of(judge, predicted) for predicted in (False, True)]
+    assert orders == ["context 9 slow, context 8 slow batch 2", "context 8 slow batch 2, context 9 slow"], orders
+    judge, = judged("take: layer_us, rank: [{what: short, context: 8}, {what: long, context: 9}]")
+    assert papers.order_of(judge, True) == "short, long", papers.order_of(judge, True)
+
+
+def a_row_may_state_its_class():
+    judge, = judged("take: hit_ratio, published: 80%, class: cpu-managed")
+    assert (judge.kind, judge.verdict) == ("cpu-managed", "met"), judge.kind
+
+
 def ends_across_cases_are_found():
     for row, predicted, at in [
             ("published: {least: 100us}", 108e3, (0, None)),
@@ -113,6 +134,8 @@ def ends_across_cases_are_found():
             ("published: {most: 1x}, against: {context: 1000}", 116 / 108, (1, "against 0")),
             ("published: {most: 1x}, against: [{context: 4000}, {context: 1000}]", 116 / 108, (1, "against 1")),
             ("published: {most: 1x}, against: [{batch: 2000}, {context: 1000}]", 116 / 108, (1, "against 1")),
+            ("published: {mean: 100us}", 112e3, (0, None)),
+            ("published: {mean: 1x}, against: {context: 500}", math.sqrt(108 * 116) / 104, (0, None)),
             ("published: {least: 1us}, minus: {context: 500}", 4e3, (0, None))]:
         judge, = judged(f"take: layer_us, across: [{{context: 1000}}, {{context: 2000}}, {{batch: 2000}}], {row}")
         near(judge.predicted, predicted)

@@ -100,7 +100,7 @@ def columns_are_those_of_the_program():
         path.write_text(columns_module(), encoding="utf-8")
     assert path.read_text(encoding="utf-8") == columns_module(), "UPDATE=1 writes it"
     served = dict(model="llama-3.1-8b", hardware="rtx-4090", rate=2, prompt=200, output=20, limit=20, system="vllm")
-    for row in (*spillway.simulate(system="retroinfer", **LLAMA), *spillway.simulate(**served)):
+    for row in (*spillway.simulate(system="retroinfer-10pct", **LLAMA), *spillway.simulate(**served)):
         for column in typing.get_args(spillway.columns.Text):
             assert isinstance(row.get(column), (str, type(None))), column
         for column in typing.get_args(spillway.columns.Number):
@@ -109,8 +109,8 @@ def columns_are_those_of_the_program():
 
 @test
 def rows_are_what_the_program_prints():
-    rows = spillway.simulate(system="retroinfer", **LLAMA)
-    words = [word for key, value in {**LLAMA, "system": "retroinfer"}.items() for word in ("--set", f"{key}={value}")]
+    rows = spillway.simulate(system="retroinfer-10pct", **LLAMA)
+    words = [word for key, value in {**LLAMA, "system": "retroinfer-10pct"}.items() for word in ("--set", f"{key}={value}")]
     assert list(rows) == printed("simulate", *words)
     assert rows.command.startswith("spillway simulate --set ") and "--json" not in rows.command
 
@@ -118,7 +118,7 @@ def rows_are_what_the_program_prints():
 @test
 def values_of_every_kind_reach_the_program():
     pathlib.Path("a.yaml").write_text("model: llama-3-8b\nhardware: a40\n", encoding="utf-8")
-    rows = spillway.simulate(pathlib.Path("a.yaml"), system="retroinfer", contexts={"4K": 1, "8K": 1}, steps=4, seed=2,
+    rows = spillway.simulate(pathlib.Path("a.yaml"), system="retroinfer-10pct", contexts={"4K": 1, "8K": 1}, steps=4, seed=2,
                              trace="smollm2-135m", mechanisms={"sync": "gpu"},
                              keys={"mechanisms.budget": ["10%", "30%"]})
     assert [row["mechanisms.budget"] for row in rows] == ["10%", "30%"]
@@ -129,11 +129,11 @@ def values_of_every_kind_reach_the_program():
 
 @test
 def an_axis_has_its_values():
-    rows = spillway.whatif("budget=0:50%", points=3, system="retroinfer", **LLAMA)
+    rows = spillway.whatif("budget=0:50%", points=3, system="retroinfer-10pct", **LLAMA)
     assert rows.varied == ("mechanisms.budget",)
     assert [row["mechanisms.budget"] for row in rows] == ["0%", "25%", "50%"]
     assert "whatif.db" not in rows.command
-    own = spillway.whatif({"batch": [1, 2]}, system="retroinfer", **LLAMA)
+    own = spillway.whatif({"batch": [1, 2]}, system="retroinfer-10pct", **LLAMA)
     assert [row["batch"] for row in own] == [1, 2] and own.varied == ("batch",)
 
 

@@ -43,7 +43,7 @@ quarter() { # PACE FAILURES ARGUMENT...
     PACE=$1 EMULATOR_FAIL=$2 "$scratch/folder/quarter" "$out" "${@:3}" >"$scratch/said" 2>&1
 }
 simulates() {
-    "$program" simulate --set model=smollm2-135m --set system=retroinfer --set context=3840 --set hardware="$1" --json >"$scratch/row" 2>>"$scratch/said" && grep -q '"status":"ok"' "$scratch/row"
+    "$program" simulate --set model=smollm2-135m --set system=retroinfer-10pct --set context=3840 --set hardware="$1" --json >"$scratch/row" 2>>"$scratch/said" && grep -q '"status":"ok"' "$scratch/row"
 }
 # The sum of planned times, of the lines of the script (whole seconds) or of the harness (with a decimal).
 planned() {

@@ -14,6 +14,6 @@ export PYTHONPATH=$PWD/python PYTHONDONTWRITEBYTECODE=1
 tests=$PWD/tests/script/spillway_py.py
 cd "$scratch" || exit 1
 "$program" simulate --set model=smollm2-135m --set hardware=a40 --set context=3840 \
-    --set 'sweep.batch=[1, 4]' --set 'sweep.system=[fullattn, retroinfer]' --db results.db --json >runs.json &&
+    --set 'sweep.batch=[1, 4]' --set 'sweep.system=[fullattn, retroinfer-10pct]' --db results.db --json >runs.json &&
     "$program" curve smollm2-135m --policy lru --sizes 10%,20% --db results.db --json >curve.json &&
     python3 "$tests"

@@ -69,7 +69,7 @@ echo 1..5
 check host_is_measured_into_a_profile \
     "$program" calibrate --host --quick "${groups[@]}" -o "$scratch/here.yaml"
 check simulations_use_the_profile \
-    "$program" simulate --set model=smollm2-135m --set system=retroinfer --set context=3840 \
+    "$program" simulate --set model=smollm2-135m --set system=retroinfer-10pct --set context=3840 \
     --set hardware="$scratch/here.yaml"
 check mechanisms_run_beside_their_predictions \
     "$program" validate --host --quick --model smollm2-135m --context 3840 \

@@ -100,7 +100,7 @@ const struct command command_ablate = {
     .most_operands = COMMAND_MANY,
     .summary = "take a system apart: what each of its mechanisms saves, alone and together",
     .example = "spillway ablate --set model=llama-3-8b --set hardware=a40 --set context=128K \\\n"
-               "    --set trace=smollm2-135m --set system=litecache --against retroinfer",
+               "    --set trace=smollm2-135m --set system=litecache --against retroinfer-10pct",
     .options = options,
     .more = print_meaning,
     .run = ablate_run,

@@ -318,7 +318,7 @@ const struct command command_simulate = {
     .summary = "predict how fast every point of a scenario decodes, and where its time goes",
     .example =
         "spillway simulate --set model=llama-3-8b --set hardware=a40 --set context=32768 \\\n"
-        "    --set trace=smollm2-135m --set 'sweep.system=[fullattn, retroinfer, litecache]' \\\n"
+        "    --set trace=smollm2-135m --set 'sweep.system=[fullattn, retroinfer-10pct, litecache]' \\\n"
         "    --db results.db",
     .options = options,
     .more = simulate_print_more,

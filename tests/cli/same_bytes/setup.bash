@@ -1,2 +1,2 @@
 scenario=(--set model=smollm2-135m --set hardware=a40 --set context=3840
-          --set 'sweep={system: [retroinfer, litecache, infinigen], batch: [1, 4, max]}')
+          --set 'sweep={system: [retroinfer-10pct, litecache, infinigen], batch: [1, 4, max]}')

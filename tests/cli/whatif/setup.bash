@@ -1,5 +1,5 @@
 exec 2>&1
-scenario=(--set model=llama-3-8b --set hardware=a40 --set context=32K --set system=retroinfer
+scenario=(--set model=llama-3-8b --set hardware=a40 --set context=32K --set system=retroinfer-10pct
     --set trace=smollm2-135m)
 show() {
     echo "$ spillway whatif $*"

@@ -32,8 +32,8 @@ static void retroinfer_cache_is_as_published(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(retroinfer_caches); i++) {
-        struct setup setup =
-            SETUP("system=retroinfer", retroinfer_caches[i].context, retroinfer_caches[i].batch);
+        struct setup setup = SETUP("system=retroinfer-10pct", retroinfer_caches[i].context,
+                                   retroinfer_caches[i].batch);
         struct plan plan = make_plan(&setup);
         char gib[32];
         snprintf(gib, sizeof gib, "%.2f", (double)plan.memory.in[TIER_GPU].cache / (1 << 30));
@@ -61,7 +61,7 @@ static void clusters_come_in_segments(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(clusters); i++) {
-        struct setup setup = SETUP("system=retroinfer", clusters[i].context);
+        struct setup setup = SETUP("system=retroinfer-10pct", clusters[i].context);
         struct plan plan = make_plan(&setup);
         assert_int_equal(plan.cohorts[0].sizes.entries, clusters[i].entries);
         assert_int_equal(plan.cohorts[0].sizes.selected_tokens, clusters[i].selected);
@@ -75,8 +75,8 @@ static void clusters_come_in_segments(void **state)
 static void no_more_than_the_context_is_selected(void **state)
 {
     (void)state;
-    struct setup setup = SETUP("system=retroinfer", "context=1600", "mechanisms.selection=100%",
-                               "mechanisms.estimation=0%");
+    struct setup setup = SETUP("system=retroinfer-10pct", "context=1600",
+                               "mechanisms.selection=100%", "mechanisms.estimation=0%");
     struct plan plan = make_plan(&setup);
     assert_int_equal(plan.cohorts[0].sizes.selected_tokens, 1600);
     plan_release(&plan);
@@ -91,8 +91,8 @@ static void qsac_holds_one_selection(void **state)
                                           "mechanisms.budget=50%", "mechanisms.budget=4GiB"};
     (void)state;
     for (size_t i = 0; i < COUNT(budgets); i++) {
-        struct setup setup = SETUP("system=retroinfer", "context=32768", "mechanisms.manager=gpu",
-                                   "mechanisms.policy=qsac", budgets[i]);
+        struct setup setup = SETUP("system=retroinfer-10pct", "context=32768",
+                                   "mechanisms.manager=gpu", "mechanisms.policy=qsac", budgets[i]);
         struct plan plan = make_plan(&setup);
         assert_int_equal(plan.cohorts[0].sizes.cache_tokens, 205 * 16);
         assert_int_equal(plan.memory.in[TIER_GPU].cache, 256ULL * 205 * 16 * 512);
@@ -382,7 +382,7 @@ static void windows_chunks_and_states_stay_in_hbm(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct setup vllm =
             SETUP(cases[i].model, "hardware=b300", "system=vllm", "batch=3", "context=100000");
-        struct setup retroinfer = SETUP(cases[i].model, "hardware=b300", "system=retroinfer",
+        struct setup retroinfer = SETUP(cases[i].model, "hardware=b300", "system=retroinfer-10pct",
                                         "batch=3", "context=100000");
         struct plan all = make_plan(&vllm), some = make_plan(&retroinfer);
         print_message("# %s\n", cases[i].model);
@@ -419,7 +419,7 @@ static void budgets_of_every_unit_become_blocks(void **state)
     for (size_t i = 0; i < COUNT(budgets); i++) {
         char budget[64];
         snprintf(budget, sizeof budget, "mechanisms.budget=%s", budgets[i].budget);
-        struct setup setup = SETUP("system=retroinfer", "batch=2", budget);
+        struct setup setup = SETUP("system=retroinfer-10pct", "batch=2", budget);
         struct plan plan = make_plan(&setup);
         if (plan.cohorts[0].sizes.cache_tokens != budgets[i].tokens) {
             fail_msg("%s: %llu tokens, not %llu", budgets[i].budget,
@@ -441,16 +441,16 @@ static const struct {
     {{"system=clo", "mechanisms.selection=0.01%", "context=4K"},
      "a selection of 0.01 % of 4096 tokens is empty\n"
      "  expected: a larger one, such as 0.0244 % (tokens: 1)"},
-    {{"system=retroinfer", "mechanisms.selection=0.01%", "context=4K"}, /* whole clusters */
+    {{"system=retroinfer-10pct", "mechanisms.selection=0.01%", "context=4K"}, /* whole clusters */
      "a selection of 0.01 % of 4096 tokens is empty\n"
      "  expected: a larger one, such as 0.391 % (tokens: 16)"},
-    {{"system=retroinfer", "mechanisms.budget=15tok"},
+    {{"system=retroinfer-10pct", "mechanisms.budget=15tok"},
      "the budget is less than one block for each head\n"
      "  expected: at least 16 tokens for each of 256 heads of 1 sequences"},
-    {{"system=retroinfer", "mechanisms.budget=0.01%"}, /* 13.1 tokens */
+    {{"system=retroinfer-10pct", "mechanisms.budget=0.01%"}, /* 13.1 tokens */
      "the budget is less than one block for each head\n"
      "  expected: at least 16 tokens for each of 256 heads of 1 sequences"},
-    {{"system=retroinfer", "mechanisms.budget=4MiB", "batch=3"},
+    {{"system=retroinfer-10pct", "mechanisms.budget=4MiB", "batch=3"},
      "the budget is less than one block for each head\n"
      "  expected: at least 16 tokens for each of 256 heads of 3 sequences"},
     {{"system=clo", "mechanisms.budget=0.99x"},
@@ -465,7 +465,7 @@ static const struct {
     {{"system=fullattn", "model=opt-6.7b", "context=2049"},
      "'opt-6.7b' has learned positions and cannot run 2049 tokens\n"
      "  expected: a context of at most 2048"},
-    {{"system=retroinfer", "mechanisms.selection=100800tok"}, /* 76.9 % and 23.2 % */
+    {{"system=retroinfer-10pct", "mechanisms.selection=100800tok"}, /* 76.9 % and 23.2 % */
      "selection and estimation together are more than all entries\n"
      "  expected: at most 8192 entries, not 6300 + 1901"},
     {{"system=clo", "context=68"},
@@ -538,7 +538,7 @@ static void context_past_the_trained_one_is_marked(void **state)
 static void sliding_layers_stay(void **state)
 {
     (void)state;
-    struct setup setup = SETUP("model=gpt-oss-120b", "system=retroinfer", "hardware=h200");
+    struct setup setup = SETUP("model=gpt-oss-120b", "system=retroinfer-10pct", "hardware=h200");
     struct plan plan = make_plan(&setup);
     for (uint32_t l = 0; l < plan.layers; l++) {
         bool slides = setup.model.layers[l].attention == ATTENTION_SLIDING;
@@ -734,8 +734,8 @@ static void steps_begin_behind_accepted_drafts(void **state)
     tiny_model(3, model);
     tiny_trace("other", trace);
     for (size_t i = 0; i < COUNT(draft_cases); i++) {
-        struct setup setup = SETUP(model, tiny_machine, trace, "context=1000", "system=retroinfer",
-                                   "warmup=0", draft_cases[i].drafts);
+        struct setup setup = SETUP(model, tiny_machine, trace, "context=1000",
+                                   "system=retroinfer-10pct", "warmup=0", draft_cases[i].drafts);
         struct plan plan = make_plan(&setup);
         assert_int_equal(plan.steps, draft_cases[i].steps);
         assert_memory_equal(plan.rows, draft_cases[i].places, (plan.steps + 1) * sizeof *plan.rows);
@@ -770,17 +770,18 @@ static uint64_t hash_of(const char *const *overrides)
 static void plans_are_equal_where_their_integers_are(void **state)
 {
     (void)state;
-    uint64_t hash = hash_of(OVERRIDES("system=retroinfer"));
-    assert_int_equal(hash, hash_of(OVERRIDES("system=retroinfer", "hardware=h200")));
-    assert_int_equal(hash, hash_of(OVERRIDES("system=retroinfer", "mechanisms.sync=gpu")));
-    assert_int_equal(hash, hash_of(OVERRIDES("system=retroinfer", "mechanisms.budget=30%")));
-    assert_int_not_equal(hash, hash_of(OVERRIDES("system=retroinfer", "mechanisms.budget=2x")));
-    assert_int_not_equal(hash, hash_of(OVERRIDES("system=retroinfer", "batch=2")));
-    assert_int_not_equal(hash, hash_of(OVERRIDES("system=retroinfer", "context=131073")));
-    assert_int_not_equal(hash, hash_of(OVERRIDES("system=retroinfer", "model=llama-3.1-8b")));
-    assert_int_not_equal(hash, hash_of(OVERRIDES("system=retroinfer", "steps=3")));
-    assert_int_not_equal(
-        hash, hash_of(OVERRIDES("system=retroinfer", "mechanisms.resident_heads=first-layer")));
+    uint64_t hash = hash_of(OVERRIDES("system=retroinfer-10pct"));
+    assert_int_equal(hash, hash_of(OVERRIDES("system=retroinfer-10pct", "hardware=h200")));
+    assert_int_equal(hash, hash_of(OVERRIDES("system=retroinfer-10pct", "mechanisms.sync=gpu")));
+    assert_int_equal(hash, hash_of(OVERRIDES("system=retroinfer-10pct", "mechanisms.budget=30%")));
+    assert_int_not_equal(hash,
+                         hash_of(OVERRIDES("system=retroinfer-10pct", "mechanisms.budget=2x")));
+    assert_int_not_equal(hash, hash_of(OVERRIDES("system=retroinfer-10pct", "batch=2")));
+    assert_int_not_equal(hash, hash_of(OVERRIDES("system=retroinfer-10pct", "context=131073")));
+    assert_int_not_equal(hash, hash_of(OVERRIDES("system=retroinfer-10pct", "model=llama-3.1-8b")));
+    assert_int_not_equal(hash, hash_of(OVERRIDES("system=retroinfer-10pct", "steps=3")));
+    assert_int_not_equal(hash, hash_of(OVERRIDES("system=retroinfer-10pct",
+                                                 "mechanisms.resident_heads=first-layer")));
 }
 
 int main(void)

@@ -27,7 +27,7 @@ static void what_is_known_follows_from_system_and_recording(void **state)
     assert_int_equal(ERRORS(&replay, "system=h2o", smollm2), RETRIEVAL_EXACT);
     assert_int_equal(ERRORS(&replay, "system=quest"), RETRIEVAL_EXACT); /* no trace */
     const char *const clusters = "trace=smollm2-135m-clusters";
-    assert_int_equal(ERRORS(&replay, "system=retroinfer", clusters), RETRIEVAL_RECORDED);
+    assert_int_equal(ERRORS(&replay, "system=retroinfer-10pct", clusters), RETRIEVAL_RECORDED);
     assert_true(replay.asks_recorded && !retrieval_errs(&replay.errors[ASKS_OWN]));
     assert_int_equal(ERRORS(&replay, "system=loki", clusters), RETRIEVAL_PERFECT);
     assert_false(replay.asks_recorded);
@@ -68,8 +68,9 @@ static void a_guess_adds_its_variance(void **state)
 static void no_index_is_assumed_perfect(void **state)
 {
     (void)state;
-    static const char *const systems[] = {"system=quest", "system=loki",    "system=retroinfer",
-                                          "system=clo",   "system=pqcache", "system=infinigen"};
+    static const char *const systems[] = {
+        "system=quest", "system=loki",    "system=retroinfer-10pct",
+        "system=clo",   "system=pqcache", "system=infinigen"};
     for (size_t i = 0; i < COUNT(systems); i++) {
         struct replay_plan replay;
         assert_int_equal(ERRORS(&replay, systems[i], "trace=ensemble"), RETRIEVAL_MEASURED);
@@ -91,7 +92,7 @@ static void figures_are_interpolated(void **state)
     } cases[] = {
         {"system=loki", "mechanisms.retrieval_keys=0.35x", "mechanisms.retrieval_keys=0.5x",
          "mechanisms.retrieval_keys=0.25x"},
-        {"system=retroinfer", "mechanisms.retrieval_tokens=32tok",
+        {"system=retroinfer-10pct", "mechanisms.retrieval_tokens=32tok",
          "mechanisms.retrieval_tokens=16tok", "mechanisms.retrieval_tokens=64tok"},
         {"system=clo", "mechanisms.retrieval_bytes=24B", "mechanisms.retrieval_bytes=32B",
          "mechanisms.retrieval_bytes=16B"},

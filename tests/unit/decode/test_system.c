@@ -659,9 +659,9 @@ static void what_only_looks_like_one_is_allowed(void **state)
 
 /* ---- what ships ------------------------------------------------------------------------------ */
 
-static const char *const shipped[] = {"vllm",       "fullattn",        "fullattn-graph",
-                                      "retroinfer", "retroinfer-fifo", "infinigen",
-                                      "clo",        "litecache"};
+static const char *const shipped[] = {
+    "vllm",      "fullattn", "fullattn-graph", "retroinfer-10pct", "retroinfer-fifo",
+    "infinigen", "clo",      "litecache"};
 
 static bool ships(const char *name, char *const *names, size_t count)
 {
@@ -713,7 +713,7 @@ static void systems_differ_as_they_say(void **state)
 {
     static const char *const pairs[][3] = {{"clo", "launch", "litecache"},
                                            {"fullattn", "launch", "fullattn-graph"},
-                                           {"retroinfer", "policy", "retroinfer-fifo"}};
+                                           {"retroinfer-10pct", "policy", "retroinfer-fifo"}};
     (void)state;
     for (size_t i = 0; i < COUNT(pairs); i++) {
         char a[64], b[64];

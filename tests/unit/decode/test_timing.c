@@ -257,7 +257,11 @@ static void for_every_system(const char *const *overrides, void (*check)(const s
         }
         struct setup setup = make_setup(all);
         struct course course;
-        make_course(&setup, &course);
+        if (!try_course(&setup, &course, &why)) { /* 1.8 % of 70 tokens are no cluster */
+            assert_non_null(strstr(message_of(&why), "is empty"));
+            setup_release(&setup);
+            continue;
+        }
         check(&course);
         course_release(&course);
         setup_release(&setup);
@@ -398,15 +402,15 @@ static const struct improvement improvements[] = {
     {"system=vllm", "mechanisms.step_overhead", {"10ms", "1ms", "0us"}},
     {"system=fullattn", "context", {"1000000", "100000", "10000", "1000"}},
     {"system=fullattn", "batch", {"64", "8", "2", "1"}},
-    {"system=retroinfer", "hardware.host.pool_wake", {"30us", "10us", "1us"}},
-    {"system=retroinfer", "hardware.host.sync", {"200us", "50us", "10us"}},
+    {"system=retroinfer-10pct", "hardware.host.pool_wake", {"30us", "10us", "1us"}},
+    {"system=retroinfer-10pct", "hardware.host.sync", {"200us", "50us", "10us"}},
     {"system=infinigen", "hardware.link.h2d", {"5GB/s", "20GB/s", "50GB/s"}},
     {"system=flexgen", "hardware.link.h2d", {"8GB/s", "20GB/s", "55GB/s", "100GB/s", "400GB/s"}},
     {"system=flexgen", "hardware.host.pageable", {"5GB/s", "20GB/s", "50GB/s"}},
     {"system=infinigen", "hardware.host.gather", {"5GB/s", "20GB/s", "50GB/s"}},
     {"system=infinigen", "hardware.host.gather_span", {"0.5x", "1x", "1.3x"}},
     {"system=clo", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
-    {"system=retroinfer", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
+    {"system=retroinfer-10pct", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
     {"system=hisparse", "hardware.gpu.sector", {"4KiB", "128B", "32B"}},
     {"system=infinigen", "mechanisms.retrieval_id_bytes", {"64B", "8B", "4B"}},
     {"system=hgca", "trace", {"assumed:hit=0%", "assumed:hit=50%", "assumed:hit=100%"}},
@@ -418,7 +422,7 @@ static const struct improvement drives[] = {
     {"system=flexgen", "hardware.disk.read", {"1GB/s", "3GB/s", "12GB/s", "100GB/s"}},
     {"system=flexgen", "hardware.disk.latency", {"10ms", "100us", "1us"}},
     {"system=litecache", "hardware.disk.read", {"1GB/s", "3GB/s", "12GB/s", "100GB/s"}},
-    {"system=retroinfer", "hardware.disk.read_one", {"10MB/s", "100MB/s", "1GB/s"}},
+    {"system=retroinfer-10pct", "hardware.disk.read_one", {"10MB/s", "100MB/s", "1GB/s"}},
     {"system=infinigen", "mechanisms.disk_kv", {"100%", "50%", "1%", "0%"}},
     {"system=infinigen", "mechanisms.disk_depth", {"1", "4", "32"}},
     {"system=infinigen", "mechanisms.disk_weights", {"100%", "50%", "0%"}},
@@ -463,10 +467,11 @@ static void better_figures_are_never_slower(void **state)
 static void worst_head_decides(void **state)
 {
     (void)state;
-    int64_t even = time_of(OVERRIDES("system=retroinfer", "trace=assumed:hit=80%,spread=0%",
+    int64_t even = time_of(OVERRIDES("system=retroinfer-10pct", "trace=assumed:hit=80%,spread=0%",
                                      "mechanisms.transfer_ctas=1", "mechanisms.hit_ctas=16"));
-    int64_t uneven = time_of(OVERRIDES("system=retroinfer", "trace=assumed:hit=80%,spread=20%",
-                                       "mechanisms.transfer_ctas=1", "mechanisms.hit_ctas=16"));
+    int64_t uneven =
+        time_of(OVERRIDES("system=retroinfer-10pct", "trace=assumed:hit=80%,spread=20%",
+                          "mechanisms.transfer_ctas=1", "mechanisms.hit_ctas=16"));
     assert_true(uneven > even);
 }
 
@@ -721,7 +726,7 @@ static void standards_that_are_read_are_said(void **state)
 static void missing_curve_is_named(void **state)
 {
     (void)state;
-    struct setup setup = SETUP("system=retroinfer");
+    struct setup setup = SETUP("system=retroinfer-10pct");
     enum curve_id needed[CURVE_COUNT];
     struct error why;
     size_t count = pipeline_curves(&setup, decode_alone, needed);

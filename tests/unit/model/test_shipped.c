@@ -123,6 +123,9 @@ static const struct {
     {"mistral-small-3.2-24b", 24011361280, PIXTRAL},
     {"mixtral-8x7b", 46702792704, NOTHING},
     {"mixtral-8x22b", 140630071296, NOTHING},
+    {"gpt-neox-12b", 11846072320, NOTHING}, /* of Pythia-12B */
+    {"llama-33b", 32528943616, NOTHING},
+    {"tinyllama-1.1b", 1100048384, NOTHING},
     {"opt-6.7b", 6658473984, NOTHING},
     {"opt-13b", 12853473280, NOTHING},
     {"opt-30b", 29974540288, NOTHING},

@@ -181,8 +181,8 @@ static void engines_need_all_kv_in_hbm(void **state)
     (void)state;
     struct point point;
     assert_false(
-        try_point(OVERRIDES(SERVER, "system=retroinfer", "engine=vllm-0.19"), &point, &why));
-    assert_non_null(strstr(message_of(&why), "'retroinfer' offloads KV"));
+        try_point(OVERRIDES(SERVER, "system=retroinfer-10pct", "engine=vllm-0.19"), &point, &why));
+    assert_non_null(strstr(message_of(&why), "'retroinfer-10pct' offloads KV"));
     assert_false(try_point(OVERRIDES(SERVER, "engine=vllm-0"), &point, &why));
     assert_non_null(strstr(message_of(&why), "'vllm-0' is no version of vllm"));
 }

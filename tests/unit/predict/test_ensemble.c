@@ -21,7 +21,7 @@ static void every_recording_ships(void **state)
     }
 }
 
-static const char *const usual[] = {"model=llama-3-8b", "hardware=a40", "system=retroinfer",
+static const char *const usual[] = {"model=llama-3-8b", "hardware=a40", "system=retroinfer-10pct",
                                     "context=131072"};
 
 static struct point point_with(const char *trace)

@@ -16,9 +16,9 @@ static const struct {
 } setups[] = {
     {"all KV is attended to", {"system=fullattn"}, "exact"},
     {"all KV is loaded", {"system=flexgen"}, "exact"},
-    {"a selection", {"system=retroinfer"}, "lossy"},
+    {"a selection", {"system=retroinfer-10pct"}, "lossy"},
     {"a selection of everything",
-     {"system=retroinfer", "mechanisms={selection: 100%, estimation: 0%}"},
+     {"system=retroinfer-10pct", "mechanisms={selection: 100%, estimation: 0%}"},
      "exact"},
     {"an override that selects",
      {"system=fullattn", "mechanisms={selection: 10%, retrieval: loki, retrieval_keys: 0.25x, "

@@ -427,7 +427,8 @@ static void what_is_assumed_of_a_retrieval_is_said(void **state)
 /* A host of which nothing was measured, and one of which all was that takes no GPU. */
 static void what_of_a_host_is_not_measured_is_said(void **state)
 {
-    static const char *const systems[] = {"system=retroinfer", "system=retroinfer", "system=clo"};
+    static const char *const systems[] = {"system=retroinfer-10pct", "system=retroinfer-10pct",
+                                          "system=clo"};
     static const char *const hosts[] = {"hardware.host=epyc-9654", "hardware.host=epyc-vm",
                                         "hardware.host=epyc-vm"};
     static const char *const said[] = {"this host is not calibrated",
@@ -452,7 +453,8 @@ static void what_the_gpu_waits_for_is_said(void **state)
                                        "(sync: cpu), and this host"};
     (void)state;
     for (size_t i = 0; i < COUNT(said); i++) {
-        struct result result = run(OVERRIDES("system=retroinfer", managers[i], "context=4096"), 1);
+        struct result result =
+            run(OVERRIDES("system=retroinfer-10pct", managers[i], "context=4096"), 1);
         assert_non_null(strstr(result.message, said[i]));
         result_release(&result);
     }
@@ -478,7 +480,7 @@ static const struct {
      "host",
      "host memory: needs 15.5 GiB, has 15.0 GiB; largest batch 0, largest context 126843"},
     /* 3 sequences' K of a layer are 0.75 GiB, of which PyTorch's allocator makes 1 */
-    {{"system=retroinfer", "host_memory=48GiB", "batch=3"},
+    {{"system=retroinfer-10pct", "host_memory=48GiB", "batch=3"},
      "out-of-memory",
      "host",
      "host memory: needs 64.0 GiB, has 48.0 GiB; largest batch 2"},
@@ -564,8 +566,9 @@ static void columns_are_set_where_they_apply(void **state)
                                            COLUMN(tensor_parallel)};
     const struct column *const never[] = {COLUMN(ttft_ms), COLUMN(queue_ms), COLUMN(goodput),
                                           COLUMN(prefill_ms), COLUMN(e2e_tokens_per_s)};
-    static const char *const systems[] = {"system=fullattn", "system=vllm", "system=retroinfer",
-                                          "system=clo", "system=infinigen"};
+    static const char *const systems[] = {"system=fullattn", "system=vllm",
+                                          "system=retroinfer-10pct", "system=clo",
+                                          "system=infinigen"};
     (void)state;
     for (size_t i = 0; i < COUNT(systems); i++) {
         struct result result = run(OVERRIDES(systems[i], "steps=2"), 1);
@@ -651,7 +654,7 @@ static void assert_same(const struct result *a, const struct result *b)
 
 static void threads_do_not_change_the_result(void **state)
 {
-    static const char *const systems[] = {"system=retroinfer", "system=clo"};
+    static const char *const systems[] = {"system=retroinfer-10pct", "system=clo"};
     (void)state;
     for (size_t i = 0; i < COUNT(systems); i++) {
         const char *const overrides[] = {systems[i], "trace=smollm2-135m", "steps=4",
@@ -670,8 +673,12 @@ static const struct {
 } sources[] = {
     {{"system=clo"}, "assumed: 93% hits, spread 5%", "assumed", false, false},
     {{"system=fullattn", "trace=smollm2-135m"}, NULL, NULL, false, true},
-    {{"system=retroinfer", "trace=smollm2-135m"}, "SmolLM2-135M-Instruct", "measured", true, true},
-    {{"system=retroinfer", "trace=llama-3-8b-like", "context=4096"},
+    {{"system=retroinfer-10pct", "trace=smollm2-135m"},
+     "SmolLM2-135M-Instruct",
+     "measured",
+     true,
+     true},
+    {{"system=retroinfer-10pct", "trace=llama-3-8b-like", "context=4096"},
      "published profile llama-3-8b-like 8192→4096 tokens",
      "published",
      true,
@@ -718,7 +725,7 @@ static void seed_reaches_the_policy(void **state)
         for (size_t s = 0; s < 3; s++) {
             static const char *const seeds[] = {"seed=1", "seed=2", "seed=1"};
             struct result result =
-                run(OVERRIDES("system=retroinfer", policies_drawn[i], "mechanisms.budget=15%",
+                run(OVERRIDES("system=retroinfer-10pct", policies_drawn[i], "mechanisms.budget=15%",
                               "trace=smollm2-135m", "context=8192", "steps=4", seeds[s]),
                     1);
             hits[s] = real_of(&result, COLUMN(hit_ratio));

@@ -106,11 +106,11 @@ static void a_group_holds_so_many_sizes(void **state)
     }
     size_t end = strlen(sweep);
     strcpy(sweep + end, "], batch: [1, 2]}");
-    expect_system(&points, "system=retroinfer", sweep);
+    expect_system(&points, "system=retroinfer-10pct", sweep);
     assert_int_equal(replays_groups(points.runs.expected), 1);
     release(&points);
     strcpy(sweep + end, ", 50%], batch: [1, 2]}");
-    expect_system(&points, "system=retroinfer", sweep);
+    expect_system(&points, "system=retroinfer-10pct", sweep);
     assert_int_equal(replays_groups(points.runs.expected), 2);
     release(&points);
 }
@@ -150,7 +150,8 @@ static void policies_of_the_same_needs_share_a_reading(void **state)
 {
     (void)state;
     static struct points points;
-    expect_system(&points, "system=retroinfer", "sweep={mechanisms.policy: [lru, fifo, opt]}");
+    expect_system(&points, "system=retroinfer-10pct",
+                  "sweep={mechanisms.policy: [lru, fifo, opt]}");
     assert_int_equal(replays_groups(points.runs.expected), 2); /* one knows the future */
     check_ledgers(&points);
     release(&points);
@@ -161,7 +162,8 @@ static void systems_of_one_stream_are_made_at_once(void **state)
 {
     (void)state;
     static struct points points;
-    expect_system(&points, "trace=llama-3-8b-like", "sweep.system=[retroinfer, pqcache, clo]");
+    expect_system(&points, "trace=llama-3-8b-like",
+                  "sweep.system=[retroinfer-10pct, pqcache, clo]");
     assert_int_equal(replays_groups(points.runs.expected), 3);
     check_ledgers(&points);
     assert_int_equal(shared_made(points.runs.shared), 1 + 1); /* besides, QSAC's cosines */
@@ -175,7 +177,7 @@ static void a_sealed_group_takes_no_more(void **state)
     (void)state;
     static struct points points;
     struct error why;
-    expect_system(&points, "system=retroinfer",
+    expect_system(&points, "system=retroinfer-10pct",
                   "sweep={mechanisms.budget: [1x, 2x, 100%], batch: [1]}");
     struct replay_request known = request(&points, 1), fresh = request(&points, 2);
     struct replays *rounds = replays_create(&why);

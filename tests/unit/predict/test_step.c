@@ -36,7 +36,7 @@ static void one_step_has_the_mean_of_all(void **state)
     check_step(OVERRIDES("system=fullattn", "batch=4"));
     check_step(OVERRIDES("system=vllm", "model=deepseek-v3", "hardware=h200", "tensor_parallel=8"));
     check_step(OVERRIDES("system=fullattn", "mechanisms.weights=40%", "context=1000"));
-    check_step(OVERRIDES("system=retroinfer", "batch=2", "context=30000"));
+    check_step(OVERRIDES("system=retroinfer-10pct", "batch=2", "context=30000"));
     check_step(OVERRIDES("system=flexgen", "batch=8", "context=5000"));
     check_step(OVERRIDES("system=litecache", "model=smollm2-135m", "trace=smollm2-135m",
                          "context=3840", "batch=2")); /* the only one whose steps differ */

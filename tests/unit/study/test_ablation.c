@@ -274,14 +274,14 @@ static void savings_are_those_of_single_runs(void **state)
 {
     (void)state;
     struct ablation ablation;
-    run("litecache", "retroinfer", 2, &ablation);
-    int64_t base = step_of("retroinfer", "{}"), whole = step_of("litecache", "{}");
-    int64_t synced = step_of("retroinfer", "{sync: gpu, syncs: 0}");
+    run("litecache", "retroinfer-10pct", 2, &ablation);
+    int64_t base = step_of("retroinfer-10pct", "{}"), whole = step_of("litecache", "{}");
+    int64_t synced = step_of("retroinfer-10pct", "{sync: gpu, syncs: 0}");
     int64_t eager = step_of("litecache", "{launch: eager, launch_cost: 1x}");
     int64_t waiting = step_of("litecache", "{launch: eager, launch_cost: 1x, sync: cpu, syncs: 1}");
     assert_saves(&ablation, find(&ablation, ABLATION_ALONE, "sync"), base - synced);
     assert_saves(&ablation, find(&ablation, ABLATION_ALONE, "launch"),
-                 synced - step_of("retroinfer", "{sync: gpu, syncs: 0, launch: graph}"));
+                 synced - step_of("retroinfer-10pct", "{sync: gpu, syncs: 0, launch: graph}"));
     assert_saves(&ablation, find(&ablation, ABLATION_LEFT_OUT, "launch"), eager - whole);
     assert_saves(&ablation, find(&ablation, ABLATION_LEFT_OUT, "sync"), waiting - eager);
     assert_saves(&ablation, &ablation.rows[ablation.row_count - 1], base - whole);
@@ -298,7 +298,7 @@ static void what_is_refused_stands_in_the_table(void **state)
     (void)state;
     struct ablation ablation;
     run("litecache", NULL, 2, &ablation); /* against its baseline */
-    assert_string_equal(ablation.base.name, "retroinfer");
+    assert_string_equal(ablation.base.name, "retroinfer-10pct");
     assert_int_equal(ablation.row_count, 2 + 2 * 12 + COUNT(refused));
     assert_int_equal(ablation.rows[0].kind, ABLATION_BASE);
     assert_int_equal(ablation.rows[ablation.row_count - 1].kind, ABLATION_WHOLE);
@@ -318,11 +318,11 @@ static void what_is_refused_stands_in_the_table(void **state)
 
 static void sum_and_interaction_are_what_the_system_saves(void **state)
 {
-    static const char *const pairs[][2] = {{"litecache", "retroinfer"},
+    static const char *const pairs[][2] = {{"litecache", "retroinfer-10pct"},
                                            {"hgca", "fullattn"},
-                                           {"pqcache", "retroinfer"},
+                                           {"pqcache", "retroinfer-10pct"},
                                            {"clo", "pqcache"},
-                                           {"retroinfer", "infinigen"}};
+                                           {"retroinfer-10pct", "infinigen"}};
     (void)state;
     for (size_t i = 0; i < ROUNDS(COUNT(pairs), 2); i++) {
         struct ablation one, many;

@@ -22,8 +22,14 @@ struct fixture {
 };
 
 static const char *const overrides[] = {
-    "model=smollm2-135m", "hardware=a40",         "system=retroinfer", "context=3840",
-    "hbm_usable=90%",     "mechanisms.budget=3x", "batch=4",           "host_memory=256GiB",
+    "model=smollm2-135m",
+    "hardware=a40",
+    "system=retroinfer-10pct",
+    "context=3840",
+    "hbm_usable=90%",
+    "mechanisms.budget=3x",
+    "batch=4",
+    "host_memory=256GiB",
 };
 
 static int start(void **state)
@@ -98,7 +104,7 @@ static const struct {
     {"hardware.link.h2d", 3, "hardware.link.h2d", "6500000000B/s 26000000000B/s* 104000000000B/s"},
     {"link=[pcie4-x16, pcie5-x16]", 0, "hardware.link", "pcie4-x16 pcie5-x16"},
     {"link", 0, "hardware.link", "pcie3-x16 pcie4-x16 pcie5-x16 pcie6-x16 nvlink-c2c"},
-    {"system=[clo, retroinfer]", 0, "system", "clo retroinfer*"},
+    {"system=[clo, retroinfer-10pct]", 0, "system", "clo retroinfer-10pct*"},
     {"budget=[1x, 3x]", 0, "mechanisms.budget", "1x 3x*"},
     {"budget=[10%, 3x]", 0, "mechanisms.budget", "10% 3x*"}, /* no unit in common: as they stand */
     /* nothing, a hundredth to all, its own */

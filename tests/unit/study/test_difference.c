@@ -72,7 +72,7 @@ static void litecache_needs_what_retroinfer_lacks(void **state)
         {"operators", "", ""},
     };
     (void)state;
-    assert_difference("retroinfer", "litecache", expected, COUNT(expected));
+    assert_difference("retroinfer-10pct", "litecache", expected, COUNT(expected));
 }
 
 static void presets_that_differ_in_one_differ_in_one(void **state)
@@ -81,8 +81,8 @@ static void presets_that_differ_in_one_differ_in_one(void **state)
                                            policy[] = {{"policy", "", ""}};
     (void)state;
     assert_difference("clo", "litecache", launch, 1);
-    assert_difference("retroinfer", "retroinfer-fifo", policy, 1);
-    assert_difference("retroinfer", "retroinfer", NULL, 0);
+    assert_difference("retroinfer-10pct", "retroinfer-fifo", policy, 1);
+    assert_difference("retroinfer-10pct", "retroinfer-10pct", NULL, 0);
 }
 
 /* HGCA's CPU attends to what window-maw keeps for it, and nothing else does; that needs KV on the
@@ -108,7 +108,7 @@ static void what_cannot_do_without_each_other_is_one(void **state)
 static void a_mechanism_moves_with_its_parameters(void **state)
 {
     (void)state;
-    struct difference difference = compare("retroinfer", "hisparse");
+    struct difference difference = compare("retroinfer-10pct", "hisparse");
     assert_string_equal(difference.mechanisms[0].label, "budget=2x"); /* both are LRU */
     assert_string_equal(difference.mechanisms[0].changes,
                         "budget 3x → 2x, granularity 16tok → 1tok");
@@ -122,8 +122,8 @@ static void a_mechanism_moves_with_its_parameters(void **state)
 /* All of the base's mechanisms are the base, all of the system's the system: whichever two. */
 static void the_ends_are_the_systems(void **state)
 {
-    static const char *const names[] = {"fullattn", "retroinfer", "pqcache",  "clo",  "hgca",
-                                        "flexgen",  "capture",    "hisparse", "vllm", "h2o"};
+    static const char *const names[] = {"fullattn", "retroinfer-10pct", "pqcache",  "clo",  "hgca",
+                                        "flexgen",  "capture",          "hisparse", "vllm", "h2o"};
     (void)state;
     for (size_t a = 0; a < COUNT(names); a++) {
         for (size_t b = 0; b < COUNT(names); b++) {
@@ -170,8 +170,9 @@ static void all_groups_have_their_bit(void **state)
 /* What a value is written as is read as that value, for every key of every preset. */
 static void written_values_are_read_as_the_same(void **state)
 {
-    static const char *const names[] = {"fullattn", "retroinfer", "pqcache",  "clo",      "hgca",
-                                        "flexgen",  "capture",    "hisparse", "two-tier", "h2o"};
+    static const char *const names[] = {
+        "fullattn", "retroinfer-10pct", "pqcache",  "clo",      "hgca",
+        "flexgen",  "capture",          "hisparse", "two-tier", "h2o"};
     (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
         const struct mechanisms said = load(names[i]);

@@ -55,7 +55,7 @@ static void reading_hbm_hangs_on_its_bandwidth(void **state)
 static void a_pool_that_is_handed_work_faster_helps(void **state)
 {
     (void)state;
-    struct explanation explanation = explain(OVERRIDES("system=retroinfer", "steps=1"));
+    struct explanation explanation = explain(OVERRIDES("system=retroinfer-10pct", "steps=1"));
     const struct explain_figure *handoff = find(&explanation, CURVE_HOST_POOL_WAKE);
     assert_non_null(handoff);
     assert_false(handoff->is_more);

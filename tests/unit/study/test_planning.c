@@ -84,14 +84,14 @@ static const char *const traces[] = {"trace=smollm2-135m", "trace=llama-3-8b-lik
 
 static void several_candidates_get_the_answers_that_each_gets_alone(void **state)
 {
-    static const char *const systems[] = {"retroinfer", "litecache"};
+    static const char *const systems[] = {"retroinfer-10pct", "litecache"};
     static const char *const machines[] = {"a40", "h200"};
     (void)state;
     for (int t = 0; t < 2; t++) {
         struct run_context runs;
         struct planning together;
         begin(&runs);
-        plan(traces[t], "retroinfer,litecache", "a40,h200", &runs, &together);
+        plan(traces[t], "retroinfer-10pct,litecache", "a40,h200", &runs, &together);
         assert_int_equal(together.count, 4);
         for (int i = 0; i < 4; i++) {
             struct run_context own;
@@ -115,8 +115,8 @@ static void a_plan_after_another_answers_the_same(void **state)
     struct run_context runs;
     struct planning first, again;
     begin(&runs);
-    plan(traces[1], "retroinfer", "a40,h200", &runs, &first);
-    plan(traces[1], "retroinfer", "a40,h200", &runs, &again);
+    plan(traces[1], "retroinfer-10pct", "a40,h200", &runs, &first);
+    plan(traces[1], "retroinfer-10pct", "a40,h200", &runs, &again);
     assert_int_equal(again.winner, first.winner);
     for (uint32_t i = 0; i < first.count; i++) {
         check_same_search(&again.searches[i], &first.searches[i]);

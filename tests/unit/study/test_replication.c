@@ -130,7 +130,7 @@ static void the_run_itself_stays(void **state)
 static void draws_are_the_same_however_they_are_made(void **state)
 {
     (void)state;
-    struct point point = POINT(RECORDED, "system=retroinfer");
+    struct point point = POINT(RECORDED, "system=retroinfer-10pct");
     struct result few = replicate(&point, &(struct replication_options){.count = 4}, 1);
     struct result one = replicate(&point, &(struct replication_options){.count = 12}, 1);
     struct result three = replicate(&point, &(struct replication_options){.count = 12}, 3);
@@ -177,7 +177,7 @@ static void a_step_follows_what_is_drawn(void **state)
 static void a_machine_without_ranges_is_sure(void **state)
 {
     (void)state;
-    struct point point = POINT(RECORDED, "system=retroinfer");
+    struct point point = POINT(RECORDED, "system=retroinfer-10pct");
     for (size_t i = 0; i < CURVE_COUNT; i++) {
         point.setup.profile.curves[i].least = point.setup.profile.curves[i].most = 1;
     }
@@ -232,7 +232,7 @@ static void a_draw_takes_one_family(void **state)
 static void common_draws_tell_systems_apart_sooner(void **state)
 {
     (void)state;
-    struct result lru = draw(OVERRIDES(RECORDED, "system=retroinfer"), 40);
+    struct result lru = draw(OVERRIDES(RECORDED, "system=retroinfer-10pct"), 40);
     struct result fifo = draw(OVERRIDES(RECORDED, "system=retroinfer-fifo"), 40);
     struct result other = draw(OVERRIDES(RECORDED, "system=retroinfer-fifo", "seed=2"), 40);
     double common = deviation_between(&lru, &fifo), independent = deviation_between(&lru, &other);
@@ -285,7 +285,7 @@ static double spread_of_seeds(const char *const *overrides, const struct column 
 static void what_is_generated_takes_a_seed_each(void **state)
 {
     (void)state;
-#define HERE "hardware=a40", "steps=4", "system=retroinfer"
+#define HERE "hardware=a40", "steps=4", "system=retroinfer-10pct"
 #define SMALL "model=smollm2-135m", HERE
     static const char *const generated[] = {SMALL, "trace=llama-3-8b-like", "context=4096", NULL};
     static const char *const mixed[] = {SMALL, "trace=llama-3-8b-like", "contexts=[2048, 4096]",

@@ -94,7 +94,7 @@ enum { TEN = 10 };
 static void ten_budgets_hit_exactly_what_single_runs_do(void **state)
 {
     (void)state;
-    static const char *const systems[] = {"retroinfer", "retroinfer-fifo", "pqcache", "clo"};
+    static const char *const systems[] = {"retroinfer-10pct", "retroinfer-fifo", "pqcache", "clo"};
     static const char *const traces[] = {"smollm2-135m", "llama-3-8b-like"};
     for (size_t i = 0; i < ROUNDS(4, 1); i++) {
         char system[64], trace[64], budgets[] = BUDGETS;
@@ -122,7 +122,7 @@ static void any_number_of_threads_studies_alike(void **state)
 {
     (void)state;
     static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
-                                            "steps=8", "system=retroinfer"};
+                                            "steps=8", "system=retroinfer-10pct"};
     struct scenario scenario;
     struct whatif one, many;
     load(overrides, 5, &scenario);
@@ -150,9 +150,9 @@ static void any_number_of_threads_studies_alike(void **state)
 static void the_scenarios_own_point_is_found(void **state)
 {
     (void)state;
-    static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40",
-                                            "context=3840",       "steps=8",
-                                            "system=retroinfer",  "batch=2"};
+    static const char *const overrides[] = {
+        "model=smollm2-135m",      "hardware=a40", "context=3840", "steps=8",
+        "system=retroinfer-10pct", "batch=2"};
     struct scenario scenario;
     struct whatif whatif;
     load(overrides, 6, &scenario);
@@ -195,7 +195,7 @@ static void a_point_that_cannot_be_is_a_point_unless_none_can(void **state)
 {
     (void)state;
     static const char *const overrides[] = {"model=smollm2-135m", "hardware=a40", "context=3840",
-                                            "steps=8", "system=retroinfer"};
+                                            "steps=8", "system=retroinfer-10pct"};
     struct whatif_options options = {
         .study.runs = &shared_runs, .over = "batch=[2000000, 3000000]", .study.jobs = 1};
     struct scenario scenario;
