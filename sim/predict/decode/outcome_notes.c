@@ -150,6 +150,10 @@ static void note_policy(const struct setup *setup, const struct plan *plan, stru
         result_note(result, note_make(NOTE_plugin, note_text(policy->name),
                                       note_text(policy_title(policy)), note_text(policy->summary)));
     }
+    if (policy == &policy_qsac && qsac_weighs_heads(setup->mechanisms.policy_values) &&
+        setup->model.importance == NULL) {
+        result_note(result, note_make(NOTE_heads_alike, note_text(setup->model.name)));
+    }
     if (mechanisms_offload(&setup->mechanisms) && policy->needs_queries &&
         policy->ignores_capacity && !setup->mechanisms.budget.rest &&
         exceeds_selection(setup, plan)) {
