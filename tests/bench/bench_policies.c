@@ -9,7 +9,7 @@ enum { ROUNDS = 15 /* taken in turns; the best counts, as others may use the mac
 static const struct {
     const char *policy;
     uint64_t (*bare)(const struct request_stream *stream); /* NULL: none */
-    const char *hand;                              /* what it is */
+    const char *hand;                                      /* what it is */
 } rows[] = {
     {"lru", bare_lru, "a bare loop"},
     {"fifo", bare_fifo, "a bare loop"},
