@@ -42,7 +42,7 @@ static const struct {
     {"simulate --set sync=g", "sync=gpu"},
     {"simulate --set mech", "mechanisms."},
     {"simulate --set sweep.sys", "sweep.system=["},
-    {"simulate --set sweep.system=[vllm,retroinfer-", "sweep.system=[vllm,retroinfer-fifo"},
+    {"simulate --set sweep.system=[vllm,retroinfer-f", "sweep.system=[vllm,retroinfer-fifo"},
     {"simulate --set hardware.gpu=l40", "hardware.gpu=l40s"},
     {"simulate --set dtype.kv=f", "dtype.kv=fp8"},
     {"simulate --set timed=", "timed=yes timed=no"},

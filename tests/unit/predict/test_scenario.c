@@ -669,7 +669,7 @@ static const struct {
     {"hardware=", " 'hardware'"},
     {"system=", " 'system'"},
     {"context=", " 'context'"},
-    {"model=llama-38b", "--set 'llama-38b' nearest 'llama-3-8b'"},
+    {"model=llama-3-8bb", "--set 'llama-3-8bb' nearest 'llama-3-8b'"},
     {"hardware=a41", "--set 'a41' nearest 'a40'"},
     {"system=fulatn", "--set 'fulatn' nearest 'fullattn'"},
     {"trace=smolm2", "--set 'smolm2' nearest 'smollm2-135m'"},
