@@ -31,8 +31,7 @@ static const struct axis_base *get_base(void)
                                     .point = &point,
                                     .runs = &runs,
                                     .plan = &plan,
-                                    .most_batch = 9,
-                                    .alone = true};
+                                    .most_batch = 9};
     struct error why;
     if (scenario.root == NULL) {
         require(scenario_load(NULL, 0, overrides, 5, &scenario, &why));
