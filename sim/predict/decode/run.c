@@ -374,9 +374,9 @@ bool run_step(const struct setup *setup, const struct run_context *context,
     struct run run = run_begin(setup, context);
     struct timing timing;
     bool good = run_make_plan(&run, why) && run_replay(&run, why) && run_plan_rows(&run, why);
+    /* Steps differ only in the misses that a trace gives them. */
     if (good && (setup->trace == NULL || run.used == NULL)) {
-        run.plan.steps = run.rows.steps =
-            1; /* steps differ only in the misses that a trace gives them */
+        run.plan.steps = run.rows.steps = 1;
     }
     good = good && run_pipeline(&run, &timing, why);
     if (good) {
@@ -522,18 +522,19 @@ static bool run_show(struct run *run, struct setup *setup, const struct plan **p
     good = good && run_replay(run, why) && run_plan_rows(run, why);
     *setup = *run->setup;
     *plan = run->rows.batch > 0 ? &run->rows : &run->plan;
-    if (good && run->setup->engine.runs) {
-        struct timing timing;
-        *setup = run_rows_setup(run);
-        good = pipeline_run(setup, *plan, run->used, run->context->stop, &timing, why);
-        int64_t gpu_ns = good ? timing.step[0].ns : 0;
-        if (good) {
-            engine_step_add(run->setup, run->plan.batch, &timing);
-            setup->mechanisms.step_overhead = (uint64_t)(timing.step[0].ns - gpu_ns);
-            timing_release(&timing);
-        }
+    if (!good || !run->setup->engine.runs) {
+        return good;
     }
-    return good;
+    struct timing timing;
+    *setup = run_rows_setup(run);
+    if (!pipeline_run(setup, *plan, run->used, run->context->stop, &timing, why)) {
+        return false;
+    }
+    int64_t gpu_ns = timing.step[0].ns;
+    engine_step_add(run->setup, run->plan.batch, &timing);
+    setup->mechanisms.step_overhead = (uint64_t)(timing.step[0].ns - gpu_ns);
+    timing_release(&timing);
+    return true;
 }
 
 bool run_timeline(const struct setup *setup, FILE *out, struct error *why)

@@ -26,10 +26,8 @@
 struct serving {
     const struct point *point;
     const struct run_context *context;
-    struct requests
-        requests;   /* a view of the point's, or of longer ones, with its own arrivals; none
-                                 too long */
-    size_t refused; /* those too long */
+    struct requests requests;     /* a view of the point's or longer ones, with own arrivals */
+    size_t refused;               /* those too long, which it lacks */
     struct request_stream stream; /* if they are one */
     struct stream_stage stage;
     struct serving_memory memory;

@@ -97,23 +97,14 @@ bool serving_write_load(const struct point *point, const struct requests *reques
     return at_once || write_load(point, requests, all, arrivals, result, why);
 }
 
-/* Turns of a session, in the mean. */
-static double mean_turns(const struct requests *requests)
-{
-    double sessions = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        sessions += requests->all[i].turn == 0;
-    }
-    return (double)requests->count / sessions;
-}
-
 /* Each request that waits holds the later turns of its session back, which would come, too. */
 static bool find_growth(const struct requests *requests, const struct served *all, int64_t end_ns,
                         bool *grows, struct error *why)
 {
+    double turns = (double)requests->count / (double)requests_sessions(requests);
     return backlog_grows(all, requests->count, end_ns, 0, grows, why) &&
            (*grows || !requests->sessions ||
-            backlog_holds(all, requests->count, end_ns, mean_turns(requests), grows, why));
+            backlog_holds(all, requests->count, end_ns, turns, grows, why));
 }
 
 bool serving_write_steady(const struct point *point, const struct requests *requests,

@@ -136,10 +136,11 @@ struct decode_range stream_step_range(const struct point *point,
 /* ---- what a run tells ----------------------------------------------------------------- */
 
 /* The warm-up of the least favourable of the queue, the batch and the share of prompts that is found:
- * bins of a series. */
-static uint32_t find_warm_up(const struct series *series, double *means)
+ * of the first `count` bins of a series. */
+static uint32_t find_warm_up(const struct series *series, uint32_t count)
 {
-    uint32_t count = series->count - 1, most = 0; /* the last bin is not full */
+    double means[SERIES_BINS];
+    uint32_t most = 0;
     for (int figure = 0; figure < 3; figure++) {
         double found = 0;
         for (uint32_t i = 0; i < count; i++) {
@@ -273,8 +274,8 @@ bool stream_stage_judge(const struct point *point, const struct requests *reques
 {
     struct serving_window *window = &totals->window;
     struct stream_times times;
-    double means[SERIES_BINS];
-    uint32_t bins = totals->series.count - 1, warm_up = find_warm_up(&totals->series, means);
+    uint32_t bins = totals->series.count - 1; /* the last one is not full */
+    uint32_t warm_up = find_warm_up(&totals->series, bins);
     bool warms = warm_up < bins;
     int64_t warm_ns = warms ? warm_up * totals->series.bin_ns : window->to_ns / 2;
     window->from_ns = warm_ns > stage->warm_ns ? warm_ns : stage->warm_ns;

@@ -307,34 +307,52 @@ const char *const arrivals_names[] = {
     NULL,
 };
 
-bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_t seed,
-                   struct error *why)
+size_t requests_sessions(const struct requests *requests)
 {
-    size_t count = 0; /* of sessions: later turns arrive by themselves */
+    size_t count = 0;
     for (size_t i = 0; i < requests->count; i++) {
         count += requests->all[i].turn == 0;
     }
+    return count;
+}
+
+double *arrivals_gaps(size_t count, double shape, uint64_t seed, struct error *why)
+{
+    double *at = array_zeroed(count, sizeof *at, why);
+    gsl_rng *random = random_stream(seed, "serve.arrivals", 0, why);
+    if (at == NULL || random == NULL) {
+        free(at);
+        at = NULL;
+    }
+    for (size_t i = 1; at != NULL && i < count; i++) {
+        double gap = isinf(shape) ? 1 : gsl_ran_gamma(random, shape, 1 / shape);
+        at[i] = at[i - 1] + gap;
+    }
+    if (random != NULL) {
+        gsl_rng_free(random);
+    }
+    return at;
+}
+
+bool arrivals_draw(struct requests *requests, double rate, double shape, uint64_t seed,
+                   struct error *why)
+{
+    size_t count = requests_sessions(requests); /* later turns arrive by themselves */
     double last_s = (double)(count - 1) / rate * ((double)requests->count / (double)count);
     if (last_s > REQUEST_MOST_ARRIVAL_S) {
         error_usage(why, NULL, 0, "the last request would arrive after %.3g s", last_s);
         return error_expect(why, "a 'rate' at which all arrive within %g s",
                             REQUEST_MOST_ARRIVAL_S);
     }
-    double *arrivals = array_zeroed(count, sizeof *arrivals, why); /* in units of the mean gap */
-    gsl_rng *random = random_stream(seed, "serve.arrivals", 0, why);
-    bool ok = arrivals != NULL && random != NULL;
-    for (size_t i = 1; ok && i < count; i++) {
-        double gap = isinf(shape) ? 1 : gsl_ran_gamma(random, shape, 1 / shape);
-        arrivals[i] = arrivals[i - 1] + gap;
+    double *arrivals = arrivals_gaps(count, shape, seed, why);
+    if (arrivals == NULL) {
+        return false;
     }
-    for (size_t i = 0, session = 0; ok && i < requests->count; i++) {
+    for (size_t i = 0, session = 0; i < requests->count; i++) {
         session += i > 0 && requests->all[i].turn == 0;
         double share = arrivals[count - 1] > 0 ? arrivals[session] / arrivals[count - 1] : 0;
         requests->all[i].arrival_ns = llround(share * last_s * 1e9);
     }
     free(arrivals);
-    if (random != NULL) {
-        gsl_rng_free(random);
-    }
-    return ok;
+    return true;
 }

@@ -152,8 +152,15 @@ enum arrivals_kind {
 };
 extern const char *const arrivals_names[]; /* by kind; ends with NULL */
 
-/* Draw new arrival times; the order of requests stays. The gaps come from a gamma distribution with
- * shape `shape` (1: a Poisson process; below 1: bursts; INFINITY: equal gaps). They are then
+/* Sessions, and requests of none. */
+size_t requests_sessions(const struct requests *requests);
+
+/* Draw when `count` sessions begin, in units of the mean gap, the first at 0. The gaps come from a gamma
+ * distribution with shape `shape` (1: a Poisson process; below 1: bursts; INFINITY: equal gaps). The caller
+ * frees them; NULL if memory runs out. */
+double *arrivals_gaps(size_t count, double shape, uint64_t seed, struct error *why);
+
+/* Draw new arrival times; the order of requests stays. The gaps are arrivals_gaps(),
  * scaled, as vLLM's benchmark scales them, so that their mean is exactly 1 / `rate` seconds: one
  * draw of few requests would be some 10 % off. If requests are turns of sessions, only the first
  * turns are drawn, so that all turns together come at `rate`; later ones get the time of the first,

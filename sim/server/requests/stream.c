@@ -2,9 +2,7 @@
 #include "server/requests/stream.h"
 
 #include "core/array.h"
-#include "core/random.h"
 
-#include <gsl/gsl_randist.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,9 +22,8 @@ struct session_shape {
 
 static struct session_shape read_shape(const struct requests *requests, int64_t answer_ns)
 {
-    double sessions = 0, think_ns = 0;
+    double sessions = (double)requests_sessions(requests), think_ns = 0;
     for (size_t i = 0; i < requests->count; i++) {
-        sessions += requests->all[i].turn == 0;
         think_ns += (double)requests->all[i].think_ns;
     }
     double turns = (double)requests->count / sessions;
@@ -103,28 +100,18 @@ static void lay_client(struct requests *requests, size_t first, size_t end, doub
 static bool lay_arrivals(struct requests *requests, const struct stream_options *options,
                          uint64_t past, double turns, struct error *why)
 {
-    size_t sessions = 0, number = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        sessions += requests->all[i].turn == 0;
+    size_t sessions = requests_sessions(requests), number = 0;
+    double *at = arrivals_gaps(sessions, options->shape, options->seed, why);
+    if (at == NULL) {
+        return false;
     }
-    double *at = array_zeroed(sessions, sizeof *at, why); /* in units of the mean gap */
-    gsl_rng *random = random_stream(options->seed, "serve.arrivals", 0, why);
-    bool ok = at != NULL && random != NULL;
-    for (size_t i = 1; ok && i < sessions; i++) {
-        at[i] =
-            at[i - 1] +
-            (isinf(options->shape) ? 1 : gsl_ran_gamma(random, options->shape, 1 / options->shape));
-    }
-    for (size_t i = 0; ok && i < requests->count; i = session_end(requests, i), number++) {
+    for (size_t i = 0; i < requests->count; i = session_end(requests, i), number++) {
         double drawn = at[sessions - 1] - at[past], wanted = (double)(sessions - 1 - past);
         double gap_ns = turns / options->rate * 1e9 * (drawn > 0 ? wanted / drawn : 1);
         lay_turns(requests, i, (at[number] - at[past]) * gap_ns, options->answer_ns);
     }
     free(at);
-    if (random != NULL) {
-        gsl_rng_free(random);
-    }
-    return ok;
+    return true;
 }
 
 /* Clients have their sessions after `past` others. Later sessions begin when a client is free. */
