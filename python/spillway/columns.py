@@ -23,7 +23,7 @@ COLUMNS = {
     "policy": ("text", "cache policy"),
     "seed": ("integer", "seed of every random stream"),
     "drafts": ("integer", "tokens that a step drafts and verifies, for each sequence; null without drafts"),
-    "status": ("text", "ok, out-of-memory or failed"),
+    "status": ("text", "ok, refused, out-of-memory or failed"),
     "budget_bytes": ("bytes", "HBM granted to the cache"),
     "cache_bytes": ("bytes", "HBM that the cache takes, which the budget grants"),
     "hbm_bytes": ("bytes", "HBM of a GPU in all"),

@@ -137,7 +137,7 @@ def simulate(*files: Union[str, os.PathLike], model: Optional[Value] = None, har
     vllm      1      30.58    32.7
     fullattn  1      30.37    32.93
     >>> rows[0]["hbm_bytes"]
-    17134785536
+    18624630947
     >>> rows.command
     'spillway simulate --set model=llama-3-8b --set hardware=a40 --set \\'sweep.system=["vllm", "fullattn"]\\' ...'
 

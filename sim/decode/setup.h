@@ -5,6 +5,7 @@
 #include "decode/mechanisms.h"
 #include "decode/draft/drafts.h"
 #include "machine/profile.h"
+#include "model/kv_pools.h"
 #include "model/model.h"
 #include "policy/policy.h"
 #include "trace/format/trace.h"
@@ -35,6 +36,8 @@ enum { SETUP_GRAPH_SIZES = 12 };
  * system runs in none. */
 struct setup_engine {
     bool runs;
+    const char *name;    /* as engines/NAME.yaml has it; static */
+    const char *refuses; /* why it does not start; static. NULL: it does */
     bool overlaps;       /* a step is scheduled while the one before runs */
     bool launches;       /* the CPU launches kernels one by one: there are no CUDA graphs */
     int64_t sequence_ns; /* of the CPU, with each sequence of a step */
@@ -42,6 +45,15 @@ struct setup_engine {
     uint64_t most_rows;  /* of a CUDA graph; 0: no other limit than the sizes' */
     struct graph_sizes sizes[SETUP_GRAPH_SIZES]; /* ascending */
     uint32_t size_count;
+
+    /* Its memory on one GPU (predict/scenario/engine_memory.h). `room` 0: KV has what weights and a
+     * step's tensors leave of `hbm_usable`. */
+    uint64_t room;  /* bytes of weights, all that the engine takes beside them, and KV */
+    uint64_t taken; /* bytes that it takes beside weights and KV */
+    uint64_t pool;  /* bytes of KV: the rest */
+    uint32_t most;  /* sequences of a step */
+    struct kv_limits limits;
+    struct kv_pool_rules pools;
 };
 
 struct setup {

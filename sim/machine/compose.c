@@ -209,6 +209,12 @@ static bool is_capability(const struct node *node)
            strspn(node->text + major + 1, digits) == 1 && node->text[major + 2] == '\0';
 }
 
+double profile_capability(const struct profile *profile)
+{
+    const struct node *node = node_get(node_get(profile->node, "gpu"), takeover_capability_key);
+    return node != NULL && node->kind == NODE_SCALAR ? strtod(node->text, NULL) : 0;
+}
+
 /* The name of the profile that stated the node: "l40s". */
 static void takeover_name_of(const struct node *node, char *name, size_t size)
 {

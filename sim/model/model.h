@@ -137,8 +137,9 @@ struct model {
     struct model_extras extras;
     struct model_layer *layers;      /* owned */
     enum dtype weights, experts, kv; /* experts: of routed ones, the same but in mixed formats */
-    enum dtype narrow;               /* of a mixed quantisation */
-    bool exempt_head, narrow_head;   /* the output head is in bf16, or of that type */
+    uint32_t fp8_block; /* rows and columns of a checkpoint in fp8 that share a scale; 0: others */
+    enum dtype narrow;  /* of a mixed quantisation */
+    bool exempt_head, narrow_head; /* the output head is in bf16, or of that type */
     uint32_t tensor_parallel;
     struct model_parallel parallel; /* 1 of each, until model_share() */
     float *importance;              /* [layer_count * kv_heads], 0 ... 1, owned; NULL: no table */

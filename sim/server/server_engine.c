@@ -139,17 +139,17 @@ static const struct node_field runner_fields[] = {
     NODE_FIELD("kept_buffers", YES, server_engine_runner, kept_buffers),
     {.key = NULL}};
 static const struct node_field group_fields[] = {
-    NODE_FIELD("block", WHOLE, server_engine_groups, block, TOKENS),
-    NODE_FIELD("latents", WHOLE, server_engine_groups, latents, TOKENS),
-    NODE_FIELD("alignment", WHOLE, server_engine_groups, alignment, TOKENS),
-    NODE_FIELD("steps", WHOLE, server_engine_groups, steps, COUNTED),
-    NODE_FIELD("alike", REAL, server_engine_groups, alike),
-    NODE_FIELD("states_full", YES, server_engine_groups, states_full),
+    NODE_FIELD("block", WHOLE, kv_group_rules, block, TOKENS),
+    NODE_FIELD("latents", WHOLE, kv_group_rules, latents, TOKENS),
+    NODE_FIELD("alignment", WHOLE, kv_group_rules, alignment, TOKENS),
+    NODE_FIELD("steps", WHOLE, kv_group_rules, steps, COUNTED),
+    NODE_FIELD("alike", REAL, kv_group_rules, alike),
+    NODE_FIELD("states_full", YES, kv_group_rules, states_full),
     {.key = NULL}};
 static const struct node_field pool_fields[] = {
-    NODE_FIELD("windows", REAL, server_engine_pools, windows),
-    NODE_FIELD("states", REAL, server_engine_pools, states),
-    NODE_FIELD("slots", WHOLE, server_engine_pools, slots, COUNTED),
+    NODE_FIELD("windows", REAL, kv_pool_rules, windows),
+    NODE_FIELD("states", REAL, kv_pool_rules, states),
+    NODE_FIELD("slots", WHOLE, kv_pool_rules, slots, COUNTED),
     {.key = NULL}};
 static const struct node_field path_fields[] = {
     NODE_FIELD("prompt_token", WHOLE, server_path, prompt_token_ns, TIME),
@@ -164,6 +164,15 @@ static const struct node_field path_fields[] = {
     NODE_FIELD("reserves", YES, server_path, reserves),
     NODE_FIELD("reserves_all", YES, server_path, reserves_all),
     NODE_FIELD("whole_prompts", YES, server_path, whole_prompts),
+    {.key = NULL}};
+static const char *const too_long_words[] = {"aborted", "refused", NULL};
+static const struct node_field refusal_fields[] = {
+    NODE_FIELD("experts", TEXT, engine_refusal, experts),
+    NODE_FIELD("indexer", YES, engine_refusal, indexer),
+    NODE_FIELD("blocks", YES, engine_refusal, blocks),
+    NODE_FIELD("below", REAL, engine_refusal, below),
+    NODE_FIELD("from", REAL, engine_refusal, from),
+    NODE_FIELD("source", TEXT, engine_refusal, source),
     {.key = NULL}};
 static const struct node_field host_fields[] = {
     NODE_FIELD("of", TEXT, host_engine, engine),
@@ -180,7 +189,7 @@ static const struct node_field host_fields[] = {
 /* A version, and what of it is read by code of its own. */
 struct version_read {
     struct server_engine engine;
-    const struct node *gpus, *graphs, *dense, *host_memory;
+    const struct node *gpus, *graphs, *dense, *host_memory, *refuses;
     const char *extends; /* was followed before */
 };
 static const struct node_field version_fields[] = {
@@ -202,19 +211,31 @@ static const struct node_field version_fields[] = {
     NODE_FIELD("pools", MAP, version_read, engine.pools, .inside = pool_fields),
     NODE_FIELD("path", MAP, version_read, engine.path, .inside = path_fields),
     NODE_FIELD("host_memory", NODE, version_read, host_memory),
+    NODE_FIELD("too_long", WORD, version_read, engine.too_long, .words = too_long_words),
+    NODE_FIELD("refuses", NODE, version_read, refuses),
     {.key = NULL}};
 
 /* ---- reading a version ---- */
 
+/* The rows of a map, `size` bytes each, zeroed: to be filled, and kept for the life of the process.
+ * NULL without a map, or on failure. */
+static void *allocate_rows(const struct node *map, const char *key, size_t size, size_t *count,
+                           bool *good, struct error *why)
+{
+    bool is_map = map == NULL || map->kind == NODE_MAP;
+    *count = is_map && map != NULL ? map->count : 0;
+    *good = is_map || node_error(map, why, "'%s' is no map", key);
+    void *rows = *count > 0 ? array_zeroed(*count, size, why) : NULL;
+    *good = *good && (rows != NULL || *count == 0);
+    return rows;
+}
+
 static bool read_host(const struct node *map, struct server_engine *out, struct error *why)
 {
-    if (map == NULL) {
-        return true;
-    }
-    struct host_engine *all = array_zeroed(map->count, sizeof *all, why);
-    bool good = all != NULL &&
-                (map->kind == NODE_MAP || node_error(map, why, "'host_memory' is no map of flags"));
-    for (size_t i = 0; good && i < map->count; i++) {
+    bool good;
+    struct host_engine *all =
+        allocate_rows(map, "host_memory", sizeof *all, &out->host_count, &good, why);
+    for (size_t i = 0; good && i < out->host_count; i++) {
         const struct node *node = map->children[i];
         all[i].flag = node->key;
         good = node_fields_read(node, host_fields, node->key, &all[i], why);
@@ -224,20 +245,33 @@ static bool read_host(const struct node *map, struct server_engine *out, struct 
             good = error_expect(why, "unit, of, versions and source");
         }
     }
-    if (!good) {
-        free(all);
-        return false;
-    }
     out->host = all;
-    out->host_count = map->count;
-    return true;
+    return good;
+}
+
+static bool read_refusals(const struct node *map, struct server_engine *out, struct error *why)
+{
+    bool good;
+    struct engine_refusal *all =
+        allocate_rows(map, "refuses", sizeof *all, &out->refusal_count, &good, why);
+    for (size_t i = 0; good && i < out->refusal_count; i++) {
+        const struct node *node = map->children[i];
+        all[i].reason = node->key;
+        good = node_fields_read(node, refusal_fields, node->key, &all[i], why);
+        if (good && all[i].source == NULL) {
+            node_error(node, why, "'%.60s' has no source", node->key);
+            good = error_expect(why, "the file of the engine, or the page, that says so");
+        }
+    }
+    out->refusals = all;
+    return good;
 }
 
 /* The first key without which, or with whose value, nothing can be computed; NULL if there is none.
  * `*expected` says what it should be. */
 static const char *wrong_key(const struct server_engine *engine, const char **expected)
 {
-    const struct server_engine_groups *groups = &engine->groups;
+    const struct kv_group_rules *groups = &engine->groups;
     bool limits = engine->gpu_count > 0 && engine->gpus[0].from == 0, rise = true;
     for (uint32_t i = 0; i < engine->gpu_count; i++) {
         limits = limits && engine->gpus[i].sequences > 0 && engine->gpus[i].batched_tokens > 0;
@@ -307,7 +341,10 @@ static bool server_engine_read(const struct node *own, const struct node *merged
                        node_get(own, key) != NULL ? "has an invalid" : "lacks", key);
         return error_expect(why, "%s", expected);
     }
-    if (!hash_content(merged, &engine->content, why) || !read_host(all.host_memory, engine, why)) {
+    if (!hash_content(merged, &engine->content, why) || !read_host(all.host_memory, engine, why) ||
+        !read_refusals(all.refuses, engine, why)) {
+        free((void *)engine->host);
+        free((void *)engine->refusals);
         return false;
     }
     *out = *engine;

@@ -3,7 +3,7 @@
  *
  * A version is a row of engines/NAME.yaml: what its source says, with the files that say it
  * (engines/README.md). No code compares versions: it reads fields. A version between two rows
- * behaves as the earlier one. predict/server/engine_memory.h turns a row into bytes.
+ * behaves as the earlier one. predict/scenario/engine_memory.h turns a row into bytes.
  */
 #pragma once
 
@@ -88,24 +88,7 @@ struct server_engine_reserved {
     double above, least; /* a GPU of more than `above` leaves `least` at least */
 };
 
-/* How an engine divides its pool of KV among groups of layers, as vLLM does (serving/pools/
- * kv_pools.h). `block` 0: it does not. */
-struct server_engine_groups {
-    uint64_t block, latents, alignment; /* tokens of a block; in models with latents */
-    uint64_t steps;                     /* that may be scheduled at once */
-    double alike;                       /* counts of layers that give one group */
-    bool states_full;                   /* a pool's tokens count states, too */
-};
-
-/* How an engine divides it into pools, as SGLang does (predict/server/kv_pools.h). `slots` 0: it does
- * not. */
-struct server_engine_pools {
-    double windows,
-        states;     /* tokens of windows for each of full layers; bytes of states for others */
-    uint64_t slots; /* of a request whose prefixes are cached */
-};
-
-/* Where an engine's host memory lies, and how a size is rounded (predict/server/kv_pools.h). */
+/* Where an engine's host memory lies, and how a size is rounded (predict/server/host_engine.h). */
 enum host_memory_kind { HOST_PINNED, HOST_SHARED };
 enum host_rounding {
     HOST_EXACT,
@@ -124,9 +107,23 @@ struct host_engine {
     const char *source;
 };
 
+/* With what an engine does not start. What is stated holds of the point, all of it; of `below` and `from`, if
+ * both are stated, one. */
+struct engine_refusal {
+    const char *reason;
+    const char *experts; /* the type of their weights */
+    bool indexer;        /* the model's own indexer selects */
+    bool blocks;         /* a GPU's slice of an expert is no multiple of the checkpoint's blocks */
+    double below, from;  /* compute capability of the GPU */
+    const char *source;
+};
+
+/* What follows if the length that is served exceeds the pool of KV. */
+enum engine_too_long { TOO_LONG_ABORTED, TOO_LONG_REFUSED };
+
 enum { SERVER_ENGINE_NAME = 256, SERVER_ENGINE_GPUS = 12 };
 
-/* All zero: no engine. KV then takes what weights and a step's tensors leave. Texts and `host` live
+/* All zero: no engine. KV then takes what weights and a step's tensors leave. Texts, `host` and `refusals` live
  * as long as the process. */
 struct server_engine {
     char name[SERVER_ENGINE_NAME]; /* as its user names it, canonical: "vllm-0.21"; or a path */
@@ -147,11 +144,14 @@ struct server_engine {
     uint32_t size_count;
     bool mxfp4_fp8;     /* experts of MXFP4 meet fp8, on tensor cores that can */
     bool caches_states; /* prefixes of a model with states, unless one says no */
-    struct server_engine_groups groups;
-    struct server_engine_pools pools;
+    struct kv_group_rules groups;
+    struct kv_pool_rules pools;
     struct server_path path; /* of a request, outside the GPU */
     const struct host_engine *host;
     size_t host_count;
+    enum engine_too_long too_long;
+    const struct engine_refusal *refusals;
+    size_t refusal_count;
 };
 
 /* Find the engine of a name: "none", "vllm-0.21", or that as people write it ("vLLM 0.21.1",

@@ -276,7 +276,6 @@ static double or_nan(double value)
     return value > 0 ? value : NAN;
 }
 
-/* A run without a workload has no engine that takes memory for itself. */
 static void say_room(const struct advice *advice, const struct result *result,
                      const struct setup *setup, struct frame *verdict)
 {
@@ -289,7 +288,6 @@ static void say_room(const struct advice *advice, const struct result *result,
     double tokens = advice->serves ? result_number(result, COLUMN(kv_blocks)) *
                                          (double)setup->mechanisms.prefix_block
                                    : NAN;
-    bool bare = !advice->serves && setup->system.engine[0] != '\0' && setup->kv_pool_tokens == 0;
     const char *each = advice->form.gpus > 1 ? " a GPU" : "";
     char text[ADVISE_SENTENCE] = "";
     frame_number(verdict, VERDICT_hbm_usable_bytes, or_nan(hbm * setup->hbm_usable));
@@ -315,8 +313,7 @@ static void say_room(const struct advice *advice, const struct result *result,
         text_append(text, sizeof text, "; KV has room for %.0f tokens", tokens);
     }
     if (!isnan(most)) {
-        text_append(text, sizeof text, ", so %.0f fit%s%s", most, most == 1 ? "s" : "",
-                    bare ? " without the engine's own buffers (--workload counts them)" : "");
+        text_append(text, sizeof text, ", so %.0f fit%s", most, most == 1 ? "s" : "");
     }
     text_append(text, sizeof text, ".");
     frame_text(verdict, VERDICT_fits, text);

@@ -225,9 +225,31 @@ static void print_unused(const char *file, const struct server_unused *unused)
     print_harmless(file, unused);
 }
 
-/* Add what a server's file says to the overrides. */
+/* A command that states no length serves the model's own. */
+static bool lay_length(const char *file, struct scenario *scenario, struct error *why)
+{
+    const struct node *name = node_stated(scenario->root, "model");
+    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    struct model model;
+    if (!scenario_serves(scenario) || name == NULL || name->kind != NODE_SCALAR ||
+        scenario_states(scenario, "request_tokens")) {
+        return true;
+    }
+    if (!model_load(NULL, name->text, &options, name->file, name->line, &model, why)) {
+        return false;
+    }
+    uint32_t tokens = model.trained_context;
+    model_release(&model);
+    if (tokens == 0) {
+        return true;
+    }
+    message_note("%s: request_tokens=%u (the model's own length)", file, tokens);
+    return scenario_values_set(&scenario->values, "request_tokens", tokens, why);
+}
+
+/* Add what a server's file says to the overrides. `command`: it has a command. */
 static bool lay_server(const char *file, override_text texts[STATED_MOST], const char **all,
-                       uint32_t *count, struct error *why)
+                       uint32_t *count, bool *command, struct error *why)
 {
     struct stated_keys keys;
     FILE *in = fopen(file, "r");
@@ -252,6 +274,7 @@ static bool lay_server(const char *file, override_text texts[STATED_MOST], const
         }
     }
     print_unused(file, &keys.unused);
+    *command = keys.all[STATED_MODEL].typed;
     return true;
 }
 
@@ -265,12 +288,18 @@ bool scenario_from_arguments(const struct arguments *arguments, struct scenario 
     const char *const *sets =
         arguments_all(arguments, arguments_number(arguments, "--set"), &set_count);
     const char **all = array_zeroed(STATED_MOST + set_count, sizeof *all, why);
-    bool ok = all != NULL && (server == NULL || lay_server(server, texts, all, &count, why));
+    bool command = false;
+    bool ok =
+        all != NULL && (server == NULL || lay_server(server, texts, all, &count, &command, why));
     for (uint32_t i = 0; ok && i < set_count; i++) {
         all[count++] = sets[i];
     }
     ok = ok && scenario_load(files, file_count, all, count, out, why);
     free(all);
+    if (ok && command && !lay_length(server, out, why)) {
+        scenario_release(out);
+        ok = false;
+    }
     return ok;
 }
 

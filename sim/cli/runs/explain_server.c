@@ -12,9 +12,9 @@
 #include "core/text.h"
 #include "core/units.h"
 #include "decode/time/pipeline.h"
-#include "predict/server/engine_memory.h"
+#include "predict/scenario/engine_memory.h"
 #include "predict/server/serving_memory.h"
-#include "predict/server/kv_pools.h"
+#include "predict/server/host_engine.h"
 #include "tables/frame.h"
 
 /* The time of all requests is divided at their first tokens. The parts of a request's time

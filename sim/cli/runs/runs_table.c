@@ -264,8 +264,8 @@ static void put_keys(struct runs_table *runs, uint32_t index, const struct resul
 /* A run without figures has its reason in their place. */
 static bool put_figures(struct runs_table *runs, const struct result *result, struct error *why)
 {
-    bool timed = result_cell(result, COLUMN(step_us))->set;
-    if (result_failed(result) || (!runs->serves && !timed)) {
+    const struct column *figure = runs->serves ? COLUMN(requests) : COLUMN(step_us);
+    if (result_failed(result) || !result_cell(result, figure)->set) {
         uint32_t batch = FIRST_KEY + runs->key_count;
         frame_result(runs->frame, result);
         frame_failed(runs->frame, batch + 1, result);

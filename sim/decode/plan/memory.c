@@ -8,6 +8,7 @@
 #include "decode/cost/attention.h"
 #include "decode/cost/cost.h"
 #include "decode/plan/peak.h"
+#include "model/kv_pools.h"
 #include "model/sharding.h"
 
 static uint64_t memory_whole(double bytes)
@@ -318,6 +319,16 @@ struct held {
     uint32_t indexed;                         /* layers with an index, in any sequence */
 };
 
+/* Bytes of all KV and states of a sequence of the setup's context, and of the network that drafts. */
+static double kept_sequence_bytes(const struct setup *setup)
+{
+    double bytes = drafting_kv_bytes(setup, 1);
+    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        bytes += (double)model_layer_kv_bytes(&setup->model, l, setup->context);
+    }
+    return bytes;
+}
+
 /* Add `batch` sequences of the setup's context. */
 static void hold(const struct setup *setup, const struct head_sizes *sizes, uint64_t offloaded,
                  uint32_t batch, struct held *held)
@@ -325,14 +336,10 @@ static void hold(const struct setup *setup, const struct head_sizes *sizes, uint
     const struct mechanisms *m = &setup->mechanisms;
     double one = (double)model_kv_head_bytes(&setup->model) * batch;
     double window = fmin((double)(m->sinks + setup_recent(setup)), (double)setup->context);
-    double all = 0; /* bytes of all KV and states */
-    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
-        all += (double)model_layer_kv_bytes(&setup->model, l, setup->context) * batch;
-    }
+    double all = kept_sequence_bytes(setup) * batch;
     double cached_tokens = (double)(sizes->cache_tokens + sizes->split.act_hbm);
     bool gathers = m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m);
     held->resident += all - (double)offloaded * (double)setup->context * one;
-    held->resident += drafting_kv_bytes(setup, batch);
     held->window += (double)offloaded * window * one;
     held->cache += (double)offloaded * cached_tokens * cached_bytes(setup) * batch;
     held->metadata += metadata_bytes(setup, sizes, offloaded, batch);
@@ -470,6 +477,79 @@ static uint64_t memory_held_sum(const struct memory_held *held)
                         (double)held->workspace + (double)held->padding);
 }
 
+/* ---- the pool of an engine ---- */
+
+/* Weights of all layers that are streamed, of one GPU. */
+static double all_streamed_bytes(const struct setup *setup)
+{
+    double streamed = 0, layer = 0;
+    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        layer = model_layer_repeats(&setup->model, l) ? layer
+                                                      : streamed_weight_bytes(setup, l, HALF_BOTH);
+        streamed += layer;
+    }
+    return streamed;
+}
+
+uint64_t memory_hbm_weights(const struct setup *setup)
+{
+    return memory_whole((double)model_weight_bytes(&setup->model) +
+                        (double)drafting_weight_bytes(setup) - all_streamed_bytes(setup));
+}
+
+/* Does the engine divide the pool among layers that keep different things? Then `*tokens` are those
+ * that it holds of sequences of the setup's context. A sequence that decodes keeps no more of a
+ * window than that. */
+static bool divided_tokens(const struct setup *setup, double pool, double *tokens)
+{
+    const struct setup_engine *engine = &setup->engine;
+    struct kv_limits limits = engine->limits;
+    struct kv_groups groups;
+    struct kv_pools pools;
+    struct error unseen;
+    limits.in_flight = 1;
+    if (engine->pools.slots > 0) {
+        bool divided = kv_pools_divide(&setup->model, &engine->pools, pool, &pools);
+        bool caches = setup->mechanisms.prefix != PREFIX_NONE;
+        *tokens = divided ? kv_pools_tokens(&setup->model, &pools, setup->context, caches) : 0;
+        return divided;
+    }
+    if (limits.block == 0 || !kv_groups_plan(&setup->model, &limits, &groups, &unseen) ||
+        groups.groups < 2) {
+        return false;
+    }
+    /* A GPU of a pipeline holds its layers of the sequences of all stages. */
+    double blocks = (double)kv_groups_blocks(&groups, &limits, setup->context);
+    *tokens = pool / (blocks * (double)groups.block_bytes) * (double)setup->context /
+              setup->model.parallel.pipeline;
+    return true;
+}
+
+uint64_t memory_pool_tokens(const struct setup *setup)
+{
+    double tokens = 0, pool = (double)setup->engine.pool;
+    return (uint64_t)(divided_tokens(setup, pool, &tokens)
+                          ? tokens
+                          : pool / (kept_sequence_bytes(setup) / (double)setup->context));
+}
+
+/* KV of the plan's sequences as their engine holds it: in whole blocks, and as a share of a pool that
+ * it divides. */
+static uint64_t engine_kv_bytes(const struct setup *setup, const struct plan *plan)
+{
+    double bytes = 0, pool = (double)setup->engine.pool;
+    double block = fmax(1, (double)setup->mechanisms.prefix_block);
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        const struct setup own = setup_at(setup, cohort->context);
+        double held = 0, takes = ceil((double)cohort->context / block) * cohort->sequences;
+        bool divides = divided_tokens(&own, pool, &held) && held >= block;
+        bytes += divides ? pool * (takes / floor(floor(held) / block))
+                         : takes * block * (kept_sequence_bytes(&own) / (double)cohort->context);
+    }
+    return memory_whole(bytes);
+}
+
 struct memory memory_of(const struct setup *setup, const struct plan *plan, uint64_t offloaded)
 {
     struct held held = {0};
@@ -479,12 +559,8 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
         hold(&own, &cohort->sizes, offloaded, cohort->sequences, &held);
     }
     const struct mechanisms *m = &setup->mechanisms;
-    double streamed = 0, layer = 0;
-    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
-        layer = model_layer_repeats(&setup->model, l) ? layer
-                                                      : streamed_weight_bytes(setup, l, HALF_BOTH);
-        streamed += layer;
-    }
+    const struct setup_engine *engine = &setup->engine;
+    double streamed = all_streamed_bytes(setup);
     double layers = ceil((double)offloaded / model_kv_heads(&setup->model));
     double disk_kv = held.host_kv * m->disk_kv, disk_weights = streamed * m->disk_weights;
     double read = disk_buffer_bytes(setup, plan);
@@ -494,8 +570,7 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
     double gpus = model_gpus(&setup->model);
     double copies = memory_host_copies(setup) * model_passes(&setup->model);
     struct memory memory = {
-        .in[TIER_GPU] = {.weights = memory_whole((double)model_weight_bytes(&setup->model) +
-                                                 (double)drafting_weight_bytes(setup) - streamed),
+        .in[TIER_GPU] = {.weights = memory_hbm_weights(setup),
                          .kv = memory_whole(held.resident),
                          .window = memory_whole(held.window),
                          .cache = memory_whole(held.cache),
@@ -510,6 +585,12 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
                           .kv = memory_whole(disk_kv * copies)},
         .peak_in_prefill = peak.in_prefill,
     };
+    if (engine->room > 0) {
+        memory.in[TIER_GPU].kv = engine_kv_bytes(setup, plan);
+        memory.in[TIER_GPU].buffers = 0;
+        memory.in[TIER_GPU].workspace = engine->taken;
+        memory.peak_in_prefill = false;
+    }
     for (int tier = 0; tier < TIER_COUNT; tier++) {
         memory.in[tier].all = memory_held_sum(&memory.in[tier]);
     }
@@ -520,6 +601,9 @@ uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,
                          struct trust *trust)
 {
     double capacity = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, trust);
+    if (setup->engine.room > 0) {
+        return setup->engine.room;
+    }
     if (setup->kv_pool_tokens > 0) {
         double token = (double)model_kv_tokens_bytes(&setup->model);
         /* A GPU of a pipeline has them in the layers of its stage. */

@@ -15,8 +15,15 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct pla
  * saturate. */
 struct memory memory_of(const struct setup *setup, const struct plan *plan, uint64_t offloaded);
 
+/* Bytes of weights in HBM, of one GPU. */
+uint64_t memory_hbm_weights(const struct setup *setup);
+
+/* Tokens of sequences of the setup's context that the pool of its engine holds, as the engine
+ * divides it if layers do not all keep the same. */
+uint64_t memory_pool_tokens(const struct setup *setup);
+
 /* Bytes of a tier that may be used. With `kv_pool_tokens` HBM's are weights, workspace and that
- * pool. */
+ * pool; of an engine, what it leaves to weights, itself and KV. */
 uint64_t memory_limit(const struct setup *setup, const struct memory *memory, enum tier_id tier,
                       struct trust *trust);
 uint64_t memory_hbm_room(const struct setup *setup, const struct memory *memory,

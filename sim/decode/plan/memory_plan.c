@@ -86,7 +86,8 @@ static bool decode_plan_fits(const struct setup *setup, uint64_t offloaded, stru
 static uint32_t largest_batch(const struct setup *setup, uint64_t offloaded, struct plan *plan,
                               enum tier_id *full, struct trust *trust)
 {
-    uint32_t good = 0, bad = MOST_BATCH + 1;
+    uint32_t most = setup->engine.room > 0 ? setup->engine.most : MOST_BATCH;
+    uint32_t good = 0, bad = most + 1;
     *full = TIER_GPU;
     while (bad - good > 1) {
         uint32_t batch = good + (bad - good) / 2;
@@ -225,7 +226,7 @@ static bool resolve_heads(const struct setup *setup, const double *head_cosine, 
     }
     plan->cpu_threads = cpu_attention_threads(setup, trust);
     plan->memory = memory_of(setup, plan, plan_offloaded_heads(plan));
-    plan->fits = plan_overfull(plan) == TIER_COUNT;
+    plan->fits = plan_overfull(plan) == TIER_COUNT && setup->engine.refuses == NULL;
     plan->budget_bytes = setup->mechanisms.budget.unit == UNIT_BYTES
                              ? (uint64_t)setup->mechanisms.budget.value
                              : plan->memory.in[TIER_GPU].cache;
@@ -278,7 +279,7 @@ bool plan_resolve(const struct setup *setup, const double *head_cosine, struct p
     uint32_t largest = out->max_batch > 0 ? out->max_batch : 1;
     decode_plan_set_batch(setup, setup->batch != SETUP_BATCH_MAX ? setup->batch : largest, out);
     bool good = resolve_heads(setup, head_cosine, most, out, trust, why);
-    if (good && !out->fits) {
+    if (good && plan_overfull(out) != TIER_COUNT) {
         out->max_context = largest_context(setup, most, out, trust);
         set_contexts(setup, UINT64_MAX, out);
         good = size_batch(setup, most, out, why);

@@ -102,6 +102,23 @@ static bool read_group(const struct fields *config, const char *name, const json
     return read_scheme(&scheme, dtype, why);
 }
 
+/* "weight_block_size": [128, 128], or nothing. */
+static bool read_fp8(const struct fields *config, struct model *model, struct error *why)
+{
+    const json_t *sizes = NULL;
+    if (!field_list(config, "weight_block_size", &sizes, why)) {
+        return false;
+    }
+    json_int_t rows = json_integer_value(json_array_get(sizes, 0));
+    if (sizes != NULL && (json_array_size(sizes) != 2 || rows < 1 || rows > SIZE_MOST)) {
+        field_error(config, "weight_block_size", why, "is no size of blocks");
+        return error_expect(why, "two numbers, such as [128, 128]");
+    }
+    model->weights = DTYPE_FP8;
+    model->fp8_block = (uint32_t)rows;
+    return true;
+}
+
 /* The type of the KV cache, if it is stated. */
 static bool read_kv_scheme(const struct fields *config, struct model *model, struct error *why)
 {
@@ -249,7 +266,7 @@ static bool read_modelopt(const struct fields *config, struct model *model, stru
 }
 
 static const struct method methods[] = {
-    {.name = "fp8", .list_key = "modules_to_not_convert", .head_exempt = true, .dtype = DTYPE_FP8},
+    {.name = "fp8", .list_key = "modules_to_not_convert", .head_exempt = true, .read = read_fp8},
     {.name = "fbgemm_fp8",
      .list_key = "modules_to_not_convert",
      .head_exempt = true,

@@ -94,6 +94,11 @@ static void write_tiers(const struct memory *memory, struct result *result)
     }
 }
 
+static const char *outcome_status(const struct setup *setup, const struct plan *plan)
+{
+    return setup->engine.refuses != NULL ? "refused" : plan->fits ? "ok" : "out-of-memory";
+}
+
 bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
                     struct error *why)
 {
@@ -110,13 +115,13 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     if (plan->fits) {
         outcome_note_plan(setup, plan, result);
     } else {
-        outcome_note_short(plan, result);
+        outcome_note_short(setup, plan, result);
     }
     return write_contexts(plan, result, why) &&
            result_text(result, COLUMN(hbm_peak), memory->peak_in_prefill ? "prefill" : "step",
                        why) &&
            result_text(result, COLUMN(limited_by), tier_kinds[plan->full].name, why) &&
-           result_text(result, COLUMN(status), plan->fits ? "ok" : "out-of-memory", why);
+           result_text(result, COLUMN(status), outcome_status(setup, plan), why);
 }
 
 /* Sums over some ledger rows. */

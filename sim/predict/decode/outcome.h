@@ -79,8 +79,10 @@ void outcome_note_machine(const struct setup *setup, struct result *result);
 /* Of a plan that fits: contexts, model, choices that do not pay off, and what hits rest on. */
 void outcome_note_plan(const struct setup *setup, const struct plan *plan, struct result *result);
 
-/* Of one that does not: which memory is short. These replace all other notes. */
-void outcome_note_short(const struct plan *plan, struct result *result);
+/* Of one that does not: which memory is short, or why the engine does not start. These replace all
+ * other notes. */
+void outcome_note_short(const struct setup *setup, const struct plan *plan, struct result *result);
+void outcome_note_refused(const struct setup *setup, struct result *result);
 
 /* That the cache had not yet filled; only if a printed hit ratio could change. */
 void outcome_note_cold(const struct ledger *ledger, struct result *result);

@@ -250,8 +250,19 @@ void outcome_note_plan(const struct setup *setup, const struct plan *plan, struc
 
 #define LEAST_CONTEXT 64 /* tokens; assumed: nobody needs a shorter sequence */
 
-void outcome_note_short(const struct plan *plan, struct result *result)
+void outcome_note_refused(const struct setup *setup, struct result *result)
 {
+    result_drop_notes(result);
+    result_note(result, note_make(NOTE_engine_refuses, note_text(setup->engine.name),
+                                  note_text(setup->engine.refuses)));
+}
+
+void outcome_note_short(const struct setup *setup, const struct plan *plan, struct result *result)
+{
+    if (setup->engine.refuses != NULL) {
+        outcome_note_refused(setup, result);
+        return;
+    }
     enum tier_id full = plan_overfull(plan);
     uint64_t needs = plan->memory.in[full].all, has = plan->limit[full];
     result_drop_notes(result);

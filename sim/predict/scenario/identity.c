@@ -2,6 +2,7 @@
  * are hashed one by one, because structs have padding. */
 #include "predict/scenario/identity.h"
 
+#include "machine/compose.h"
 #include "core/version.h"
 #include "model/sharding.h"
 
@@ -164,7 +165,11 @@ static uint64_t hash_bands(const struct point *point, uint64_t run)
 static uint64_t hash_engine(const struct point *point, uint64_t run)
 {
     const struct server_engine *engine = &point->engine;
-    return engine->row != NULL ? XXH64(&engine->content, sizeof engine->content, run) : run;
+    double capability =
+        profile_capability(&point->setup.profile); /* its memory and kernels need it */
+    return engine->row != NULL ? XXH64(&capability, sizeof capability,
+                                       XXH64(&engine->content, sizeof engine->content, run))
+                               : run;
 }
 
 bool run_hashes(const struct point *point, struct run_hashes *out, struct error *why)

@@ -461,10 +461,9 @@ static bool resolve_merged(const struct scenario *scenario, struct node **merged
     if (!resolve_workload(scenario, out, why) || !read_hardware(scenario, out, why)) {
         return false;
     }
-    resolve_engine(scenario, out);
-    return resolve_bands(out, why) && resolve_trace(scenario, out, why) &&
-           check_drafts(scenario, out, why) && check_disk(scenario, out, why) &&
-           check_scores(*merged, setup, why) &&
+    return resolve_engine(scenario, out, why) && resolve_bands(out, why) &&
+           resolve_trace(scenario, out, why) && check_drafts(scenario, out, why) &&
+           check_disk(scenario, out, why) && check_scores(*merged, setup, why) &&
            resolve_canonical(scenario, &said, *merged, out, why);
 }
 

@@ -2,6 +2,7 @@
 #include "predict/scenario/resolve_workload.h"
 
 #include "core/named.h"
+#include "predict/scenario/engine_memory.h"
 #include "predict/scenario/scenario_keys.h"
 #include "server/requests/requests.h"
 #include "server/requests/synthetic.h"
@@ -391,13 +392,28 @@ static bool check_compile(const struct scenario *scenario, const struct server_e
     return error_expect(why, "a version of vLLM as 'engine'");
 }
 
-void resolve_engine(const struct scenario *scenario, struct point *out)
+/* Without requests, the engine has its own limits of a step, or is told to run a larger batch. */
+static void resolve_step_limits(const struct scenario *scenario,
+                                const struct server_engine_gpus *limits, struct point *out)
+{
+    struct workload *workload = &out->workload;
+    bool serves = point_serves(out);
+    uint64_t batch = (uint64_t)out->setup.batch * out->setup.model.parallel.pipeline;
+    if (!serves || !scenario_states(scenario, "max_sequences")) {
+        workload->sequences = serves || batch < limits->sequences ? limits->sequences : batch;
+    }
+    if (!serves || !scenario_states(scenario, "batched_tokens")) {
+        workload->batched_tokens = limits->batched_tokens;
+    }
+}
+
+bool resolve_engine(const struct scenario *scenario, struct point *out, struct error *why)
 {
     struct workload *workload = &out->workload;
     struct trust trust = {.basis = BASIS_MEASURED};
     const struct server_engine *engine = &out->engine;
     if (engine->row == NULL) {
-        return;
+        return true;
     }
     const struct profile *profile = &out->setup.profile;
     struct server_engine_gpu gpu = {
@@ -411,19 +427,12 @@ void resolve_engine(const struct scenario *scenario, struct point *out)
         profile_states(profile, CURVE_GPU_EXPERTS_FIXED_MXFP4_FP8)) {
         model->experts = DTYPE_MXFP4_FP8;
     }
-    if (!point_serves(out)) {
-        return;
-    }
-    const struct server_engine_gpus *limits = server_engine_limits(engine, &gpu);
-    if (!scenario_states(scenario, "max_sequences")) {
-        workload->sequences = limits->sequences;
-    }
-    if (!scenario_states(scenario, "batched_tokens")) {
-        workload->batched_tokens = limits->batched_tokens;
-    }
+    resolve_step_limits(scenario, server_engine_limits(engine, &gpu), out);
     if (!scenario_states(scenario, "hbm_usable")) {
         out->setup.hbm_usable = server_engine_usable(engine, &gpu, workload->batched_tokens);
     }
+    engine_refusal_set(out);
+    return engine_memory_set(out, why);
 }
 
 /* Keys of a server need a workload; memory is the machine's. */

@@ -9,9 +9,9 @@
  * are an error. */
 bool resolve_workload(const struct scenario *scenario, struct point *out, struct error *why);
 
-/* What the engine adds to a step; and a server's limits of a step and `hbm_usable` where the
+/* What the engine adds to a step, and its memory; and the limits of a step and `hbm_usable` where the
  * scenario leaves them open. Call it when the machine is known. */
-void resolve_engine(const struct scenario *scenario, struct point *out);
+bool resolve_engine(const struct scenario *scenario, struct point *out, struct error *why);
 
 /* The requests of a scenario: a file's, or made up from its keys, and the context that stands for
  * them. */

@@ -7,6 +7,7 @@
 #include "machine/profile.h"
 #include "predict/decode/outcome.h"
 #include "predict/decode/run.h"
+#include "predict/scenario/engine_memory.h"
 #include "predict/server/serving_replay.h"
 #include "predict/server/serving_memory.h"
 #include "predict/server/serving_result.h"
@@ -496,13 +497,14 @@ static bool serving_run_servers(struct serving *serving, struct result *result, 
     if (!check_times(point, why)) {
         return false;
     }
-    if (serving_is_stream(point)) {
-        return serving_memory_plan(point, serving->context, &serving->memory, why) &&
-               serve_stream(serving, result, why);
+    if (!serving_memory_plan(point, serving->context, &serving->memory, why)) {
+        return serving->memory.lacks != SERVING_STARTS &&
+               serving_write_lack(point, &serving->memory, result, why);
     }
-    if (!take_requests(serving, why) ||
-        !serving_memory_plan(point, serving->context, &serving->memory, why) ||
-        !serving_prepare(serving, why)) {
+    if (serving_is_stream(point)) {
+        return serve_stream(serving, result, why);
+    }
+    if (!take_requests(serving, why) || !serving_prepare(serving, why)) {
         return false;
     }
     if (point->workload.timed) {
@@ -569,7 +571,8 @@ static bool serve_scaled(const struct serving_trial *trial, enum curve_id id, do
         return false;
     }
     scaled.setup.profile = profile.profile;
-    bool ok = serving_again(&scaled, trial->context, result, why);
+    bool ok =
+        engine_memory_set(&scaled, why) && serving_again(&scaled, trial->context, result, why);
     scaled_profile_release(&profile);
     if (ok) {
         /* Of many requests, their rows would be most of the memory. */
@@ -628,7 +631,7 @@ bool serving_ranges(const struct point *point, double by, const struct run_conte
     if (!serving_run(point, context, result, why)) {
         return false;
     }
-    if (!point->workload.timed) {
+    if (!point->workload.timed || !result_ok(result)) {
         return true;
     }
     if (list_figures(point, ranges, why) &&

@@ -13,8 +13,6 @@
 #include "machine/places.h"
 #include "model/sharding.h"
 #include "predict/decode/run.h"
-#include "predict/server/engine_memory.h"
-#include "predict/server/kv_pools.h"
 
 #include <math.h>
 
@@ -106,70 +104,26 @@ static double written_bytes(const struct setup *setup, const struct plan *plan)
     return bytes / (double)setup->context;
 }
 
-/* Bytes of HBM for KV: `kv_pool_tokens`, or what the engine leaves, or without one what weights and
- * a step's tensors leave. */
-static bool pool_bytes(const struct point *point, const struct plan *plan, double *out,
-                       struct error *why)
+/* Tokens of sequences of the mean length that HBM holds: those of the engine's pool, or of what
+ * weights and a step's tensors leave. */
+static uint64_t hbm_tokens(const struct setup *setup, const struct plan *plan)
 {
-    struct engine_memory memory;
     const struct memory_held *hbm = &plan->memory.in[TIER_GPU];
     uint64_t limit = plan->limit[TIER_GPU], others = hbm->all - hbm->kv;
-    if (point->engine.row == NULL || point->setup.kv_pool_tokens > 0) {
-        *out = limit > others ? (double)(limit - others) : 0;
-        return true;
-    }
-    if (!engine_memory_of(point, &memory, why)) {
-        return false;
-    }
-    *out = memory.pool;
-    return true;
+    double token = (double)hbm->kv / ((double)plan->batch * (double)setup->context);
+    return setup->engine.room > 0 ? memory_pool_tokens(setup)
+           : limit > others       ? (uint64_t)((double)(limit - others) / token)
+                                  : 0;
 }
 
-/* Tokens of sequences of the mean length that the pool holds, as the engine divides it if its
- * layers do not all keep the same. A sequence that decodes keeps no more of a window than that. */
-static uint64_t engine_pool_tokens(const struct point *point, const struct plan *plan, double pool)
+static void room_in_hbm(const struct point *point, const struct plan *plan,
+                        struct serving_room *room)
 {
-    const struct setup *setup = &point->setup;
-    const struct model *model = &setup->model;
-    const struct server_engine *engine = &point->engine;
-    double held = (double)plan->memory.in[TIER_GPU].kv;
-    double tokens = pool / (held / ((double)plan->batch * (double)setup->context));
-    struct kv_groups groups;
-    struct kv_pools pools;
-    struct kv_limits limits = serving_kv_limits(point);
-    struct error why;
-    limits.in_flight = 1;
-    if (engine->row == NULL || setup->kv_pool_tokens > 0) {
-        return (uint64_t)tokens;
-    }
-    if (engine->pools.slots > 0) {
-        bool caches = setup->mechanisms.prefix != PREFIX_NONE;
-        bool divided = kv_pools_divide(model, &engine->pools, pool, &pools);
-        return (uint64_t)(divided ? kv_pools_tokens(model, &pools, setup->context, caches)
-                                  : tokens);
-    }
-    if (engine->groups.block == 0 || !kv_groups_plan(model, &limits, &groups, &why) ||
-        groups.groups < 2) {
-        return (uint64_t)tokens;
-    }
-    double blocks = (double)kv_groups_blocks(&groups, &limits, setup->context);
-    return (uint64_t)(pool / (blocks * (double)groups.block_bytes) * (double)setup->context);
-}
-
-static bool room_in_hbm(const struct point *point, const struct plan *plan,
-                        struct serving_room *room, struct error *why)
-{
-    double bytes = 0;
-    if (!pool_bytes(point, plan, &bytes, why)) {
-        return false;
-    }
     *room = (struct serving_room){.sequences = most_sequences(point),
-                                  .tokens =
-                                      engine_pool_tokens(point, plan, bytes) * point_passes(point),
+                                  .tokens = hbm_tokens(&point->setup, plan) * point_passes(point),
                                   .weights = plan->memory.in[TIER_GPU].weights,
                                   .limit_bytes = plan->limit[TIER_GPU]};
     leave_host(point, plan, room);
-    return true;
 }
 
 /* `most` sequences of a pass fit. If a prefix cache shares the host, it holds no more sequences
@@ -211,7 +165,7 @@ static bool find_room(const struct point *point, const struct run_context *conte
         room->full = plan.full;
         ok = room_in_host(point, plan.max_batch, context, room, why);
     } else {
-        ok = room_in_hbm(point, &plan, room, why);
+        room_in_hbm(point, &plan, room);
     }
     plan_release(&plan);
     return ok;
@@ -219,7 +173,7 @@ static bool find_room(const struct point *point, const struct run_context *conte
 
 static bool check_room(const struct setup *setup, const struct serving_room *room,
                        const struct serving_tiers *tiers, const struct prefix_options *prefix,
-                       struct error *why)
+                       enum serving_lack *lacks, struct error *why)
 {
     bool offloads = mechanisms_offload(&setup->mechanisms);
     uint64_t pool = setup->kv_pool_tokens;
@@ -234,6 +188,7 @@ static bool check_room(const struct setup *setup, const struct serving_room *roo
     }
     if (prefix->gpu_blocks == 0) {
         char weights[32], limit[32];
+        *lacks = SERVING_NO_KV;
         error_set(why, NULL, 0, "weights of %s leave no HBM for KV: a GPU may use %s",
                   units_format((double)room->weights, UNIT_BYTES, weights, sizeof weights),
                   units_format((double)room->limit_bytes, UNIT_BYTES, limit, sizeof limit));
@@ -259,6 +214,50 @@ static bool check_room(const struct setup *setup, const struct serving_room *roo
               "prefixes",
               room->sequences, (unsigned long long)setup->context);
     return error_expect(why, "more host_memory, or max_sequences below %u", room->sequences);
+}
+
+/* The longest sequence that the pool holds while its engine computes the prompt, in tokens, of
+ * `length` at most; and the bytes by which the pool is too small for one of `length`. */
+static uint64_t longest_sequence(const struct point *point, uint64_t tokens, uint64_t length,
+                                 double *lacks)
+{
+    const struct setup *setup = &point->setup;
+    uint64_t block = setup->mechanisms.prefix_block, pool = setup->engine.pool;
+    const struct kv_limits limits = serving_kv_limits(point);
+    struct kv_groups groups;
+    struct error unseen;
+    if (setup->engine.room > 0 && limits.block > 0 &&
+        kv_groups_plan(&setup->model, &limits, &groups, &unseen) && groups.groups > 1) {
+        double need = (double)(kv_groups_blocks(&groups, &limits, length) * groups.block_bytes);
+        *lacks = need - (double)pool;
+        return kv_groups_longest(&groups, &limits, pool, length);
+    }
+    *lacks = (double)pool * ((double)((length + block - 1) / block * block) / (double)tokens - 1);
+    return tokens / block * block;
+}
+
+/* vLLM does not start if the length that it serves exceeds the pool. */
+static bool check_length(const struct point *point, uint64_t tokens, struct serving_memory *out,
+                         struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    struct trust unseen = {.basis = BASIS_MEASURED};
+    uint64_t length = point->workload.request_tokens;
+    if (length == 0 || point->engine.row == NULL || point->engine.too_long != TOO_LONG_REFUSED) {
+        return true;
+    }
+    double lacks, all = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &unseen);
+    out->longest = longest_sequence(point, tokens, length, &lacks);
+    if (out->longest >= length) {
+        return true;
+    }
+    double usable = ceil(1000 * (setup->hbm_usable + lacks / all)) / 1000;
+    out->usable = setup->engine.room > 0 && usable < 1 ? usable : 0;
+    out->lacks = SERVING_LENGTH;
+    error_set(why, NULL, 0, "%s does not start: its KV memory holds %llu of %llu tokens",
+              setup->engine.name, (unsigned long long)out->longest, (unsigned long long)length);
+    return error_expect(why, "a request_tokens (max_model_len) of at most %llu",
+                        (unsigned long long)out->longest);
 }
 
 /* Tier k below the GPU. Host memory has the engine's policy, others LRU. */
@@ -291,6 +290,12 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
     const struct mechanisms *m = &setup->mechanisms;
     const struct serving_tiers tiers = serving_tiers(m);
     struct serving_room room = {.sequences = 0};
+    *out = (struct serving_memory){.lacks = SERVING_STARTS};
+    if (setup->engine.refuses != NULL) {
+        out->lacks = SERVING_REFUSED;
+        return error_set(why, NULL, 0, "%s does not start: %s", setup->engine.name,
+                         setup->engine.refuses);
+    }
     if (m->budget.rest) {
         error_usage(why, NULL, 0, "a server's sequences take the rest of HBM; a cache cannot");
         return error_expect(why, "mechanisms.budget as a size, a share or tokens");
@@ -301,8 +306,10 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
     bool offloads = mechanisms_offload(m);
     uint64_t unit = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
     room.host_blocks = room.host_bytes / (host_token_bytes(point) * m->prefix_block);
-    *out =
-        (struct serving_memory){.sequences = room.sequences, .written_bytes = room.written_bytes};
+    *out = (struct serving_memory){.sequences = room.sequences,
+                                   .written_bytes = room.written_bytes,
+                                   .weights = room.weights,
+                                   .limit = room.limit_bytes};
     out->prefix = (struct prefix_options){
         .block_tokens = (uint32_t)m->prefix_block,
         .gpu_keeps = m->prefix != PREFIX_NONE && !offloads,
@@ -323,7 +330,8 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
     for (uint32_t k = 1; ok && k < tiers.count; k++) {
         ok = plan_tier(point, &tiers, k, &room, &out->prefix.lower[k - 1], why);
     }
-    return ok && check_room(setup, &room, &tiers, &out->prefix, why);
+    return ok && check_room(setup, &room, &tiers, &out->prefix, &out->lacks, why) &&
+           check_length(point, room.tokens / point_passes(point), out, why);
 }
 
 struct serving_tiers serving_tiers(const struct mechanisms *m)

@@ -2,21 +2,33 @@
 #pragma once
 
 #include "machine/places.h"
+#include "model/kv_pools.h"
 #include "predict/decode/context.h"
 #include "predict/scenario/point.h"
-#include "predict/server/kv_pools.h"
 #include "server/prefix/prefix_cache.h"
 #include "server/server.h"
 
+/* Why a server does not start. */
+enum serving_lack {
+    SERVING_STARTS,
+    SERVING_REFUSED, /* by its engine: setup.engine.refuses */
+    SERVING_NO_KV,   /* weights leave nothing */
+    SERVING_LENGTH,  /* its engine serves no length that exceeds the pool */
+};
+
 struct serving_memory {
-    uint32_t sequences; /* most of a step */
+    enum serving_lack lacks; /* if the plan failed; SERVING_STARTS: another fault */
+    uint64_t weights, limit; /* bytes, of all HBM that may be used */
+    uint64_t longest;        /* tokens of a sequence that the pool holds */
+    double usable;           /* hbm_usable with which it would start; 0: with none */
+    uint32_t sequences;      /* most of a step */
     struct prefix_options prefix;
     uint64_t block_bytes; /* of a block below the GPU, of all GPUs together */
     uint64_t swap_blocks; /* room on the host for preempted sequences */
     double written_bytes; /* written to the host for each token of a prompt, by each GPU */
 };
 
-/* The memory of one server of `point`, which has a workload. */
+/* The memory of one server of `point`, which has a workload. Fails, too, if the server does not start. */
 bool serving_memory_plan(const struct point *point, const struct run_context *context,
                          struct serving_memory *out, struct error *why);
 

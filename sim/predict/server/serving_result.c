@@ -101,6 +101,27 @@ static void note_requests(const struct point *point, const struct requests *requ
     note_unheard(point, result);
 }
 
+bool serving_write_lack(const struct point *point, const struct serving_memory *memory,
+                        struct result *result, struct error *why)
+{
+    const struct setup_engine *engine = &point->setup.engine;
+    result_drop_notes(result);
+    if (memory->lacks == SERVING_REFUSED) {
+        outcome_note_refused(&point->setup, result);
+        return result_text(result, COLUMN(status), "refused", why);
+    }
+    result_note(
+        result,
+        memory->lacks == SERVING_NO_KV
+            ? note_make(NOTE_no_room_for_kv, note_bytes(memory->weights), note_bytes(memory->limit))
+            : note_make(NOTE_length_refused, note_text(engine->name),
+                        note_whole(point->workload.request_tokens), note_whole(memory->longest)));
+    if (memory->usable > 0) {
+        result_note(result, note_make(NOTE_length_usable, note_real(memory->usable)));
+    }
+    return result_text(result, COLUMN(status), "out-of-memory", why);
+}
+
 /* The pool of a system that offloads is on the host. */
 void serving_note_pool(const struct point *point, const struct prefix_options *memory,
                        const struct requests *requests, struct result *result)

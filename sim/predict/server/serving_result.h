@@ -63,6 +63,10 @@ void serving_write_requests(const struct point *point, const struct requests *re
  * add those that it has no memory for. */
 void serving_write_refused(const struct point *point, size_t refused, struct result *result);
 
+/* The result of a server that does not start: `memory` says why. */
+bool serving_write_lack(const struct point *point, const struct serving_memory *memory,
+                        struct result *result, struct error *why);
+
 /* Add a note if HBM holds less than kv_pool_tokens asks for, or one of the requests at a time. */
 void serving_note_pool(const struct point *point, const struct prefix_options *memory,
                        const struct requests *requests, struct result *result);

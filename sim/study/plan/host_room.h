@@ -1,13 +1,13 @@
 /* Host memory that a server may have for prompts that begin alike. The servers of one machine share
  * its memory; the operating system and the engine need some; and an engine takes more than it is
- * asked for (predict/server/kv_pools.h). */
+ * asked for (predict/server/host_engine.h). */
 #pragma once
 
 #include "predict/decode/context.h"
 #include "predict/scenario/point.h"
 #include "predict/scenario/scenario.h"
 #include "predict/server/serving_memory.h"
-#include "predict/server/kv_pools.h"
+#include "predict/server/host_engine.h"
 
 /* Bytes that the operating system and the engine leave of a machine's memory; and servers of so
  * many GPUs that share it, at least 1. */

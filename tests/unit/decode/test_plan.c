@@ -380,8 +380,8 @@ static void windows_chunks_and_states_stay_in_hbm(void **state)
         {"model=llama-4-scout", UINT64_C(12) * 100000 * 4096, UINT64_C(36) * 8192 * 4096},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct setup vllm =
-            SETUP(cases[i].model, "hardware=b300", "system=vllm", "batch=3", "context=100000");
+        struct setup vllm = SETUP(cases[i].model, "hardware=b300", "system=vllm", "engine=none",
+                                  "batch=3", "context=100000");
         struct setup retroinfer = SETUP(cases[i].model, "hardware=b300", "system=retroinfer-10pct",
                                         "batch=3", "context=100000");
         struct plan all = make_plan(&vllm), some = make_plan(&retroinfer);

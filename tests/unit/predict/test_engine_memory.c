@@ -8,7 +8,7 @@
 
 #include "unit/fixture/make_setup.h"
 
-#include "predict/server/engine_memory.h"
+#include "predict/scenario/engine_memory.h"
 
 static struct error why;
 

@@ -9,7 +9,7 @@
 
 #include "unit/fixture/engine_of.h"
 
-#include "predict/server/kv_pools.h"
+#include "predict/server/host_engine.h"
 
 #define GIB 1073741824.0
 

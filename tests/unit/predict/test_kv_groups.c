@@ -10,7 +10,7 @@
 
 #include "unit/fixture/engine_of.h"
 
-#include "predict/server/kv_pools.h"
+#include "model/kv_pools.h"
 
 static struct kv_limits limits_of(const char *engine, uint64_t batched, bool caches)
 {

@@ -4,14 +4,15 @@
  * topk_topp_sampler.py and topk_topp_triton.py. PyTorch 2.9: aten/src/ATen/native/cuda/Sort.cu.
  * SGLang 0.5.9: model_executor/model_runner_kv_cache_mixin.py (profile_max_num_token).
  */
-#include "predict/server/engine_memory.h"
+#include "predict/scenario/engine_memory.h"
 
+#include "decode/plan/memory.h"
 #include "machine/compose.h"
 #include "model/sharding.h"
 #include "model/whole.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <string.h>
 
 static const double MiB = 1 << 20;
 
@@ -109,16 +110,10 @@ static double sampler_bytes(const struct point *point, double sms)
 
 /* ---- outside tensors -------------------------------------------------------------------- */
 
-static double capability(const struct profile *profile)
-{
-    const struct node *node = node_get(node_get(profile->node, "gpu"), takeover_capability_key);
-    return node != NULL && node->kind == NODE_SCALAR ? strtod(node->text, NULL) : 0;
-}
-
 /* The workspace that PyTorch gives cuBLAS: its documentation of CUBLAS_WORKSPACE_CONFIG. */
 static double workspace_bytes(const struct profile *profile)
 {
-    return (capability(profile) >= 9 ? 32 : 8.125) * MiB;
+    return (profile_capability(profile) >= 9 ? 32 : 8.125) * MiB;
 }
 
 /* Bytes of stack of a thread of vLLM's kernel _topk_topp_kernel: what Triton 3.6.0 compiles it to
@@ -130,7 +125,7 @@ static double stack_bytes(const struct profile *profile)
         double capability, bytes;
     } rows[] = {{7.5, 920}, {8.0, 1008}, {8.6, 840},  {8.9, 840},
                 {9.0, 768}, {10.0, 760}, {12.0, 1080}};
-    double own = capability(profile), bytes = 920;
+    double own = profile_capability(profile), bytes = 920;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bytes = rows[i].capability == own ? rows[i].bytes : bytes;
     }
@@ -162,10 +157,18 @@ static void engine_memory_add(struct engine_memory *out, const char *name, doubl
     out->lines[out->count++] = (struct engine_memory_line){name, what, bytes, basis};
 }
 
+/* The same, of bytes that nothing else may take. */
+static void engine_memory_leave(struct engine_memory *out, const char *name, double bytes,
+                                enum basis basis, const char *what)
+{
+    engine_memory_add(out, name, bytes, basis, what);
+    out->alone += bytes;
+}
+
 static void add_loaded(const struct point *point, struct engine_memory *out)
 {
     const struct model *model = &point->setup.model;
-    engine_memory_add(out, "weights", (double)model_weight_bytes(model), BASIS_PUBLISHED,
+    engine_memory_add(out, "weights", (double)memory_hbm_weights(&point->setup), BASIS_PUBLISHED,
                       "as loaded");
     engine_memory_add(out, "position tables", engine_memory_table_bytes(model), BASIS_PUBLISHED,
                       "cosines and sines of all trained positions");
@@ -228,17 +231,17 @@ static void split_vllm(const struct point *point, double sms, struct engine_memo
 static void split_rest(const struct point *point, double all, struct engine_memory *out)
 {
     double taken = 0;
-    engine_memory_add(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
+    engine_memory_leave(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
     add_loaded(point, out);
     engine_memory_add(out, "peak of a step", step_bytes(point), BASIS_ASSUMED,
                       "tensors of a layer for all batched tokens");
     for (uint32_t i = 0; i < out->count; i++) {
         taken += out->lines[i].bytes;
     }
-    engine_memory_add(out, "left alone",
-                      fmax(0, all - taken) * (1 - point->setup.hbm_usable) +
-                          (double)point->setup.hbm_reserve,
-                      BASIS_PUBLISHED, "a share of the rest");
+    engine_memory_leave(out, "left alone",
+                        fmax(0, all - taken) * (1 - point->setup.hbm_usable) +
+                            (double)point->setup.hbm_reserve,
+                        BASIS_PUBLISHED, "a share of the rest");
 }
 
 static void split_all(const struct point *point, double all, double sms, struct engine_memory *out)
@@ -246,9 +249,9 @@ static void split_all(const struct point *point, double all, double sms, struct 
     bool measures = point->engine.memory == ENGINE_MEASURED;
     double base = all - (measures ? 0 : context_bytes);
     if (!measures) {
-        engine_memory_add(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
+        engine_memory_leave(out, "context", context_bytes, BASIS_ASSUMED, "of CUDA and NCCL");
     }
-    engine_memory_add(
+    engine_memory_leave(
         out, "left alone", base * (1 - point->setup.hbm_usable) + (double)point->setup.hbm_reserve,
         BASIS_PUBLISHED,
         !measures                        ? "for activations and CUDA graphs"
@@ -284,5 +287,73 @@ bool engine_memory_of(const struct point *point, struct engine_memory *out, stru
     }
     out->pool = fmax(0, left);
     engine_memory_add(out, "KV", out->pool, BASIS_PUBLISHED, "the rest");
+    return true;
+}
+
+/* Is a GPU's slice of an expert no multiple of the blocks of weights that share a scale? */
+static bool splits_blocks(const struct model *model)
+{
+    uint32_t block = model->experts == DTYPE_FP8 ? model->fp8_block : 0;
+    for (uint32_t l = 0; block > 0 && l < model->layer_count; l++) {
+        const struct model_layer *layer = &model->layers[l];
+        if (layer->routed && (uint64_t)model_experts_of(model, layer, 1).columns % block != 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool refusal_holds(const struct engine_refusal *refusal, const struct setup *setup)
+{
+    double capability = profile_capability(&setup->profile);
+    const char *experts = dtype_name(setup->model.experts);
+    bool outside = (refusal->below > 0 && capability < refusal->below) ||
+                   (refusal->from > 0 && capability >= refusal->from);
+    bool on_gpu = (refusal->below == 0 && refusal->from == 0) || (capability > 0 && outside);
+    return on_gpu && (!refusal->indexer || setup_indexes(setup)) &&
+           (!refusal->blocks || splits_blocks(&setup->model)) &&
+           (refusal->experts == NULL ||
+            (model_is_routed(&setup->model) && strcmp(refusal->experts, experts) == 0));
+}
+
+void engine_refusal_set(struct point *point)
+{
+    struct setup_engine *engine = &point->setup.engine;
+    engine->name = point->engine.row;
+    engine->refuses = NULL;
+    for (size_t i = point->engine.refusal_count; i-- > 0;) {
+        const struct engine_refusal *row = &point->engine.refusals[i];
+        engine->refuses = refusal_holds(row, &point->setup) ? row->reason : engine->refuses;
+    }
+}
+
+bool engine_memory_set(struct point *point, struct error *why)
+{
+    struct setup *setup = &point->setup;
+    struct setup_engine *engine = &setup->engine;
+    struct engine_memory memory;
+    struct trust trust = {.basis = BASIS_MEASURED};
+    engine->room = 0;
+    if (point->engine.row == NULL || setup->kv_pool_tokens > 0 ||
+        mechanisms_offload(&setup->mechanisms)) {
+        return true;
+    }
+    if (!engine_memory_of(point, &memory, why)) {
+        return false;
+    }
+    double all = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &trust) - memory.alone;
+    uint64_t weights = memory_hbm_weights(setup);
+    double taken = -(double)weights;
+    for (uint32_t i = 0; i < memory.count - 1; i++) {
+        taken += memory.lines[i].bytes;
+    }
+    engine->taken = (uint64_t)(taken - memory.alone);
+    engine->pool = (uint64_t)memory.pool;
+    engine->room = engine->pool > 0 ? weights + engine->taken + engine->pool : (uint64_t)all;
+    engine->most = (uint32_t)whole_share(point->workload.sequences, setup->model.parallel.pipeline);
+    engine->limits = kv_limits_of(&point->engine.groups, point->workload.batched_tokens,
+                                  setup->mechanisms.prefix != PREFIX_NONE);
+    engine->limits.context = setup->model.parallel.context;
+    engine->pools = point->engine.pools;
     return true;
 }

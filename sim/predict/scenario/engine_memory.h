@@ -30,9 +30,17 @@ struct engine_memory_line {
 struct engine_memory {
     struct engine_memory_line lines[ENGINE_MEMORY_MOST];
     uint32_t count;
-    double pool; /* bytes of KV, of one GPU */
+    double alone; /* bytes that neither weights nor the engine's buffers nor KV may take */
+    double pool;  /* bytes of KV, of one GPU */
 };
 
 /* The memory of one GPU of a server that has a `engine`. Fails if the
  * profile lacks a figure that the engine's sampler depends on. */
 bool engine_memory_of(const struct point *point, struct engine_memory *out, struct error *why);
+
+/* Write it into the point's setup, for all that plans memory. Nothing to write where there is no such
+ * engine, or where the scenario states a pool. */
+bool engine_memory_set(struct point *point, struct error *why);
+
+/* Write into the setup with what its engine does not start: the first row of its `refuses` that holds. */
+void engine_refusal_set(struct point *point);

@@ -26,8 +26,21 @@
 #pragma once
 
 #include "model/model.h"
-#include "server/server_engine.h"
-#include "tables/frame.h"
+
+/* What a version of an engine does with groups of layers (engines/README.md). `block` 0: it has none. */
+struct kv_group_rules {
+    uint64_t block, latents, alignment; /* tokens of a block; in models with latents */
+    uint64_t steps;                     /* that may be scheduled at once */
+    double alike;                       /* counts of layers that give one group */
+    bool states_full;                   /* a pool's tokens count states, too */
+};
+
+/* How it divides the memory into pools. `slots` 0: it does not. */
+struct kv_pool_rules {
+    double windows,
+        states;     /* tokens of windows for each of full layers; bytes of states for others */
+    uint64_t slots; /* of a request whose prefixes are cached */
+};
 
 struct kv_limits {
     uint64_t block;     /* tokens, of the engine */
@@ -42,8 +55,7 @@ struct kv_limits {
 };
 
 /* What the rows of vLLM's versions do with `batched` tokens a step and prefix caching or not. */
-struct kv_limits kv_limits_of(const struct server_engine_groups *groups, uint64_t batched,
-                              bool caches);
+struct kv_limits kv_limits_of(const struct kv_group_rules *groups, uint64_t batched, bool caches);
 
 struct kv_group {
     enum attention_kind kind;
@@ -73,6 +85,8 @@ bool kv_groups_plan(const struct model *model, const struct kv_limits *limits,
 /* Blocks of all groups that a sequence of `length` tokens takes, and of one kind's. */
 uint64_t kv_groups_blocks(const struct kv_groups *groups, const struct kv_limits *limits,
                           uint64_t length);
+uint64_t kv_group_blocks(const struct kv_group *group, const struct kv_limits *limits,
+                         uint64_t length);
 
 /* Bytes of a token in a copy of the whole pool outside it, such as in host memory: a block of each
  * group for as many tokens as it holds, padding and states at block boundaries included. */
@@ -111,44 +125,9 @@ double kv_pools_window(const struct model *model, double tokens);
 double kv_pools_states(const struct model *model, double slots);
 
 /* What an engine with `shares` makes of `pool` bytes; false unless there are several pools. */
-bool kv_pools_divide(const struct model *model, const struct server_engine_pools *shares,
-                     double pool, struct kv_pools *out);
+bool kv_pools_divide(const struct model *model, const struct kv_pool_rules *shares, double pool,
+                     struct kv_pools *out);
 
 /* Tokens of sequences of `length` tokens that the pools hold together. */
 double kv_pools_tokens(const struct model *model, const struct kv_pools *pools, uint64_t length,
                        bool caches);
-
-/* Write what the pools hold and how many bytes each has. */
-void kv_pools_say(const struct model *model, const struct kv_pools *pools, char *text, size_t size);
-
-/* What the size that one types for host memory means, and what the engine then takes.
- *
- * Engines count in GiB, in 10^9 bytes or in bytes, of each GPU or of all; and what they take is not
- * what was asked: vLLM's pinned tensors, one a layer, were each rounded up to a power of two, so
- * that up to twice as much is gone; SGLang gives a model's states a pool of the same size again.
- * A row of `host_memory` in engines/NAME.yaml says it, with its source.
- */
-
-/* The row of the engine whose flag a preset's command has; NULL: it has no size of host memory. */
-const struct host_engine *host_engine_of(const char *command, const struct server_engine *engine);
-
-/* The number that is typed for `bytes` on all of so many GPUs together. */
-double host_engine_typed(const struct host_engine *engine, double bytes, uint32_t gpus);
-
-/* Bytes that a server of `model` takes if asked for `bytes` on all its GPUs together. */
-double host_engine_takes(const struct host_engine *engine, const struct model *model,
-                         const struct kv_limits *limits, double bytes);
-
-/* "GiB pinned", "GiB of /dev/shm" without the number. */
-const char *host_engine_where(const struct host_engine *engine);
-
-/* The groups of kv_pools.h for people and programs. */
-
-/* A row for each kind of layer: its groups, and the blocks that a sequence of `length` tokens takes
- * of them. NULL without memory. */
-struct frame *kv_groups_frame(const struct kv_groups *groups, const struct kv_limits *limits,
-                              uint64_t length, struct error *why);
-
-/* Write what a pool of so many bytes holds. */
-void kv_groups_say(const struct kv_groups *groups, const struct kv_limits *limits, double pool,
-                   uint64_t length, char *text, size_t size);

@@ -1,0 +1,39 @@
+/* What the size that one types for host memory means, and what the engine then takes.
+ *
+ * Engines count in GiB, in 10^9 bytes or in bytes, of each GPU or of all; and what they take is not
+ * what was asked: vLLM's pinned tensors, one a layer, were each rounded up to a power of two, so
+ * that up to twice as much is gone; SGLang gives a model's states a pool of the same size again.
+ * A row of `host_memory` in engines/NAME.yaml says it, with its source.
+ */
+#pragma once
+
+#include "model/kv_pools.h"
+#include "server/server_engine.h"
+#include "tables/frame.h"
+
+/* The row of the engine whose flag a preset's command has; NULL: it has no size of host memory. */
+const struct host_engine *host_engine_of(const char *command, const struct server_engine *engine);
+
+/* The number that is typed for `bytes` on all of so many GPUs together. */
+double host_engine_typed(const struct host_engine *engine, double bytes, uint32_t gpus);
+
+/* Bytes that a server of `model` takes if asked for `bytes` on all its GPUs together. */
+double host_engine_takes(const struct host_engine *engine, const struct model *model,
+                         const struct kv_limits *limits, double bytes);
+
+/* "GiB pinned", "GiB of /dev/shm" without the number. */
+const char *host_engine_where(const struct host_engine *engine);
+
+/* The groups of kv_pools.h for people and programs. */
+
+/* A row for each kind of layer: its groups, and the blocks that a sequence of `length` tokens takes
+ * of them. NULL without memory. */
+struct frame *kv_groups_frame(const struct kv_groups *groups, const struct kv_limits *limits,
+                              uint64_t length, struct error *why);
+
+/* Write what a pool of so many bytes holds. */
+void kv_groups_say(const struct kv_groups *groups, const struct kv_limits *limits, double pool,
+                   uint64_t length, char *text, size_t size);
+
+/* Write what the pools hold and how many bytes each has. */
+void kv_pools_say(const struct model *model, const struct kv_pools *pools, char *text, size_t size);
