@@ -318,7 +318,7 @@ static bool write_memory(const struct point *point, const struct run_context *ru
 {
     struct serving_memory memory;
     char text[SENTENCES];
-    bool lines = point->engine.row != NULL && point->setup.kv_pool_tokens == 0;
+    bool lines = point->setup.engine.room > 0;
     if (!serving_memory_plan(point, runs, &memory, why)) {
         return false;
     }

@@ -355,26 +355,32 @@ static bool check_clients(const struct scenario *scenario, const struct point *p
     return error_expect(why, "at least one client for each of the 'replicas'");
 }
 
-/* The engine that the user names, else the system's. A preset that was changed so that it offloads
- * runs in no engine; a server of it must say so. */
+/* Does the CPU take part within a step? An engine schedules a step while the GPU runs another. */
+static bool needs_cpu(const struct mechanisms *m)
+{
+    return mechanisms_offload(m) &&
+           (m->sync != SYNC_GPU || m->manager != MANAGER_GPU || m->launch != LAUNCH_GRAPH);
+}
+
+/* The engine that the user names, else the system's. A preset that was changed so that its steps need
+ * the CPU runs in no engine; a server of it must say so. */
 static bool read_engine(const struct scenario *scenario, bool serves, struct point *out,
                         struct error *why)
 {
     const struct node *node = node_stated(scenario->root, "engine");
     const struct system_info *system = &out->setup.system;
-    bool offloads = mechanisms_offload(&out->setup.mechanisms);
-    const char *name = system->engine[0] != '\0' && (serves || !offloads) ? system->engine : "none";
+    bool runs = !needs_cpu(&out->setup.mechanisms);
+    const char *name = system->engine[0] != '\0' && (serves || runs) ? system->engine : "none";
     if (!node_text(scenario->root, "engine", &name, why) ||
         !server_engine_find(name, node != NULL ? node->file : system->name,
                             node != NULL ? node->line : 0, &out->engine, why)) {
         return false;
     }
-    if (out->engine.row == NULL || !offloads) {
+    if (out->engine.row == NULL || runs) {
         return true;
     }
     scenario_error(scenario, node != NULL ? "engine" : "system", why,
-                   "'engine' divides the HBM of a server that keeps all KV there, and system '%s' "
-                   "offloads KV",
+                   "an engine's steps need no CPU in between, and those of system '%s' do",
                    system->name);
     return error_expect(why, "engine: none");
 }

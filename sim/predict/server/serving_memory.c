@@ -243,7 +243,8 @@ static bool check_length(const struct point *point, uint64_t tokens, struct serv
     const struct setup *setup = &point->setup;
     struct trust unseen = {.basis = BASIS_MEASURED};
     uint64_t length = point->workload.request_tokens;
-    if (length == 0 || point->engine.row == NULL || point->engine.too_long != TOO_LONG_REFUSED) {
+    if (length == 0 || point->engine.too_long != TOO_LONG_REFUSED ||
+        mechanisms_offload(&setup->mechanisms)) {
         return true;
     }
     double lacks, all = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &unseen);

@@ -176,13 +176,17 @@ static void pools_lie_near_those_of_logs(void **state)
     }
 }
 
-static void engines_need_all_kv_in_hbm(void **state)
+static void steps_in_an_engine_need_no_cpu(void **state)
 {
     (void)state;
-    struct point point;
+    struct point point = POINT("model=deepseek-v3.2", "hardware=h200", "system=vllm-hisparse",
+                               "context=64K", "tensor_parallel=8", "batch=2");
+    assert_true(point.setup.engine.overlaps);
+    assert_int_equal(point.setup.engine.room, 0); /* the preset says what HBM keeps */
+    point_release(&point);
     assert_false(
         try_point(OVERRIDES(SERVER, "system=retroinfer-10pct", "engine=vllm-0.19"), &point, &why));
-    assert_non_null(strstr(message_of(&why), "'retroinfer-10pct' offloads KV"));
+    assert_non_null(strstr(message_of(&why), "those of system 'retroinfer-10pct' do"));
     assert_false(try_point(OVERRIDES(SERVER, "engine=vllm-0"), &point, &why));
     assert_non_null(strstr(message_of(&why), "'vllm-0' is no version of vllm"));
 }
@@ -207,7 +211,7 @@ int main(void)
         cmocka_unit_test(tensorrt_llm_takes_a_share_of_the_rest),
         cmocka_unit_test(a_model_that_fills_the_gpu_leaves_nothing),
         cmocka_unit_test(pools_lie_near_those_of_logs),
-        cmocka_unit_test(engines_need_all_kv_in_hbm),
+        cmocka_unit_test(steps_in_an_engine_need_no_cpu),
         cmocka_unit_test(compiling_needs_an_engine_that_measures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
