@@ -1,2 +1,2 @@
 -- All runs, including those that failed, for the tables of a report.
-, candidate AS (SELECT rowid AS id, * FROM runs)
+, chosen(id) AS (SELECT rowid FROM runs)

@@ -18,8 +18,8 @@ other(run, system) AS (
   SELECT run, system FROM runs WHERE run NOT IN (SELECT run FROM ablated) AND run NOT IN (SELECT run FROM tried)
     AND run NOT IN (SELECT run FROM plan_points WHERE run IS NOT NULL)
 ),
-candidate AS (
-  SELECT rowid AS id, * FROM runs
+chosen(id) AS (
+  SELECT rowid FROM runs
   WHERE run IN (SELECT run FROM other)
      OR (run IN (SELECT run FROM ablated WHERE is_end) AND system IN (SELECT system FROM other))
 )

@@ -10,7 +10,7 @@ position(path, value, text, x, seat) AS MATERIALIZED (
   SELECT path, value, CASE WHEN path = '$.context' AND value % 1024 = 0 THEN (value / 1024) || 'K' ELSE spelled.text END,
          CASE WHEN numbers THEN magnitude(value) END,
          row_number() OVER (PARTITION BY path ORDER BY CASE WHEN numbers THEN magnitude(value) END, first.id) - 1
-  FROM axis JOIN spelled USING (path) JOIN (SELECT path, value, MIN(id) AS id FROM leaf JOIN shown USING (id) GROUP BY path, value) AS first USING (path, value)
+  FROM axis JOIN spelled USING (path) JOIN (SELECT path, value, MIN(id) AS id FROM leaf GROUP BY path, value) AS first USING (path, value)
 ),
 placed(id, positions) AS MATERIALIZED (
   SELECT leaf.id, json_group_object(axis.seat, position.seat)
@@ -44,4 +44,4 @@ SELECT json_object(
   'runs', (SELECT json_group_array(json_array(run, system, status, CASE WHEN status <> 'ok' THEN message END, json(positions),
              json(figures), json(CASE WHEN json_valid(parts_us) THEN parts_us ELSE '{}' END)))
            FROM (SELECT ok.*, COALESCE(positions, '{}') AS positions, figures FROM ok LEFT JOIN placed USING (id) JOIN valued USING (id) JOIN seated USING (id) ORDER BY seat))
-) AS data, (SELECT COUNT(*) FROM shown) AS shown, (SELECT COUNT(*) FROM ok) AS computed FROM ok LIMIT (SELECT COUNT(*) > 1 FROM ok);
+) AS data, (SELECT COUNT(*) FROM bounded) AS shown, (SELECT COUNT(*) FROM chosen) AS computed FROM ok LIMIT (SELECT COUNT(*) > 1 FROM ok);

@@ -16,6 +16,6 @@ SELECT COALESCE(NULLIF((SELECT text FROM title), ''), runs || CASE runs WHEN 1 T
             ELSE 'How fast does ' || system || ' decode' END
          || COALESCE(', and how does that change with ' || (SELECT text FROM asked), '') || '?' AS question,
        NULLIF(CASE WHEN missing > 0 THEN missing || ' of ' || runs || CASE runs WHEN 1 THEN ' run has' ELSE ' runs have' END || ' no result; the table of runs says why.' ELSE '' END
-              || CASE WHEN runs < (SELECT COUNT(*) FROM runs)
-                      THEN ' ' || ((SELECT COUNT(*) FROM runs) - runs) || CASE (SELECT COUNT(*) FROM runs) - runs WHEN 1 THEN ' run' ELSE ' runs' END || ' made by ' || rtrim(CASE WHEN EXISTS (SELECT 1 FROM plans) THEN 'plans and ' ELSE '' END || CASE WHEN EXISTS (SELECT 1 FROM ablations) THEN 'ablations' ELSE '' END, ' and') || CASE (SELECT COUNT(*) FROM runs) - runs WHEN 1 THEN ' is' ELSE ' are' END || ' not compared with the others.' ELSE '' END, '') AS missing
-FROM counts WHERE runs > 0;
+              || CASE WHEN apart > 0
+                      THEN ' ' || apart || CASE apart WHEN 1 THEN ' run' ELSE ' runs' END || ' made by ' || rtrim(CASE WHEN EXISTS (SELECT 1 FROM plans) THEN 'plans and ' ELSE '' END || CASE WHEN EXISTS (SELECT 1 FROM ablations) THEN 'ablations' ELSE '' END, ' and') || CASE apart WHEN 1 THEN ' is' ELSE ' are' END || ' not compared with the others.' ELSE '' END, '') AS missing
+FROM counts, (SELECT (SELECT COUNT(*) FROM runs) - (SELECT COUNT(*) FROM chosen) AS apart) WHERE runs > 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The memory that commands take, and how soon they end after Ctrl-C.
 
-Over the shipped models and machines, at contexts of 1K and 128K, all shipped systems run at the largest
+A million requests, and a page of 60 000 runs; then, over the shipped models and machines, at contexts of 1K and 128K, all shipped systems run at the largest
 batch that fits (`simulate`), and `advise` weighs them. Each command runs once to its end, which gives its
 largest memory, and once more to a random moment, at which it gets SIGINT. The commands that took most
 memory, and those that ended last after SIGINT, are printed with their figures and the random numbers' seed.
@@ -18,7 +18,9 @@ import os
 import random
 import signal
 import subprocess
+import sqlite3
 import sys
+import tempfile
 import time
 
 CONTEXTS = ["1K", "128K"]
@@ -62,6 +64,23 @@ def commands(pair):
             f"simulate --set model={model} --set hardware={machine} --set context={context}"
             f" --set sweep.system=[{systems}] --set batch=max --no-cache"
         )
+
+
+def page_of_many_runs(program, folder):
+    """A command that writes a page of 60 000 runs: those of a sweep, each 600 times."""
+    database = f"{folder}/runs.db"
+    sweep = f"sweep={{context: [512, 1K, 2K, 4K], batch: {list(range(1, 26))}}}"
+    settings = ["model=smollm2-135m", "hardware=a40", "system=fullattn", sweep]
+    options = [text for setting in settings for text in ("--set", setting)]
+    subprocess.run([program, "simulate", *options, "--db", database, "--no-cache"], stdout=subprocess.DEVNULL,
+                   check=True)
+    with sqlite3.connect(database) as runs:
+        runs.executescript(f"""CREATE TABLE more AS SELECT * FROM runs,
+            (SELECT value AS copy FROM json_each('{list(range(2, 601))}'));
+            UPDATE more SET run = substr(run, 4) || printf('%03d', copy),
+                scenario = replace(scenario, '"seed": "1"', '"seed": "' || copy || '"');
+            ALTER TABLE more DROP COLUMN copy; INSERT INTO runs SELECT * FROM more; DROP TABLE more""")
+    return f"report {database} --no-pictures -o {folder}/page.html"
 
 
 class Run:
@@ -124,7 +143,9 @@ def main():
     pairs = list(itertools.product(names("models", "json"), names("hwprofiles", "yaml")))
     drawn = pairs if count in (0, len(pairs)) else rng.sample(pairs, count)
     memory, answers, walls, refused = [], [], [], 0
-    todo = OTHERS + [command for pair in drawn for command in commands(pair)]
+    folder = tempfile.TemporaryDirectory()
+    todo = [page_of_many_runs(program, folder.name)] + OTHERS
+    todo += [command for pair in drawn for command in commands(pair)]
     for number, command in enumerate(todo):
         run = Run(program, command).finish()
         refused += run.process.returncode == 2

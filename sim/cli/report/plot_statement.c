@@ -97,23 +97,15 @@ static void append_only(const struct plot_statement *statement, FILE *out)
     fputs(")\n", out);
 }
 
-/* The cells of all columns: of the runs with most tokens a second, and of the first dozen. */
-enum { CELL_RUNS = 2000, CELL_FIRST = 12 };
-
+/* The cells of all columns. */
 static void append_cells(FILE *out)
 {
-    fprintf(out,
-            ", shown(id) AS MATERIALIZED (SELECT id FROM (SELECT id, row_number() OVER (ORDER BY "
-            "decode_tokens_per_s IS NULL, decode_tokens_per_s DESC, seat) AS best, row_number() "
-            "OVER (ORDER BY seat) AS first FROM ok JOIN seated USING (id)) "
-            "WHERE best <= %d OR first <= %d),\nlaid AS (SELECT ok.* FROM ok JOIN shown USING "
-            "(id)),\ncell(id, place, key, what, value) AS (",
-            CELL_RUNS, CELL_FIRST);
+    fputs(", cell(id, place, key, what, value) AS (", out);
     for (uint32_t i = 0; i < column_count; i++) {
         const struct column *column = column_rows[i];
         fprintf(out, "%sSELECT id, %u, '%s', ", i > 0 ? " UNION ALL " : "", i, column->name);
         append_quoted(column->what, strlen(column->what), out);
-        fprintf(out, ", %s FROM laid\n", column->name);
+        fprintf(out, ", %s FROM ok\n", column->name);
     }
     fputs(")\n", out);
 }

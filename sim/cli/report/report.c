@@ -22,10 +22,10 @@ enum { OUTPUT, NO_PICTURES, STEPS };
 
 enum { MOST_SENTENCES = 9 }; /* of an answer, shown unasked: of eight lines and the best */
 
-static const char *const of_studied[] = {"studied", "runs", "report/choices", NULL};
-static const char *const of_runs[] = {"every", "runs", "report/choices", NULL};
-static const char *const of_cells[] = {"every", "runs", PLOT_CELLS, "report/choices", NULL};
-static const char *const of_walks[] = {"studied", "runs", "walked", NULL};
+static const char *const of_studied[] = {"studied", "page", "runs", "report/choices", NULL};
+static const char *const of_runs[] = {"every", "page", "runs", "report/choices", NULL};
+static const char *const of_cells[] = {"every", "page", "runs", PLOT_CELLS, "report/choices", NULL};
+static const char *const of_walks[] = {"studied", "page", "runs", "walked", NULL};
 static const char *const of_curves[] = {"points", NULL};
 static const char *const of_ablations[] = {"ablations", NULL};
 static const char *const of_all[] = {NULL};

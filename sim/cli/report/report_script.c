@@ -134,15 +134,15 @@ static void write_bound(const struct report *report, const struct report_table *
     const char *computed = report_table_text(table, 0, "computed");
     if (strcmp(shown, computed) != 0) {
         html_print(report->out,
-                   "<p class=\"shortened\">%s of %s runs can be tried here: those with most tokens "
-                   "a second. The database has the others.</p>\n",
+                   "<p class=\"shortened\">This page is of %s of %s runs: the best of each system, "
+                   "model, machine and context. The database has the others.</p>\n",
                    shown, computed);
     }
 }
 
 bool report_write_explore(const struct report *report, struct error *why)
 {
-    static const char *const of_runs[] = {"every", "runs", PLOT_CELLS, NULL};
+    static const char *const of_runs[] = {"every", "page", "runs", PLOT_CELLS, NULL};
     struct report_table table;
     if (!report_table_read(report->store, of_runs, "explore", false, &table, why)) {
         return false;
@@ -216,8 +216,8 @@ static void write_too_many(const struct report *report, const struct picture *pi
 /* A report draws the runs that it compares. */
 static struct picture_kind kind_of_studied(const struct picture_kind *kind)
 {
-    static const char *const begins[][4] = {{"studied", "runs", NULL},
-                                            {"studied", "runs", "walked", NULL}};
+    static const char *const begins[][5] = {{"studied", "page", "runs", NULL},
+                                            {"studied", "page", "runs", "walked", NULL}};
     struct picture_kind studied = *kind;
     if (strcmp(kind->begin[0], "timed") == 0) {
         studied.begin = begins[kind->begin[2] != NULL];
