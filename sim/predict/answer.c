@@ -343,46 +343,20 @@ bool answer_view(const struct point *point, const struct run_context *context, s
     return good;
 }
 
-static bool ranges_of(const struct point *point, double by, const struct run_context *context,
-                      struct result *result, struct run_ranges *ranges, struct error *why)
-{
-    return point_serves(point) ? serving_ranges(point, by, context, result, ranges, why)
-                               : run_setup_ranges(&point->setup, by, context, result, ranges, why);
-}
-
-/* The answer of all families, with the ranges of the run whose result it has. */
-static bool family_ranges(const struct point *point, double by, const struct run_context *context,
-                          struct result *result, struct run_ranges *ranges, struct error *why)
-{
-    struct result unused;
-    struct answer *answer = answer_open(point, context, result, why);
-    if (answer == NULL) {
-        return false;
-    }
-    const struct point *view = &answer->members[answer->chosen].view;
-    bool good = ranges_of(view, by, context, &unused, ranges, why);
-    result_release(good ? &unused : result);
-    answer_close(answer);
-    return good;
-}
-
 bool answer_ranges(const struct point *point, double by, const struct run_context *context,
-                   struct result *result, struct run_ranges *ranges, struct error *why)
+                   const struct result *result, struct run_ranges *ranges, struct error *why)
 {
+    struct point view;
     if (point_serves(point) && by <= 0) {
         error_usage(why, NULL, 0,
                     "ranges are found for decode steps, and the point has a 'workload'");
         return error_expect(why, "a scenario without 'workload'");
     }
-    if (point->family_count > 0) {
-        return family_ranges(point, by, context, result, ranges, why);
-    }
-    if (!ranges_of(point, by, context, result, ranges, why)) {
+    if (!point_view(point, families_chosen(result), &view, why)) {
         return false;
     }
-    if (!serving_answer_finish(point, result, why)) {
-        run_ranges_release(ranges);
-        return false;
-    }
-    return true;
+    bool good = point_serves(point) ? serving_ranges(&view, by, context, ranges, why)
+                                    : run_setup_ranges(&view.setup, by, context, ranges, why);
+    point_view_release(point, &view);
+    return good;
 }

@@ -41,7 +41,7 @@ const struct result *answer_planned(const struct answer *answer, uint32_t family
 bool answer_view(const struct point *point, const struct run_context *context, struct point *view,
                  struct error *why);
 
-/* answer_run() with run_setup_ranges() of answer_view(); of a point with a workload, which needs
- * `by`, with serving_ranges(). */
+/* run_setup_ranges() of the point_view() whose result is the answer's; of a point with a workload,
+ * which needs `by`, serving_ranges(). A result without an answer has none. */
 bool answer_ranges(const struct point *point, double by, const struct run_context *context,
-                   struct result *result, struct run_ranges *ranges, struct error *why);
+                   const struct result *result, struct run_ranges *ranges, struct error *why);

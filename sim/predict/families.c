@@ -45,6 +45,26 @@ uint32_t families_middle(const struct result *results, uint32_t count)
     return families_middle_of(times, count);
 }
 
+static double family_time(const struct result_family *family)
+{
+    double time = INFINITY;
+    for (uint32_t i = 0; column_ranged(i) != NULL; i++) {
+        const struct column *column = column_ranged(i);
+        bool times = column == COLUMN(step_us) || column == COLUMN(tpot_ms);
+        time = times && !isnan(family->values[i]) && isinf(time) ? family->values[i] : time;
+    }
+    return time;
+}
+
+uint32_t families_chosen(const struct result *result)
+{
+    double times[RESULT_MOST_FAMILIES];
+    for (uint32_t i = 0; i < result->family_count; i++) {
+        times[i] = family_time(&result->families[i]);
+    }
+    return result->family_count > 0 ? families_middle_of(times, result->family_count) : 0;
+}
+
 /* ---- ranges ---- */
 
 /* The family with the least (or most) of a column; `count` if none has it. */

@@ -15,6 +15,9 @@
  * taken. `count` is 1 ... RESULT_MOST_FAMILIES. */
 uint32_t families_middle(const struct result *results, uint32_t count);
 
+/* The family whose run an answer's result is, of what families_write() wrote; 0 without families. */
+uint32_t families_chosen(const struct result *result);
+
 /* Write medians, ranges and families into `out`, a result of one of them. Where a family lacks a
  * figure, or their number is even, the figure stays that of `out`. `names` [count] are the
  * recordings. A figure that no family has stays null. Where some families do not fit in memory, a

@@ -199,7 +199,7 @@ bool verdict_put_explained(struct frame *verdict, bool serves, const struct advi
     if (!good) {
         return false;
     }
-    good = explain_run(&point, runs, &explanation, why);
+    good = explain_run(&point, runs, NULL, &explanation, why);
     if (good) {
         put_limit(&explanation, serves, verdict);
         verdict_put_sure(verdict, &explanation.result, &explanation, answer->longer);

@@ -455,7 +455,7 @@ bool plan_nearest_explain(const struct planning *planning, struct error *why)
     }
     struct scenario nearest;
     bool good = search_scenario(search, search->nearest, &nearest, why) &&
-                explain_print(&nearest, planning->runs, why);
+                explain_print(&nearest, NULL, planning->runs, why);
     scenario_release(&nearest);
     return good;
 }

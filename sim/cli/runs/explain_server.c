@@ -338,7 +338,7 @@ static bool write_memory(const struct point *point, const struct run_context *ru
     return true;
 }
 
-bool explain_server_write(const struct point *point, const char *name,
+bool explain_server_write(const struct point *point, const char *name, struct result *result,
                           const struct run_context *runs, char **shown, FILE *out,
                           struct error *why)
 {
@@ -350,6 +350,7 @@ bool explain_server_write(const struct point *point, const char *name,
     }
     free(*shown);
     *shown = text;
-    return text != NULL && (!point->workload.timed ||
-                            explain_paragraph(point, name, runs, explain_times_write, out, why));
+    return text != NULL &&
+           (!point->workload.timed ||
+            explain_paragraph(point, name, result, runs, explain_times_write, out, why));
 }

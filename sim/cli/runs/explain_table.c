@@ -66,8 +66,8 @@ static void write_run(const struct explanation *explanation, FILE *out)
 }
 
 static bool explain_write_point(const struct scenario *scenario, uint32_t index,
-                                const struct run_context *runs, char **shown, FILE *out,
-                                struct error *why)
+                                struct result *result, const struct run_context *runs, char **shown,
+                                FILE *out, struct error *why)
 {
     struct point point;
     char name[2 * SETTING], setting[SETTING]; /* "vllm, rate 2" of a sweep, "" of a single run */
@@ -77,22 +77,23 @@ static bool explain_write_point(const struct scenario *scenario, uint32_t index,
     sweep_point_setting(scenario->sweep, index, setting, sizeof setting);
     snprintf(name, sizeof name, "%s%s%s", scenario->points > 1 ? point.setup.system.name : "",
              setting[0] != '\0' ? ", " : "", setting);
-    bool ok = point_serves(&point) ? explain_server_write(&point, name, runs, shown, out, why)
-                                   : explain_paragraph(&point, "", runs, write_run, out, why);
+    bool ok = point_serves(&point)
+                  ? explain_server_write(&point, name, result, runs, shown, out, why)
+                  : explain_paragraph(&point, "", result, runs, write_run, out, why);
     point_release(&point);
     return ok;
 }
 
 /* It is printed when it is whole, in place of the line that shows progress. */
-static bool explain_point(const struct scenario *scenario, uint32_t index,
+static bool explain_point(const struct scenario *scenario, uint32_t index, struct result *result,
                           const struct run_context *runs, char **shown, struct error *why)
 {
     char left[PROGRESS_LEFT];
     struct text_file file;
     progress_show(index, scenario->points, "explaining run %u of %u%s", index + 1, scenario->points,
                   progress_left((double)index / scenario->points, left));
-    bool ok =
-        text_open(&file, why) && explain_write_point(scenario, index, runs, shown, file.out, why);
+    bool ok = text_open(&file, why) &&
+              explain_write_point(scenario, index, result, runs, shown, file.out, why);
     progress_clear();
     char *text = text_close(&file, ok, why);
     ok = text != NULL;
@@ -103,13 +104,17 @@ static bool explain_point(const struct scenario *scenario, uint32_t index,
     return ok;
 }
 
-bool explain_print(const struct scenario *scenario, const struct run_context *runs,
-                   struct error *why)
+bool explain_print(const struct scenario *scenario, struct result *results,
+                   const struct run_context *runs, struct error *why)
 {
     bool ok = true;
     char *shown = NULL;
     for (uint32_t i = 0; ok && i < scenario->points; i++) {
-        ok = stop_flag_check(runs->stop, why) && explain_point(scenario, i, runs, &shown, why);
+        struct result *result = results != NULL ? &results[i] : NULL;
+        if (result == NULL || result_cell(result, COLUMN(status))->set) {
+            ok = stop_flag_check(runs->stop, why) &&
+                 explain_point(scenario, i, result, runs, &shown, why);
+        }
     }
     free(shown);
     return ok;
@@ -211,12 +216,13 @@ void explain_measure_first(const struct explanation *explanation, const char *on
     fputs(count > 0 && most > 0 ? "." : "", out);
 }
 
-bool explain_paragraph(const struct point *point, const char *name, const struct run_context *runs,
-                       explain_writer *write, FILE *out, struct error *why)
+bool explain_paragraph(const struct point *point, const char *name, struct result *result,
+                       const struct run_context *runs, explain_writer *write, FILE *out,
+                       struct error *why)
 {
     struct explanation explanation;
     struct text_file file;
-    if (!explain_run(point, runs, &explanation, why)) {
+    if (!explain_run(point, runs, result, &explanation, why)) {
         return false;
     }
     bool ok = text_open(&file, why);
@@ -294,20 +300,17 @@ static void put_ends(const struct point *point, const struct result *result,
     json_end(json, ']');
 }
 
-bool explain_print_json(const struct scenario *scenario, uint32_t index, struct result *result,
-                        const struct run_context *runs, FILE *out, struct error *why)
+bool explain_print_json(const struct scenario *scenario, uint32_t index,
+                        const struct result *result, const struct run_context *runs, FILE *out,
+                        struct error *why)
 {
     struct json_writer json = {.out = out};
     struct point point;
-    struct run_ranges ranges = {NULL, 0};
+    struct run_ranges ranges = {.all = NULL};
     if (!scenario_point(scenario, index, &point, why)) {
         return false;
     }
-    bool good = true;
-    if (!point_serves(&point)) {
-        result_release(result);
-        good = answer_ranges(&point, 0, runs, result, &ranges, why);
-    }
+    bool good = point_serves(&point) || answer_ranges(&point, 0, runs, result, &ranges, why);
     good = good && run_begin_json(result, &json, why);
     if (good) {
         json_begin(&json, "explain", '{');

@@ -7,14 +7,16 @@
 #include "predict/scenario/scenario.h"
 #include "study/sweep/explain.h"
 
-/* Explain every point of the scenario. */
-bool explain_print(const struct scenario *scenario, const struct run_context *runs,
-                   struct error *why);
+/* Explain every point of the scenario; `results` are the points' own and are moved; points
+ * without a status are left out. NULL: each is run first. */
+bool explain_print(const struct scenario *scenario, struct result *results,
+                   const struct run_context *runs, struct error *why);
 
 /* Print a point as a JSON object on a line, for other programs: the run's own, with a member 'explain'.
- * `result` is the point's; it may be replaced. */
-bool explain_print_json(const struct scenario *scenario, uint32_t index, struct result *result,
-                        const struct run_context *runs, FILE *out, struct error *why);
+ * `result` is the point's. */
+bool explain_print_json(const struct scenario *scenario, uint32_t index,
+                        const struct result *result, const struct run_context *runs, FILE *out,
+                        struct error *why);
 
 /* Sentences about figures of a machine, for steps and servers. Internal to explain*.c and `advise`. */
 
@@ -48,8 +50,9 @@ void explain_measure_first(const struct explanation *explanation, const char *on
 
 /* Explain a run and print what `write` says of it as a paragraph, after its name; "": without. */
 typedef void explain_writer(const struct explanation *explanation, FILE *out);
-bool explain_paragraph(const struct point *point, const char *name, const struct run_context *runs,
-                       explain_writer *write, FILE *out, struct error *why);
+bool explain_paragraph(const struct point *point, const char *name, struct result *result,
+                       const struct run_context *runs, explain_writer *write, FILE *out,
+                       struct error *why);
 
 /* ---- servers: explain_server.c ---- */
 
@@ -57,6 +60,6 @@ bool explain_paragraph(const struct point *point, const char *name, const struct
  * together, and where the time goes. `point` has a workload; `name` is what the paragraph on time
  * calls the run, "" for nothing. `*shown` is the memory that the run before wrote, or NULL: the
  * same is not written again. It is replaced, and the caller frees it. */
-bool explain_server_write(const struct point *point, const char *name,
+bool explain_server_write(const struct point *point, const char *name, struct result *result,
                           const struct run_context *runs, char **shown, FILE *out,
                           struct error *why);

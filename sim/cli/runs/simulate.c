@@ -90,7 +90,7 @@ struct simulate_view {
     bool has_draws;           /* of any run */
     const struct node *sweep; /* of the scenario */
     struct runs_table *table; /* NULL with json or csv */
-    struct result *kept;      /* [points] to be explained in JSON; NULL: none are */
+    struct result *kept;      /* [points] to be explained; NULL: none are */
     struct sweep_failures failures;
 };
 
@@ -99,8 +99,8 @@ static bool simulate_show(uint32_t index, struct result *result, void *context, 
     struct simulate_view *view = context;
     view->has_draws = view->has_draws || result->draws.count > 0;
     sweep_count(&view->failures, result);
-    if (view->table != NULL) {
-        return runs_table_add(view->table, index, result, why);
+    if (view->table != NULL && !runs_table_add(view->table, index, result, why)) {
+        return false;
     }
     if (view->kept != NULL) {
         view->kept[index] = *result;
@@ -112,7 +112,7 @@ static bool simulate_show(uint32_t index, struct result *result, void *context, 
     if (view->csv) {
         run_print_csv(result, view->drawn, stdout);
     }
-    return output_flush(stdout, "standard output", why);
+    return view->table != NULL || output_flush(stdout, "standard output", why);
 }
 
 static void print_progress(const struct simulate_view *view)
@@ -229,7 +229,7 @@ static bool simulate_run_all(const struct scenario *scenario, struct sweep_optio
                    : false;
     }
     bool whole = sweep->shard.count == 0; /* other points may fit */
-    for (uint32_t i = 0; ok && view->kept != NULL && i < scenario->points; i++) {
+    for (uint32_t i = 0; ok && view->json && view->kept != NULL && i < scenario->points; i++) {
         struct result *result = &view->kept[i];
         ok = !result_cell(result, COLUMN(status))->set ||
              explain_print_json(scenario, i, result, sweep->runs, stdout, why);
@@ -262,9 +262,10 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
                                                   why)) == NULL) {
         return false;
     }
-    bool explains = view.json && arguments_given(arguments, EXPLAIN);
+    bool explains = arguments_given(arguments, EXPLAIN);
     view.kept = explains ? array_zeroed(scenario->points, sizeof *view.kept, why) : NULL;
-    bool ok = (!explains || view.kept != NULL) && simulate_run_all(scenario, sweep, &view, why);
+    bool ok = (!explains || view.kept != NULL) && simulate_run_all(scenario, sweep, &view, why) &&
+              (!explains || view.json || explain_print(scenario, view.kept, sweep->runs, why));
     for (uint32_t i = 0; view.kept != NULL && i < scenario->points; i++) {
         result_release(&view.kept[i]);
     }
@@ -294,9 +295,7 @@ static bool simulate_run(const struct arguments *arguments, struct error *why)
     sweep.store = question.store;
     sweep.jobs = question.jobs;
     ok = ok && mark_shard(&question.scenario, &sweep, why) &&
-         run_scenario(arguments, &question.scenario, &sweep, why) &&
-         (!arguments_given(arguments, EXPLAIN) || arguments_given(arguments, JSON) ||
-          explain_print(&question.scenario, &question.runs, why));
+         run_scenario(arguments, &question.scenario, &sweep, why);
     question_end(&question);
     return ok;
 }

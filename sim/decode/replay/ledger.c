@@ -53,6 +53,42 @@ static size_t part_start(const struct ledger *ledger, uint32_t part)
     return ledger->parts > 0 ? (size_t)ledger->steps * ledger->layers * (1 + part) : 0;
 }
 
+/* A step, and the tokens that it wants and HBM lacks. */
+struct lacking_step {
+    uint64_t tokens;
+    uint32_t step;
+};
+
+static int by_lacking(const void *a, const void *b)
+{
+    const struct lacking_step *x = a, *y = b;
+    return x->tokens != y->tokens ? (x->tokens < y->tokens ? -1 : 1) : (int)x->step - (int)y->step;
+}
+
+bool ledger_middle_step(const struct ledger *ledger, struct ledger *one, struct error *why)
+{
+    size_t layers = ledger->layers;
+    struct lacking_step *all = array_zeroed(ledger->steps, sizeof *all, why);
+    if (all == NULL || !ledger_reserve_sum(one, 1, ledger->layers, ledger->parts, why)) {
+        free(all);
+        return false;
+    }
+    for (uint32_t s = 0; s < ledger->steps; s++) {
+        all[s].step = s;
+        for (size_t row = s * layers; row < (s + 1) * layers; row++) {
+            all[s].tokens += ledger->rows[row].wanted - ledger->rows[row].hit;
+        }
+    }
+    qsort(all, ledger->steps, sizeof *all, by_lacking);
+    size_t first = all[ledger->steps / 2].step * layers;
+    for (uint32_t part = 0; part < 1 + ledger->parts; part++) {
+        memcpy(one->rows + part * layers, ledger->rows + part * ledger->steps * layers + first,
+               layers * sizeof *one->rows);
+    }
+    free(all);
+    return true;
+}
+
 static uint64_t rest_of(uint64_t count, double share)
 {
     return (uint64_t)llround((double)count * (1 - share));

@@ -62,6 +62,10 @@ void ledger_set(struct ledger *sum, uint32_t part, const struct ledger *ledger);
 /* The rows [steps * layers] of a part; of a ledger that is no sum, all its rows. */
 const struct ledger_row *ledger_part(const struct ledger *ledger, uint32_t part);
 
+/* The rows of one step, in a ledger that was initialised: a step in which as many tokens are not in
+ * HBM as in the median step. The caller releases it, on failure too. */
+bool ledger_middle_step(const struct ledger *ledger, struct ledger *one, struct error *why);
+
 /* Replace the rows of the first `layers` layers by those of layers that are loaded whole each step:
  * every pair wants `wanted` tokens, holds `held` of them, recomputes `recomputed`, misses the rest,
  * and attends to all mass. */

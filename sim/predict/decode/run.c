@@ -442,6 +442,47 @@ struct ranges_work {
     double by;
 };
 
+/* ---- one step ---- */
+
+/* The rows of a step whose misses are those of the median, in a ledger that the run uses instead.
+ * The caller releases it. */
+static bool take_middle_step(struct run *run, struct ledger *one, struct error *why)
+{
+    run->plan.steps = run->rows.steps = 1;
+    ledger_init(one);
+    if (run->used != NULL && !ledger_middle_step(run->used, one, why)) {
+        return false;
+    }
+    run->used = run->used != NULL ? one : NULL;
+    return true;
+}
+
+static bool time_step(const struct run *run, int64_t *ns, struct error *why)
+{
+    struct timing timing;
+    if (!run_pipeline(run, &timing, why)) {
+        return false;
+    }
+    *ns = timing.step[0].ns;
+    timing_release(&timing);
+    return true;
+}
+
+/* What one token takes changes as the step does. */
+static bool time_one_step(const struct run *run, struct result *out, struct error *why)
+{
+    int64_t ns;
+    result_init(out);
+    if (!time_step(run, &ns, why)) {
+        return false;
+    }
+    result_integer(out, COLUMN(step_us), ns);
+    result_integer(out, COLUMN(tpot_ms), ns);
+    return true;
+}
+
+/* ---- one end ---- */
+
 /* Time the run with one figure scaled to an end of its range. */
 static bool time_end(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
@@ -460,36 +501,52 @@ static bool time_end(uint32_t index, uint32_t thread, void *context, struct erro
     }
     scaled.profile = changed.profile;
     run.setup = &scaled;
-    bool good = run_time(&run, &range->ends[index % 2], why);
+    struct result *end = &range->ends[index % 2];
+    bool good = work->by > 0 ? time_one_step(&run, end, why) : run_time(&run, end, why);
     scaled_profile_release(&changed);
     return good;
 }
 
-static bool run_make_ranges(const struct run *run, double by, struct run_ranges *ranges,
-                            struct error *why)
+static bool time_ends(struct ranges_work *work, struct error *why)
 {
-    const struct setup *setup = run->setup;
-    struct ranges_work work = {run, ranges, by};
+    const struct setup *setup = work->run->setup;
+    struct run_ranges *ranges = work->ranges;
     enum curve_id ids[CURVE_COUNT];
     double ends[2];
     size_t read = pipeline_curves(setup, (struct pipeline_beside){0}, ids);
     for (size_t i = 0; i < read; i++) {
-        if (range_of(&setup->profile.curves[ids[i]], by, ends)) {
+        if (range_of(&setup->profile.curves[ids[i]], work->by, ends)) {
             ranges->all[ranges->count++].curve = ids[i];
         }
     }
-    return parallel_for(2 * ranges->count, run->context->threads, time_end, &work, why);
+    return parallel_for(2 * ranges->count, work->run->context->threads, time_end, work, why);
+}
+
+static bool run_make_ranges(struct run *run, struct ranges_work *work, struct error *why)
+{
+    struct ledger one;
+    if (work->by <= 0) {
+        return time_ends(work, why);
+    }
+    struct run step = *run; /* a shallow copy, which owns nothing */
+    work->run = &step;
+    bool good = take_middle_step(&step, &one, why) &&
+                time_one_step(&step, &work->ranges->base, why) && time_ends(work, why);
+    ledger_release(&one);
+    return good;
 }
 
 bool run_setup_ranges(const struct setup *setup, double by, const struct run_context *context,
-                      struct result *result, struct run_ranges *ranges, struct error *why)
+                      struct run_ranges *ranges, struct error *why)
 {
     struct run run = run_begin(setup, context);
-    *ranges = (struct run_ranges){array_zeroed(CURVE_COUNT, sizeof *ranges->all, why), 0};
-    bool good = ranges->all != NULL && run_all(&run, result, why);
-    if (good && run.plan.fits && !run_make_ranges(&run, by, ranges, why)) {
-        result_release(result);
-        good = false;
+    struct ranges_work work = {&run, ranges, by};
+    *ranges = (struct run_ranges){.all = array_zeroed(CURVE_COUNT, sizeof *ranges->all, why)};
+    result_init(&ranges->base);
+    bool good = ranges->all != NULL && run_make_plan(&run, why);
+    if (good && run.plan.fits) {
+        good =
+            run_replay(&run, why) && run_plan_rows(&run, why) && run_make_ranges(&run, &work, why);
     }
     run_clear(&run);
     if (!good) {
@@ -504,8 +561,9 @@ void run_ranges_release(struct run_ranges *ranges)
         result_release(&ranges->all[i].ends[0]);
         result_release(&ranges->all[i].ends[1]);
     }
+    result_release(&ranges->base);
     free(ranges->all);
-    *ranges = (struct run_ranges){NULL, 0};
+    *ranges = (struct run_ranges){.all = NULL};
 }
 
 /* Everything up to the schedule of a run that shall be shown, not counted: of `setup` and `plan`. In

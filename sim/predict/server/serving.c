@@ -599,6 +599,9 @@ static bool try_figure(uint32_t index, uint32_t thread, void *context, struct er
            serve_scaled(trial, range->curve, 1 + trial->by, &range->ends[1], why);
 }
 
+/* Requests by which figures are tried: the beginning of a long list. */
+enum { TRIED = 400 };
+
 static bool list_figures(const struct point *point, struct run_ranges *ranges, struct error *why)
 {
     enum curve_id ids[CURVE_COUNT + 1];
@@ -624,21 +627,26 @@ static bool list_figures(const struct point *point, struct run_ranges *ranges, s
 }
 
 bool serving_ranges(const struct point *point, double by, const struct run_context *context,
-                    struct result *result, struct run_ranges *ranges, struct error *why)
+                    struct run_ranges *ranges, struct error *why)
 {
-    struct serving_trial trial = {point, by, context, ranges};
-    *ranges = (struct run_ranges){NULL, 0};
-    if (!serving_run(point, context, result, why)) {
-        return false;
-    }
-    if (!point->workload.timed || !result_ok(result)) {
+    struct point tried = *point;
+    struct requests first = *point->requests;
+    struct serving_trial trial = {&tried, by, context, ranges};
+    *ranges = (struct run_ranges){.all = NULL};
+    result_init(&ranges->base);
+    if (!point->workload.timed) {
         return true;
     }
+    if (first.count > point->workload.warm + TRIED) {
+        first.count = point->workload.warm + TRIED;
+        tried.requests = &first;
+        tried.workload.limit = first.count; /* no stream */
+    }
     if (list_figures(point, ranges, why) &&
+        serve_scaled(&trial, ranges->all[0].curve, 1, &ranges->base, why) &&
         parallel_for(ranges->count, context->threads, try_figure, &trial, why)) {
         return true;
     }
-    result_release(result);
     run_ranges_release(ranges);
     return false;
 }

@@ -22,12 +22,12 @@ static double change(const struct result *result, const struct result *scaled,
  * as much, or more, when it is worse. Of a server's few requests, what goes one way only is chance:
  * which of them run together. */
 static struct explain_figure explain_read_figure(const struct setup *setup,
-                                                 const struct result *result,
+                                                 const struct result *base,
                                                  const struct run_range *range,
                                                  const struct column *column)
 {
-    double less = change(result, &range->ends[0], column);
-    double more = change(result, &range->ends[1], column);
+    double less = change(base, &range->ends[0], column);
+    double more = change(base, &range->ends[1], column);
     double better = fmin(fmin(less, more), 0), worse = fmax(fmax(less, more), 0);
     return (struct explain_figure){
         .curve = range->curve,
@@ -59,7 +59,7 @@ static bool explain_read_time(const struct setup *setup, const struct run_ranges
     }
     for (uint32_t i = 0; i < ranges->count; i++) {
         struct explain_figure figure =
-            explain_read_figure(setup, &out->result, &ranges->all[i], column);
+            explain_read_figure(setup, &ranges->base, &ranges->all[i], column);
         if (figure.better < 0 || figure.worse > 0) {
             time->figures[time->count++] = figure;
         }
@@ -69,13 +69,21 @@ static bool explain_read_time(const struct setup *setup, const struct run_ranges
 }
 
 bool explain_run(const struct point *point, const struct run_context *context,
-                 struct explanation *out, struct error *why)
+                 struct result *result, struct explanation *out, struct error *why)
 {
     const struct column *const columns[] = {COLUMN(step_us), COLUMN(ttft_ms), COLUMN(tpot_ms)};
     struct run_ranges ranges;
     bool ok = true;
     *out = (struct explanation){.count = 0};
+    bool whole = result != NULL && (!point_serves(point) || result->request_count > 0);
+    if (whole) {
+        out->result = *result;
+        result_init(result);
+    } else if (!answer_run(point, context, &out->result, why)) {
+        return false;
+    }
     if (!answer_ranges(point, by, context, &out->result, &ranges, why)) {
+        result_release(&out->result);
         return false;
     }
     for (size_t i = 0; ok && i < sizeof columns / sizeof *columns; i++) {

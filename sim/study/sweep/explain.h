@@ -1,8 +1,8 @@
 /* Why a step, or a server's request, takes as long as it does, and what would change that.
  *
  * Every figure of the machine that the run reads is made 10 % smaller and 10 % larger, one at a
- * time, and the run is timed again. The plan and the replay of decode steps stay; a server serves
- * its requests again. A figure that changes a time much is worth improving; if it is only assumed,
+ * time, and the run is timed again: of decode steps the one in the middle, a server with its
+ * first requests. A figure that changes a time much is worth improving; if it is only assumed,
  * it is worth measuring first.
  */
 #pragma once
@@ -37,10 +37,11 @@ struct explanation {
     uint32_t count;
 };
 
-/* Run `point` and explain it. A run that does not fit has no times, nor has a server without a
- * clock. The caller releases `out`. */
+/* Explain the `result` of the point, which is moved to `out`; NULL, or one that lacks the detail of a
+ * server's requests: the point is run first. A run that does not fit has no times, nor has a server
+ * without a clock. The caller releases `out`. */
 bool explain_run(const struct point *point, const struct run_context *context,
-                 struct explanation *out, struct error *why);
+                 struct result *result, struct explanation *out, struct error *why);
 void explanation_release(struct explanation *explanation);
 
 /* Parts of a machine's work. */

@@ -8,6 +8,7 @@
 
 #include "unit/fixture/make_setup.h"
 
+#include "decode/replay/ledger.h"
 #include "study/sweep/explain.h"
 
 static struct explanation explain(const char *const *overrides)
@@ -17,7 +18,7 @@ static struct explanation explain(const char *const *overrides)
     struct point point = make_point(overrides);
     struct run_context runs;
     make_runs(&runs, 1);
-    if (!explain_run(&point, &runs, &explanation, &why)) {
+    if (!explain_run(&point, &runs, NULL, &explanation, &why)) {
         fail_msg("%s", message_of(&why));
     }
     run_context_release(&runs);
@@ -65,6 +66,32 @@ static void a_pool_that_is_handed_work_faster_helps(void **state)
         assert_true(i == 0 || explanation.times[0].figures[i - 1].better <= figure->better);
     }
     explanation_release(&explanation);
+}
+
+/* Of steps that miss 90, 10, 20, 80 and 40 tokens, the last is in the middle, with its share of each part. */
+static void the_step_in_the_middle_stands_for_all(void **state)
+{
+    (void)state;
+    static const uint64_t missed[] = {90, 10, 20, 80, 40};
+    struct ledger part = {.rows = NULL}, sum = {.rows = NULL}, one = {.rows = NULL};
+    struct error why;
+    assert_true(ledger_reserve(&part, 5, 2, &why) && ledger_reserve_sum(&sum, 5, 2, 2, &why));
+    for (uint32_t i = 0; i < 2; i++) {
+        for (uint32_t step = 0; step < 5; step++) {
+            part.rows[2 * step + 1] = (struct ledger_row){
+                .wanted = 100, .missed = missed[step] + i, .hit = 100 - missed[step] - i};
+        }
+        ledger_set(&sum, i, &part);
+    }
+    assert_true(ledger_middle_step(&sum, &one, &why));
+    assert_int_equal(one.steps, 1);
+    assert_int_equal(one.rows[1].missed, 81);
+    assert_int_equal(ledger_part(&one, 0)[1].missed, 40);
+    assert_int_equal(ledger_part(&one, 1)[1].missed, 41);
+    assert_int_equal(ledger_part(&one, 1)[0].wanted, 0);
+    ledger_release(&part);
+    ledger_release(&sum);
+    ledger_release(&one);
 }
 
 static void what_does_not_fit_has_no_figures(void **state)
@@ -133,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reading_hbm_hangs_on_its_bandwidth),
         cmocka_unit_test(a_pool_that_is_handed_work_faster_helps),
+        cmocka_unit_test(the_step_in_the_middle_stands_for_all),
         cmocka_unit_test(what_does_not_fit_has_no_figures),
         cmocka_unit_test(a_server_has_two_times),
         cmocka_unit_test(chance_helps_no_server),
