@@ -213,6 +213,7 @@ static const struct node_field version_fields[] = {
     NODE_FIELD("host_memory", NODE, version_read, host_memory),
     NODE_FIELD("too_long", WORD, version_read, engine.too_long, .words = too_long_words),
     NODE_FIELD("refuses", NODE, version_read, refuses),
+    NODE_FIELD("machines", TEXT, version_read, engine.machines),
     {.key = NULL}};
 
 /* ---- reading a version ---- */

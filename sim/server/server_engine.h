@@ -150,6 +150,7 @@ struct server_engine {
     const struct host_engine *host;
     size_t host_count;
     enum engine_too_long too_long;
+    const char *machines; /* how a server of several machines is started; NULL: not known */
     const struct engine_refusal *refusals;
     size_t refusal_count;
 };

@@ -315,6 +315,7 @@ static bool config_read_model(const json_t *root, const char *file, struct model
         return false;
     }
     snprintf(model->architecture, sizeof model->architecture, "%s", name);
+    model->own_code = json_object_get(root, "auto_map") != NULL;
     return extras_read(&top, &decoder, model, why) && read_quantisation(&top, &decoder, model, why);
 }
 

@@ -47,6 +47,7 @@ struct server_program {
     const struct node *starts;   /* lists of texts: in a command that starts a server, */
     const struct node *logs;     /* in a line of a log that has settings, */
     const struct node *versions; /* and in front of its version */
+    const struct node *fails;    /* and in a line that says why it failed */
     const struct node *units;    /* a map of units behind a number */
     uint64_t block;              /* tokens of a block of KV, if none is stated */
     bool ranks_in_tensor;        /* its tensor_parallel counts all GPUs */

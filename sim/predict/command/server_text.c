@@ -524,12 +524,27 @@ static bool read_metric(struct server_text *said, const char *metric, struct err
            server_setting_take(option, value + 1, said, NULL, why);
 }
 
+/* A server that failed may have started again: the last word counts. */
+static void read_failure(struct server_text *said, const char *line)
+{
+    for (size_t i = 0; i < said->program_count && line[strspn(line, " \t")] != '#'; i++) {
+        const struct node *fails = said->programs[i].fails;
+        for (size_t j = 0; said->failure == NULL && fails != NULL && j < fails->count; j++) {
+            const char *text = fails->children[j]->text;
+            said->failure = strstr(line, text) != NULL ? text : NULL;
+            said->failed_line = said->line;
+        }
+    }
+}
+
 static bool read_log(struct server_text *said, const char *line, struct error *why)
 {
+    read_failure(said, line);
     for (size_t i = 0; i < said->program_count; i++) {
         const char *rest = after_mark(&said->programs[i], line);
         if (rest != NULL) {
             said->program = &said->programs[i];
+            said->failure = NULL;
             return read_settings(said, line, why) && read_metric(said, rest, why);
         }
     }
@@ -665,6 +680,10 @@ bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struc
     said.programs = server_programs(&said.program_count, why);
     bool ok = said.programs != NULL && server_text_read_lines(&said, &lines, why);
     free(lines.text);
+    if (ok && said.failure != NULL) {
+        error_set(why, file, said.failed_line, "the server failed: '%s'", said.failure);
+        return error_expect(why, "the log of one that started");
+    }
     if (ok && said.program == NULL) {
         return no_server(&said, why);
     }

@@ -94,8 +94,10 @@ bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struc
 struct server_text {
     const char *file;
     int line;
-    bool typed;       /* in a command, where 0 is no way to leave a number open */
-    int command_line; /* where the command begins; 0: none so far */
+    bool typed;          /* in a command, where 0 is no way to leave a number open */
+    int command_line;    /* where the command begins; 0: none so far */
+    const char *failure; /* what a log's line says of a server that failed; NULL: it runs */
+    int failed_line;
     const struct server_program *programs, *program; /* all; the server's, NULL: not known */
     size_t program_count;
     struct stated_key all[STATED_MOST];

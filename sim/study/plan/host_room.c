@@ -18,10 +18,14 @@ uint64_t host_usable(const struct setup *setup)
     return memory_limit(setup, NULL, TIER_HOST, &unseen) / 100 * LEFT_PERCENT;
 }
 
+uint64_t host_gpus(const struct setup *setup)
+{
+    return setup->profile.gpus > 0 ? setup->profile.gpus : USUAL_GPUS;
+}
+
 uint64_t host_sharers(const struct setup *setup, uint32_t gpus)
 {
-    uint64_t there = setup->profile.gpus > 0 ? setup->profile.gpus : USUAL_GPUS;
-    return there / gpus > 0 ? there / gpus : 1;
+    return host_gpus(setup) > gpus ? host_gpus(setup) / gpus : 1;
 }
 
 uint64_t host_part(const struct point *point)

@@ -9,9 +9,10 @@
 #include "predict/server/serving_memory.h"
 #include "predict/server/host_engine.h"
 
-/* Bytes that the operating system and the engine leave of a machine's memory; and servers of so
- * many GPUs that share it, at least 1. */
+/* Bytes that the operating system and the engine leave of a machine's memory; its GPUs; and servers of
+ * so many GPUs that share it, at least 1. */
 uint64_t host_usable(const struct setup *setup);
+uint64_t host_gpus(const struct setup *setup);
 uint64_t host_sharers(const struct setup *setup, uint32_t gpus);
 
 /* Bytes that each server of the point may have: as stated, or its part of the machine's. */

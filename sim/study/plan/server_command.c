@@ -133,6 +133,17 @@ static void write_lacks(const struct point *point, const struct server_checkpoin
     }
 }
 
+/* A command starts processes on its own machine. */
+static void write_machines(const struct point *server, char text[SERVER_LACKS])
+{
+    uint32_t gpus = model_gpus(&server->setup.model);
+    uint64_t machine = host_gpus(&server->setup);
+    if (gpus > machine && server->engine.machines != NULL) {
+        text_append(text, SERVER_LACKS, "%s%u GPUs are %" PRIu64 " machines: %s", separator(text),
+                    gpus, (gpus + machine - 1) / machine, server->engine.machines);
+    }
+}
+
 /* ---- tokens ---- */
 
 static double selected_tokens(const struct setup *setup)
@@ -270,7 +281,7 @@ static const char *const sglang_methods[DRAFT_METHODS] = {[DRAFT_NGRAM] = "NGRAM
                                                           [DRAFT_EAGLE3] = "EAGLE3",
                                                           [DRAFT_MTP] = "EAGLE"};
 
-enum { VALUES = 28 };
+enum { VALUES = 29 };
 
 /* A number of parts, if there are several. */
 static double several(uint32_t parts)
@@ -305,6 +316,7 @@ static void list_values(const struct commanded *run, struct command_value values
         {"longest", .number = longest(run)},
         /* Each engine counts its own share. */
         {"hbm_usable", .number = run->server->setup.hbm_usable, .digits = 4},
+        {"own_code", .word = setup->model.own_code ? "yes" : ""},
         {"quantization", .word = quantizes(&setup->model, &run->own) ? "fp8" : ""},
         /* A type other than fp8 is the model's own. This fp8 is what vLLM calls plain fp8. */
         {"kv_dtype", .word = fp8 ? "fp8_e4m3" : "auto"},
@@ -519,6 +531,7 @@ static bool write_server(const struct commanded *run, struct server_command *out
         return true;
     }
     write_lacks(run->point, &run->own, out->model, command, out->lacks);
+    write_machines(run->server, out->lacks);
     out->needs_checkpoint = needs_checkpoint(&run->point->setup.model, &run->own, command);
     if (out->needs_checkpoint) {
         snprintf(out->model, sizeof out->model, SERVER_CHECKPOINT);

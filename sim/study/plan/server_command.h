@@ -9,6 +9,7 @@
  *     sequences        most sequences of a step
  *     longest          tokens of the longest sequence at its end
  *     hbm_usable       share of HBM that may be used
+ *     own_code         yes, if the model's files have code that the engine must run
  *     quantization     fp8, if the scenario has the weights in fp8 and the checkpoint has not
  *     kv_fp8           fp8, if the KV cache is in it
  *     kv_dtype         storage type of the KV cache, as engines write it
