@@ -1,5 +1,4 @@
-/* What fits without a workload is what the server's pool holds, and a command that is printed starts by
- * that pool. */
+/* What fits without a workload is what the server's pool holds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,15 +9,12 @@
 #include "unit/fixture/make_setup.h"
 
 #include "core/random.h"
-#include "predict/answer.h"
-#include "predict/command/server_text.h"
 #include "predict/decode/run.h"
 #include "predict/server/serving_memory.h"
-#include "study/plan/server_command.h"
 
 #include <string.h>
 
-enum { SEED = 46, FITS = 300, STARTS = 100, TEXT = 128, KEYS = 5 };
+enum { SEED = 46, FITS = 300, TEXT = 128, KEYS = 5 };
 
 static struct error why;
 
