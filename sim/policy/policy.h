@@ -156,8 +156,6 @@ bool policy_check(const struct policy *policy, struct error *why);
 void policy_footprint(const struct policy *policy, uint32_t *now, uint32_t *most);
 void policy_destroy(struct policy *policy); /* NULL is fine */
 
-/* The rows of the table of policies: one in each file. */
-
-#define POLICY(id) extern const struct policy_kind policy_##id;
-#include "policy/policies.def"
-#undef POLICY
+/* Policies that code names. The others are found by their names, so that another row of the table is
+ * compiled in few files. */
+extern const struct policy_kind policy_none, policy_lru, policy_fifo, policy_opt, policy_qsac;
