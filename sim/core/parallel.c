@@ -14,7 +14,7 @@
 
 struct cores {
     uint32_t count, free;
-    uint32_t awaited;     /* by cores_take(): these come before threads that help */
+    uint32_t awaited;     /* by cores_await(): these come before threads that help */
     pthread_mutex_t lock; /* of `free` and `awaited` */
     pthread_cond_t given;
 };
@@ -58,19 +58,33 @@ static bool cores_take_unless(struct cores *cores, const atomic_bool *ended)
     return taken;
 }
 
-void cores_take(struct cores *cores)
+void cores_await(struct cores *cores)
+{
+    if (cores != NULL) {
+        pthread_mutex_lock(&cores->lock);
+        cores->awaited++;
+        pthread_mutex_unlock(&cores->lock);
+    }
+}
+
+void cores_take_awaited(struct cores *cores)
 {
     if (cores == NULL) {
         return;
     }
     pthread_mutex_lock(&cores->lock);
-    cores->awaited++;
     while (cores->free == 0) {
         pthread_cond_wait(&cores->given, &cores->lock);
     }
     cores->awaited--;
     cores->free--;
     pthread_mutex_unlock(&cores->lock);
+}
+
+void cores_take(struct cores *cores)
+{
+    cores_await(cores);
+    cores_take_awaited(cores);
 }
 
 void cores_give(struct cores *cores)

@@ -21,8 +21,11 @@ struct cores;
 struct cores *cores_create(uint32_t count, struct error *why);
 void cores_destroy(struct cores *cores);
 
-/* Wait for a free core and take it; give it back. */
+/* Wait for a free core and take it; give it back. A thread that knows of its work before it runs says so by
+ * cores_await(), and threads that help leave it a core: an item of another run may take minutes. */
 void cores_take(struct cores *cores);
+void cores_await(struct cores *cores);
+void cores_take_awaited(struct cores *cores);
 void cores_give(struct cores *cores);
 
 /* ---- threads ---- */

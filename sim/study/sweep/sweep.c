@@ -106,8 +106,9 @@ static void *sweep_work(void *context)
             continue;
         }
         STAILQ_REMOVE_HEAD(&sweep->waiting, next);
+        cores_await(sweep->runs.cores); /* before the next point is taken, which may replay */
         pthread_mutex_unlock(&sweep->lock);
-        cores_take(sweep->runs.cores);
+        cores_take_awaited(sweep->runs.cores);
         slot->failed = !replication_run(&slot->point, &sweep->replications, &sweep->runs,
                                         &slot->result, &slot->why);
         cores_give(sweep->runs.cores);

@@ -186,6 +186,24 @@ static void a_loop_needs_no_core_but_its_own(void **state)
     cores_destroy(crowd.cores);
 }
 
+/* A core that a thread said it would take stays free for it, however late that thread runs. */
+static void helpers_leave_an_awaited_core(void **state)
+{
+    struct error why;
+    struct crowd crowd = {.cores = cores_create(2, &why)};
+    (void)state;
+    cores_take(crowd.cores);
+    cores_await(crowd.cores);
+    assert_true(parallel_for_on(crowd.cores, 30, 0, crowd_item, &crowd, &why));
+    assert_int_equal(crowd.most, 1);
+    cores_take_awaited(crowd.cores);
+    cores_give(crowd.cores);
+    crowd.wanted = 2;
+    assert_true(parallel_for_on(crowd.cores, 30, 0, crowd_item, &crowd, &why));
+    assert_int_equal(crowd.most, 2);
+    cores_destroy(crowd.cores);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +214,7 @@ int main(void)
         cmocka_unit_test(zero_threads_means_one_a_processor),
         cmocka_unit_test(loops_share_cores),
         cmocka_unit_test(a_loop_needs_no_core_but_its_own),
+        cmocka_unit_test(helpers_leave_an_awaited_core),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
