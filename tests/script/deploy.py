@@ -56,7 +56,8 @@ for name in sorted(os.listdir("scenarios/systems")):
     text = open(f"scenarios/systems/{name}", encoding="utf-8").read()
     command = re.search(r"^command: >-\n((?:  .*\n)+)", text, re.M)
     if command:
-        wrong[name] = unknown(command[1].replace("[", "").replace("]", "").replace("\n", " "))
+        asked = re.sub(r"\{\?\w+\}", "", command[1])
+        wrong[name] = unknown(asked.replace("[", "").replace("]", "").replace("\n", " "))
 check(
     len(wrong) > 5 and not any(wrong.values()),
     "flags of all presets' commands are those of their programs",
@@ -108,7 +109,7 @@ COMPOSE = {
             "healthcheck": {"test": [str], "interval": str, "start_period": str},
             "deploy": {
                 "resources": {
-                    "reservations": {"devices": [{"driver": str, "count": int, "capabilities": [str]}]}
+                    "reservations": {"memory?": str, "devices": [{"driver": str, "count": int, "capabilities": [str]}]}
                 }
             },
         }
@@ -143,7 +144,7 @@ DEPLOYMENT = {
                             }
                         ],
                         "ports": [{"containerPort": int}],
-                        "resources": {"limits": {"nvidia.com/gpu": int}},
+                        "resources": {"limits": {"nvidia.com/gpu": int}, "requests?": {"memory": str}},
                         "readinessProbe": PROBE,
                         "startupProbe": PROBE,
                         "volumeMounts": [{"name": str, "mountPath": str}],
@@ -201,7 +202,9 @@ for folder in sys.argv[1:]:
     sizes = "--prefix-repetition-prefix-len 256 --prefix-repetition-suffix-len 244 --prefix-repetition-output-len 50 "
     bench = re.sub(" +", " ", commands["benchmark.sh"][0])
     check(
-        shared + sizes in bench if name == "prefixes" else "prefix_repetition" not in bench,
+        shared + sizes in bench
+        if name == "prefixes"
+        else ("prefix_repetition" in bench) == (name == "sessions"),
         f"{name}: the benchmark's prompts begin alike if those of the workload do",
         bench,
     )
@@ -233,6 +236,15 @@ for folder in sys.argv[1:]:
         f"{name}: its labels and volumes belong together",
     )
     engine = deployment["metadata"]["name"]
+    hosts = re.search("LOCAL_CPU_SIZE|kv-offloading|hicache-size", commands[f"{engine}.sh"][0]) is not None
+    reserved = compose["services"]["server"]["deploy"]["resources"]["reservations"]
+    asked = spec["containers"][0]["resources"].get("requests", {})
+    check(
+        (int(reserved.get("memory", "0G")[:-1]) > 0) == (int(asked.get("memory", "0Gi")[:-2]) > 0) == hosts,
+        f"{name}: manifests ask for the host memory that KV takes, if it takes some",
+        reserved,
+        asked,
+    )
     served = commands[f"{engine}.sh"][0].replace(' "$@"', "")
     inside = [compose["services"]["server"]["command"][0], spec["containers"][0]["args"][0]]
     check(

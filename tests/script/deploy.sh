@@ -21,7 +21,17 @@ requests=synthetic:prompt=500,output=50,requests=100
 "$program" plan --set model=smollm2-135m --set hardware=a40 --set system=vllm --set rate=2 \
     --set workload=synthetic:prompt=500,output=50,prefix=256,prefixes=4,requests=100 \
     --minimise 'host_memory=[1GiB, 8GiB]' --target 'ttft_p99_ms<=2s' --deploy "$scratch/prefixes" >"$scratch/said"
-python3 tests/script/deploy.py "$scratch/batch" "$scratch/fleet" "$scratch/plan" "$scratch/drafts" "$scratch/prefixes"
+"$program" plan --set model=smollm2-135m --set hardware=a40 --set system=vllm --set rate=2 --maximise 'max_sequences=[8, 16]' \
+    --set workload=synthetic:prompt=500,output=50,turns=2,think=1s,requests=400 --target 'tpot_ms<=1s' \
+    --deploy "$scratch/sessions" >"$scratch/said"
+"$program" plan --set model=smollm2-135m --set hardware=a40 --set system=vllm --maximise 'clients=[4, 8]' \
+    --set workload=$requests --target 'tpot_ms<=1s' --deploy "$scratch/clients" >"$scratch/said"
+python3 tests/script/deploy.py "$scratch/batch" "$scratch/fleet" "$scratch/plan" "$scratch/drafts" "$scratch/prefixes" \
+    "$scratch/sessions" "$scratch/clients"
+grep -q '^# Not sent as predicted: sessions' "$scratch/sessions/benchmark.sh" &&
+    grep -q -- '--max-concurrency 8' "$scratch/clients/benchmark.sh" &&
+    ! grep -q -- --request-rate "$scratch/clients/benchmark.sh" &&
+    echo 'ok - the benchmark waits as clients do, and says what it does not send'
 python3 tests/script/deploy_names.py "$program" "$scratch"
 # The benchmark's own record is what `compare` reads, beside the scenario that was written.
 cd "$scratch/fleet"

@@ -110,13 +110,14 @@ static int deployment_folder_open(const char *path, struct error *why)
 }
 
 enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
+#define GIB (UINT64_C(1) << 30)
 
 /* What a template names. */
 #define TEMPLATE_VALUES(V)                                                                         \
     V(MODEL), V(MACHINE), V(SYSTEM), V(ENGINE), V(IMAGE), V(VERSION), V(COMMAND), V(LACKS),        \
         V(GPUS), V(SERVERS), V(PREDICTION), V(PROMPT), V(PREFIX), V(SUFFIX), V(PREFIXES),          \
-        V(PROMPTS), V(OUTPUT), V(REQUESTS), V(RATE), V(CONCURRENCY), V(VARIES), V(COMPARED),       \
-        V(PREDICTED)
+        V(PROMPTS), V(OUTPUT), V(REQUESTS), V(RATE), V(CONCURRENCY), V(VARIES), V(UNSENT),         \
+        V(COMPARED), V(PREDICTED), V(HOST)
 #define VALUE_ID(name) name
 #define VALUE_NAME(name) #name
 enum { TEMPLATE_VALUES(VALUE_ID), VALUES };
@@ -232,6 +233,9 @@ static bool deployment_command(const struct deployment *deployment, const char *
     snprintf(values[MODEL], LINE, "%s", command.model);
     snprintf(values[COMMAND], LINE, "%s", command.text);
     snprintf(values[LACKS], LINE, "%s", command.lacks);
+    if (command.host > 0) {
+        snprintf(values[HOST], LINE, "%" PRIu64, (command.host + GIB - 1) / GIB);
+    }
     return good;
 }
 
@@ -240,9 +244,11 @@ static double deployment_number(const struct result *result, const struct column
     return result_cell(result, column)->set ? result_number(result, column) : 0;
 }
 
-static void put_prediction(const struct deployment *deployment, char text[LINE])
+/* `runs`: servers of the run itself, of all those of the deployment. */
+static void put_prediction(const struct deployment *deployment, double runs, char text[LINE])
 {
     const struct result *result = deployment->result;
+    double servers = deployment->servers;
     const struct {
         const struct column *column;
         const char *name, *unit;
@@ -251,13 +257,15 @@ static void put_prediction(const struct deployment *deployment, char text[LINE])
                    {COLUMN(ttft_p50_ms), "(median of TTFT)", " ms "},
                    {COLUMN(tpot_p99_ms), "(99th percentile of TPOT)", " ms "},
                    {COLUMN(tpot_p50_ms), "(median of TPOT)", " ms "}};
-    int used = snprintf(text, LINE, "Predicted:");
+    int used = snprintf(text, LINE, "Predicted%s:", servers > 1 ? " of all servers together" : "");
+    int named = used;
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
         char number[SHOWN_TEXT];
         if (result_cell(result, figures[i].column)->set) {
-            range_single(result_number(result, figures[i].column), number, sizeof number);
-            used += snprintf(text + used, (size_t)(LINE - used), "%s %s%s%s", used > 10 ? "," : "",
-                             number, figures[i].unit, figures[i].name);
+            double times = figures[i].column == COLUMN(decode_tokens_per_s) ? servers / runs : 1;
+            range_single(times * result_number(result, figures[i].column), number, sizeof number);
+            used += snprintf(text + used, (size_t)(LINE - used), "%s %s%s%s",
+                             used > named ? "," : "", number, figures[i].unit, figures[i].name);
         }
     }
 }
@@ -280,8 +288,7 @@ static bool put_prefixes(const struct requests *requests, double prompt, char (*
     snprintf(values[SUFFIX], LINE, "%.0f", round(prompt) - prefix);
     snprintf(values[PREFIXES], LINE, "%" PRIu64, shared.beginnings);
     snprintf(values[PROMPTS], LINE,
-             "These are random tokens, which begin alike as often as in the workload%s.",
-             requests->sessions ? "; turns wait for no answer" : "");
+             "These are random tokens, which begin alike as often as in the workload.");
     return true;
 }
 
@@ -298,7 +305,17 @@ static bool put_requests(const struct point *point, const struct result *result,
     snprintf(values[PROMPT], LINE, "%.0f", prompt);
     snprintf(values[OUTPUT], LINE, "%.0f", output);
     snprintf(values[REQUESTS], LINE, "%zu", requests->count);
-    snprintf(values[RATE], LINE, "%.6g", deployment_number(result, COLUMN(requests_in_per_s)));
+    if (point->workload.clients > 0 && !requests->sessions) {
+        snprintf(values[CONCURRENCY], LINE, "%" PRIu64, point->workload.clients);
+    } else {
+        snprintf(values[RATE], LINE, "%.6g", deployment_number(result, COLUMN(requests_in_per_s)));
+    }
+    snprintf(
+        values[UNSENT], LINE, "%s",
+        requests->sessions
+            ? "sessions: each turn comes when the rate says so, waits for no answer, and nobody "
+              "thinks before it. vLLM's benchmarks/multi_turn sends turns that wait"
+            : "");
     const char *path = point->workload.path;
     /* vLLM's own benchmark takes other requests of that data set than SGLang's, and scales none. */
     bool known = synthetic_is(path) && synthetic_says(path, "lengths") &&
@@ -338,7 +355,8 @@ static bool deployment_put_values(const struct deployment *deployment, const str
                                                    : point->setup.system.available);
     snprintf(values[GPUS], LINE, "%u", model_gpus(&point->setup.model));
     snprintf(values[SERVERS], LINE, "%u", deployment->servers);
-    put_prediction(deployment, values[PREDICTION]);
+    put_prediction(deployment, point_serves(point) ? (double)point_servers(point) : 1,
+                   values[PREDICTION]);
     snprintf(values[PROMPTS], LINE, "These are random tokens, which share no beginnings.");
     if (point_serves(point)) {
         return put_requests(point, deployment->result, values, why);

@@ -224,6 +224,18 @@ static double host_pool_gib(const struct commanded *run)
     return ceil(bytes / GIB);
 }
 
+/* Bytes of host memory that a server takes by its command. */
+static uint64_t host_bytes(const struct commanded *run, const char *command)
+{
+    if (strstr(command, "{host_pool_gib}") != NULL) {
+        return (uint64_t)(host_pool_gib(run) * GIB);
+    }
+    const struct setup *setup = &run->point->setup;
+    double stated = (double)setup->room[TIER_HOST] / GIB;
+    uint64_t gib = stated > 0 ? (uint64_t)stated : host_most_gib(run->point);
+    return strstr(command, "{host_") != NULL ? (uint64_t)host_takes(run->server, gib) : 0;
+}
+
 /* ---- drafts ---- */
 
 /* A model as an engine finds it: the id that was typed, or the first that the shipped model has; a
@@ -532,6 +544,7 @@ static bool write_server(const struct commanded *run, struct server_command *out
     }
     write_lacks(run->point, &run->own, out->model, command, out->lacks);
     write_machines(run->server, out->lacks);
+    out->host = host_bytes(run, command);
     out->needs_checkpoint = needs_checkpoint(&run->point->setup.model, &run->own, command);
     if (out->needs_checkpoint) {
         snprintf(out->model, sizeof out->model, SERVER_CHECKPOINT);
