@@ -91,7 +91,8 @@ OPTIMIZED_CASES = ablate advise advise_host advise_page advise_rates advise_sess
                   trace_fit trace_layers whatif
 CHECKED_CASES = $(filter-out $(OPTIMIZED_CASES),$(CASES))
 OPTIMIZED_UNITS = $(patsubst %,tests/unit/%, decode/test_timing predict/test_outcome predict/test_replays \
-                    predict/test_decode_surface predict/test_surface_error study/test_ablation \
+                    predict/test_decode_surface predict/test_one_clock predict/test_step_rises \
+                    predict/test_surface_error study/test_ablation \
                     study/test_advice study/test_planning study/test_replication study/test_sweep \
                     study/test_whatif trace/test_fit)
 FULL_UNITS = $(sort $(OPTIMIZED_UNITS) $(patsubst %.c,%,$(shell grep -l 'unit/fixture/rounds.h' tests/unit/*/test_*.c)))

@@ -8,7 +8,8 @@
 # A command that passes prints one line, with the seconds of CPU that it took: they depend less than its time
 # on what else the machine does. A command that fails prints all its output. Tests that its plan ("1..N")
 # announced and that never ran count as failed, and so does a bad exit status without a failed test. The end
-# says which commands took most. The last line is "N passed, N failed", with ", N skipped" if some were skipped.
+# says which commands took most, and why tests were skipped. The last line is "N passed, N failed", with
+# ", N skipped" if some were skipped.
 set -u
 export LC_ALL=C.UTF-8 # numbers with a point
 export CMOCKA_MESSAGE_OUTPUT=TAP
@@ -28,6 +29,7 @@ run_one() {
     times >"$2" # its second line: of the processes that have ended, user and system, as 0m1.234s
     seconds=$(awk -F '[ms ]+' 'NR == 2 { printf "%.1f", 60 * ($1 + $3) + $2 + $4 }' "$2")
     counts=$(awk -v status="$status" '
+        /^[ \t]*1\.\.0 .*# SKIP/      { skipped++; next }
         /^[ \t]*1\.\.[0-9]+/          { split($0, plan, /\.\./); planned += plan[2]; plans++ }
         /^[ \t]*(not )?ok .*# SKIP/   { skipped++; next }
         /^[ \t]*ok /                  { passed++ }
@@ -39,6 +41,7 @@ run_one() {
             print passed + 0, failed + 0, skipped + 0
         }' <<<"$output")
     echo "$counts $seconds ${1#build/}" >"$2"
+    sed -nE "s~^[ \t]*(1[.][.]0|ok) (.*)?# SKIP *(.*)~\3 (${1##*/})~p" <<<"$output" >"$2.why"
     read -r passed failed skipped <<<"$counts"
     if [ "$failed" -gt 0 ]; then
         printf 'FAIL  %s  (exit status %d)\n%s\n' "$1" "$status" "$output"
@@ -66,12 +69,15 @@ printf '%s\n' "$@" | awk -v slow="${0%/*}/slow" '
     while IFS= read -r command; do
         printf '%s\0%s\0' "$command" "$counts"
     done | xargs -0 -n 2 -P "$(nproc)" "$0" --one
-sort -k 4 -rn "$counts"/* | awk -v most="$MOST" '
+sort "$counts"/*.why | uniq -c | sort -rn >"$counts/skipped"
+sort -k 4 -rn "$counts"/?????? | awk -v most="$MOST" -v why="$counts/skipped" '
     { passed += $1; failed += $2; skipped += $3; seconds += $4 }
     NR <= most { row = $4; $1 = $2 = $3 = $4 = ""; rows[NR] = sprintf("  %6.1f s %s", row, $0) }
     END {
         printf "%.1f CPU minutes; most of them took:\n", seconds / 60
         for (row = 1; row <= NR && row <= most; row++) print rows[row]
+        if ((getline line <why) > 0) print "skipped:\n" line
+        while ((getline line <why) > 0) print line
         printf "%d passed, %d failed", passed, failed
         if (skipped) printf ", %d skipped", skipped
         print ""

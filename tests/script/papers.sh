@@ -13,7 +13,7 @@ page=scenarios/papers/README.md
 figures=scenarios/papers/figures.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-quick=(geometry litecache pcie5 pools server-a6000)
+quick=(geometry pcie5 pools server-a6000)
 claims=3
 number=0
 failed=0

@@ -815,7 +815,7 @@ static void kernels_read_only_curves_that_are_said(void **state)
 {
     (void)state;
     const char *of[KERNEL_AXES];
-    for (size_t i = 0; choose_overrides(i, of); i += ROUNDS(1, 7)) {
+    for (size_t i = 0; choose_overrides(i, of); i += ROUNDS(3, 7)) {
         struct setup setup =
             SETUP("context=4000", "steps=1", of[0], of[1], of[2], of[3], of[4], of[5]);
         uint32_t counts[CURVE_COUNT];
