@@ -38,8 +38,11 @@ def _plain(value, deep=0):
         raise Error(f"'{value.__name__}' is a policy in Python, which 'curve' alone runs; others run plug-ins in C", 2)
     if isinstance(value, os.PathLike):
         return os.fspath(value)
-    if isinstance(value, (str, int, float, type(None))):
+    whole = isinstance(value, int)
+    if whole and value.bit_length() < 64 or isinstance(value, (str, float, type(None))):
         return value
+    if whole:
+        raise Error(f"a number has {value.bit_length()} bits", 2, expected="a whole number of at most 63 bits")
     if deep < 100 and isinstance(value, Mapping):
         return {str(key): _plain(one, deep + 1) for key, one in value.items()}
     if deep < 100 and isinstance(value, Iterable) and not isinstance(value, (bytes, bytearray, set, frozenset)):
@@ -61,6 +64,8 @@ def _typed(value):
 def _keys(keys, **given):
     """Words for what is set, and what is swept, of `keys` and of arguments; None leaves an argument out."""
     words = []
+    if not isinstance(keys, (Mapping, type(None))):
+        raise Error(f"'keys' is a {type(keys).__name__}", 2, expected='a map of keys to values, as {"mechanisms.budget": "30%"}')
     for key, value in {**{key: value for key, value in given.items() if value is not None}, **(keys or {})}.items():
         value = _plain(value)
         swept = isinstance(value, list) and key not in _LISTS
@@ -272,7 +277,7 @@ def curve(trace: Any, policy: Any = None, sizes: Optional[Sequence] = None, *, b
     fifo    2     0
     fifo    3     0.25
     """
-    policies = [policy] if isinstance(policy, (str, Mapping, type, type(None))) else list(policy)
+    policies = list(policy) if isinstance(policy, Iterable) and not isinstance(policy, (str, Mapping, type)) else [policy]
     with tempfile.TemporaryDirectory(prefix="spillway-") as folder:
         own = python_policy.Served([one for one in policies if python_policy.is_policy(one)], folder, db)
         named = [own.word(one) or _typed(_plain(one)) for one in policies if one is not None]

@@ -57,15 +57,15 @@ def _check(path, database):
 
 def _select(path, *statements):
     """The rows of each statement, as the file was at one moment."""
-    path = os.fspath(path)
     try:
+        path = os.fspath(path)
         uri = f"{pathlib.Path(path).resolve(strict=True).as_uri()}?mode=ro"
         with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as database:
             database.row_factory = sqlite3.Row
             database.execute("BEGIN")
             _check(path, database)
             return [_rows(database, statement) for statement in statements]
-    except (OSError, ValueError, RuntimeError, sqlite3.Error) as why:  # it is absent, another file, or damaged
+    except (OSError, TypeError, ValueError, RuntimeError, sqlite3.Error) as why:  # it is absent, another file, or damaged
         raise Error(f"{path}: cannot be read: {why}", file=path) from why
 
 
@@ -80,6 +80,8 @@ def keys(scenario, path=""):
     """A scenario as a flat dict: {"mechanisms.budget": "30%", "batch": 4, ...}. A key with a name, or of a file that it
     extends, has that besides its parts: {"hardware": "a40", "hardware.link": "pcie5-x16", ...}."""
     flat = {}
+    if not isinstance(scenario, dict):
+        raise Error(f"a scenario is a {type(scenario).__name__}", 2, expected="a dict, as the column 'scenario' has it")
     for key, value in scenario.items():
         if isinstance(value, dict):
             for name in [one for one in ("name", "extends") if one in value][:1]:
@@ -103,6 +105,8 @@ def _column(row, key):
 
 def _keeps(row, where):
     flat = None
+    if not isinstance(where, (dict, type(None))):
+        raise Error(f"'where' is a {type(where).__name__}", 2, expected='a dict, as {"batch": 1}')
     for key, wanted in (where or {}).items():
         if key in row:
             value = row[key]
@@ -134,6 +138,8 @@ def tables(path):
 def table(path, name, where=None, columns=("system", "model", "hardware", "context", "batch")):
     """Rows of a table. If the table has a column `run`, each row begins with these columns of its run, and `where`
     keeps the rows of the runs that runs() would return."""
+    if isinstance(columns, str) or not hasattr(columns, "__iter__"):
+        raise Error(f"'columns' is a {type(columns).__name__}", 2, expected="a list of columns of runs")
     known = tables(path)
     if name not in known:
         raise Error(f"{name!r} is no table of {path}", 2, expected=", ".join(known))

@@ -214,7 +214,7 @@ def a_text_is_that_text():
 def whatever_cannot_be_asked_is_an_error():
     endless = []
     endless.append(endless)
-    for value in (object(), b"vllm", {"vllm", "fullattn"}, 1j, endless, "a\0b", "\ud800", "x" * (1 << 18), float("nan"), Fifo):
+    for value in (object(), 10**5000, b"vllm", {"vllm", "fullattn"}, 1j, endless, "a\0b", "\ud800", "x" * (1 << 18), float("nan"), Fifo):
         assert refused(spillway.Error, spillway.simulate, **{**LLAMA, "system": value}).found, value
     refused(spillway.Error, spillway.simulate, object())
     refused(spillway.Error, spillway.simulate, system="vllm", db=object(), **LLAMA)
@@ -222,6 +222,10 @@ def whatever_cannot_be_asked_is_an_error():
     refused(spillway.Error, spillway.plan, target=object(), **LLAMA)
     refused(spillway.Error, spillway.advise, None, None)
     refused(spillway.Error, spillway.curve, 5)
+    refused(spillway.Error, spillway.curve, "smollm2-135m", policy=3)
+    refused(spillway.Error, spillway.simulate, keys=["batch"], system="vllm", **LLAMA)
+    for call, about in ((spillway.runs, {}), (spillway.keys, {}), (spillway.runs, {"where": 5}), (spillway.sweep, {})):
+        refused(spillway.Error, call, 5, **about)
     kept = os.environ["SPILLWAY_PROGRAM"]
     for path in ("/nothing", "/etc/passwd", "/"):
         os.environ["SPILLWAY_PROGRAM"] = path

@@ -72,6 +72,8 @@ for made in ("VIEW stalls AS SELECT 1 AS run", "VIRTUAL TABLE stalls USING fts5(
         database.execute(f"CREATE {made}")
     check(raises(spillway.Error, spillway.table, "made.db", "runs"), f"a file with a {made.split(' stalls')[0]} is refused")
 check(raises(spillway.Error, spillway.runs, "results.db", {"bacth": 1}), "a where that is no column is refused")
+check(raises(spillway.Error, spillway.runs, "results.db", 5), "a where that is no dict is refused")
+check(raises(spillway.Error, spillway.table, "results.db", "parts", columns=5), "and columns that are no list")
 check(raises(spillway.Error, spillway.table, "results.db", "part"), "a table that is none is refused")
 check(raises(spillway.Error, spillway.table, "results.db", "parts", columns=["bacth"]), "nor a column that is none")
 check(raises(spillway.Error, spillway.sweep, "results.db", "bacth"), "in sweep(), too")
