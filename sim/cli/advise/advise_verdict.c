@@ -6,6 +6,7 @@
 #include "core/named.h"
 #include "core/node.h"
 #include "core/text.h"
+#include "decode/plan/memory.h"
 #include "predict/answer.h"
 #include "predict/server/serving_load.h"
 #include "server/requests/requests.h"
@@ -372,12 +373,37 @@ static void say_no_offload(const struct advice *advice, struct frame *verdict)
     }
 }
 
-static void put_offload(const struct advice *advice, struct frame *verdict)
+/* Whose memory it takes may have more, or less. */
+static bool say_host(const struct search *search, char text[ADVISE_SENTENCE], struct error *why)
+{
+    double uses = result_number(advice_result(search), COLUMN(dram_bytes));
+    struct trust trust = {.basis = BASIS_MEASURED};
+    struct point point;
+    text[0] = '\0';
+    if (!(uses > 0)) {
+        return true;
+    }
+    if (!scenario_point(&search->candidate->scenario, 0, &point, why)) {
+        return false;
+    }
+    double has = (double)memory_limit(&point.setup, NULL, TIER_HOST, &trust);
+    snprintf(text, ADVISE_SENTENCE, " It uses %s of %s of host memory (%s).",
+             number_shown(UNIT_BYTES, uses).text, number_shown(UNIT_BYTES, has).text,
+             point.setup.room[TIER_HOST] > 0 ? "as stated" : basis_name(trust.basis));
+    point_release(&point);
+    return true;
+}
+
+static bool put_offload(const struct advice *advice, struct frame *verdict, struct error *why)
 {
     const struct search *search = advice_best(advice, has_link);
+    char host[ADVISE_SENTENCE];
     if (search == NULL) {
         say_no_offload(advice, verdict);
-        return;
+        return true;
+    }
+    if (!say_host(search, host, why)) {
+        return false;
     }
     const struct result *result = advice_result(search);
     const char *system = search->candidate->system;
@@ -390,10 +416,10 @@ static void put_offload(const struct advice *advice, struct frame *verdict)
     frame_number(verdict, VERDICT_offload_batch, batch);
     if (advice_result(advice_plain(advice)) == NULL) {
         frame_textf(verdict, VERDICT_offload,
-                    "only with offloading does it run: %s (%s) makes about %s tokens a second.",
+                    "only with offloading does it run: %s (%s) makes about %s tokens a second.%s",
                     system, starts ? search->candidate->traits.available : "research code",
-                    number_rough(UNIT_COUNT, rate, rate * low, rate * high).text);
-        return;
+                    number_rough(UNIT_COUNT, rate, rate * low, rate * high).text, host);
+        return true;
     }
     struct advise_ratio ratio = advise_ratio(advice, search, &advice->form);
     const char *pays = ratio.tie          ? "no gain"
@@ -403,8 +429,9 @@ static void put_offload(const struct advice *advice, struct frame *verdict)
     frame_range(verdict, VERDICT_offload_times_plain, ratio.times, ratio.low, ratio.high);
     frame_text(verdict, VERDICT_offload_pays, pays);
     frame_textf(verdict, VERDICT_offload,
-                "%s: %s, the best that offloads, reaches %s of vllm's tokens a second.", pays,
-                system, number_rough(UNIT_PERCENT, ratio.times, ratio.low, ratio.high).text);
+                "%s: %s, the best that offloads, reaches %s of vllm's tokens a second.%s", pays,
+                system, number_rough(UNIT_PERCENT, ratio.times, ratio.low, ratio.high).text, host);
+    return true;
 }
 
 /* ---- memory: host memory for prompts that begin alike ---- */
@@ -586,11 +613,10 @@ struct frame *advise_verdict(const struct advice *advice, struct advise_answer *
     } else if (good) {
         put_none(advice, verdict);
     }
-    if (!good) {
+    if (!good || !put_offload(advice, verdict, why)) {
         frame_destroy(verdict);
         return NULL;
     }
-    put_offload(advice, verdict);
     put_tiers(advice, verdict);
     verdict_put_memory(advice, verdict);
     say_instead(advice, verdict);

@@ -313,8 +313,8 @@ static bool put_requests(const struct point *point, const struct result *result,
     snprintf(
         values[UNSENT], LINE, "%s",
         requests->sessions
-            ? "sessions: each turn comes when the rate says so, waits for no answer, and nobody "
-              "thinks before it. vLLM's benchmarks/multi_turn sends turns that wait"
+            ? "sessions. A turn comes when the rate says so, waits for no answer, and nobody thinks "
+              "before it; vLLM's benchmarks/multi_turn sends turns that wait"
             : "");
     const char *path = point->workload.path;
     /* vLLM's own benchmark takes other requests of that data set than SGLang's, and scales none. */
