@@ -16,18 +16,17 @@ unset SPILLWAY_DATA
 export TMPDIR=$scratch/tmp KEPT=$scratch/kept EMULATOR_MEMORY=128,gpu-memory=2304,products=3500,layer=640,link-beside=48
 out=$scratch/out
 program=${PROGRAM:-build/spillway}
-groups=$(sed -nE 's/^ +\{"([a-z-]+)", .*/\1/p' calibrate/harness/gpu_groups.cu calibrate/host/groups.c)
+groups=$(sed -nE 's/^ +\{"([a-z-]+)", .*/\1/p' calibrate/harness/gpu_groups.cu calibrate/host/groups.c | grep -vx host-machine)
 mkdir "$scratch/bin" "$scratch/tmp"
 printf '#!/bin/bash\nexec sleep 1000\n' >"$scratch/bin/nvidia-smi"
 chmod +x "$scratch/bin/nvidia-smi"
 
-# One line of EMULATOR_FAIL: all groups but host-machine. Most fail in their 40th call, when they measure.
-all_fail() { # KIND
+# One line of EMULATOR_FAIL: these groups go wrong, most of them in their 40th call, when they measure.
+failures() { # KIND GROUP...
     local group number kind
-    for group in $groups; do
-        number=40 kind=$1
+    for group in "${@:2}"; do
+        number=${CALL:-40} kind=$1
         case $group in
-        host-machine) continue ;;
         host-* | link-stores) number=5 ;;
         esac
         # No call of a host's group can fail, and only rates can be impossibly high.
@@ -72,12 +71,25 @@ fits() {
 goes_wrong() { # KIND PACE REASON
     local group
     rm -rf "$out" "$KEPT"
-    quarter "$2" "kernel-tests:${1/nonsense/die}:50$(all_fail "$1")" measure
+    quarter "$2" "kernel-tests:${1/nonsense/die}:50$(failures "$1" $groups)" measure
     [ $? = 1 ] && ends_in_time 300 && simulates "$out/profile.yaml" && cmp -s "$out/profile.yaml" "$KEPT/profile.yaml" || return
     for group in $groups; do
-        [ "$group" = host-machine ] && continue
         grep -A 4 "^  group.$group:\$" "$out/profile.yaml" | grep -qE "absent: \".*($3)" ||
             { echo "$group: not absent for: $3" >>"$scratch/said"; return 1; }
+    done
+}
+# Each group fails in turn, beside one that does not.
+fail_in_turn() {
+    local group other status profile=$scratch/turn.yaml
+    for group in $groups; do
+        other=flags
+        [ "$group" != flags ] || other=launch
+        rm -f "$profile"
+        EMULATOR_FAIL=none:die:1$(CALL=10 failures fail "$group") build/release/spillway-calibrate-emulated calibrate --quick \
+            --group "$group,$other" -o "$profile" >"$scratch/said" 2>&1
+        status=$?
+        grep -A 4 "^  group.$group:\$" "$profile" | grep -q 'absent: "' && ! grep -q "^  group.$other:" "$profile" &&
+            [ $status = 1 ] && simulates "$profile" || { echo "$group in turn" >>"$scratch/said"; return 1; }
     done
 }
 # Killed by the machine, without a chance to end.
@@ -108,7 +120,7 @@ echo 1..9
 check 'it is packed into one file' packs
 check 'with a copy of the repository it is below 64 MiB' fits
 PATH=$scratch/bin:$PATH check 'all hangs' goes_wrong hang 50 'not done after .* s, and killed'
-check 'all fails' goes_wrong fail 1000 'unspecified launch failure|ended by signal 11'
+SPILLWAY_DATA=$PWD check 'each group fails in turn' fail_in_turn
 check 'all dies' goes_wrong die 1000 'ended by signal 11'
 check 'all is nonsense' goes_wrong nonsense 5000 ' is |above the peak of |ended by signal 11'
 check 'the first call is cut off' is_cut_off
