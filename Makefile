@@ -104,7 +104,7 @@ FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNING
 
 .PHONY: format-check analyze tsan
 .PHONY: all calibrate bundle demo check test test-slurm test-deb test-wheel differential kills bench limits fuzz capture
-.PHONY: study papers site host-example install wheel wheel-aarch64 deb compile_commands.json help clean
+.PHONY: study papers accuracy site host-example install wheel wheel-aarch64 deb compile_commands.json help clean
 .PHONY: FORCE packages units kernel-tests fuzzers toolkit
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -214,8 +214,13 @@ site: ## make a site of the pages, with a search: build/site (needs mkdocs-mater
 	@tools/packages.sh mkdocs mkdocs-material
 	@tools/site.py build/site
 
-papers: all ## hold predictions against published figures (UPDATE=1 rewrites their table)
+papers: all ## hold predictions against published and measured figures (UPDATE=1 rewrites their table)
 	@scenarios/papers/run.sh
+
+accuracy: all ## hold predictions against measured servers alone, and draw them (build/accuracy.svg)
+	@PYTHONPATH=python SPILLWAY_PROGRAM=$(abspath $(PROGRAM)) python3 -B -m spillway.papers scenarios/measured/*.yaml \
+	    --points build/accuracy.tsv | sed '/^# Every published/,$$d'
+	@gnuplot -e "points='build/accuracy.tsv'; picture='build/accuracy.svg'" scenarios/measured/accuracy.gp
 
 host-example: all ## measure the host that ships as an example again, and its table in docs/calibrate.md
 	@tools/host_example.sh

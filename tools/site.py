@@ -22,7 +22,7 @@ NAV = {
     "Ask": ["advise", "planning", "serving", "requests", "systems", "tiers", "mechanisms", "policies", "demands"],
     "Guides": "scenarios/guides/*",
     "Inputs": ["scenarios", "machines", "calibrate", "traces/README.md", "traces/FORMAT.md", "importing"],
-    "Results": ["database", "python", "judged", "bands", "retrieval", "scenarios/papers/README.md", "glossary"],
+    "Results": ["database", "python", "judged", "bands", "retrieval", "scenarios/papers/README.md", "scenarios/measured/README.md", "glossary"],
     "Project": ["CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md"],
 }
 LINK = re.compile(r"(\]\()([^)#\s]+)?(#[^)\s]*)?(\))")

@@ -1,10 +1,10 @@
 """Hold predictions against the figures that papers and benchmarks publish.
 
-    python3 -m spillway.papers FILE... [--errors FILE] [--printed FOLDER] [--jobs N]
+    python3 -m spillway.papers FILE... [--errors FILE] [--points FILE] [--printed FOLDER] [--jobs N]
 
 prints two pages of Markdown: counts by source and class, error bands and the misses; and behind FIGURES, a table for
 each file with the likely cause of each miss. --errors also writes the bands, which the program reads as
-scenarios/error-bands.yaml; --printed first counts what the five papers print (printed.py). A file states published
+scenarios/error-bands.yaml, and --points what accuracy.gp draws; --printed first counts what the five papers print (printed.py). A file states published
 figures and the runs that predict them; scenarios/papers/rules.md explains its keys. Needs PyYAML.
 
 Each run is made once, with the figures of its machine at both ends of their ranges (`simulate --explain --json`). The
@@ -13,7 +13,6 @@ is within the tolerance of its class.
 """
 
 import argparse
-import itertools
 import json
 import math
 import os
@@ -22,6 +21,7 @@ import sys
 
 from . import printed
 from .call import Error
+from .error_model import Figure, Model, left_out
 from .published import SERVED, Fault, Paper, predict, written
 
 # ---- the value of a row ----------------------------------------------------------------------------------------------
@@ -89,9 +89,10 @@ class Judge:
     # The class of the row, by what it depends on: bytes, demands, or the clock.
 
     def base_kind(self):
-        """Its class without the figure."""
-        served = self.run is not None and self.row.figure and not self.saturated()
-        return self.run["explain"]["class"] if served else self.kind
+        """The class that sets its tolerance."""
+        if self.run is None or not self.row.figure:
+            return self.kind
+        return "saturated server" if self.saturated() else "MoE server" if "MoE" in self.kind else "dense server"
 
     def saturated(self):
         return self.run["explain"]["class"].startswith("saturated ")
@@ -108,8 +109,7 @@ class Judge:
         if row.kind or self.run is None:
             return row.kind
         if row.figure:
-            server = self.run["explain"]["class"]
-            return "saturated server" if self.saturated() else f"{server} {SERVED[row.figure][1]}"
+            return f"{self.run['explain']['class']} {SERVED[row.figure][1]}"
         if self.within("budget_bytes", "limited_by"):
             return "geometry"
         if self.within("hit_ratio", "d2h_bytes_per_step"):
@@ -220,95 +220,76 @@ class Judge:
         return rival is None or rival["explain"]["class"] == "bandwidth-bound"
 
 
-# ---- bands -----------------------------------------------------------------------------------------------------------
+# ---- how far predictions are off -------------------------------------------------------------------------------------
 
+WORST = 20
 CLASSES = ["bandwidth-bound", "gpu-managed", "cpu-managed", "disk", "drafts"]
-# (load, kind, machines, figure) of each band of servers.
-SERVERS = list(itertools.product(["", "saturated "], ["dense server", "MoE server"], ["", "NVLink", "PCIe"],
-                                 ["tok/s", "TTFT", "TPOT"]))
-WIDEST = 2  # a band from half of a figure to twice it tells nobody anything
 
 
-class Band:
-    """How far published figures of a class lie from predicted ones, and whether that holds on rows it never saw."""
+def figures_of(judges):
+    """What the errors are made of: rates of whole steps by class of system, and what servers of an engine measured."""
+    found = []
+    for judge in judges:
+        row = judge.row
+        if judge.factor() is None or not judge.times_step() or row.paper.older or judge.run["explain"]["class"] == "other server":
+            continue
+        if row.figure and judge.saturated() and SERVED[row.figure][1] == "TTFT":
+            continue  # it is the length of a queue
+        own = judge.run["explain"]["class"] if row.figure else judge.kind
+        metric = SERVED[row.figure][1] if row.figure else "step"
+        slow = not row.figure and SPEEDS[row.take[0]] == 1
+        found.append(Figure(metric, own, row.node.get("source", row.paper.title), math.log1p(judge.error) * (1 if slow else -1)))
+    return found
 
-    def __init__(self, name, judges, server=None):
-        self.name, self.server = name, server
-        own = [judge for judge in judges if self.holds(judge) and judge.factor() is not None]
-        self.median = median_of([judge.factor() for judge in own])
-        steps = [judge for judge in own if judge.times_step()]
-        self.rows = len(steps)
-        self.largest = math.ceil(100 * max((judge.factor() for judge in steps), default=0) - 1e-6) / 100
-        self.below = sum(judge.error < 0 for judge in steps)
-        self.papers = len({judge.row.paper.title for judge in steps})
-        self.machines = list(dict.fromkeys(judge.run["explain"]["machine"] for judge in steps))
-        self.systems = [] if server else list(dict.fromkeys(judge.run["explain"]["system"] for judge in steps))
-        self.tested = self.inside = 0
-        for judge in steps:
-            others = max((other.factor() for other in steps if self.unrelated(judge, other)), default=0)
-            if others > 0 and not judge.row.paper.used:
-                self.tested += 1
-                self.inside += judge.factor() <= others
-        self.held = self.tested > 0 and 2 * self.inside >= self.tested
-        self.stands = self.held and self.largest <= WIDEST
 
-    def holds(self, judge):
-        """The TTFT of a saturated server is the length of a queue."""
-        if self.server is None:
-            return judge.kind == self.name
-        load, kind, machines, figure = self.server
-        if judge.run is None or not judge.row.figure:
-            return False
-        own = judge.run["explain"]
-        return (own["class"] == load + kind and SERVED[judge.row.figure][1] == figure and
-                not (load and figure == "TTFT") and machines in ("", own["exchange"]))
+def systems_of(kind, judges):
+    """The systems behind a class of systems, as the program names them."""
+    own = [judge for judge in judges if not judge.row.figure and judge.kind == kind and judge.factor() and judge.times_step()]
+    return list(dict.fromkeys(judge.run["explain"]["system"] for judge in own))
 
-    @staticmethod
-    def unrelated(one, other):
-        """Rows of different papers and of different machines."""
-        return (one.row.paper.title != other.row.paper.title and
-                one.run["explain"]["profile"] != other.run["explain"]["profile"])
 
-    def tells(self):
-        """Does it say more than other bands? A class of machines needs rows of two papers."""
-        return self.rows > 0 and (not (self.server and self.server[2]) or self.papers > 1)
+ERRORS_HEAD = """\
+# Written by `make papers UPDATE=1` (python/spillway/error_model.py): eight of ten figures that a new source
+# measures lie between the predicted one times `least` and times `most`. Of systems, the rate of decode.
+"""
 
-    def line(self):
-        """Its line in the file that the program reads."""
-        fallen = "" if self.stands else f"stands: no, median: {self.median:.2f}x, below: {self.below}, "
-        systems = f', systems: "{", ".join(self.systems)}"' if self.systems else ""
-        return (f"{self.name}: {{rows: {self.rows}, factor: {self.largest:.2f}x, {fallen}"
-                f'machines: "{", ".join(self.machines)}"{systems}}}\n')
+
+class Errors:
+    """The error of each class, from all figures."""
+
+    def __init__(self, judges):
+        self.judges, self.figures = judges, figures_of(judges)
+        self.model, self.inside = Model(self.figures), left_out(self.figures)
+        order = {name: i for i, name in enumerate(["step", "TTFT", "TPOT", "tok/s"])}
+        self.ends = {key: tuple(round(end, 3) for end in self.model.ends(*key)) for key in self.model.classes}
+        self.keys = sorted(self.model.classes, key=lambda key: (order[key[0]], key[1]))
+
+    def lines(self):
+        """The file that the program reads."""
+        text = ERRORS_HEAD
+        for metric, kind in self.keys:
+            own, systems = self.model.classes[metric, kind], systems_of(kind, self.judges)
+            least, most = self.ends[metric, kind]
+            text += (f"{kind if metric == 'step' else f'{kind} {metric}'}: {{figures: {own.count}, "
+                     f"sources: {len(own.sources)}, least: {least:.3f}x, most: {most:.3f}x" +
+                     (f', systems: "{", ".join(systems)}"' if systems else "") + "}\n")
+        return text
 
     def shown(self):
-        """Its line on the page."""
-        if self.rows == 0:
-            return f"| {self.name} | 0 |  |  | none: no figure |"
-        start = f"| {self.name} | {self.rows} | {self.largest:.2f}x | "
-        if self.tested == 0:
-            return start + f" | none: {'one source' if self.server and self.papers == 1 else 'not tested'} |"
-        start += f"{self.inside} of {self.tested} | "
-        if not self.stands:
-            return start + ("none: too wide |" if self.held else "none: it did not hold |")
-        return start + f"{100 / self.largest - 100:+.0f} … {100 * self.largest - 100:+.0f} % |"
+        text = ("\n## How far predictions are off\n\n| class | figure | figures | sources | 8 of 10 of a new source | "
+                "left out: inside |\n|---|---|---:|---:|---|---:|\n")
+        for metric, kind in self.keys:
+            own, (least, most) = self.model.classes[metric, kind], self.ends[metric, kind]
+            inside, count = self.inside.get((metric, kind), (0, 0))
+            text += (f"| {kind} | {'rate of a step' if metric == 'step' else metric} | {own.count} | {len(own.sources)} | "
+                     f"{100 * least - 100:+.0f} … {100 * most - 100:+.0f} % | {inside} of {count} |\n")
+        inside, count = map(sum, zip((0, 0), *self.inside.values()))
+        return text + f"| **all** |  | {count} | {len({one.source for one in self.figures})} |  | {inside} of {count} |\n"
 
 
 def median_of(factors):
     """The median factor; None of no rows."""
     return math.exp(statistics.median(map(math.log, factors))) if factors else None
-
-
-def bands_of(judges):
-    servers = [(f"{load}{kind} {figure}" + (f" ({machines})" if machines else ""), (load, kind, machines, figure))
-               for load, kind, machines, figure in SERVERS]
-    return [Band(name, judges) for name in CLASSES] + [Band(name, judges, server) for name, server in servers]
-
-
-BANDS_HEAD = """\
-# Written by `make papers UPDATE=1`: the largest factor between published and predicted
-# figures of each kind, with their median, and how many predictions lie below, where the band
-# does not stand. It is not a confidence interval.
-"""
 
 
 # ---- the pages -------------------------------------------------------------------------------------------------------
@@ -484,29 +465,44 @@ def by_source(judges):
     return text
 
 
+MISSES_HEAD = "| source | what | class | published | predicted | error |\n|---|---|---|---|---|---|\n"
+
+
+def miss_line(judge):
+    return (f"| {judge.row.paper.title} | {judge.row.title} | {judge.kind} | {published_of(judge)} | "
+            f"{predicted_of(judge)} | {error_text(judge, '')} |\n")
+
+
 def misses(judges):
+    """All misses but those of servers, of which the worst."""
     missed = [judge for judge in judges if judge.verdict == "missed"]
-    if not missed:
-        return ""
-    text = "\n## What is missed\n\n| source | what | class | published | predicted | error |\n|---|---|---|---|---|---|\n"
-    return text + "".join(f"| {judge.row.paper.title} | {judge.row.title} | {judge.kind} | {published_of(judge)} | "
-                          f"{predicted_of(judge)} | {error_text(judge, '')} |\n" for judge in missed)
+    systems, servers = ([judge for judge in missed if bool(judge.row.figure) == served] for served in (False, True))
+    worst = sorted(servers, key=lambda judge: -(judge.factor() or math.inf))[:WORST]
+    return ((f"\n## What is missed\n\n{MISSES_HEAD}" + "".join(map(miss_line, systems)) if systems else "") +
+            (f"\n## The worst {len(worst)} figures of servers\n\n{MISSES_HEAD}" + "".join(map(miss_line, worst))
+             if worst else ""))
 
 
-def summary(judges, bands):
+def points(judges):
+    """Lines for scenarios/measured/accuracy.gp: figure, kind of model, predicted, measured."""
+    served = [judge for judge in judges if judge.row.figure and judge.verdict in ("met", "missed") and judge.predicted > 0]
+    return "".join(f"{SERVED[judge.row.figure][1]}\t{'MoE' if 'MoE' in judge.kind else 'dense'}\t{judge.predicted:.6g}\t"
+                   f"{judge.row.least:.6g}\n" for judge in served)
+
+
+def summary(judges, errors):
     met, missed = ([count(judges, verdict, later) for later in (False, True)] for verdict in ("met", "missed"))
     text = (f"\n## By class\n\nOf the first {met[0] + missed[0]} rows, {met[0]} are met and {missed[0]} missed. Of "
             f"{met[1] + missed[1]} added later, {met[1]} are met and {missed[1]} missed. "
             f"{count(judges, 'not comparable')} are not comparable.\n\n"
             "| class | wanted within | met | missed | added: met | added: missed | not comparable | median off by |\n"
             "|---|---:|---:|---:|---:|---:|---:|---:|\n")
-    text += "".join(class_line(band.name, judges, band.median) for band in bands)
-    for name in ("geometry", "trace", "saturated server", "pool", "ranking", None):
+    kinds = dict.fromkeys(judge.kind for judge in judges)
+    first = ("geometry", "trace", "pool", *CLASSES)
+    for name in (*first, *sorted(kind for kind in kinds if kind and kind not in (*first, "ranking")), "ranking", None):
         factors = [judge.factor() for judge in judges if judge.kind == name and judge.factor() is not None]
         text += class_line(name, judges, median_of(factors))
-    text += ("\n## Error bands\n\n| class | figures of whole steps | off by at most | unseen rows inside | error band |\n"
-             "|---|---:|---:|---:|---|\n")
-    return text + "".join(band.shown() + "\n" for band in bands if band.server is None or band.tells())
+    return text + errors.shown()
 
 
 def used(judges):
@@ -528,6 +524,7 @@ def main(words=None):
     parser = argparse.ArgumentParser(prog="spillway.papers", description=__doc__.split("\n")[0])
     parser.add_argument("files", nargs="+", metavar="FILE", help="published figures and their runs")
     parser.add_argument("--errors", metavar="FILE", help="write the error bands to this file, by class")
+    parser.add_argument("--points", metavar="FILE", help="write predicted and measured figures of servers to this file")
     parser.add_argument("--printed", metavar="FOLDER", help="count what the papers print, listed in FOLDER/printed")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs at a time")
     given = parser.parse_args(words)
@@ -545,15 +542,18 @@ def main(words=None):
         judges = [Judge(row, runs) for paper in papers for row in paper.rows]
     except (Fault, Error) as why:
         sys.exit(f"spillway.papers: {why}")
-    bands = bands_of(judges)
+    errors = Errors(judges)
     if given.printed:
         verdicts = {printed.name_of(judge.row): judge.verdict for judge in judges}
         sys.stdout.write(printed.table(given.printed, verdicts))
-    sys.stdout.write(by_source(judges) + summary(judges, bands) + misses(judges) + FIGURES +
+    sys.stdout.write(by_source(judges) + summary(judges, errors) + misses(judges) + FIGURES +
                      "".join(paper_text(paper, judges) for paper in papers) + used(judges))
     if given.errors:
         with open(given.errors, "w", encoding="utf-8") as file:
-            file.write(BANDS_HEAD + "".join(band.line() for band in bands if band.tells()))
+            file.write(errors.lines())
+    if given.points:
+        with open(given.points, "w", encoding="utf-8") as file:
+            file.write(points(judges))
 
 
 if __name__ == "__main__":

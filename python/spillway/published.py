@@ -49,7 +49,8 @@ def written(value, unit):
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 ROW_KEYS = {"what", "set", "sweep", "across", "take", "over", "against", "minus", "published", "served", "assumed",
-            "rank", "first", "class", "not_comparable", "used", "later", "note"}
+            "rank", "first", "class", "not_comparable", "used", "later", "note", "ambiguous",
+            "source"}
 SERVED = {"ttft_ms": ("TTFT, mean", "TTFT"), "ttft_p50_ms": ("TTFT, median", "TTFT"), "tpot_ms": ("TPOT, mean", "TPOT"),
           "tpot_p50_ms": ("TPOT, median", "TPOT"), "decode_tokens_per_s": ("tokens a second", "tok/s")}
 
@@ -101,7 +102,9 @@ class Row:
         self.title = f"{title}, {end}" if end else title
         self.used = node.get("used")
         self.reason = node.get("not_comparable", self.used)
-        self.later = node.get("later") == "yes"
+        if figure in node.get("ambiguous", []):
+            self.reason = "the source leaves open what it measured"
+        self.later = "yes" in (node.get("later"), paper.tree.get("later"))
         self.note = node.get("note")
         self.ranks, self.kind = "rank" in node, node.get("class")
         self.published, self.unit, self.least, self.most = published, None, 0, 0
@@ -155,7 +158,7 @@ class Paper:
             if unknown or "what" not in node:
                 raise self.fault(node, f"unknown key '{min(unknown)}' of a row" if unknown else "'what' is missing here")
             self.rows += self.read(node)
-        self.used = any(row.used for row in self.rows)
+        self.older = tree.get("older") == "yes"  # its engine is older than any that the program has
 
     def fault(self, node, text):
         return Fault(f"{self.path}:{node.line}: {text}")

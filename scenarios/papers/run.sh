@@ -10,7 +10,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 echo "computing all predictions anew: some minutes" >&2
-python3 -B -m spillway.papers "$here"/*.yaml --printed "$here" --errors "$scratch/bands" >"$scratch/table"
+python3 -B -m spillway.papers "$here"/*.yaml "$root"/scenarios/measured/*.yaml --printed "$here" --errors "$scratch/bands" >"$scratch/table"
 cat "$scratch/table"
 [ "${UPDATE:-0}" = 0 ] && exit
 {

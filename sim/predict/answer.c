@@ -78,51 +78,32 @@ static bool write_identity(const struct point *point, struct result *result, str
     const struct column *const figures[COLUMN_BANDS] = {[BAND_RATE] = COLUMN(decode_tokens_per_s),
                                                         [BAND_TTFT] = COLUMN(ttft_ms),
                                                         [BAND_TPOT] = COLUMN(tpot_ms)};
-    const struct point_bands *bands = bands_of(point, result);
-    bool stands = has_bands(result);
+    const struct error_band *bands = bands_of(point, result)->figure;
+    bool stands = point->engine.errors_of != NULL || has_bands(result);
+    int64_t counted = 0, sources = 0;
     for (int i = 0; i < COLUMN_BANDS; i++) {
         struct cell *cell = &result->cells[columns[i]->index];
-        cell->set = bands->known[i] && stands && result_cell(result, figures[i])->set;
+        cell->set = bands[i].figures > 0 && stands && result_cell(result, figures[i])->set;
         if (cell->set) {
-            memcpy(result->band[i], bands->ends[i], sizeof result->band[i]);
+            error_band_ends(&bands[i], result->band[i]);
+            counted += (int64_t)bands[i].figures;
+            sources = (int64_t)bands[i].sources > sources ? (int64_t)bands[i].sources : sources;
         }
+    }
+    if (counted > 0) {
+        result_integer(result, COLUMN(error_figures), counted);
+        result_integer(result, COLUMN(error_sources), sources);
     }
     return result_text(result, COLUMN(run), hashes.run, why);
 }
 
-/* How far published figures lay from predictions of this kind, where that is too far for a band. */
-static struct note missed_note(const struct point *point, const struct error_band *missed)
-{
-    struct note_given rows = note_whole(missed->rows), median = note_real(missed->median),
-                      most = note_real(missed->factor);
-    return point->setup.drafts.count > 0
-               ? note_make(NOTE_drafts_off, rows, note_whole(missed->rows - missed->below), median,
-                           most)
-               : note_make(missed->below == missed->rows ? NOTE_experts_longer : NOTE_experts_off,
-                           rows, note_text(missed->machines), median, most);
-}
-
-static void note_missed(const struct point *point, struct result *result)
-{
-    const struct error_band *missed = &bands_of(point, result)->missed;
-    const struct model *model = &point->setup.model;
-    bool apart = model->parallel.experts > 1 || model_shares_experts(model);
-    if (!result_cell(result, COLUMN(tpot_ms))->set) {
-        return;
-    }
-    if (missed->rows > 0) {
-        result_note(result, missed_note(point, missed));
-    } else if (apart && model_is_routed(model)) {
-        result_note(result, note_plain(NOTE_experts_apart));
-    }
-}
-
-/* Why a step has no error band. Of drafts another note tells what is known. */
+/* Why a step has no error band. */
 static void note_no_band(const struct point *point, struct result *result)
 {
-    const char *class = error_band_names[system_class_of(&point->setup)];
+    char class[ERROR_BAND_NAME];
+    point_error_class(point, BAND_LOW, class);
     if (!point_serves(point) && result_cell(result, COLUMN(step_us))->set &&
-        point->setup.drafts.count == 0 && !result_cell(result, COLUMN(error_band))->set) {
+        !result_cell(result, COLUMN(error_band))->set) {
         result_note(result, note_make(NOTE_band_unknown, note_text(class)));
     }
 }
@@ -138,7 +119,6 @@ static bool serving_answer_finish(const struct point *point, struct result *resu
 {
     result_integer(result, COLUMN(gpus), (int64_t)count_gpus(point));
     bool good = write_identity(point, result, why);
-    note_missed(point, result);
     note_no_band(point, result);
     if (!good) {
         result_release(result);

@@ -196,7 +196,7 @@ static const struct node_field version_fields[] = {
     NODE_FIELD("extends", TEXT, version_read, extends),
     NODE_FIELD("summary", TEXT, version_read, engine.summary),
     NODE_FIELD("source", TEXT, version_read, engine.source),
-    NODE_FIELD("compared", YES, version_read, engine.compared),
+    NODE_FIELD("errors_of", TEXT, version_read, engine.errors_of),
     NODE_FIELD("gpus", NODE, version_read, gpus),
     NODE_FIELD("kv_memory", WORD, version_read, engine.memory, .words = memory_words),
     NODE_FIELD("usable", REAL, version_read, engine.usable, .unit = UNIT_SHARE),

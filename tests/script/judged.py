@@ -41,7 +41,7 @@ def judged():
     """{system: {kind: [met, all], "machines": [...]}}; a rank is of several systems and counts for none."""
     table = {}
     page = verdicts()
-    for path in sorted(glob.glob("scenarios/papers/*.yaml")):
+    for path in sorted(glob.glob("scenarios/papers/*.yaml") + glob.glob("scenarios/measured/*.yaml")):
         with open(path, encoding="utf-8") as file:
             paper = yaml.safe_load(file)
         for what, kind, verdict in page.get(f"{paper['paper']}: {paper['figure']}", []):
@@ -73,6 +73,14 @@ def counts():
     return found
 
 
+def errors():
+    """{(class, figure): the cells of its line} of the page's table of errors."""
+    with open(PAGE, encoding="utf-8") as page:
+        part = page.read().split("\n## How far predictions are off\n")[1].split("\n## ")[0]
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part.split("\n") if line.startswith("| ")]
+    return {(line[0], line[1]): line[1:] for line in lines}
+
+
 def printed():
     """The counts of all figures that the five papers print, as the page's first table has them."""
     with open(PAGE, encoding="utf-8") as page:
@@ -84,16 +92,17 @@ def claims():
     """What README.md says of the papers and the classes, in its words."""
     found = counts()
     figures, compared, met, _, missing, other, _ = printed()
-    experts = [sum(found[f"MoE server {figure}"][i] for figure in ("tok/s", "TTFT", "TPOT")) for i in (0, 1)]
+    off = errors()
     of = {name: f"{missed} of {all}" for name, (missed, all) in found.items()}
     return [f"print {figures} figures of systems: {compared} are compared, of which {met} are met",
             f"{missing} are not compared yet, and {other} cannot be", f"HBM are within 10 % but for {found['bandwidth-bound'][0]}",
             f"pools of KV within 5 % but for {found['pool'][0]}", f"hits within 5 % but for {of['trace']}",
             f"that the CPU manages (RetroInfer) in {of['cpu-managed']} figures",
             f"that the GPU manages (CLO, LiteCache) in {of['gpu-managed']}", f"order of systems in {of['ranking']}",
-            f"saturated servers in {of['saturated server']}", f"time per token in {of['dense server TPOT']}",
-            f"tokens a second in {of['dense server tok/s']}", f"first token in {of['dense server TTFT']}",
-            f"drafts in {of['drafts']}", f"mixtures of experts in {experts[0]} of {experts[1]}"]
+            f"drafts in {of['drafts']}", f"{off['**all**', ''][1]} measured figures of {off['**all**', ''][2]} sources",
+            *(f"{name} {off[kind, figure][3]}" for name, kind, figure in
+              (("TPOT of a dense model", "dense server", "TPOT"), ("its TTFT", "dense server", "TTFT"),
+               ("TPOT of a mixture of experts", "MoE server", "TPOT"), ("its TTFT", "MoE server", "TTFT")))]
 
 
 def text():

@@ -48,7 +48,7 @@ def load(path):
 for path in sorted(glob.glob("scenarios/*.yaml")):
     if not path.endswith("error-bands.yaml"):
         check(valid(load(path)), f"{path} is valid")
-for path in sorted(glob.glob("scenarios/papers/*.yaml")):
+for path in sorted(glob.glob("scenarios/papers/*.yaml") + glob.glob("scenarios/measured/*.yaml")):
     paper = load(path)
     maps = [paper.get("scenario", {})] + [row.get("set", {}) for row in paper["rows"]]
     check(all(valid(scenario) for scenario in maps), f"scenarios of {path} are valid")

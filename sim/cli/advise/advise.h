@@ -53,9 +53,6 @@ struct advise_answer {
     const struct result *result;  /* its run; NULL: nothing is advised */
     uint32_t servers;             /* of `scenario`, alike */
     bool unnamed;                 /* its checkpoint is not known here; set by verdict_put_start() */
-    /* Where published times of a token were all longer than predicted, what a limit on it then comes to; else "".
-     * Set by verdict_put_start(). */
-    char longer[ADVISE_WORDS];
 };
 
 /* Print the verdict, and the rows as JSON if that is asked for, else what `below` prints for people; then write the
@@ -107,16 +104,11 @@ bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, stru
  *   explanation   NULL: it was not */
 struct explanation;
 void verdict_put_sure(struct frame *verdict, const struct result *result,
-                      const struct explanation *explanation, const char *longer);
+                      const struct explanation *explanation);
 
 /* Fill `limit`, what the time of the advised run goes into and what would shorten it, and `sure`. */
 bool verdict_put_explained(struct frame *verdict, bool serves, const struct advise_answer *answer,
                            const struct run_context *runs, struct error *why);
-
-/* Say in `text` what a limit on a token comes to if it takes as much longer as published times of such models were,
- * if these were all longer than predicted; else "". */
-void advise_longer(const struct error_band *missed, const struct targets *targets,
-                   const struct result *result, char text[ADVISE_WORDS]);
 
 /* ---- words (advise_words.c) ---- */
 

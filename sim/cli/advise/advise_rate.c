@@ -348,7 +348,7 @@ static void fleet_put_numbers(const struct fleet_size *fleet, const struct fleet
 
 /* What the whole workload took, and what it takes with fewer servers. */
 static void say_meets(const struct fleet_size *fleet, const struct fleet_form *best,
-                      const char *longer, struct frame *verdict)
+                      struct frame *verdict)
 {
     const struct result *result = fleet_holds(best);
     double requests = result_number(result, COLUMN(requests));
@@ -357,9 +357,6 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
     text_append(text, sizeof text, "%s%s%.0f request%s at %g a second, all simulated.", limits,
                 limits[0] != '\0' ? "; " : "", requests, text_plural((uint64_t)requests),
                 fleet->rate);
-    if (longer[0] != '\0') {
-        text_append(text, sizeof text, " But %s.", longer);
-    }
     if (best->fewer > 0) {
         text_append(text, sizeof text, " With %u server%s: %s.", best->fewer,
                     text_plural(best->fewer),
@@ -418,8 +415,8 @@ static bool fleet_put_answer(const struct fleet_size *fleet, struct advise_answe
     }
     fleet_put_numbers(fleet, best, answer->verdict);
     fleet_say_run(fleet, best, answer->unnamed, answer->verdict);
-    say_meets(fleet, best, answer->longer, answer->verdict);
-    verdict_put_sure(answer->verdict, answer->result, NULL, "");
+    say_meets(fleet, best, answer->verdict);
+    verdict_put_sure(answer->verdict, answer->result, NULL);
     return true;
 }
 

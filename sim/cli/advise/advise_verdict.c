@@ -108,10 +108,6 @@ bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, stru
         !scenario_point(&answer->scenario, 0, &point, why)) {
         return false;
     }
-    if (point.setup.drafts.count == 0) {
-        advise_longer(&point.bands[serving_band_load(answer->result)].missed, answer->targets,
-                      answer->result, answer->longer);
-    }
     answer->unnamed = command.text[0] != '\0' && command.needs_checkpoint;
     say_start(&command, &point, answer->servers, verdict);
     point_release(&point);

@@ -1,6 +1,7 @@
 /* What explains a verdict of `advise`: what limits the advised run, and how sure its figures are. */
 #include "cli/advise/advise.h"
 
+#include "cli/frame/error_words.h"
 #include "cli/runs/explain_table.h"
 #include "core/node.h"
 #include "core/text.h"
@@ -132,7 +133,7 @@ static const char *basis_words(const char *name)
 }
 
 void verdict_put_sure(struct frame *verdict, const struct result *result,
-                      const struct explanation *explanation, const char *longer)
+                      const struct explanation *explanation)
 {
     struct explain_guess guesses[CURVE_COUNT];
     uint32_t count = explanation != NULL ? explain_guesses(explanation, guesses) : 0;
@@ -143,14 +144,8 @@ void verdict_put_sure(struct frame *verdict, const struct result *result,
         const double *band = result->band[0];
         frame_number(verdict, VERDICT_error_band_low, band[0]);
         frame_number(verdict, VERDICT_error_band_high, band[1]);
-        text_append(text, sizeof text,
-                    "published rates of such systems are %s to %s off predicted ones",
-                    number_rough(UNIT_CHANGE, band[0], NAN, NAN).text,
-                    number_rough(UNIT_CHANGE, band[1], NAN, NAN).text);
-    } else {
-        text_append(text, sizeof text, "the error is unknown%s%s", longer[0] != '\0' ? ": " : "",
-                    longer);
     }
+    error_words(result, text);
     for (uint32_t i = 0; i < result->basis_count; i++) {
         const char *name = result->basis[i].name;
         double share = result->basis[i].share;
@@ -160,7 +155,9 @@ void verdict_put_sure(struct frame *verdict, const struct result *result,
                         number_shown(UNIT_PERCENT, share).text, basis_words(name));
         }
     }
-    text_append(text, sizeof text, ". Of the time, %s", told);
+    if (!result_cell(result, COLUMN(error_figures))->set) {
+        text_append(text, sizeof text, ". Of the time, %s", told);
+    }
     for (uint32_t i = 0; i < count; i++) {
         const char *figure = curve_kinds[guesses[i].curve].name, *of = basis_name(guesses[i].basis);
         put_share(first, figure, of, guesses[i].effect);
@@ -202,7 +199,7 @@ bool verdict_put_explained(struct frame *verdict, bool serves, const struct advi
     good = explain_run(&point, runs, NULL, &explanation, why);
     if (good) {
         put_limit(&explanation, serves, verdict);
-        verdict_put_sure(verdict, &explanation.result, &explanation, answer->longer);
+        verdict_put_sure(verdict, &explanation.result, &explanation);
         explanation_release(&explanation);
     }
     point_release(&point);

@@ -141,30 +141,6 @@ bool advise_queues(const struct targets *targets, const struct result *result)
     return serving_saturated(result) && result_number(result, COLUMN(queue_ms)) > ttft / 2;
 }
 
-void advise_longer(const struct error_band *missed, const struct targets *targets,
-                   const struct result *result, char text[ADVISE_WORDS])
-{
-    text[0] = '\0';
-    if (missed->rows == 0 || missed->below < missed->rows) {
-        return;
-    }
-    for (uint32_t i = 0; i < targets->count; i++) {
-        const struct target *target = &targets->all[i];
-        const char *title = advise_title(target->column);
-        double us = 1e3 * result_number(result, target->column);
-        if (strncmp(target->column->name, "tpot", 4) == 0 && !isnan(us)) {
-            text_append(
-                text, ADVISE_WORDS,
-                "published times of such models were %.1f times as long in the median, %.1f "
-                "times at most: %.*s %s (%s) of %s",
-                missed->median, missed->factor, name_length(title), title,
-                number_shown(UNIT_DURATION, us * missed->median).text,
-                number_shown(UNIT_DURATION, us * missed->factor).text, target->typed);
-            return;
-        }
-    }
-}
-
 /* ---- names and numbers ---- */
 
 const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS])

@@ -244,25 +244,16 @@ bool explain_paragraph(const struct point *point, const char *name, struct resul
  * figures: the run's JSON object, with what its error is known for, and the run again with each
  * figure of its machine that has a range, at both ends of that. */
 
-/* The class whose error band the run would have, and what else that hangs on. */
+/* The class whose errors the run has, and what else that hangs on. */
 static void put_class(const struct point *point, const struct result *result,
                       struct json_writer *json)
 {
-    static const char *const machines[BAND_MACHINES_COUNT] = {"", "NVLink", "PCIe"};
+    char class[ERROR_BAND_NAME];
     const struct setup *setup = &point->setup;
-    char machine[ERROR_BAND_MACHINE], class[64];
-    error_band_machine(setup, machine, sizeof machine);
-    if (point_serves(point)) {
-        snprintf(class, sizeof class, "%s%s server", serving_saturated(result) ? "saturated " : "",
-                 model_is_routed(&setup->model) ? "MoE" : "dense");
-        json_put_text(json, "class", class);
-        json_put_text(json, "exchange", machines[resolve_band_machines(setup)]);
-    } else {
-        json_put_text(json, "class", error_band_names[system_class_of(setup)]);
-        json_put_text(json, "system", error_band_system(setup));
-    }
+    point_error_class(point, serving_band_load(result), class);
+    json_put_text(json, "class", class);
+    json_put_text(json, "system", error_band_system(setup));
     json_put_text(json, "profile", setup->profile.name);
-    json_put_text(json, "machine", machine);
     json_put(json, "layers", "%" PRIu32, result->layer_count);
 }
 

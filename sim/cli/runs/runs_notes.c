@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/frame/error_words.h"
 #include "core/array.h"
 #include "core/name.h"
 #include "core/text.h"
@@ -199,7 +200,8 @@ struct runs_notes {
     struct runs_remarks sources; /* what hit ratios rest on */
     struct runs_remarks masses;  /* what masses rest on where hit ratios rest on nothing */
     struct runs_remarks messages;
-    struct runs_remarks bands;                    /* error bands */
+    struct runs_remarks bands;                    /* how far runs may be off */
+    uint32_t unknown;                             /* runs of which that is unknown */
     double least[BASIS_COUNT], most[BASIS_COUNT]; /* shares of a run's time by basis */
     char assumed[64]; /* the assumed figure of the run in which most time is assumed */
     uint32_t runs, timed, extrapolated; /* runs that succeeded; those of them with a time */
@@ -248,39 +250,6 @@ static void note_notes(struct runs_notes *notes, const struct result *result, co
     }
 }
 
-/* "is -10 … +30 %"; of a server "of TTFT is -10 … +30 %, of TPOT unknown, ...", of the figures that it
- * has. */
-static void note_band(struct runs_notes *notes, const struct result *result, const char *system)
-{
-    const struct {
-        const struct column *column, *figure;
-        const char *what;
-    } bands[] = {{COLUMN(ttft_band), COLUMN(ttft_ms), "of TTFT "},
-                 {COLUMN(tpot_band), COLUMN(tpot_ms), "of TPOT "},
-                 {COLUMN(error_band), COLUMN(decode_tokens_per_s), "of tok/s "}};
-    enum { BANDS = sizeof bands / sizeof bands[0] };
-    char text[128] = "";
-    bool serves = result_cell(result, COLUMN(requests))->set, any = false;
-    for (size_t i = 0; i < BANDS; i++) {
-        any = any || result_cell(result, bands[i].column)->set;
-    }
-    for (size_t i = serves ? 0 : BANDS - 1; any && i < BANDS; i++) {
-        const double *band = result->band[bands[i].column->band - BANDED_RATE];
-        bool first = text[0] == '\0';
-        if (!result_cell(result, bands[i].figure)->set) {
-            continue;
-        }
-        text_append(text, sizeof text, "%s%s%s", first ? "" : ", ", serves ? bands[i].what : "",
-                    first ? "is " : "");
-        if (result_cell(result, bands[i].column)->set) {
-            text_append(text, sizeof text, "%+.0f … %+.0f %%", 100 * band[0], 100 * band[1]);
-        } else {
-            text_append(text, sizeof text, "unknown");
-        }
-    }
-    runs_notes_add_text(&notes->bands, any ? text : "is unknown", system);
-}
-
 /* Where KV is left out but nothing misses, as in HBM, only the mass rests on the trace. */
 static void note_source(struct runs_notes *notes, const struct result *result, const char *system)
 {
@@ -311,7 +280,10 @@ void runs_notes_add(struct runs_notes *notes, const struct result *result)
     if (result_cell(result, COLUMN(basis))->set) { /* not of a server that was not timed */
         note_trust(notes, result);
         note_source(notes, result, system);
-        note_band(notes, result, system);
+        char words[ERROR_WORDS];
+        error_words(result, words);
+        runs_notes_add_text(&notes->bands, words, system);
+        notes->unknown += !result_cell(result, COLUMN(error_figures))->set;
     }
 }
 
@@ -437,13 +409,12 @@ static void print_basis(const struct runs_notes *notes, FILE *out)
 
 /* ---- how sure ---- */
 
-/* "the error is unknown", "the error is -15 … +17 % (vllm: 2 of 3 runs), unknown (clo: 1 of 3 runs)" */
+/* "the error is unknown (clo: 1 of 3 runs)"; of several kinds one after the other. */
 static void append_error(const struct runs_notes *notes, char line[LINE])
 {
     const struct runs_remarks *bands = &notes->bands;
-    text_append(line, LINE, "the error ");
     for (uint32_t i = 0; i < bands->count; i++) {
-        text_append(line, LINE, "%s%s", i > 0 ? ", " : "", bands->items[i].text);
+        text_append(line, LINE, "%s%s", i > 0 ? "; " : "", bands->items[i].text);
         append_whose(notes, &bands->items[i], line);
     }
 }
@@ -469,7 +440,7 @@ static void print_sure(const struct runs_notes *notes, bool basis, bool why, FIL
         details += !runs_notes_is_told(&notes->messages, i);
     }
     append_error(notes, line);
-    if (basis && write_share(notes, BASIS_ASSUMED, share)) {
+    if (basis && notes->unknown > 0 && write_share(notes, BASIS_ASSUMED, share)) {
         bool named = notes->assumed[0] != '\0';
         text_append(line, LINE, "; %s of the time is partly assumed%s%s%s", share,
                     named ? " (most: " : "", notes->assumed, named ? ")" : "");

@@ -136,28 +136,15 @@ static bool hash_traces(const struct point *point, uint64_t *hash, struct error 
     return true;
 }
 
-/* What notes tell of the figures that a band is made of. */
-static uint64_t hash_band(const struct error_band *band, uint64_t run)
-{
-    const double numbers[] = {(double)band->rows, band->factor, band->falls, band->median,
-                              (double)band->below};
-    return band->rows == 0
-               ? run
-               : identity_hash_text(
-                     band->systems,
-                     identity_hash_text(band->machines, XXH64(numbers, sizeof numbers, run)));
-}
-
 /* The rate's at low load alone is hashed from `run` itself. */
 static uint64_t hash_bands(const struct point *point, uint64_t run)
 {
     for (uint64_t i = 0; i < BAND_LOADS * BAND_FIGURE_COUNT; i++) {
-        const struct point_bands *bands = &point->bands[i / BAND_FIGURE_COUNT];
-        const double *ends = bands->ends[i % BAND_FIGURE_COUNT];
-        run = bands->known[i % BAND_FIGURE_COUNT] ? XXH64(ends, 2 * sizeof *ends, run + i) : run;
-    }
-    for (uint32_t load = 0; load < BAND_LOADS; load++) {
-        run = hash_band(&point->bands[load].missed, run);
+        const struct error_band *band =
+            &point->bands[i / BAND_FIGURE_COUNT].figure[i % BAND_FIGURE_COUNT];
+        const double numbers[] = {(double)band->figures, (double)band->sources, band->least,
+                                  band->most};
+        run = band->figures > 0 ? XXH64(numbers, sizeof numbers, run + i) : run;
     }
     return run;
 }

@@ -116,108 +116,66 @@ size_t point_curves(const struct point *point, enum curve_id *ids)
     return pipeline_curves(&point->setup, beside, ids);
 }
 
-/* A band stands only under results of the kind that it was made of. */
+/* ---- error bands ---- */
 
-/* Is the engine older than any that published figures are of? */
-static bool is_older(const struct server_engine *engine)
-{
-    const char *which = engine->stand_in;
-    return which != NULL && strcmp(which, "earliest") == 0;
-}
-
-/* The published servers on several GPUs divide all matrices among them. Nothing is known of ranks
- * that share experts and wait for each other. What is known of such servers of experts holds for
- * steps of decode, too, which are most of a server's time per token. */
-static bool is_tensor_parallel(const struct model *model)
-{
-    return model_gpus(model) == model->tensor_parallel && model->parallel.experts <= 1;
-}
-
-/* The servers that published figures are of: all KV in HBM, prefixes there alone, an engine's own
- * memory and limits, of a version that is known and has published figures, and no other server behind
- * the router. */
+/* The servers that measured ones are like: an engine of a known version, all KV in HBM, prefixes
+ * there or nowhere, no drafts. A step in such an engine is one of such a server. */
 static bool is_plain_server(const struct point *point)
 {
     const struct mechanisms *mechanisms = &point->setup.mechanisms;
-    return !is_older(&point->engine) && point->engine.compared && !mechanisms_offload(mechanisms) &&
-           mechanisms->prefix == PREFIX_GPU && point_servers(point) == 1 &&
-           is_tensor_parallel(&point->setup.model);
+    const struct server_engine *engine = &point->engine;
+    bool older = engine->stand_in != NULL && strcmp(engine->stand_in, "earliest") == 0;
+    return engine->errors_of != NULL && !older && !mechanisms_offload(mechanisms) &&
+           !mechanisms_select(mechanisms) && point->setup.drafts.count == 0 &&
+           (mechanisms->prefix == PREFIX_GPU || mechanisms->prefix == PREFIX_NONE);
 }
 
-static bool take_band(const struct error_band *band, enum band_figure figure,
-                      const struct setup *setup, struct point_bands *out)
+bool point_error_class(const struct point *point, enum band_load load, char out[ERROR_BAND_NAME])
 {
-    char machine[ERROR_BAND_MACHINE];
-    error_band_machine(setup, machine, sizeof machine);
-    out->known[figure] = error_band_stands(band) && error_band_covers(band, machine);
-    if (out->known[figure]) {
-        error_band_ends(band, out->ends[figure]);
+    bool server = is_plain_server(point);
+    if (server) {
+        snprintf(out, ERROR_BAND_NAME, "%s%s %s", load == BAND_SATURATED ? "saturated " : "",
+                 model_is_routed(&point->setup.model) ? "MoE" : "dense", point->engine.errors_of);
+    } else if (point_serves(point)) {
+        snprintf(out, ERROR_BAND_NAME, "other server");
+    } else {
+        snprintf(out, ERROR_BAND_NAME, "%s", error_band_classes[system_class_of(&point->setup)]);
     }
-    return out->known[figure];
+    return server;
 }
 
-enum band_machines resolve_band_machines(const struct setup *setup)
-{
-    struct trust unused;
-    double rate = kernel_reduce_rate(&setup->profile, 2, &unused);
-    return rate >= KERNEL_PCIE_MOST ? BAND_NVLINK : rate > 0 ? BAND_PCIE : BAND_MACHINES_ALL;
-}
-
-/* The band of the machine's class; where that does not stand, the one of all machines. */
-static void take_server_bands(const struct error_band bands[ERROR_BAND_COUNT], enum band_load load,
-                              struct point *out)
+/* Of a class of systems the rate of decode is known, with values of 16 bits, and only of systems of
+ * which a figure is. */
+static bool take_system_band(struct point *out, const char *class, struct error *why)
 {
     const struct setup *setup = &out->setup;
-    struct band_server server = {.load = load, .experts = model_is_routed(&setup->model)};
-    for (int i = 0; i < BAND_FIGURE_COUNT; i++) {
-        server.figure = (enum band_figure)i;
-        server.machines = resolve_band_machines(setup);
-        if (!take_band(&bands[error_band_of_server(server)], server.figure, setup,
-                       &out->bands[load])) {
-            server.machines = BAND_MACHINES_ALL;
-            take_band(&bands[error_band_of_server(server)], server.figure, setup,
-                      &out->bands[load]);
-        }
+    struct error_band *rate = &out->bands[BAND_LOW].figure[BAND_RATE];
+    bool wide = setup->model.weights == DTYPE_BF16 && setup->model.kv == DTYPE_BF16;
+    if (!error_band_load(sources_files(out->sources), class, rate, why)) {
+        return false;
     }
-}
-
-/* Drafts; or mixtures of experts, on a machine that published figures are of. */
-static void take_missed(const struct error_band bands[ERROR_BAND_COUNT], enum band_load load,
-                        struct point *out)
-{
-    const struct model *model = &out->setup.model;
-    bool drafts = out->setup.drafts.count > 0;
-    struct band_server server = {.load = load, .experts = true, .figure = BAND_TPOT};
-    const struct error_band *band = &bands[drafts ? CLASS_DRAFTS : error_band_of_server(server)];
-    char machine[ERROR_BAND_MACHINE];
-    error_band_machine(&out->setup, machine, sizeof machine);
-    bool experts = model->tensor_parallel > 1 && model_is_routed(model) &&
-                   is_tensor_parallel(model) && error_band_covers(band, machine);
-    if ((drafts || experts) && band->rows > 0 && band->falls) {
-        out->bands[load].missed = *band;
+    if (!wide || !error_band_covers_system(rate, error_band_system(setup))) {
+        *rate = (struct error_band){0};
     }
+    out->bands[BAND_SATURATED].figure[BAND_RATE] = *rate;
+    return true;
 }
 
 bool resolve_bands(struct point *out, struct error *why)
 {
-    struct error_band bands[ERROR_BAND_COUNT];
-    const struct setup *setup = &out->setup;
-    bool wide = setup->model.weights == DTYPE_BF16 && setup->model.kv == DTYPE_BF16;
-    if (!error_band_load(sources_files(out->sources), bands, why)) {
-        return false;
-    }
-    for (int i = 0; i < BAND_LOADS; i++) {
-        enum band_load load = (enum band_load)i;
-        take_missed(bands, load, out);
-        if (wide && point_serves(out) && is_plain_server(out)) {
-            take_server_bands(bands, load, out);
+    bool good = true, server = true;
+    for (int load = 0; good && server && load < BAND_LOADS; load++) {
+        char class[ERROR_BAND_NAME], name[ERROR_BAND_NAME + 8];
+        server = point_error_class(out, (enum band_load)load, class);
+        for (int i = 0; good && server && i < BAND_FIGURE_COUNT; i++) {
+            snprintf(name, sizeof name, "%s %s", class, band_figure_names[i]);
+            good = error_band_load(sources_files(out->sources), name, &out->bands[load].figure[i],
+                                   why);
+        }
+        if (!server && (!point_serves(out) || out->setup.drafts.count > 0)) {
+            good = take_system_band(
+                out, out->setup.drafts.count > 0 ? error_band_classes[CLASS_DRAFTS] : class, why);
         }
     }
-    if (!point_serves(out)) {
-        const struct error_band *timed = &bands[system_class_of(setup)];
-        if (wide && error_band_covers_system(timed, error_band_system(setup))) {
-            take_band(timed, BAND_RATE, setup, &out->bands[BAND_LOW]);
-        }
-    }
-    return true;
+    return good;
 }

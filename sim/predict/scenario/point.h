@@ -19,11 +19,9 @@ struct point_family {
 };
 enum { POINT_MOST_FAMILIES = 8 };
 
-/* How far published figures of such systems or servers lie from predicted ones. */
+/* How far measured figures of such systems or servers lie from predicted ones. */
 struct point_bands {
-    bool known[BAND_FIGURE_COUNT];
-    double ends[BAND_FIGURE_COUNT][2]; /* as shares: -0.1, 0.3 */
-    struct error_band missed;          /* figures of a band that does not stand; 0 rows: none */
+    struct error_band figure[BAND_FIGURE_COUNT]; /* 0 figures: unknown */
 };
 
 struct point {
@@ -83,18 +81,12 @@ bool point_launches(const struct point *point, bool prompts);
 /* The curves that the point reads; as pipeline_curves(). */
 size_t point_curves(const struct point *point, enum curve_id *ids);
 
-/* The error bands of a point (decode/error_band.h).
- *
- * Weights and KV must be of 16 bits, and a figure of the band must be of the same machine and as
- * many GPUs; of decode steps, one must also be of the same system. A server must keep all KV in
- * HBM, with an engine's memory and limits, be alone, and divide all matrices among its GPUs. It has
- * the band of its class of machines, else that of all machines; which load it has, and what else
- * only the result shows, predict/answer.c checks.
- */
+/* The error bands of a point (decode/error_band.h): of an engine's server, or step, that keeps all KV
+ * in HBM those of measured servers, by load, kind of model and kind of engine; of other steps, and
+ * of drafts, that of the class of systems, if a figure of the same system is behind it. */
 
-/* Read the bands that stand under a resolved point into it. Fails if their file is invalid. */
+/* Write the class whose errors the point has, with this load; true if it is one of servers. */
+bool point_error_class(const struct point *point, enum band_load load, char out[ERROR_BAND_NAME]);
+
+/* Read the bands of a resolved point into it. Fails if their file is invalid. */
 bool resolve_bands(struct point *out, struct error *why);
-
-/* Over what the setup's GPUs exchange, or two of them would: BAND_NVLINK or BAND_PCIE;
- * BAND_MACHINES_ALL where the profile does not say. */
-enum band_machines resolve_band_machines(const struct setup *setup);

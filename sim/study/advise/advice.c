@@ -368,8 +368,8 @@ static bool drafts_win(const struct advice *advice, const struct advice_trial *t
         !scenario_point(&search->candidate->scenario, 0, &point, &unseen)) {
         return false;
     }
-    const struct error_band *missed = &point.bands[BAND_LOW].missed;
-    double off = missed->rows > 0 ? missed->factor : 1;
+    const struct error_band *band = &point.bands[BAND_LOW].figure[BAND_RATE];
+    double off = band->figures > 0 ? 1 / band->least : 1;
     point_release(&point);
     return advice_rate(advice, search, &trial->form) >
            off * advice_rate(advice, plain, &advice->form);

@@ -5,12 +5,11 @@ ln -s "$SOURCE"/scenarios/* data/scenarios
 rm data/scenarios/error-bands.yaml
 export SPILLWAY_DATA=$PWD/data
 cat >data/scenarios/error-bands.yaml <<'END'
-dense server tok/s: {rows: 5, factor: 1.25x, machines: "h100-sxm, rtx-4090"}
-dense server TTFT: {rows: 5, factor: 1.6x, machines: "h100-sxm, rtx-4090"}
-dense server TTFT (PCIe): {rows: 2, factor: 1.5x, machines: "l40s"}
-dense server TPOT (PCIe): {rows: 2, factor: 1.2x, stands: no, median: 1.1x, below: 0, machines: "rtx-4090"}
-MoE server TPOT: {rows: 5, factor: 2x, machines: "8 b200"}
-saturated dense server TPOT: {rows: 5, factor: 1.3x, machines: "rtx-4090"}
+dense server tok/s: {figures: 29, sources: 8, least: 0.80x, most: 1.25x}
+dense server TTFT: {figures: 77, sources: 9, least: 0.62x, most: 1.6x}
+MoE server TPOT: {figures: 47, sources: 7, least: 0.50x, most: 2x}
+saturated dense server TPOT: {figures: 12, sources: 3, least: 0.77x, most: 1.3x}
+dense TensorRT-LLM server tok/s: {figures: 10, sources: 1, least: 0.83x, most: 1.2x}
 END
 
 server=(--set prompt=1000 --set output=50 --set limit=10 --set rate=2)

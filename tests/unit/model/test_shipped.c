@@ -124,6 +124,9 @@ static const struct {
     {"mixtral-8x7b", 46702792704, NOTHING},
     {"mixtral-8x22b", 140630071296, NOTHING},
     {"gpt-neox-12b", 11846072320, NOTHING}, /* of Pythia-12B */
+    {"llama-2-7b", 6738415616, NOTHING},
+    {"llama-2-70b", 68976648192, NOTHING},
+    {"codellama-34b", 33743970304, NOTHING},
     {"llama-33b", 32528943616, NOTHING},
     {"tinyllama-1.1b", 1100048384, NOTHING},
     {"opt-6.7b", 6658473984, NOTHING},

@@ -18,10 +18,9 @@ static struct result answer_of(bool measured)
     make_runs(&runs, 1);
     assert_true(scenario_load(NULL, 0, overrides, COUNT(overrides), &scenario, &why));
     assert_true(scenario_point(&scenario, 0, &point, &why));
-    point.bands[BAND_LOW].known[0] = true;
-    point.bands[BAND_LOW].ends[0][0] = -0.2;
-    point.bands[BAND_LOW].ends[0][1] = 0.25;
-    point.bands[BAND_SATURATED].known[0] = true; /* of no run of decode */
+    struct error_band band = {.figures = 5, .sources = 2, .least = 0.8, .most = 1.25};
+    point.bands[BAND_LOW].figure[BAND_RATE] = band;
+    point.bands[BAND_SATURATED].figure[BAND_RATE] = band; /* of no run of decode */
     for (enum curve_id id = 0; measured && id < CURVE_COUNT; id++) {
         point.setup.profile.curves[id].basis = BASIS_MEASURED;
     }
@@ -48,7 +47,7 @@ static void a_band_stands_where_time_is_known(void **state)
     (void)state;
     struct result result = answer_of(true);
     assert_true(result_cell(&result, COLUMN(error_band))->set);
-    assert_near(result.band[0][0], -0.2, 0);
+    assert_near(result.band[0][0], 0.8 - 1, 0);
     assert_near(result.band[0][1], 0.25, 0);
     result_release(&result);
 }
