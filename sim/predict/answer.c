@@ -306,23 +306,6 @@ const struct result *answer_planned(const struct answer *answer, uint32_t family
     return member == &answer->members[answer->chosen] ? NULL : &member->result;
 }
 
-bool answer_view(const struct point *point, const struct run_context *context, struct point *view,
-                 struct error *why)
-{
-    struct result result;
-    struct answer *answer = NULL;
-    if (point->family_count > 0) {
-        answer = answer_open(point, context, &result, why);
-        if (answer == NULL) {
-            return false;
-        }
-        result_release(&result);
-    }
-    bool good = point_view(point, answer != NULL ? answer->chosen : 0, view, why);
-    answer_close(answer);
-    return good;
-}
-
 bool answer_ranges(const struct point *point, double by, const struct run_context *context,
                    const struct result *result, struct run_ranges *ranges, struct error *why)
 {

@@ -37,10 +37,6 @@ bool answer_again(const struct answer *answer, uint32_t family, const struct poi
 /* What the run with this family gave; NULL if that is the answer's own result. */
 const struct result *answer_planned(const struct answer *answer, uint32_t family);
 
-/* The point_view() whose result is the answer's: of a point without families, the point itself. */
-bool answer_view(const struct point *point, const struct run_context *context, struct point *view,
-                 struct error *why);
-
 /* run_setup_ranges() of the point_view() whose result is the answer's; of a point with a workload,
  * which needs `by`, serving_ranges(). A result without an answer has none. */
 bool answer_ranges(const struct point *point, double by, const struct run_context *context,

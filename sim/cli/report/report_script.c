@@ -12,7 +12,8 @@
 #include "cli/report/report.h"
 #include "core/node.h"
 #include "core/text.h"
-#include "predict/answer.h"
+#include "predict/families.h"
+#include "predict/scenario/identity.h"
 #include "predict/decode/run.h"
 #include "predict/scenario/scenario.h"
 
@@ -41,35 +42,31 @@ static bool read_scenario(const char *text, struct scenario *out, struct error *
 }
 
 /* The Chrome trace of one step of the point. */
-static bool write_trace(const struct point *point, FILE *out, struct error *why)
+static bool write_trace(const struct point *point, const struct result *result, FILE *out,
+                        struct error *why)
 {
-    struct run_context context;
     struct point view;
-    if (!run_context_init(&context, 0, NULL, why)) {
+    if (!point_view(point, families_chosen(result), &view, why)) {
         return false;
     }
-    bool good = answer_view(point, &context, &view, why);
-    run_context_release(&context);
-    if (good) {
-        good = run_timeline(&view.setup, out, why);
-        point_view_release(point, &view);
-    }
+    bool good = run_timeline(&view.setup, out, why);
+    point_view_release(point, &view);
     return good;
 }
 
 /* Only if the point is still the run that the database has. */
-static bool trace_run(const char *run, const char *scenario_text, FILE *out, struct error *why)
+static bool trace_run(const char *run, const struct result *result, FILE *out, struct error *why)
 {
     struct scenario scenario = {.root = NULL};
     struct point point;
     char name[17];
     point_init(&point);
-    bool good = read_scenario(scenario_text, &scenario, why) &&
+    bool good = read_scenario(result->scenario, &scenario, why) &&
                 scenario_point(&scenario, 0, &point, why) && run_identity(&point, name, why);
     if (good && strcmp(name, run) != 0) {
         good = error_set(why, NULL, 0, "another program or other files computed run %s", run);
     }
-    good = good && write_trace(&point, out, why);
+    good = good && write_trace(&point, result, out, why);
     point_release(&point);
     scenario_release(&scenario);
     return good;
@@ -87,7 +84,7 @@ static bool write_step(const struct report *report, const char *run, const char 
     bool ok = text_open(&trace, why) && store_get(report->store, run, &result, why);
     bool asked = ok && result_cell(&result, COLUMN(step_us))->set &&
                  !result_cell(&result, COLUMN(requests))->set;
-    bool made = asked && trace_run(run, result.scenario, trace.out, &unmade);
+    bool made = asked && trace_run(run, &result, trace.out, &unmade);
     char *text = text_close(&trace, made, &unmade);
     if (text != NULL) {
         html_print(report->out, "<script type=\"application/json\" data-step=\"%s\">", name);

@@ -14,6 +14,7 @@
 #include "core/array.h"
 #include "core/units.h"
 #include "predict/answer.h"
+#include "predict/families.h"
 #include "predict/decode/run.h"
 #include "tables/frame.h"
 
@@ -75,12 +76,16 @@ static bool timeline_command_show(const struct point *point, const char *path, u
                                   struct error *why)
 {
     struct run_context context;
+    struct result result;
     struct point view;
+    result_init(&result);
     if (!run_context_init(&context, 1, NULL, why)) {
         return false;
     }
-    bool good = answer_view(point, &context, &view, why);
+    bool good = (point->family_count == 0 || answer_run(point, &context, &result, why)) &&
+                point_view(point, families_chosen(&result), &view, why);
     run_context_release(&context);
+    result_release(&result);
     if (good) {
         good = layer <= UINT32_MAX ? print_layer(&view.setup, (uint32_t)layer, why)
                                    : write_timeline(&view.setup, path, why);

@@ -578,6 +578,7 @@ static bool run_show(struct run *run, struct setup *setup, const struct plan **p
         error_expect(why, "a batch of at most %u", run->plan.max_batch);
     }
     good = good && run_replay(run, why) && run_plan_rows(run, why);
+    run->plan.steps = run->rows.steps = 1; /* the one that is shown */
     *setup = *run->setup;
     *plan = run->rows.batch > 0 ? &run->rows : &run->plan;
     if (!good || !run->setup->engine.runs) {
