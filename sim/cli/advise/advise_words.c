@@ -225,11 +225,19 @@ struct advise_ratio advise_ratio(const struct advice *advice, const struct searc
     double times = advice_rate(advice, search, form) / advice_rate(advice, plain, &advice->form);
     double low, high, plain_low, plain_high;
     bool alike = form->servers == advice->form.servers && form->gpus == advice->form.gpus;
-    advise_factors(advice_result(search), &low, &high);
-    advise_factors(advice_result(plain), &plain_low, &plain_high);
+    const struct result *own = advice_result(search), *other = advice_result(plain);
+    advise_factors(own, &low, &high);
+    advise_factors(other, &plain_low, &plain_high);
+    if (strcmp(result_cell(own, COLUMN(system))->text, result_cell(other, COLUMN(system))->text) ==
+        0) {
+        bool alike_off =
+            low == plain_low; /* forms are off together; what drafts gain is known by itself */
+        low = alike_off ? NAN : low;
+        plain_low = plain_high = 1;
+    }
     return (struct advise_ratio){.times = times,
                                  .low = times * low / plain_high,
-                                 .high = times * high / plain_low,
+                                 .high = isnan(low) ? NAN : times * high / plain_low,
                                  .tie = alike && advice_ties(search, plain)};
 }
 
