@@ -135,7 +135,7 @@ struct model {
     bool expert_latent_norm;                     /* with a norm of that width */
     struct model_linear linear;                  /* of linear layers */
     struct model_extras extras;
-    bool own_code; /* its files have code that an engine must be allowed to run */
+    bool own_code;                   /* its files have code that an engine must be allowed to run */
     struct model_layer *layers;      /* owned */
     enum dtype weights, experts, kv; /* experts: of routed ones, the same but in mixed formats */
     uint32_t fp8_block; /* rows and columns of a checkpoint in fp8 that share a scale; 0: others */

@@ -20,13 +20,6 @@ enum { BF16 = 2, FP32 = 4 };
 
 /* ---- tensors ---------------------------------------------------------------------------- */
 
-/* Cosines and sines of every position that the model was trained for, which all layers share. */
-static double engine_memory_table_bytes(const struct model *model)
-{
-    uint32_t rotated = model->rope_dim > 0 ? model->rope_dim : model->head_dim;
-    return model->learned_positions ? 0 : (double)model->trained_context * rotated * BF16;
-}
-
 /* Values of a token that live together in the FFN: the residual; the gate, up and activated rows;
  * of experts the input, and for each expert of a token its two buffers, the first of which is
  * used again for the output (fused_moe.py, intermediate_cache13 and intermediate_cache2). */
@@ -110,12 +103,6 @@ static double sampler_bytes(const struct point *point, double sms)
 
 /* ---- outside tensors -------------------------------------------------------------------- */
 
-/* The workspace that PyTorch gives cuBLAS: its documentation of CUBLAS_WORKSPACE_CONFIG. */
-static double workspace_bytes(const struct profile *profile)
-{
-    return (profile_capability(profile) >= 9 ? 32 : 8.125) * MiB;
-}
-
 /* Bytes of stack of a thread of vLLM's kernel _topk_topp_kernel: what Triton 3.6.0 compiles it to
  * for a vocabulary of 128 256; larger ones need up to a tenth more. The default is that of other
  * architectures, between them. */
@@ -168,18 +155,12 @@ static void engine_memory_leave(struct engine_memory *out, const char *name, dou
 static void add_loaded(const struct point *point, struct engine_memory *out)
 {
     const struct model *model = &point->setup.model;
+    double rotated = model->rope_dim > 0 ? model->rope_dim : model->head_dim;
+    double tables = model->learned_positions ? 0 : model->trained_context * rotated * BF16;
     engine_memory_add(out, "weights", (double)memory_hbm_weights(&point->setup), BASIS_PUBLISHED,
                       "as loaded");
-    engine_memory_add(out, "position tables", engine_memory_table_bytes(model), BASIS_PUBLISHED,
+    engine_memory_add(out, "position tables", tables, BASIS_PUBLISHED,
                       "cosines and sines of all trained positions");
-}
-
-/* vLLM's v1/worker/gpu/sample/penalties.py: how often a sequence has each word, in 32 bits, and
- * whether its prompt has it, in one. */
-static double penalty_bytes(const struct point *point)
-{
-    const struct workload *workload = &point->workload;
-    return (double)workload->sequences * point->setup.model.vocabulary * (4 + 1. / 8);
 }
 
 /* The most that the dummy run holds in tensors at once. */
@@ -206,12 +187,16 @@ static void split_vllm(const struct point *point, double sms, struct engine_memo
     const struct profile *profile = &point->setup.profile;
     add_loaded(point, out);
     if (runner->kept_buffers) {
-        engine_memory_add(out, "penalties", penalty_bytes(point), BASIS_PUBLISHED,
+        /* v1/worker/gpu/sample/penalties.py: how often a sequence has each word, in 32 bits, and whether
+         * its prompt has it, in one. */
+        double words = (double)workload->sequences * point->setup.model.vocabulary;
+        engine_memory_add(out, "penalties", words * (4 + 1. / 8), BASIS_PUBLISHED,
                           "counts of each word for all sequences");
     }
     add_peak(point, sms, out);
-    engine_memory_add(out, "workspace", workspace_bytes(profile), BASIS_PUBLISHED,
-                      "of matrix products");
+    /* What PyTorch gives cuBLAS: its documentation of CUBLAS_WORKSPACE_CONFIG. */
+    engine_memory_add(out, "workspace", (profile_capability(profile) >= 9 ? 32 : 8.125) * MiB,
+                      BASIS_PUBLISHED, "of matrix products");
     if (runner->sampler == SAMPLER_TRITON) {
         engine_memory_add(out, "local memory", local_bytes(profile, sms), BASIS_ASSUMED,
                           "stack of the sampler's kernel, for all threads of the GPU");

@@ -104,24 +104,21 @@ static double written_bytes(const struct setup *setup, const struct plan *plan)
     return bytes / (double)setup->context;
 }
 
-/* Tokens of sequences of the mean length that HBM holds: those of the engine's pool, or of what
- * weights and a step's tensors leave. */
-static uint64_t hbm_tokens(const struct setup *setup, const struct plan *plan)
-{
-    const struct memory_held *hbm = &plan->memory.in[TIER_GPU];
-    uint64_t limit = plan->limit[TIER_GPU], others = hbm->all - hbm->kv;
-    double token = (double)hbm->kv / ((double)plan->batch * (double)setup->context);
-    return setup->engine.room > 0 ? memory_pool_tokens(setup)
-           : limit > others       ? (uint64_t)((double)(limit - others) / token)
-                                  : 0;
-}
-
+/* Tokens of sequences of the mean length: those that the engine's pool holds, or what weights and a
+ * step's tensors leave. */
 static void room_in_hbm(const struct point *point, const struct plan *plan,
                         struct serving_room *room)
 {
+    const struct setup *setup = &point->setup;
+    const struct memory_held *hbm = &plan->memory.in[TIER_GPU];
+    double left = (double)plan->limit[TIER_GPU] - (double)(hbm->all - hbm->kv);
+    double token = (double)hbm->kv / ((double)plan->batch * (double)setup->context);
+    uint64_t tokens = setup->engine.room > 0 ? memory_pool_tokens(setup)
+                      : left > 0             ? (uint64_t)(left / token)
+                                             : 0;
     *room = (struct serving_room){.sequences = most_sequences(point),
-                                  .tokens = hbm_tokens(&point->setup, plan) * point_passes(point),
-                                  .weights = plan->memory.in[TIER_GPU].weights,
+                                  .tokens = tokens * point_passes(point),
+                                  .weights = hbm->weights,
                                   .limit_bytes = plan->limit[TIER_GPU]};
     leave_host(point, plan, room);
 }

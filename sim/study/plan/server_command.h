@@ -51,7 +51,7 @@ struct server_command {
                                  shipped model; or a path */
     bool needs_checkpoint;    /* `model` stands for one whose id nobody stated */
     char lacks[SERVER_LACKS]; /* what the run has and the command does not say */
-    uint64_t host; /* bytes of host memory that it takes for KV; 0: none */
+    uint64_t host;            /* bytes of host memory that it takes for KV; 0: none */
     uint64_t pool; /* tokens of the computed pool that the command does not mention; 0: none */
 };
 
