@@ -2,6 +2,7 @@
 
 #include "decode/mechanisms.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@ static const char *const update_values[] = {"overlapped", "blocking", NULL};
 static const char *const transfer_values[] = {
     "copy-engine", "gather+copy", "pageable", "sm-zero-copy", "cpu-store", "in-place", NULL};
 static const char *const transfer_stream_values[] = {"own", "main", NULL};
+static const char *const copy_values[] = {"asynchronous", "synchronous", NULL};
 static const char *const prefetch_values[] = {"none", "next-layer", "whole-layer", NULL};
 static const char *const pinned_rounding_values[] = {"pages", "powers", NULL};
 static const char *const pool_of_values[] = {"cores", "node", NULL};
@@ -69,6 +71,9 @@ const struct mechanism_key mechanism_keys[] = {
     WHOLE("granularity", "policy", granularity, UNIT_TOKENS, "1tok",
           "tokens of a block of the cache's manager", .least = 1,
           .rule = "a block holds at least one token"),
+    WHOLE(
+        "cache_page", "policy", cache_page, UNIT_TOKENS, "0tok",
+        "tokens of a page of the cache, if a block, a cluster, fills whole ones; 0: it takes its size"),
     CHOICE("block_span", "policy", block_span, block_span_values, "unit",
            "what is cached and evicted: units of the trace, blocks of one head, or blocks of all "
            "heads of a layer"),
@@ -161,6 +166,9 @@ const struct mechanism_key mechanism_keys[] = {
           .rule = "a thread loads from 1 to 16 bytes at a time"),
     CHOICE("transfer_stream", "transfer", transfer_stream, transfer_stream_values, "own",
            "whether a transfer has its own stream or runs on the kernels' stream"),
+    CHOICE("copy", "transfer", copy, copy_values, "asynchronous",
+           "whether kernels run while KV is copied: of a prompt to the host, or, in a server, of "
+           "prefixes both ways"),
     REAL("disk_kv", "disk_kv", disk_kv, UNIT_SHARE, "0%",
          "share of the KV outside HBM that lies on the disk", .most = 1,
          .rule = "a share is at most 100%"),
@@ -321,6 +329,12 @@ bool mechanisms_need_cpu(const struct mechanisms *mechanisms)
 bool mechanisms_attend_in_place(const struct mechanisms *mechanisms)
 {
     return mechanisms_offload(mechanisms) && mechanisms->transfer == TRANSFER_IN_PLACE;
+}
+
+double mechanisms_pages(const struct mechanisms *mechanisms)
+{
+    double page = (double)mechanisms->cache_page / (double)mechanisms->granularity;
+    return page == 0 ? 0 : 1 / (1 - exp(-page));
 }
 
 bool mechanisms_share_ctas(const struct mechanisms *mechanisms)

@@ -40,6 +40,7 @@ enum transfer {
     TRANSFER_IN_PLACE
 };
 enum transfer_stream { TRANSFER_STREAM_OWN, TRANSFER_STREAM_MAIN };
+enum copying { COPY_ASYNCHRONOUS, COPY_SYNCHRONOUS };
 enum prefetch { PREFETCH_NONE, PREFETCH_NEXT_LAYER, PREFETCH_WHOLE_LAYER };
 enum sync { SYNC_CPU, SYNC_GPU };
 enum pinned_rounding { PINNED_PAGES, PINNED_POWERS };
@@ -82,6 +83,7 @@ struct mechanisms {
     double policy_values[POLICY_MOST_PARAMS];
     struct amount budget;
     uint64_t granularity;      /* tokens of a block of the cache's manager */
+    uint64_t cache_page;       /* tokens of a page, in whole ones of which a block lies; 0: none */
     int block_span;            /* enum block_span of replay.h */
     uint64_t block_candidates; /* most blocks that a step touches; 0: all that it wants */
     uint64_t sinks;            /* first tokens: always in HBM, always attended to */
@@ -126,6 +128,7 @@ struct mechanisms {
     uint64_t transfer_cta_threads; /* of each of these CTAs */
     uint64_t transfer_lane_bytes;  /* that each of these threads loads at a time */
     int transfer_stream;
+    int copy;            /* of a prompt's KV to the host, and of a server's prefixes both ways */
     double disk_kv;      /* share of the KV outside HBM that lies on the disk; host memory has the
                             rest */
     double disk_weights; /* of the weights outside HBM */
@@ -259,6 +262,10 @@ bool mechanisms_attend_in_place(const struct mechanisms *mechanisms);
 /* True when one kernel copies hits within HBM and loads misses over the link, and its CTAs are
  * shared out between both. */
 bool mechanisms_share_ctas(const struct mechanisms *mechanisms);
+
+/* Pages of a block in the cache, in the mean over blocks of random sizes with the granularity as
+ * their mean (exponential); 0: a block is not cut into pages. */
+double mechanisms_pages(const struct mechanisms *mechanisms);
 
 /* Is the value of the key within its bounds? */
 bool mechanism_bounded(const struct mechanism_key *key, const struct mechanisms *mechanisms);

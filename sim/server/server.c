@@ -222,6 +222,17 @@ static void idle_rates(const struct server *server, double rate[SERVER_FLOWS])
     way_shares_find(server->clock.shares, most, rate);
 }
 
+/* The engine's thread copies, and begins the next step behind it. */
+static void wait_for_copies(struct server *server)
+{
+    double rate[SERVER_FLOWS], ns = 0;
+    while (server->options.copies_block && isfinite(ns)) {
+        pass(server, (int64_t)ns, rate, 0);
+        idle_rates(server, rate);
+        ns = next_copy_ns(server, rate);
+    }
+}
+
 /* When an idle server has something to do again: at the end of a copy, if somebody waits, or at the
  * next arrival. */
 static int64_t idle_until(const struct server *server)
@@ -368,6 +379,7 @@ bool server_iterate(struct server *server, struct server_ends *ends, struct erro
         server->due_ns = idle_until(server);
         return true;
     }
+    wait_for_copies(server);
     if (!server_run_step(server, &load, why)) {
         return false;
     }

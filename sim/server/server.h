@@ -95,6 +95,7 @@ struct server_options {
     uint32_t chunk_tokens;                /* most of one sequence in a step; 0: batched_tokens */
     uint64_t token_bytes;                 /* of a token's KV on the link */
     uint32_t unit_tokens, unit_transfers; /* only whole units cross, each in this many transfers */
+    bool copies_block;                    /* no step runs while a copy does */
     bool saves_cross;                     /* saved blocks cross ways: the cache's saves_wait */
     double written_bytes;    /* for each token of a chunk, to the host; 0: its KV stays */
     uint32_t written_layers; /* the KV of a chunk leaves in this many transfers */

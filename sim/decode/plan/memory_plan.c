@@ -323,6 +323,8 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
     for (uint32_t i = 0; i < cohort; i++) {
         before += plan->cohorts[i].sequences;
     }
+    double pages = mechanisms_pages(m);
+    double filled = pages == 0 ? 1 : (double)m->granularity / (pages * (double)m->cache_page);
     struct replay_plan replay = {
         .layers = plan->layers,
         .kv_heads = plan->kv_heads,
@@ -337,7 +339,7 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
         .order = setup->order,
         .selection = (double)of->sizes.selected_tokens / context,
         .margin = m->selection_margin,
-        .capacity = (double)of->sizes.cache_tokens / context,
+        .capacity = filled * (double)of->sizes.cache_tokens / context,
         .sinks = (uint32_t)m->sinks,
         .recent = (uint32_t)setup_recent(&own),
         .recent_scales = m->recent.unit == UNIT_SHARE,

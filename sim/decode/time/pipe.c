@@ -289,7 +289,8 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
     bool link = offload || streams;
     bool copies = (offload && !stores && !loads && !in_place) || streams || m->retrieval_stream ||
                   (offload && m->block_span != BLOCK_UNIT);
-    bool pageable = offload && m->transfer == TRANSFER_PAGEABLE;
+    bool moves = offload || m->prefix == PREFIX_TWO_TIER;
+    bool pageable = moves && m->transfer == TRANSFER_PAGEABLE;
     bool hybrid = m->attention == ATTEND_HYBRID;
     bool by_cpu = m->attention == ATTEND_CPU;
     bool pool = (offload && m->manager == MANAGER_CPU) || hybrid || by_cpu;

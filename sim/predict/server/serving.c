@@ -149,6 +149,7 @@ static struct server_options server_options(const struct serving *serving, uint3
         .token_bytes = serving_token_bytes(setup) / setup->model.tensor_parallel / passes,
         .unit_tokens = prefix->unit_blocks * prefix->block_tokens,
         .unit_transfers = m->prefix_contiguous ? 1 : layers,
+        .copies_block = m->copy == COPY_SYNCHRONOUS,
         .saves_cross = prefix->saves_wait,
         .written_bytes = serving->memory.written_bytes,
         .written_layers = layers,

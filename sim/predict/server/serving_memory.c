@@ -396,6 +396,19 @@ static struct place_link lower_link(const struct point *point, enum tier_id tier
     return link;
 }
 
+/* A transfer from or to pageable memory also passes a pinned block, which the CPU copies. */
+static double staged_ns(const struct setup *setup, struct trust *trust)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    const struct model *model = &setup->model;
+    double tokens = (double)(m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block);
+    double bytes = tokens * (double)serving_token_bytes(setup) / model_gpus(model) /
+                   (m->prefix_contiguous ? 1 : model->layer_count);
+    return m->transfer != TRANSFER_PAGEABLE
+               ? 0
+               : bytes * 1e9 / profile_value(&setup->profile, CURVE_HOST_PAGEABLE, 0, trust);
+}
+
 bool serving_ways_init(struct serving_ways *ways, const struct point *point, double sharers,
                        struct trust *trust, struct error *why)
 {
@@ -416,7 +429,7 @@ bool serving_ways_init(struct serving_ways *ways, const struct point *point, dou
         int at = host;
         bool evicted = setup->mechanisms.prefix_below[tier] == PREFIX_BELOW_EVICT;
         if (tier == TIER_HOST) {
-            ways->start_ns[k] = link_ns;
+            ways->start_ns[k] = link_ns + staged_ns(setup, trust);
         } else {
             const struct place_link link = lower_link(point, tier, trust);
             at = places_add(&places, tier, 0);

@@ -111,7 +111,7 @@ static void a_mechanism_moves_with_its_parameters(void **state)
     struct difference difference = compare("retroinfer-10pct", "hisparse");
     assert_string_equal(difference.mechanisms[0].label, "budget=2x"); /* both are LRU */
     assert_string_equal(difference.mechanisms[0].changes,
-                        "budget 3x → 2x, granularity 16tok → 1tok");
+                        "budget 3x → 2x, granularity 16tok → 1tok, cache_page 8tok → 0tok");
     struct mechanisms with = difference_with(&difference, 1);
     assert_int_equal(with.granularity, 1);
     assert_near(with.budget.value, 2, 0);
