@@ -334,7 +334,7 @@ bool mechanisms_attend_in_place(const struct mechanisms *mechanisms)
 double mechanisms_pages(const struct mechanisms *mechanisms)
 {
     double page = (double)mechanisms->cache_page / (double)mechanisms->granularity;
-    return page == 0 ? 0 : 1 / (1 - exp(-page));
+    return page == 0 || mechanisms->policy->needs_queries ? 0 : 1 / (1 - exp(-page));
 }
 
 bool mechanisms_share_ctas(const struct mechanisms *mechanisms)

@@ -264,7 +264,7 @@ bool mechanisms_attend_in_place(const struct mechanisms *mechanisms);
 bool mechanisms_share_ctas(const struct mechanisms *mechanisms);
 
 /* Pages of a block in the cache, in the mean over blocks of random sizes with the granularity as
- * their mean (exponential); 0: a block is not cut into pages. */
+ * their mean (exponential); 0: nothing is cut into pages, as whole sets are not. */
 double mechanisms_pages(const struct mechanisms *mechanisms);
 
 /* Is the value of the key within its bounds? */

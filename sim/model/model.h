@@ -145,6 +145,7 @@ struct model {
     struct model_parallel parallel; /* 1 of each, until model_share() */
     float *importance;              /* [layer_count * kv_heads], 0 ... 1, owned; NULL: no table */
     char importance_source[128];
+    bool importance_drawn; /* from the tables of other models */
 };
 
 /* Load by name (models/NAME.json in the data folder), a path to a config.json, a folder that holds
@@ -153,6 +154,10 @@ struct model {
  * (NULL: none). On failure `out` holds nothing to release. */
 bool model_load(struct files *files, const char *name, const struct model_options *options,
                 const char *file, int line, struct model *out, struct error *why);
+/* Draw the importance of each head of a model without a table from the tables that ship, which are
+ * of two models of 8B: one head of theirs for each, at the same depth. */
+bool model_draw_importance(struct files *files, uint64_t seed, struct model *model,
+                           struct error *why);
 void model_release(struct model *model);
 
 /* KV heads of a layer with full attention on one GPU (the fullest: 8 heads on 3 GPUs are 3); query

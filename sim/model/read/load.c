@@ -4,6 +4,7 @@
 #include "core/files.h"
 #include "core/named.h"
 #include "core/node.h"
+#include "core/random.h"
 #include "model/model.h"
 #include "model/read/config.h"
 
@@ -15,22 +16,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "core/array.h"
-#include "core/files.h"
-#include "core/named.h"
-#include "core/node.h"
-#include "model/model.h"
-#include "model/read/config.h"
 
 /* Real files, even with every module of a large model listed, have some hundred KiB. */
 enum { MOST_CONFIG_BYTES = 4 << 20 };
@@ -159,6 +144,38 @@ bool model_load(struct files *files, const char *name, const struct model_option
         return false;
     }
     return true;
+}
+
+bool model_draw_importance(struct files *files, uint64_t seed, struct model *model,
+                           struct error *why)
+{
+    enum { TABLES = 2, LAYERS = 32, HEADS = 8 };
+    static const char *const names[TABLES] = {"llama-3-8b", "llama-3.1-8b"};
+    struct model like[TABLES] = {{.layer_count = LAYERS, .kv_heads = HEADS},
+                                 {.layer_count = LAYERS, .kv_heads = HEADS}};
+    char path[PATH_MAX];
+    bool fine = true;
+    for (int i = 0; i < TABLES; i++) {
+        fine =
+            fine && find_config(names[i], NULL, 0, path, why) &&
+            read_importance(files, path, &like[i], why) &&
+            (like[i].importance != NULL || error_set(why, path, 0, "no table of heads beside it"));
+    }
+    size_t count = (size_t)model->layer_count * model->kv_heads;
+    gsl_rng *stream = fine ? random_stream(seed, "model.importance", 0, why) : NULL;
+    model->importance = stream != NULL ? array_zeroed(count, sizeof *model->importance, why) : NULL;
+    for (size_t i = 0; model->importance != NULL && i < count; i++) {
+        size_t layer = i * LAYERS / count, head = gsl_rng_uniform_int(stream, HEADS);
+        model->importance[i] =
+            like[gsl_rng_uniform_int(stream, TABLES)].importance[layer * HEADS + head];
+    }
+    if (stream != NULL) {
+        gsl_rng_free(stream);
+    }
+    free(like[0].importance);
+    free(like[1].importance);
+    model->importance_drawn = model->importance != NULL;
+    return model->importance_drawn;
 }
 
 /* X.heads.tsv: lines that start with # state the source. Then comes a line for each layer, with a

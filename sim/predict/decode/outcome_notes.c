@@ -151,8 +151,8 @@ static void note_policy(const struct setup *setup, const struct plan *plan, stru
                                       note_text(policy_title(policy)), note_text(policy->summary)));
     }
     if (policy == &policy_qsac && qsac_weighs_heads(setup->mechanisms.policy_values) &&
-        setup->model.importance == NULL) {
-        result_note(result, note_make(NOTE_heads_alike, note_text(setup->model.name)));
+        setup->model.importance_drawn) {
+        result_note(result, note_make(NOTE_heads_drawn, note_text(setup->model.name)));
     }
     if (mechanisms_offload(&setup->mechanisms) && policy->needs_queries &&
         policy->ignores_capacity && !setup->mechanisms.budget.rest &&

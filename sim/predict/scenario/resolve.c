@@ -456,6 +456,11 @@ static bool resolve_merged(const struct scenario *scenario, struct node **merged
         !read_system(scenario, files, merged, setup, why) || !resolve_size(scenario, setup, why)) {
         return false;
     }
+    if (setup->mechanisms.policy->needs_queries && setup->model.importance == NULL &&
+        setup->model.kv_heads > 0 &&
+        !model_draw_importance(files, setup->seed, &setup->model, why)) {
+        return false;
+    }
     const struct mechanisms said = setup->mechanisms;
     setup_resolve_native(setup);
     if (!resolve_workload(scenario, out, why) || !read_hardware(scenario, out, why)) {
