@@ -94,6 +94,22 @@ static void write_tiers(const struct memory *memory, struct result *result)
     }
 }
 
+static void write_split(const struct setup *setup, const struct plan *plan, struct result *result)
+{
+    double kv = 0, act = 0;
+    for (uint32_t i = 0; i < plan->cohort_count; i++) {
+        const struct cohort *cohort = &plan->cohorts[i];
+        const struct split *split = &cohort->sizes.split;
+        kv += (double)cohort->sequences * (double)split->kv;
+        act += (double)cohort->sequences * (double)(split->act_hbm + split->act_host);
+    }
+    if (act > 0) {
+        kv *= (double)model_kept_token_bytes(&setup->model);
+        act *= (double)model_activation_bytes(&setup->model);
+        result_real(result, COLUMN(kv_over_act), kv / act);
+    }
+}
+
 static const char *outcome_status(const struct setup *setup, const struct plan *plan)
 {
     return setup->engine.refuses != NULL ? "refused" : plan->fits ? "ok" : "out-of-memory";
@@ -108,6 +124,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN(warmup), plan->warmup);
     result_integer(result, COLUMN(budget_bytes), (int64_t)plan->budget_bytes);
     write_tiers(memory, result);
+    write_split(setup, plan, result);
     result_integer(result, COLUMN(max_batch), plan->max_batch);
     if (setup->mechanisms.residency == RESIDENCY_PRESSURE && plan->fits) {
         result_real(result, COLUMN(resident_share), plan->resident_share);
