@@ -36,7 +36,7 @@ COLUMNS = {
     "hbm_workspace_bytes": ("bytes", "part of hbm_bytes: activations, scores and logits, at the peak; cache_bytes is the rest"),
     "hbm_peak": ("text", "when HBM is fullest: in a step or in prefill"),
     "dram_kv_bytes": ("bytes", "part of dram_bytes: KV, or the activations that stand for it"),
-    "kv_over_act": ("number", "memory of KV over that of activations, where both are kept"),
+    "kv_over_act": ("number", "host memory of KV over that of activations, where both are kept"),
     "dram_weights_bytes": ("bytes", "part of dram_bytes: weights that are streamed"),
     "dram_buffers_bytes": ("bytes", "part of dram_bytes: pinned buffers"),
     "dram_padding_bytes": ("bytes", "part of dram_bytes: rounding up of pinned allocations"),

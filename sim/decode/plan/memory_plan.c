@@ -613,10 +613,13 @@ double split_host_bytes(const struct setup *setup, const struct split *split)
            (double)split->act_host * (double)model_activation_bytes(&setup->model);
 }
 
-/* CAPTURE's balance: tokens of a sequence to keep on the host as activations, of the `left` tokens
- * outside HBM. It solves the equation in memory_plan.h for act_host. If loading an activation
- * takes as long as loading the K and V it replaces, activations save nothing, and the result is 0.
- * Trust is ignored here: the timing reads the same figures and reports theirs. */
+/* CAPTURE's algorithm 1: the tokens that the host's memory holds as activations over all that it
+ * holds, in which a sequence of `left` tokens outside HBM is split. First those are set apart whose
+ * making fills the time of a layer's weights, or whose load fills what making of HBM's activations
+ * takes longer; then the rest of the memory, so that making one part takes as long as loading the
+ * other. If loading an activation takes as long as loading the K and V it replaces, activations save
+ * nothing, and the result is 0. Trust is ignored here: the timing reads the same figures and reports
+ * theirs. */
 static double balanced(const struct setup *setup, uint32_t batch, double act_hbm, double left)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -626,8 +629,19 @@ static double balanced(const struct setup *setup, uint32_t batch, double act_hbm
     double gen = project(setup, many * batch).ns / (many * batch);
     double kv = (double)model_kept_token_bytes(&setup->model) / rate;
     double act = m->balance_counts_act ? (double)model_activation_bytes(&setup->model) / rate : 0;
-    double weights = (1 - m->weights) * mean_weight_bytes(&setup->model) / rate / batch;
-    return act >= kv ? 0 : (weights + kv * left - gen * act_hbm) / (gen + kv - act);
+    double act_bytes = (double)model_activation_bytes(&setup->model);
+    double kv_bytes = (double)model_kept_token_bytes(&setup->model);
+    double streamed = (1 - m->weights) * mean_weight_bytes(&setup->model);
+    double budget = streamed / rate - gen * act_hbm * batch;
+    double act_first = fmax(0, budget) / gen, kv_first = fmax(0, -budget) / kv;
+    const struct memory empty = {.peak_in_prefill = false};
+    double memory =
+        (double)memory_limit(setup, &empty, TIER_HOST, &ignored) / setup->model.layer_count;
+    double rest = fmax(0, memory - streamed - act_first * act_bytes - kv_first * kv_bytes);
+    double kv_each = fmax(0, gen - act) / kv; /* tokens of KV for each of activations */
+    double acts = act_first + rest / (act_bytes + kv_each * kv_bytes);
+    double kvs = kv_first + rest / (act_bytes + kv_each * kv_bytes) * kv_each;
+    return act >= kv ? 0 : left * acts / (acts + kvs);
 }
 
 static uint64_t whole_blocks(const struct setup *setup, double tokens, uint64_t most)

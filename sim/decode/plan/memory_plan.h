@@ -66,14 +66,15 @@ const uint32_t *packing_of(const struct packing *packing, uint32_t index);
  *     | act_hbm | act_host |          kv          |   act, hybrid: HBM holds activations only
  *     |      ids       |          kv              |   tokens
  *
- * CAPTURE's allocation: the GPU computes K and V while the link carries the next layer's weights
- * and KV, so both should take equally long:
+ * CAPTURE's allocation (its algorithm 1) divides the host's memory M: the GPU computes K and V while
+ * the link carries the next layer's weights and KV, so both should take equally long:
  *
- *   t_gen (act_hbm + act_host) = T_weights + t_kv kv + t_act act_host
+ *   first     t_gen (act_hbm of the batch + act) = T_weights + t_kv kv     act or kv is 0
+ *   the rest  t_gen act = t_kv kv + t_act act, in M - weights - what is set apart first
  *
- * with t_gen, t_kv and t_act the times for one token in one layer. The paper leaves the last term
- * out, and so does `balance_counts_act: no`. If the term counts and t_act is at least t_kv,
- * act_host is 0: an activation would cost both the GPU and the link more.
+ * with t_gen, t_kv and t_act the times for one token in one layer. Each sequence is split as all of
+ * M is. The paper leaves the last term out, and so does `balance_counts_act: no`. If the term counts
+ * and t_act is at least t_kv, act_host is 0: an activation would cost both the GPU and the link more.
  */
 
 /* Tokens of a sequence. They add up to its context. */

@@ -101,7 +101,7 @@ static void write_split(const struct setup *setup, const struct plan *plan, stru
         const struct cohort *cohort = &plan->cohorts[i];
         const struct split *split = &cohort->sizes.split;
         kv += (double)cohort->sequences * (double)split->kv;
-        act += (double)cohort->sequences * (double)(split->act_hbm + split->act_host);
+        act += (double)cohort->sequences * (double)split->act_host;
     }
     if (act > 0) {
         kv *= (double)model_kept_token_bytes(&setup->model);

@@ -22,15 +22,17 @@ static const struct {
     {"representation: tokens, representation_share: 25%", {.ids = 250, .kv = 750}},
     /* 36 A = 80 (1000 - A): 689.7. */
     {"representation: hybrid, balance: yes, balance_counts_act: no", {.act_host = 689, .kv = 311}},
-    /* 36 (300 + A) = 80 (700 - A): 389.7. */
+    /* 36 * 300 / 80 = 135 tokens of KV first, then 36 A = 80 K in what is left of 5 GB a layer:
+     * A = 5e9 / 2360 = 2118598, K = 953369 + 135; 700 A / (A + K) = 482.7. */
     {"representation: hybrid, balance: yes, balance_counts_act: no, budget: 30%",
-     {.act_hbm = 300, .act_host = 389, .kv = 311}},
+     {.act_hbm = 300, .act_host = 482, .kv = 218}},
     /* Their own loads are counted, and they take longer than KV's: 36 A = 80 (1000 - A) + 200 A
      * would ask for less than none. Each would keep both the GPU and the link longer at work. */
     {"representation: hybrid, balance: yes", {.kv = 1000}},
-    /* A layer's weights take 1680400 ns, in which K and V of the whole context are made. */
+    /* A layer's weights take 1680400 ns, in which K and V of 46678 tokens are made. Then 36 A = 80 K
+     * in what is left beside both, 4.89e9 B: A = 46678 + 2071949, K = 932377. */
     {"representation: hybrid, balance: yes, balance_counts_act: no, weights: 0%",
-     {.act_host = 1000}},
+     {.act_host = 694, .kv = 306}},
 };
 
 static void contexts_split_as_worked_out(void **state)

@@ -627,6 +627,31 @@ static void importance_tables_ship_for_two_models(void **state)
     model_release(&none);
 }
 
+/* 512 importances with a mean of 0.81, of which a tenth and more are 0: 384 draws of them. */
+static void heads_without_a_table_are_drawn_from_those(void **state)
+{
+    (void)state;
+    struct model first = load_plain("qwen2.5-14b"), again = load_plain("qwen2.5-14b");
+    struct model other = load_plain("qwen2.5-14b");
+    struct error why;
+    double mean = 0;
+    size_t differ = 0, heads = 48 * 8;
+    assert_true(model_draw_importance(NULL, 1, &first, &why));
+    assert_true(model_draw_importance(NULL, 1, &again, &why));
+    assert_true(model_draw_importance(NULL, 2, &other, &why));
+    assert_true(first.importance_drawn);
+    for (size_t i = 0; i < heads; i++) {
+        assert_true(first.importance[i] == again.importance[i]);
+        differ += first.importance[i] != other.importance[i];
+        mean += first.importance[i] / (double)heads;
+    }
+    assert_true(differ > heads / 2);
+    assert_true(mean > 0.75 && mean < 0.87);
+    model_release(&first);
+    model_release(&again);
+    model_release(&other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -657,6 +682,7 @@ int main(void)
         cmocka_unit_test(prefill_of_deepseek_attends_to_what_is_selected),
         cmocka_unit_test(only_opt_refuses_longer_contexts),
         cmocka_unit_test(importance_tables_ship_for_two_models),
+        cmocka_unit_test(heads_without_a_table_are_drawn_from_those),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
