@@ -40,7 +40,7 @@ enum transfer {
     TRANSFER_IN_PLACE
 };
 enum transfer_stream { TRANSFER_STREAM_OWN, TRANSFER_STREAM_MAIN };
-enum copying { COPY_ASYNCHRONOUS, COPY_SYNCHRONOUS };
+enum kv_copy { COPY_ASYNCHRONOUS, COPY_SYNCHRONOUS };
 enum prefetch { PREFETCH_NONE, PREFETCH_NEXT_LAYER, PREFETCH_WHOLE_LAYER };
 enum sync { SYNC_CPU, SYNC_GPU };
 enum pinned_rounding { PINNED_PAGES, PINNED_POWERS };

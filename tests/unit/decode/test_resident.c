@@ -68,8 +68,9 @@ static const char *const difficulty =
 static void hardest_heads_stay_in_hbm(void **state)
 {
     (void)state;
-    char model[128], trace[128];
+    char model[128], trace[128], path[64];
     tiny_model(3, model);
+    write_text(make_path(folder, "tiny.heads.tsv", path), "1 1 1 1\n1 1 1 1\n1 1 1 1\n");
     tiny_trace("other", trace);
     for (size_t i = 0; i < COUNT(resident_cases); i++) {
         struct setup setup = SETUP(model, tiny_machine, trace, "context=1000", difficulty,
