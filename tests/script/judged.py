@@ -55,9 +55,10 @@ def judged():
                 count = own.setdefault(KINDS.get(kind, "times"), [0, 0])
                 count[0] += verdict == "met"
                 count[1] += 1
-                machine = machine_of(given["hardware"])
-                if KINDS.get(kind) is None and machine not in own["machines"]:
-                    own["machines"].append(machine)
+                across = [case["hardware"] for case in row.get("across", []) if "hardware" in case]
+                for machine in map(machine_of, [given["hardware"]] if "hardware" in given else across):
+                    if KINDS.get(kind) is None and machine not in own["machines"]:
+                        own["machines"].append(machine)
     return table
 
 
