@@ -217,7 +217,7 @@ class Judge:
         if len(row.take) != 1 or row.take[0] not in SPEEDS or row.over or "minus" in self.cases[0]:
             return False
         rival = self.cases[0].get("against 0")
-        return rival is None or rival["explain"]["class"] == "bandwidth-bound"
+        return rival is None or rival["explain"]["class"].endswith(("bandwidth-bound", "server"))
 
 
 # ---- how far predictions are off -------------------------------------------------------------------------------------
@@ -236,6 +236,8 @@ def figures_of(judges):
         if row.figure and judge.saturated() and SERVED[row.figure][1] == "TTFT":
             continue  # it is the length of a queue
         own = judge.run["explain"]["class"] if row.figure else judge.kind
+        if not row.figure and own not in CLASSES:
+            continue
         metric = SERVED[row.figure][1] if row.figure else "step"
         slow = not row.figure and SPEEDS[row.take[0]] == 1
         found.append(Figure(metric, own, row.node.get("source", row.paper.title), math.log1p(judge.error) * (1 if slow else -1)))
