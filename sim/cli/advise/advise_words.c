@@ -230,14 +230,14 @@ struct advise_ratio advise_ratio(const struct advice *advice, const struct searc
     advise_factors(other, &plain_low, &plain_high);
     if (strcmp(result_cell(own, COLUMN(system))->text, result_cell(other, COLUMN(system))->text) ==
         0) {
-        bool alike_off =
-            low == plain_low; /* forms are off together; what drafts gain is known by itself */
-        low = alike_off ? NAN : low;
+        /* Forms are off together; what drafts gain is known by itself. */
+        low = result_cell(own, COLUMN(drafts))->set ? low : NAN;
         plain_low = plain_high = 1;
     }
     return (struct advise_ratio){.times = times,
-                                 .low = times * low / plain_high,
-                                 .high = isnan(low) ? NAN : times * high / plain_low,
+                                 .low = times * exp(-hypot(log(low), log(plain_high))),
+                                 .high = isnan(low) ? NAN
+                                                    : times * exp(hypot(log(high), log(plain_low))),
                                  .tie = alike && advice_ties(search, plain)};
 }
 

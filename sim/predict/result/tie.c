@@ -91,6 +91,16 @@ static bool tie_holds(const struct tie_figure *band, const struct tie_figure *ot
     return band->has_band && band->least <= other->value && other->value <= band->most;
 }
 
+/* Could two errors, each of its own, make the figures equal? As independent ones add up: by the root of the sum of
+ * their squares, in logarithms. */
+static bool errors_bridge(const struct tie_figure *a, const struct tie_figure *b)
+{
+    const struct tie_figure *more = a->value > b->value ? a : b, *less = more == a ? b : a;
+    double down = log(more->value / more->least), up = log(less->most / less->value);
+    return !(less->value > 0 && more->least > 0) ||
+           log(more->value / less->value) <= hypot(down, up);
+}
+
 /* At least one has a band. */
 static enum tie tie_by_bands(const struct tie_figure *a, const struct tie_figure *b)
 {
@@ -98,6 +108,9 @@ static enum tie tie_by_bands(const struct tie_figure *a, const struct tie_figure
         return TIE_NONE;
     }
     bool both = a->has_band && b->has_band;
+    if (both && !errors_bridge(a, b)) {
+        return TIE_NONE;
+    }
     return both ? TIE_BANDS : tie_holds(a, b) || tie_holds(b, a) ? TIE_IN_BAND : TIE_BAND_RANGE;
 }
 

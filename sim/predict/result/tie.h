@@ -6,7 +6,7 @@
  *              server was no closer to its measurement than that (docs/serving.md)
  *   bands      if an error band stands under either figure, each figure lies anywhere in its band,
  *              or in its range over families of recordings if it has no band. Ranges that overlap
- *              tie. Two runs of one system, model and machine share what the model gets wrong about
+ *              tie, and two bands if independent errors could make the figures equal. Two runs of one system, model and machine share what the model gets wrong about
  *              them, so that bands do not say which of the two is ahead.
  *   families   if either run has families of recordings, they tie unless the same one is ahead with
  *              each of them. A run whose hits need no trace has one figure for all families.
