@@ -85,7 +85,7 @@ SANITIZED = SANITIZE=address,undefined OPTIMIZE='-O1 -g1' OPTIMIZE_TESTS='-O0 -g
 # Cases and unit tests run under the sanitizers. Those listed here run without them instead: they cost several CPU
 # seconds more there, and others walk through their code under the sanitizers (above all `every_study` and
 # `test_faster`). Unit tests with ROUNDS() run both ways, all rounds without the sanitizers.
-OPTIMIZED_CASES = ablate advise advise_host advise_page advise_rates advise_sessions advise_untried bands disk_kv drafts \
+OPTIMIZED_CASES = ablate advise arguments advise_host advise_page advise_rates advise_sessions advise_untried bands disk_kv drafts \
                   dropping examples kernels_of_machines plan plan_best plan_verdict plot plot_footer replications report \
                   residency retrieval_errors reuse_share same_bytes selection_margin serving synthetic trace_bands \
                   trace_fit trace_layers whatif
