@@ -380,7 +380,7 @@ static bool read_engine(const struct scenario *scenario, bool serves, struct poi
         return true;
     }
     scenario_error(scenario, node != NULL ? "engine" : "system", why,
-                   "'engine' wants steps without the CPU in between, and those of '%s' need it",
+                   "steps in an 'engine' need no CPU in between, and those of system '%s' do",
                    system->name);
     return error_expect(why, "engine: none");
 }
