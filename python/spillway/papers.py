@@ -231,16 +231,16 @@ def figures_of(judges):
     found = []
     for judge in judges:
         row = judge.row
-        if judge.factor() is None or not judge.times_step() or row.paper.older or judge.run["explain"]["class"] == "other server":
+        if judge.factor() is None or not judge.times_step() or row.paper.older:
             continue
-        if row.figure and judge.saturated() and SERVED[row.figure][1] == "TTFT":
-            continue  # it is the length of a queue
-        own = judge.run["explain"]["class"] if row.figure else judge.kind
-        if not row.figure and own not in CLASSES:
-            continue
+        kind = judge.run["explain"]["class"] if row.figure else judge.kind
         metric = SERVED[row.figure][1] if row.figure else "step"
+        queued = metric == "TTFT" and judge.saturated()  # it is the length of a queue
+        if queued or kind == "other server" or not row.figure and kind not in CLASSES:
+            continue
         slow = not row.figure and SPEEDS[row.take[0]] == 1
-        found.append(Figure(metric, own, row.node.get("source", row.paper.title), math.log1p(judge.error) * (1 if slow else -1)))
+        y = math.log1p(judge.error) * (1 if slow else -1)
+        found.append(Figure(metric, kind, row.node.get("source", row.paper.title), y))
     return found
 
 

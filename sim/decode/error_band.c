@@ -48,22 +48,27 @@ static bool read_band(const struct node *map, struct error_band *out, struct err
            read_systems(map, out, why);
 }
 
-bool error_band_load(struct files *files, const char *name, struct error_band *out,
-                     struct error *why)
+const struct node *error_bands_open(struct files *files, struct error *why)
 {
     char path[4096];
-    *out = (struct error_band){0};
     if (!find_path("scenarios", "error-bands", "yaml", path, sizeof path, why)) {
-        return false;
+        return NULL;
     }
     const struct node *file = files_tree(files, path, why);
-    const struct node *map = file != NULL ? node_get(file, name) : NULL;
-    bool good = file != NULL && (map == NULL || read_band(map, out, why));
-    if (good && file->kind != NODE_MAP) {
-        good = node_error(file, why, "error bands are a map of classes");
+    if (file != NULL && file->kind != NODE_MAP) {
+        node_error(file, why, "error bands are a map of classes");
+        files_drop(files, file);
+        return NULL;
     }
-    files_drop(files, file);
-    return good;
+    return file;
+}
+
+bool error_band_read(const struct node *file, const char *name, struct error_band *out,
+                     struct error *why)
+{
+    const struct node *map = node_get(file, name);
+    *out = (struct error_band){0};
+    return map == NULL || read_band(map, out, why);
 }
 
 void error_band_ends(const struct error_band *band, double ends[2])

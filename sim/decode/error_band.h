@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct files;
+struct node;
 
 /* What a band is of. A class of systems has one of rates only. */
 enum band_figure { BAND_RATE, BAND_TTFT, BAND_TPOT, BAND_FIGURE_COUNT };
@@ -32,9 +33,12 @@ struct error_band {
 
 enum { ERROR_BAND_NAME = 64 };
 
-/* Read the band of that name from scenarios/error-bands.yaml, all zeros if it has none; `files`
- * keeps the file (NULL: nothing is kept). Fails if it is invalid. */
-bool error_band_load(struct files *files, const char *name, struct error_band *out,
+/* scenarios/error-bands.yaml, which the caller gives back by files_drop(); `files` keeps it (NULL:
+ * nothing is kept). NULL if it is invalid. */
+const struct node *error_bands_open(struct files *files, struct error *why);
+
+/* Read the band of that name from the file, all zeros if it has none. Fails if it is invalid. */
+bool error_band_read(const struct node *file, const char *name, struct error_band *out,
                      struct error *why);
 
 /* Its ends as shares of the predicted figure: 0.8 and 1.25 give -0.2, 0.25. */

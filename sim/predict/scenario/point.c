@@ -1,7 +1,7 @@
 #include "predict/scenario/point.h"
 
 #include "core/array.h"
-#include "decode/cost/kernel_time.h"
+#include "core/files.h"
 #include "decode/time/pipeline.h"
 #include "model/sharding.h"
 #include "predict/scenario/resolve_trace.h"
@@ -130,10 +130,9 @@ static bool is_plain_server(const struct point *point)
            (mechanisms->prefix == PREFIX_GPU || mechanisms->prefix == PREFIX_NONE);
 }
 
-bool point_error_class(const struct point *point, enum band_load load, char out[ERROR_BAND_NAME])
+void point_error_class(const struct point *point, enum band_load load, char out[ERROR_BAND_NAME])
 {
-    bool server = is_plain_server(point);
-    if (server) {
+    if (is_plain_server(point)) {
         snprintf(out, ERROR_BAND_NAME, "%s%s %s", load == BAND_SATURATED ? "saturated " : "",
                  model_is_routed(&point->setup.model) ? "MoE" : "dense", point->engine.errors_of);
     } else if (point_serves(point)) {
@@ -141,41 +140,49 @@ bool point_error_class(const struct point *point, enum band_load load, char out[
     } else {
         snprintf(out, ERROR_BAND_NAME, "%s", error_band_classes[system_class_of(&point->setup)]);
     }
-    return server;
 }
 
 /* Of a class of systems the rate of decode is known, with values of 16 bits, and only of systems of
  * which a figure is. */
-static bool take_system_band(struct point *out, const char *class, struct error *why)
+static bool take_system_band(const struct node *file, struct point *out, struct error *why)
 {
     const struct setup *setup = &out->setup;
     struct error_band *rate = &out->bands[BAND_LOW].figure[BAND_RATE];
+    const char *class = error_band_classes[system_class_of(setup)];
     bool wide = setup->model.weights == DTYPE_BF16 && setup->model.kv == DTYPE_BF16;
-    if (!error_band_load(sources_files(out->sources), class, rate, why)) {
+    if (!error_band_read(file, class, rate, why)) {
         return false;
     }
     if (!wide || !error_band_covers_system(rate, error_band_system(setup))) {
         *rate = (struct error_band){0};
     }
-    out->bands[BAND_SATURATED].figure[BAND_RATE] = *rate;
     return true;
+}
+
+static bool take_server_bands(const struct node *file, enum band_load load, struct point *out,
+                              struct error *why)
+{
+    char class[ERROR_BAND_NAME], name[ERROR_BAND_NAME + 8];
+    bool good = true;
+    point_error_class(out, load, class);
+    for (int i = 0; good && i < BAND_FIGURE_COUNT; i++) {
+        snprintf(name, sizeof name, "%s %s", class, band_figure_names[i]);
+        good = error_band_read(file, name, &out->bands[load].figure[i], why);
+    }
+    return good;
 }
 
 bool resolve_bands(struct point *out, struct error *why)
 {
-    bool good = true, server = true;
-    for (int load = 0; good && server && load < BAND_LOADS; load++) {
-        char class[ERROR_BAND_NAME], name[ERROR_BAND_NAME + 8];
-        server = point_error_class(out, (enum band_load)load, class);
-        for (int i = 0; good && server && i < BAND_FIGURE_COUNT; i++) {
-            snprintf(name, sizeof name, "%s %s", class, band_figure_names[i]);
-            good = error_band_load(sources_files(out->sources), name, &out->bands[load].figure[i],
-                                   why);
-        }
-        if (!server && (!point_serves(out) || out->setup.drafts.count > 0)) {
-            good = take_system_band(
-                out, out->setup.drafts.count > 0 ? error_band_classes[CLASS_DRAFTS] : class, why);
-        }
+    struct files *files = sources_files(out->sources);
+    const struct node *file = error_bands_open(files, why);
+    bool good = file != NULL;
+    if (good && is_plain_server(out)) {
+        good = take_server_bands(file, BAND_LOW, out, why) &&
+               take_server_bands(file, BAND_SATURATED, out, why);
+    } else if (good && !point_serves(out)) {
+        good = take_system_band(file, out, why);
     }
+    files_drop(files, file);
     return good;
 }

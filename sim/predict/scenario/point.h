@@ -85,8 +85,8 @@ size_t point_curves(const struct point *point, enum curve_id *ids);
  * in HBM those of measured servers, by load, kind of model and kind of engine; of other steps, and
  * of drafts, that of the class of systems, if a figure of the same system is behind it. */
 
-/* Write the class whose errors the point has, with this load; true if it is one of servers. */
-bool point_error_class(const struct point *point, enum band_load load, char out[ERROR_BAND_NAME]);
+/* Write the class whose errors the point has, with this load. */
+void point_error_class(const struct point *point, enum band_load load, char out[ERROR_BAND_NAME]);
 
 /* Read the bands of a resolved point into it. Fails if their file is invalid. */
 bool resolve_bands(struct point *out, struct error *why);
