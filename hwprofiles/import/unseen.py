@@ -5,17 +5,17 @@
 
 For maintainers, after a fit is committed; needs Python 3, numpy, pyarrow and build/spillway. Of each GPU the newest
 vLLM that has a kernel is taken, and of several kernels that one file holds, the one with most rows. Attention,
-prompts and products go through `spillway kernels --measured`; experts and all-reduces, which that does not read, are
-computed from the profile's figures as aiconfigurator_others.py does. It rewrites the table of hwprofiles/README.md
+prompts and products are asked of `spillway kernels`, a call each; experts and all-reduces are computed from the
+profile's figures as aiconfigurator_others.py does. It rewrites the table of hwprofiles/README.md
 between two comments: the median and the 90th percentile of |predicted / measured - 1| in percent, by type of values.
 """
 import collections
+import concurrent.futures
 import glob
 import json
 import os
 import re
 import subprocess
-import tempfile
 
 import numpy as np
 
@@ -27,9 +27,9 @@ from aiconfigurator_files import BASE, read_table
 
 PROGRAM = os.path.join(os.path.dirname(fitting.PROFILES), "build", "spillway")
 MARKS = "<!-- hwprofiles/import/unseen.py -->\n", "<!-- end -->\n"
-HEAD = "op,dtype,batch,context,q_heads,kv_heads,head_dim,m,n,k,us\n"
 TYPES = {"bf16": "bf16", "fp8": "fp8", "fp4": "nvfp4"}  # as the program calls them
 SHORT = 1024              # tokens of a prompt
+FEW_ROWS = 128            # of a product
 LEAST, MOST = 1 << 10, 16 << 20  # bytes of an all-reduce
 
 
@@ -42,15 +42,19 @@ def newest(checkout, data, kernels, file):
     return os.path.relpath(order[-1], os.path.join(checkout, BASE))
 
 
-def compared(name, lines):
-    """What the program says of kernels, by class: the median and the 90th percentile of |error|."""
-    with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
-        file.write(HEAD + "".join(lines))
-        file.flush()
-        done = subprocess.run([PROGRAM, "kernels", name, "--measured", file.name, "--json"], text=True,
+def errors(name, op, options, rows, fixed=()):
+    """Predicted over measured time, less 1, of kernels: each row is the values of `options`, and microseconds."""
+    def error(row):
+        sizes = [text for option, value in zip(options, row) for text in (option, "%s" % value)]
+        done = subprocess.run([PROGRAM, "kernels", name, "--op", op, "--json", *fixed, *sizes], text=True,
                               stdout=subprocess.PIPE, check=True)
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    return {row["size_class"]: (row["median_abs_error"], row["p90_abs_error"]) for row in found}
+        return json.loads(done.stdout)["us"] / row[-1] - 1
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return np.array(list(pool.map(error, rows)))
+
+
+def heads(table):
+    return ["%d/%d" % pair for pair in zip(table["num_heads"], table["num_key_value_heads"])]
 
 
 def attention_of(checkout, data, file, kind):
@@ -65,10 +69,14 @@ def attention_of(checkout, data, file, kind):
 
 
 def attention(checkout, name, source, kind):
+    """Of KV that is at least twice the L2, which a benchmark cannot keep there."""
     table = attention_of(checkout, source.data, "generation_attention_perf.parquet", kind)
-    return compared(name, ["attention,%s,%d,%d,%d,%d,128,,,,%.9g\n" % (kind, *row) for row in zip(
-        table["batch_size"], table["isl"] + table["step"], table["num_heads"], table["num_key_value_heads"],
-        1e6 * table["seconds"])])["cold"]
+    tokens = table["isl"] + table["step"]
+    values = 2.0 * 128 * table["batch_size"] * tokens * table["num_key_value_heads"]
+    cold = values * (1 if kind == "fp8" else 2) >= 2 * source.l2
+    rows = zip(table["batch_size"][cold], tokens[cold], np.array(heads(table))[cold], 1e6 * table["seconds"][cold])
+    return summary(errors(name, "attention", ["--batch", "--context", "--heads"],
+                          rows, fixed=["--dim", "128", "--dtype", kind]))
 
 
 def prompt(checkout, name, source, short):
@@ -76,10 +84,8 @@ def prompt(checkout, name, source, short):
     rows = table["batch_size"].astype(float) * table["isl"]
     table.keep((table["num_heads"] >= 4) & (table["isl"] >= prompts.LEAST) & (rows <= prompts.MOST)
                & ((table["isl"] <= SHORT) == short))
-    (error,) = compared(name, ["prompt,bf16,%d,%d,%d,%d,128,%d,,,%.9g\n" % row for row in zip(
-        table["batch_size"], table["isl"], table["num_heads"], table["num_key_value_heads"], table["isl"],
-        1e6 * table["seconds"])]).values()
-    return error
+    rows = zip(table["batch_size"], table["isl"], heads(table), table["isl"], 1e6 * table["seconds"])
+    return summary(errors(name, "prompt", ["--batch", "--context", "--heads", "--m"], rows, fixed=["--dim", "128"]))
 
 
 def products(checkout, name, source):
@@ -92,8 +98,10 @@ def products(checkout, name, source):
         rows &= table["n"].astype(float) * table["k"] >= fitting.LEAST_WEIGHTS
         if rows.any():
             table.keep(rows)
-            found[kind] = compared(name, ["product,%s,,,,,,%d,%d,%d,%.9g\n" % (called, *row) for row in zip(
-                table["m"], table["n"], table["k"], 1e6 * table["seconds"])])
+            error = errors(name, "product", ["--m", "--n", "--k"], zip(
+                table["m"], table["n"], table["k"], 1e6 * table["seconds"]), fixed=["--dtype", called])
+            few = table["m"] <= FEW_ROWS
+            found[kind] = {"few": summary(error[few]), "many": summary(error[~few])}
     return found
 
 

@@ -1,22 +1,49 @@
-/* `spillway kernels`: what a machine's profile says one kernel takes, and how far it is from
- * measured kernels. */
+/* `spillway kernels`: what a machine's profile says one kernel takes, which limit it runs into, and
+ * the figures that it rests on. Bytes and FLOPs are counted as those of a model's operators are
+ * (model/operator.h): queries, activations and outputs are bf16, as in a run. */
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
 #include "core/json_writer.h"
-#include "core/text.h"
-#include "machine/observed.h"
+#include "core/name.h"
+#include "decode/cost/attention.h"
 #include "predict/result/note.h"
-#include "study/kernels/kernel_errors.h"
 #include "tables/frame.h"
 
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
-/* The sizes come in the order of enum kernel_size, with both numbers of heads in one option. */
-enum { OP, BATCH, CONTEXT, HEADS, DIM, M, N, K, EXPERTS, BYTES, GPUS, DTYPE, MEASURED, JSON };
+#define BIT(value) (1U << (value))
+#define MOST_SIZE 1000000000000 /* of one size */
+
+enum { LATENT = 512, ROPE = 64 }; /* DeepSeek-V2, arXiv:2405.04434, table of its configuration */
+
+/* The sizes of a kernel are options; --heads holds both numbers of heads. */
+enum { OP, BATCH, CONTEXT, HEADS, DIM, M, N, K, EXPERTS, BYTES, GPUS, DTYPE, JSON };
+enum { KV_HEADS = OP, SIZES = GPUS + 1 };
+
+enum kernel_op {
+    ATTENTION,
+    PRODUCT,
+    PROMPT,
+    MLA,
+    EXPERT_PRODUCTS,
+    TOPK,
+    TOPK_FUSED,
+    ALLREDUCE,
+    COPY,
+    OPS
+};
+
+static const char *const kernel_op_names[OPS + 1] = {
+    "attention", "product", "prompt", "mla", "experts", "topk", "topk-fused", "allreduce", "copy",
+};
 
 static const struct command_option options[] = {
-    [OP] = {.name = "--op", .argument = "OP", .summary = "the kernel", .values = kernel_op_names},
+    [OP] = {.name = "--op",
+            .argument = "OP",
+            .summary = "the kernel",
+            .values = kernel_op_names,
+            .required = true},
     [BATCH] = {.name = "--batch", .argument = "N", .summary = "attention, mla, prompt: sequences"},
     [CONTEXT] = {.name = "--context",
                  .argument = "TOKENS",
@@ -43,50 +70,304 @@ static const struct command_option options[] = {
                .argument = "TYPE",
                .summary = "type of the KV or of the weights: bf16, fp8; of weights also int4, "
                           "mxfp4, nvfp4 (default: bf16)"},
-    [MEASURED] = {.name = "--measured",
-                  .argument = "FILE.csv",
-                  .summary = "instead of one kernel: how far the profile is from measured times"},
-    [JSON] = {.name = "--json",
-              .summary = "print a JSON object; with --measured one for each op and size class"},
+    [JSON] = {.name = "--json", .summary = "print a JSON object"},
     {.name = NULL},
 };
 
-/* ---- one kernel ---- */
+/* ---- the kernel that is asked about ---- */
 
-/* "32/8" is two sizes; the queries are copied to `queries`. */
-static bool read_heads(const char *text, char queries[32], const char *sizes[KERNEL_SIZES],
-                       struct error *why)
+#define ATTENTION_SIZES (BIT(BATCH) | BIT(CONTEXT) | BIT(HEADS) | BIT(DIM))
+#define PRODUCT_SIZES (BIT(M) | BIT(N) | BIT(K))
+#define PRODUCT_TYPES                                                                              \
+    (BIT(DTYPE_BF16) | BIT(DTYPE_FP8) | BIT(DTYPE_INT4) | BIT(DTYPE_MXFP4) |                       \
+     BIT(DTYPE_MXFP4_FP8) | BIT(DTYPE_NVFP4))
+
+static const struct {
+    const char *what;
+    uint32_t sizes;  /* a bit for each option that it needs; --gpus may be left out */
+    uint32_t dtypes; /* a bit for each type that its data may have; 0: it has no type */
+} ops[OPS] = {
+    [ATTENTION] = {"decode attention; the type is that of the KV", ATTENTION_SIZES,
+                   BIT(DTYPE_BF16) | BIT(DTYPE_FP8)},
+    [PRODUCT] = {"m rows times n x k weights; the type is that of the weights", PRODUCT_SIZES,
+                 PRODUCT_TYPES},
+    [PROMPT] = {"attention of the last m tokens of each prompt of a batch",
+                ATTENTION_SIZES | BIT(M), BIT(DTYPE_BF16)},
+    [MLA] = {"decode attention over DeepSeek's latents; the type is theirs",
+             ATTENTION_SIZES & ~BIT(DIM), BIT(DTYPE_BF16) | BIT(DTYPE_FP8)},
+    [EXPERT_PRODUCTS] = {"m rows of each expert times its n x k weights, in one kernel",
+                         PRODUCT_SIZES | BIT(EXPERTS), PRODUCT_TYPES},
+    [TOPK] = {"a sort that selects from m rows of n scores", BIT(M) | BIT(N), 0},
+    [TOPK_FUSED] = {"one kernel that selects from m rows of n scores", BIT(M) | BIT(N), 0},
+    [ALLREDUCE] = {"all-reduce among GPUs of a node", BIT(BYTES) | BIT(GPUS), 0},
+    [COPY] = {"copy from pinned host memory to the GPU", BIT(BYTES), 0},
+};
+
+static const enum unit size_units[SIZES] = {
+    [KV_HEADS] = UNIT_COUNT, [BATCH] = UNIT_COUNT, [CONTEXT] = UNIT_TOKENS, [HEADS] = UNIT_COUNT,
+    [DIM] = UNIT_COUNT,      [M] = UNIT_TOKENS,    [N] = UNIT_TOKENS,       [K] = UNIT_TOKENS,
+    [EXPERTS] = UNIT_COUNT,  [BYTES] = UNIT_BYTES, [GPUS] = UNIT_COUNT,
+};
+
+struct shape {
+    enum kernel_op op;
+    enum dtype dtype;
+    double size[SIZES]; /* at least 1; 0: the op does not have it, or all GPUs of the node */
+};
+
+static bool refuse_size(enum kernel_op op, const char *a, const char *verb, const char *b,
+                        struct error *why)
 {
-    const char *slash = strchr(text, '/');
-    if (slash == NULL || slash - text >= 32) {
-        error_usage(why, NULL, 0, "'--heads' is '%.60s'", text);
-        return error_expect(why, "query heads and KV heads, such as 32/8");
+    char list[128] = "";
+    for (int size = BATCH; size < GPUS; size++) {
+        if ((ops[op].sizes & BIT(size)) != 0) {
+            name_list_add(list, sizeof list, options[size].name);
+        }
     }
-    snprintf(queries, 32, "%.*s", (int)(slash - text), text);
-    sizes[KERNEL_Q_HEADS] = queries;
-    sizes[KERNEL_KV_HEADS] = slash + 1;
+    error_usage(why, NULL, 0, "'%s' %s '%s'", a, verb, b);
+    return error_expect(why, "%s%s", list, ops[op].dtypes != 0 ? "; maybe a type" : "");
+}
+
+static bool parse_size(const char *text, int size, struct shape *out, struct error *why)
+{
+    const char *name = options[size == KV_HEADS ? HEADS : size].name;
+    uint64_t value;
+    if (!units_parse_whole(text, size_units[size], MOST_SIZE, NULL, 0, name, &value, why)) {
+        return false;
+    }
+    if (value == 0) {
+        error_usage(why, NULL, 0, "'%s' is 0", name);
+        return error_expect(why, "at least 1");
+    }
+    out->size[size] = (double)value;
     return true;
 }
 
-static bool read_kernel(const struct arguments *arguments, struct kernel_shape *shape,
-                        struct error *why)
+/* "32/8" is two sizes. */
+static bool parse_heads(const char *text, struct shape *out, struct error *why)
 {
-    const char *op = arguments_text(arguments, OP), *heads = arguments_text(arguments, HEADS);
-    const char *names[KERNEL_SIZES];
     char queries[32];
-    struct kernel_text text = {
-        .dtype = arguments_text(arguments, DTYPE), .names = names, .strict = true};
-    while (strcmp(kernel_op_names[text.op], op) != 0) {
-        text.op++;
+    const char *slash = strchr(text, '/');
+    if (slash == NULL || slash - text >= (int)sizeof queries) {
+        error_usage(why, NULL, 0, "'--heads' is '%.60s'", text);
+        return error_expect(why, "query heads and KV heads, such as 32/8");
     }
-    for (int size = 0; size < KERNEL_SIZES; size++) {
-        int option = size < KERNEL_KV_HEADS ? BATCH + size : HEADS + size - KERNEL_KV_HEADS;
-        names[size] = options[option].name;
-        text.size[size] = option != HEADS ? arguments_text(arguments, option) : NULL;
-    }
-    return (heads == NULL || read_heads(heads, queries, text.size, why)) &&
-           kernel_shape_read(&text, shape, why);
+    snprintf(queries, sizeof queries, "%.*s", (int)(slash - text), text);
+    return parse_size(queries, HEADS, out, why) && parse_size(slash + 1, KV_HEADS, out, why);
 }
+
+static bool read_size(const struct arguments *arguments, int size, struct shape *out,
+                      struct error *why)
+{
+    const char *text = arguments_text(arguments, size), *op = kernel_op_names[out->op];
+    bool has = (ops[out->op].sizes & BIT(size)) != 0;
+    if (text == NULL) {
+        return !has || size == GPUS || refuse_size(out->op, op, "needs", options[size].name, why);
+    }
+    if (!has) {
+        return refuse_size(out->op, options[size].name, "does not apply to", op, why);
+    }
+    return size == HEADS ? parse_heads(text, out, why) : parse_size(text, size, out, why);
+}
+
+static bool read_type(const char *text, struct shape *out, struct error *why)
+{
+    const char *names[DTYPE_COUNT + 1] = {NULL};
+    size_t count = 0;
+    out->dtype = DTYPE_BF16;
+    if (text == NULL) {
+        return true;
+    }
+    if (ops[out->op].dtypes == 0) {
+        return error_usage(why, NULL, 0, "'%s' has no type", kernel_op_names[out->op]);
+    }
+    for (int dtype = 0; dtype < DTYPE_COUNT; dtype++) {
+        if ((ops[out->op].dtypes & BIT(dtype)) != 0) {
+            names[count++] = dtype_name((enum dtype)dtype);
+            if (strcmp(names[count - 1], text) == 0) {
+                out->dtype = (enum dtype)dtype;
+                return true;
+            }
+        }
+    }
+    error_usage(why, NULL, 0, "'dtype' of '%s' is '%.60s'", kernel_op_names[out->op], text);
+    return name_expect(text, names, why);
+}
+
+static bool check_sizes(const struct shape *shape, struct error *why)
+{
+    double queries = shape->size[HEADS], kv = shape->size[KV_HEADS];
+    if (shape->op == MLA && kv != 1) {
+        error_usage(why, NULL, 0, "%.0f KV heads of latents", kv);
+        return error_expect(why, "1, which all query heads share");
+    }
+    if (shape->size[GPUS] == 1) {
+        error_usage(why, NULL, 0, "an all-reduce of 1 GPU");
+        return error_expect(why, "2 or more");
+    }
+    if (shape->op == PROMPT && shape->size[M] > shape->size[CONTEXT]) {
+        error_usage(why, NULL, 0, "%.0f rows of a prompt of %.0f tokens", shape->size[M],
+                    shape->size[CONTEXT]);
+        return error_expect(why, "at most as many rows as tokens");
+    }
+    if (kv > 0 && fmod(queries, kv) != 0) {
+        error_usage(why, NULL, 0, "%.0f query heads share %.0f KV heads", queries, kv);
+        return error_expect(why, "a multiple of the KV heads");
+    }
+    return true;
+}
+
+static bool shape_read(const struct arguments *arguments, struct shape *out, struct error *why)
+{
+    const char *op = arguments_text(arguments, OP);
+    *out = (struct shape){.op = 0};
+    while (strcmp(kernel_op_names[out->op], op) != 0) {
+        out->op++;
+    }
+    for (int size = BATCH; size <= GPUS; size++) {
+        if (!read_size(arguments, size, out, why)) {
+            return false;
+        }
+    }
+    return check_sizes(out, why) && read_type(arguments_text(arguments, DTYPE), out, why);
+}
+
+/* ---- its time ---- */
+
+/* Bytes of `values` values with their scales. */
+static double kernel_bytes(enum dtype dtype, double values)
+{
+    enum { MANY = 128 * 32 }; /* whole groups of every type */
+    return values * (double)dtype_bytes(dtype, MANY) / MANY;
+}
+
+static struct kernel mla_time(const struct profile *profile, const struct shape *shape)
+{
+    const double *size = shape->size;
+    double values = size[HEADS] * (2 * LATENT + ROPE); /* of queries and outputs */
+    const struct attention_work work = {
+        .bytes = kernel_bytes(shape->dtype, size[BATCH] * size[CONTEXT] * (LATENT + ROPE)) +
+                 kernel_bytes(DTYPE_BF16, size[BATCH] * values),
+        .flops = 2 * size[BATCH] * size[CONTEXT] * values,
+        .rows = size[HEADS],
+        .pairs = size[BATCH],
+        .kv = shape->dtype,
+        .multiplied = DTYPE_BF16,
+        .latent = true,
+    };
+    return kernel_attention(profile, &work);
+}
+
+static struct kernel attention_time(const struct profile *profile, const struct shape *shape)
+{
+    const double *size = shape->size;
+    double query = size[HEADS] * size[DIM];
+    const struct attention_work work = {
+        .bytes = kernel_bytes(shape->dtype,
+                              2 * size[BATCH] * size[CONTEXT] * size[KV_HEADS] * size[DIM]) +
+                 kernel_bytes(DTYPE_BF16, 2 * size[BATCH] * query),
+        .flops = 4 * size[BATCH] * size[CONTEXT] * query,
+        .rows = size[HEADS] / size[KV_HEADS],
+        .pairs = size[BATCH] * size[KV_HEADS],
+        .kv = shape->dtype,
+        .multiplied = DTYPE_BF16,
+    };
+    return kernel_attention(profile, &work);
+}
+
+static struct kernel prompt_time(const struct profile *profile, const struct shape *shape)
+{
+    const double *size = shape->size, batch = size[BATCH], rows = size[M];
+    double tokens = size[CONTEXT];
+    double mean = tokens - rows / 2, blocks = batch * ceil(rows / PROMPT_BLOCK);
+    double token_bytes = kernel_bytes(DTYPE_BF16, 2 * size[DIM]);
+    const struct prompt_attention work = {
+        .heads = size[HEADS],
+        .kv_heads = size[KV_HEADS],
+        .token_flops = 4 * size[DIM],
+        .token_bytes = token_bytes,
+        .flops = 4 * size[DIM] * size[HEADS] * batch * rows * mean,
+        .bytes = batch * token_bytes * (tokens * size[KV_HEADS] + rows * size[HEADS]),
+        .prompts = batch,
+        .rows = batch * rows,
+        .most_rows = rows,
+        .blocks = blocks,
+        .block_tokens = blocks * mean,
+        .longest = tokens,
+    };
+    return kernel_prompt_attention(profile, &work);
+}
+
+static struct kernel product_time(const struct profile *profile, const struct shape *shape)
+{
+    double m = shape->size[M], n = shape->size[N], k = shape->size[K];
+    double weights = kernel_bytes(shape->dtype, n * k);
+    double data = kernel_bytes(DTYPE_BF16, m * (n + k));
+    if (shape->op == EXPERT_PRODUCTS) {
+        double experts = shape->size[EXPERTS];
+        return kernel_experts(profile, 2 * experts * m * n * k, m, experts * weights,
+                              experts * data, shape->dtype);
+    }
+    return kernel_product(profile, 2 * m * n * k, m, weights + data, shape->dtype);
+}
+
+static struct kernel shape_time(const struct profile *profile, const struct shape *shape)
+{
+    const double *size = shape->size;
+    switch (shape->op) {
+    case TOPK:
+    case TOPK_FUSED:
+        return kernel_select(profile, size[M], size[N], shape->op == TOPK_FUSED);
+    case ALLREDUCE:
+        return kernel_exchange(profile, EXCHANGE_ALL_REDUCE, (uint64_t)size[GPUS], size[BYTES]);
+    case COPY:
+        return kernel_copy(profile, size[BYTES]);
+    default:
+        break;
+    }
+    struct kernel kernel = shape->op == ATTENTION ? attention_time(profile, shape)
+                           : shape->op == PROMPT  ? prompt_time(profile, shape)
+                           : shape->op == MLA     ? mla_time(profile, shape)
+                                                  : product_time(profile, shape);
+    return kernel_spaced(profile, kernel, 1, true);
+}
+
+/* The kernel's size along the axis of a curve. */
+static double size_along(const char *axis, const struct profile *profile, const struct shape *shape)
+{
+    const double *size = shape->size;
+    if (strcmp(axis, "rows") == 0) {
+        return shape->op == ATTENTION || shape->op == MLA ? size[HEADS] / size[KV_HEADS] : size[M];
+    }
+    if (strcmp(axis, "scores") == 0) {
+        return size[N];
+    }
+    if (strcmp(axis, "elements") == 0) {
+        return size[M] * size[N];
+    }
+    return shape->op == ALLREDUCE ? size[BYTES] : shape_time(profile, shape).bytes;
+}
+
+static double shape_figure(const struct profile *profile, const struct shape *shape,
+                           enum curve_id figure)
+{
+    struct trust unused = {.basis = BASIS_MEASURED};
+    double at = size_along(curve_kinds[figure].axis, profile, shape);
+    return profile_value(profile, figure, at, &unused);
+}
+
+/* The figures on which its time rests, in the order of curves.def; their number. */
+static size_t shape_figures(const struct profile *profile, const struct shape *shape,
+                            enum curve_id figures[CURVE_COUNT])
+{
+    struct profile dry = *profile;
+    struct profile_reads reads = {.of = {false}};
+    dry.reads = &reads;
+    shape_time(&dry, shape);
+    return profile_reads_list(&reads, figures);
+}
+
+/* ---- printing ---- */
 
 enum { TEXT = 64 };
 
@@ -99,18 +380,18 @@ static const struct frame_column figure_columns[FIGURE_COLUMNS] = {
     [SOURCE] = {.title = "source", .wrap = true},
 };
 
-static bool print_figures(const struct profile *profile, const struct kernel_shape *shape,
+static bool print_figures(const struct profile *profile, const struct shape *shape,
                           struct error *why)
 {
     enum curve_id figures[CURVE_COUNT];
-    size_t count = kernel_shape_figures(profile, shape, figures);
+    size_t count = shape_figures(profile, shape, figures);
     struct frame *frame = frame_create(figure_columns, FIGURE_COLUMNS, why);
     for (size_t i = 0; i < count; i++) {
         char text[TEXT];
         frame_row(frame);
         frame_text(frame, FIGURE, curve_kinds[figures[i]].name);
         frame_text(frame, VALUE,
-                   units_format(kernel_shape_figure(profile, shape, figures[i]),
+                   units_format(shape_figure(profile, shape, figures[i]),
                                 curve_kinds[figures[i]].unit, text, sizeof text));
         frame_text(frame, BASIS, basis_name(profile->curves[figures[i]].basis));
         frame_text(frame, SOURCE, profile->curves[figures[i]].source);
@@ -138,9 +419,9 @@ static void kernels_print_note(struct note note)
     table_line("note: ", note_write(&note, words, sizeof words), stdout);
 }
 
-static void print_kernel_notes(const struct profile *profile, const struct kernel_shape *shape)
+static void print_kernel_notes(const struct profile *profile, const struct shape *shape)
 {
-    bool multiplies = shape->op == KERNEL_PRODUCT || shape->op == KERNEL_EXPERTS;
+    bool multiplies = shape->op == PRODUCT || shape->op == EXPERT_PRODUCTS;
     const char *lacking = multiplies ? kernel_lacking_products(profile, shape->dtype) : NULL;
     const struct takeover *takeover = &profile->takeover;
     if (lacking != NULL) {
@@ -154,21 +435,14 @@ static void print_kernel_notes(const struct profile *profile, const struct kerne
     }
 }
 
-static bool print_kernel(const struct profile *profile, const struct kernel_shape *shape,
+static bool print_kernel(const struct profile *profile, const struct shape *shape,
                          struct error *why)
 {
-    struct kernel kernel = kernel_shape_time(profile, shape);
-    char sizes[4 * TEXT] = "", time[TEXT];
-    for (int i = 0; i < KERNEL_SIZES; i++) {
-        if (shape->size[i] > 0) {
-            text_append(sizes, sizeof sizes, "%s%s %.0f", sizes[0] != '\0' ? ", " : "",
-                        kernel_sizes[i], shape->size[i]);
-        }
-    }
-    if (kernel_ops[shape->op].dtypes != 0) {
-        text_append(sizes, sizeof sizes, ", %s", dtype_name(shape->dtype));
-    }
-    printf("%s on %s: %s\n\n", kernel_op_names[shape->op], profile->name, sizes);
+    struct kernel kernel = shape_time(profile, shape);
+    char time[TEXT];
+    bool typed = ops[shape->op].dtypes != 0;
+    printf("%s on %s%s%s\n\n", kernel_op_names[shape->op], profile->name, typed ? ": " : "",
+           typed ? dtype_name(shape->dtype) : "");
     printf("time   %s\n", units_format(kernel.ns, UNIT_NS, time, sizeof time));
     printf("bound  %s\n", bounds[kernel.bound].what);
     printf("basis  %s%s\n\n", basis_name(kernel.trust.basis),
@@ -178,169 +452,40 @@ static bool print_kernel(const struct profile *profile, const struct kernel_shap
     return ok;
 }
 
-enum { DIGITS = 12 };
-
-static void put_figure(const struct profile *profile, const struct kernel_shape *shape,
-                       enum curve_id id, struct json_writer *json)
-{
-    enum unit unit = curve_kinds[id].unit;
-    json_begin(json, NULL, '{');
-    json_put_text(json, "name", curve_kinds[id].name);
-    json_put_number(json, "value", kernel_shape_figure(profile, shape, id), DIGITS);
-    json_put_text(json, "unit", unit == UNIT_NS ? "ns" : observed_unit(unit));
-    json_put_text(json, "basis", basis_name(profile->curves[id].basis));
-    json_put_text(json, "source", profile->curves[id].source);
-    json_end(json, '}');
-}
-
-static bool print_kernel_json(const struct profile *profile, const struct kernel_shape *shape,
+static bool print_kernel_json(const struct profile *profile, const struct shape *shape,
                               struct error *why)
 {
-    struct kernel kernel = kernel_shape_time(profile, shape);
+    enum { DIGITS = 12 };
+    struct kernel kernel = shape_time(profile, shape);
     struct json_writer json = {.out = stdout};
-    enum curve_id figures[CURVE_COUNT];
-    size_t count = kernel_shape_figures(profile, shape, figures);
     json_begin(&json, NULL, '{');
     json_put_text(&json, "hardware", profile->name);
     json_put_text(&json, "op", kernel_op_names[shape->op]);
-    if (kernel_ops[shape->op].dtypes != 0) {
-        json_put_text(&json, "dtype", dtype_name(shape->dtype));
-    }
-    for (int i = 0; i < KERNEL_SIZES; i++) {
-        if (shape->size[i] > 0) {
-            json_put(&json, kernel_sizes[i], "%.0f", shape->size[i]);
-        }
-    }
     json_put_number(&json, "us", kernel.ns / 1e3, DIGITS);
     json_put_text(&json, "bound", bounds[kernel.bound].name);
     json_put_text(&json, "basis", basis_name(kernel.trust.basis));
     json_put(&json, "extrapolated", kernel.trust.extrapolated ? "true" : "false");
-    json_begin(&json, "figures", '[');
-    for (size_t i = 0; i < count; i++) {
-        put_figure(profile, shape, figures[i], &json);
-    }
-    json_end(&json, ']');
     json_end(&json, '}');
     putchar('\n');
     return !json.bad || error_set(why, profile->name, 0, "a text is not UTF-8");
 }
 
-/* ---- measured kernels ---- */
-
-enum { CLASS_OP, SIZE, ROWS, MEDIAN, MEDIAN_ABS, P90_ABS, WORST, LINE, COLUMNS };
-
-static const struct frame_column columns[COLUMNS] = {
-    [CLASS_OP] = {.key = "op", .title = "op"},
-    [SIZE] = {.key = "size_class", .title = "size"},
-    [ROWS] = {.key = "rows", .title = "rows", .unit = UNIT_WHOLE},
-    [MEDIAN] = {.key = "median_error", .title = "median error", .unit = UNIT_CHANGE},
-    [MEDIAN_ABS] = {.key = "median_abs_error",
-                    .title = "median |error|",
-                    .unit = UNIT_PERCENT_TENTHS},
-    [P90_ABS] = {.key = "p90_abs_error",
-                 .title = "90 % of |errors| within",
-                 .unit = UNIT_PERCENT_TENTHS},
-    [WORST] = {.key = "worst_error", .title = "worst", .unit = UNIT_CHANGE},
-    [LINE] = {.key = "worst_line", .title = "on line", .unit = UNIT_WHOLE},
-};
-
-/* A row for each class that has rows. */
-static struct frame *kernel_errors_frame(const struct kernel_errors *errors, struct error *why)
-{
-    struct frame *frame = frame_create(columns, COLUMNS, why);
-    for (int i = 0; i < KERNEL_CLASSES; i++) {
-        const struct kernel_class_errors *class = &errors->classes[i];
-        if (class->count > 0) {
-            frame_row(frame);
-            frame_text(frame, CLASS_OP, kernel_op_names[kernel_class_op((enum kernel_class)i)]);
-            frame_text(frame, SIZE, kernel_class_names[i]);
-            frame_number(frame, ROWS, (double)class->count);
-            frame_number(frame, MEDIAN, class->median);
-            frame_number(frame, MEDIAN_ABS, class->median_abs);
-            frame_number(frame, P90_ABS, class->p90_abs);
-            frame_number(frame, WORST, class->worst);
-            frame_number(frame, LINE, class->worst_line);
-        }
-    }
-    return frame;
-}
-
-static void print_errors_notes(const struct profile *profile, const struct kernel_errors *errors)
-{
-    struct trust unused = {.basis = BASIS_MEASURED};
-    char l2[TEXT], text[4 * TEXT];
-    table_line("error:  ", "predicted over measured, less 1", stdout);
-    if (errors->classes[CLASS_WARM].count + errors->classes[CLASS_COLD].count == 0) {
-        return;
-    }
-    if (!profile_states(profile, CURVE_GPU_L2)) {
-        table_line("note:   ", "the profile does not state gpu.l2, so all attention counts as cold",
-                   stdout);
-        return;
-    }
-    units_format(profile_value(profile, CURVE_GPU_L2, 0, &unused), UNIT_BYTES, l2, sizeof l2);
-    snprintf(text, sizeof text,
-             "KV below twice the L2 (%s); where a benchmark repeats one kernel, part of it comes "
-             "from that cache, and the measured time is a lower bound",
-             l2);
-    table_line("warm:   ", text, stdout);
-}
-
-static bool print_measured(const struct profile *profile, const char *path, bool json,
-                           struct error *why)
-{
-    struct kernel_errors errors;
-    if (!kernel_errors_judge(profile, path, &errors, why)) {
-        return false;
-    }
-    struct frame *frame = kernel_errors_frame(&errors, why);
-    bool ok = json ? frame_print_json(frame, stdout, why) : frame_print(frame, NULL, stdout, why);
-    if (ok && !json) {
-        putchar('\n');
-        print_errors_notes(profile, &errors);
-    }
-    frame_destroy(frame);
-    kernel_errors_release(&errors);
-    return ok;
-}
-
 /* ---- the command ---- */
-
-/* A file says itself which kernels it holds. */
-static bool check_request(const struct arguments *arguments, struct error *why)
-{
-    bool measured = arguments_given(arguments, MEASURED);
-    if (!measured && !arguments_given(arguments, OP)) {
-        error_usage(why, NULL, 0, "neither '--op' nor '--measured' is given");
-        return error_expect(why, "one of them: a kernel, or a file of measured kernels");
-    }
-    for (int option = OP; measured && option < MEASURED; option++) {
-        if (arguments_given(arguments, option)) {
-            return error_usage(why, NULL, 0, "'%s' does not go with '--measured'",
-                               options[option].name);
-        }
-    }
-    return true;
-}
 
 static bool kernels_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     struct profile profile;
-    struct kernel_shape shape;
-    const char *path = arguments_text(arguments, MEASURED);
-    bool json = arguments_given(arguments, JSON);
-    if (!check_request(arguments, why) || (path == NULL && !read_kernel(arguments, &shape, why)) ||
+    struct shape shape;
+    enum curve_id figures[CURVE_COUNT];
+    if (!shape_read(arguments, &shape, why) ||
         !profile_load_named(arguments_operands(arguments, &count)[0], &profile, why)) {
         return false;
     }
-    bool ok;
-    if (path != NULL) {
-        ok = print_measured(&profile, path, json, why);
-    } else {
-        ok = kernel_shape_require(&profile, &shape, why) &&
-             (json ? print_kernel_json : print_kernel)(&profile, &shape, why);
-    }
+    size_t needed = shape_figures(&profile, &shape, figures);
+    bool ok = profile_require(&profile, figures, needed, kernel_op_names[shape.op], why) &&
+              (arguments_given(arguments, JSON) ? print_kernel_json : print_kernel)(&profile,
+                                                                                    &shape, why);
     profile_release(&profile);
     return ok;
 }
@@ -348,14 +493,9 @@ static bool kernels_run(const struct arguments *arguments, struct error *why)
 static void print_ops(FILE *out)
 {
     fputs("ops:\n", out);
-    for (int op = 0; op < KERNEL_OPS; op++) {
-        fprintf(out, "  %-10s  %s\n", kernel_op_names[op], kernel_ops[op].what);
+    for (int op = 0; op < OPS; op++) {
+        fprintf(out, "  %-10s  %s\n", kernel_op_names[op], ops[op].what);
     }
-    fputs("\nThe file of --measured begins with a line that names its columns, in any order:\n"
-          "  op,dtype,batch,context,q_heads,kv_heads,head_dim,m,n,k,us\n"
-          "A field is empty where it means nothing. Its ops are attention, product and prompt; us\n"
-          "is the measured time. Other columns are ignored.\n",
-          out);
 }
 
 const struct command command_kernels = {

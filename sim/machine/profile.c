@@ -486,21 +486,6 @@ bool profile_require(const struct profile *profile, const enum curve_id *ids, si
     return !any || refuse_without(profile, missing, needed_by, why);
 }
 
-bool profile_require_basis(const struct profile *profile, const enum curve_id *ids, size_t count,
-                           enum basis least, struct error *why)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct curve *curve = &profile->curves[ids[i]];
-        if (curve->count > 0 && curve->basis > least) {
-            error_set(why, NULL, 0, "'%s' of hardware '%s' is %s: %s", curve_kinds[ids[i]].name,
-                      profile->name, basis_name(curve->basis), curve->source);
-            return error_expect(why, "%s%s", basis_name(least),
-                                least == BASIS_MEASURED ? "" : " or better");
-        }
-    }
-    return true;
-}
-
 /* The basis of a result: a result is as good as the worst figure in it. */
 
 const char *const basis_names[BASIS_COUNT + 1] = {

@@ -172,11 +172,6 @@ size_t profile_reads_list(const struct profile_reads *reads, enum curve_id ids[C
 bool profile_require(const struct profile *profile, const enum curve_id *ids, size_t count,
                      const char *needed_by, struct error *why);
 
-/* Fail on the first of these curves whose basis is worse than `least`, naming the curve and its
- * source (--require-basis). Curves that the profile does not state pass. */
-bool profile_require_basis(const struct profile *profile, const enum curve_id *ids, size_t count,
-                           enum basis least, struct error *why);
-
 /* How far the figures of a machine may lie from its profile.
  *
  * A figure's range is read as three quantiles of one distribution; the figure itself is the median:

@@ -98,8 +98,6 @@ class Question:
         sweep(dice, self.keys)
         if dice.random() < 0.1:
             self.options["replications"] = 3
-        if dice.random() < 0.1:
-            self.options["require_basis"] = dice.choice(["measured", "assumed"])
 
     def whatif(self, dice):
         self.keys = draw_keys(dice)

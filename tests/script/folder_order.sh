@@ -41,7 +41,6 @@ sim/study/whatif
 sim/study/plan
 sim/study/advise
 sim/study/ablate
-sim/study/kernels
 sim/study/papers
 sim/cli/frame
 sim/cli/trace

@@ -103,24 +103,13 @@ static bool arguments_matches(const struct command_option *option, const char *t
     return false;
 }
 
-/* Is it one of the option's values, alone or followed by `value_end` and more? */
-static bool is_value(const struct command_option *option, const char *value)
-{
-    const char *end = option->value_end != '\0' ? strchr(value, option->value_end) : NULL;
-    size_t length = end != NULL ? (size_t)(end - value) : strlen(value);
-    for (const char *const *known = option->values; *known != NULL; known++) {
-        if (strlen(*known) == length && strncmp(*known, value, length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool arguments_check_value(const struct command_option *option, const char *value,
                                   struct error *why)
 {
-    if (option->values == NULL || is_value(option, value)) {
-        return true;
+    for (const char *const *known = option->values; known == NULL || *known != NULL; known++) {
+        if (known == NULL || strcmp(*known, value) == 0) {
+            return true;
+        }
     }
     error_usage(why, NULL, 0, "unknown %s '%s' of '%s'", option->argument, value, option->name);
     return name_expect(value, option->values, why);

@@ -18,7 +18,6 @@ struct command_option {
     const char *argument;      /* "FILE"; NULL: a switch */
     const char *summary;       /* with its default and unit, if it has any */
     const char *const *values; /* the valid arguments, ends with NULL; NULL: anything */
-    char value_end;            /* a character after which the command reads more; 0: none */
     bool repeats;              /* may be given several times, a value each */
     bool list; /* takes several values, between commas or given several times; has no `values` */
     bool required;

@@ -28,7 +28,6 @@ enum {
     REPLICATIONS,
     PRECISION,
     EXPLAIN,
-    REQUIRE_BASIS,
     COLUMNS,
     WIDE,
     WHY,
@@ -64,13 +63,6 @@ static const struct command_option options[] = {
                      "explain in words what limits each step, which figure of the machine "
                      "would help most, and which to measure first; for a server, what each GPU's "
                      "memory holds, and the same for the times to and per token"},
-    [REQUIRE_BASIS] = {.name = "--require-basis",
-                       .argument = "LEVEL",
-                       .summary = "fail if a run's figures or trace rest on a basis worse than "
-                                  "LEVEL; LEVEL:90%: at least 90 % of the step time must rest on "
-                                  "LEVEL or better",
-                       .values = basis_names,
-                       .value_end = ':'},
     [COLUMNS] = COLUMNS_OPTION,
     [WIDE] = WIDE_OPTION,
     [WHY] = WHY_OPTION,
@@ -184,7 +176,6 @@ static bool read_replications(const struct arguments *arguments, struct replicat
 static bool simulate_read_options(const struct arguments *arguments, struct sweep_options *out,
                                   struct error *why)
 {
-    const char *basis = arguments_text(arguments, REQUIRE_BASIS);
     if (arguments_given(arguments, JSON) && arguments_given(arguments, CSV)) {
         return error_usage(why, NULL, 0, "use either --json or --csv");
     }
@@ -193,8 +184,7 @@ static bool simulate_read_options(const struct arguments *arguments, struct swee
     }
     const char *shard = arguments_text(arguments, SHARD);
     return (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
-           read_replications(arguments, &out->replications, why) &&
-           (basis == NULL || required_basis_parse(basis, &out->required_basis, why));
+           read_replications(arguments, &out->replications, why);
 }
 
 /* Runs that finished before an error or an interruption are shown anyway; a failed run is a row. */

@@ -211,8 +211,7 @@ double pipe_even(const struct pipe *pipe, uint32_t layer,
     return most;
 }
 
-/* The curves that a setup reads. A profile that lacks one is refused before anything runs, and
- * --require-basis checks these and no others. */
+/* The curves that a setup reads. A profile that lacks one is refused before anything runs. */
 
 /* The model's operators and its exchanges between GPUs, of a batch of one. */
 static void needs_read_model(const struct setup *dry)

@@ -13,7 +13,6 @@
 #include "predict/scenario/scenario.h"
 #include "store/store.h"
 #include "study/sweep/replication.h"
-#include "study/sweep/required_basis.h"
 
 /* The part of a sweep that one of several machines runs: every `count`th point, starting with point
  * `number` (from 1). All points if `count` is 0. */
@@ -40,7 +39,6 @@ struct sweep_options {
     struct sweep_shard shard;
     /* Draws of every run, added to its result. The sweep sets on_draw itself. */
     struct replication_options replications;
-    struct required_basis required_basis; /* a run that rests on less is an error */
     bool keep_failed; /* even a scenario's only point may fail; see sweep_run() */
     /* Called in point order, in the calling thread, with the index of the point. May be NULL. A
      * callee that keeps the result replaces it with one made by result_init(). */

@@ -33,8 +33,6 @@ static const struct {
     {"simulate ", ""}, /* a file */
     {"simulate x.yaml y", ""},
     {"simulate --db ", ""},
-    {"simulate --require-basis ", "measured published datasheet assumed"},
-    {"simulate --require-basis=p", "--require-basis=published"},
     {"simulate --set mod", "model="},
     {"simulate --set model=llama-3-8", "model=llama-3-8b"},
     {"simulate --set mechanisms.syn", "mechanisms.sync= mechanisms.syncs= ..."},

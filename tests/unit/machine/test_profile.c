@@ -266,7 +266,6 @@ static void curve_that_is_not_stated_is_its_standard(void **state)
     struct trust trust = {.basis = BASIS_MEASURED};
     struct error why;
     assert_true(profile_require(&profile, ids, COUNT(ids), "system 'clo'", &why));
-    assert_true(profile_require_basis(&profile, ids, COUNT(ids), BASIS_MEASURED, &why));
     for (size_t i = 0; i < COUNT(ids); i++) {
         assert_true(profile_value(&profile, ids[i], 7, &trust) == standards[i]);
     }
@@ -277,27 +276,6 @@ static void curve_that_is_not_stated_is_its_standard(void **state)
     profile = load_well("{gpu: {sm_threads: {value: 1536, basis: datasheet, source: guide}}}");
     assert_true(profile_value(&profile, CURVE_GPU_SM_THREADS, 0, &trust) == 1536);
     assert_int_equal(trust.basis, BASIS_DATASHEET);
-    assert_false(profile_require_basis(&profile, ids, COUNT(ids), BASIS_MEASURED, &why));
-    profile_release(&profile);
-}
-
-static void basis_that_is_too_weak_is_named(void **state)
-{
-    static const enum curve_id ids[] = {CURVE_GPU_TOPK, CURVE_LINK_IN, CURVE_HOST_CORES};
-    (void)state;
-    struct profile profile =
-        load_well("{link: {h2d: {value: 26GB/s, basis: published, source: paper}},"
-                  " host: {cores: {value: 8, basis: datasheet, source: box}}}");
-    struct error why;
-    char message[1024];
-    assert_true(profile_require_basis(&profile, ids, 3, BASIS_DATASHEET, &why));
-    assert_true(profile_require_basis(&profile, ids, 2, BASIS_PUBLISHED, &why));
-    assert_false(profile_require_basis(&profile, ids, 3, BASIS_PUBLISHED, &why));
-    error_format(&why, message, sizeof message);
-    assert_string_equal(message, "'host.cores' of hardware 'custom' is datasheet: box\n"
-                                 "  expected: published or better");
-    assert_false(profile_require_basis(&profile, ids, 3, BASIS_MEASURED, &why));
-    assert_string_equal(why.expected, "measured");
     profile_release(&profile);
 }
 
@@ -317,7 +295,6 @@ int main(void)
         cmocka_unit_test(missing_curves_are_named_with_who_needs_them),
         cmocka_unit_test(more_missing_curves_than_fit_are_counted),
         cmocka_unit_test(curve_that_is_not_stated_is_its_standard),
-        cmocka_unit_test(basis_that_is_too_weak_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -261,33 +261,6 @@ static void where_all_points_lack_the_same_that_is_the_error(void **state)
     scenario_release(&scenario);
 }
 
-static void figures_worse_than_required_are_an_error(void **state)
-{
-    (void)state;
-    struct scenario scenario = load();
-    struct error why;
-    bool interrupted;
-    struct seen seen = {.raise_at = -1, .fail_at = -1};
-    struct run_context runs;
-    begin(&runs, 2, &seen);
-    struct sweep_options options = {.runs = &runs,
-                                    .jobs = 2,
-                                    .required_basis = {true, BASIS_MEASURED, 1},
-                                    .on_result = see,
-                                    .context = &seen};
-    assert_false(sweep_run(&scenario, &options, &interrupted, &why));
-    assert_int_equal(seen.count, 0);
-    assert_non_null(strstr(why.found, "' of hardware 'a40' is "));
-    assert_string_equal(why.expected, "measured");
-    options.required_basis.least = BASIS_ASSUMED;
-    assert_true(atomic_load(&seen.stop.raised));
-    atomic_store(&seen.stop.raised, false);
-    assert_true(sweep_run(&scenario, &options, &interrupted, &why));
-    assert_int_equal(seen.count, POINTS);
-    run_context_release(&runs);
-    scenario_release(&scenario);
-}
-
 /* ---- rounds ---- */
 
 enum { ROUND = 6 };
@@ -367,7 +340,6 @@ int main(void)
         cmocka_unit_test(an_error_of_the_receiver_ends_the_sweep),
         cmocka_unit_test(a_point_that_fails_stops_no_other),
         cmocka_unit_test(where_all_points_lack_the_same_that_is_the_error),
-        cmocka_unit_test(figures_worse_than_required_are_an_error),
         cmocka_unit_test(rounds_that_share_replays_and_traces_are_sweeps_of_their_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
