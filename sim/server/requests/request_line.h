@@ -14,6 +14,10 @@ struct request_line {
     uint32_t shared;      /* the first of these, which other prompts may have */
     uint64_t *hash;       /* [hashes] owned by the reader of the file */
     size_t hash_capacity;
+    /* instead of hashes, of a request that is made up: */
+    bool made;
+    uint32_t alike; /* its first chunks are those of request `like`; all others are new */
+    size_t like;
     bool failed; /* the recorded request failed: skip the line */
 };
 

@@ -122,6 +122,30 @@ static bool number_chunks(struct requests *requests, const struct request_line *
     return true;
 }
 
+/* The same where it is known which are new: nothing is looked up. */
+static bool number_made(struct requests *requests, const struct request_line *line, uint32_t count,
+                        uint32_t *known, struct error *why)
+{
+    uint32_t *chunks = &requests->chunks[requests->chunk_count];
+    uint32_t alike = line->alike < count ? line->alike : count, first = requests->ids.count;
+    if (!array_reserve(&requests->kind, &requests->kind_capacity, (size_t)first + count - alike,
+                       sizeof *requests->kind, why)) {
+        return false;
+    }
+    if (alike > 0) {
+        memcpy(chunks, request_chunks(requests, &requests->all[line->like]),
+               alike * sizeof *chunks);
+    }
+    for (uint32_t i = alike; i < count; i++) {
+        chunks[i] = requests->ids.count++;
+        requests->kind[chunks[i]] = (struct request_chunk){
+            .before = i > 0 ? chunks[i - 1] : UINT32_MAX, .tokens = line->hash_tokens};
+    }
+    requests->hashed.distinct_tokens += (uint64_t)(count - alike) * line->hash_tokens;
+    *known = alike;
+    return true;
+}
+
 /* Where the list of a request's `count` chunks is, which lie behind the end of all lists. If others
  * have its first `known` chunks, all of it or its beginning may be theirs: a million prompts may
  * begin with the same million tokens. */
@@ -155,7 +179,8 @@ static bool requests_add_chunks(struct requests *requests, const struct request_
     }
     if (!array_reserve(&requests->chunks, &requests->chunk_capacity, requests->chunk_count + count,
                        sizeof *requests->chunks, why) ||
-        !number_chunks(requests, line, count, &known, reader, why)) {
+        !(line->made ? number_made(requests, line, count, &known, why)
+                     : number_chunks(requests, line, count, &known, reader, why))) {
         return false;
     }
     *place = place_chunks(requests, count, known);

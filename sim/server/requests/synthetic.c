@@ -263,30 +263,41 @@ static struct drawn_lengths draw_lengths(const struct synthetic *synthetic, gsl_
     return (struct drawn_lengths){prompt, draw_length(synthetic, random, OUTPUT, 0, 1)};
 }
 
-/* What a prompt consists of. */
-struct synthetic_content {
-    uint64_t prefix_tokens, prefix; /* one of the prefixes */
-    uint64_t session;
-    bool goes_on; /* the session has several turns, each of which repeats those before */
+/* The first request with each prefix that was drawn. */
+struct synthetic_prefixes {
+    struct dense_ids drawn;
+    size_t *first; /* [drawn.count] owned */
+    size_t capacity;
 };
 
-/* Hash the whole chunks of a prompt that others may have: those of its prefix by the prefix's
- * number, those of a session of several turns by the session's. */
-static bool hash_chunks(struct request_line *line, const struct synthetic_content *content,
-                        struct error *why)
+/* The whole chunks of a prompt that others may have: those of its prefix, as in the first request
+ * with it, and those of a session of several turns, as in the turn before. */
+static bool share_chunks(const struct synthetic *synthetic, const struct requests *before,
+                         struct synthetic_prefixes *prefixes, uint64_t prefix,
+                         struct request_line *line, struct error *why)
 {
-    uint64_t shared = content->goes_on ? line->prompt : content->prefix_tokens;
-    uint64_t chunks = (line->prompt - 1) / line->hash_tokens + 1, most = shared / line->hash_tokens;
-    if (!array_reserve(&line->hash, &line->hash_capacity, most, sizeof *line->hash, why)) {
+    const uint64_t *number = synthetic->number;
+    uint64_t shared = number[TURNS] > 1 ? line->prompt : number[PREFIX];
+    uint32_t drawn = prefixes->drawn.count, of;
+    line->hashes = (uint32_t)((line->prompt - 1) / line->hash_tokens + 1);
+    line->shared = (uint32_t)(shared / line->hash_tokens);
+    line->alike = 0;
+    if (line->turn > 0) {
+        line->like = before->count - 1;
+        line->alike = before->all[line->like].chunks;
+        return true;
+    }
+    if (!dense_ids_find(&prefixes->drawn, prefix, &of, why) ||
+        !array_reserve(&prefixes->first, &prefixes->capacity, (size_t)of + 1,
+                       sizeof *prefixes->first, why)) {
         return false;
     }
-    for (uint64_t i = 0; i < most; i++) {
-        bool prefix = (i + 1) * line->hash_tokens <= content->prefix_tokens;
-        const uint64_t parts[] = {prefix, prefix ? content->prefix : content->session, i};
-        line->hash[i] = XXH64(parts, sizeof parts, 0);
+    if (of == drawn) {
+        prefixes->first[of] = before->count;
+        return true;
     }
-    line->hashes = (uint32_t)chunks;
-    line->shared = (uint32_t)most;
+    line->like = prefixes->first[of];
+    line->alike = (uint32_t)(number[PREFIX] / line->hash_tokens);
     return true;
 }
 
@@ -307,30 +318,32 @@ static void draw_turn(const struct synthetic *synthetic, gsl_rng *random, struct
 }
 
 static bool synthetic_make_requests(const struct synthetic *synthetic, gsl_rng *random,
-                                    uint64_t count, const struct stop_flag *stop,
-                                    struct request_line *line, struct requests *out,
-                                    struct error *why)
+                                    const struct requests_options *options, uint64_t count,
+                                    struct requests *out, struct error *why)
 {
     const uint64_t *number = synthetic->number;
     const struct csv_reader place = {.path = "a synthetic workload"};
-    struct synthetic_content content = {.prefix_tokens = number[PREFIX],
-                                        .goes_on = number[TURNS] > 1};
+    struct request_line line = {
+        .arrival_s = NAN,
+        .hash_tokens = options->hash_tokens > 0 ? options->hash_tokens : CHUNK_TOKENS,
+        .made = true,
+    };
+    struct synthetic_prefixes prefixes = {.capacity = 0};
+    bool shares = number[PREFIX] > 0 || number[TURNS] > 1, good = true;
     double origin = NAN;
-    for (uint64_t i = 0; i < count; i++) {
-        line->turn = (uint16_t)(i % number[TURNS]);
-        content.session = i / number[TURNS];
-        if (line->turn == 0) {
-            content.prefix = gsl_rng_uniform_int(random, (unsigned long)number[PREFIXES]);
-        }
-        draw_turn(synthetic, random, line);
-        bool shares = number[PREFIX] > 0 || content.goes_on;
-        if (!requests_have_room(out, stop, &place, why) ||
-            (shares && !hash_chunks(line, &content, why)) ||
-            !requests_add(out, line, &origin, &place, why)) {
-            return false;
-        }
+    for (uint64_t i = 0; good && i < count; i++) {
+        line.turn = (uint16_t)(i % number[TURNS]);
+        uint64_t prefix = line.turn == 0
+                              ? gsl_rng_uniform_int(random, (unsigned long)number[PREFIXES])
+                              : 0;
+        draw_turn(synthetic, random, &line);
+        good = requests_have_room(out, options->stop, &place, why) &&
+               (!shares || share_chunks(synthetic, out, &prefixes, prefix, &line, why)) &&
+               requests_add(out, &line, &origin, &place, why);
     }
-    return true;
+    dense_ids_release(&prefixes.drawn);
+    free(prefixes.first);
+    return good;
 }
 
 bool synthetic_is_even(const char *name)
@@ -348,10 +361,6 @@ bool synthetic_make(const char *name, const struct requests_options *options, st
                     struct error *why)
 {
     struct synthetic synthetic;
-    struct request_line drawn = {
-        .arrival_s = NAN,
-        .hash_tokens = options->hash_tokens > 0 ? options->hash_tokens : CHUNK_TOKENS,
-    };
     *out = (struct requests){.content = XXH64(name, strlen(name), options->seed)};
     if (!synthetic_read_text(name, &synthetic, why)) {
         return false;
@@ -361,12 +370,10 @@ bool synthetic_make(const char *name, const struct requests_options *options, st
     count = limit > 0 && (!ends || limit < count) ? limit : count;
     gsl_rng *random = random_stream(options->seed, "serve.synthetic", 0, why);
     bool ok = random != NULL &&
-              synthetic_make_requests(&synthetic, random, count, options->stop, &drawn, out, why);
+              synthetic_make_requests(&synthetic, random, options, count, out, why);
     if (random != NULL) {
         gsl_rng_free(random);
     }
-    free(drawn.hash);
-    dense_ids_close(&out->ids);
     if (!ok) {
         requests_release(out);
     }
