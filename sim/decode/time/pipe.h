@@ -173,15 +173,6 @@ bool stage_overhead(struct pipe *pipe, uint32_t layer, struct error *why);
 /* The trust of the whole schedule. */
 struct trust pipe_trust(const struct pipe *pipe);
 
-/* Add the part [begin_ns, end_ns) of a task to `basis_ns`, by the basis of the figures on which it
- * rests. */
-void timing_add_bases(const struct pipe *pipe, const struct engine_record *record, int64_t begin_ns,
-                      int64_t end_ns, int64_t *basis_ns);
-
-/* When a layer of a reported step begins (`step` counts from 1): at the end of the layer before;
- * for the first layer, with its first kernel. */
-int64_t timing_layer_begin(const struct pipe *pipe, uint32_t step, uint32_t layer);
-
 /* The resource that the engine knows by this id. */
 enum pipe_resource timing_place(const struct pipe *pipe, uint32_t resource);
 

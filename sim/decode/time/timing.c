@@ -71,8 +71,10 @@ static void timing_split(const struct pipe *pipe, const struct engine_record *re
                             timing_overlap(begin_ns, end_ns, alone, record->end_ns)};
 }
 
-void timing_add_bases(const struct pipe *pipe, const struct engine_record *record, int64_t begin_ns,
-                      int64_t end_ns, int64_t *basis_ns)
+/* Add the part [begin_ns, end_ns) of a task to `basis_ns`, by the basis of the figures on which it
+ * rests. */
+static void timing_add_bases(const struct pipe *pipe, const struct engine_record *record,
+                             int64_t begin_ns, int64_t end_ns, int64_t *basis_ns)
 {
     struct rests rests[3];
     timing_split(pipe, record, begin_ns, end_ns, rests);
@@ -157,7 +159,9 @@ static void read_cpu(const struct pipe *pipe, uint32_t steps, struct timing *out
     }
 }
 
-int64_t timing_layer_begin(const struct pipe *pipe, uint32_t step, uint32_t layer)
+/* When a layer of a reported step begins (`step` counts from 1): at the end of the layer before;
+ * for the first layer, with its first kernel. */
+static int64_t timing_layer_begin(const struct pipe *pipe, uint32_t step, uint32_t layer)
 {
     if (layer > 0) {
         return end_of(pipe, pipe->layer_end[(size_t)step * pipe->plan->layers + layer - 1]);

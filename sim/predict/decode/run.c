@@ -612,27 +612,6 @@ bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
     return good;
 }
 
-bool run_layer(const struct setup *setup, uint32_t layer, struct layer_schedule *out,
-               struct error *why)
-{
-    struct run_context context;
-    if (!run_context_init(&context, 1, NULL, why)) {
-        return false;
-    }
-    struct run run = run_begin(setup, &context);
-    struct setup shown;
-    const struct plan *plan;
-    bool good = run_show(&run, &shown, &plan, why);
-    if (good && layer >= run.plan.layers) {
-        good = error_usage(why, NULL, 0, "the model has no layer %u", layer);
-        error_expect(why, "0 to %u", run.plan.layers - 1);
-    }
-    good = good && pipeline_layer(&shown, plan, run.used, 0, layer, out, why);
-    run_clear(&run);
-    run_context_release(&context);
-    return good;
-}
-
 /* What is replayed with each eta. */
 struct trials {
     const struct trace *trace;

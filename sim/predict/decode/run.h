@@ -86,11 +86,6 @@ void run_ranges_release(struct run_ranges *ranges);
  * error. */
 bool run_timeline(const struct setup *setup, FILE *out, struct error *why);
 
-/* One layer, counted from 0, of the same step. A layer that the model lacks is an error, too. The
- * caller calls layer_schedule_release() after success. */
-bool run_layer(const struct setup *setup, uint32_t layer, struct layer_schedule *out,
-               struct error *why);
-
 /* QSAC's eta of a run that says how many sets shall be reused (policy: {name: qsac, reuse:
  * 0.7}). */
 
