@@ -1,6 +1,6 @@
 /* What moves in a report, first part: what the address keeps, what the pointer says, tables that sort. Every figure
    shown is one of the page's data; nothing is interpolated and nothing is loaded. The parts follow each other as one
-   script: page.js, runs.js, charts.js, steps.js. */
+   script: page.js, runs.js, charts.js, start.js. */
 "use strict";
 const $ = (id) => document.getElementById(id);
 const el = (name, set = {}, ...inside) => {

@@ -190,21 +190,6 @@ check(
     "the address brings all of it back",
 )
 
-# ---- the time line
-
-check(browser.run("document.querySelectorAll('#steps rect').length") > 20, "the best run has a time line")
-browser.run("document.querySelector('[data-zoom=in]').click()")
-check(
-    "step=0.25000%2C0.75000" in browser.run("location.hash"), "a button zooms in", browser.run("location.hash")
-)
-browser.run("document.querySelector('#steps svg').focus()")
-browser.key("0", 48)
-check(
-    "step=0" not in browser.run("location.hash"),
-    "a key shows the whole step again",
-    browser.run("location.hash"),
-)
-
 # ---- narrow, dark, readable
 
 for dark in False, True:
@@ -228,12 +213,6 @@ for dark in False, True:
 
     low = [name for name in colors if name != "--ground" and contrast(name) < (3 if "series" in name else 4.5)]
     check(low == [], f"marks and text stand out{', dark' if dark else ''}", low)
-browser.call("Emulation.setEmulatedMedia", media="print")
-check(
-    browser.run("getComputedStyle(document.querySelector('#steps .buttons')).display") == "none",
-    "paper has no buttons",
-)
-
 # ---- a grid with a hole, and names that would run
 
 store.execute(

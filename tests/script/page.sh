@@ -9,7 +9,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export XDG_CACHE_HOME=$scratch/cache SPILLWAY_DATA=$PWD
 
-hash=$(cd plots/report && cat page.js runs.js charts.js steps.js | python3 -c "import base64, hashlib, sys
+hash=$(cd plots/report && cat page.js runs.js charts.js start.js | python3 -c "import base64, hashlib, sys
 print(base64.b64encode(hashlib.sha256(sys.stdin.buffer.read()).digest()).decode())")
 policy="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-$hash'"
 [ "${UPDATE:-0}" = 0 ] || printf %s "$policy" >plots/report/policy.txt
@@ -35,7 +35,7 @@ sweep:
   hardware.link: [pcie3-x16, pcie5-x16]
 END
 "$program" simulate "$scratch/study.yaml" --db "$scratch/study.db" --csv >"$scratch/table"
-"$program" report "$scratch/study.db" -o "$scratch/study.html" --no-pictures --steps
+"$program" report "$scratch/study.db" -o "$scratch/study.html" --no-pictures
 "$program" advise llama-3.1-8b a40 --rate 0.5 --workload synthetic:prompt=2000,output=100,requests=30 \
     --html "$scratch/advice.html" >"$scratch/advice"
 python3 tests/script/page.py "$program" "$scratch"

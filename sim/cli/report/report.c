@@ -18,7 +18,7 @@
 #include "cli/report/report_table.h"
 #include "core/version.h"
 
-enum { OUTPUT, NO_PICTURES, STEPS };
+enum { OUTPUT, NO_PICTURES };
 
 enum { MOST_SENTENCES = 9 }; /* of an answer, shown unasked: of eight lines and the best */
 
@@ -316,8 +316,7 @@ static bool report_run(const struct arguments *arguments, struct error *why)
     uint32_t count;
     struct report report = {.database = arguments_operands(arguments, &count)[0],
                             .path = arguments_text(arguments, OUTPUT),
-                            .pictures = !arguments_given(arguments, NO_PICTURES),
-                            .steps = arguments_given(arguments, STEPS)};
+                            .pictures = !arguments_given(arguments, NO_PICTURES)};
     report.store = database_show(report.database, report.note, why);
     bool ok = report.store != NULL && report_write(&report, why);
     store_close(report.store);
@@ -332,10 +331,6 @@ static const struct command_option options[] = {
                 .summary = "the page to write"},
     [NO_PICTURES] = {.name = "--no-pictures",
                      .summary = "leave out pictures; gnuplot is then not needed"},
-    [STEPS] = {.name = "--steps",
-               .summary =
-                   "time lines of the best runs, which are computed again from the files that "
-                   "the database names: for one that you trust"},
     {.name = NULL},
 };
 
@@ -355,7 +350,6 @@ bool report_answer(const struct report_answer *answer, const char *path, struct 
     struct report report = {.store = answer->store,
                             .database = answer->database,
                             .path = path,
-                            .steps = true,
                             .answer = answer};
     return report_write(&report, why);
 }

@@ -28,7 +28,6 @@ struct report {
     const char *path;     /* of the page */
     size_t heading;       /* which of the page's */
     bool pictures;
-    bool steps;               /* time lines of the best runs */
     char note[DATABASE_NOTE]; /* on the programs whose results it has; "": nothing to say */
     struct report_table best; /* the best run of each setting (plots/report/best.sql) */
     const struct report_answer *answer; /* NULL: no question was asked */
@@ -41,8 +40,7 @@ bool report_write(struct report *report, struct error *why);
 /* Write the sentences of the answer's verdict. */
 void report_write_verdict(const struct report *report);
 
-/* Write the runs for the page's script to move through, and time lines of steps; nothing for a
- * single run. */
+/* Write the runs for the page's script to move through; nothing for a single run. */
 bool report_write_explore(const struct report *report, struct error *why);
 
 /* Write the script (page.js and what follows it in plots/report). plots/report/policy.txt has its hash. */
