@@ -28,7 +28,6 @@ static const struct command *const commands[] = {
     &command_calibrate,
     &command_kernels,
     &command_list,
-    &command_schema,
     &command_completion,
     NULL,
 };

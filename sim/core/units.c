@@ -357,21 +357,6 @@ bool unit_is_bare(enum unit unit)
     return kinds[unit].bare;
 }
 
-char *unit_pattern(enum unit unit, char *text, size_t size)
-{
-    size_t used = (size_t)snprintf(text, size, "^[0-9]+(\\.[0-9]+)?([eE][-+]?[0-9]+)?");
-    const char *begin = "( ?(", *end = "";
-    for (int i = 0; i < SPELLINGS; i++) {
-        if (spellings[i].unit == unit && spellings[i].suffix[0] != '\0') {
-            used += (size_t)snprintf(text + used, size - used, "%s%s", begin, spellings[i].suffix);
-            begin = "|";
-            end = kinds[unit].bare ? "))?" : "))";
-        }
-    }
-    snprintf(text + used, size - used, "%s$", end);
-    return text;
-}
-
 const char *unit_example(enum unit unit)
 {
     return kinds[unit].example;

@@ -84,10 +84,6 @@ bool units_parse_whole(const char *text, enum unit unit, uint64_t most, const ch
 /* An example of `unit` for messages and help: "8GiB". Static. */
 const char *unit_example(enum unit unit);
 
-/* Write a regular expression for the texts that units_parse() reads as `unit` into `text`. 160
- * bytes always suffice. Returns `text`. */
-char *unit_pattern(enum unit unit, char *text, size_t size);
-
 /* May a value of `unit` be written as a bare number? */
 bool unit_is_bare(enum unit unit);
 

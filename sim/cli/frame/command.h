@@ -68,5 +68,4 @@ extern const struct command command_report;
 extern const struct command command_calibrate;
 extern const struct command command_kernels;
 extern const struct command command_list;
-extern const struct command command_schema;
 extern const struct command command_completion;

@@ -12,45 +12,29 @@
 
 enum { DRAFT_PATH = 1024 };
 
-const struct draft_key draft_keys[] = {
-    {"count", "3", "drafted tokens of a sequence in a step; 0: none", NULL},
-    {"method", "eagle3",
-     "who drafts: ngram, a model of its own, an EAGLE-3 head, or the model's MTP module",
-     draft_methods},
-    {"model", "qwen3-1.7b", "the model that drafts, with 'method: model'", NULL},
-    {"acceptance", "70%",
-     "share of drafts that are accepted, if those before them were; or a list by position: the "
-     "share of steps in which each was accepted, as vLLM prints it",
-     NULL},
-    {"lengths", "mt-bench",
-     "instead of 'acceptance': a CSV file of drafted,accepted tokens by step, or a task whose mean "
-     "length is published for method and model",
-     NULL},
-    {"rejected", "adjacent",
-     "what rejected drafts ask of offloaded KV, which no recording has: what the next recorded "
-     "steps do, or no more than the step before",
-     drafts_rejected_names},
-    {"overhead", "0us",
-     "CPU time for each drafted token that the GPU waits for: an engine that drafts without CUDA "
-     "graphs launches each pass anew",
-     NULL},
-    {.name = NULL},
+static const char *const draft_keys[] = {
+    "count",      /* drafted tokens of a sequence in a step; 0: none */
+    "method",     /* who drafts: a word of draft_methods */
+    "model",      /* the model that drafts, with 'method: model' */
+    "acceptance", /* the share of drafts that are accepted, if those before them were; or a list by
+                   * position: the share of steps in which each was, as vLLM prints it */
+    "lengths",    /* in place of 'acceptance': a CSV file of drafted,accepted tokens by step, or a
+                   * task whose mean length is published for method and model */
+    "rejected",   /* what rejected drafts ask of offloaded KV, which no recording has: a word of
+                   * drafts_rejected_names */
+    "overhead",   /* CPU time for each drafted token that the GPU waits for: an engine that drafts
+                   * without CUDA graphs launches each pass anew */
+    NULL,
 };
 
 static bool draft_keys_check(const struct node *map, struct error *why)
 {
-    const char *keys[sizeof draft_keys / sizeof *draft_keys];
-    size_t count = 0;
-    for (const struct draft_key *key = draft_keys; key->name != NULL; key++) {
-        keys[count++] = key->name;
-    }
-    keys[count] = NULL;
     if (map->kind == NODE_SCALAR) {
         node_error(map, why, "'drafts' is '%.60s'", map->text);
         return error_expect(why,
                             "none, or a map, such as {count: 3, method: eagle3, acceptance: 70%%}");
     }
-    return node_check_keys(map, keys, "drafts", why);
+    return node_check_keys(map, draft_keys, "drafts", why);
 }
 
 /* ---- acceptance ------------------------------------------------------------------------- */

@@ -12,13 +12,6 @@
 
 struct files;
 
-/* A key, for the schema and the documentation. */
-struct draft_key {
-    const char *name, *example, *summary;
-    const char *const *words; /* ends with NULL; NULL: it takes other values */
-};
-extern const struct draft_key draft_keys[]; /* ends with name NULL */
-
 /* Read `map`, which may be NULL or the word "none": no drafts. A count of 0 means the same, whatever else is said.
  * `target` is the model that verifies. The caller releases `out` with drafts_release(); after a
  * failure there is nothing to release. */

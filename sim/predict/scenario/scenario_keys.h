@@ -26,7 +26,7 @@ struct scenario_gpus {
 };
 extern const char *const expert_exchanges[]; /* by `all_to_all` */
 
-/* The values that a key accepts, for the schema. */
+/* The values that a key accepts. */
 enum scenario_shape {
     SCENARIO_TEXT,   /* any one word */
     SCENARIO_NAME,   /* of a file of the kind `named`, or a path */

@@ -15,9 +15,17 @@
 enum { MOST = 16 };
 
 static const struct command *const commands[] = {
-    &command_advise,         &command_simulate, &command_whatif,  &command_plan,
-    &command_curve,          &command_plot,     &command_kernels, &command_trace_stats,
-    &command_trace_generate, &command_list,     &command_schema,  NULL,
+    &command_advise,
+    &command_simulate,
+    &command_whatif,
+    &command_plan,
+    &command_curve,
+    &command_plot,
+    &command_kernels,
+    &command_trace_stats,
+    &command_trace_generate,
+    &command_list,
+    NULL,
 };
 
 /* What is typed, with a blank between words; and what is offered, also with blanks. An expectation
@@ -25,8 +33,8 @@ static const struct command *const commands[] = {
 static const struct {
     const char *typed, *offered;
 } cases[] = {
-    {"", "advise simulate whatif plan curve plot kernels trace list schema --help ..."},
-    {"s", "simulate schema"},
+    {"", "advise simulate whatif plan curve plot kernels trace list --help ..."},
+    {"s", "simulate"},
     {"trace ", "stats generate --help"},
     {"trace stats --s", "--selection"},
     {"simulate --j", "--jobs --json"},
@@ -63,7 +71,6 @@ static const struct {
     {"list h", "hardware"},
     {"plot h", "hits"},
     {"plot hits results.db --", "--output --only --measured --help"},
-    {"schema ", "--help"},
     {"nothing ", ""},
     {"trace nothing ", ""},
 };
