@@ -5,7 +5,7 @@
 prints the table at the head of FOLDER/README.md from FOLDER/printed/*.tsv and the verdicts of FOLDER/figures.md, and
 exits with 1 if a figure names a row that does not exist, or if no figure names a row of one of these papers. A line has
 a place, quantity, setup and value; `row` is "FILE: TITLE" of a row that judges it, further readings behind "; ", or
-`missing`; without a row, `reason` says why none can. Its `kind`:
+`missing`, and then `reason` says what is missing; without any, `reason` says why no row can judge it. Its `kind`:
 
     system    a time, rate, size or ratio          order    what is faster or larger, or which way it goes
     accuracy  a score or a perplexity              repeat   a system figure that is printed with other digits elsewhere
@@ -37,8 +37,8 @@ def lines_of(folder, name):
         counted = line["kind"] in ("system", "order")
         if None in line.values() or line["kind"] not in KINDS:
             raise Fault(f"{path}:{number}: a line has {len(COLUMNS)} cells, and its kind is {', '.join(KINDS)}")
-        if counted and bool(line["row"]) == bool(line["reason"]):
-            raise Fault(f"{path}:{number}: the figure needs a row, 'missing' or a reason, and one of them only")
+        if counted and bool(rows_of(line)) == bool(line["reason"]):
+            raise Fault(f"{path}:{number}: the figure needs a row or a reason, and one of them only")
     return lines
 
 

@@ -192,18 +192,22 @@ class Paper:
 
     def add_runs(self, row, cases):
         node, base = row.node, [self.tree.get("scenario", {}), row.node.get("set", {})]
+        rivals = [terms(node.get("against"))] * len(cases)
         if row.ranks:
-            cases = [_layers(cases[0], {key: one[key] for key in one if key != "what"}) for one in node["rank"]]
+            rivals = [terms(one.get("against", node.get("against"))) for one in node["rank"]]
+            cases = [_layers(cases[0], {key: one[key] for key in one if key not in ("what", "against")})
+                     for one in node["rank"]]
         if row.take or row.reason is None:
             if not row.take:
                 raise self.fault(node, "'take' is missing here")
-            roles = [("run", {}), *(("minus", one) for one in terms(node.get("minus"))),
-                     *((f"against {i}", one) for i, one in enumerate(terms(node.get("against"))))]
-            row.cases = [{role: _layers(*base, *case, own) for role, own in roles} for case in map(terms, cases)]
+            shared = [("run", {}), *(("minus", one) for one in terms(node.get("minus")))]
+            roles = [[*shared, *((f"against {i}", one) for i, one in enumerate(own))] for own in rivals]
+            row.cases = [{role: _layers(*base, *case, own) for role, own in named}
+                         for case, named in zip(map(terms, cases), roles)]
             if "across" not in node and not row.ranks:
                 for key, ends in node.get("assumed", self.tree.get("assumed", {})).items():
                     row.assumed += [(key, value, {role: _layers(*base, cases[0], own, _nested(key, value))
-                                                  for role, own in roles}) for value in ends]
+                                                  for role, own in roles[0]}) for value in ends]
 
 
 # ---- runs ------------------------------------------------------------------------------------------------------------

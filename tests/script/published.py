@@ -107,6 +107,14 @@ def a_rank_is_met_where_every_run_is_faster_than_the_next():
     assert verdicts == ["met", "missed", "missed", "met"], verdicts
 
 
+def a_run_of_a_rank_may_have_a_rival_of_its_own():
+    # layers of 1000, 2000 and 4000 tokens take 108, 116 and 132 us: 116/108 is less than 132/116
+    first, second = "{context: 2000, against: {context: 1000}}", "{context: 4000, against: {context: 2000}}"
+    verdicts = [judge.verdict for judge in judged(f"take: layer_us, rank: [{second}, {first}]",
+                                                  f"take: layer_us, rank: [{first}, {second}]")]
+    assert verdicts == ["met", "missed"], verdicts
+
+
 def a_rank_of_ratios_puts_the_largest_first_unless_the_row_says_least():
     # A layer of 2000 tokens takes 116/108 of one of 1000, of 4000 tokens 132/108; beside 3000, 116/124 and 132/124.
     larger, smaller = "{context: 4000}", "{context: 2000}"
