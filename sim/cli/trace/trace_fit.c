@@ -28,8 +28,7 @@ enum { TWIN_DRAWS = 4 };
 struct fitted {
     const struct trace *recording;
     const struct trace_profile *profile;
-    double share;  /* of the context that a demand asks for */
-    uint64_t seed; /* of the first twin */
+    double share; /* of the context that a demand asks for */
 };
 
 struct beside_twin {
@@ -124,38 +123,26 @@ static struct trace *make_twin(const struct trace_profile *profile, const struct
     return trace_open_generated(profile, "twin", &geometry, why);
 }
 
-/* The figures of one twin, times its share in the mean. */
-static bool draw_twin(const struct fitted *fitted, const struct trace_profile *profile,
-                      const struct trace *recording, uint32_t context, uint64_t seed,
-                      struct likeness *out, struct error *why)
-{
-    struct trace *twin = make_twin(profile, recording, context, seed, why);
-    bool ok = twin != NULL && likeness_measure(twin, fitted->share, 0, out, why);
-    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
-        for (uint32_t head = 0; head < out->heads; head++) {
-            out->values[f][head] /= TWIN_DRAWS;
-        }
-    }
-    trace_close(twin);
-    return ok;
-}
-
 /* The mean figures of twins. The caller releases `out`, on failure too. */
 static bool draw_twins(const struct fitted *fitted, const struct trace_profile *profile,
                        const struct trace *recording, uint32_t context, struct likeness *out,
                        struct error *why)
 {
-    bool ok = draw_twin(fitted, profile, recording, context, fitted->seed, out, why);
-    for (uint32_t draw = 1; ok && draw < TWIN_DRAWS; draw++) {
-        struct likeness more;
-        ok = draw_twin(fitted, profile, recording, context, fitted->seed + draw, &more, why);
+    bool ok = true;
+    for (uint64_t seed = 1; ok && seed <= TWIN_DRAWS; seed++) {
+        struct likeness one = {0};
+        struct trace *twin = make_twin(profile, recording, context, seed, why);
+        ok = twin != NULL && likeness_measure(twin, fitted->share, 0, &one, why);
         for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
-            for (uint32_t head = 0; head < out->heads; head++) {
-                out->values[f][head] += more.values[f][head];
+            for (uint32_t head = 0; head < one.heads; head++) {
+                one.values[f][head] /= TWIN_DRAWS;
+                one.values[f][head] += seed > 1 ? out->values[f][head] : 0;
             }
         }
+        trace_close(twin);
         if (ok) {
-            likeness_release(&more);
+            likeness_release(out);
+            *out = one;
         }
     }
     return ok;
@@ -272,77 +259,40 @@ static bool fit_report_json(const struct fit_report *report, struct error *why)
 
 /* ---- the table ---- */
 
-enum { FIGURE, WAS, IS, OFF, LIMIT, WORST, WORST_OFF, TWICE, WHAT, COLUMNS };
+enum { FIGURE, WAS, IS, LIMIT, WHAT, COLUMNS };
 
-static void fit_report_put_figure(const struct fit_report *report, uint32_t f, struct frame *frame)
-{
-    const struct beside_twin *comparison = report->comparison;
-    uint32_t kv_heads = trace_header(comparison->recording)->kv_heads;
-    uint32_t head = likeness_worst(&comparison->was, &comparison->is, f);
-    frame_row(frame);
-    frame_text(frame, FIGURE, likeness_figures[f].name);
-    frame_number(frame, WAS, was_of(report, f));
-    frame_number(frame, IS, fit_report_is_of(report, f));
-    frame_textf(frame, OFF, "%+.1f", 100 * (fit_report_is_of(report, f) - was_of(report, f)));
-    if (promised(report, f) > 0) {
-        frame_textf(frame, LIMIT, "%.1f%s", 100 * promised(report, f),
-                    is_miss(report, f) ? " !" : "");
-    }
-    frame_textf(frame, WORST, "%u.%u", trace_model_layer(comparison->recording, head / kv_heads),
-                head % kv_heads);
-    frame_textf(frame, WORST_OFF, "%+.1f",
-                100 * (comparison->is.values[f][head] - comparison->was.values[f][head]));
-    frame_number(frame, TWICE, comparison->is_own ? report->is_twice[f] : (double)NAN);
-    frame_text(frame, WHAT, likeness_figures[f].summary);
-}
+static const struct frame_column columns[COLUMNS] = {
+    [FIGURE] = {.title = "figure"},
+    [WAS] = {.title = "recording", .unit = UNIT_COUNT, .decimals = 3},
+    [IS] = {.title = "twin", .unit = UNIT_COUNT, .decimals = 3},
+    [LIMIT] = {.title = "off at most", .unit = UNIT_COUNT, .optional = true},
+    [WHAT] = {.title = "what it is", .wrap = true},
+};
 
-static void print_heading(const struct fit_report *report)
+static bool fit_report_table(const struct fit_report *report, struct error *why)
 {
     const struct beside_twin *comparison = report->comparison;
     const struct trace_header *header = trace_header(comparison->recording);
     char chosen[LAYER_CHOICE_TEXT];
-    uint32_t misses = 0, judged = 0;
+    struct frame *frame = frame_create(columns, COLUMNS, why);
     for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
-        judged += promised(report, f) > 0;
-        misses += is_miss(report, f);
+        frame_row(frame);
+        frame_text(frame, FIGURE, likeness_figures[f].name);
+        frame_number(frame, WAS, was_of(report, f));
+        frame_number(frame, IS, fit_report_is_of(report, f));
+        if (promised(report, f) > 0) {
+            frame_textf(frame, LIMIT, "%.3f%s", promised(report, f),
+                        is_miss(report, f) ? " !" : "");
+        }
+        frame_text(frame, WHAT, likeness_figures[f].summary);
     }
     layer_choice_write(report->choice, comparison->recording, chosen);
-    printf("%s, %u step%s at %u tokens%s (%s)\n"
-           "beside its twin, a trace generated from the profile: means over heads, points "
-           "off, and the head\n"
-           "(layer.head) that is furthest off",
+    printf("%s, %u step%s at %u tokens%s (%s), and its twin: means over heads\n\n",
            trace_path(comparison->recording), header->steps, text_plural(header->steps),
            header->context, chosen,
            comparison->is_own          ? "fitted"
            : comparison->is_same_model ? "not fitted"
                                        : "another model");
-    if (judged > 0) {
-        printf("; %u of %u figures exceed their promised limits%s", misses, judged,
-               misses > 0 ? " (!)" : "");
-    }
-    fputs("\n\n", stdout);
-}
-
-static bool fit_report_table(const struct fit_report *report, struct error *why)
-{
-    char twice[32];
-    snprintf(twice, sizeof twice, "at %u", 2 * report->comparison->fitted);
-    const struct frame_column columns[COLUMNS] = {
-        [FIGURE] = {.title = "figure"},
-        [WAS] = {.title = "recording", .unit = UNIT_COUNT, .decimals = 3},
-        [IS] = {.title = "twin", .unit = UNIT_COUNT, .decimals = 3},
-        [OFF] = {.title = "points off", .unit = UNIT_COUNT},
-        [LIMIT] = {.title = "promised", .unit = UNIT_COUNT, .optional = true},
-        [WORST] = {.title = "worst head", .unit = UNIT_COUNT},
-        [WORST_OFF] = {.title = "off", .unit = UNIT_COUNT},
-        [TWICE] = {.title = twice, .unit = UNIT_COUNT, .decimals = 3, .optional = true},
-        [WHAT] = {.title = "what it is", .wrap = true},
-    };
-    struct frame *frame = frame_create(columns, COLUMNS, why);
-    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
-        fit_report_put_figure(report, f, frame);
-    }
-    print_heading(report);
     bool ok = frame_print(frame, NULL, stdout, why);
     putchar('\n');
     frame_destroy(frame);
@@ -351,7 +301,7 @@ static bool fit_report_table(const struct fit_report *report, struct error *why)
 
 /* ---- the command ---- */
 
-enum { OUTPUT, SELECTION, CHECK, LAYERS, SEED, JSON };
+enum { OUTPUT, SELECTION, CHECK, LAYERS, JSON };
 
 static const struct command_option options[] = {
     [OUTPUT] = {.name = "--output",
@@ -369,10 +319,6 @@ static const struct command_option options[] = {
                 .argument = "N,...",
                 .list = true,
                 .summary = layer_choice_summary},
-    [SEED] = {.name = "--seed",
-              .argument = "NUMBER",
-              .summary =
-                  "seed of the first of the four twins whose means are reported (default: 1)"},
     [JSON] = {.name = "--json", .summary = "print one JSON object per report"},
     {.name = NULL},
 };
@@ -437,24 +383,15 @@ static bool trace_fit_write_profile(const struct trace_profile *profile, const c
     return output_commit(&output, why);
 }
 
-static bool trace_fit_read_request(const struct arguments *arguments, struct fitted *fitted,
-                                   struct error *why)
-{
-    const char *share = arguments_text(arguments, SELECTION),
-               *seed = arguments_text(arguments, SEED);
-    return (share == NULL ||
-            units_parse(share, UNIT_SHARE, NULL, 0, "--selection", &fitted->share, why)) &&
-           (seed == NULL ||
-            units_parse_whole(seed, UNIT_COUNT, UINT32_MAX, NULL, 0, "--seed", &fitted->seed, why));
-}
-
 static bool trace_fit_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     struct trace_profile profile = {0};
     struct trace_fit_recording recording = {.trace = NULL};
-    struct fitted fitted = {.profile = &profile, .share = 0.1, .seed = 1};
-    bool ok = trace_fit_read_request(arguments, &fitted, why) &&
+    struct fitted fitted = {.profile = &profile, .share = 0.1};
+    const char *share = arguments_text(arguments, SELECTION);
+    bool ok = (share == NULL ||
+               units_parse(share, UNIT_SHARE, NULL, 0, "--selection", &fitted.share, why)) &&
               recording_open(arguments, arguments_operands(arguments, &count)[0], &recording, why);
     fitted.recording = recording.trace;
     ok = ok && trace_fit(recording.trace, fitted.share, 0, &profile, why) &&

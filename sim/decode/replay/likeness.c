@@ -261,16 +261,3 @@ double likeness_mean(const struct likeness *likeness, uint32_t figure)
     return sum / likeness->heads;
 }
 
-uint32_t likeness_worst(const struct likeness *a, const struct likeness *b, uint32_t figure)
-{
-    uint32_t worst = 0;
-    double most = -1;
-    for (uint32_t head = 0; head < a->heads && head < b->heads; head++) {
-        double off = fabs(a->values[figure][head] - b->values[figure][head]);
-        if (off > most) {
-            worst = head;
-            most = off;
-        }
-    }
-    return worst;
-}

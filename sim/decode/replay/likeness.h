@@ -37,6 +37,5 @@ bool likeness_measure(const struct trace *trace, double share, uint32_t threads,
                       struct likeness *out, struct error *why);
 void likeness_release(struct likeness *likeness);
 
-/* The mean of a figure over heads, and the head in which `a` and `b` differ most. */
+/* The mean of a figure over heads. */
 double likeness_mean(const struct likeness *likeness, uint32_t figure);
-uint32_t likeness_worst(const struct likeness *a, const struct likeness *b, uint32_t figure);
