@@ -121,8 +121,7 @@ def simulate(*files: Union[str, os.PathLike], model: Optional[Value] = None, har
              system: Optional[Value] = None, context: Optional[Value] = None, batch: Optional[Value] = None,
              trace: Optional[Value] = None, workload: Optional[Value] = None,
              keys: Optional[Mapping[str, Value]] = None, server: Optional[str] = None, db: Optional[str] = None,
-             replications: Optional[int] = None, precision: Optional[str] = None,
-             jobs: Optional[int] = None, cache: bool = True, **more: Value) -> Rows:
+             replications: Optional[int] = None, jobs: Optional[int] = None, cache: bool = True, **more: Value) -> Rows:
     """How fast every point of a scenario decodes: a row for each.
 
     files          scenarios (YAML), over which the keys are laid
@@ -130,7 +129,6 @@ def simulate(*files: Union[str, os.PathLike], model: Optional[Value] = None, har
     server         a server's log, command line or /metrics, from which keys are taken (--from)
     db             a results file that keeps the runs; runs that are in it are not computed again
     replications   runs of each point with the machine's figures drawn from their ranges
-    precision      as many of them as bring the mean within this share, such as "1%"
     jobs           threads; no result depends on it
     cache          keep replays in ~/.cache/spillway, and use those that are there
 
@@ -150,7 +148,7 @@ def simulate(*files: Union[str, os.PathLike], model: Optional[Value] = None, har
     words = _keys(keys, model=model, hardware=hardware, system=system, context=context, batch=batch, trace=trace,
                   workload=workload, **more)
     rows, about = _ask("simulate", files, words + _options(
-        server=server, db=db, replications=replications, precision=precision, jobs=jobs, no_cache=not cache))
+        server=server, db=db, replications=replications, jobs=jobs, no_cache=not cache))
     return Rows(rows, **about)
 
 

@@ -58,21 +58,6 @@ bool drawn_span(const struct result *result, const struct column *column, char t
     return true;
 }
 
-const char *drawn_missed(const struct result *result, double wanted, char text[DRAWN_TEXT])
-{
-    const struct column *main = replication_main(result);
-    if (wanted == 0 || main == NULL || !drawn_in_all(result, main)) {
-        return NULL;
-    }
-    struct interval interval = mean_of(result, main);
-    if (interval.half <= wanted * interval.mean) {
-        return NULL;
-    }
-    snprintf(text, DRAWN_TEXT, "%.3g %% wanted, %.3g %% reached after %" PRIu32 " draws",
-             100 * wanted, 100 * interval.half / interval.mean, result->draws.count);
-    return text;
-}
-
 bool drawn_put_json(const struct result *result, struct json_writer *json, struct error *why)
 {
     const struct result_draws *draws = &result->draws;

@@ -16,10 +16,6 @@ void drawn_means(struct frame *frame, const struct result *result);
 bool drawn_span(const struct result *result, const struct column *column, char text[DRAWN_TEXT],
                 const char **out, struct error *why);
 
-/* If the draws did not reach the requested precision of their main figure (0: none requested): "5 %
- * wanted, 11.6 % reached after 10 draws"; else NULL. */
-const char *drawn_missed(const struct result *result, double wanted, char text[DRAWN_TEXT]);
-
 /* Put the member "replications":{"draws":100,"step_us":{"mean":...},...}; nothing without them. */
 bool drawn_put_json(const struct result *result, struct json_writer *json, struct error *why);
 

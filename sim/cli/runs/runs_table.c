@@ -151,11 +151,8 @@ struct runs_table {
     uint32_t layout; /* the key whose column names the whole layout; NO_LAYOUT: none is swept */
     struct runs_notes *notes;
     struct draws {
-        double precision;         /* that is wanted; 0: none */
-        uint32_t least, most;     /* of a run */
-        uint32_t missed;          /* runs that did not reach the precision */
-        char example[DRAWN_TEXT]; /* what the first of them reached */
-        bool serves, ranged;      /* servers; runs of several families of recordings */
+        uint32_t count;      /* of a run */
+        bool serves, ranged; /* servers; runs of several families of recordings */
     } draws;
     struct tie_figure *rates; /* [rate_count] tokens a second of each row; owned */
     size_t rate_count, rate_capacity;
@@ -190,8 +187,8 @@ static void add_keys(struct runs_table *runs, const struct node *sweep,
     }
 }
 
-struct runs_table *runs_table_create(const struct scenario *scenario, double precision,
-                                     const struct table_view *view, struct error *why)
+struct runs_table *runs_table_create(const struct scenario *scenario, const struct table_view *view,
+                                     struct error *why)
 {
     struct frame_column columns[TABLE_MOST_COLUMNS + MOST_KEYS] = {
         [GROUP] = {.unit = UNIT_WHOLE}, [SYSTEM] = {.title = "system"}};
@@ -207,7 +204,6 @@ struct runs_table *runs_table_create(const struct scenario *scenario, double pre
     const struct frame_column *figures = runs_columns(runs->serves, &count);
     memcpy(&columns[FIRST_KEY + runs->key_count], figures, count * sizeof *columns);
     runs->notes = runs_notes_create(why);
-    runs->draws.precision = precision;
     runs->frame = frame_create_view(columns, FIRST_KEY + runs->key_count + count, view, why);
     if (runs->notes == NULL || runs->frame == NULL) {
         runs_table_destroy(runs);
@@ -230,18 +226,12 @@ void runs_table_destroy(struct runs_table *runs)
 
 static void add_draws(struct draws *draws, const struct result *result)
 {
-    char text[DRAWN_TEXT];
-    uint32_t count = result->draws.count;
-    if (count < REPLICATIONS_LEAST) {
+    if (result->draws.count == 0) {
         return;
     }
-    draws->least = draws->most == 0 || count < draws->least ? count : draws->least;
-    draws->most = count > draws->most ? count : draws->most;
+    draws->count = result->draws.count;
     draws->ranged = draws->ranged || result->family_count > 0;
     draws->serves = replication_main(result) == COLUMN(ttft_ms);
-    if (drawn_missed(result, draws->precision, text) != NULL && draws->missed++ == 0) {
-        text_copy(draws->example, DRAWN_TEXT, text);
-    }
 }
 
 /* What names the run. */
@@ -379,22 +369,17 @@ static void print_ties(const struct node *sweep, unsigned ties, FILE *out)
 static void print_draws(const struct draws *draws, FILE *out)
 {
     char text[512];
-    if (draws->most == 0) {
+    if (draws->count == 0) {
         return;
     }
     snprintf(text, sizeof text,
-             "%" PRIu32 "%s draws of the machine's figures within their ranges; %s. ± is the 95 %% "
+             "%" PRIu32 " draws of the machine's figures within their ranges; %s. ± is the 95 %% "
              "interval of the mean%s; other columns use the machine's profile as it is",
-             draws->least, draws->least < draws->most ? " or more" : "",
+             draws->count,
              draws->ranged ? "each takes the recording of one family" : "recordings stay the same",
              draws->serves ? "" : ", 5 - 95 % the range of nine in ten draws");
     fputc('\n', out);
     table_line("replications: ", text, out);
-    if (draws->missed > 0) {
-        snprintf(text, sizeof text, draws->missed > 1 ? "%s; %" PRIu32 " more runs miss it" : "%s",
-                 draws->example, draws->missed - 1);
-        table_line("precision: ", text, out);
-    }
 }
 
 bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)

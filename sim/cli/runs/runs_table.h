@@ -15,10 +15,10 @@
 
 struct runs_table;
 
-/* `precision` that draws shall reach (0: none). Fails, too, if `view` names a column that there is not
- * (runs_columns()); its text must live as long as the table. */
-struct runs_table *runs_table_create(const struct scenario *scenario, double precision,
-                                     const struct table_view *view, struct error *why);
+/* Fails, too, if `view` names a column that there is not (runs_columns()); its text must live as long
+ * as the table. */
+struct runs_table *runs_table_create(const struct scenario *scenario, const struct table_view *view,
+                                     struct error *why);
 void runs_table_destroy(struct runs_table *table);
 
 /* Add the result of point `index`; only texts of it are kept. */

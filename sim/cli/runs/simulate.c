@@ -26,7 +26,6 @@ enum {
     NO_CACHE,
     SHARD,
     REPLICATIONS,
-    PRECISION,
     EXPLAIN,
     COLUMNS,
     WIDE,
@@ -52,12 +51,6 @@ static const struct command_option options[] = {
                       .summary = "run each point N times, with the machine's figures drawn from "
                                  "their ranges, to show how far the result spreads (the error "
                                  "band shows the model's own error)"},
-    [PRECISION] = {.name = "--precision",
-                   .argument = "SHARE",
-                   .summary =
-                       "run as many replications as bring the 95 % interval of the mean step "
-                       "(for a server: time to first token) within SHARE of the mean, such as "
-                       "1%; at most 1000, or as many as --replications says"},
     [EXPLAIN] = {.name = "--explain",
                  .summary =
                      "explain in words what limits each step, which figure of the machine "
@@ -70,9 +63,6 @@ static const struct command_option options[] = {
     [CSV] = {.name = "--csv", .summary = "print one CSV row per run"},
     {.name = NULL},
 };
-
-/* The most draws for --precision without --replications. */
-enum { PRECISION_DRAWS = 1000 };
 
 /* How the runs are shown: one by one, or as a table at the end. */
 struct simulate_view {
@@ -154,25 +144,6 @@ static bool simulate_read_draws(const char *text, uint32_t *count, struct error 
     return true;
 }
 
-/* A precision is a share above 0 and below 1. */
-static bool read_replications(const struct arguments *arguments, struct replication_options *out,
-                              struct error *why)
-{
-    const char *draws = arguments_text(arguments, REPLICATIONS);
-    const char *precision = arguments_text(arguments, PRECISION);
-    out->count = precision != NULL ? PRECISION_DRAWS : 0;
-    if (draws != NULL && !simulate_read_draws(draws, &out->count, why)) {
-        return false;
-    }
-    if (precision != NULL &&
-        (!units_parse(precision, UNIT_SHARE, NULL, 0, "--precision", &out->precision, why) ||
-         out->precision <= 0 || out->precision >= 1)) {
-        error_usage(why, NULL, 0, "'--precision' is '%.40s'", precision);
-        return error_expect(why, "a share above 0 and below 100%%, such as 1%%");
-    }
-    return true;
-}
-
 static bool simulate_read_options(const struct arguments *arguments, struct sweep_options *out,
                                   struct error *why)
 {
@@ -183,8 +154,9 @@ static bool simulate_read_options(const struct arguments *arguments, struct swee
         return error_usage(why, NULL, 0, "'--explain' cannot be used with --csv");
     }
     const char *shard = arguments_text(arguments, SHARD);
+    const char *draws = arguments_text(arguments, REPLICATIONS);
     return (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
-           read_replications(arguments, &out->replications, why);
+           (draws == NULL || simulate_read_draws(draws, &out->replications.count, why));
 }
 
 /* Runs that finished before an error or an interruption are shown anyway; a failed run is a row. */
@@ -248,8 +220,7 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     if (!view_read(arguments, usual, count, &columns, why)) {
         return false;
     }
-    if (!plain && (view.table = runs_table_create(scenario, sweep->replications.precision, &columns,
-                                                  why)) == NULL) {
+    if (!plain && (view.table = runs_table_create(scenario, &columns, why)) == NULL) {
         return false;
     }
     bool explains = arguments_given(arguments, EXPLAIN);

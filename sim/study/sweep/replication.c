@@ -16,9 +16,6 @@
 #include "predict/answer.h"
 #include "predict/scenario/resolve_trace.h"
 
-/* Precision is checked after this many draws, and again after every so many more. */
-enum { JUDGED_FIRST = 20, JUDGED_EVERY = 10 };
-
 /* ---- what is drawn --------------------------------------------------------------------- */
 
 static double quantile_of(uint64_t seed, uint32_t replication, const char *name)
@@ -80,8 +77,7 @@ struct replication_course {
     const struct run_context *context;
     const struct answer *answer; /* open */
     struct result *result;
-    uint32_t first; /* the first not drawn yet */
-    bool seeded;    /* each draw has its own seed */
+    bool seeded; /* each draw has its own seed */
 };
 
 /* Figures that do not depend on the machine are taken from the planned run. */
@@ -183,10 +179,9 @@ static bool time_drawn(const struct replication_course *course, uint32_t number,
     return good;
 }
 
-static bool replication_draw(uint32_t index, uint32_t thread, void *context, struct error *why)
+static bool replication_draw(uint32_t number, uint32_t thread, void *context, struct error *why)
 {
     const struct replication_course *course = context;
-    uint32_t number = course->first + index;
     double *values = course->result->draws.values[number];
     struct scaled_profile machine;
     (void)thread;
@@ -202,7 +197,7 @@ static bool replication_draw(uint32_t index, uint32_t thread, void *context, str
     return good;
 }
 
-/* ---- when it is enough ----------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------- */
 
 const struct column *replication_main(const struct result *result)
 {
@@ -211,52 +206,15 @@ const struct column *replication_main(const struct result *result)
                                                        : NULL;
 }
 
-static bool replication_is_precise(const struct replication_options *options,
-                                   const struct result *result, uint32_t count)
-{
-    const double *values = &result->draws.values[0][replication_main(result)->drawn - 1];
-    struct interval interval = interval_mean(values, DRAWN_MOST, count);
-    return interval.half <= options->precision * interval.mean;
-}
-
-/* The number of draws after which precision is checked next. */
-static uint32_t judged_next(const struct replication_options *options, uint32_t count)
-{
-    uint32_t next = options->precision == 0 ? options->count
-                    : count < JUDGED_FIRST  ? JUDGED_FIRST
-                                            : count + JUDGED_EVERY;
-    return next < options->count ? next : options->count;
-}
-
-uint32_t replication_enough(const struct replication_options *options, const struct result *result)
-{
-    uint32_t count = 0;
-    while (count < options->count) {
-        count = judged_next(options, count);
-        if (count > result->draws.count) {
-            return 0;
-        }
-        if (options->precision > 0 && replication_is_precise(options, result, count)) {
-            return count;
-        }
-    }
-    return count;
-}
-
 static bool draw_all(struct replication_course *course, uint32_t threads, struct error *why)
 {
     struct result_draws *draws = &course->result->draws;
-    size_t capacity = 0;
-    while (replication_enough(course->options, course->result) == 0) {
-        uint32_t next = judged_next(course->options, draws->count);
-        course->first = draws->count;
-        if (!array_reserve(&draws->values, &capacity, next, sizeof *draws->values, why) ||
-            !parallel_for(next - draws->count, threads, replication_draw, course, why)) {
-            return false;
-        }
-        draws->count = next;
-    }
-    return true;
+    uint32_t count = course->options->count;
+    draws->values = array_zeroed(count, sizeof *draws->values, why);
+    bool good =
+        draws->values != NULL && parallel_for(count, threads, replication_draw, course, why);
+    draws->count = good ? count : 0;
+    return good;
 }
 
 bool replication_run(const struct point *point, const struct replication_options *options,

@@ -12,13 +12,7 @@
  * differ by what they do, not by chance (Law, "Simulation Modeling and Analysis", on variance
  * reduction). Figures are drawn independently of each other. Replication 0 is a draw like any
  * other; the run itself has no draws.
- *
- * If a precision is asked for, drawing stops once the interval of the mean
- * is narrow enough. This is checked after fixed numbers of draws, in
- * their order, so any number of threads stops at the same draw. The rule is asymptotically
- * consistent (Chow and Robbins, "On the Asymptotic Theory of Fixed-Width Sequential Confidence
- * Intervals", Ann. Math. Stat. 36, 1965). A minimum number of draws keeps a lucky start from
- * stopping it. */
+ */
 #pragma once
 
 #include <stddef.h>
@@ -32,8 +26,7 @@
 enum { REPLICATIONS_LEAST = 2, REPLICATIONS_MOST = 100000 };
 
 struct replication_options {
-    uint32_t count;   /* most draws; 0: none */
-    double precision; /* half-width of the main figure's interval, as a share of it; 0: draw all */
+    uint32_t count;                 /* draws; 0: none */
     void (*on_draw)(void *context); /* called after each draw, in its thread; may be NULL */
     void *context;
 };
@@ -45,12 +38,9 @@ double replication_quantile(uint64_t seed, uint32_t replication, enum curve_id i
  * of draws. */
 void replication_ranges(const struct setup *setup, char ranges[17]);
 
-/* The figure that precision refers to and that runs are compared by: the time of a step, or the
+/* The figure that runs are compared by: the time of a step, or the
  * mean time to first token of a server. NULL if a run has neither. */
 const struct column *replication_main(const struct result *result);
-
-/* The number of draws, of those made, that is enough; 0: more are needed. */
-uint32_t replication_enough(const struct replication_options *options, const struct result *result);
 
 /* answer_run(), with its replications in result->draws. A run without a time has none.
  * `context->threads` is the number of draws made at once; `context->shared` needs room for twice as

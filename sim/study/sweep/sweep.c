@@ -167,9 +167,10 @@ static bool read_draws(const struct sweep *sweep, struct slot *slot, const char 
     if (!store_get_draws(sweep->options->store, run, draws, why)) {
         return false;
     }
-    draws->count = replication_enough(&sweep->replications, &slot->result);
-    slot->stored = draws->count > 0;
-    if (!slot->stored) {
+    slot->stored = draws->count >= sweep->replications.count;
+    if (slot->stored) {
+        draws->count = sweep->replications.count;
+    } else {
         result_release(&slot->result);
     }
     return true;

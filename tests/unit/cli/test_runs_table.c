@@ -64,7 +64,7 @@ static char *print(const char *sweep, const struct run *runs, uint32_t count)
     scenario.sweep = node_parse(sweep, strlen(sweep), "sweep", &why);
     assert_non_null(scenario.sweep);
     struct runs_table *table =
-        runs_table_create(&scenario, 0, &(struct table_view){.wide = false}, &why);
+        runs_table_create(&scenario, &(struct table_view){.wide = false}, &why);
     assert_non_null(table);
     for (uint32_t i = 0; i < count; i++) {
         struct result result;

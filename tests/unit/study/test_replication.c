@@ -314,53 +314,6 @@ static void a_server_has_arrivals_of_its_own(void **state)
     assert_true(spread_of_seeds(stated, COLUMN(ttft_ms)) == 0);
 }
 
-/* ---- enough ---- */
-
-static struct interval after(const struct result *result, uint32_t count)
-{
-    return interval_mean(&result->draws.values[0][COLUMN(step_us)->drawn - 1], DRAWN_MOST, count);
-}
-
-static void drawing_stops_when_the_mean_is_known(void **state)
-{
-    (void)state;
-    const struct replication_options options = {.count = 500, .precision = 0.06};
-    struct point point = POINT(RECORDED, "system=litecache");
-    struct result one = replicate(&point, &options, 1);
-    struct result three = replicate(&point, &options, 3);
-    assert_true(same_draws(&one.draws, &three.draws));
-    uint32_t count = one.draws.count;
-    assert_in_range(count, 30, 490);
-    struct interval last = after(&one, count), before = after(&one, count - 10);
-    assert_true(last.half <= 0.06 * last.mean);
-    assert_true(before.half > 0.06 * before.mean);
-
-    /* More that were stored change nothing, and fewer are not enough. */
-    struct result all = replicate(&point, &(struct replication_options){.count = count + 20}, 1);
-    assert_int_equal(replication_enough(&options, &all), count);
-    all.draws.count = count - 1;
-    assert_int_equal(replication_enough(&options, &all), 0);
-    result_release(&all);
-    result_release(&one);
-    result_release(&three);
-    point_release(&point);
-}
-
-static void drawing_ends_when_there_are_as_many_as_were_asked_for(void **state)
-{
-    (void)state;
-    const struct replication_options options = {.count = 25, .precision = 1e-9};
-    const struct replication_options less = {.count = 3, .precision = 0.5};
-    struct point point = POINT(RECORDED, "system=litecache");
-    struct result result = replicate(&point, &options, 2);
-    struct result few = replicate(&point, &less, 2);
-    assert_int_equal(result.draws.count, 25);
-    assert_int_equal(few.draws.count, 3);
-    result_release(&result);
-    result_release(&few);
-    point_release(&point);
-}
-
 static void what_does_not_fit_is_not_drawn(void **state)
 {
     (void)state;
@@ -417,8 +370,6 @@ int main(void)
         cmocka_unit_test(common_draws_tell_systems_apart_sooner),
         cmocka_unit_test(what_is_generated_takes_a_seed_each),
         cmocka_unit_test(a_server_has_arrivals_of_its_own),
-        cmocka_unit_test(drawing_stops_when_the_mean_is_known),
-        cmocka_unit_test(drawing_ends_when_there_are_as_many_as_were_asked_for),
         cmocka_unit_test(what_does_not_fit_is_not_drawn),
         cmocka_unit_test(memory_is_not_drawn),
         cmocka_unit_test(what_is_stopped_leaves_no_result),
