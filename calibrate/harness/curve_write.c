@@ -49,9 +49,9 @@ static void curve_write_range(const struct summary *summary, FILE *out)
     if (summary->most == 1) {
         return;
     }
-    char low[OBSERVED_FIGURE], high[OBSERVED_FIGURE];
-    observed_figure(fmax(summary->low, 0.001), UNIT_SHARE, low);
-    observed_figure(fmin(summary->high, 100), UNIT_SHARE, high);
+    char low[FIGURE_TEXT], high[FIGURE_TEXT];
+    figure_text(fmax(summary->low, 0.001), UNIT_SHARE, low);
+    figure_text(fmin(summary->high, 100), UNIT_SHARE, high);
     fprintf(out, "    range: [%s, %s]\n", low, high);
 }
 
@@ -91,7 +91,7 @@ static void write_source(const struct finding *finding, const struct thinned *th
 static void write_kept(const struct finding *finding, const struct thinned *thinned, FILE *out)
 {
     enum { IN_LINE = 6 };
-    char size[OBSERVED_FIGURE], value[OBSERVED_FIGURE];
+    char size[FIGURE_TEXT], value[FIGURE_TEXT];
     fputs("    points: [", out);
     for (uint32_t i = 0; i < thinned->count; i++) {
         const struct found_point *point = &finding->points[thinned->kept[i]];
@@ -99,8 +99,8 @@ static void write_kept(const struct finding *finding, const struct thinned *thin
                 i == 0             ? ""
                 : i % IN_LINE == 0 ? ",\n      "
                                    : ", ",
-                observed_size(point->size, finding->axis, size),
-                observed_figure(point->median, finding->unit, value));
+                size_text(point->size, finding->axis, size),
+                figure_text(point->median, finding->unit, value));
     }
     fputs("]\n", out);
 }
@@ -109,7 +109,7 @@ static void write_kept(const struct finding *finding, const struct thinned *thin
  */
 static bool write_curve(const struct finding *finding, FILE *out, struct error *why)
 {
-    char value[OBSERVED_FIGURE];
+    char value[FIGURE_TEXT];
     struct thinned thinned;
     if (finding->axis[0] == '\0' && finding->count > 1) {
         return error_set(why, NULL, 0, "'%s' is one figure and was measured at %u sizes",
@@ -120,7 +120,7 @@ static bool write_curve(const struct finding *finding, FILE *out, struct error *
     }
     fprintf(out, "  %s:\n", strchr(finding->name, '.') + 1);
     if (finding->count == 1) {
-        observed_figure(finding->points[0].median, finding->unit, value);
+        figure_text(finding->points[0].median, finding->unit, value);
         fprintf(out, "    value: %s\n", value);
     } else {
         write_kept(finding, &thinned, out);

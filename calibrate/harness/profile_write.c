@@ -3,7 +3,7 @@
 #include "core/array.h"
 #include "core/text.h"
 #include "calibrate/harness/curve_write.h"
-#include "machine/observed.h"
+#include "machine/measured.h"
 #include "machine/profile.h"
 
 #include <errno.h>
@@ -16,13 +16,13 @@
 static void profile_write_point(const struct finding *finding, const struct found_point *point,
                                 FILE *out)
 {
-    char size[OBSERVED_FIGURE], drift[OBSERVED_FIGURE], figures[3][OBSERVED_FIGURE];
+    char size[FIGURE_TEXT], drift[FIGURE_TEXT], figures[3][FIGURE_TEXT];
     fprintf(out, "      - [%s, %s, %s, %s, %u, %s, %s, %u]\n",
-            observed_size(point->size, finding->axis, size),
-            observed_figure(point->median, finding->unit, figures[0]),
-            observed_figure(point->p10, finding->unit, figures[1]),
-            observed_figure(point->p90, finding->unit, figures[2]), point->samples,
-            point->precise ? "yes" : "no", observed_figure(point->drift, UNIT_SHARE, drift),
+            size_text(point->size, finding->axis, size),
+            figure_text(point->median, finding->unit, figures[0]),
+            figure_text(point->p10, finding->unit, figures[1]),
+            figure_text(point->p90, finding->unit, figures[2]), point->samples,
+            point->precise ? "yes" : "no", figure_text(point->drift, UNIT_SHARE, drift),
             point->stray);
 }
 
@@ -32,7 +32,7 @@ static void write_finding(const struct finding *finding, FILE *out)
     if (finding->axis[0] != '\0') {
         fprintf(out, "    axis: %s\n", finding->axis);
     }
-    fprintf(out, "    unit: %s\n", observed_unit(finding->unit));
+    fprintf(out, "    unit: %s\n", unit_word(finding->unit));
     fputs(finding->count > 0 ? "    note: " : "    absent: ", out);
     text_write(finding->note, out);
     fputc('\n', out);
@@ -93,12 +93,12 @@ static bool read_observed(const struct node *observed, struct findings *out, str
 {
     for (size_t i = 0; i < (observed != NULL ? observed->count : 0); i++) {
         struct finding finding;
-        if (!observed_read(observed->children[i], &finding, why)) {
+        if (!finding_read(observed->children[i], &finding, why)) {
             return false;
         }
         struct finding *place = findings_add(out, finding.name, finding.axis, finding.unit, why);
         if (place == NULL) {
-            observed_release(&finding);
+            finding_release(&finding);
             return false;
         }
         *place = finding;

@@ -1,4 +1,4 @@
-/* Writes findings as a measured profile (machine/observed.h), and reads them back.
+/* Writes findings as a measured profile (machine/measured.h), and reads them back.
  *
  * All findings stand under `observed`; the curves of gpu, link, host and disk are derived from them
  * (curve_write.h). The rounded figures, as written, are the input, so that a profile that is read

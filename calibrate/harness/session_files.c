@@ -3,7 +3,7 @@
 #include "core/regular.h"
 #include "core/text.h"
 #include "core/unfinished.h"
-#include "machine/observed.h"
+#include "machine/measured.h"
 
 #include <errno.h>
 #include <stdlib.h>

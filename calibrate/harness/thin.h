@@ -9,7 +9,7 @@
 #pragma once
 
 #include "core/error.h"
-#include "machine/observed.h"
+#include "calibrate/measure/finding.h"
 
 struct thinned {
     uint32_t *kept; /* indices of points, ascending; owned */

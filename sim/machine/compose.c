@@ -20,7 +20,7 @@
 #include "core/find.h"
 #include "core/name.h"
 #include "core/named.h"
-#include "machine/observed.h"
+#include "machine/measured.h"
 #include "machine/profile.h"
 
 enum { DEEPEST = 8 };

@@ -1,7 +1,7 @@
 /* Fuzzes PROFILE.part, which calibrate resumes from: the same machine's is taken over whole, and
  * anything else is left alone. The input stands behind the checksum, which no fuzzer guesses. */
 #include "calibrate/harness/session.h"
-#include "machine/observed.h"
+#include "machine/measured.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * profile is corrected first, because no fuzzer guesses it. A measured profile that is read is
  * written and read back to the same bytes. */
 #include "calibrate/harness/profile_write.h"
-#include "machine/observed.h"
+#include "machine/measured.h"
 #include "machine/profile.h"
 
 #include <inttypes.h>

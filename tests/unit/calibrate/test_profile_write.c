@@ -318,7 +318,7 @@ static void entry_that_was_not_observed_is_refused(void **state)
         struct finding finding;
         struct node *node = node_parse(cases[i].entry, strlen(cases[i].entry), "x.yaml", &why);
         assert_non_null(node);
-        assert_false(observed_read(node->children[0], &finding, &why));
+        assert_false(finding_read(node->children[0], &finding, &why));
         if (i > 0 && strstr(why.found, cases[i].message) == NULL) {
             fail_msg("%s: %s", cases[i].entry, why.found);
         }

@@ -3,7 +3,7 @@
 
 #include "calibrate/harness/apart.h"
 #include "calibrate/harness/session.h"
-#include "machine/observed.h"
+#include "machine/measured.h"
 
 #include <math.h>
 #include <signal.h>

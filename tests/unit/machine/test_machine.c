@@ -1,6 +1,6 @@
 /* Machines put together from files: what replaces what, files that are no profiles, what ships. */
 #include "core/find.h"
-#include "machine/observed.h"
+#include "machine/measured.h"
 #include "unit/fixture/load_profile.h"
 
 #include <unistd.h>
