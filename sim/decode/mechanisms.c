@@ -41,7 +41,8 @@ const char *const prefix_evictions[] = {"none",
 #undef POLICY
                                         NULL};
 static const char *const prefix_below_values[] = {"none", "arrive", "evict", NULL};
-static const char *const prefix_load_values[] = {"before-start", "layer-by-layer", NULL};
+static const char *const prefix_load_values[] = {"before-start", "layer-by-layer", "in-step", NULL};
+static const char *const prefix_save_values[] = {"beside", "in-step", NULL};
 static const char *const preemption_values[] = {"recompute", "swap", NULL};
 static const char *const barrier_values[] = {"none", "layer", "pass", NULL};
 
@@ -277,11 +278,11 @@ const struct mechanism_key mechanism_keys[] = {
            "the host tier does not evict a block that is being copied"),
     WHOLE("prefix_unit", "prefix", prefix_unit, UNIT_TOKENS, "0tok",
           "tokens that are copied and looked up together; 0: a block"),
-    SWITCH("prefix_contiguous", "prefix", prefix_contiguous, "yes",
-           "a unit is contiguous and crosses in one transfer, not in one for each layer"),
     CHOICE("prefix_load", "prefix", prefix_load, prefix_load_values, "before-start",
-           "when a request starts if its prefix is on the host: after it has arrived, or at once, "
-           "with each layer waiting for its own part"),
+           "what waits for a prefix on the host: its request, before it starts; each layer of its "
+           "step, for its own part; or all of that step"),
+    CHOICE("prefix_save", "prefix", prefix_save, prefix_save_values, "beside",
+           "blocks are copied to the host beside later steps, or at the end of their step, which waits"),
     CHOICE("preemption", "prefix", preemption, preemption_values, "recompute",
            "the KV of a preempted request is computed again, or copied to the host and back"),
     {.name = NULL},

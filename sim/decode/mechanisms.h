@@ -64,9 +64,12 @@ enum prefix_write { PREFIX_WRITE_FINISH, PREFIX_WRITE_FILL, PREFIX_WRITE_EVICT }
  * arrived in the tier above; or when that evicts it. */
 enum prefix_below { PREFIX_BELOW_NONE, PREFIX_BELOW_ARRIVE, PREFIX_BELOW_EVICT };
 
-/* When a request starts if its prefix is on the host, and what happens to the KV of a request that
- * is preempted. */
-enum prefix_load { PREFIX_LOAD_BEFORE, PREFIX_LOAD_LAYERS };
+/* What waits for a prefix that is loaded: the request, before it starts; the step that computes it,
+ * each layer for its own part, while what comes from below host memory arrives before; or all of
+ * that step. What waits for blocks that are saved: nothing, or the step that filled them. And what
+ * happens to the KV of a request that is preempted. */
+enum prefix_load { PREFIX_LOAD_BEFORE, PREFIX_LOAD_LAYERS, PREFIX_LOAD_STEP };
+enum prefix_save { PREFIX_SAVE_BESIDE, PREFIX_SAVE_STEP };
 enum preemption { PREEMPTION_RECOMPUTE, PREEMPTION_SWAP };
 
 /* A quantity in one of several units. A budget (HBM of the cache) is bytes in all, a share of the
@@ -178,8 +181,8 @@ struct mechanisms {
     int prefix_cheaper;    /* load a prefix only as far as that is faster than computing it */
     int prefix_pins;       /* the host tier does not evict a block that is being copied */
     uint64_t prefix_unit;  /* tokens that are copied and looked up together; 0: a block */
-    int prefix_contiguous; /* a unit crosses in one transfer, not in one for each layer */
     int prefix_load;
+    int prefix_save;
     int preemption;
 };
 
@@ -223,6 +226,7 @@ struct system_info {
     const char *lossless; /* mechanisms_lossless() of its mechanisms, overrides included */
     char baseline[64];    /* system that it is compared with; "": all of the KV in HBM */
     char engine[32];      /* that runs it as a server (server/server_engine.h), or "" */
+    char connector[32];   /* by which that moves KV (server/server_connector.h), or "" */
     char command[1024];   /* starts its server, with {NAME}s (study/plan/server_command.h), or "" */
 };
 

@@ -91,10 +91,13 @@ uint64_t server_copy_tokens(struct server *server, struct copies *way, uint32_t 
 {
     const struct server_options *options = &server->options;
     uint64_t units = (tokens + options->unit_tokens - 1) / options->unit_tokens;
-    double start_ns = server->clock.first_ns[tier] +
-                      server->clock.start_ns[tier] * (double)(units * options->unit_transfers);
+    const struct step_clock *clock = &server->clock;
+    const struct copy_times *times =
+        way == &server->in[tier] ? &clock->load[tier] : &clock->save[tier];
+    double start_ns = times->copy + times->unit * (double)units;
     double bytes = (double)(units * options->unit_tokens) * (double)options->token_bytes;
     uint64_t number = copies_add(way, start_ns, bytes, blocks, server->why);
+    server->copies_ns += times->cpu * (double)units;
     server->failed = server->failed || number == 0;
     return number;
 }
@@ -150,27 +153,31 @@ uint64_t server_copies_in_the_way(const struct server *server)
 
 bool sequence_has_room(const struct server *server, const struct sequence *sequence)
 {
-    return sequence->room <= server->out[1].done;
+    return server->options.step_saves || sequence->room <= server->out[1].done;
 }
 
 bool sequence_is_ready(const struct server *server, const struct sequence *sequence)
 {
+    const struct server_options *options = &server->options;
+    uint32_t within = options->layered_tiers > 0 ? options->layered_tiers : server->tiers;
     bool loaded = true;
-    for (uint32_t k = 1; k < server->tiers; k++) {
+    for (uint32_t k = options->layers > 0 ? within + 1 : 1; k < server->tiers; k++) {
         loaded = loaded && sequence->load[k] <= server->in[k].done;
     }
-    return (loaded || server->options.layers > 0) && sequence_has_room(server, sequence);
+    return loaded && sequence_has_room(server, sequence);
 }
 
-/* Sequences whose copies are done run from the next step on. */
-static void start_loaded(struct server *server)
+void server_start_loaded(struct server *server, bool stepping)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < server->loading_count; i++) {
-        if (sequence_is_ready(server, &server->loading[i])) {
-            server->running[server->running_count++] = server->loading[i];
+        struct sequence *sequence = &server->loading[i];
+        bool ready = sequence_is_ready(server, sequence);
+        if (ready && (!stepping || sequence->unseen == 0)) {
+            server->running[server->running_count++] = *sequence;
         } else {
-            server->loading[kept++] = server->loading[i];
+            sequence->unseen -= ready && sequence->unseen > 0;
+            server->loading[kept++] = *sequence;
         }
     }
     server->loading_count = kept;
@@ -197,7 +204,6 @@ void server_pass_copies(struct server *server, int64_t ns, const double rate[SER
     if (server->tiers > 2) { /* what has arrived in a tier may be saved to the next one */
         server_copy_saves(server);
     }
-    start_loaded(server);
 }
 
 void server_end_copies(struct server *server)

@@ -309,6 +309,7 @@ static bool schedule_admit(struct server *server, struct sequence *front, uint32
         front->load[k] = prefix_load(server->cache, front->index, k);
     }
     if (!sequence_is_ready(server, front)) {
+        front->unseen = server->options.load_steps;
         server->loading[server->loading_count++] = *front;
         return true;
     }

@@ -33,7 +33,8 @@ static void find_pending(const struct server *server, bool pending[SERVER_FLOWS]
 
 static struct step_load read_load(const struct server *server)
 {
-    struct step_load load = {.chunks = server->chunks};
+    struct step_load load = {.chunks = server->chunks,
+                             .copies_ns = server->copies_ns + server->options.step_ns};
     find_pending(server, load.pending);
     for (uint32_t i = 0; i < server->running_count; i++) {
         const struct sequence *sequence = &server->running[i];
@@ -49,6 +50,7 @@ static struct step_load read_load(const struct server *server)
             load.written_bytes += server->options.written_bytes * sequence->chunk;
         }
     }
+    load.alone = load.chunk_count > 0 && server->options.step_saves;
     return load;
 }
 
@@ -162,6 +164,24 @@ static void wait_for_layers(const struct server *server, struct step_time *time)
     }
 }
 
+/* The step's blocks are full, and it waits until all that is saved is on the host: alone on the link, because
+ * loads have ended. Returns for how long. */
+static int64_t save_step(struct server *server, uint32_t computing)
+{
+    double most[SERVER_FLOWS] = {0}, rate[SERVER_FLOWS];
+    most[flow_saved(1)] = INFINITY;
+    for (uint32_t i = 0; i < computing; i++) {
+        const struct sequence *sequence = &server->running[i];
+        prefix_fill(server->cache, sequence->index, sequence->computed + sequence->chunk);
+    }
+    server_copy_saves(server);
+    way_shares_find(server->clock.shares, most, rate);
+    const struct copies *out = &server->out[1];
+    int64_t ns = (int64_t)ceil(copies_time(out, copies_last(out), rate[flow_saved(1)]));
+    pass(server, ns, rate, computing);
+    return ns;
+}
+
 static bool server_run_step(struct server *server, const struct step_load *load, struct error *why)
 {
     struct step_time time = {.ns = 0};
@@ -175,9 +195,15 @@ static bool server_run_step(struct server *server, const struct step_load *load,
     if (load->written_bytes > 0) { /* the step ends when the KV of its chunks has left */
         uint32_t layers = server->options.written_layers;
         double bytes_ns = load->written_bytes / time.rate[flow_saved(1)] * 1e9;
-        stretch(&time, server->clock.start_ns[1] * layers + bytes_ns, layers);
+        stretch(&time, server->clock.save[1].unit * layers + bytes_ns, layers);
     }
     pass(server, time.ns, time.rate, computing);
+    if (server->options.step_saves) {
+        int64_t saves_ns = save_step(server, computing);
+        time.ns += saves_ns;
+        time.others_ns += saves_ns;
+    }
+    server_start_loaded(server, true);
     series_spread(series, SERIES_FETCHED, server->now_ns - time.ns, server->now_ns,
                   time.fetched_bytes);
     series_spread(series, SERIES_WRITTEN, server->now_ns - time.ns, server->now_ns,
@@ -230,6 +256,9 @@ static void wait_for_copies(struct server *server)
         pass(server, (int64_t)ns, rate, 0);
         idle_rates(server, rate);
         ns = next_copy_ns(server, rate);
+    }
+    if (server->options.copies_block) {
+        server_start_loaded(server, false);
     }
 }
 
@@ -329,7 +358,7 @@ int64_t server_due(const struct server *server)
 }
 
 /* Schedule a step. An engine that overlaps steps did so when the last one began; if that has left
- * it nothing to compute, it looks again now. Returns the step's work. */
+ * it nothing to compute, it looks again now, and at loads that have ended. Returns the step's work. */
 static struct step_load plan_step(struct server *server)
 {
     bool early = server->options.path.overlaps && !server->idle;
@@ -337,7 +366,11 @@ static struct step_load plan_step(struct server *server)
     schedule_arrive(server, sees ? server->now_ns : server->begun_ns);
     schedule_step(server);
     struct step_load load = read_load(server);
-    if (early && load.decodes + load.chunk_count == 0) {
+    uint32_t loading = server->loading_count;
+    if (load.decodes + load.chunk_count == 0) {
+        server_start_loaded(server, false);
+    }
+    if ((early && load.decodes + load.chunk_count == 0) || server->loading_count < loading) {
         schedule_arrive(server, server->now_ns);
         schedule_step(server);
         load = read_load(server);
@@ -365,6 +398,7 @@ bool server_iterate(struct server *server, struct server_ends *ends, struct erro
         double rate[SERVER_FLOWS];
         idle_rates(server, rate);
         pass(server, server->due_ns - server->now_ns, rate, 0);
+        server_start_loaded(server, false);
     }
     struct step_load load = plan_step(server);
     if (server->failed || !prefix_check(server->cache, why)) {
@@ -375,6 +409,7 @@ bool server_iterate(struct server *server, struct server_ends *ends, struct erro
     server->ended_before = server->ended;
     server->begun_ns = server->now_ns;
     server->idle = load.decodes + load.chunk_count == 0;
+    server->copies_ns = 0;
     if (server->idle) {
         server->due_ns = idle_until(server);
         return true;

@@ -11,7 +11,9 @@
  * prefix cache still has; or, if the host has room, its KV is swapped out and back in.
  *
  * A prefix found in host memory is copied in before its request starts, which holds its blocks
- * meanwhile; or the request starts at once, and each layer waits for its own part.
+ * meanwhile; or the request starts at once, and each layer waits for its own part. Blocks are copied
+ * out beside later steps; or at the end of the step that filled them, which waits, and so do all
+ * that compute in it.
  *
  *   request   |.API.|..queue..|..load..|.chunk.chunk.|t|t|t|t|
  *                                       first token ─┘       └ end
@@ -68,6 +70,8 @@ struct step_load {
     uint32_t chunk_count;
     bool pending[SERVER_FLOWS]; /* copies of KV over this flow are */
     double written_bytes;       /* KV of the chunks that is written to the host */
+    double copies_ns;           /* CPU time of copies' calls before the step is launched */
+    bool alone;                 /* it waits for copies itself, and is not prepared ahead */
 };
 
 /* The time of a step. */
@@ -80,13 +84,19 @@ struct step_time {
     int64_t stall_ns[PART_COUNT]; /* of the rest: time in which the GPU waits, by cause */
 };
 
+/* What copies take beside their bytes at the rate of their way, in ns. */
+struct copy_times {
+    double unit; /* of each unit, while nothing of it crosses */
+    double copy; /* of each copy, however many units it has */
+    double cpu;  /* of each unit, for the thread that launches steps */
+};
+
 struct step_clock {
     bool (*step)(void *context, const struct step_load *load, struct step_time *time,
                  struct error *why);
     void *context;
-    struct way_shares *shares;          /* of SERVER_FLOWS; borrowed */
-    double start_ns[PREFIX_MOST_TIERS]; /* fixed time of one transfer from or to a tier, */
-    double first_ns[PREFIX_MOST_TIERS]; /* and of a copy, however many transfers it has */
+    struct way_shares *shares; /* of SERVER_FLOWS; borrowed */
+    struct copy_times load[PREFIX_MOST_TIERS], save[PREFIX_MOST_TIERS]; /* by tier */
 };
 
 struct server_options {
@@ -94,12 +104,18 @@ struct server_options {
     uint32_t sequences, batched_tokens;   /* most of a step */
     uint32_t chunk_tokens;                /* most of one sequence in a step; 0: batched_tokens */
     uint64_t token_bytes;                 /* of a token's KV on the link */
-    uint32_t unit_tokens, unit_transfers; /* only whole units cross, each in this many transfers */
+    uint32_t unit_tokens;                 /* only whole units cross */
     bool copies_block;                    /* no step runs while a copy does */
     bool saves_cross;                     /* saved blocks cross ways: the cache's saves_wait */
+    bool step_saves;                      /* a step ends when all its saves have reached the host */
+    double step_ns;                       /* CPU time of each step for prefixes */
     double written_bytes;    /* for each token of a chunk, to the host; 0: its KV stays */
     uint32_t written_layers; /* the KV of a chunk leaves in this many transfers */
-    uint32_t layers; /* a prefix loads layer by layer, in this many; 0: before its request */
+    uint32_t layers; /* a prefix loads layer by layer, in this many; 1: before all of its step;
+                        0: before its request */
+    uint32_t layered_tiers; /* so does what comes from these tiers below the GPU; others come before
+                               the request. 0: all do */
+    uint32_t load_steps;    /* that a request whose load has ended still waits while others run */
     struct server_path path; /* of requests, outside the GPU */
     uint64_t swap_blocks;    /* room on the host for preempted requests; 0: they compute again */
     struct series *series;   /* records the run; may be NULL */

@@ -39,6 +39,16 @@ const struct server_engine_gpus *server_engine_limits(const struct server_engine
     return found;
 }
 
+const struct server_connector *server_engine_connector(const struct server_engine *engine,
+                                                       const char *name)
+{
+    const struct server_connector *found = NULL;
+    for (size_t i = 0; i < engine->connector_count && found == NULL; i++) {
+        found = strcmp(engine->connectors[i].name, name) == 0 ? &engine->connectors[i] : NULL;
+    }
+    return found;
+}
+
 /* The largest batch that is captured: 0 if only the sizes limit it. */
 static uint64_t most_captured(const struct server_engine *engine,
                               const struct server_engine_gpu *gpu)
@@ -189,7 +199,7 @@ static const struct node_field host_fields[] = {
 /* A version, and what of it is read by code of its own. */
 struct version_read {
     struct server_engine engine;
-    const struct node *gpus, *graphs, *dense, *host_memory, *refuses;
+    const struct node *gpus, *graphs, *dense, *host_memory, *connectors, *refuses;
     const char *extends; /* was followed before */
 };
 static const struct node_field version_fields[] = {
@@ -211,6 +221,7 @@ static const struct node_field version_fields[] = {
     NODE_FIELD("pools", MAP, version_read, engine.pools, .inside = pool_fields),
     NODE_FIELD("path", MAP, version_read, engine.path, .inside = path_fields),
     NODE_FIELD("host_memory", NODE, version_read, host_memory),
+    NODE_FIELD("connectors", NODE, version_read, connectors),
     NODE_FIELD("too_long", WORD, version_read, engine.too_long, .words = too_long_words),
     NODE_FIELD("refuses", NODE, version_read, refuses),
     NODE_FIELD("machines", TEXT, version_read, engine.machines),
@@ -247,6 +258,18 @@ static bool read_host(const struct node *map, struct server_engine *out, struct 
         }
     }
     out->host = all;
+    return good;
+}
+
+static bool read_connectors(const struct node *map, struct server_engine *out, struct error *why)
+{
+    bool good;
+    struct server_connector *all =
+        allocate_rows(map, "connectors", sizeof *all, &out->connector_count, &good, why);
+    for (size_t i = 0; good && i < out->connector_count; i++) {
+        good = server_connector_read(map->children[i], &all[i], why);
+    }
+    out->connectors = all;
     return good;
 }
 
@@ -343,8 +366,10 @@ static bool server_engine_read(const struct node *own, const struct node *merged
         return error_expect(why, "%s", expected);
     }
     if (!hash_content(merged, &engine->content, why) || !read_host(all.host_memory, engine, why) ||
+        !read_connectors(all.connectors, engine, why) ||
         !read_refusals(all.refuses, engine, why)) {
         free((void *)engine->host);
+        free((void *)engine->connectors);
         free((void *)engine->refusals);
         return false;
     }

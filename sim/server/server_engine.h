@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "decode/setup.h"
+#include "server/server_connector.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -123,8 +124,8 @@ enum engine_too_long { TOO_LONG_ABORTED, TOO_LONG_REFUSED };
 
 enum { SERVER_ENGINE_NAME = 256, SERVER_ENGINE_GPUS = 12 };
 
-/* All zero: no engine. KV then takes what weights and a step's tensors leave. Texts, `host` and `refusals` live
- * as long as the process. */
+/* All zero: no engine. KV then takes what weights and a step's tensors leave. Texts and rows live as long
+ * as the process. */
 struct server_engine {
     char name[SERVER_ENGINE_NAME]; /* as its user names it, canonical: "vllm-0.21"; or a path */
     const char *row;      /* the version by which it is computed: "vllm-0.20"; NULL: none */
@@ -149,6 +150,8 @@ struct server_engine {
     struct server_path path; /* of a request, outside the GPU */
     const struct host_engine *host;
     size_t host_count;
+    const struct server_connector *connectors;
+    size_t connector_count;
     enum engine_too_long too_long;
     const char *machines; /* how a server of several machines is started; NULL: not known */
     const struct engine_refusal *refusals;
@@ -171,6 +174,10 @@ const char *const *server_engine_names(struct error *why);
 
 /* The engine of one of the shipped programs, without a version: the latest that is known of it. */
 const char *server_engine_latest(const char *program, struct error *why);
+
+/* The connector of this name; NULL if the engine has none. */
+const struct server_connector *server_engine_connector(const struct server_engine *engine,
+                                                       const char *name);
 
 /* What an engine decides by the GPU that it finds. */
 struct server_engine_gpu {

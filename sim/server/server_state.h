@@ -58,6 +58,7 @@ struct sequence {
     uint64_t swapped;                 /* in the queue: tokens whose KV is on the host */
     uint64_t load[PREFIX_MOST_TIERS]; /* by tier: number of the copy that it waits for; 0: none */
     uint64_t room; /* number of the copy off the GPU that frees its blocks; 0: they are free */
+    uint32_t unseen; /* steps until the scheduler knows that its load has ended */
 };
 
 struct server {
@@ -90,6 +91,7 @@ struct server {
     uint64_t saves, evicted; /* prefix_saves(), and those evicted, when saves were last queued */
     uint64_t swap_left;      /* free blocks of the room to swap */
     double reserved_share;   /* of running outputs (schedule.c) */
+    double copies_ns;        /* CPU time of copies that were queued since the last step began */
     struct error *why;       /* server_iterate()'s, for a copy that cannot be queued */
     bool failed;             /* a copy could not be queued */
     struct served *served;
@@ -132,9 +134,12 @@ bool sequence_is_ready(const struct server *server, const struct sequence *seque
  * or all loads and then the last layer's computation. Waiting for any layer between gives a time between. */
 double layered_ns(double compute_ns, double load_ns, uint32_t layers);
 
-/* Let copies run for `ns` at the rates of these flows, in bytes a second. Sequences whose copies
- * are done run from the next step on. */
+/* Let copies run for `ns` at the rates of these flows, in bytes a second. */
 void server_pass_copies(struct server *server, int64_t ns, const double rate[SERVER_FLOWS]);
+
+/* Sequences whose copies are done run from now on: while others are in a step, once the scheduler has
+ * seen it. */
+void server_start_loaded(struct server *server, bool stepping);
 
 /* Are copies over this flow pending? */
 bool server_copies_pend(const struct copies *copies);

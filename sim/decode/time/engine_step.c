@@ -63,22 +63,22 @@ static double cpu_ns(const struct setup *setup, double sequences)
     return (double)setup->mechanisms.step_overhead + (double)setup->engine.sequence_ns * sequences;
 }
 
-double engine_step_waits_ns(const struct setup *setup, double sequences, double launch_ns,
+double engine_step_waits_ns(const struct setup *setup, const struct engine_step_cpu *cpu,
                             double gpu_ns)
 {
-    double cpu = cpu_ns(setup, sequences), late = launch_ns - gpu_ns;
-    return setup->engine.overlaps ? fmax((double)setup->engine.gap_ns, cpu + late)
-                                  : cpu + fmax(0, late);
+    double before = cpu_ns(setup, cpu->sequences) + cpu->copies_ns, late = cpu->launch_ns - gpu_ns;
+    return setup->engine.overlaps && !cpu->alone ? fmax((double)setup->engine.gap_ns, before + late)
+                                                 : before + fmax(0, late);
 }
 
 void engine_step_add(const struct setup *setup, uint32_t sequences, struct timing *timing)
 {
     struct trust unused = {.basis = BASIS_MEASURED};
     double launch = setup->engine.launches ? engine_step_launch_ns(setup, &unused) : 0;
+    const struct engine_step_cpu cpu = {.sequences = sequences, .launch_ns = launch};
     int64_t sum = 0;
     for (uint32_t s = 0; s < timing->steps; s++) {
-        int64_t waits =
-            llround(engine_step_waits_ns(setup, sequences, launch, (double)timing->step[s].ns));
+        int64_t waits = llround(engine_step_waits_ns(setup, &cpu, (double)timing->step[s].ns));
         timing->step[s].ns += waits;
         sum += waits;
     }

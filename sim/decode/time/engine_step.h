@@ -8,6 +8,9 @@
  *     launch = host.launch for each kernel, in a step without CUDA graphs
  *     step = max(gpu, launch) + cpu; or, if the engine overlaps them, max(gpu + gap, cpu + launch)
  *
+ * The cpu of a server's step has the calls of its copies of KV, too. A step that itself waits for copies is
+ * prepared only when the one before has ended, whatever the engine overlaps.
+ *
  * A system that runs in no engine pads nothing and waits for all of its `step_overhead`.
  */
 #pragma once
@@ -37,10 +40,17 @@ double engine_step_tokens(const struct setup *setup, double sequences, double me
  * than their launches take. */
 double engine_step_launch_ns(const struct setup *setup, struct trust *trust);
 
-/* The time in which the GPU waits for the CPU in a step of so many sequences, decodes and chunks of
- * prompts, that it computes in `gpu_ns`: all of the CPU's time, or the gap between steps and what is
- * left then. Kernels run while the CPU launches the next ones. Its basis is assumed. */
-double engine_step_waits_ns(const struct setup *setup, double sequences, double launch_ns,
+/* Work of the CPU in a step, beside `step_overhead`. */
+struct engine_step_cpu {
+    double sequences; /* decodes, and chunks of prompts */
+    double launch_ns; /* while earlier kernels run */
+    double copies_ns; /* of calls that copy KV, before the launch */
+    bool alone;       /* the step is not prepared while the one before runs */
+};
+
+/* The time in which the GPU waits for the CPU in a step that it computes in `gpu_ns`: all of the CPU's
+ * time, or the gap between steps and what is left then. Its basis is assumed. */
+double engine_step_waits_ns(const struct setup *setup, const struct engine_step_cpu *cpu,
                             double gpu_ns);
 
 /* Add these waits to steps of `sequences` that the pipeline timed with no `step_overhead`. */

@@ -10,6 +10,7 @@
 #include "predict/scenario/engine_memory.h"
 #include "predict/server/serving_replay.h"
 #include "predict/server/serving_memory.h"
+#include "predict/server/serving_pieces.h"
 #include "predict/server/serving_result.h"
 #include "predict/server/serving_stream.h"
 #include "predict/server/step_cost.h"
@@ -140,20 +141,18 @@ static struct server_options server_options(const struct serving *serving, uint3
     const struct workload *workload = &serving->point->workload;
     const struct mechanisms *m = &setup->mechanisms;
     const struct prefix_options *prefix = &serving->memory.prefix;
-    uint32_t layers = setup->model.layer_count, passes = point_passes(serving->point);
-    return (struct server_options){
+    uint32_t passes = point_passes(serving->point);
+    struct server_options options = {
         .number = server,
         .sequences = serving->memory.sequences,
         .batched_tokens = (uint32_t)workload->batched_tokens * passes,
         .chunk_tokens = (uint32_t)workload->batched_tokens,
         .token_bytes = serving_token_bytes(setup) / setup->model.tensor_parallel / passes,
         .unit_tokens = prefix->unit_blocks * prefix->block_tokens,
-        .unit_transfers = m->prefix_contiguous ? 1 : layers,
         .copies_block = m->copy == COPY_SYNCHRONOUS,
         .saves_cross = prefix->saves_wait,
         .written_bytes = serving->memory.written_bytes,
-        .written_layers = layers,
-        .layers = m->prefix_load == PREFIX_LOAD_LAYERS ? layers : 0,
+        .written_layers = setup->model.layer_count,
         .path = server_path(serving->point),
         .swap_blocks = serving->memory.swap_blocks,
         .series = &all->series,
@@ -161,6 +160,8 @@ static struct server_options server_options(const struct serving *serving, uint3
         .warm = workload->warm,
         .warm_ns = serving->stage.warm_ns,
     };
+    serving_pieces_waits(serving->point, &options);
+    return options;
 }
 
 static bool group_create(struct serving_group *group, struct serving *serving, uint32_t first,

@@ -13,6 +13,7 @@
 #include "machine/places.h"
 #include "model/sharding.h"
 #include "predict/decode/run.h"
+#include "predict/server/serving_pieces.h"
 
 #include <math.h>
 
@@ -302,6 +303,7 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
         return false;
     }
     bool offloads = mechanisms_offload(m);
+    const struct server_connector *connector = serving_connector(point);
     uint64_t unit = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
     room.host_blocks = room.host_bytes / (host_token_bytes(point) * m->prefix_block);
     *out = (struct serving_memory){.sequences = room.sequences,
@@ -320,6 +322,7 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
         /* The KV of a system that offloads is on the host already. */
         .saves_wait = point->workload.timed && tiers.count > 1 && !offloads,
         .pins = m->prefix_pins,
+        .prompts_only = connector != NULL && connector->prompts_only,
         .seed = setup->seed,
     };
     out->block_bytes = host_token_bytes(point) * m->prefix_block;
@@ -396,17 +399,29 @@ static struct place_link lower_link(const struct point *point, enum tier_id tier
     return link;
 }
 
-/* A transfer from or to pageable memory also passes a pinned block, which the CPU copies. */
+/* A unit from or to pageable memory also passes a pinned block, which the CPU copies. */
 static double staged_ns(const struct setup *setup, struct trust *trust)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    const struct model *model = &setup->model;
     double tokens = (double)(m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block);
-    double bytes = tokens * (double)serving_token_bytes(setup) / model_gpus(model) /
-                   (m->prefix_contiguous ? 1 : model->layer_count);
+    double bytes = tokens * (double)serving_token_bytes(setup) / model_gpus(&setup->model);
     return m->transfer != TRANSFER_PAGEABLE
                ? 0
                : bytes * 1e9 / profile_value(&setup->profile, CURVE_HOST_PAGEABLE, 0, trust);
+}
+
+/* Without a connector, units are copied one by one. */
+static void host_times(const struct point *point, double link_ns, struct serving_ways *ways,
+                       struct trust *trust)
+{
+    const struct server_connector *connector = serving_connector(point);
+    if (connector == NULL) {
+        ways->load[1].unit = ways->save[1].unit = link_ns + staged_ns(&point->setup, trust);
+    } else {
+        ways->load[1] = serving_pieces_times(point, connector, false, trust);
+        ways->save[1] = serving_pieces_times(point, connector, true, trust);
+        ways->load[1].copy = ways->save[1].copy = link_ns;
+    }
 }
 
 bool serving_ways_init(struct serving_ways *ways, const struct point *point, double sharers,
@@ -422,19 +437,19 @@ bool serving_ways_init(struct serving_ways *ways, const struct point *point, dou
     places_add_servers(&places, &server, trust);
     bool linked = way_stated(profile, WAY_IN);
     double link_ns = linked ? way_start_ns(profile, WAY_IN, BY_ENGINE, trust) : 0;
-    *ways = (struct serving_ways){.start_ns = {0}};
+    *ways = (struct serving_ways){.load = {{0}}};
     routes[FLOW_FETCHED] = places_route(&places, host, gpu, false);
     for (uint32_t k = 1; k < tiers.count || k == 1; k++) {
         enum tier_id tier = tiers.of[k];
         int at = host;
         bool evicted = setup->mechanisms.prefix_below[tier] == PREFIX_BELOW_EVICT;
         if (tier == TIER_HOST) {
-            ways->start_ns[k] = link_ns + staged_ns(setup, trust);
+            host_times(point, link_ns, ways, trust);
         } else {
             const struct place_link link = lower_link(point, tier, trust);
             at = places_add(&places, tier, 0);
             places_join(&places, at, host, &link);
-            ways->first_ns[k] =
+            ways->load[k].copy = ways->save[k].copy =
                 link_ns + way_start_ns(profile, way_between(tier, TIER_HOST), BY_ENGINE, trust);
         }
         routes[flow_loaded(k)] = places_route(&places, at, gpu, false);

@@ -130,7 +130,7 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
     return ok;
 }
 
-/* The time in which a GPU loads a block of each tier: its share of a unit's transfers, and its
+/* The time in which a GPU loads a block of each tier: its share of a unit's time, and its
  * bytes. A prompt lies with one rank: ranks that share experts do not share its KV. A load's first
  * latency is left out: one load brings many blocks. */
 static void find_load_ns(const struct point *point, const struct step_clock *clock,
@@ -138,7 +138,6 @@ static void find_load_ns(const struct point *point, const struct step_clock *clo
 {
     const struct setup *setup = &point->setup;
     const struct model *model = &setup->model;
-    uint32_t transfers = setup->mechanisms.prefix_contiguous ? 1 : model->layer_count;
     uint32_t unit = prefix->unit_blocks > 0 ? prefix->unit_blocks : 1;
     uint32_t gpus = model->tensor_parallel * model->parallel.pipeline;
     double bytes = (double)serving_token_bytes(setup) / gpus * prefix->block_tokens;
@@ -147,8 +146,8 @@ static void find_load_ns(const struct point *point, const struct step_clock *clo
         most[flow_loaded(k)] = INFINITY;
         way_shares_find(clock->shares, most, rate);
         prefix->load_ns[k] =
-            clock->start_ns[k] * transfers / unit + bytes * 1e9 / rate[flow_loaded(k)];
-        prefix->first_ns[k] = clock->first_ns[k];
+            clock->load[k].unit / unit + bytes * 1e9 / rate[flow_loaded(k)];
+        prefix->first_ns[k] = clock->load[k].copy;
     }
 }
 

@@ -229,8 +229,9 @@ static void add_overhead(struct step_cost *cost, const struct step_load *load,
 {
     double chunks = ceil((double)load->chunk_count / cost->passes);
     double launch_ns = cost->launches[load->chunk_count > 0] ? cost->launch_ns : 0;
-    double ns = engine_step_waits_ns(cost->setup, load->decodes + chunks, launch_ns,
-                                     decode->ns + added->ns);
+    const struct engine_step_cpu cpu = {load->decodes + chunks, launch_ns, load->copies_ns,
+                                        load->alone};
+    double ns = engine_step_waits_ns(cost->setup, &cpu, decode->ns + added->ns);
     if (ns > 0) {
         trust_add(&cost->trust, (struct trust){.basis = BASIS_ASSUMED});
         decode->ns += ns;
@@ -320,7 +321,7 @@ struct step_clock step_cost_clock(struct step_cost *cost)
 {
     struct step_clock clock = {
         .step = step_cost_step, .context = cost, .shares = &cost->ways.shares};
-    memcpy(clock.start_ns, cost->ways.start_ns, sizeof clock.start_ns);
-    memcpy(clock.first_ns, cost->ways.first_ns, sizeof clock.first_ns);
+    memcpy(clock.load, cost->ways.load, sizeof clock.load);
+    memcpy(clock.save, cost->ways.save, sizeof clock.save);
     return clock;
 }

@@ -15,7 +15,7 @@
  * blocks, full ones are known to the pool and have a reference; else they are taken, too. */
 struct holding {
     uint64_t full, blocks;            /* full ones, and all */
-    uint64_t offered;                 /* full ones that were offered to tier 1 as they filled */
+    uint64_t offered;                 /* those that were offered to tier 1 as they filled */
     uint64_t load[PREFIX_MOST_TIERS]; /* number of the last load from each tier that brings some of
                                          them; 0: none */
 };
@@ -366,19 +366,28 @@ static bool offers(const struct prefix_cache *cache, enum prefix_write write)
     return cache->tiers.count > 1 && cache->options.lower[0].write == write;
 }
 
-/* Offer tier 1 the full blocks that it was not offered yet: those that have just filled, earlier
- * ones whose unit is whole only now and, at first, those that the request found. */
+/* Of a request's first `full` blocks, those that tier 1 is offered: whole units. */
+static uint64_t saved_blocks(const struct prefix_cache *cache, size_t index, uint64_t full)
+{
+    const struct prefix_options *options = &cache->options;
+    uint64_t prompt = cache->numbers->of.requests->all[index].prompt / options->block_tokens;
+    uint64_t saved = options->prompts_only && prompt < full ? prompt : full;
+    return saved / options->unit_blocks * options->unit_blocks;
+}
+
+/* Offer tier 1 what it was not offered yet: blocks that have just filled, earlier ones whose unit is whole
+ * only now and, at first, those that the request found. */
 static void save_filled(struct prefix_cache *cache, size_t index)
 {
     struct holding *holding = &cache->holdings[index];
-    uint64_t unit = cache->options.unit_blocks, first = holding->offered / unit * unit;
-    if (holding->full == holding->offered || !offers(cache, PREFIX_WRITE_FILL)) {
+    uint64_t saved = saved_blocks(cache, index, holding->full);
+    if (saved <= holding->offered || !offers(cache, PREFIX_WRITE_FILL)) {
         return;
     }
-    for (uint64_t block = first; block < holding->full / unit * unit; block++) {
+    for (uint64_t block = holding->offered; block < saved; block++) {
         prefix_tiers_offer(&cache->tiers, 1, prefix_id(cache, index, block));
     }
-    holding->offered = holding->full;
+    holding->offered = saved;
 }
 
 /* Number the blocks of a request that begins. */
@@ -547,7 +556,7 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
     struct holding *holding = &cache->holdings[index];
     struct prefix_tiers *tiers = &cache->tiers;
     bool saves = done && offers(cache, PREFIX_WRITE_FINISH);
-    uint64_t whole = holding->full / options->unit_blocks * options->unit_blocks;
+    uint64_t whole = saved_blocks(cache, index, holding->full);
     uint64_t before = tiers->lower[1].counts.saved;
     uint64_t numbered = block_numbers_count(cache->numbers, index, holding->full);
     if (numbered < holding->full) {

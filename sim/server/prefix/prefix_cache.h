@@ -66,6 +66,7 @@ struct prefix_options {
     bool recycles;            /* numbers of blocks that are nowhere are given anew. Then prefix_id()
                                 is for requests that have begun and not ended. Does nothing if the
                                 policy of a lower tier remembers blocks that it has evicted */
+    bool prompts_only; /* blocks of answers are saved only when they are part of a later prompt */
     bool pins; /* lower tiers keep blocks that are being copied; not every policy can */
     uint64_t seed;
     uint32_t least_blocks; /* fewer blocks are not loaded from the tiers below tier 1 together */

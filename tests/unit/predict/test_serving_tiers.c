@@ -74,10 +74,10 @@ static void ways_are_shared(void **state)
     check_rate(&ways, flow_loaded(3), 15);
     check_rate(&ways, flow_saved(2), 1.5);
     check_rate(&ways, flow_saved(3), 6);
-    assert_near(ways.start_ns[1], 10000, 0);
-    assert_near(ways.first_ns[1], 0, 0);
-    assert_near(ways.first_ns[2], 90000, 0);
-    assert_near(ways.first_ns[3], 30000, 0);
+    assert_near(ways.load[1].copy, 10000, 0);
+    assert_near(ways.load[1].unit, 0, 0);
+    assert_near(ways.load[2].copy, 90000, 0);
+    assert_near(ways.save[3].copy, 30000, 0);
     double most[SERVER_FLOWS] = {0}, rate[SERVER_FLOWS];
     most[flow_loaded(1)] = most[flow_loaded(2)] = most[flow_loaded(3)] = INFINITY;
     way_shares_find(&ways.shares, most, rate);

@@ -50,7 +50,6 @@ static struct run begin(uint32_t servers, int routing)
         .options = {.sequences = 1,
                     .batched_tokens = 512,
                     .unit_tokens = BLOCK,
-                    .unit_transfers = 1,
                     .token_bytes = 1000},
         .workload = {.replicas = servers,
                      .routing = routing,

@@ -65,6 +65,7 @@ static struct prefix_options make_options(gsl_rng *random)
         .lower_count = 1 + (uint32_t)gsl_rng_uniform_int(random, 3),
         .gpu_blocks = 30 + gsl_rng_uniform_int(random, 70),
         .unit_blocks = 1 + (uint32_t)gsl_rng_uniform_int(random, 5),
+        .prompts_only = gsl_rng_uniform_int(random, 2) > 0,
     };
     for (uint32_t k = 0; k < options.lower_count; k++) {
         options.lower[k] = (struct prefix_tier){

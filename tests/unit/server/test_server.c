@@ -187,7 +187,7 @@ static struct course begin_alike(int64_t later_ms)
     course.prefix.lower[0].blocks = 8;
     course.prefix.lower[0].policy = policy_find("lru", NULL, 0, &why);
     course.options.token_bytes = 1000;
-    course.load_start_ns = MS;
+    course.load.unit = course.save.unit = MS;
     course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 1e9};
     add_request(&course, 0, 300, 1);
     add_request(&course, later_ms * MS, 300, 1);
@@ -229,7 +229,7 @@ static void what_is_on_its_way_is_waited_for(void **state)
     struct course course = begin_alike(50);
     course.prefix.gpu_keeps = true;
     course.prefix.gpu_blocks = 6;
-    course.load_start_ns = 500 * MS;
+    course.load.unit = course.save.unit = 500 * MS;
     struct request *all = course.requests.all, alike = all[1];
     all[1] = (struct request){.arrival_ns = 50 * MS, .prompt = 6 * BLOCK, .output = 1};
     alike.arrival_ns = 100 * MS;
@@ -266,7 +266,7 @@ static void what_a_prompt_writes_takes_the_link(void **state)
     (void)state;
     struct course course = begin_course(1);
     course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 1e9};
-    course.load_start_ns = MS;
+    course.load.unit = course.save.unit = MS;
     course.options.written_bytes = 1000;
     course.options.written_layers = 2;
     add_request(&course, 0, 300, 2);
@@ -302,7 +302,7 @@ static void what_is_swapped_is_not_computed_again(void **state)
     course.prefix.gpu_blocks = 5;
     course.options.swap_blocks = 4;
     course.options.token_bytes = 1000;
-    course.load_start_ns = MS;
+    course.load.unit = course.save.unit = MS;
     course.clock = (struct plain_clock){.fixed_ns = MS, .token_ns = MS, .load_rate = 1e9};
     add_request(&course, 0, 256, 200);
     add_request(&course, 0, 128, 200);
@@ -331,7 +331,7 @@ static void room_that_is_copied_from_is_not_free(void **state)
         course.prefix.gpu_blocks = 5;
         course.options.swap_blocks = room;
         course.options.token_bytes = 1000;
-        course.load_start_ns = 500 * MS;
+        course.load.unit = course.save.unit = 500 * MS;
         course.clock = (struct plain_clock){.fixed_ns = MS, .token_ns = MS, .load_rate = 1e9};
         add_request(&course, 0, 256, 200);
         add_request(&course, 0, 128, 200);
@@ -498,7 +498,11 @@ static void add_host(struct course *course, gsl_rng *random)
     prefix->saves_wait = course->options.saves_cross = true;
     course->options.token_bytes = 1 + gsl_rng_uniform_int(random, 100000);
     course->options.layers = (uint32_t)gsl_rng_uniform_int(random, 3);
-    course->load_start_ns = (double)gsl_rng_uniform_int(random, 20 * MS);
+    course->load.unit = course->save.unit = (double)gsl_rng_uniform_int(random, 20 * MS);
+    course->options.step_saves = gsl_rng_uniform_int(random, 2) > 0;
+    course->options.load_steps = (uint32_t)gsl_rng_uniform_int(random, 4);
+    course->save.cpu = (double)gsl_rng_uniform_int(random, MS);
+    prefix->prompts_only = gsl_rng_uniform_int(random, 2) > 0;
 }
 
 static void nothing_is_lost_in_a_storm(void **state)
@@ -639,7 +643,7 @@ static void check_sabotaged(void (*act)(struct prefix_cache *), const char *amou
                                         .lower[0].blocks = 8,
                                         .lower[0].policy = policy_find("lru", NULL, 0, &why)};
         struct server_options options = {
-            .sequences = 4, .batched_tokens = 1000, .unit_tokens = 256, .unit_transfers = 1};
+            .sequences = 4, .batched_tokens = 1000, .unit_tokens = 256};
         struct saboteur saboteur = {.clock = {.fixed_ns = MS, .load_rate = 1e9}, .act = act};
         struct way_shares shares = make_shares(1e9, 1e9, 2e9);
         struct step_clock clock = {.step = sabotaged_step, .context = &saboteur, .shares = &shares};

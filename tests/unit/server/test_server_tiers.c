@@ -34,8 +34,8 @@ static struct course make_course(const struct prompt *prompts, uint32_t count, u
     course.prefix.lower[1] = (struct prefix_tier){.blocks = 8, .policy = lru, .write = to_disk};
     course.prefix.saves_wait = course.options.saves_cross = true;
     course.options.token_bytes = 1000;
-    course.load_start_ns = MS;
-    course.disk_start_ns = 3 * MS;
+    course.load.unit = course.save.unit = MS;
+    course.disk.unit = 3 * MS;
     course.ways = ways;
     course.way_count = 2;
     course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 1e9};
@@ -115,7 +115,7 @@ static void loads_from_two_tiers_share_the_link(void **state)
     const struct prompt prompts[] = {{'A', 0}, {'B', 50}, {'C', 100}, {'A', 150}, {'C', 150}};
     struct course course = make_course(prompts, 5, 4, PREFIX_WRITE_FILL);
     course.ways = slower;
-    course.disk_start_ns = MS;
+    course.disk.unit = MS;
     run_course(&course);
     check_found(&course, 3, 2, 161640000);
     check_found(&course, 4, 1, 161640000);

@@ -1,0 +1,55 @@
+/* How an engine moves KV between a GPU and host memory: its connector, as vLLM calls that part.
+ *
+ *     GPU    |......step......|......step......|......step......|
+ *     saves             |fill |--copy--|
+ *     loads  |admitted--copy--|  |poll |report |first step that computes the request
+ *     CPU                     ^ the copies' calls come before the next launch
+ *
+ * KV of a unit (mechanisms.prefix_unit) lies in pieces, which cross one by one: small pieces are slower than
+ * the link (link.calls_in and its neighbours in machine/curves.def), and each costs the CPU time. Who waits for
+ * a copy is a mechanism: prefix_load, prefix_save.
+ *
+ * A connector is a row of `connectors` of an engine's version, with the files that say so; a system names its
+ * own (`connector`). docs/connectors.md tells what each does. */
+#pragma once
+
+#include "core/error.h"
+#include "core/node.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum connector_pieces {
+    PIECES_UNIT,  /* a whole unit */
+    PIECES_BLOCK, /* all layers of a block */
+    PIECES_LAYER, /* K and V of a layer of a block */
+    PIECES_HALF,  /* K or V of a layer of a block; a latent is not divided */
+    PIECES_ROW,   /* K or V of a layer of a token */
+};
+
+/* What moves pieces: a call for each, one call for all, or a kernel that reads or writes host memory. */
+enum connector_mover { MOVER_CALLS, MOVER_BATCH, MOVER_KERNEL };
+
+/* Loads, or saves. */
+struct connector_way {
+    enum connector_pieces pieces;
+    enum connector_mover by;
+    double kernel_below; /* pieces of fewer bytes are moved by a kernel; 0: `by` moves all */
+    int64_t unit_ns;     /* of each unit beside its copy: nothing crosses meanwhile */
+};
+
+struct server_connector {
+    const char *name, *source;
+    struct connector_way load, save;
+    enum connector_pieces dense, latents; /* of dense models, and those with latents, both ways;
+                                             PIECES_UNIT: as others */
+    bool prompts_only; /* KV of answers is not saved, until it is part of a prompt */
+    bool calls_first;  /* the thread that launches a step first makes the calls of copies */
+    uint32_t steps;    /* from the one in which a request is admitted to the first that may compute it, if its
+                          load is shorter than a step and others run; 0: 1 */
+    int64_t step_ns;   /* CPU time of each step of a model on several GPUs */
+};
+
+/* Read one from its map. Fails without a source. */
+bool server_connector_read(const struct node *map, struct server_connector *out, struct error *why);

@@ -1,0 +1,161 @@
+/* A request saved and loaded by each engine: schedules worked out by hand, with the figures that ship.
+ *
+ * Llama-3.1-8B keeps 128 KiB a token. A prompt of 257 tokens has 16 blocks of 16 that can be found again: 32 MiB,
+ * in one chunk of LMCache, or 4 pages of SGLang. An H100's link carries 50 GB/s, so they take 671.08864 us, after
+ * 4.2 us for a copy. Steps take 10 ms. The GPU itself keeps nothing. A comes at 0, and again at 100 ms, when
+ * nothing else runs; or while B, of 1 token and 20 of answer, runs from 95 on. The step at 105 has A then; or that
+ * at 115, if an engine schedules ahead: so do all here but vLLM 0.11. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "predict/server/serving_memory.h"
+#include "predict/server/serving_pieces.h"
+#include "unit/fixture/make_setup.h"
+#include "unit/fixture/server_course.h"
+
+#include <math.h>
+
+static const struct test_way link[] = {{50e9, 50e9, 83.4e9}};
+
+/* Add a request for the prompt that all but B's have. */
+static void add_prompt(struct course *course, int64_t at_ms)
+{
+    add_request(course, at_ms * MS, 257, 1);
+    course->requests.all[course->requests.count - 1].chunks = 1;
+}
+
+static struct course make_course(const char *system, const char *engine)
+{
+    static uint32_t chunks[] = {0};
+    static struct request_chunk kinds[] = {{UINT32_MAX, 257, 0}};
+    struct error why;
+    const char *const overrides[] = {"model=llama-3.1-8b", "hardware=h100-sxm", "tensor_parallel=1",
+                                     "workload=synthetic:prompt=257,output=1", "trace=", "context=",
+                                     "rate=1", system, engine, NULL};
+    struct point point = make_point(overrides);
+    struct serving_ways ways;
+    struct trust trust = {.basis = BASIS_MEASURED};
+    struct course course = begin_course(3);
+    uint64_t unit = point.setup.mechanisms.prefix_unit;
+    const struct server_connector *connector = serving_connector(&point);
+    assert_true(connector != NULL && serving_ways_init(&ways, &point, 1, &trust, &why));
+    serving_pieces_waits(&point, &course.options);
+    course.load = ways.load[1];
+    course.save = ways.save[1];
+    course.options.unit_tokens = (uint32_t)(unit > 0 ? unit : point.setup.mechanisms.prefix_block);
+    course.options.token_bytes = 131072;
+    course.options.saves_cross = course.prefix.saves_wait = true;
+    course.options.path.overlaps = point.engine.path.overlaps;
+    course.prefix.block_tokens = 16;
+    course.prefix.unit_blocks = course.options.unit_tokens / 16;
+    course.prefix.prompts_only = connector->prompts_only;
+    course.prefix.lower_count = 1;
+    course.prefix.lower[0] = (struct prefix_tier){
+        .blocks = 1 << 10, .policy = policy_find("lru", NULL, 0, &why), .write = PREFIX_WRITE_FILL};
+    course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 50e9};
+    course.ways = link;
+    course.way_count = 1;
+    course.requests.chunks = chunks;
+    course.requests.chunk_count = 1;
+    course.requests.kind = kinds;
+    course.requests.chunk_tokens = CHUNK;
+    course.requests.ids.count = 1;
+    serving_ways_release(&ways);
+    point_release(&point);
+    return course;
+}
+
+static void stop_course(struct course *course)
+{
+    course->requests.chunks = NULL;
+    course->requests.kind = NULL;
+    end_course(course);
+}
+
+/* When A ends at first, and again when it found its prompt, alone and beside B; in ns. */
+static void check(const char *system, const char *engine, int64_t first, int64_t alone,
+                  int64_t beside)
+{
+    for (int with_b = 0; with_b < 2; with_b++) {
+        struct course course = make_course(system, engine);
+        add_prompt(&course, 0);
+        if (with_b) {
+            add_request(&course, 95 * MS, 1, 20);
+        }
+        add_prompt(&course, 100);
+        run_course(&course);
+        const struct served *again = &course.served[1 + with_b];
+        assert_int_equal(course.served[0].end_ns, first);
+        assert_int_equal(again->match.found[1], 256);
+        assert_int_equal(again->end_ns, with_b ? beside : alone);
+        /* B's answer fills a block of 16, which some engines keep. */
+        bool keeps = course.options.unit_tokens == 16 && !course.prefix.prompts_only;
+        double saved = 256 + (with_b && keeps ? 16 : 0);
+        assert_true(fabs(series_sum(&course, SERIES_SAVED) - saved * 131072) < 1e-3);
+        assert_true(fabs(series_sum(&course, SERIES_LOADED) - 256.0 * 131072) < 1e-3);
+        stop_course(&course);
+    }
+}
+
+/* vLLM 0.11: K and V of each layer of a block are a piece of 32 KiB, of 16 x 32 x 2 = 1024, and a call of 2.3 us.
+ * They cross at 1.78 + 28/108 x 48.12 = 14.2556 GB/s, in 2353.78 us, 1681.35 longer than at the 49.9 GB/s of large
+ * ones. The calls, 2355.2 us, hold up the next step: A's save none, because nothing follows. B's steps begin at 95
+ * and 105; the second one has A, whose calls make it 12.3552 ms long. Its load ends in it, at 107.36, which the step
+ * at 117.3552 does not know. A runs in that from 127.3552. */
+static void vllm_0_11_copies_small_pieces(void **state)
+{
+    (void)state;
+    struct course course = make_course("system=vllm-offload", "engine=vllm-0.11");
+    assert_true(fabs(1e-3 * 16 * course.load.unit - 1681.35) < 0.01);
+    assert_true(fabs(1e-3 * 16 * course.load.cpu - 2355.2) < 1e-6);
+    stop_course(&course);
+    check("system=vllm-offload", "engine=vllm-0.11", 10 * MS, 112356635, 137355200);
+}
+
+/* vLLM 0.19: all layers of a block are one piece of 2 MiB, as fast as the link: A's KV is there after 4.2 + 671.08864
+ * us. The 16 calls make the step at 115 36.8 us longer. A runs in the third step from it, at 145.0368. */
+static void vllm_0_19_waits_for_its_schedule(void **state)
+{
+    (void)state;
+    check("system=vllm-offload", "engine=vllm-0.19", 10 * MS, 110675289, 155036800);
+}
+
+/* vLLM 0.29: K and V of a layer of a block are a piece of 64 KiB, of 512 in one call, at 38.8 GB/s: 193.716 us longer
+ * than at the link's 50. The CPU takes 270 us for them. A runs in the fifth step from the one at 115, at 165.27. */
+static void vllm_0_29_has_pieces_of_a_layer(void **state)
+{
+    (void)state;
+    check("system=vllm-offload", "engine=vllm-0.29", 10 * MS, 110869005, 175270000);
+}
+
+/* LMCache: the step that filled the chunk copies it out, in 4.2 + 110 + 671.08864 us, before its token. A kernel
+ * reads it back from rows of 2 KiB at 35.2 GB/s, in 4.2 + 953.25091 us, before the step; B waits as well. */
+static void lmcache_holds_up_the_step(void **state)
+{
+    (void)state;
+    check("system=lmcache", "engine=vllm-0.19", 10785289, 110957451, 125957451);
+}
+
+/* SGLang: a kernel writes 32 MiB at the link's rate, beside what follows. It reads at 35.2 GB/s, layer by layer, so the
+ * step waits for the first of 32 layers alone: 957.45091 / 32 us. */
+static void hicache_loads_under_its_step(void **state)
+{
+    (void)state;
+    check("system=sglang-hicache", "engine=sglang-0.5", 10 * MS, 110029921, 125029921);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(vllm_0_11_copies_small_pieces),
+        cmocka_unit_test(vllm_0_19_waits_for_its_schedule),
+        cmocka_unit_test(vllm_0_29_has_pieces_of_a_layer),
+        cmocka_unit_test(lmcache_holds_up_the_step),
+        cmocka_unit_test(hicache_loads_under_its_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
