@@ -54,7 +54,7 @@ static double count_pieces(const struct point *point, enum connector_pieces piec
     return 1;
 }
 
-static enum connector_pieces pieces_of(const struct point *point,
+static enum connector_pieces layout_of(const struct point *point,
                                        const struct server_connector *connector,
                                        const struct connector_way *way)
 {
@@ -109,7 +109,7 @@ struct copy_times serving_pieces_times(const struct point *point,
     const struct connector_way *way = saved ? &connector->save : &connector->load;
     double tokens = (double)(m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block);
     double bytes = tokens * (double)serving_token_bytes(setup) / model_gpus(&setup->model);
-    double pieces = count_pieces(point, pieces_of(point, connector, way), tokens);
+    double pieces = count_pieces(point, layout_of(point, connector, way), tokens);
     enum connector_mover by = bytes / pieces < way->kernel_below ? MOVER_KERNEL : way->by;
     if (!way_stated(profile, WAY_IN)) {
         return (struct copy_times){.unit = 0};
