@@ -32,7 +32,7 @@ static const char *const attention_values[] = {"gpu", "hybrid", "cpu", NULL};
 static const char *const launch_values[] = {"eager", "graph", NULL};
 static const char *const micro_batch_values[] = {"whole", "zig-zag", "balanced", NULL};
 static const char *const representation_values[] = {"kv", "act", "hybrid", "tokens", NULL};
-static const char *const prefix_values[] = {"none", "gpu", "two-tier", NULL};
+static const char *const prefix_values[] = {"none", "gpu", "two-tier", "host", NULL};
 static const char *const prefix_write_values[] = {"finish", "fill", "evict", NULL};
 const char *const prefix_evictions[] = {"none",
 #define POLICY(id)

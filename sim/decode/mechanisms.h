@@ -55,7 +55,7 @@ enum representation {
 };
 enum barrier { BARRIER_NONE, BARRIER_LAYER, BARRIER_PASS };
 enum attend { ATTEND_GPU, ATTEND_HYBRID, ATTEND_CPU };
-enum prefix { PREFIX_NONE, PREFIX_GPU, PREFIX_TWO_TIER };
+enum prefix { PREFIX_NONE, PREFIX_GPU, PREFIX_TWO_TIER, PREFIX_HOST };
 
 /* When a full block is offered to the host tier of a prefix cache. */
 enum prefix_write { PREFIX_WRITE_FINISH, PREFIX_WRITE_FILL, PREFIX_WRITE_EVICT };
@@ -167,7 +167,7 @@ struct mechanisms {
     uint64_t operators;     /* kernels a layer outside retrieval, transfer and merge */
     uint64_t step_overhead; /* ns a step on the launch thread: scheduler, sampler */
     /* The prefix cache of a server: KV of ended requests, for new ones with the same beginning. */
-    int prefix;            /* no cache, one in HBM, or one in HBM and host memory */
+    int prefix; /* no cache, one in HBM, one in HBM and host memory, or in host memory alone */
     uint64_t prefix_block; /* tokens */
     int prefix_write;
     uint64_t prefix_asked; /* requests that have held a block before it is saved */
@@ -249,6 +249,12 @@ const char *mechanisms_lossless(const struct mechanisms *mechanisms);
 
 /* True when the system keeps KV outside HBM. */
 bool mechanisms_offload(const struct mechanisms *mechanisms);
+
+/* Does a server keep KV of ended requests in host memory? */
+static inline bool mechanisms_host_prefixes(const struct mechanisms *mechanisms)
+{
+    return mechanisms->prefix == PREFIX_TWO_TIER || mechanisms->prefix == PREFIX_HOST;
+}
 
 /* True when the system keeps KV or weights on a disk. */
 bool mechanisms_use_disk(const struct mechanisms *mechanisms);

@@ -191,7 +191,8 @@ static bool system_check_keys(const struct node *map, bool preset, const char *w
     return node_check_keys(map, keys, where, why) || error_rest(why, "spillway list mechanisms");
 }
 
-/* Add the choices of this key with which nothing contradicts, "manager: gpu or split". Returns their
+/* Add the choices of this key with which nothing contradicts, "manager: gpu or split". Returns
+ * their
  * number. */
 static int list_fitting(const struct mechanisms *mechanisms, const char *name, char *text,
                         size_t size)
@@ -273,7 +274,8 @@ static const struct node *system_culprit(const struct node *preset, const struct
     return count > 0 ? overrides->children[0] : NULL;
 }
 
-/* A contradiction is reported at its key if that is overridden; else at the override that causes it,
+/* A contradiction is reported at its key if that is overridden; else at the override that causes
+ * it,
  * because presets by themselves are consistent; else in the preset. */
 static bool system_check_sense(const struct mechanisms *mechanisms, const char *name,
                                const struct node *preset, const struct node *overrides,
@@ -363,7 +365,8 @@ enum system_class system_class_of(const struct setup *setup)
     return mechanisms_select(m) || caches ? CLASS_GPU_MANAGED : CLASS_BANDWIDTH_BOUND;
 }
 
-/* The rules of several mechanisms together; a row is a rule. Those of one number are in its own row. */
+/* The rules of several mechanisms together; a row is a rule. Those of one number are in its own
+ * row. */
 
 /* Is there a tier of prefixes below host memory that is written like this, or later? */
 static bool has_below(const struct mechanisms *m, enum prefix_below least)
@@ -565,7 +568,7 @@ size_t mechanisms_rules(const struct mechanisms *m, struct mechanism_rule out[ME
         {m->prefix_unit % m->prefix_block != 0, "prefix_unit",
          "a unit is a multiple of 'prefix_block'"},
         {has_below(m, PREFIX_BELOW_EVICT) && m->prefix_eviction != PREFIX_EVICTION_LRU &&
-             m->prefix == PREFIX_TWO_TIER,
+             mechanisms_host_prefixes(m),
          "prefix_eviction", "only lru says which blocks it evicts to the tier below"},
         BELOW_RULES(TIER_DISK, "disk"),
         BELOW_RULES(TIER_POOL, "pool"),
@@ -576,7 +579,7 @@ size_t mechanisms_rules(const struct mechanisms *m, struct mechanism_rule out[ME
          "preemption", "preempted requests are copied to host memory, not to a tier below it"},
         {offload && m->preemption == PREEMPTION_SWAP, "preemption",
          "KV is on the host already, so it cannot be swapped out"},
-        {m->prefix == PREFIX_TWO_TIER && m->preemption == PREEMPTION_SWAP, "preemption",
+        {mechanisms_host_prefixes(m) && m->preemption == PREEMPTION_SWAP, "preemption",
          "the prefix cache uses all host memory, so there is no room to swap"},
         {offload && m->prefix == PREFIX_GPU, "prefix",
          "KV of ended requests is on the host, not in HBM: prefix two-tier"},

@@ -27,7 +27,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct error why = {.found = ""};
     FILE *in = fmemopen((void *)data, size, "r");
     require(in != NULL || size == 0);
-    bool read = in != NULL && server_text_read(in, "fuzz", &keys, &why);
+    bool manifest =
+        size > 0 && strchr("ask", (char)data[0]) != NULL; /* apiVersion, services, kind */
+    bool read = in != NULL && server_text_read(in, manifest ? "fuzz.yaml" : "fuzz", &keys, &why);
     if (in != NULL) {
         fclose(in);
     }

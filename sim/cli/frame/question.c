@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,33 +197,26 @@ void database_print_note(const char *note)
 /* "model=..." */
 typedef char override_text[sizeof((struct stated_key *)0)->value + 64];
 
-/* Options that cannot change the answer share a line. */
-static void print_harmless(const char *file, const struct server_unused *unused)
-{
-    char names[SERVER_UNUSED * (sizeof unused->all[0].name + 2)] = "";
-    for (int i = 0; i < unused->count && i < SERVER_UNUSED; i++) {
-        if (unused->all[i].harmless) {
-            text_append(names, sizeof names, "%s%s", names[0] != '\0' ? ", " : "",
-                        unused->all[i].name);
-        }
-    }
-    if (names[0] != '\0') {
-        message_note("%s: do not change the answer: %s", file, names);
-    }
-}
-
+/* Options that change no prediction share a line for each reason. */
 static void print_unused(const char *file, const struct server_unused *unused)
 {
-    for (int i = 0; i < unused->count && i < SERVER_UNUSED; i++) {
-        const struct server_unused_option *option = &unused->all[i];
-        if (!option->harmless) {
-            message_note("%s:%d: not used: %s", file, option->line, option->name);
+    int count = unused->count < SERVER_UNUSED ? unused->count : SERVER_UNUSED;
+    bool told[SERVER_UNUSED] = {false};
+    for (int i = 0; i < count; i++) {
+        char names[SERVER_UNUSED * (sizeof unused->all[0].name + 2)] = "";
+        for (int j = i; j < count && !told[i]; j++) {
+            if (unused->all[j].reason == unused->all[i].reason) {
+                text_append(names, sizeof names, "%s%s", j > i ? ", " : "", unused->all[j].name);
+                told[j] = j > i;
+            }
+        }
+        if (!told[i]) {
+            message_note("%s: %s: %s", file, unused->all[i].reason, names);
         }
     }
-    if (unused->count > SERVER_UNUSED) {
-        message_note("%s: not used: %d more options", file, unused->count - SERVER_UNUSED);
+    if (unused->count > count) {
+        message_note("%s: %d more options change nothing", file, unused->count - count);
     }
-    print_harmless(file, unused);
 }
 
 /* A command that states no length serves the model's own. */
@@ -247,23 +241,66 @@ static bool lay_length(const char *file, struct scenario *scenario, struct error
     return scenario_values_set(&scenario->values, "request_tokens", tokens, why);
 }
 
-/* Add what a server's file says to the overrides. `command`: it has a command. */
-static bool lay_server(const char *file, override_text texts[STATED_MOST], const char **all,
-                       uint32_t *count, bool *command, struct error *why)
+/* Bytes of all layers' weights, of the type that is stated. */
+static bool layers_bytes(const struct scenario *scenario, const struct node *name, double *out,
+                         struct error *why)
 {
-    struct stated_keys keys;
+    const struct node *type = node_find(scenario->root, "dtype.weights");
+    struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    struct model model;
+    enum dtype dtype;
+    if (type != NULL && type->kind == NODE_SCALAR) {
+        if (!dtype_find(type->text, type->file, type->line, &dtype, why)) {
+            return false;
+        }
+        options.weights = (int)dtype;
+    }
+    if (!model_load(NULL, name->text, &options, name->file, name->line, &model, why)) {
+        return false;
+    }
+    *out = 0;
+    for (uint32_t layer = 0; layer < model.layer_count; layer++) {
+        *out += (double)model_layer_weight_bytes(&model, layer);
+    }
+    model_release(&model);
+    return true;
+}
+
+/* Weights that lie on the host, of each of `gpus`, are a share of the layers'. */
+static bool lay_weights(const char *file, const struct stated_key *outside, double gpus,
+                        struct scenario *scenario, struct error *why)
+{
+    const struct node *name = node_stated(scenario->root, "model");
+    double bytes, layers;
+    char share[32];
+    if (outside->value[0] == '\0' || name == NULL || name->kind != NODE_SCALAR) {
+        return true;
+    }
+    if (!units_parse(outside->value, UNIT_BYTES, file, outside->line, outside->said, &bytes, why) ||
+        !layers_bytes(scenario, name, &layers, why)) {
+        return false;
+    }
+    snprintf(share, sizeof share, "%.4g%%", 100 * fmax(0, 1 - bytes * gpus / layers));
+    message_note("%s:%d: mechanisms.weights=%s (%s)", file, outside->line, share, outside->said);
+    return node_set(scenario->root, "mechanisms.weights", share, why);
+}
+
+/* Add what a server's file says to the overrides. */
+static bool lay_server(const char *file, override_text texts[STATED_MOST], const char **all,
+                       uint32_t *count, struct stated_keys *keys, struct error *why)
+{
     FILE *in = fopen(file, "r");
     if (in == NULL) {
         return error_set(why, file, 0, "cannot be opened: %s", strerror(errno));
     }
-    bool ok = server_text_read(in, file, &keys, why);
+    bool ok = server_text_read(in, file, keys, why);
     fclose(in);
     if (!ok) {
         return false;
     }
     for (int id = 0; id < STATED_MOST; id++) {
-        const struct stated_key *key = &keys.all[id];
-        if (key->value[0] != '\0') {
+        const struct stated_key *key = &keys->all[id];
+        if (key->value[0] != '\0' && id != STATED_WEIGHTS_OUTSIDE) {
             snprintf(texts[id], sizeof texts[id], "%s=%s", key->key, key->value);
             char line[16] = "";
             if (key->line > 0) {
@@ -273,9 +310,21 @@ static bool lay_server(const char *file, override_text texts[STATED_MOST], const
             all[(*count)++] = texts[id];
         }
     }
-    print_unused(file, &keys.unused);
-    *command = keys.all[STATED_MODEL].typed;
+    print_unused(file, &keys->unused);
     return true;
+}
+
+/* What needs the model that a command names. */
+static bool lay_command(const char *file, const struct stated_keys *keys, struct scenario *scenario,
+                        struct error *why)
+{
+    double gpus = 1;
+    for (int id = STATED_TENSOR_PARALLEL; id <= STATED_PIPELINE_PARALLEL; id++) {
+        gpus *= keys->all[id].value[0] != '\0' ? strtod(keys->all[id].value, NULL) : 1;
+    }
+    return !keys->all[STATED_MODEL].typed ||
+           (lay_length(file, scenario, why) &&
+            lay_weights(file, &keys->all[STATED_WEIGHTS_OUTSIDE], gpus, scenario, why));
 }
 
 bool scenario_from_arguments(const struct arguments *arguments, struct scenario *out,
@@ -288,15 +337,14 @@ bool scenario_from_arguments(const struct arguments *arguments, struct scenario 
     const char *const *sets =
         arguments_all(arguments, arguments_number(arguments, "--set"), &set_count);
     const char **all = array_zeroed(STATED_MOST + set_count, sizeof *all, why);
-    bool command = false;
-    bool ok =
-        all != NULL && (server == NULL || lay_server(server, texts, all, &count, &command, why));
+    struct stated_keys keys = {.unused.count = 0};
+    bool ok = all != NULL && (server == NULL || lay_server(server, texts, all, &count, &keys, why));
     for (uint32_t i = 0; ok && i < set_count; i++) {
         all[count++] = sets[i];
     }
     ok = ok && scenario_load(files, file_count, all, count, out, why);
     free(all);
-    if (ok && command && !lay_length(server, out, why)) {
+    if (ok && server != NULL && !lay_command(server, &keys, out, why)) {
         scenario_release(out);
         ok = false;
     }

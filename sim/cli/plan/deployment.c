@@ -397,7 +397,7 @@ static bool write_other(const struct deployment *deployment, const struct point 
                         struct error *why)
 {
     struct error unused;
-    bool tiers = point_serves(point) && point->setup.mechanisms.prefix == PREFIX_TWO_TIER;
+    bool tiers = point_serves(point) && mechanisms_host_prefixes(&point->setup.mechanisms);
     const char *system = tiers ? engine->tiered : engine->system;
     snprintf(values[SYSTEM], LINE, "%s", system);
     return !deployment_command(deployment, system, values, &unused) || values[COMMAND][0] == '\0' ||

@@ -288,7 +288,7 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
     bool link = offload || streams;
     bool copies = (offload && !stores && !loads && !in_place) || streams || m->retrieval_stream ||
                   (offload && m->block_span != BLOCK_UNIT);
-    bool moves = offload || m->prefix == PREFIX_TWO_TIER;
+    bool moves = offload || mechanisms_host_prefixes(m);
     bool pageable = moves && m->transfer == TRANSFER_PAGEABLE;
     bool hybrid = m->attention == ATTEND_HYBRID;
     bool by_cpu = m->attention == ATTEND_CPU;

@@ -2,9 +2,11 @@
 #include "core/find.h"
 #include "core/name.h"
 #include "core/node_fields.h"
+#include "core/text.h"
 #include "predict/command/server_text.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
@@ -18,9 +20,9 @@ static const char folder[] = "engines/commands", suffix[] = "yaml";
 
 /* ---- keys -------------------------------------------------------------------------------- */
 
-static const char *const value_words[] = {"none",    "text",   "name",       "whole",
-                                          "length",  "share",  "two-bytes",  "kv",
-                                          "weights", "switch", "switch-off", NULL};
+static const char *const value_words[] = {"none",       "text",      "name", "whole",   "length",
+                                          "share",      "two-bytes", "kv",   "weights", "switch",
+                                          "switch-off", "bytes",     "word", "json",    NULL};
 
 /* A row, and what is read by code of its own. */
 struct option_read {
@@ -33,12 +35,15 @@ static const struct node_field option_fields[] = {
     NODE_FIELD("as", WORD, option_read, option.value, .words = value_words),
     NODE_FIELD("yes", TEXT, option_read, option.yes),
     NODE_FIELD("no", TEXT, option_read, option.no),
+    NODE_FIELD("unit", TEXT, option_read, option.unit),
+    NODE_FIELD("words", NODE, option_read, option.words),
+    NODE_FIELD("of", TEXT, option_read, option.of),
     NODE_FIELD("writes", TEXT, option_read, option.writes),
     {.key = NULL}};
 
 struct program_read {
     struct server_program program;
-    const struct node *options, *others, *ignored;
+    const struct node *options, *refused, *ignored;
 };
 static const struct node_field program_fields[] = {
     NODE_FIELD("name", TEXT, program_read, program.title),
@@ -56,7 +61,7 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("ranks_in_tensor", YES, program_read, program.ranks_in_tensor),
     NODE_FIELD("reads", YES, program_read, program.reads),
     NODE_FIELD("options", NODE, program_read, options),
-    NODE_FIELD("others", NODE, program_read, others),
+    NODE_FIELD("refused", NODE, program_read, refused),
     NODE_FIELD("ignored", NODE, program_read, ignored),
     {.key = NULL}};
 
@@ -71,6 +76,25 @@ static bool server_program_check_list(const struct node *list, struct error *why
     }
     return good || node_error(list, why, "'%s' is no list of texts",
                               list->key != NULL ? list->key : "options");
+}
+
+/* Has an option that is read as a word its map of words, each with a map of keys and their
+ * values? */
+static bool check_words(const struct node *row, const struct server_option *option,
+                        struct error *why)
+{
+    const struct node *words = option->words;
+    bool good = option->value == SERVER_VALUE_WORD ? words != NULL && words->kind == NODE_MAP
+                                                   : words == NULL;
+    for (size_t i = 0; good && words != NULL && i < words->count; i++) {
+        const struct node *keys = words->children[i];
+        good = keys->kind == NODE_MAP;
+        for (size_t j = 0; good && j < keys->count; j++) {
+            good = keys->children[j]->kind == NODE_SCALAR &&
+                   strlen(keys->children[j]->key) < SERVER_KEY;
+        }
+    }
+    return good || node_error(row, why, "'%s' has no map of words and what they set", row->key);
 }
 
 static bool add_option(struct server_program *program, const struct node *at, const char *flag,
@@ -111,7 +135,7 @@ static bool read_options(struct server_program *program, const struct node *map,
         const struct node *row = map->children[i];
         struct option_read read = {.option = {.sets = NULL}};
         good = node_fields_read(row, option_fields, row->key, &read, why) &&
-               server_program_check_list(read.also, why) &&
+               server_program_check_list(read.also, why) && check_words(row, &read.option, why) &&
                add_option(program, row, row->key, read.option, why);
         for (size_t j = 0; good && read.also != NULL && j < read.also->count; j++) {
             struct server_option alias = read.option;
@@ -132,7 +156,7 @@ static bool read_unread(struct server_program *program, const struct node *map, 
         const struct node *names = map->children[i];
         good = server_program_check_list(names, why);
         for (size_t j = 0; good && j < names->count; j++) {
-            const struct server_option option = {.harmless = harmless};
+            const struct server_option option = {.reason = names->key, .harmless = harmless};
             good = add_option(program, names->children[j], names->children[j]->text, option, why);
         }
     }
@@ -156,11 +180,12 @@ static bool program_read(const struct node *root, struct server_program *out, st
         return error_expect(why, "name, system, starts and image");
     }
     program->tiered = program->tiered != NULL ? program->tiered : program->system;
-    size_t count = count_names(read.options) + count_names(read.others) + count_names(read.ignored);
+    size_t count =
+        count_names(read.options) + count_names(read.refused) + count_names(read.ignored);
     program->options = array_zeroed(count, sizeof *program->options, why);
     bool good = program->options != NULL && read_options(program, read.options, why) &&
-                read_unread(program, read.others, false, why) &&
-                read_unread(program, read.ignored, true, why);
+                read_unread(program, read.ignored, true, why) &&
+                read_unread(program, read.refused, false, why);
     if (!good) {
         free(program->options);
         return false;
@@ -225,20 +250,56 @@ const struct server_program *server_programs(size_t *count, struct error *why)
 
 /* ---- finding ----------------------------------------------------------------------------- */
 
-static bool option_matches(const char *row, const char *name)
+static const struct server_option *option_named(const struct server_program *program,
+                                                const char *name, bool read)
 {
-    size_t length = strcspn(row, "*");
-    return strncmp(row, name, length) == 0 && (row[length] == '*' || name[length] == '\0');
+    for (size_t i = 0; i < program->option_count; i++) {
+        const struct server_option *option = &program->options[i];
+        if ((option->value != SERVER_VALUE_NONE) == read && fnmatch(option->name, name, 0) == 0) {
+            return option;
+        }
+    }
+    return NULL;
 }
 
 const struct server_option *server_option_find(const struct server_program *program,
                                                const char *name)
 {
-    const char *plain = name + (strncmp(name, "no_", 3) == 0 ? 3 : 0);
+    const struct server_option *option = option_named(program, name, true);
+    option = option != NULL ? option : option_named(program, name, false);
+    if (option == NULL && strncmp(name, "no_", 3) == 0) {
+        option = option_named(program, name + 3, false);
+    }
+    return option;
+}
+
+const struct server_option *server_option_shortened(const struct server_program *program,
+                                                    const char *name)
+{
+    const struct server_option *found = NULL;
     for (size_t i = 0; i < program->option_count; i++) {
         const struct server_option *option = &program->options[i];
-        bool read = option->value != SERVER_VALUE_NONE;
-        if (option_matches(option->name, read ? name : plain)) {
+        bool typed = option->reason != NULL || strncmp(option->flag, "--", 2) == 0;
+        if (!typed || strncmp(option->name, name, strlen(name)) != 0 ||
+            strchr(option->name, '.') != NULL) {
+            continue;
+        }
+        if (found != NULL) {
+            return NULL;
+        }
+        found = option;
+    }
+    return found;
+}
+
+/* Names of variables are in capitals. */
+const struct server_option *server_variable(const struct server_program *programs, size_t count,
+                                            const char *name, const struct server_program **program)
+{
+    for (size_t i = 0; i < count && isupper((unsigned char)name[0]); i++) {
+        const struct server_option *option = server_option_find(&programs[i], name);
+        if (option != NULL) {
+            *program = &programs[i];
             return option;
         }
     }
@@ -296,6 +357,9 @@ static const char *const expected[] = {
     [SERVER_VALUE_WEIGHTS] = "a method of quantization",
     [SERVER_VALUE_SWITCH] = "true or false",
     [SERVER_VALUE_SWITCH_OFF] = "true or false",
+    [SERVER_VALUE_BYTES] = "a number above 0",
+    [SERVER_VALUE_WORD] = "a word",
+    [SERVER_VALUE_JSON] = "an object in JSON",
 };
 
 const char *server_setting_expected(const struct server_option *option)
@@ -378,6 +442,21 @@ static bool server_setting_read_share(const struct server_text *said, const char
     return true;
 }
 
+/* 0 is what no size states. */
+static bool read_bytes(const struct server_text *said, const struct server_option *option,
+                       const char *value, char *out, size_t size, struct error *why)
+{
+    char *end;
+    double number = strtod(value, &end);
+    if (end == value || *end != '\0' || !(number >= 0 && number < 1e18)) {
+        return invalid(said, option->name, value, expected[SERVER_VALUE_BYTES], why);
+    }
+    if (number > 0) {
+        snprintf(out, size, "%.15g", number);
+    }
+    return true;
+}
+
 static bool server_setting_begins(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
@@ -455,6 +534,8 @@ static bool server_setting_read_value(const struct server_text *said,
                server_setting_read_whole(said, option->name, value, out, size, why);
     case SERVER_VALUE_SHARE:
         return server_setting_read_share(said, option->name, value, out, size, why);
+    case SERVER_VALUE_BYTES:
+        return read_bytes(said, option, value, out, size, why);
     case SERVER_VALUE_TWO_BYTES:
         return server_setting_read_dtype(said, option->name, value, why);
     case SERVER_VALUE_KV:
@@ -482,15 +563,40 @@ static struct stated_key *key_of(struct server_text *said, const char *name)
     return key;
 }
 
-static void put(const struct server_option *option, const char *text, struct server_text *said)
+/* Set a key. What a word implies gives way to what an option of its own says. */
+static void put(const struct server_option *option, const char *name, const char *text,
+                struct server_text *said)
 {
-    struct stated_key *key = option->sets != NULL ? key_of(said, option->sets) : NULL;
-    if (key != NULL) {
-        snprintf(key->value, sizeof key->value, "%s", text);
-        snprintf(key->said, sizeof key->said, "%s", option->name);
-        key->line = said->line;
-        key->typed = said->typed;
+    struct stated_key *key = name != NULL ? key_of(said, name) : NULL;
+    bool implied = option->value == SERVER_VALUE_WORD;
+    if (key == NULL || (implied && key->value[0] != '\0' && !key->implied)) {
+        return;
     }
+    const char *unit = text[0] != '\0' && option->unit != NULL ? option->unit : "";
+    snprintf(key->value, sizeof key->value, "%s%s", text, unit);
+    snprintf(key->said, sizeof key->said, "%.63s", option->name);
+    key->line = said->line;
+    key->typed = said->typed;
+    key->implied = implied;
+    key->of = option->of;
+}
+
+/* What the row says that the word sets. */
+static bool take_word(const struct server_option *option, const char *value,
+                      struct server_text *said, struct error *why)
+{
+    char words[256] = "";
+    for (size_t i = 0; i < option->words->count; i++) {
+        const struct node *word = option->words->children[i];
+        if (fnmatch(word->key, value, 0) == 0) {
+            for (size_t j = 0; j < word->count; j++) {
+                put(option, word->children[j]->key, word->children[j]->text, said);
+            }
+            return true;
+        }
+        text_append(words, sizeof words, "%s%s", i > 0 ? ", " : "", word->key);
+    }
+    return invalid(said, option->name, value, words, why);
 }
 
 bool server_setting_take(const struct server_option *option, const char *value,
@@ -511,9 +617,16 @@ bool server_setting_take(const struct server_option *option, const char *value,
         bool good = read_switch(said, option, value, &on, why);
         const char *set = on ? option->yes : option->no;
         if (good) {
-            put(option, plain != NULL ? (on ? "yes" : "no") : set != NULL ? set : "", said);
+            put(option, option->sets,
+                plain != NULL ? (on ? "yes" : "no")
+                : set != NULL ? set
+                              : "",
+                said);
         }
         return good;
+    }
+    if (option->value == SERVER_VALUE_WORD) {
+        return take_word(option, value, said, why);
     }
     if (!server_setting_read_value(said, option, value, text, sizeof text, why)) {
         return false;
@@ -524,7 +637,7 @@ bool server_setting_take(const struct server_option *option, const char *value,
     bool named = option->value == SERVER_VALUE_NAME && option->sets != NULL &&
                  key_of(said, option->sets) != NULL && key_of(said, option->sets)->value[0] != '\0';
     if (text[0] != '\0' && !named) {
-        put(option, text, said);
+        put(option, option->sets, text, said);
     }
     return true;
 }

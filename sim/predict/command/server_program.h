@@ -20,20 +20,29 @@ enum server_value {
     SERVER_VALUE_WEIGHTS, /* a method of quantization */
     SERVER_VALUE_SWITCH,
     SERVER_VALUE_SWITCH_OFF, /* the opposite of what it is called after */
+    SERVER_VALUE_BYTES,      /* a number of units of memory */
+    SERVER_VALUE_WORD,       /* one of the row's words */
+    SERVER_VALUE_JSON,       /* an object: each key is an option "SETS.KEY" of its own */
 };
 
 enum { SERVER_KEY = 32 }; /* bytes of a key that an option sets */
 
 struct server_option {
-    char name[64]; /* without dashes in front, with '_' for '-'; a final '*' stands for any end */
-    const char
-        *flag; /* as it is typed: "--max-num-seqs"; a name of logs and metrics alone has no dash
-                         in front */
+    char name
+        [96]; /* without dashes in front, with '_' for '-'; of those that are not read a pattern */
+    /* As it is typed: "--max-num-seqs". Variables of the environment, and names that only logs
+     * and metrics have,
+     * begin without a dash. */
+    const char *flag;
     enum server_value value;
-    const char *sets;     /* a key of scenarios, or a fact (server_text.h); NULL: none */
-    const char *yes, *no; /* what a switch sets; NULL: nothing */
-    const char *writes;   /* the {NAME} of its value (study/plan/server_command.h); NULL: none */
-    bool harmless;        /* it changes neither times, memory nor hits */
+    const char *sets;         /* a key of scenarios, or a fact (server_text.h); NULL: none */
+    const char *yes, *no;     /* what a switch sets; NULL: nothing */
+    const char *unit;         /* behind the number of the key's value: "GiB", "tok"; NULL: none */
+    const struct node *words; /* a map: what each word sets, as a map of keys */
+    const char *of;           /* the system that alone has it; NULL: all */
+    const char *writes; /* the {NAME} of its value (study/plan/server_command.h); NULL: none */
+    const char *reason; /* why it is not read; NULL: it is */
+    bool harmless;      /* it is not read and changes no prediction */
 };
 
 struct server_program {
@@ -65,12 +74,24 @@ const struct server_program *server_programs(size_t *count, struct error *why);
 const struct server_option *server_option_find(const struct server_program *program,
                                                const char *name);
 
+/* The only option of a command whose name begins with `name`, as argparse completes it; NULL if
+ * there is none, or more
+ * than one. */
+const struct server_option *server_option_shortened(const struct server_program *program,
+                                                    const char *name);
+
 /* The option of a command that `name`, which is none, most likely means: one that is read, or NULL
  * if none is near, or if another option is nearer. */
 const struct server_option *server_option_suggest(const struct server_program *program,
                                                   const char *name);
 
-/* Is the text one of the list? Returns what follows it in `line`; NULL if the line has none of them. */
+/* The variable of the environment of this name, and whose it is; NULL if no program has it. */
+const struct server_option *server_variable(const struct server_program *programs, size_t count,
+                                            const char *name,
+                                            const struct server_program **program);
+
+/* Is the text one of the list? Returns what follows it in `line`; NULL if the line has none of
+ * them. */
 const char *server_program_after(const struct node *list, const char *line);
 
 /* The program that the text of a command starts; NULL if it is none. */

@@ -1,173 +1,28 @@
-/* Line by line. A line with a mark of a server is searched for the names of all settings, followed
- * by '=' or ':' and a value; a line with a server's
- * command is split into words as a shell does. */
+/* Line by line. A line with a mark of a server is searched for the names of all settings,
+ * followed by '=' or ':' and a
+ * value; a line with a server's command is split into words as a shell does. */
 #include "predict/command/server_text.h"
 
 #include "core/array.h"
+#include "core/node.h"
 #include "core/text.h"
+#include "predict/command/manifest.h"
 #include "predict/command/server_program.h"
-#include "server/server_engine.h"
+#include "predict/command/shell_words.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t server_complete_number_of(const struct stated_key *key, uint64_t unsaid)
-{
-    return key->value[0] != '\0' ? strtoull(key->value, NULL, 10) : unsaid;
-}
-
-static void set(struct stated_key *key, const struct stated_key *from, const char *value)
-{
-    snprintf(key->value, sizeof key->value, "%s", value);
-    memmove(key->said, from->said, sizeof key->said);
-    key->line = from->line;
-}
-
-static bool says(const struct stated_key *key, const char *value)
-{
-    return strcmp(key->value, value) == 0;
-}
-
-/* Where all GPUs are counted in tensor_parallel, as SGLang does, data_parallel are servers of their
- * own, unless the ranks share the layers outside attention: shared_ranks says so, and rank_count,
- * which counts these ranks apart. */
-static void complete_ranks(struct stated_key *all)
-{
-    if (server_complete_number_of(&all[STATED_RANK_COUNT], 1) > 1) {
-        if (all[STATED_DATA_PARALLEL].value[0] != '\0') {
-            set(&all[STATED_REPLICAS], &all[STATED_DATA_PARALLEL], all[STATED_DATA_PARALLEL].value);
-        }
-        set(&all[STATED_DATA_PARALLEL], &all[STATED_RANK_COUNT], all[STATED_RANK_COUNT].value);
-        set(&all[STATED_SHARED_RANKS], &all[STATED_RANK_COUNT], "yes");
-    }
-    uint64_t tensor = server_complete_number_of(&all[STATED_TENSOR_PARALLEL], 1);
-    uint64_t data = server_complete_number_of(&all[STATED_DATA_PARALLEL], 1);
-    if (data <= 1) {
-        return;
-    }
-    if (!says(&all[STATED_SHARED_RANKS], "yes")) {
-        set(&all[STATED_REPLICAS], &all[STATED_DATA_PARALLEL], all[STATED_DATA_PARALLEL].value);
-        all[STATED_DATA_PARALLEL].value[0] = '\0';
-    } else if (tensor % data == 0) {
-        char text[32];
-        snprintf(text, sizeof text, "%" PRIu64, tensor / data);
-        set(&all[STATED_TENSOR_PARALLEL], &all[STATED_TENSOR_PARALLEL], text);
-    }
-}
-
-/* The pool from its blocks, and the ranks of experts. */
-static void complete_counts(const struct server_program *program, struct stated_key *all)
-{
-    const struct stated_key *blocks = &all[STATED_KV_BLOCKS];
-    char text[32];
-    if (blocks->value[0] != '\0' && all[STATED_KV_POOL].value[0] == '\0') {
-        snprintf(text, sizeof text, "%" PRIu64,
-                 server_complete_number_of(blocks, 0) *
-                     server_complete_number_of(&all[STATED_BLOCK_TOKENS], program->block));
-        set(&all[STATED_KV_POOL], blocks, text);
-    }
-    if (says(&all[STATED_WHOLE_EXPERTS], "yes")) {
-        snprintf(text, sizeof text, "%" PRIu64,
-                 server_complete_number_of(&all[STATED_TENSOR_PARALLEL], 1) *
-                     server_complete_number_of(&all[STATED_DATA_PARALLEL], 1));
-        set(&all[STATED_EXPERT_PARALLEL], &all[STATED_WHOLE_EXPERTS], text);
-    }
-}
-
-/* The preset; and of a program whose logs do not state its version, the latest that is known. */
-static bool complete_program(const struct server_program *program, struct stated_key *all,
-                             struct error *why)
-{
-    struct stated_key own = {.line = 0};
-    snprintf(own.said, sizeof own.said, "%s", program->title);
-    if (all[STATED_SYSTEM].value[0] == '\0') {
-        set(&all[STATED_SYSTEM], &own, program->system);
-    }
-    const char *engine = program->versions == NULL ? server_engine_latest(program->file, why) : "";
-    if (engine != NULL && engine[0] != '\0') {
-        set(&all[STATED_ENGINE], &own, engine);
-    }
-    return engine != NULL;
-}
-
-/* A form of parallelism with a single rank is the default, and need not be stated. */
-static void drop_single_ranks(struct stated_key *all)
-{
-    for (int id = STATED_DATA_PARALLEL; id <= STATED_EXPERT_PARALLEL; id++) {
-        if (says(&all[id], "1")) {
-            all[id].value[0] = '\0';
-        }
-    }
-}
-
-/* Facts that are no key of a scenario become keys: kv_blocks of block_tokens the KV pool, whole_experts
- * the ranks of experts, shared_ranks and rank_count the ways in which SGLang counts GPUs; and the program
- * its preset. Fails if no version of it is known. */
-static bool server_complete(struct server_text *said, struct error *why)
-{
-    complete_counts(said->program, said->all);
-    if (said->program->ranks_in_tensor) {
-        complete_ranks(said->all);
-    }
-    drop_single_ranks(said->all);
-    return complete_program(said->program, said->all, why);
-}
-
-/* A command is split into words as a shell does. The words behind an option that is not used are
+/* A command is split into words as a shell does. The words behind an option that is not read are
  * its values: after the model, no word of a server's command stands alone. */
 
 /* Far more than a server has; for each, all names of options are looked at. */
-enum { WORD = 512, MOST_UNUSED = 500 };
+enum { WORD = 4096 };
 
 /* ---- words ------------------------------------------------------------------------------- */
-
-static bool ends_command(const char *at)
-{
-    bool redirected = isdigit((unsigned char)*at) && (at[1] == '>' || at[1] == '<');
-    return *at == '\0' || redirected || strchr("|;&><#\n", *at) != NULL;
-}
-
-/* Does the character behind this backslash stand for itself? */
-static bool is_escape(const char *at, char quote)
-{
-    return at[0] == '\\' && at[1] != '\0' &&
-           (quote == '\0' || (quote == '"' && strchr("\\\"$`", at[1]) != NULL));
-}
-
-/* The next word of a shell command, without its quotes; false after the last. `open`: the text ends
- * within quotes. */
-static bool read_word(const char **at, char *out, size_t size, bool *open)
-{
-    size_t length = 0;
-    char quote = '\0';
-    *at += strspn(*at, " \t\v");
-    *open = false;
-    if (ends_command(*at)) {
-        return false;
-    }
-    for (; **at != '\0' && (quote != '\0' || strchr(" \t\v\n|;&><", **at) == NULL); (*at)++) {
-        bool escape = is_escape(*at, quote);
-        bool opens = quote == '\0' && (**at == '\'' || **at == '"'), closes = **at == quote;
-        quote = opens ? **at : closes ? '\0' : quote;
-        *at += escape;
-        if (!opens && !closes && length + 1 < size) {
-            out[length++] = **at;
-        }
-    }
-    out[length] = '\0';
-    *open = quote != '\0';
-    return true;
-}
-
-static bool server_command_next_word(const char **at, char *out, size_t size)
-{
-    bool open;
-    return read_word(at, out, size, &open);
-}
 
 /* Is the word an option? "-1" and "-.5" are values. */
 static bool is_option(const char *word)
@@ -179,7 +34,7 @@ static bool is_option(const char *word)
 static bool next_value(const char **at, char *out, size_t size)
 {
     const char *after = *at;
-    if (!server_command_next_word(&after, out, size) || is_option(out)) {
+    if (!shell_word(&after, out, size) || is_option(out)) {
         return false;
     }
     *at = after;
@@ -210,39 +65,84 @@ static void keep_name(char *option)
     option[strspn(option, name)] = '\0';
 }
 
-/* Count an option as unused; one for which there is no room is only counted. */
-static void add_unused(struct server_text *said, int line, const char *name, bool harmless)
+static bool refuse_unknown(const struct server_text *said, const char *typed, const char *name,
+                           struct error *why)
 {
-    struct server_unused *unused = &said->unused;
-    int index = unused->count++;
-    if (index < SERVER_UNUSED) {
-        struct server_unused_option *option = &unused->all[index];
-        snprintf(option->name, sizeof option->name, "%.63s", name);
-        option->line = line;
-        option->harmless = harmless;
-    }
+    const struct server_option *nearest = server_option_suggest(said->program, name);
+    error_usage(why, said->file, said->line, "unknown option '%s'", typed);
+    error_expect(why, "an option of %s, or the command without it", said->program->title);
+    return nearest == NULL ? false : error_nearest(why, nearest->flag);
 }
 
-/* An option that no setting has; the words behind it are its values. */
-static bool read_unused(struct server_text *said, const char *typed, char *name, const char **rest,
-                        struct error *why)
+/* An option that is not read; the words behind it are its values. */
+static bool pass_over(struct server_text *said, const struct server_option *option,
+                      const char *typed, const char **rest, struct error *why)
 {
     char value[WORD];
-    name[strcspn(name, ".")] = '\0'; /* a part of an option: --compilation-config.mode 3 */
-    const struct server_option *known = server_option_find(said->program, name);
-    const struct server_option *nearest =
-        known == NULL ? server_option_suggest(said->program, name) : NULL;
-    if (nearest != NULL) {
-        error_usage(why, said->file, said->line, "unknown option '%s'", typed);
-        error_expect(why, "an option of %s", said->program->title);
-        return error_nearest(why, nearest->flag);
+    if (!option->harmless) {
+        error_set(why, said->file, said->line, "'%s': %s", typed, option->reason);
+        return error_expect(why, "the command without it");
     }
-    if (said->unused.count >= MOST_UNUSED) {
-        return error_set(why, said->file, said->line, "more than %d options are unknown",
-                         MOST_UNUSED);
+    server_text_pass(said, said->line, typed, option->reason);
+    while (rest != NULL && next_value(rest, value, sizeof value)) {
     }
-    add_unused(said, said->line, typed, known != NULL && known->harmless);
-    while (next_value(rest, value, sizeof value)) {
+    return true;
+}
+
+static bool take(struct server_text *said, const struct server_option *option, const char *typed,
+                 const char *value, struct error *why);
+
+/* The keys below a map of JSON are options whose names begin with that of the map. */
+static bool take_map(struct server_text *said, const char *name, const struct node *map,
+                     struct error *why)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < map->count; i++) {
+        const struct node *child = map->children[i];
+        char path[WORD];
+        snprintf(path, sizeof path, "%.1000s.%s", name, child->key);
+        const struct server_option *option = server_option_find(said->program, path);
+        if (child->kind == NODE_MAP) {
+            good = take_map(said, path, child, why);
+        } else if (option == NULL) {
+            good = refuse_unknown(said, path, path, why);
+        } else if (option->value == SERVER_VALUE_NONE) {
+            good = pass_over(said, option, path, NULL, why);
+        } else if (child->kind == NODE_SCALAR) {
+            good = take(said, option, path, child->text, why);
+        }
+    }
+    return good;
+}
+
+static bool take_json(struct server_text *said, const struct server_option *option,
+                      const char *value, struct error *why)
+{
+    struct error unread;
+    struct node *map = node_parse(value, strlen(value), said->file, &unread);
+    bool is_map = map != NULL && map->kind == NODE_MAP;
+    if (!is_map) {
+        error_set(why, said->file, said->line, "'%s' is not read", option->flag);
+        error_expect(why, "%s", server_setting_expected(option));
+    }
+    bool good = is_map && take_map(said, option->sets, map, why);
+    node_destroy(map);
+    return good;
+}
+
+static bool take(struct server_text *said, const struct server_option *option, const char *typed,
+                 const char *value, struct error *why)
+{
+    bool used;
+    if (option->value == SERVER_VALUE_JSON) {
+        return take_json(said, option, value, why);
+    }
+    if (!server_setting_take(option, value, said, &used, why)) {
+        return false;
+    }
+    if (!used) {
+        server_text_pass(said, said->line, typed,
+                         "it leaves the choice to the server or the model");
     }
     return true;
 }
@@ -251,33 +151,78 @@ static bool server_command_read_option(struct server_text *said, char *typed, co
                                        struct error *why)
 {
     char word[WORD], value[WORD] = "true";
-    bool used;
     snprintf(word, sizeof word, "%s", typed);
     const char *given = split_option(word);
     keep_name(typed);
-    const struct server_option *setting = server_option_find(said->program, word);
-    if (setting == NULL || setting->value == SERVER_VALUE_NONE) {
-        return read_unused(said, typed, word, rest, why);
+    const struct server_option *option = server_option_find(said->program, word);
+    if (option == NULL &&
+        strchr(word, '.') != NULL) { /* a part of one: --compilation-config.mode 3 */
+        word[strcspn(word, ".")] = '\0';
+        option = server_option_find(said->program, word);
+        option = option != NULL && option->value == SERVER_VALUE_NONE ? option : NULL;
+    }
+    option = option != NULL ? option : server_option_shortened(said->program, word);
+    if (option == NULL) {
+        return refuse_unknown(said, typed, word, why);
+    }
+    if (option->value == SERVER_VALUE_NONE) {
+        return pass_over(said, option, typed, rest, why);
     }
     if (given != NULL) {
         snprintf(value, sizeof value, "%s", given);
     }
-    if ((given == NULL && !server_setting_is_switch(setting) &&
+    if ((given == NULL && !server_setting_is_switch(option) &&
          !next_value(rest, value, sizeof value)) ||
         value[0] == '\0') {
         error_set(why, said->file, said->line, "'%s' has no value", word);
-        return error_expect(why, "%s", server_setting_expected(setting));
+        return error_expect(why, "%s", server_setting_expected(option));
     }
-    if (!server_setting_take(setting, value, said, &used, why)) {
-        return false;
+    return take(said, option, typed, value, why);
+}
+
+/* ---- variables of the environment -------------------------------------------------------- */
+
+/* Take the variables that the first `length` bytes of the line set: NAME=value, alone or behind
+ * "export" or "-e". */
+static bool read_variables(struct server_text *said, const char *line, size_t length,
+                           struct error *why)
+{
+    const struct server_program *before = said->program;
+    char word[WORD];
+    bool good = true;
+    for (const char *at = line; good && at < line + length && *at != '\0' && *at != '#';) {
+        if (!shell_word(&at, word, sizeof word)) {
+            at += *at != '\0' && *at != '#';
+            continue;
+        }
+        char *name = word + (strncmp(word, "--env=", 6) == 0 ? 6 : 0), *value = strchr(name, '=');
+        if (value == NULL) {
+            continue;
+        }
+        *value = '\0';
+        const struct server_option *option =
+            server_variable(said->programs, said->program_count, name, &said->program);
+        if (option != NULL && option->value == SERVER_VALUE_NONE) {
+            good = pass_over(said, option, name, NULL, why);
+        } else if (option != NULL) {
+            good = take(said, option, name, value + 1, why);
+        }
+        said->program = before;
     }
-    if (!used) {
-        add_unused(said, said->line, typed, false);
-    }
-    return true;
+    return good;
 }
 
 /* ---- a command --------------------------------------------------------------------------- */
+
+/* Ends of lines that were joined, between the two. */
+static int count_joined(const char *from, const char *to)
+{
+    int count = 0;
+    for (; from < to; from++) {
+        count += *from == '\v';
+    }
+    return count;
+}
 
 /* The words behind a server's command, up to its end. The first one is the model if it is no
  * option. */
@@ -287,17 +232,16 @@ static bool server_command_read_words(struct server_text *said, const char **res
     const struct server_option *model = server_option_find(said->program, "model");
     const char *counted = *rest;
     char word[WORD];
-    for (bool ok = true, first = true; server_command_next_word(rest, word, sizeof word);
-         first = false) {
-        for (; counted < *rest; counted++) {
-            said->line += *counted == '\v';
-        }
+    for (bool ok = true, first = true; shell_word(rest, word, sizeof word); first = false) {
+        said->line += count_joined(counted, *rest);
+        counted = *rest;
         if (is_option(word)) {
             ok = server_command_read_option(said, word, rest, why);
         } else if (first && model != NULL) {
             ok = server_setting_take(model, word, said, NULL, why);
         } else {
-            add_unused(said, said->line, "a word without an option", false);
+            error_set(why, said->file, said->line, "a word stands without an option");
+            ok = error_expect(why, "options of %s, each with its value", said->program->title);
         }
         if (!ok) {
             return false;
@@ -306,7 +250,8 @@ static bool server_command_read_words(struct server_text *said, const char **res
     return true;
 }
 
-/* What stands behind a command that starts a server of the program, or behind its image, whose tag may
+/* What stands behind a command that starts a server of the program, or behind its image, whose
+ * tag may
  * follow; NULL if the text has none. */
 static const char *behind_program(const struct server_program *program, const char *text)
 {
@@ -350,10 +295,11 @@ static bool read_command(struct server_text *said, const char **rest, struct err
     return ok;
 }
 
-/* Read the line's command, if it has one; a '\v' in the line ends a line of the file. `found`: it
- * has. Each option becomes a fact or is counted as unused. Fails if the value of a used option is
- * missing or invalid, if there was a command before, and (a usage error) if an unknown option has a
- * name near that of a used one. */
+/* Read the line's command, if it has one, and the variables before it; a '\v' in the line ends a
+ * line of the file.
+ * `found`: it has. Fails if the value of an option is missing or invalid, if one is not modelled
+ * or unknown, and if
+ * there was a command before. */
 static bool server_command_read(struct server_text *said, const char *line, bool *found,
                                 struct error *why)
 {
@@ -362,8 +308,12 @@ static bool server_command_read(struct server_text *said, const char *line, bool
     *found = false;
     while (ok && *rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
         *found = true;
+        ok = read_variables(said, rest, (size_t)(line - rest), why);
+        int before = count_joined(rest, line);
         rest = line;
-        ok = read_command(said, &rest, why);
+        said->line += before;
+        ok = ok && read_command(said, &rest, why);
+        said->line -= ok ? before : 0;
     }
     return ok;
 }
@@ -376,19 +326,9 @@ static bool server_command_is_open(const struct server_text *said, const char *l
     const char *rest =
         line[strspn(line, " \t")] == '#' ? NULL : behind_command(said, line, &program);
     bool open = false;
-    while (rest != NULL && !open && read_word(&rest, word, sizeof word, &open)) {
+    while (rest != NULL && !open && shell_word_open(&rest, word, sizeof word, &open)) {
     }
     return open;
-}
-
-/* Count as unused an option that only acts together with another one that was not given. Call it
- * after the last line. */
-static void server_command_end(struct server_text *said)
-{
-    const struct stated_key *tokens = &said->all[STATED_BLOCK_TOKENS];
-    if (tokens->typed && said->all[STATED_KV_BLOCKS].value[0] == '\0') {
-        add_unused(said, tokens->line, "--block-size", false);
-    }
 }
 
 static const char *const known_keys[STATED_KNOWN] = {
@@ -409,11 +349,23 @@ static const char *const known_keys[STATED_KNOWN] = {
     [STATED_KV_DTYPE] = "dtype.kv",
     [STATED_WEIGHTS_DTYPE] = "dtype.weights",
     [STATED_KV_POOL] = "kv_pool_tokens",
+    [STATED_HOST] = "host_memory",
+    [STATED_DISK] = "disk_space",
+    [STATED_PREFIX_BLOCK] = "mechanisms.prefix_block",
+    [STATED_PREFIX_UNIT] = "mechanisms.prefix_unit",
+    [STATED_DRAFT_METHOD] = "drafts.method",
+    [STATED_DRAFT_MODEL] = "drafts.model",
+    [STATED_WEIGHTS_OUTSIDE] = "weights_outside",
     [STATED_KV_BLOCKS] = "kv_blocks",
     [STATED_BLOCK_TOKENS] = "block_tokens",
     [STATED_WHOLE_EXPERTS] = "whole_experts",
     [STATED_SHARED_RANKS] = "shared_ranks",
     [STATED_RANK_COUNT] = "rank_count",
+    [STATED_HOST_EACH] = "host_each",
+    [STATED_DISK_EACH] = "disk_each",
+    [STATED_GPU_PREFIXES] = "gpu_prefixes",
+    [STATED_PAGE_TOKENS] = "page_tokens",
+    [STATED_DRAFTER] = "drafter",
 };
 
 /* ---- settings in a line ------------------------------------------------------------------ */
@@ -472,6 +424,9 @@ static bool read_settings(struct server_text *said, const char *line, struct err
             continue;
         }
         copy_value(at, value, sizeof value);
+        if (option->value == SERVER_VALUE_JSON) {
+            continue; /* the names of its keys are settings of their own */
+        }
         if (!server_setting_take(option, value, said, NULL, why)) {
             return false;
         }
@@ -555,7 +510,8 @@ static bool server_text_read_line(struct server_text *said, const char *line, st
 {
     bool found;
     server_text_read_version(said, line);
-    return server_command_read(said, line, &found, why) && (found || read_log(said, line, why));
+    return server_command_read(said, line, &found, why) &&
+           (found || (read_variables(said, line, strlen(line), why) && read_log(said, line, why)));
 }
 
 /* Lines that are read and not yet looked at, each with its '\n'. */
@@ -635,7 +591,6 @@ static bool server_text_read_lines(struct server_text *said, struct lines *lines
 {
     size_t bytes = 0;
     bool ok = true;
-    said->line = 1;
     while (ok && (ok = server_text_read_first(said, lines, &bytes, why)) && bytes > 0) {
         ok = server_text_read_line(said, lines->text, why);
         for (size_t i = 0; ok && i < bytes; i++) {
@@ -647,23 +602,32 @@ static bool server_text_read_lines(struct server_text *said, struct lines *lines
     return ok;
 }
 
-/* ---- the whole text ---------------------------------------------------------------------- */
-
-/* "SGLang or vLLM" */
-static void name_programs(const struct server_text *said, char *text, size_t size)
+/* A container's command is a text of its own. */
+static bool read_container(void *context, int line, char *command, struct error *why)
 {
-    text[0] = '\0';
-    for (size_t i = 0; i < said->program_count; i++) {
-        if (said->programs[i].reads) {
-            text_append(text, size, "%s%s", text[0] != '\0' ? " or " : "", said->programs[i].title);
-        }
+    struct server_text *said = context;
+    struct lines lines = {.in = fmemopen(command, strlen(command), "r"), .file = said->file};
+    if (lines.in == NULL) {
+        return error_set(why, said->file, line, "out of memory");
     }
+    said->line = line;
+    bool ok = server_text_read_lines(said, &lines, why);
+    free(lines.text);
+    fclose(lines.in);
+    return ok;
 }
+
+/* ---- the whole text ---------------------------------------------------------------------- */
 
 static bool no_server(const struct server_text *said, struct error *why)
 {
-    char programs[128];
-    name_programs(said, programs, sizeof programs);
+    char programs[128] = ""; /* "SGLang or vLLM" */
+    for (size_t i = 0; i < said->program_count; i++) {
+        if (said->programs[i].reads) {
+            text_append(programs, sizeof programs, "%s%s", programs[0] != '\0' ? " or " : "",
+                        said->programs[i].title);
+        }
+    }
     error_set(why, said->file, 0, "no line is a server's");
     return error_expect(
         why, "the start-up log of %s, a command such as 'vllm serve MODEL', or its /metrics",
@@ -672,13 +636,15 @@ static bool no_server(const struct server_text *said, struct error *why)
 
 bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struct error *why)
 {
-    struct server_text said = {.file = file};
+    struct server_text said = {.file = file, .line = 1};
     struct lines lines = {.in = in, .file = file};
     for (int i = 0; i < STATED_KNOWN; i++) {
         said.all[i].key = known_keys[i];
     }
     said.programs = server_programs(&said.program_count, why);
-    bool ok = said.programs != NULL && server_text_read_lines(&said, &lines, why);
+    bool ok = said.programs != NULL &&
+              (manifest_named(file) ? manifest_read(in, file, read_container, &said, why)
+                                    : server_text_read_lines(&said, &lines, why));
     free(lines.text);
     if (ok && said.failure != NULL) {
         error_set(why, file, said.failed_line, "the server failed: '%s'", said.failure);
@@ -688,8 +654,7 @@ bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struc
         return no_server(&said, why);
     }
     if (ok) {
-        server_command_end(&said);
-        ok = server_complete(&said, why);
+        ok = stated_complete(&said, why);
     }
     for (int i = STATED_FACTS; i < STATED_KNOWN; i++) {
         said.all[i].value[0] = '\0';

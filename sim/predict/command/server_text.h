@@ -7,16 +7,21 @@
  *   [...] server_args=ServerArgs(model_path='...', tp_size=2, mem_fraction_static=0.85, ...)
  *   [...] max_total_num_tokens=430913, chunked_prefill_size=8192, ..., max_running_requests=2048
  *   vllm serve meta-llama/Llama-3.1-8B --tensor-parallel-size 2 --max-num-seqs=64
- *   docker run ... vllm/vllm-openai:v0.19.0 --model meta-llama/Llama-3.1-8B
+ *   docker run ... -e NAME=value vllm/vllm-openai:v0.19.0 --model meta-llama/Llama-3.1-8B
+ *   LMCACHE_MAX_LOCAL_CPU_SIZE=60 vllm serve ..., or the variable in a line of its own
  *   vllm:cache_config_info{block_size="16",num_gpu_blocks="2588",...} 1.0
  *
  * A file may hold several of these, but only one command; what stands later wins. Lines of other
  * kinds are passed over, and so is a command behind '#'. A model stays the name that the server has
  * for it: an id of Hugging Face or a path.
  *
- * An option of a command that changes nothing in a scenario is returned as unused. An unknown
- * option with a name near that of a used one is an error. No value of such an option is repeated
- * anywhere: it may be a secret.
+ * A file whose name ends in .yaml or .yml is a manifest: each of its containers (a map with an
+ * `image` and words of a
+ * command) is read as the command that it starts.
+ *
+ * An option that changes no prediction is returned with the reason. One whose effect is not
+ * modelled is an error, and
+ * so is an unknown one. No value of such an option is repeated anywhere: it may be a secret.
  */
 #pragma once
 
@@ -47,12 +52,24 @@ enum stated_key_id {
     STATED_KV_DTYPE,
     STATED_WEIGHTS_DTYPE,
     STATED_KV_POOL,
+    STATED_HOST,
+    STATED_DISK,
+    STATED_PREFIX_BLOCK,
+    STATED_PREFIX_UNIT,
+    STATED_DRAFT_METHOD,
+    STATED_DRAFT_MODEL,
+    STATED_WEIGHTS_OUTSIDE, /* no key: memory of each GPU's weights that lie on the host, "80GiB" */
     STATED_FACTS,
     STATED_KV_BLOCKS = STATED_FACTS,
     STATED_BLOCK_TOKENS,
     STATED_WHOLE_EXPERTS,
     STATED_SHARED_RANKS,
     STATED_RANK_COUNT,
+    STATED_HOST_EACH,
+    STATED_DISK_EACH,
+    STATED_GPU_PREFIXES,
+    STATED_PAGE_TOKENS,
+    STATED_DRAFTER,
     STATED_KNOWN,
     STATED_MOST = STATED_KNOWN + 16
 };
@@ -62,18 +79,19 @@ struct stated_key {
     char value[256]; /* "": the text does not say */
     char said[64];   /* the server's name for it */
     int line;
-    bool typed; /* in a command */
+    bool typed;     /* in a command */
+    bool implied;   /* by a word that says more than this */
+    const char *of; /* counts for this system alone; NULL: for all */
 };
 
-/* Options of a command that no key follows from, by their names alone: "--swap-space". A value may
- * be a secret. */
+/* Options of a command that change no prediction, by their names alone, and why. */
 enum { SERVER_UNUSED = 64 };
 struct server_unused {
     int count; /* of all; the rest is that of the first SERVER_UNUSED */
     struct server_unused_option {
         char name[64];
+        const char *reason;
         int line;
-        bool harmless; /* it cannot change what is predicted */
     } all[SERVER_UNUSED];
 };
 
@@ -83,11 +101,12 @@ struct stated_keys {
 };
 
 /* Read `in` to its end, which messages call `file`, however long it is. Fails if nothing in it is a
- * server's, if a value is invalid or missing, if two commands start servers, and (a usage error) if
- * an unknown option resembles a used one. */
+ * server's, if a value is invalid or missing, if two commands start servers, if an option is not
+ * modelled, and (a usage
+ * error) if one is unknown. */
 bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struct error *why);
 
-/* ---- for the two files that read it ---- */
+/* ---- for the files that read it ---- */
 
 /* Everything that was said so far, and where the text is read. A switch has the value "yes" or
  * "no", or that of its row; the others that of their key. */
@@ -104,13 +123,22 @@ struct server_text {
     struct server_unused unused;
 };
 
+/* Keep an option that changes nothing; one for which there is no room is only counted. */
+void server_text_pass(struct server_text *said, int line, const char *name, const char *reason);
+
+/* Facts that are no key of a scenario become keys (engines/README.md), and the program its
+ * preset. Fails if no version
+ * of it is known. */
+bool stated_complete(struct server_text *said, struct error *why);
+
 /* What the values of an option are, for a message. */
 const char *server_setting_expected(const struct server_option *option);
 
 /* Does it have no value of its own on a command line? */
 bool server_setting_is_switch(const struct server_option *option);
 
-/* Take the value that the server gives an option which is read. None, null and "" say nothing. `used`
+/* Take the value that the server gives an option which is read. None, null and "" say nothing.
+ * `used`
  * (may be NULL) becomes false if the value is valid but has no counterpart in a scenario. Fails if
  * the value is invalid. */
 bool server_setting_take(const struct server_option *option, const char *value,

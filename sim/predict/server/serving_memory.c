@@ -312,15 +312,18 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
                                    .limit = room.limit_bytes};
     out->prefix = (struct prefix_options){
         .block_tokens = (uint32_t)m->prefix_block,
-        .gpu_keeps = m->prefix != PREFIX_NONE && !offloads,
+        .gpu_keeps = m->prefix != PREFIX_NONE && m->prefix != PREFIX_HOST && !offloads,
         .recycles = true,
         .gpu_blocks = room.tokens / m->prefix_block,
         .lower_count = tiers.count - 1,
         .unit_blocks = (uint32_t)(unit / m->prefix_block),
         .least_blocks = (uint32_t)((m->prefix_least + m->prefix_block - 1) / m->prefix_block),
         .cheaper = m->prefix_cheaper,
-        /* The KV of a system that offloads is on the host already. */
-        .saves_wait = point->workload.timed && tiers.count > 1 && !offloads,
+        /* The KV of a system that offloads is on the host already, and a GPU that keeps nothing
+         * holds no block longer
+         * than its request: it counts as saved when its copy begins. */
+        .saves_wait =
+            point->workload.timed && tiers.count > 1 && !offloads && m->prefix != PREFIX_HOST,
         .pins = m->prefix_pins,
         .prompts_only = connector != NULL && connector->prompts_only,
         .seed = setup->seed,
@@ -338,7 +341,7 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
 struct serving_tiers serving_tiers(const struct mechanisms *m)
 {
     struct serving_tiers tiers = {1, {TIER_GPU, TIER_HOST}};
-    if (m->prefix == PREFIX_TWO_TIER) {
+    if (mechanisms_host_prefixes(m)) {
         tiers.count++;
     }
     for (enum tier_id tier = TIER_HOST + 1; tier < TIER_COUNT; tier++) {

@@ -160,7 +160,7 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
         .native = strcmp(info.lossless, "native") == 0,
         .offloads = mechanisms.weights < 1 ||
                     (mechanisms_offload(&mechanisms) && !mechanisms_drop(&mechanisms)),
-        .tiers = mechanisms.prefix == PREFIX_TWO_TIER};
+        .tiers = mechanisms_host_prefixes(&mechanisms)};
     snprintf(candidate->traits.available, sizeof candidate->traits.available, "%s", info.available);
     snprintf(candidate->traits.where, sizeof candidate->traits.where, "%s", info.where);
     node_destroy(preset);

@@ -101,7 +101,7 @@ static void write_lacks(const struct point *point, const struct server_checkpoin
     const struct setup *setup = &point->setup;
     const struct model *model = &setup->model;
     const struct drafts *drafts = &setup->drafts;
-    bool tiers = point_serves(point) && setup->mechanisms.prefix == PREFIX_TWO_TIER;
+    bool tiers = point_serves(point) && mechanisms_host_prefixes(&setup->mechanisms);
     text[0] = '\0';
     if (needs_checkpoint(model, own, command)) {
         bool weights = model->weights != own->weights;

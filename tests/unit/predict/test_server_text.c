@@ -141,7 +141,7 @@ static const struct {
     {"vLLM without torch.compile", "vllm serve m --enforce-eager",
      "model=m@1 system=vllm@0 compile=eager@1"},
     {"an image with its tag", "docker run --gpus all \\\n vllm/vllm-openai:v0.22.1 --model org/m",
-     "model=org/m@1 system=vllm@0 engine=vllm-0.22@1"},
+     "model=org/m@2 system=vllm@0 engine=vllm-0.22@1"},
     {"quotes that wrap, and what follows them",
      "vllm serve m --compilation-config '{\"a\": 1,\n  \"b\": 2}' --max-num-seqs 64 \\\n -tp 2\n"
      "GPU KV cache size: 41,408 tokens\n",
@@ -154,6 +154,40 @@ static const struct {
      "model=it's@1 system=vllm@0 tensor_parallel=2@1"},
     {"lines of Windows", "vllm serve m \\\r\n -tp 2\r\nGPU KV cache size: 41,408 tokens\r\n",
      "model=m@1 system=vllm@0 tensor_parallel=2@2 kv_pool_tokens=41408@3"},
+    {"LMCache, whose sizes are those of each rank; its default is 5 GiB",
+     "export LMCACHE_CHUNK_SIZE=512\nLMCACHE_MAX_LOCAL_CPU_SIZE=60 vllm serve m -tp 2 --kv-transfer-config "
+     "'{\"kv_connector\": \"LMCacheConnectorV1\", \"kv_role\": \"kv_both\"}'",
+     "model=m@2 system=lmcache@2 tensor_parallel=2@2 host_memory=120GiB@2 mechanisms.prefix_unit=512tok@1"},
+    {"LMCache in vLLM's own words, after a container's variables",
+     "docker run -e LMCACHE_LOCAL_DISK=file:///d --env=LMCACHE_MAX_LOCAL_DISK_SIZE=1.5 vllm/vllm-openai:v0.19.0 m "
+     "-pp 3 --kv-offloading-size 12 --kv-offloading-backend lmcache",
+     "model=m@1 system=lmcache@1 engine=vllm-0.19@1 pipeline_parallel=3@1 host_memory=12GiB@1 disk_space=4.5GiB@1 "
+     "mechanisms.prefix_disk=arrive@1"},
+    {"vLLM's own offloading is of all ranks; the GPU may keep no prefixes",
+     "vllm serve m -tp 2 --kv-offloading-size 12 --no-enable-prefix-caching",
+     "model=m@1 system=vllm-offload@1 mechanisms.prefix=host@1 tensor_parallel=2@1 host_memory=12GiB@1"},
+    {"the connector's own words",
+     "vllm serve m --block-size 64 --kv-transfer-config '{\"kv_connector\": \"OffloadingConnector\", "
+     "\"kv_connector_extra_config\": {\"cpu_bytes_to_use\": 21474836480, \"eviction_policy\": \"arc\"}}'",
+     "model=m@1 system=vllm-offload@1 host_memory=21474836480B@1 mechanisms.prefix_block=64tok@1 "
+     "mechanisms.prefix_eviction=arc@1"},
+    {"the same with a dot, and shortened names",
+     "vllm serve m --kv-transfer-config.kv_connector OffloadingConnector --tensor-parallel 2 --max-model 8k",
+     "model=m@1 system=vllm-offload@1 tensor_parallel=2@1 request_tokens=8000@1"},
+    {"weights on the host", "vllm serve m --cpu-offload-gb 80",
+     "model=m@1 system=vllm@0 weights_outside=80GiB@1"},
+    {"drafts",
+     "vllm serve m -sc '{\"method\": \"eagle3\", \"model\": \"e\", \"num_speculative_tokens\": 3}'",
+     "model=m@1 system=vllm@0 drafts.method=eagle3@1 drafts.count=3@1"},
+    {"a drafter without a method is a model",
+     "vllm serve m --speculative-config '{\"model\": \"d\", \"num_speculative_tokens\": 3}'",
+     "model=m@1 system=vllm@0 drafts.method=model@1 drafts.model=d@1 drafts.count=3@1"},
+    {"HiCache: 10^9 bytes of each rank",
+     "sglang serve --model-path m --tp 4 --enable-hierarchical-cache --hicache-size 30 --page-size 64 "
+     "--hicache-write-policy write_through_selective --hicache-mem-layout page_first",
+     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5@0 tensor_parallel=4@1 host_memory=120GB@1 "
+     "mechanisms.prefix_unit=64tok@1 mechanisms.prefix_write=fill@1 mechanisms.prefix_asked=2@1 "
+     "mechanisms.prefix_contiguous=yes@1"},
     {"names inside others are not settings",
      "vllm:x{served_model_name=\"no\",hf_model=\"no\",model_name=\"m\"} 1",
      "model=m@1 system=vllm@0"},
@@ -170,7 +204,7 @@ static void keys_are_keys_with_their_lines(void **state)
     }
 }
 
-/* The options that are not used as "NAME@LINE, ..."; or the message. */
+/* The options that change nothing as "NAME@LINE, ..."; or the message. */
 static const char *unused_of(const char *text)
 {
     static char out[TEXT];
@@ -190,21 +224,30 @@ static const struct {
     const char *text, *unused;
 } unused[] = {
     {"vllm serve m --max-num-seqs 4 -tp 2", ""},
-    {"vllm serve m --swap-space 4 --enforce-eager --cpu-offload-gb=10",
-     "--swap-space@1, --cpu-offload-gb@1"},
-    {"x\nvllm serve m --swap-space 1000 \\\n --seed -1 \\\n -tp 2 \\\n --no-such a 'b c' >log 2>&1",
-     "--swap-space@2, --seed@3, --no-such@5"},
-    {"vllm serve m --speculative-config '{\"method\": \"ngram\"}' 2>&1 | tee --help",
-     "--speculative-config@1"},
+    {"vllm serve m --swap-space 4 --enforce-eager", "--swap-space@1"},
+    {"x\nvllm serve m --swap-space 1000 \\\n --seed -1 \\\n -tp 2 \\\n --log-a a 'b c' >log 2>&1",
+     "--swap-space@2, --seed@3, --log-a@5"},
+    {"vllm serve m --no-such 1",
+     "f:1: unknown option '--no-such'\n  expected: an option of vLLM, or the command without it"},
+    {"vllm serve m --enable-lora",
+     "f:1: '--enable-lora': adapters are not modelled\n  expected: the command without it"},
+    {"vllm serve m --speculative-config '{\"prompt_lookup_max\": 4}' 2>&1 | tee --help",
+     "speculative_config.prompt_lookup_max@1"},
+    {"vllm serve m --kv-transfer-config '{\"kv_connector\": \"LMCacheConnectorV1\", \"no_such\": 1}'",
+     "f:1: 'kv_transfer_config.no_such': the connector's setting is not modelled\n  expected: the command without it"},
+    {"vllm serve m --kv-transfer-config '{\"kv_connector\": \"NixlConnector\"}'",
+     "f:1: 'kv_transfer_config.kv_connector' is 'NixlConnector'\n  expected: OffloadingConnector, LMCacheConnectorV1"},
+    {"vllm serve m --kv-transfer-config NixlConnector",
+     "f:1: '--kv-transfer-config' is not read\n  expected: an object in JSON"},
+    {"LMCACHE_CHUNK_SIZE=128 vllm serve m", "LMCACHE_CHUNK_SIZE@1"},
     {"vllm serve m --compilation-config.mode 3 -O3", "--compilation-config.mode@1, -O3@1"},
     {"vllm serve m --quantization bitsandbytes --kv-cache-dtype auto --dtype bfloat16",
      "--quantization@1"},
-    {"vllm serve m --block-size 32", "--block-size@1"},
-    {"vllm serve m --block-size 32 --num-gpu-blocks-override 9", ""},
-    {"vllm serve m --max-num-seqs 4 5", "a word without an option@1"},
+    {"vllm serve m --block-size 32", ""},
+    {"vllm serve m --max-num-seqs 4 5",
+     "f:1: a word stands without an option\n  expected: options of vLLM, each with its value"},
     {"python3 -m sglang.launch_server --model-path m --chunked-prefill-size -1 --page-size 64",
-     "--chunked-prefill-size@1, --page-size@1"},
-    {"vllm serve m --data-parallel-size-local 1 -dpl 1", "--data-parallel-size-local@1, -dpl@1"},
+     "--chunked-prefill-size@1, page_size@1"},
 };
 
 static void options_without_effect_are_told(void **state)
@@ -222,16 +265,16 @@ static void options_without_effect_are_told(void **state)
 static void unused_options_are_many_or_long(void **state)
 {
     (void)state;
-    char text[4096] = "vllm serve m --";
+    char text[4096] = "vllm serve m --log-";
     struct stated_keys keys;
     memset(text + strlen(text), 'x', 600);
     for (int i = 0; i < SERVER_UNUSED + 2; i++) {
-        strcat(text, " --foo");
+        strcat(text, " --seed");
     }
     assert_true(read_text(text, &keys));
     assert_int_equal(keys.unused.count, SERVER_UNUSED + 3);
     assert_int_equal(strlen(keys.unused.all[0].name), sizeof keys.unused.all[0].name - 1);
-    assert_string_equal(keys.unused.all[SERVER_UNUSED - 1].name, "--foo");
+    assert_string_equal(keys.unused.all[SERVER_UNUSED - 1].name, "--seed");
 }
 
 /* A log of weeks is read to its end. */
@@ -256,8 +299,8 @@ static void long_texts_are_read_whole(void **state)
     assert_int_equal(keys.all[STATED_TENSOR_PARALLEL].line, 200001);
 }
 
-/* Names of options are compared with all known ones, so there may not be any number. */
-static void unknown_options_are_few(void **state)
+/* Each is compared with all known ones. */
+static void options_may_be_many(void **state)
 {
     (void)state;
     struct stated_keys keys;
@@ -265,13 +308,13 @@ static void unknown_options_are_few(void **state)
     assert_non_null(in);
     fputs("vllm serve m", in);
     for (int i = 0; i < 30000; i++) {
-        fprintf(in, " --unknown-opt-%d 1", i);
+        fprintf(in, " --log-%d 1", i);
     }
     rewind(in);
     bool read = server_text_read(in, "f", &keys, &why);
     fclose(in);
-    assert_false(read);
-    assert_string_equal(why.found, "more than 500 options are unknown");
+    assert_true(read);
+    assert_int_equal(keys.unused.count, 30000);
 }
 
 static const struct {
@@ -330,7 +373,7 @@ int main(void)
         cmocka_unit_test(options_without_effect_are_told),
         cmocka_unit_test(unused_options_are_many_or_long),
         cmocka_unit_test(long_texts_are_read_whole),
-        cmocka_unit_test(unknown_options_are_few),
+        cmocka_unit_test(options_may_be_many),
         cmocka_unit_test(mistakes_are_told_with_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

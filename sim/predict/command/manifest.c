@@ -1,0 +1,183 @@
+#include "predict/command/manifest.h"
+
+#include "core/array.h"
+#include "core/node.h"
+#include "core/quote.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LONGEST = 16 << 20, BLOCK = 1 << 16 };
+
+bool manifest_named(const char *file)
+{
+    const char *end = strrchr(file, '.');
+    return end != NULL && (strcmp(end, ".yaml") == 0 || strcmp(end, ".yml") == 0);
+}
+
+/* A command that is being written: `line` is that of the file which its end stands in. */
+struct written {
+    FILE *out;
+    int line;
+};
+
+static void write_word(const struct node *word, bool quoted, struct written *command)
+{
+    for (; command->line < word->line; command->line++) {
+        fputs("\\\n", command->out);
+    }
+    fputc(' ', command->out);
+    if (quoted) {
+        quote_write(QUOTE_SHELL, word->text, command->out);
+    } else {
+        fputs(word->text, command->out);
+    }
+}
+
+/* What a shell is given behind -c is a text of its own, and so is a command that is no list. */
+static void write_words(const struct node *words, struct written *command)
+{
+    if (words != NULL && words->kind == NODE_SCALAR) {
+        write_word(words, false, command);
+    }
+    bool script = false;
+    for (size_t i = 0; words != NULL && i < words->count; i++) {
+        const struct node *word = words->children[i];
+        if (word->kind == NODE_SCALAR) {
+            write_word(word, !script, command);
+            script =
+                word->text[0] == '-' && word->text[1] != '-' && strchr(word->text, 'c') != NULL;
+        }
+    }
+}
+
+/* NAME=value of a list of such texts, of a map, or of a list of maps with `name` and `value`. */
+static void write_environment(const struct node *all, FILE *out)
+{
+    for (size_t i = 0; all != NULL && i < all->count; i++) {
+        const struct node *one = all->children[i], *name = node_get(one, "name");
+        const struct node *value = one->kind == NODE_MAP ? node_get(one, "value") : one;
+        if (value == NULL || value->kind != NODE_SCALAR) {
+            continue;
+        }
+        if (name != NULL && name->kind == NODE_SCALAR) {
+            fprintf(out, "%s=", name->text);
+        } else if (one->key != NULL) {
+            fprintf(out, "%s=", one->key);
+        }
+        quote_write(QUOTE_SHELL, value->text, out);
+        fputc(' ', out);
+    }
+}
+
+static const struct node *first_of(const struct node *a, const struct node *b)
+{
+    return a == NULL || (b != NULL && b->line < a->line) ? b : a;
+}
+
+struct visitor {
+    manifest_visit *visit;
+    void *context;
+    int before; /* lines of the file before the document */
+};
+
+static bool visit_container(const struct node *map, const struct node *image,
+                            const struct visitor *visitor, struct error *why)
+{
+    const struct node *entry = node_stated(map, "entrypoint"), *args = node_stated(map, "args");
+    const struct node *command = node_stated(map, "command");
+    const struct node *first = first_of(first_of(entry, args), command);
+    const struct node *word = first != NULL && first->count > 0 ? first->children[0] : first;
+    bool replaces = entry != NULL || (command != NULL && map->key == NULL); /* no service: no key */
+    if (first == NULL) {
+        return true;
+    }
+    char *text = NULL;
+    size_t size;
+    struct written written = {.out = open_memstream(&text, &size), .line = word->line};
+    if (written.out == NULL) {
+        return error_set(why, map->file, map->line, "out of memory");
+    }
+    write_environment(node_stated(map, "environment"), written.out);
+    write_environment(node_stated(map, "env"), written.out);
+    if (!replaces) {
+        fputs(image->text, written.out);
+    }
+    write_words(entry, &written);
+    write_words(command, &written);
+    write_words(args, &written);
+    fprintf(written.out, "\n%s%s\n", replaces ? "# " : "", replaces ? image->text : "");
+    bool good = fclose(written.out) == 0 || error_set(why, map->file, map->line, "out of memory");
+    good = good && visitor->visit(visitor->context, visitor->before + word->line, text, why);
+    free(text);
+    return good;
+}
+
+static bool visit_below(const struct node *node, const struct visitor *visitor, struct error *why)
+{
+    const struct node *image = node_stated(node, "image");
+    if (image != NULL && image->kind == NODE_SCALAR) {
+        return visit_container(node, image, visitor, why);
+    }
+    bool good = true;
+    for (size_t i = 0; good && i < node->count; i++) {
+        good = visit_below(node->children[i], visitor, why);
+    }
+    return good;
+}
+
+static bool read_all(FILE *in, const char *file, char **text, size_t *size, struct error *why)
+{
+    size_t capacity = 0;
+    for (*text = NULL, *size = 0;;) {
+        if (*size > LONGEST) {
+            return error_set(why, file, 0, "the file is longer than %d MiB", LONGEST >> 20);
+        }
+        if (!array_reserve(text, &capacity, *size + BLOCK + 1, 1, why)) {
+            return false;
+        }
+        size_t got = fread(*text + *size, 1, BLOCK, in);
+        *size += got;
+        (*text)[*size] = '\0';
+        if (got == 0) {
+            return !ferror(in) || error_set(why, file, 0, "cannot be read: %s", strerror(errno));
+        }
+    }
+}
+
+/* Where the document ends: before a line that begins with "---". */
+static size_t document_size(const char *text)
+{
+    const char *next = strstr(text, "\n---");
+    return next != NULL ? (size_t)(next - text) + 1 : strlen(text);
+}
+
+static int count_lines(const char *text, size_t size)
+{
+    int lines = 0;
+    for (size_t i = 0; i < size; i++) {
+        lines += text[i] == '\n';
+    }
+    return lines;
+}
+
+bool manifest_read(FILE *in, const char *file, manifest_visit *visit, void *context,
+                   struct error *why)
+{
+    struct visitor visitor = {.visit = visit, .context = context};
+    char *text;
+    size_t size, length;
+    bool good = read_all(in, file, &text, &size, why);
+    for (const char *at = text; good && *at != '\0'; at += length) {
+        at += strspn(at, "-");
+        length = document_size(at);
+        struct node *root = node_parse(at, length, file, why);
+        why->line += root == NULL ? visitor.before : 0;
+        good = root != NULL && visit_below(root, &visitor, why);
+        node_destroy(root);
+        visitor.before += count_lines(at, length);
+    }
+    free(text);
+    return good;
+}
