@@ -17,12 +17,12 @@ bool manifest_named(const char *file)
 }
 
 /* A command that is being written: `line` is that of the file which its end stands in. */
-struct written {
+struct container_command {
     FILE *out;
     int line;
 };
 
-static void write_word(const struct node *word, bool quoted, struct written *command)
+static void write_word(const struct node *word, bool quoted, struct container_command *command)
 {
     for (; command->line < word->line; command->line++) {
         fputs("\\\n", command->out);
@@ -36,7 +36,7 @@ static void write_word(const struct node *word, bool quoted, struct written *com
 }
 
 /* What a shell is given behind -c is a text of its own, and so is a command that is no list. */
-static void write_words(const struct node *words, struct written *command)
+static void write_words(const struct node *words, struct container_command *command)
 {
     if (words != NULL && words->kind == NODE_SCALAR) {
         write_word(words, false, command);
@@ -71,7 +71,7 @@ static void write_environment(const struct node *all, FILE *out)
     }
 }
 
-static const struct node *first_of(const struct node *a, const struct node *b)
+static const struct node *earlier(const struct node *a, const struct node *b)
 {
     return a == NULL || (b != NULL && b->line < a->line) ? b : a;
 }
@@ -87,7 +87,7 @@ static bool visit_container(const struct node *map, const struct node *image,
 {
     const struct node *entry = node_stated(map, "entrypoint"), *args = node_stated(map, "args");
     const struct node *command = node_stated(map, "command");
-    const struct node *first = first_of(first_of(entry, args), command);
+    const struct node *first = earlier(earlier(entry, args), command);
     const struct node *word = first != NULL && first->count > 0 ? first->children[0] : first;
     bool replaces = entry != NULL || (command != NULL && map->key == NULL); /* no service: no key */
     if (first == NULL) {
@@ -95,7 +95,7 @@ static bool visit_container(const struct node *map, const struct node *image,
     }
     char *text = NULL;
     size_t size;
-    struct written written = {.out = open_memstream(&text, &size), .line = word->line};
+    struct container_command written = {.out = open_memstream(&text, &size), .line = word->line};
     if (written.out == NULL) {
         return error_set(why, map->file, map->line, "out of memory");
     }
@@ -127,7 +127,7 @@ static bool visit_below(const struct node *node, const struct visitor *visitor, 
     return good;
 }
 
-static bool read_all(FILE *in, const char *file, char **text, size_t *size, struct error *why)
+static bool read_manifest(FILE *in, const char *file, char **text, size_t *size, struct error *why)
 {
     size_t capacity = 0;
     for (*text = NULL, *size = 0;;) {
@@ -168,7 +168,7 @@ bool manifest_read(FILE *in, const char *file, manifest_visit *visit, void *cont
     struct visitor visitor = {.visit = visit, .context = context};
     char *text;
     size_t size, length;
-    bool good = read_all(in, file, &text, &size, why);
+    bool good = read_manifest(in, file, &text, &size, why);
     for (const char *at = text; good && *at != '\0'; at += length) {
         at += strspn(at, "-");
         length = document_size(at);

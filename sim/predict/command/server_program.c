@@ -443,7 +443,7 @@ static bool server_setting_read_share(const struct server_text *said, const char
 }
 
 /* 0 is what no size states. */
-static bool read_bytes(const struct server_text *said, const struct server_option *option,
+static bool read_units(const struct server_text *said, const struct server_option *option,
                        const char *value, char *out, size_t size, struct error *why)
 {
     char *end;
@@ -535,7 +535,7 @@ static bool server_setting_read_value(const struct server_text *said,
     case SERVER_VALUE_SHARE:
         return server_setting_read_share(said, option->name, value, out, size, why);
     case SERVER_VALUE_BYTES:
-        return read_bytes(said, option, value, out, size, why);
+        return read_units(said, option, value, out, size, why);
     case SERVER_VALUE_TWO_BYTES:
         return server_setting_read_dtype(said, option->name, value, why);
     case SERVER_VALUE_KV:

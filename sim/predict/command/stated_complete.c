@@ -20,7 +20,7 @@ void server_text_pass(struct server_text *said, int line, const char *name, cons
     }
 }
 
-static uint64_t number_of(const struct stated_key *key, uint64_t unsaid)
+static uint64_t stated_number(const struct stated_key *key, uint64_t unsaid)
 {
     return key->value[0] != '\0' ? strtoull(key->value, NULL, 10) : unsaid;
 }
@@ -42,15 +42,15 @@ static bool says(const struct stated_key *key, const char *value)
  * which counts these ranks apart. */
 static void complete_ranks(struct stated_key *all)
 {
-    if (number_of(&all[STATED_RANK_COUNT], 1) > 1) {
+    if (stated_number(&all[STATED_RANK_COUNT], 1) > 1) {
         if (all[STATED_DATA_PARALLEL].value[0] != '\0') {
             set(&all[STATED_REPLICAS], &all[STATED_DATA_PARALLEL], all[STATED_DATA_PARALLEL].value);
         }
         set(&all[STATED_DATA_PARALLEL], &all[STATED_RANK_COUNT], all[STATED_RANK_COUNT].value);
         set(&all[STATED_SHARED_RANKS], &all[STATED_RANK_COUNT], "yes");
     }
-    uint64_t tensor = number_of(&all[STATED_TENSOR_PARALLEL], 1);
-    uint64_t data = number_of(&all[STATED_DATA_PARALLEL], 1);
+    uint64_t tensor = stated_number(&all[STATED_TENSOR_PARALLEL], 1);
+    uint64_t data = stated_number(&all[STATED_DATA_PARALLEL], 1);
     if (data <= 1) {
         return;
     }
@@ -71,13 +71,14 @@ static void complete_counts(const struct server_program *program, struct stated_
     char text[32];
     if (blocks->value[0] != '\0' && all[STATED_KV_POOL].value[0] == '\0') {
         snprintf(text, sizeof text, "%" PRIu64,
-                 number_of(blocks, 0) * number_of(&all[STATED_BLOCK_TOKENS], program->block));
+                 stated_number(blocks, 0) *
+                     stated_number(&all[STATED_BLOCK_TOKENS], program->block));
         set(&all[STATED_KV_POOL], blocks, text);
     }
     if (says(&all[STATED_WHOLE_EXPERTS], "yes")) {
         snprintf(text, sizeof text, "%" PRIu64,
-                 number_of(&all[STATED_TENSOR_PARALLEL], 1) *
-                     number_of(&all[STATED_DATA_PARALLEL], 1));
+                 stated_number(&all[STATED_TENSOR_PARALLEL], 1) *
+                     stated_number(&all[STATED_DATA_PARALLEL], 1));
         set(&all[STATED_EXPERT_PARALLEL], &all[STATED_WHOLE_EXPERTS], text);
     }
 }
@@ -89,7 +90,7 @@ static void complete_size(struct stated_key *all, int each, int whole)
     double number = strtod(all[each].value, &unit);
     double ranks = 1;
     for (int id = STATED_TENSOR_PARALLEL; id <= STATED_PIPELINE_PARALLEL; id++) {
-        ranks *= (double)number_of(&all[id], 1);
+        ranks *= (double)stated_number(&all[id], 1);
     }
     if (all[each].value[0] != '\0' && all[whole].value[0] == '\0') {
         snprintf(text, sizeof text, "%.15g%s", number * ranks, unit);
@@ -142,7 +143,7 @@ static void complete_pages(struct stated_key *all)
     const struct stated_key *page = &all[STATED_PAGE_TOKENS];
     char text[32];
     if (page->value[0] != '\0') {
-        uint64_t blocks = (number_of(page, 0) + BLOCK - 1) / BLOCK;
+        uint64_t blocks = (stated_number(page, 0) + BLOCK - 1) / BLOCK;
         snprintf(text, sizeof text, "%" PRIu64 "tok", blocks * BLOCK);
         set(&all[STATED_PREFIX_UNIT], page, text);
     }
