@@ -242,7 +242,7 @@ install: all ## install program, header, data, pages, man page and completion be
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/tools tools/demo.sh
 	install -D -t $(DESTDIR)$(PREFIX)/share/spillway/scenarios/slurm scenarios/slurm/*.sh
 	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
-	$(RUN) $(PROGRAM) --man >$(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
+	tools/man.sh $(RUN) $(PROGRAM) >$(DESTDIR)$(PREFIX)/share/man/man1/spillway.1
 	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
 	$(RUN) $(PROGRAM) completion bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/spillway
 	install -Dm644 /dev/null $(DESTDIR)$(PREFIX)/share/zsh/vendor-completions/_spillway

@@ -1,4 +1,4 @@
-/* Help and man page, both printed from the rows. */
+/* Help, printed from the rows. */
 #pragma once
 
 #include "cli/frame/command.h"
@@ -10,7 +10,6 @@ void help_group(const struct command *const *commands, const char *group, FILE *
 struct program; /* program.h */
 void help_program(const struct program *program, FILE *out);
 void help_version(const struct program *program, FILE *out);
-void man_page(const struct program *program, FILE *out);
 
 /* Print "  NAME  text" with names of `width` characters; the text wraps at the terminal's width. */
 void help_entry(const char *name, int width, const char *text, FILE *out);
@@ -31,9 +30,7 @@ size_t command_words(const struct command *const *commands, const char *group,
 /* "latency|hits|reuse DB" into `text`. */
 void command_operands_spelling(const struct command *command, char *text, size_t size);
 
-/* What the program does, in one sentence; and its options besides the commands. */
-extern const char program_summary[];
-
+/* The options of the program besides its commands. */
 struct program_switch {
     const char *name; /* "--version" */
     const char *summary;
