@@ -228,60 +228,17 @@ static void curve_table_put_curve(const struct matrix *matrix, const struct poli
     }
 }
 
-static int compare_numbers(const void *a, const void *b)
+static void fill_matrix(const struct matrix *matrix)
 {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* A percentile of hits over the groups, by nearest rank. */
-static double percentile(const struct miss_curve *curve, uint32_t at, double share, double *scratch)
-{
-    uint32_t count = 0;
-    for (uint32_t group = 0; group < curve->groups; group++) {
-        scratch[count] = hit_percent(curve, group, at);
-        count += isnan(scratch[count]) ? 0 : 1;
-    }
-    qsort(scratch, count, sizeof *scratch, compare_numbers);
-    return count > 0 ? scratch[(uint32_t)(share * (count - 1) + 0.5)] : (double)NAN;
-}
-
-/* Rows that show the spread over the groups. */
-static bool put_spread(const struct matrix *matrix, const struct policy_curves *curves,
-                       struct error *why)
-{
-    static const struct {
-        const char *name;
-        double share;
-    } spread[] = {{"p10", .1}, {"median", .5}, {"p90", .9}};
-    double *scratch = array_zeroed(curves->curve.groups, sizeof *scratch, why);
-    for (size_t s = 0; scratch != NULL && s < sizeof spread / sizeof *spread; s++) {
-        put_label(matrix, curves);
-        frame_text(matrix->frame, LAYER, spread[s].name);
-        for (size_t i = 0; i < matrix->sizes->count; i++) {
-            uint32_t at = curve_table_find_size(curves, matrix->sizes->size[i]);
-            curve_table_put_hits(matrix, i,
-                                 percentile(&curves->curve, at, spread[s].share, scratch), false);
-        }
-    }
-    free(scratch);
-    return scratch != NULL;
-}
-
-static bool fill_matrix(const struct matrix *matrix, struct error *why)
-{
-    bool ok = true;
-    for (uint32_t p = 0; ok && p < matrix->report->count; p++) {
+    for (uint32_t p = 0; p < matrix->report->count; p++) {
         const struct policy_curves *curves = &matrix->report->policies[p];
         for (uint32_t group = 0; group < curves->curve.groups; group++) {
             curve_table_put_curve(matrix, curves, &curves->curve, group);
         }
         if (matrix->report->group != MISS_WHOLE) {
             curve_table_put_curve(matrix, curves, &curves->whole, 0);
-            ok = put_spread(matrix, curves, why);
         }
     }
-    return ok;
 }
 
 static const struct curve_sizes *most_sizes(const struct curve_report *report)
@@ -349,23 +306,6 @@ static void print_first_uses(const struct curve_report *report, FILE *out)
     table_line("", line, out);
 }
 
-/* A trace has no table of importance; a model may have one. */
-static void print_heads_alike(const struct curve_report *report, FILE *out)
-{
-    bool weighs = false;
-    for (uint32_t i = 0; i < report->count; i++) {
-        const struct policy_curves *curves = &report->policies[i];
-        weighs = weighs || (curves->policy == &policy_qsac && qsac_weighs_heads(curves->values));
-    }
-    if (weighs) {
-        table_line(
-            "",
-            "qsac: all heads count as the most important ones; a run of a model with a table "
-            "of its heads' importance reuses more sets",
-            out);
-    }
-}
-
 /* QSAC reuses whole sets, so the smallest of its caches holds a set. */
 static void print_lacking(const struct curve_report *report, FILE *out)
 {
@@ -383,7 +323,6 @@ static void curve_report_notes(const struct curve_report *report, FILE *out)
 {
     print_lacking(report, out);
     print_first_uses(report, out);
-    print_heads_alike(report, out);
 }
 
 /* ---- all ---- */
@@ -416,8 +355,11 @@ bool curve_report_tables(const struct curve_report *report, struct error *why)
     bool list = report->count == 1 && report->group == MISS_WHOLE;
     matrix.frame =
         list ? points_frame(report, why) : matrix_frame(report, matrix.sizes, titles, why);
-    bool ok = matrix.frame != NULL && (list || fill_matrix(&matrix, why));
+    bool ok = matrix.frame != NULL;
     if (ok) {
+        if (!list) {
+            fill_matrix(&matrix);
+        }
         curve_table_print_title(report);
         ok = frame_print(matrix.frame, NULL, stdout, why);
         printf("\n%s", knee_note);

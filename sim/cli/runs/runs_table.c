@@ -135,7 +135,7 @@ static void fill_served(struct frame *frame, const struct result *result)
     }
 }
 
-enum { TEXT = 64, MOST_KEYS = 20, NO_LAYOUT = MOST_KEYS };
+enum { TEXT = 64, MOST_KEYS = 20 };
 
 /* Rates are compared within a group: the points that differ only in system, if systems are swept.
  * Nobody is shown its number. */
@@ -148,7 +148,6 @@ struct runs_table {
     struct frame *frame;
     uint32_t keys[MOST_KEYS]; /* children of `sweep` that have a column */
     uint32_t key_count;
-    uint32_t layout; /* the key whose column names the whole layout; NO_LAYOUT: none is swept */
     struct runs_notes *notes;
     struct draws {
         uint32_t count;      /* of a run */
@@ -167,23 +166,18 @@ static bool needs_column(const struct node *list)
     return list->count > 1 && strcmp(list->key, "system") != 0 && strcmp(list->key, "batch") != 0;
 }
 
-/* Give the swept keys a column each; keys of the layout share one. */
+/* Give the swept keys a column each. */
 static void add_keys(struct runs_table *runs, const struct node *sweep,
                      struct frame_column columns[MOST_KEYS])
 {
-    runs->layout = NO_LAYOUT;
     for (uint32_t i = 0; sweep != NULL && i < sweep->count; i++) {
         const struct node *list = sweep->children[i];
-        bool layout = layout_has_key(list->key);
-        if (!needs_column(list) || (layout && runs->layout != NO_LAYOUT)) {
-            continue;
+        if (needs_column(list)) {
+            assert(runs->key_count < MOST_KEYS);
+            columns[runs->key_count] =
+                (struct frame_column){.title = sweep_key_title(sweep, i), .unit = UNIT_COUNT};
+            runs->keys[runs->key_count++] = i;
         }
-        assert(runs->key_count < MOST_KEYS);
-        runs->layout = layout ? runs->key_count : runs->layout;
-        columns[runs->key_count] =
-            (struct frame_column){.title = layout ? "layout" : sweep_key_title(sweep, i),
-                                  .unit = layout ? UNIT_TEXT : UNIT_COUNT};
-        runs->keys[runs->key_count++] = i;
     }
 }
 
@@ -242,11 +236,7 @@ static void put_keys(struct runs_table *runs, uint32_t index, const struct resul
     frame_text(runs->frame, SYSTEM, result_cell(result, COLUMN(system))->text);
     for (uint32_t i = 0; i < runs->key_count; i++) {
         char value[TEXT];
-        if (i == runs->layout) {
-            layout_name(runs->scenario, index, value, TEXT);
-        } else {
-            sweep_point_value(runs->scenario->sweep, runs->keys[i], index, value, TEXT);
-        }
+        sweep_point_value(runs->scenario->sweep, runs->keys[i], index, value, TEXT);
         frame_text(runs->frame, FIRST_KEY + i, value);
     }
 }

@@ -27,13 +27,3 @@ void sweep_point_setting(const struct node *sweep, uint32_t point, char *text, s
  * group holds the points that differ only in system; else all points are one group (0). `sweep` may
  * be NULL. */
 size_t sweep_point_group(const struct node *sweep, uint32_t point);
-
-/* ---- how GPUs share a model, as one short text: a sweep over layouts has one column for them ---- */
-
-/* Is it a key of the layout: tensor_parallel, pipeline_parallel, data_parallel, expert_parallel or
- * replicas? */
-bool layout_has_key(const char *key);
-
-/* The layout of a point: "tp2 pp2", "dp4 ep4", "tp2 x3" for three replicas, "1 GPU". Only what the
- * scenario says counts, swept or not. */
-void layout_name(const struct scenario *scenario, uint32_t point, char *text, size_t size);
