@@ -25,9 +25,6 @@ enum { ITEMS = 32, SHOWN = 4 };
 
 #define LEAST_SHARE 0.01
 
-/* Of fewer requests, one that just misses a step moves the mean as much as a figure does. */
-enum { FEW_REQUESTS = 100 };
-
 /* Named shares of something. */
 struct shares {
     const char *names[ITEMS];
@@ -35,7 +32,7 @@ struct shares {
     int count;
 };
 
-static_assert(PART_COUNT + 3 <= ITEMS && (int)EXPLAIN_CAUSES <= (int)ITEMS, "room for all names");
+static_assert(PART_COUNT + 3 <= ITEMS, "room for all names");
 
 static void add_share(struct shares *shares, const char *name, double share)
 {
@@ -164,36 +161,14 @@ static void print_load(const struct result *result, FILE *out)
         out);
 }
 
-/* ---- what it hangs on ------------------------------------------------------------------- */
+/* ---- what would help -------------------------------------------------------------------- */
 
 static const char *explain_times_name_of(const struct explain_time *time)
 {
     return time->column == COLUMN(ttft_ms) ? "TTFT" : "TPOT";
 }
 
-/* Products of as few rows as there are sequences reach a small share of the peak. */
-#define MUCH 0.25
-
-static void print_causes(const struct explain_time *time, FILE *out)
-{
-    double of[EXPLAIN_CAUSES];
-    struct shares shares = {.count = 0};
-    explain_shares(time, of);
-    for (int cause = 0; cause < EXPLAIN_CAUSES; cause++) {
-        add_share(&shares, explain_causes[cause], of[cause]);
-    }
-    if (shares.of[0] > 0) {
-        fprintf(out, " %s hangs on (in proportion): ", explain_times_name_of(time));
-        print_shares(&shares, out);
-        fputs(
-            of[CAUSE_PRODUCTS] > MUCH && time->column == COLUMN(tpot_ms)
-                ? " (products: a tile of rows that few sequences fill takes as long as a full one)."
-                : ".",
-            out);
-    }
-}
-
-/* Where TTFT and TPOT go, what they hang on, which figures of the machine would help most, and which to
+/* Where TTFT and TPOT go, which figures of the machine would help most, and which to
  * measure first. */
 static void explain_times_write(const struct explanation *explanation, FILE *out)
 {
@@ -208,12 +183,7 @@ static void explain_times_write(const struct explanation *explanation, FILE *out
     print_load(result, out);
     for (uint32_t i = 0; i < explanation->count; i++) {
         const struct explain_time *time = &explanation->times[i];
-        print_causes(time, out);
         explain_helps(explanation, time, explain_times_name_of(time), out);
-    }
-    if (result->request_count < FEW_REQUESTS) {
-        fprintf(out, " With %" PRIu32 " request%s, chance has a part in these effects.",
-                result->request_count, text_plural(result->request_count));
     }
     explain_measure_first(explanation, explanation->count > 1 ? "TTFT or TPOT" : "TTFT",
                           EXPLAIN_SHOWN, out);
