@@ -21,6 +21,7 @@ enum { MEASURED_FILE, OUTPUT };
 
 static const struct command_option options[] = {
     [MEASURED_FILE] = {.name = "--measured",
+                       .required = true,
                        .argument = "FILE",
                        .summary = "measurements of a server: a benchmark of vLLM or SGLang, or a "
                                   "JSON line per request with queued_ts, first_token_ts and "
@@ -180,10 +181,13 @@ static bool print_runs(struct store *store, const char *database, const struct m
     return ok;
 }
 
-static bool compare_with(const char *database, const char *path, const char *picture,
-                         struct error *why)
+static bool compare_run_command(const struct arguments *arguments, struct error *why)
 {
+    uint32_t count;
     struct measured measured;
+    const char *database = arguments_operands(arguments, &count)[0];
+    const char *path = arguments_text(arguments, MEASURED_FILE);
+    const char *picture = arguments_text(arguments, OUTPUT);
     if (!measured_read(path, &measured, why)) {
         return false;
     }
@@ -196,20 +200,6 @@ static bool compare_with(const char *database, const char *path, const char *pic
     const struct plot_asked asked = {
         .kind = "requests", .database = database, .measured = path, .path = picture};
     return ok && (picture == NULL || plot_draw(&asked, note, why));
-}
-
-static bool compare_run_command(const struct arguments *arguments, struct error *why)
-{
-    uint32_t count;
-    const char *const *files = arguments_operands(arguments, &count);
-    const char *measured = arguments_text(arguments, MEASURED_FILE);
-    if (measured == NULL) {
-        error_usage(why, NULL, 0, "'--measured' is missing: there is nothing to compare '%s' with",
-                    files[0]);
-        return error_expect(why, "--measured FILE, saved by a server's benchmark; published "
-                                 "figures are compared by python3 -m spillway.papers");
-    }
-    return compare_with(files[0], measured, arguments_text(arguments, OUTPUT), why);
 }
 
 const struct command command_compare = {

@@ -124,7 +124,11 @@ if [ -n "$elsewhere" ]; then
     picture mooncake whatif
     study measured simulate --set "workload=$elsewhere/requests.jsonl" --set model=llama-3.1-8b --set hardware=rtx-4090 \
         --set system=vllm --set kv_pool_tokens=41408 --set max_sequences=256
-    picture measured requests --measured "$elsewhere/requests.jsonl"
+    PATH=$scratch/bin:$PATH "$program" compare "$scratch/measured.db" --measured "$elsewhere/requests.jsonl" \
+        -o "$scratch/measured.svg" >"$scratch/compared"
+    compare_rows measured
+    compare_picture measured requests
+    drawn+=(measured)
 else
     kept offload-served whatif
     kept mooncake whatif

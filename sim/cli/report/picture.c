@@ -184,7 +184,7 @@ bool plot_draw(const struct plot_asked *asked, char note[DATABASE_NOTE], struct 
 
 /* `spillway plot`: a picture of runs, ablations or miss curves in a database. */
 
-enum { OUTPUT, ONLY, MEASURED };
+enum { OUTPUT, ONLY };
 static bool plot_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
@@ -192,15 +192,10 @@ static bool plot_run(const struct arguments *arguments, struct error *why)
     struct plot_asked asked = {
         .kind = operands[0],
         .database = operands[1],
-        .measured = arguments_text(arguments, MEASURED),
         .path = arguments_text(arguments, OUTPUT),
     };
     char note[DATABASE_NOTE] = "";
     asked.only = arguments_all(arguments, ONLY, &asked.only_count);
-    if (asked.measured != NULL && strcmp(asked.kind, "requests") != 0) {
-        error_usage(why, NULL, 0, "'--measured' applies to 'requests', not to '%s'", asked.kind);
-        return error_expect(why, "spillway plot requests");
-    }
     bool ok = plot_draw(&asked, note, why);
     database_print_note(note);
     return ok;
@@ -230,10 +225,6 @@ static const struct command_option options[] = {
               .repeats = true,
               .summary = "draw only runs or curves with one of these values of the key; several "
                          "keys must all match"},
-    [MEASURED] = {.name = "--measured",
-                  .argument = "FILE",
-                  .summary = "for 'requests': also draw a server's measured requests, from a "
-                             "benchmark that kept each one, or one JSON line per request"},
     {.name = NULL},
 };
 

@@ -138,6 +138,21 @@ static bool write_tables(const struct report *report, const char *title,
 
 /* ---- question and answer ---- */
 
+/* The sentences of the answer's verdict. */
+static void report_write_verdict(const struct report *report)
+{
+    const struct frame *verdict = report->answer->verdict;
+    fputs("<dl class=\"answer\">\n", report->out);
+    for (uint32_t i = 0; i < verdict->column_count; i++) {
+        if (verdict->columns[i].title != NULL && verdict->cells[i].set &&
+            verdict->cells[i].text != NULL) {
+            html_print(report->out, "<dt>%s</dt><dd>%s</dd>\n", verdict->columns[i].title,
+                       verdict->cells[i].text);
+        }
+    }
+    fputs("</dl>\n", report->out);
+}
+
 static bool report_write_head(const char *title, FILE *out, struct error *why)
 {
     html_print(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -250,123 +265,7 @@ static bool write_answer(const struct report *report, struct error *why)
     return ok && write_tables(report, NULL, varied, why);
 }
 
-/* ---- the page ---- */
-
-static bool write_page(const struct report *report, struct error *why)
-{
-    bool pictures = report->pictures;
-    bool ok = write_question(report, why) && write_answer(report, why) &&
-              report_write_explore(report, why) &&
-              (!pictures || report_write_answered(report, why)) &&
-              write_tables(report, "Plans", plans, why) &&
-              (!pictures || report_write_pictures(report, why)) &&
-              write_tables(report, "Figures", figures, why) &&
-              write_tables(report, "How far to trust it", trust, why) &&
-              write_tables(report, "Where it comes from", provenance, why) &&
-              report_write_again(report, why) &&
-              plot_copy_file("plots/report", "words", "html", report->out, why);
-    html_print(report->out,
-               "</main>\n<footer><p>Written by <code>spillway report</code>, version %s.</p>"
-               "</footer>\n",
-               spillway_program);
-    ok = ok && report_write_script(report->out, why);
-    fputs("</body>\n</html>\n", report->out);
-    return ok;
-}
-
-/* The subject of the database: the first of `headings` that has rows. */
-static bool find_heading(struct report *report, struct error *why)
-{
-    bool found = false;
-    for (report->heading = 0; report->heading < HEADINGS && !found; report->heading += !found) {
-        struct report_table table;
-        if (!read_heading(report, report->heading, &table, why)) {
-            return false;
-        }
-        found = table.count > 0;
-        report_table_release(&table);
-    }
-    return found || error_set(why, report->database, 0,
-                              "holds no runs, miss curves or validations to report");
-}
-
-bool report_write(struct report *report, struct error *why)
-{
-    struct output output;
-    if (!find_heading(report, why) ||
-        !report_table_read(report->store, of_studied, "best", false, &report->best, why)) {
-        return false;
-    }
-    bool ok = output_open(report->path, &output, why);
-    if (ok) {
-        report->out = output.file;
-        ok = write_page(report, why);
-        if (ok) {
-            ok = output_commit(&output, why);
-        } else {
-            output_discard(&output);
-        }
-    }
-    report_table_release(&report->best);
-    return ok;
-}
-
-static bool report_run(const struct arguments *arguments, struct error *why)
-{
-    uint32_t count;
-    struct report report = {.database = arguments_operands(arguments, &count)[0],
-                            .path = arguments_text(arguments, OUTPUT),
-                            .pictures = !arguments_given(arguments, NO_PICTURES)};
-    report.store = database_show(report.database, report.note, why);
-    bool ok = report.store != NULL && report_write(&report, why);
-    store_close(report.store);
-    return ok;
-}
-
-static const struct command_option options[] = {
-    [OUTPUT] = {.name = "--output",
-                .letter = 'o',
-                .argument = "FILE",
-                .required = true,
-                .summary = "the page to write"},
-    [NO_PICTURES] = {.name = "--no-pictures",
-                     .summary = "leave out pictures; gnuplot is then not needed"},
-    {.name = NULL},
-};
-
-const struct command command_report = {
-    .name = "report",
-    .operands = "DB",
-    .least_operands = 1,
-    .most_operands = 1,
-    .summary = "write an HTML page about a database's results: answer, pictures, tables, sources",
-    .example = "spillway report results.db -o report.html",
-    .options = options,
-    .run = report_run,
-};
-
-bool report_answer(const struct report_answer *answer, const char *path, struct error *why)
-{
-    struct report report = {.store = answer->store,
-                            .database = answer->database,
-                            .path = path,
-                            .answer = answer};
-    return report_write(&report, why);
-}
-
-void report_write_verdict(const struct report *report)
-{
-    const struct frame *verdict = report->answer->verdict;
-    fputs("<dl class=\"answer\">\n", report->out);
-    for (uint32_t i = 0; i < verdict->column_count; i++) {
-        if (verdict->columns[i].title != NULL && verdict->cells[i].set &&
-            verdict->cells[i].text != NULL) {
-            html_print(report->out, "<dt>%s</dt><dd>%s</dd>\n", verdict->columns[i].title,
-                       verdict->cells[i].text);
-        }
-    }
-    fputs("</dl>\n", report->out);
-}
+/* ---- how to get it again ---- */
 
 /* A run is reproduced from its scenario, which the database keeps; a curve or a validation by a
  * command. */
@@ -473,10 +372,112 @@ static bool write_commands(const struct report *report, struct error *why)
     return true;
 }
 
-bool report_write_again(const struct report *report, struct error *why)
+static bool report_write_again(const struct report *report, struct error *why)
 {
     fputs("<section>\n<h2>How to get it again</h2>\n", report->out);
     bool ok = write_scenarios(report, why) && write_commands(report, why);
     fputs("</section>\n", report->out);
     return ok;
+}
+
+/* ---- the page ---- */
+
+static bool write_page(const struct report *report, struct error *why)
+{
+    bool pictures = report->pictures;
+    bool ok = write_question(report, why) && write_answer(report, why) &&
+              report_write_explore(report, why) &&
+              (!pictures || report_write_answered(report, why)) &&
+              write_tables(report, "Plans", plans, why) &&
+              (!pictures || report_write_pictures(report, why)) &&
+              write_tables(report, "Figures", figures, why) &&
+              write_tables(report, "How far to trust it", trust, why) &&
+              write_tables(report, "Where it comes from", provenance, why) &&
+              report_write_again(report, why) &&
+              plot_copy_file("plots/report", "words", "html", report->out, why);
+    html_print(report->out,
+               "</main>\n<footer><p>Written by <code>spillway report</code>, version %s.</p>"
+               "</footer>\n",
+               spillway_program);
+    ok = ok && report_write_script(report->out, why);
+    fputs("</body>\n</html>\n", report->out);
+    return ok;
+}
+
+/* The subject of the database: the first of `headings` that has rows. */
+static bool find_heading(struct report *report, struct error *why)
+{
+    bool found = false;
+    for (report->heading = 0; report->heading < HEADINGS && !found; report->heading += !found) {
+        struct report_table table;
+        if (!read_heading(report, report->heading, &table, why)) {
+            return false;
+        }
+        found = table.count > 0;
+        report_table_release(&table);
+    }
+    return found || error_set(why, report->database, 0,
+                              "holds no runs, miss curves or validations to report");
+}
+
+static bool report_write(struct report *report, struct error *why)
+{
+    struct output output;
+    if (!find_heading(report, why) ||
+        !report_table_read(report->store, of_studied, "best", false, &report->best, why)) {
+        return false;
+    }
+    bool ok = output_open(report->path, &output, why);
+    if (ok) {
+        report->out = output.file;
+        ok = write_page(report, why);
+        if (ok) {
+            ok = output_commit(&output, why);
+        } else {
+            output_discard(&output);
+        }
+    }
+    report_table_release(&report->best);
+    return ok;
+}
+
+static bool report_run(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    struct report report = {.database = arguments_operands(arguments, &count)[0],
+                            .path = arguments_text(arguments, OUTPUT),
+                            .pictures = !arguments_given(arguments, NO_PICTURES)};
+    report.store = database_show(report.database, report.note, why);
+    bool ok = report.store != NULL && report_write(&report, why);
+    store_close(report.store);
+    return ok;
+}
+
+static const struct command_option options[] = {
+    [OUTPUT] = {.name = "--output",
+                .letter = 'o',
+                .argument = "FILE",
+                .required = true,
+                .summary = "the page to write"},
+    [NO_PICTURES] = {.name = "--no-pictures",
+                     .summary = "leave out pictures; gnuplot is then not needed"},
+    {.name = NULL},
+};
+
+const struct command command_report = {
+    .name = "report",
+    .operands = "DB",
+    .least_operands = 1,
+    .most_operands = 1,
+    .summary = "write an HTML page about a database's results: answer, pictures, tables, sources",
+    .example = "spillway report results.db -o report.html",
+    .options = options,
+    .run = report_run,
+};
+
+bool report_answer(const struct report_answer *answer, const char *path, struct error *why)
+{
+    struct report report = {
+        .store = answer->store, .database = answer->database, .path = path, .answer = answer};
+    return report_write(&report, why);
 }

@@ -34,12 +34,6 @@ struct report {
     FILE *out;
 };
 
-/* Write the whole page; `out` and `best` are its own. */
-bool report_write(struct report *report, struct error *why);
-
-/* Write the sentences of the answer's verdict. */
-void report_write_verdict(const struct report *report);
-
 /* Write the runs for the page's script to move through; nothing for a single run. */
 bool report_write_explore(const struct report *report, struct error *why);
 
@@ -53,6 +47,3 @@ bool report_write_pictures(const struct report *report, struct error *why);
 /* Write the pictures of the runs that plans answer with: the steps of decode runs, or how long
  * requests to servers wait. */
 bool report_write_answered(const struct report *report, struct error *why);
-
-/* Write how to reproduce the figures: scenarios and commands. */
-bool report_write_again(const struct report *report, struct error *why);

@@ -70,7 +70,7 @@ static const struct {
     {"list systems v", ""},
     {"list h", "hardware"},
     {"plot h", "hits"},
-    {"plot hits results.db --", "--output --only --measured --help"},
+    {"plot hits results.db --", "--output --only --help"},
     {"nothing ", ""},
     {"trace nothing ", ""},
 };
