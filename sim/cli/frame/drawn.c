@@ -84,26 +84,3 @@ bool drawn_put_json(const struct result *result, struct json_writer *json, struc
     json_end(json, '}');
     return true;
 }
-
-void drawn_print_csv_head(FILE *out)
-{
-    fputs(",draws", out);
-    for (uint32_t i = 0; column_drawn(i) != NULL; i++) {
-        const char *name = column_drawn(i)->name;
-        fprintf(out, ",%s_mean,%s_low,%s_high", name, name, name);
-    }
-}
-
-void drawn_print_csv(const struct result *result, FILE *out)
-{
-    fprintf(out, ",%" PRIu32, result->draws.count);
-    const struct column *column;
-    for (uint32_t i = 0; (column = column_drawn(i)) != NULL; i++) {
-        if (!drawn_in_all(result, column)) {
-            fputs(",,,", out);
-            continue;
-        }
-        struct interval all = mean_of(result, column);
-        fprintf(out, ",%.9g,%.9g,%.9g", all.mean, all.mean - all.half, all.mean + all.half);
-    }
-}

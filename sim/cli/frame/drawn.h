@@ -18,7 +18,3 @@ bool drawn_span(const struct result *result, const struct column *column, char t
 
 /* Put the member "replications":{"draws":100,"step_us":{"mean":...},...}; nothing without them. */
 bool drawn_put_json(const struct result *result, struct json_writer *json, struct error *why);
-
-/* Print the CSV head ",draws,step_us_mean,step_us_low,step_us_high,...", and a row for it. */
-void drawn_print_csv_head(FILE *out);
-void drawn_print_csv(const struct result *result, FILE *out);

@@ -104,18 +104,15 @@ bool run_put_json(const struct result *result, struct frame *frame, uint32_t col
     return good;
 }
 
-void run_print_csv_head(bool drawn, FILE *out)
+void run_print_csv_head(FILE *out)
 {
     for (uint32_t i = 0; i < column_count; i++) {
         fprintf(out, "%s%s", i == 0 ? "" : ",", column_rows[i]->name);
     }
-    if (drawn) {
-        drawn_print_csv_head(out);
-    }
     fputc('\n', out);
 }
 
-void run_print_csv(const struct result *result, bool drawn, FILE *out)
+void run_print_csv(const struct result *result, FILE *out)
 {
     char buffer[CELL_SIZE];
     for (uint32_t i = 0; i < column_count; i++) {
@@ -128,9 +125,6 @@ void run_print_csv(const struct result *result, bool drawn, FILE *out)
         } else if (text != NULL) {
             csv_fwrite(out, text, strlen(text));
         }
-    }
-    if (drawn) {
-        drawn_print_csv(result, out);
     }
     fputc('\n', out);
 }

@@ -20,6 +20,6 @@ bool run_put_json(const struct result *result, struct frame *frame, uint32_t col
                   struct error *why);
 
 /* CSV as in RFC 4180, except that lines end in "\n": the head, and a row. Text is quoted, numbers
- * are not; a column that is not set is empty. With `drawn`, the columns of replications follow. */
-void run_print_csv_head(bool drawn, FILE *out);
-void run_print_csv(const struct result *result, bool drawn, FILE *out);
+ * are not; a column that is not set is empty. */
+void run_print_csv_head(FILE *out);
+void run_print_csv(const struct result *result, FILE *out);

@@ -92,7 +92,7 @@ static bool simulate_show(uint32_t index, struct result *result, void *context, 
         return false;
     }
     if (view->csv) {
-        run_print_csv(result, view->drawn, stdout);
+        run_print_csv(result, stdout);
     }
     return view->table != NULL || output_flush(stdout, "standard output", why);
 }
@@ -155,6 +155,9 @@ static bool simulate_read_options(const struct arguments *arguments, struct swee
     }
     const char *shard = arguments_text(arguments, SHARD);
     const char *draws = arguments_text(arguments, REPLICATIONS);
+    if (draws != NULL && arguments_given(arguments, CSV)) {
+        return error_usage(why, NULL, 0, "'--replications' cannot be used with --csv");
+    }
     return (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
            (draws == NULL || simulate_read_draws(draws, &out->replications.count, why));
 }
@@ -168,7 +171,7 @@ static bool simulate_run_all(const struct scenario *scenario, struct sweep_optio
         return false;
     }
     if (view->csv) {
-        run_print_csv_head(view->drawn, stdout);
+        run_print_csv_head(stdout);
     }
     bool ok = sweep_run(scenario, sweep, &interrupted, why);
     if (view->progress && (!ok || interrupted)) {

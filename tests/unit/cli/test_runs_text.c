@@ -165,8 +165,8 @@ static void csv_gives_the_values_back(void **state)
     struct csv_parser parser;
     fill(&result);
     FILE *out = open_memstream(&text, &size);
-    run_print_csv_head(false, out);
-    run_print_csv(&result, false, out);
+    run_print_csv_head(out);
+    run_print_csv(&result, out);
     fclose(out);
     assert_int_equal(csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI), 0);
     assert_int_equal(csv_parse(&parser, text, size, add_field, end_row, seen), size);
