@@ -167,20 +167,41 @@ bool sequence_is_ready(const struct server *server, const struct sequence *seque
     return loaded && sequence_has_room(server, sequence);
 }
 
-void server_start_loaded(struct server *server, bool stepping)
+/* Has the scheduler seen that the sequence is ready? */
+static bool sees(const struct server *server, struct sequence *sequence, bool idle)
+{
+    if (idle && sequence->seen_ns == 0) {
+        sequence->seen_ns = server->now_ns + sequence->unseen * server->options.idle_step_ns;
+    }
+    if (idle || sequence->unseen == 0) {
+        return sequence->unseen == 0 || sequence->seen_ns <= server->now_ns;
+    }
+    sequence->unseen--;
+    return false;
+}
+
+void server_start_loaded(struct server *server, bool idle)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < server->loading_count; i++) {
         struct sequence *sequence = &server->loading[i];
-        bool ready = sequence_is_ready(server, sequence);
-        if (ready && (!stepping || sequence->unseen == 0)) {
+        if (sequence_is_ready(server, sequence) && sees(server, sequence, idle)) {
             server->running[server->running_count++] = *sequence;
         } else {
-            sequence->unseen -= ready && sequence->unseen > 0;
             server->loading[kept++] = *sequence;
         }
     }
     server->loading_count = kept;
+}
+
+int64_t server_sees_loaded(const struct server *server)
+{
+    int64_t soonest = INT64_MAX;
+    for (uint32_t i = 0; i < server->loading_count; i++) {
+        int64_t ns = server->loading[i].seen_ns;
+        soonest = ns > 0 && ns < soonest ? ns : soonest;
+    }
+    return soonest;
 }
 
 /* Let pending copies run, and record what crosses. */

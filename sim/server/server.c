@@ -203,7 +203,7 @@ static bool server_run_step(struct server *server, const struct step_load *load,
         time.ns += saves_ns;
         time.others_ns += saves_ns;
     }
-    server_start_loaded(server, true);
+    server_start_loaded(server, false);
     series_spread(series, SERIES_FETCHED, server->now_ns - time.ns, server->now_ns,
                   time.fetched_bytes);
     series_spread(series, SERIES_WRITTEN, server->now_ns - time.ns, server->now_ns,
@@ -258,20 +258,21 @@ static void wait_for_copies(struct server *server)
         ns = next_copy_ns(server, rate);
     }
     if (server->options.copies_block) {
-        server_start_loaded(server, false);
+        server_start_loaded(server, true);
     }
 }
 
-/* When an idle server has something to do again: at the end of a copy, if somebody waits, or at the
- * next arrival. */
+/* When an idle server has something to do again: at the end of a copy, if somebody waits, when it sees
+ * that a load has ended, or at the next arrival. */
 static int64_t idle_until(const struct server *server)
 {
     double rate[SERVER_FLOWS];
     idle_rates(server, rate);
     double copy_ns = next_copy_ns(server, rate);
     int64_t copied = isfinite(copy_ns) ? server->now_ns + (int64_t)copy_ns : INT64_MAX;
-    int64_t arrival = schedule_next_arrival(server);
-    return copied < arrival ? copied : arrival;
+    int64_t arrival = schedule_next_arrival(server), seen = server_sees_loaded(server);
+    int64_t next = copied < arrival ? copied : arrival;
+    return next < seen ? next : seen;
 }
 
 /* ---- iterations ----------------------------------------------------------------------- */
@@ -368,7 +369,7 @@ static struct step_load plan_step(struct server *server)
     struct step_load load = read_load(server);
     uint32_t loading = server->loading_count;
     if (load.decodes + load.chunk_count == 0) {
-        server_start_loaded(server, false);
+        server_start_loaded(server, true);
     }
     if ((early && load.decodes + load.chunk_count == 0) || server->loading_count < loading) {
         schedule_arrive(server, server->now_ns);
@@ -398,7 +399,7 @@ bool server_iterate(struct server *server, struct server_ends *ends, struct erro
         double rate[SERVER_FLOWS];
         idle_rates(server, rate);
         pass(server, server->due_ns - server->now_ns, rate, 0);
-        server_start_loaded(server, false);
+        server_start_loaded(server, true);
     }
     struct step_load load = plan_step(server);
     if (server->failed || !prefix_check(server->cache, why)) {

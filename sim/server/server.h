@@ -115,7 +115,8 @@ struct server_options {
                         0: before its request */
     uint32_t layered_tiers; /* so does what comes from these tiers below the GPU; others come before
                                the request. 0: all do */
-    uint32_t load_steps;    /* that a request whose load has ended still waits while others run */
+    uint32_t load_steps;    /* that a request whose load has ended still waits for; */
+    int64_t idle_step_ns;   /* of one that computes nothing */
     struct server_path path; /* of requests, outside the GPU */
     uint64_t swap_blocks;    /* room on the host for preempted requests; 0: they compute again */
     struct series *series;   /* records the run; may be NULL */

@@ -58,7 +58,8 @@ struct sequence {
     uint64_t swapped;                 /* in the queue: tokens whose KV is on the host */
     uint64_t load[PREFIX_MOST_TIERS]; /* by tier: number of the copy that it waits for; 0: none */
     uint64_t room; /* number of the copy off the GPU that frees its blocks; 0: they are free */
-    uint32_t unseen; /* steps until the scheduler knows that its load has ended */
+    uint32_t unseen; /* steps until the scheduler knows that its load has ended; */
+    int64_t seen_ns; /* when it does, if none of them computes; 0: not known yet */
 };
 
 struct server {
@@ -137,9 +138,12 @@ double layered_ns(double compute_ns, double load_ns, uint32_t layers);
 /* Let copies run for `ns` at the rates of these flows, in bytes a second. */
 void server_pass_copies(struct server *server, int64_t ns, const double rate[SERVER_FLOWS]);
 
-/* Sequences whose copies are done run from now on: while others are in a step, once the scheduler has
- * seen it. */
-void server_start_loaded(struct server *server, bool stepping);
+/* Sequences whose copies are done run from now on, once the scheduler has seen it: a step has ended, or
+ * (`idle`) nothing computes, and the engine's steps are empty. */
+void server_start_loaded(struct server *server, bool idle);
+
+/* When an idle server sees the next load that has ended; INT64_MAX if there is none. */
+int64_t server_sees_loaded(const struct server *server);
 
 /* Are copies over this flow pending? */
 bool server_copies_pend(const struct copies *copies);

@@ -22,6 +22,7 @@ void serving_pieces_waits(const struct point *point, struct server_options *out)
     out->step_saves = setup->mechanisms.prefix_save == PREFIX_SAVE_STEP;
     if (connector != NULL) {
         out->load_steps = connector->steps > 1 ? connector->steps - 1 : 0;
+        out->idle_step_ns = (int64_t)setup->mechanisms.step_overhead;
         out->step_ns = setup->model.tensor_parallel > 1 ? (double)connector->step_ns : 0;
     }
 }
