@@ -191,7 +191,9 @@ static bool server_run_step(struct server *server, const struct step_load *load,
     if (!server->clock.step(server->clock.context, load, &time, why)) {
         return false;
     }
+    int64_t copies_ns[COPY_WAITS] = {[COPY_CALLS] = time.calls_ns, [COPY_LOADS] = -time.ns};
     wait_for_layers(server, &time);
+    copies_ns[COPY_LOADS] += time.ns;
     if (load->written_bytes > 0) { /* the step ends when the KV of its chunks has left */
         uint32_t layers = server->options.written_layers;
         double bytes_ns = load->written_bytes / time.rate[flow_saved(1)] * 1e9;
@@ -199,9 +201,9 @@ static bool server_run_step(struct server *server, const struct step_load *load,
     }
     pass(server, time.ns, time.rate, computing);
     if (server->options.step_saves) {
-        int64_t saves_ns = save_step(server, computing);
-        time.ns += saves_ns;
-        time.others_ns += saves_ns;
+        copies_ns[COPY_SAVES] = save_step(server, computing);
+        time.ns += copies_ns[COPY_SAVES];
+        time.others_ns += copies_ns[COPY_SAVES];
     }
     server_start_loaded(server, false);
     series_spread(series, SERIES_FETCHED, server->now_ns - time.ns, server->now_ns,
@@ -212,6 +214,9 @@ static bool server_run_step(struct server *server, const struct step_load *load,
         series_add(series, SERIES_PROMPT, server->now_ns - 1, load->chunks[i].tokens);
     }
     server->totals->busy_ns += server->is_warm ? time.ns : 0;
+    for (int wait = 0; wait < COPY_WAITS && server->is_warm; wait++) {
+        server->totals->copies_ns[wait] += copies_ns[wait];
+    }
     server->totals->steps++;
     finish_step(server, computing, &time);
     server_copy_saves(server);

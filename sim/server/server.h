@@ -81,8 +81,13 @@ struct step_time {
                                   and written to tier 1 beside what is saved */
     double fetched_bytes;
     int64_t others_ns;            /* part of `ns` that chunks add to a step that decodes */
-    int64_t stall_ns[PART_COUNT]; /* of the rest: time in which the GPU waits, by cause */
+    int64_t stall_ns[PART_COUNT]; /* of the rest: time in which the GPU waits, by cause; */
+    int64_t calls_ns;             /* and of that, for the CPU's calls of copies */
 };
+
+/* Why copies make steps longer: a step waits until its blocks are saved, or for prefixes; or the
+ * CPU makes the calls of copies before it. */
+enum copy_wait { COPY_SAVES, COPY_LOADS, COPY_CALLS, COPY_WAITS };
 
 /* What copies take beside their bytes at the rate of their way, in ns. */
 struct copy_times {
@@ -142,6 +147,7 @@ struct server_totals {
     uint64_t steps;
     int64_t end_ns;                               /* of the last step, and of the last answer */
     int64_t busy_ns;                              /* sum over steps */
+    int64_t copies_ns[COPY_WAITS];                /* of these, for copies */
     struct prefix_counts warm[PREFIX_MOST_TIERS]; /* of the cache, by tier, at warm_ns */
     uint32_t most_waiting;                        /* longest queue */
     uint64_t swapped_blocks;                      /* swapped out; all of them come back in */

@@ -269,6 +269,9 @@ static void add_totals(const struct serving *serving, const struct serving_group
                 blocks.loaded + (serving->memory.prefix.saves_wait ? blocks.saved : 0);
         }
         all->busy_ns += totals->busy_ns;
+        for (int wait = 0; wait < COPY_WAITS; wait++) {
+            all->copies_ns[wait] += totals->copies_ns[wait];
+        }
         all->end_ns = totals->end_ns > all->end_ns ? totals->end_ns : all->end_ns;
     }
 }

@@ -467,6 +467,23 @@ static void serving_times_write_rates(const struct point *point,
     }
 }
 
+/* Say what copies of KV cost the steps, if it is this share of their time or more. */
+static void note_copies(const struct serving_totals *totals, struct result *result)
+{
+    static const double told = 0.02;
+    static const enum note_id notes[COPY_WAITS] = {
+        [COPY_SAVES] = NOTE_copies_saved,
+        [COPY_LOADS] = NOTE_copies_loaded,
+        [COPY_CALLS] = NOTE_copies_called,
+    };
+    for (int wait = 0; wait < COPY_WAITS && totals->busy_ns > 0; wait++) {
+        double share = (double)totals->copies_ns[wait] / (double)totals->busy_ns;
+        if (share >= told) {
+            result_note(result, note_make(notes[wait], note_real(100 * share)));
+        }
+    }
+}
+
 static bool write_arrivals(const struct point *point, const struct requests *requests,
                            const struct served *all, const struct serving_totals *totals,
                            const struct serving_tokens *tokens, struct result *result,
@@ -540,6 +557,7 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
     serving_write_prefixes(point, memory, tokens.found, tokens.computed, totals->moved, result);
     write_wear(point, totals->end_ns, result);
     serving_times_write_rates(point, &tokens, totals, result);
+    note_copies(totals, result);
     result_integer(result, COLUMN(kv_blocks), (int64_t)totals->blocks);
     result_integer(result, COLUMN(preemptions), (int64_t)tokens.preemptions);
     serving_add_left_out(tokens.too_long, result);

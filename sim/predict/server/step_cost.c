@@ -223,21 +223,25 @@ static bool read_decode(struct step_cost *cost, const struct step_load *load, do
     return true;
 }
 
-/* Add the time in which the GPU waits for the CPU. `load` is that of a pass. */
-static void add_overhead(struct step_cost *cost, const struct step_load *load,
+/* Add the time in which the GPU waits for the CPU. `load` is that of a pass. Returns what of it is for the calls
+ * of copies. */
+static double add_overhead(struct step_cost *cost, const struct step_load *load,
                          const struct added *added, struct decode_step *decode)
 {
     double chunks = ceil((double)load->chunk_count / cost->passes);
     double launch_ns = cost->launches[load->chunk_count > 0] ? cost->launch_ns : 0;
-    const struct engine_step_cpu cpu = {load->decodes + chunks, launch_ns, load->copies_ns,
-                                        load->alone};
-    double ns = engine_step_waits_ns(cost->setup, &cpu, decode->ns + added->ns);
+    struct engine_step_cpu cpu = {load->decodes + chunks, launch_ns, load->copies_ns, load->alone};
+    double gpu_ns = decode->ns + added->ns;
+    double ns = engine_step_waits_ns(cost->setup, &cpu, gpu_ns);
+    cpu.copies_ns = 0;
+    double calls_ns = ns - engine_step_waits_ns(cost->setup, &cpu, gpu_ns);
     if (ns > 0) {
         trust_add(&cost->trust, (struct trust){.basis = BASIS_ASSUMED});
         decode->ns += ns;
         decode->stall_ns[PART_OVERHEAD] += ns;
         decode->basis_ns[BASIS_ASSUMED] += ns;
     }
+    return calls_ns;
 }
 
 /* The share of that which they get beside other copies. `most` is of the others. */
@@ -255,12 +259,12 @@ static double fetch_share(struct step_cost *cost, double most[SERVER_FLOWS])
 /* The time of a step's decoding sequences, beside its chunks, and of the CPU. */
 static bool read_beside(struct step_cost *cost, const struct step_load *load,
                         const struct added *added, double most[SERVER_FLOWS],
-                        struct decode_step *decode, struct error *why)
+                        struct decode_step *decode, double *calls_ns, struct error *why)
 {
     if (!read_decode(cost, load, fetch_share(cost, most), decode, why)) {
         return false;
     }
-    add_overhead(cost, load, added, decode);
+    *calls_ns = add_overhead(cost, load, added, decode);
     if (load->written_bytes <= 0 || load->decodes == 0) {
         return true;
     }
@@ -269,7 +273,7 @@ static bool read_beside(struct step_cost *cost, const struct step_load *load,
     if (!read_decode(cost, load, fetch_share(cost, most), decode, why)) {
         return false;
     }
-    add_overhead(cost, load, added, decode);
+    *calls_ns = add_overhead(cost, load, added, decode);
     return true;
 }
 
@@ -300,17 +304,18 @@ static bool step_cost_step(void *context, const struct step_load *load, struct s
     struct decode_step decode;
     struct added added = {.ns = 0};
     struct step_load pass = load_of_pass(cost, load);
-    double most[SERVER_FLOWS];
+    double most[SERVER_FLOWS], calls_ns;
     for (uint32_t flow = 0; flow < SERVER_FLOWS; flow++) {
         most[flow] = load->pending[flow] ? INFINITY : 0;
     }
     if (!step_cost_add_chunks(cost, load, &pass, &added, why) ||
-        !read_beside(cost, &pass, &added, most, &decode, why)) {
+        !read_beside(cost, &pass, &added, most, &decode, &calls_ns, why)) {
         return false;
     }
     bool leaves = load->pending[flow_saved(1)] || load->written_bytes > 0;
     most[flow_saved(1)] = leaves ? INFINITY : 0;
     split_step(cost, load, &decode, &added, time);
+    time->calls_ns = (int64_t)calls_ns;
     time->fetched_bytes = load->decodes > 0 ? decode.fetched_bytes : 0;
     most[FLOW_FETCHED] = time->fetched_bytes * 1e9 / (double)time->ns;
     way_shares_find(&cost->ways.shares, most, time->rate);
