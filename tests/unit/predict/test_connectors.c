@@ -19,19 +19,22 @@
 
 #include <math.h>
 
+enum { PROMPTS = 3, MOST = 40 };
 static const struct test_way link[] = {{50e9, 50e9, 83.4e9}};
 
-/* Add a request for the prompt that all but B's have. */
-static void add_prompt(struct course *course, int64_t at_ms)
+/* Add a request for one of the prompts, of which A is the first. */
+static void add_prompt(struct course *course, uint32_t prompt, int64_t at_ms)
 {
     add_request(course, at_ms * MS, 257, 1);
+    course->requests.all[course->requests.count - 1].first_chunk = prompt;
     course->requests.all[course->requests.count - 1].chunks = 1;
 }
 
 static struct course make_course(const char *system, const char *engine)
 {
-    static uint32_t chunks[] = {0};
-    static struct request_chunk kinds[] = {{UINT32_MAX, 257, 0}};
+    static uint32_t chunks[PROMPTS] = {0, 1, 2};
+    static struct request_chunk kinds[PROMPTS] = {
+        {UINT32_MAX, 257, 0}, {UINT32_MAX, 257, 0}, {UINT32_MAX, 257, 0}};
     struct error why;
     const char *const overrides[] = {"model=llama-3.1-8b", "hardware=h100-sxm", "tensor_parallel=1",
                                      "workload=synthetic:prompt=257,output=1", "trace=", "context=",
@@ -39,7 +42,7 @@ static struct course make_course(const char *system, const char *engine)
     struct point point = make_point(overrides);
     struct serving_ways ways;
     struct trust trust = {.basis = BASIS_MEASURED};
-    struct course course = begin_course(3);
+    struct course course = begin_course(MOST);
     uint64_t unit = point.setup.mechanisms.prefix_unit;
     const struct server_connector *connector = serving_connector(&point);
     assert_true(connector != NULL && serving_ways_init(&ways, &point, 1, &trust, &why));
@@ -60,10 +63,10 @@ static struct course make_course(const char *system, const char *engine)
     course.ways = link;
     course.way_count = 1;
     course.requests.chunks = chunks;
-    course.requests.chunk_count = 1;
+    course.requests.chunk_count = PROMPTS;
     course.requests.kind = kinds;
     course.requests.chunk_tokens = CHUNK;
-    course.requests.ids.count = 1;
+    course.requests.ids.count = PROMPTS;
     serving_ways_release(&ways);
     point_release(&point);
     return course;
@@ -82,11 +85,11 @@ static void check(const char *system, const char *engine, int64_t first, int64_t
 {
     for (int with_b = 0; with_b < 2; with_b++) {
         struct course course = make_course(system, engine);
-        add_prompt(&course, 0);
+        add_prompt(&course, 0, 0);
         if (with_b) {
             add_request(&course, 95 * MS, 1, 20);
         }
-        add_prompt(&course, 100);
+        add_prompt(&course, 0, 100);
         run_course(&course);
         const struct served *again = &course.served[1 + with_b];
         assert_int_equal(course.served[0].end_ns, first);
@@ -150,6 +153,65 @@ static void hicache_loads_under_its_step(void **state)
     check("system=sglang-hicache", "engine=sglang-0.5", 10 * MS, 110029921, 125029921);
 }
 
+/* The systems and engines above. */
+static const char *const movers[][2] = {
+    {"system=vllm-offload", "engine=vllm-0.11"}, {"system=vllm-offload", "engine=vllm-0.19"},
+    {"system=vllm-offload", "engine=vllm-0.29"}, {"system=lmcache", "engine=vllm-0.19"},
+    {"system=vllm-offload", "engine=vllm-0.23"}, {"system=sglang-hicache", "engine=sglang-0.5"},
+};
+
+/* Prompts come in an order of their own, each when all is quiet. Returns their time in all, and what the host
+ * had of them. */
+static int64_t run_quietly(const char *const mover[2], uint64_t host_blocks, double rate,
+                           uint64_t *found)
+{
+    const struct test_way way[] = {{rate, rate, 1.7 * rate}};
+    struct course course = make_course(mover[0], mover[1]);
+    int64_t ns = 0;
+    course.prefix.lower[0].blocks = host_blocks;
+    course.clock.load_rate = rate;
+    course.ways = way;
+    for (uint32_t i = 0; i < MOST; i++) {
+        add_prompt(&course, i * i / 5 % PROMPTS, 200 * i);
+    }
+    run_course(&course);
+    *found = 0;
+    for (uint32_t i = 0; i < MOST; i++) {
+        ns += course.served[i].end_ns - course.served[i].arrived_ns;
+        *found += course.served[i].match.found[1];
+    }
+    stop_course(&course);
+    return ns;
+}
+
+static void more_host_memory_never_finds_less(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof movers / sizeof *movers; i++) {
+        uint64_t before = 0, found = 0;
+        for (uint64_t blocks = 8; blocks <= 64; blocks += 8) {
+            run_quietly(movers[i], blocks, 50e9, &found);
+            assert_true(found >= before);
+            before = found;
+        }
+        assert_int_equal(found, (MOST - PROMPTS) * 256);
+    }
+}
+
+static void a_faster_link_is_never_slower(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof movers / sizeof *movers; i++) {
+        uint64_t found;
+        int64_t slower = INT64_MAX;
+        for (double rate = 5e9; rate <= 160e9; rate *= 2) {
+            int64_t ns = run_quietly(movers[i], 64, rate, &found);
+            assert_true(ns < slower);
+            slower = ns;
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +220,8 @@ int main(void)
         cmocka_unit_test(vllm_0_29_has_pieces_of_a_layer),
         cmocka_unit_test(lmcache_holds_up_the_step),
         cmocka_unit_test(hicache_loads_under_its_step),
+        cmocka_unit_test(more_host_memory_never_finds_less),
+        cmocka_unit_test(a_faster_link_is_never_slower),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
