@@ -282,7 +282,7 @@ void trace_stats_release(struct trace_stats *stats)
     trace_stats_init(stats);
 }
 
-/* Means over the heads that have the figure, and the extremes of overlap. */
+/* Means over the heads that have the figure. */
 static void summarise(struct trace_stats *stats)
 {
     for (int figure = 0; figure < TRACE_FIGURES; figure++) {
@@ -293,14 +293,6 @@ static void summarise(struct trace_stats *stats)
             }
         }
         stats->overall[figure] = mean.count > 0 ? mean.sum / (double)mean.count : (double)NAN;
-    }
-    const double *overlap = stats->figures[TRACE_OVERLAP_1];
-    for (uint32_t head = 0; head < stats->heads; head++) {
-        if (!isnan(overlap[head])) {
-            bool is_first = isnan(overlap[stats->worst]);
-            stats->worst = is_first || overlap[head] < overlap[stats->worst] ? head : stats->worst;
-            stats->best = is_first || overlap[head] > overlap[stats->best] ? head : stats->best;
-        }
     }
 }
 

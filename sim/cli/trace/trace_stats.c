@@ -20,7 +20,9 @@ static const struct command_option options[] = {
                 .argument = "N,...",
                 .list = true,
                 .summary = layer_choice_summary},
-    [JSON] = {.name = "--json", .summary = "print a JSON object, with the figures of every head"},
+    [JSON] = {.name = "--json",
+              .summary = "print a JSON object, with the figures of every head, and what "
+                         "verifications of drafts ask for"},
     {.name = NULL},
 };
 
@@ -120,54 +122,21 @@ static void stats_command_print_json(const struct trace *trace,
 
 /* ---- table ---- */
 
-enum { TEXT = 32 };
-
-static struct frame *stats_command_figures_frame(const struct trace_stats *stats, const char *worst,
-                                                 const char *best, struct error *why)
+static struct frame *stats_command_figures_frame(const struct trace_stats *stats, struct error *why)
 {
-    const struct frame_column columns[] = {
-        {.title = "mean over steps"},
-        {.title = "all heads", .unit = UNIT_COUNT, .decimals = 3},
-        {.title = worst, .unit = UNIT_COUNT, .decimals = 3},
-        {.title = best, .unit = UNIT_COUNT, .decimals = 3},
+    static const struct frame_column columns[] = {
+        {.title = "mean over steps and heads"},
+        {.title = "", .unit = UNIT_COUNT, .decimals = 3},
         {.title = "what it is", .wrap = true},
     };
-    struct frame *frame = frame_create(columns, 5, why);
+    struct frame *frame = frame_create(columns, 3, why);
     for (int f = 0; f < TRACE_FIGURES; f++) {
         frame_row(frame);
         frame_text(frame, 0, trace_figures[f].name);
         frame_number(frame, 1, stats->overall[f]);
-        frame_number(frame, 2, stats->figures[f][stats->worst]);
-        frame_number(frame, 3, stats->figures[f][stats->best]);
-        frame_text(frame, 4, trace_figures[f].summary);
+        frame_text(frame, 2, trace_figures[f].summary);
     }
     return frame;
-}
-
-/* What a verification of drafts asks for; nothing of a trace with a single step. */
-static bool print_unions(const struct trace_unions *unions, struct error *why)
-{
-    const struct frame_column columns[] = {
-        {.title = "drafts", .unit = UNIT_WHOLE},
-        {.title = "runs of steps", .unit = UNIT_WHOLE},
-        {.title = "units attended", .unit = UNIT_WHOLE},
-        {.title = "units in unions", .unit = UNIT_WHOLE},
-        {.title = "union / demand", .unit = UNIT_COUNT, .decimals = 3},
-    };
-    struct frame *frame = frame_create(columns, 5, why);
-    for (uint32_t i = 0; i < UNIONS_MOST_DRAFTS && unions->attended[i] > 0; i++) {
-        double demands = (double)unions->attended[i] / (i + 2);
-        frame_row(frame);
-        frame_number(frame, 0, i + 1);
-        frame_number(frame, 1, (double)unions->runs[i]);
-        frame_number(frame, 2, (double)unions->attended[i]);
-        frame_number(frame, 3, (double)unions->units[i]);
-        frame_number(frame, 4, (double)unions->units[i] / demands);
-    }
-    printf("\na verification of drafts: demands of adjacent steps, all heads\n\n");
-    bool ok = unions->attended[0] == 0 || frame_print(frame, NULL, stdout, why);
-    frame_destroy(frame);
-    return ok;
 }
 
 static void print_locality(const struct trace *trace, const struct fit_locality *locality)
@@ -191,22 +160,15 @@ static bool stats_command_print_table(const struct trace *trace,
     const struct trace_selection *selection = &measured->selection;
     const struct trace_stats *stats = &measured->stats;
     const struct trace_header *header = trace_header(trace);
-    char worst[TEXT], best[TEXT], chosen[LAYER_CHOICE_TEXT];
-    snprintf(worst, sizeof worst, "worst %u.%u",
-             trace_model_layer(trace, stats->worst / header->kv_heads),
-             stats->worst % header->kv_heads);
-    snprintf(best, sizeof best, "best %u.%u",
-             trace_model_layer(trace, stats->best / header->kv_heads),
-             stats->best % header->kv_heads);
+    char chosen[LAYER_CHOICE_TEXT];
     layer_choice_write(choice, trace, chosen);
-    struct frame *frame = stats_command_figures_frame(stats, worst, best, why);
+    struct frame *frame = stats_command_figures_frame(stats, why);
     printf("%s%s\ndemands of %g %% of %" PRIu32 " tokens, without %" PRIu32 " first and %" PRIu32
-           " last; heads as layer.head\n\n",
+           " last\n\n",
            trace_path(trace), chosen, 100 * selection->share, header->context, selection->sinks,
            selection->recent);
     bool ok = frame_print(frame, NULL, stdout, why);
     frame_destroy(frame);
-    ok = ok && print_unions(&stats->unions, why);
     print_locality(trace, &measured->locality);
     return ok;
 }

@@ -132,8 +132,6 @@ static void figures_worked_by_hand(void **state)
         check_near(name, stats.figures[figure][1], heads[1][figure]);
         check_near(name, stats.overall[figure], (heads[0][figure] + heads[1][figure]) / 2);
     }
-    assert_int_equal(stats.worst, 1);
-    assert_int_equal(stats.best, 0);
     /* A run of two steps or more wants 2 units in head 0, and 3 in head 1. */
     for (uint32_t drafts = 1; drafts <= UNIONS_MOST_DRAFTS; drafts++) {
         uint32_t runs = 20 - drafts;
