@@ -1,13 +1,14 @@
 /* `spillway kernels`: what a machine's profile says one kernel takes, which limit it runs into, and
- * the figures that it rests on. Bytes and FLOPs are counted as those of a model's operators are
+ * the figures that it rests on ('list hardware' has their values and sources). Bytes and FLOPs are counted as those of a model's operators are
  * (model/operator.h): queries, activations and outputs are bf16, as in a run. */
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
 #include "core/json_writer.h"
 #include "core/name.h"
+#include "core/text.h"
 #include "decode/cost/attention.h"
 #include "predict/result/note.h"
-#include "tables/frame.h"
+#include "tables/table.h"
 
 #include <math.h>
 #include <string.h>
@@ -332,30 +333,6 @@ static struct kernel shape_time(const struct profile *profile, const struct shap
     return kernel_spaced(profile, kernel, 1, true);
 }
 
-/* The kernel's size along the axis of a curve. */
-static double size_along(const char *axis, const struct profile *profile, const struct shape *shape)
-{
-    const double *size = shape->size;
-    if (strcmp(axis, "rows") == 0) {
-        return shape->op == ATTENTION || shape->op == MLA ? size[HEADS] / size[KV_HEADS] : size[M];
-    }
-    if (strcmp(axis, "scores") == 0) {
-        return size[N];
-    }
-    if (strcmp(axis, "elements") == 0) {
-        return size[M] * size[N];
-    }
-    return shape->op == ALLREDUCE ? size[BYTES] : shape_time(profile, shape).bytes;
-}
-
-static double shape_figure(const struct profile *profile, const struct shape *shape,
-                           enum curve_id figure)
-{
-    struct trust unused = {.basis = BASIS_MEASURED};
-    double at = size_along(curve_kinds[figure].axis, profile, shape);
-    return profile_value(profile, figure, at, &unused);
-}
-
 /* The figures on which its time rests, in the order of curves.def; their number. */
 static size_t shape_figures(const struct profile *profile, const struct shape *shape,
                             enum curve_id figures[CURVE_COUNT])
@@ -368,38 +345,6 @@ static size_t shape_figures(const struct profile *profile, const struct shape *s
 }
 
 /* ---- printing ---- */
-
-enum { TEXT = 64 };
-
-enum { FIGURE, VALUE, BASIS, SOURCE, FIGURE_COLUMNS };
-
-static const struct frame_column figure_columns[FIGURE_COLUMNS] = {
-    [FIGURE] = {.title = "figure"},
-    [VALUE] = {.title = "value", .unit = UNIT_COUNT},
-    [BASIS] = {.title = "basis"},
-    [SOURCE] = {.title = "source", .wrap = true},
-};
-
-static bool print_figures(const struct profile *profile, const struct shape *shape,
-                          struct error *why)
-{
-    enum curve_id figures[CURVE_COUNT];
-    size_t count = shape_figures(profile, shape, figures);
-    struct frame *frame = frame_create(figure_columns, FIGURE_COLUMNS, why);
-    for (size_t i = 0; i < count; i++) {
-        char text[TEXT];
-        frame_row(frame);
-        frame_text(frame, FIGURE, curve_kinds[figures[i]].name);
-        frame_text(frame, VALUE,
-                   units_format(shape_figure(profile, shape, figures[i]),
-                                curve_kinds[figures[i]].unit, text, sizeof text));
-        frame_text(frame, BASIS, basis_name(profile->curves[figures[i]].basis));
-        frame_text(frame, SOURCE, profile->curves[figures[i]].source);
-    }
-    bool ok = frame_print(frame, NULL, stdout, why);
-    frame_destroy(frame);
-    return ok;
-}
 
 static const struct {
     const char *name, *what;
@@ -435,21 +380,25 @@ static void print_kernel_notes(const struct profile *profile, const struct shape
     }
 }
 
-static bool print_kernel(const struct profile *profile, const struct shape *shape,
-                         struct error *why)
+static void print_kernel(const struct profile *profile, const struct shape *shape)
 {
     struct kernel kernel = shape_time(profile, shape);
-    char time[TEXT];
+    enum curve_id figures[CURVE_COUNT];
+    size_t count = shape_figures(profile, shape, figures);
+    char time[64], line[1024] = "";
     bool typed = ops[shape->op].dtypes != 0;
+    for (size_t i = 0; i < count; i++) {
+        text_append(line, sizeof line, "%s%s (%s)", i > 0 ? ", " : "", curve_kinds[figures[i]].name,
+                    basis_name(profile->curves[figures[i]].basis));
+    }
     printf("%s on %s%s%s\n\n", kernel_op_names[shape->op], profile->name, typed ? ": " : "",
            typed ? dtype_name(shape->dtype) : "");
     printf("time   %s\n", units_format(kernel.ns, UNIT_NS, time, sizeof time));
     printf("bound  %s\n", bounds[kernel.bound].what);
-    printf("basis  %s%s\n\n", basis_name(kernel.trust.basis),
+    printf("basis  %s%s\n", basis_name(kernel.trust.basis),
            kernel.trust.extrapolated ? ", extrapolated past the end of a curve" : "");
-    bool ok = print_figures(profile, shape, why);
+    table_line("from   ", line, stdout);
     print_kernel_notes(profile, shape);
-    return ok;
 }
 
 static bool print_kernel_json(const struct profile *profile, const struct shape *shape,
@@ -483,9 +432,12 @@ static bool kernels_run(const struct arguments *arguments, struct error *why)
         return false;
     }
     size_t needed = shape_figures(&profile, &shape, figures);
-    bool ok = profile_require(&profile, figures, needed, kernel_op_names[shape.op], why) &&
-              (arguments_given(arguments, JSON) ? print_kernel_json : print_kernel)(&profile,
-                                                                                    &shape, why);
+    bool ok = profile_require(&profile, figures, needed, kernel_op_names[shape.op], why);
+    if (ok && arguments_given(arguments, JSON)) {
+        ok = print_kernel_json(&profile, &shape, why);
+    } else if (ok) {
+        print_kernel(&profile, &shape);
+    }
     profile_release(&profile);
     return ok;
 }
