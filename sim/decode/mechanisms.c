@@ -281,8 +281,9 @@ const struct mechanism_key mechanism_keys[] = {
     CHOICE("prefix_load", "prefix", prefix_load, prefix_load_values, "before-start",
            "what waits for a prefix on the host: its request, before it starts; each layer of its "
            "step, for its own part; or all of that step"),
-    CHOICE("prefix_save", "prefix", prefix_save, prefix_save_values, "beside",
-           "blocks are copied to the host beside later steps, or at the end of their step, which waits"),
+    CHOICE(
+        "prefix_save", "prefix", prefix_save, prefix_save_values, "beside",
+        "blocks are copied to the host beside later steps, or at the end of their step, which waits"),
     CHOICE("preemption", "prefix", preemption, preemption_values, "recompute",
            "the KV of a preempted request is computed again, or copied to the host and back"),
     {.name = NULL},

@@ -105,15 +105,15 @@ struct step_clock {
 };
 
 struct server_options {
-    uint32_t number;                      /* of this server, for struct served */
-    uint32_t sequences, batched_tokens;   /* most of a step */
-    uint32_t chunk_tokens;                /* most of one sequence in a step; 0: batched_tokens */
-    uint64_t token_bytes;                 /* of a token's KV on the link */
-    uint32_t unit_tokens;                 /* only whole units cross */
-    bool copies_block;                    /* no step runs while a copy does */
-    bool saves_cross;                     /* saved blocks cross ways: the cache's saves_wait */
-    bool step_saves;                      /* a step ends when all its saves have reached the host */
-    double step_ns;                       /* CPU time of each step for prefixes */
+    uint32_t number;                    /* of this server, for struct served */
+    uint32_t sequences, batched_tokens; /* most of a step */
+    uint32_t chunk_tokens;              /* most of one sequence in a step; 0: batched_tokens */
+    uint64_t token_bytes;               /* of a token's KV on the link */
+    uint32_t unit_tokens;               /* only whole units cross */
+    bool copies_block;                  /* no step runs while a copy does */
+    bool saves_cross;                   /* saved blocks cross ways: the cache's saves_wait */
+    bool step_saves;                    /* a step ends when all its saves have reached the host */
+    double step_ns;                     /* CPU time of each step for prefixes */
     double written_bytes;    /* for each token of a chunk, to the host; 0: its KV stays */
     uint32_t written_layers; /* the KV of a chunk leaves in this many transfers */
     uint32_t layers; /* a prefix loads layer by layer, in this many; 1: before all of its step;

@@ -46,9 +46,10 @@ struct server_connector {
                                              PIECES_UNIT: as others */
     bool prompts_only; /* KV of answers is not saved, until it is part of a prompt */
     bool calls_first;  /* the thread that launches a step first makes the calls of copies */
-    uint32_t steps;    /* from the one in which a request is admitted to the first that may compute it, if its
+    uint32_t
+        steps; /* from the one in which a request is admitted to the first that may compute it, if its
                           load is shorter than a step and others run; 0: 1 */
-    int64_t step_ns;   /* CPU time of each step of a model on several GPUs */
+    int64_t step_ns; /* CPU time of each step of a model on several GPUs */
 };
 
 /* Read one from its map. Fails without a source. */

@@ -57,7 +57,7 @@ struct sequence {
     bool was_put_back;                /* it was preempted and has generated no token since */
     uint64_t swapped;                 /* in the queue: tokens whose KV is on the host */
     uint64_t load[PREFIX_MOST_TIERS]; /* by tier: number of the copy that it waits for; 0: none */
-    uint64_t room; /* number of the copy off the GPU that frees its blocks; 0: they are free */
+    uint64_t room;   /* number of the copy off the GPU that frees its blocks; 0: they are free */
     uint32_t unseen; /* steps until the scheduler knows that its load has ended; */
     int64_t seen_ns; /* when it does, if none of them computes; 0: not known yet */
 };

@@ -145,8 +145,7 @@ static void find_load_ns(const struct point *point, const struct step_clock *clo
         double most[SERVER_FLOWS] = {0}, rate[SERVER_FLOWS];
         most[flow_loaded(k)] = INFINITY;
         way_shares_find(clock->shares, most, rate);
-        prefix->load_ns[k] =
-            clock->load[k].unit / unit + bytes * 1e9 / rate[flow_loaded(k)];
+        prefix->load_ns[k] = clock->load[k].unit / unit + bytes * 1e9 / rate[flow_loaded(k)];
         prefix->first_ns[k] = clock->load[k].copy;
     }
 }

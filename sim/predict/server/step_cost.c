@@ -226,7 +226,7 @@ static bool read_decode(struct step_cost *cost, const struct step_load *load, do
 /* Add the time in which the GPU waits for the CPU. `load` is that of a pass. Returns what of it is for the calls
  * of copies. */
 static double add_overhead(struct step_cost *cost, const struct step_load *load,
-                         const struct added *added, struct decode_step *decode)
+                           const struct added *added, struct decode_step *decode)
 {
     double chunks = ceil((double)load->chunk_count / cost->passes);
     double launch_ns = cost->launches[load->chunk_count > 0] ? cost->launch_ns : 0;

@@ -302,8 +302,7 @@ static bool pass_request(struct prefix_curve_pass *pass, size_t index, struct er
         curve->totals.too_long++;
         return true;
     }
-    uint64_t tokens =
-        curve->options.prompts_only ? request->prompt : request_kept_tokens(request);
+    uint64_t tokens = curve->options.prompts_only ? request->prompt : request_kept_tokens(request);
     uint64_t full = tokens / curve->options.block_tokens;
     uint64_t gpu = match.found[0] / curve->options.block_tokens;
     prefix_totals_add(&curve->totals, request, &match);

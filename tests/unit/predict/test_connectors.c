@@ -36,9 +36,16 @@ static struct course make_course(const char *system, const char *engine)
     static struct request_chunk kinds[PROMPTS] = {
         {UINT32_MAX, 257, 0}, {UINT32_MAX, 257, 0}, {UINT32_MAX, 257, 0}};
     struct error why;
-    const char *const overrides[] = {"model=llama-3.1-8b", "hardware=h100-sxm", "tensor_parallel=1",
-                                     "workload=synthetic:prompt=257,output=1", "trace=", "context=",
-                                     "rate=1", system, engine, NULL};
+    const char *const overrides[] = {"model=llama-3.1-8b",
+                                     "hardware=h100-sxm",
+                                     "tensor_parallel=1",
+                                     "workload=synthetic:prompt=257,output=1",
+                                     "trace=",
+                                     "context=",
+                                     "rate=1",
+                                     system,
+                                     engine,
+                                     NULL};
     struct point point = make_point(overrides);
     struct serving_ways ways;
     struct trust trust = {.basis = BASIS_MEASURED};
