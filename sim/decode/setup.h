@@ -48,10 +48,11 @@ struct setup_engine {
 
     /* Its memory on one GPU (predict/scenario/engine_memory.h). `room` 0: KV has what weights and a
      * step's tensors leave of `hbm_usable`. */
-    uint64_t room;  /* bytes of weights, all that the engine takes beside them, and KV */
-    uint64_t taken; /* bytes that it takes beside weights and KV */
-    uint64_t pool;  /* bytes of KV: the rest */
-    uint32_t most;  /* sequences of a step */
+    uint64_t room;     /* bytes of weights, all that the engine takes beside them, and KV */
+    uint64_t taken;    /* bytes that it takes beside weights and KV */
+    uint64_t pool;     /* bytes of KV: the rest, or what kv_pool_tokens asks for */
+    double pool_share; /* of what kv_pool_tokens asks for */
+    uint32_t most;     /* sequences of a step */
     struct kv_limits limits;
     struct kv_pool_rules pools;
 };

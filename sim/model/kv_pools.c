@@ -218,13 +218,32 @@ double kv_groups_token_bytes(const struct kv_groups *groups)
     return bytes;
 }
 
-uint64_t kv_groups_tokens(const struct kv_groups *groups, const struct kv_limits *limits,
-                          uint64_t pool, uint64_t length)
+/* Tokens of the smallest block. */
+static uint64_t smallest_block(const struct kv_groups *groups)
 {
-    uint64_t blocks = pool / groups->block_bytes, least = UINT64_MAX;
+    uint64_t least = UINT64_MAX;
     for (uint32_t i = 0; i < groups->count; i++) {
         least = groups->kinds[i].block < least ? groups->kinds[i].block : least;
     }
+    return least;
+}
+
+double kv_groups_logged_bytes(const struct kv_groups *groups, const struct kv_limits *limits,
+                              uint64_t tokens, uint64_t length)
+{
+    double sequences = (double)tokens / (double)length;
+    double blocks =
+        limits->states_full
+            ? ceil(sequences * (double)kv_groups_blocks(groups, limits, length))
+            : ceil((double)tokens / (double)(smallest_block(groups) * limits->context)) *
+                  groups->groups;
+    return blocks * (double)groups->block_bytes;
+}
+
+uint64_t kv_groups_tokens(const struct kv_groups *groups, const struct kv_limits *limits,
+                          uint64_t pool, uint64_t length)
+{
+    uint64_t blocks = pool / groups->block_bytes, least = smallest_block(groups);
     double sequences = (double)blocks / (double)kv_groups_blocks(groups, limits, length);
     return limits->states_full ? (uint64_t)(sequences * (double)length)
                                : blocks / groups->groups * least * limits->context;
@@ -293,6 +312,15 @@ bool kv_pools_divide(const struct model *model, const struct kv_pool_rules *shar
         out->windowed = floor(pool / window);
     }
     return (full > 0) + (window > 0) + (slot > 0) > 1;
+}
+
+double kv_pools_logged_bytes(const struct model *model, const struct kv_pool_rules *shares,
+                             uint64_t tokens)
+{
+    double slot = kv_pools_states(model, 0);
+    double token = kv_pools_full(model, 1) + shares->windows * kv_pools_window(model, 1);
+    double rest = (double)tokens * token;
+    return slot > 0 ? (rest + slot) * (1 + shares->states) : rest;
 }
 
 double kv_pools_tokens(const struct model *model, const struct kv_pools *pools, uint64_t length,

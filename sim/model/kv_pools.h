@@ -97,6 +97,10 @@ double kv_groups_token_bytes(const struct kv_groups *groups);
 uint64_t kv_groups_tokens(const struct kv_groups *groups, const struct kv_limits *limits,
                           uint64_t pool, uint64_t length);
 
+/* The other way round: bytes of a pool for which the engine logs these tokens. */
+double kv_groups_logged_bytes(const struct kv_groups *groups, const struct kv_limits *limits,
+                              uint64_t tokens, uint64_t length);
+
 /* The longest sequence that fits the pool, at most `most` tokens; 0: none. */
 uint64_t kv_groups_longest(const struct kv_groups *groups, const struct kv_limits *limits,
                            uint64_t pool, uint64_t most);
@@ -127,6 +131,10 @@ double kv_pools_states(const struct model *model, double slots);
 /* What an engine with `shares` makes of `pool` bytes; false unless there are several pools. */
 bool kv_pools_divide(const struct model *model, const struct kv_pool_rules *shares, double pool,
                      struct kv_pools *out);
+
+/* The least bytes of which it makes so many tokens of full layers, which are what it logs. */
+double kv_pools_logged_bytes(const struct model *model, const struct kv_pool_rules *shares,
+                             uint64_t tokens);
 
 /* Tokens of sequences of `length` tokens that the pools hold together. */
 double kv_pools_tokens(const struct model *model, const struct kv_pools *pools, uint64_t length,

@@ -23,6 +23,7 @@
 #include "policy/plugin.h"
 #include "predict/command/server_text.h"
 #include "predict/scenario/scenario_keys.h"
+#include "server/server_engine.h"
 #include "store/store.h"
 
 static const int signals[] = {SIGINT, SIGTERM};
@@ -241,6 +242,33 @@ static bool lay_length(const char *file, struct scenario *scenario, struct error
     return scenario_values_set(&scenario->values, "request_tokens", tokens, why);
 }
 
+/* Not all versions keep prefixes of models with states by default. */
+static bool lay_states(const char *file, const struct stated_keys *keys, struct scenario *scenario,
+                       struct error *why)
+{
+    const struct node *name = node_stated(scenario->root, "model");
+    const struct stated_key *version = &keys->all[STATED_ENGINE];
+    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    struct server_engine engine;
+    struct model model;
+    if (keys->says_prefixes || version->value[0] == '\0' || name == NULL ||
+        name->kind != NODE_SCALAR || node_find(scenario->root, "mechanisms.prefix") != NULL) {
+        return true;
+    }
+    if (!server_engine_find(version->value, file, version->line, &engine, why) ||
+        !model_load(NULL, name->text, &options, name->file, name->line, &model, why)) {
+        return false;
+    }
+    bool states = model.linear.key_heads > 0;
+    model_release(&model);
+    if (!states || engine.caches_states) {
+        return true;
+    }
+    message_note("%s: mechanisms.prefix=none (%s keeps none of models with states)", file,
+                 version->value);
+    return node_set(scenario->root, "mechanisms.prefix", "none", why);
+}
+
 /* Bytes of all layers' weights, of the type that is stated. */
 static bool layers_bytes(const struct scenario *scenario, const struct node *name, double *out,
                          struct error *why)
@@ -322,9 +350,10 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     for (int id = STATED_TENSOR_PARALLEL; id <= STATED_PIPELINE_PARALLEL; id++) {
         gpus *= keys->all[id].value[0] != '\0' ? strtod(keys->all[id].value, NULL) : 1;
     }
-    return !keys->all[STATED_MODEL].typed ||
-           (lay_length(file, scenario, why) &&
-            lay_weights(file, &keys->all[STATED_WEIGHTS_OUTSIDE], gpus, scenario, why));
+    return lay_states(file, keys, scenario, why) &&
+           (!keys->all[STATED_MODEL].typed ||
+            (lay_length(file, scenario, why) &&
+             lay_weights(file, &keys->all[STATED_WEIGHTS_OUTSIDE], gpus, scenario, why)));
 }
 
 bool scenario_from_arguments(const struct arguments *arguments, struct scenario *out,

@@ -204,7 +204,7 @@ static bool print_division(const struct point *point, double pool, FILE *out, st
 {
     struct kv_limits limits = serving_kv_limits(point);
     const struct model *model = &point->setup.model;
-    uint64_t length = model->trained_context > 0 ? model->trained_context : point->setup.context;
+    uint64_t length = engine_longest(point);
     struct kv_groups groups;
     struct kv_pools pools;
     struct error other;
@@ -288,7 +288,7 @@ static bool write_memory(const struct point *point, const struct run_context *ru
 {
     struct serving_memory memory;
     char text[SENTENCES];
-    bool lines = point->setup.engine.room > 0;
+    bool engine = point->setup.engine.room > 0, stated = point->setup.kv_pool_tokens > 0;
     if (!serving_memory_plan(point, runs, &memory, why)) {
         return false;
     }
@@ -301,7 +301,8 @@ static bool write_memory(const struct point *point, const struct run_context *ru
     } else {
         write_pool(point, &memory, text, sizeof text);
     }
-    if (lines && !explain_server_print_lines(point, out, why)) {
+    if (engine && !(stated ? print_division(point, (double)point->setup.engine.pool, out, why)
+                           : explain_server_print_lines(point, out, why))) {
         return false;
     }
     table_line("", text, out);

@@ -656,6 +656,7 @@ bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struc
     if (ok) {
         ok = stated_complete(&said, why);
     }
+    out->says_prefixes = said.all[STATED_GPU_PREFIXES].value[0] != '\0';
     for (int i = STATED_FACTS; i < STATED_KNOWN; i++) {
         said.all[i].value[0] = '\0';
     }

@@ -98,6 +98,7 @@ struct server_unused {
 struct stated_keys {
     struct stated_key all[STATED_MOST];
     struct server_unused unused;
+    bool says_prefixes; /* whether the GPU keeps prefixes */
 };
 
 /* Read `in` to its end, which messages call `file`, however long it is. Fails if nothing in it is a

@@ -312,33 +312,74 @@ void engine_refusal_set(struct point *point)
     }
 }
 
-bool engine_memory_set(struct point *point, struct error *why)
+uint64_t engine_longest(const struct point *point)
 {
-    struct setup *setup = &point->setup;
-    struct setup_engine *engine = &setup->engine;
-    struct engine_memory memory;
-    struct trust trust = {.basis = BASIS_MEASURED};
-    engine->room = 0;
-    if (point->engine.row == NULL || setup->kv_pool_tokens > 0 ||
-        mechanisms_offload(&setup->mechanisms)) {
-        return true;
+    uint64_t asked = point->workload.request_tokens, trained = point->setup.model.trained_context;
+    return asked > 0 ? asked : trained > 0 ? trained : point->setup.context;
+}
+
+/* Bytes of a pool whose tokens are those that a log says, on one GPU. */
+static double logged_pool(const struct point *point)
+{
+    const struct setup *setup = &point->setup;
+    const struct setup_engine *engine = &setup->engine;
+    uint64_t tokens = setup->kv_pool_tokens, length = engine_longest(point);
+    struct kv_groups groups;
+    struct kv_pools pools;
+    struct error unseen;
+    if (engine->pools.slots > 0 && kv_pools_divide(&setup->model, &engine->pools, 1, &pools)) {
+        return kv_pools_logged_bytes(&setup->model, &engine->pools, tokens);
     }
+    if (engine->limits.block > 0 &&
+        kv_groups_plan(&setup->model, &engine->limits, &groups, &unseen) && groups.groups > 1) {
+        return kv_groups_logged_bytes(&groups, &engine->limits, tokens, length);
+    }
+    /* A GPU of a pipeline has them in the layers of its stage. */
+    double token = (double)model_kv_tokens_bytes(&setup->model);
+    return ceil((double)tokens * token / setup->model.parallel.pipeline);
+}
+
+/* What an engine makes of a GPU's memory; KV is what a log says, as far as there is room for it
+ * beside weights and buffers. */
+static bool set_memory(struct point *point, double all, struct error *why)
+{
+    struct setup_engine *engine = &point->setup.engine;
+    struct engine_memory memory;
+    uint64_t weights = memory_hbm_weights(&point->setup);
     if (!engine_memory_of(point, &memory, why)) {
         return false;
     }
-    double all = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &trust) - memory.alone;
-    uint64_t weights = memory_hbm_weights(setup);
     double taken = -(double)weights;
     for (uint32_t i = 0; i < memory.count - 1; i++) {
         taken += memory.lines[i].bytes;
     }
     engine->taken = (uint64_t)(taken - memory.alone);
     engine->pool = (uint64_t)memory.pool;
-    engine->room = engine->pool > 0 ? weights + engine->taken + engine->pool : (uint64_t)all;
+    if (point->setup.kv_pool_tokens > 0) {
+        double asked = logged_pool(point), most = all - (double)weights - (double)engine->taken;
+        engine->pool = (uint64_t)fmin(asked, fmax(0, most));
+        engine->pool_share = asked > 0 ? (double)engine->pool / asked : 0;
+        memory.alone = 0;
+    }
+    engine->room =
+        engine->pool > 0 ? weights + engine->taken + engine->pool : (uint64_t)(all - memory.alone);
+    return true;
+}
+
+bool engine_memory_set(struct point *point, struct error *why)
+{
+    struct setup *setup = &point->setup;
+    struct setup_engine *engine = &setup->engine;
+    struct trust trust = {.basis = BASIS_MEASURED};
+    engine->room = 0;
+    if (point->engine.row == NULL || mechanisms_offload(&setup->mechanisms)) {
+        return true;
+    }
     engine->most = (uint32_t)whole_share(point->workload.sequences, setup->model.parallel.pipeline);
     engine->limits = kv_limits_of(&point->engine.groups, point->workload.batched_tokens,
                                   setup->mechanisms.prefix != PREFIX_NONE);
     engine->limits.context = setup->model.parallel.context;
     engine->pools = point->engine.pools;
-    return true;
+    return set_memory(point, profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &trust),
+                      why);
 }

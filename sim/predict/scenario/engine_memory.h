@@ -38,8 +38,11 @@ struct engine_memory {
  * profile lacks a figure that the engine's sampler depends on. */
 bool engine_memory_of(const struct point *point, struct engine_memory *out, struct error *why);
 
+/* The longest sequence that the server takes: what it is told, else what the model was trained to. */
+uint64_t engine_longest(const struct point *point);
+
 /* Write it into the point's setup, for all that plans memory. Nothing to write where there is no such
- * engine, or where the scenario states a pool. */
+ * engine. A pool that the scenario states has the bytes that its engine means by so many tokens. */
 bool engine_memory_set(struct point *point, struct error *why);
 
 /* Write into the setup with what its engine does not start: the first row of its `refuses` that holds. */

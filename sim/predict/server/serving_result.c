@@ -140,9 +140,12 @@ void serving_note_pool(const struct point *point, const struct prefix_options *m
     for (size_t i = 0; i < requests->count; i++) {
         kept += request_kept_tokens(&requests->all[i]);
     }
-    if (!mechanisms_offload(&point->setup.mechanisms) &&
-        tokens + memory->block_tokens < point->setup.kv_pool_tokens) {
-        result_note(result, note_make(NOTE_pool_too_large, note_whole(tokens)));
+    uint64_t asked = point->setup.kv_pool_tokens;
+    uint64_t there = point->setup.engine.room > 0
+                         ? (uint64_t)((double)asked * point->setup.engine.pool_share)
+                         : tokens;
+    if (!mechanisms_offload(&point->setup.mechanisms) && there + memory->block_tokens < asked) {
+        result_note(result, note_make(NOTE_pool_too_large, note_whole(there)));
     }
     if (!mechanisms_offload(&point->setup.mechanisms) && requests->count > 1 &&
         tokens < 2 * (kept / requests->count)) {

@@ -165,6 +165,45 @@ static void states_alone_are_pages(void **state)
     model_release(&model);
 }
 
+/* What an engine logs of a pool is a pool again, of no more bytes, and the engine logs the same of it. */
+static void logged_tokens_are_a_pool(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"gpt-oss-120b", "qwen3.5-9b", "qwen3.5-27b",
+                                         "gemma-4-31b"};
+    static const char *const engines[] = {"vllm-0.14", "vllm-0.19", "vllm-0.27"};
+    for (size_t i = 0; i < 4 * 3; i++) {
+        struct model model = load(models[i % 4], DTYPE_BF16, 1);
+        struct kv_limits limits = limits_of(engines[i / 4], 8192, i % 2 == 0);
+        struct kv_groups groups = plan(&model, &limits);
+        for (uint64_t pool = (uint64_t)3 << 30; pool < (uint64_t)200 << 30; pool += pool / 7) {
+            uint64_t tokens = kv_groups_tokens(&groups, &limits, pool, 32768);
+            double bytes = kv_groups_logged_bytes(&groups, &limits, tokens, 32768);
+            assert_true(bytes <= (double)pool);
+            assert_int_equal(kv_groups_tokens(&groups, &limits, (uint64_t)bytes, 32768), tokens);
+        }
+        model_release(&model);
+    }
+}
+
+/* SGLang logs the tokens of its full layers. */
+static void logged_tokens_are_pools(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"gpt-oss-120b", "qwen3.5-27b"};
+    const struct server_engine sglang = engine_of("sglang-0.5");
+    for (size_t i = 0; i < 2; i++) {
+        struct model model = load(models[i], DTYPE_BF16, 1);
+        struct kv_pools pools;
+        double bytes = kv_pools_logged_bytes(&model, &sglang.pools, 430913);
+        assert_true(divides(&model, bytes, &pools));
+        /* The memory of a slot that is not whole has tokens instead. */
+        double slack = kv_pools_states(&model, 1) / kv_pools_full(&model, 1);
+        assert_true(pools.tokens >= 430912 && pools.tokens <= 430914 + slack);
+        model_release(&model);
+    }
+}
+
 static void compressed_layers_are_refused(void **state)
 {
     (void)state;
@@ -189,6 +228,8 @@ int main(void)
         cmocka_unit_test(sglang_divides_full_and_sliding),
         cmocka_unit_test(sglang_divides_full_and_states),
         cmocka_unit_test(states_alone_are_pages),
+        cmocka_unit_test(logged_tokens_are_a_pool),
+        cmocka_unit_test(logged_tokens_are_pools),
         cmocka_unit_test(compressed_layers_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
