@@ -140,8 +140,18 @@ static bool sample_disk(void *state, double *value, struct error *why)
 
 /* ---- a bench ---- */
 
-struct disk_bench *disk_bench_create(const struct scratch *scratch, uint64_t seed,
-                                     struct error *why)
+static void disk_bench_destroy(struct disk_bench *bench)
+{
+    if (bench != NULL) {
+        disk_ring_destroy(bench->ring);
+        gsl_rng_free(bench->random);
+        free(bench->memory);
+        free(bench);
+    }
+}
+
+static struct disk_bench *disk_bench_create(const struct scratch *scratch, uint64_t seed,
+                                            struct error *why)
 {
     struct disk_bench *bench = array_zeroed(1, sizeof *bench, why);
     bool good = bench != NULL && (bench->ring = disk_ring_create(why)) != NULL &&
@@ -154,16 +164,6 @@ struct disk_bench *disk_bench_create(const struct scratch *scratch, uint64_t see
     memset(bench->memory, 1, MOST_IN_FLIGHT);
     bench->scratch = scratch;
     return bench;
-}
-
-void disk_bench_destroy(struct disk_bench *bench)
-{
-    if (bench != NULL) {
-        disk_ring_destroy(bench->ring);
-        gsl_rng_free(bench->random);
-        free(bench->memory);
-        free(bench);
-    }
 }
 
 static bool disk_note(const struct disk_bench *bench, const struct disk_way *way,
@@ -183,18 +183,6 @@ static struct probe disk_probe(struct disk_bench *bench, const struct disk_way *
     struct disk_point *point = &bench->points[bench->count++];
     *point = (struct disk_point){bench, way, block};
     return (struct probe){way->figure, (double)block, point, sample_disk};
-}
-
-bool disk_bench_probe(struct disk_bench *bench, const char *figure, size_t block,
-                      struct probe *probe, struct error *why)
-{
-    for (int i = 0; i < WAYS; i++) {
-        if (strcmp(ways[i].figure, figure) == 0) {
-            *probe = disk_probe(bench, &ways[i], block);
-            return true;
-        }
-    }
-    return error_set(why, NULL, 0, "no group measures '%s'", figure);
 }
 
 /* ---- the group ---- */

@@ -20,12 +20,3 @@ extern const uint64_t disk_most_written, disk_most_read;
 
 bool disk_run(const struct effort *effort, uint64_t seed, struct findings *findings,
               struct error *why);
-
-/* A probe of the drive for `figure`, a curve of the group, with blocks of `block` bytes: it is
- * sampled beside other work, to know the drive's speed at that time. */
-struct disk_bench;
-struct disk_bench *disk_bench_create(const struct scratch *scratch, uint64_t seed,
-                                     struct error *why);
-void disk_bench_destroy(struct disk_bench *bench); /* accepts NULL; not the scratch file */
-bool disk_bench_probe(struct disk_bench *bench, const char *figure, size_t block,
-                      struct probe *probe, struct error *why);

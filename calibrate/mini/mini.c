@@ -3,7 +3,6 @@
 #include "core/array.h"
 #include "core/random.h"
 #include "calibrate/host/topology.h"
-#include "calibrate/mini/mini_drive.h"
 #include "decode/replay/replay.h"
 
 #include <gsl/gsl_randist.h>
@@ -90,7 +89,7 @@ enum { CACHES = 2 }; /* reads this multiple of the caches' size to flush them */
 static bool mini_check_machine(const struct mini *mini, const struct topology *topology,
                                struct error *why)
 {
-    uint64_t layers = 2 * mini->shape.layers + 3 + (mini->shape.disk != NULL ? 3 : 0);
+    uint64_t layers = 2 * mini->shape.layers + 3;
     uint64_t needed = layers * layer_bytes(mini) + CACHES * topology->cache;
     if (topology->cores != mini->shape.threads) {
         error_set(why, NULL, 0, "the profile is of a machine with %u cores; this machine has %u",
@@ -184,17 +183,6 @@ bool mini_can(const struct miniature *shape, const struct trace *trace, struct e
     return good;
 }
 
-static bool drive_init(struct mini *mini, struct error *why)
-{
-    mini->drive = mini_drive_create(mini, mini->shape.disk, why);
-    mini->places = array_zeroed(mini->row_count, sizeof *mini->places, why);
-    for (uint32_t row = 0; mini->drive != NULL && mini->places != NULL && row < mini->row_count;
-         row++) {
-        mini->places[row] = mini_drive_place(mini->drive, row);
-    }
-    return mini->drive != NULL && mini->places != NULL;
-}
-
 bool mini_init(struct mini *mini, const struct miniature *shape, const struct trace *trace,
                struct error *why)
 {
@@ -204,7 +192,7 @@ bool mini_init(struct mini *mini, const struct miniature *shape, const struct tr
     }
     *mini = mini_of(shape);
     return mini_machine_init(mini, why) && layers_init(mini, why) && heads_init(mini, trace, why) &&
-           outputs_init(mini, why) && (shape->disk == NULL || drive_init(mini, why)) &&
+           outputs_init(mini, why) &&
            (shape->site != MINIATURE_GPU || made_init(&mini->made, shape, why));
 }
 
@@ -227,12 +215,10 @@ void mini_release(struct mini *mini)
          h++) {
         mini_head_release(&mini->heads[h]);
     }
-    mini_drive_destroy(mini->drive);
     made_release(&mini->made);
     free(mini->layers);
     free(mini->heads);
     free(mini->rows);
-    free(mini->places);
     free(mini->queries);
     free(mini->out);
     free(mini->lse);

@@ -17,7 +17,6 @@
  *   host/head  what a head wants, what its cache holds
  *   program    the mechanisms of a host; stages in play.h
  *   host       the runtime of a host
- *   drive      KV on a drive
  *   made       activations, from which K and V are made
  *   check      the expected outputs
  *   measure    spec in, samples taken, JSON lines out
@@ -43,8 +42,6 @@ struct mini_layer {
     struct buffer cache; /* those that were copied, each at its place */
 };
 
-struct mini_drive;
-
 struct mini {
     struct miniature shape;
     struct attention_shape attention;
@@ -62,9 +59,6 @@ struct mini {
     float *queries;            /* [steps][layers][query_heads][head_dim] */
     float *out, *lse;          /* the same; without head_dim */
     float *part, *part_lse;    /* of a layer: of the misses alone */
-    struct mini_drive *drive;  /* NULL without one; owned */
-    uint32_t *places;          /* [row_count] mini_drive_place() of all rows */
-    struct error broken;       /* why it could not be read; empty if it could */
     struct mini_made made;     /* of a GPU */
     struct attention_head *attended; /* [2][kv_heads] of a layer: by the stand-in, by the pool */
 };

@@ -1,7 +1,7 @@
 /* Runs miniatures, and writes their times.
  *
- * SPEC is one JSON object: `trace` (a file), `disk` (a folder, or ""), `gpu` (false: the host), the
- * fields of struct miniature, and `seconds`, the time for samples; 0: only say whether it can run.
+ * SPEC is one JSON object: `trace` (a file), `gpu` (false: the host), the fields of struct miniature,
+ * and `seconds`, the time for samples; 0: only say whether it can run.
  * The output is one JSON object a line, each with median, p10, p90 and samples:
  *
  *   {"curve": "host.gather", "size": 2}   the host's speed at that time, measured as by calibrate
@@ -22,7 +22,6 @@
 #include "calibrate/measure/measure.h"
 #include "calibrate/measure/statistics.h"
 #include "calibrate/mini/check.h"
-#include "calibrate/mini/mini_drive.h"
 #include "calibrate/mini/mini.h"
 #include "decode/cost/cost.h"
 
@@ -33,27 +32,26 @@
 
 struct spec {
     struct miniature shape;
-    char trace[4096], disk[4096];
+    char trace[4096];
     double seconds;
 };
 
 static bool read_spec(const char *text, struct spec *out, struct error *why)
 {
     struct miniature *shape = &out->shape;
-    const char *trace, *disk;
+    const char *trace;
     int gpu, layers, kv_heads, query_heads, head_dim, hidden, repeat, warmup, steps, threads;
     json_error_t error;
     json_t *root = json_loads(text, 0, &error);
-    bool good =
-        root != NULL &&
-        json_unpack_ex(root, &error, JSON_STRICT,
-                       "{s:s, s:s, s:b, s:F, s:i, s:i, s:i, s:i, s:i, s:i, s:F, s:F, s:i, s:i, "
-                       "s:i}",
-                       "trace", &trace, "disk", &disk, "gpu", &gpu, "seconds", &out->seconds,
-                       "layers", &layers, "kv_heads", &kv_heads, "query_heads", &query_heads,
-                       "head_dim", &head_dim, "hidden", &hidden, "repeat", &repeat, "selection",
-                       &shape->selection, "capacity", &shape->capacity, "warmup", &warmup, "steps",
-                       &steps, "threads", &threads) == 0;
+    bool good = root != NULL &&
+                json_unpack_ex(root, &error, JSON_STRICT,
+                               "{s:s, s:b, s:F, s:i, s:i, s:i, s:i, s:i, s:i, s:F, s:F, s:i, s:i, "
+                               "s:i}",
+                               "trace", &trace, "gpu", &gpu, "seconds", &out->seconds, "layers",
+                               &layers, "kv_heads", &kv_heads, "query_heads", &query_heads,
+                               "head_dim", &head_dim, "hidden", &hidden, "repeat", &repeat,
+                               "selection", &shape->selection, "capacity", &shape->capacity,
+                               "warmup", &warmup, "steps", &steps, "threads", &threads) == 0;
     if (!good) {
         json_decref(root);
         return error_usage(why, NULL, 0, "a miniature's spec: %s", error.text);
@@ -69,8 +67,6 @@ static bool read_spec(const char *text, struct spec *out, struct error *why)
     shape->steps = (uint32_t)steps;
     shape->threads = (uint32_t)threads;
     snprintf(out->trace, sizeof out->trace, "%s", trace);
-    snprintf(out->disk, sizeof out->disk, "%s", disk);
-    shape->disk = out->disk[0] != '\0' ? out->disk : NULL;
     json_decref(root);
     return true;
 }
@@ -260,7 +256,7 @@ static bool add_probe(const char *name, enum unit unit, void *state,
     return findings_add(findings, name, "", unit, why) != NULL;
 }
 
-enum { MOST_OWN = 10 + MINIATURE_COUNT }; /* probes: stand-ins, a drive and mechanisms */
+enum { MOST_OWN = 10 + MINIATURE_COUNT }; /* probes: stand-ins and mechanisms */
 
 /* Has this site the mechanism, did it not fail before, and has this machine what it needs? */
 static bool can_run(struct mechanism *mechanism)
@@ -292,19 +288,6 @@ static bool add_probes(struct mini_run *run, struct mechanism *mechanisms, struc
     return good;
 }
 
-/* The drive's speed at that time, in blocks and pieces as they are read. */
-static bool add_drive(const struct mini_run *run, struct disk_bench **bench, struct probe *probes,
-                      uint32_t *count, struct findings *findings, struct error *why)
-{
-    static const char figure[] = "disk.read";
-    const struct mini *mini = &run->mini;
-    return mini->drive == NULL ||
-           (findings_add(findings, figure, "bytes", UNIT_BYTES_PER_S, why) != NULL &&
-            (*bench = disk_bench_create(mini_drive_scratch(mini->drive), 1, why)) != NULL &&
-            disk_bench_probe(*bench, figure, mini_drive_block(mini), &probes[(*count)++], why) &&
-            disk_bench_probe(*bench, figure, DISK_PIECE, &probes[(*count)++], why));
-}
-
 static bool mini_measure_mechanism(struct mini_run *run, const struct spec *spec, FILE *out,
                                    struct error *why)
 {
@@ -312,13 +295,11 @@ static bool mini_measure_mechanism(struct mini_run *run, const struct spec *spec
     struct findings findings = {.all = NULL};
     struct moment moment;
     struct probe *probes = NULL;
-    struct disk_bench *drive = NULL;
     uint32_t own;
     const struct effort effort = effort_of(spec);
     bool good = moment_init(&moment, (uint32_t)run->mini.shape.context, 1, &findings, why) &&
                 (probes = array_zeroed(MOST_OWN + moment.count, sizeof *probes, why)) != NULL &&
-                add_probes(run, mechanisms, probes, &own, &findings, why) &&
-                add_drive(run, &drive, probes, &own, &findings, why);
+                add_probes(run, mechanisms, probes, &own, &findings, why);
     if (good) {
         moment_probes(&moment, probes + own);
         good = measure_probes(probes, own + moment.count, &effort, 1, &findings, why) &&
@@ -329,7 +310,6 @@ static bool mini_measure_mechanism(struct mini_run *run, const struct spec *spec
         free(mechanisms[id].ns);
     }
     free(probes);
-    disk_bench_destroy(drive);
     moment_release(&moment);
     findings_release(&findings);
     return good;

@@ -11,7 +11,6 @@ struct play {
     struct pool *pool;
     uint32_t row_count; /* in mini->rows: keys and values of the misses of all heads */
     char *staging;      /* where they are gathered */
-    uint32_t slot;      /* what the link reads from a drive: a layer, counted over all steps */
     const char *from;   /* what the link copies, in one piece */
     char *to;
     double copy_ns;               /* time of the link's last copy */

@@ -4,7 +4,6 @@
  */
 #include "calibrate/host/gather.h"
 #include "calibrate/measure/measure.h"
-#include "calibrate/mini/mini_drive.h"
 #include "calibrate/mini/play.h"
 
 #include <string.h>
@@ -38,22 +37,6 @@ static void copy_rows_job(uint32_t job, uint32_t thread, void *context)
                mini->row_bytes);
     }
     play->copy_ns = clock_ns() - start;
-}
-
-/* Copy rows to their places from the blocks that were read. */
-static void copy_read_job(uint32_t job, uint32_t thread, void *context)
-{
-    (void)job, (void)thread;
-    const struct play *play = context;
-    const struct mini *mini = play->mini;
-    char *keys = play_layer(play)->cache.bytes;
-    char *values = keys + (size_t)mini->row_count * mini->row_bytes;
-    for (uint32_t i = 0; i < play->row_count / 2; i++) {
-        const char *key = mini_drive_key(mini->drive, mini->rows[i]);
-        size_t to = mini->rows[i] * mini->row_bytes;
-        memcpy(keys + to, key, mini->row_bytes);
-        memcpy(values + to, key + mini_drive_values(mini->drive), mini->row_bytes);
-    }
 }
 
 static void copy_whole_job(uint32_t job, uint32_t thread, void *context)
@@ -217,19 +200,6 @@ static void mini_program_run_lru(struct play *play)
     mini_update(play);
 }
 
-/* A drive that fails leaves its reason in mini->broken, and the sample is void. */
-static void mini_program_run_lru_disk(struct play *play)
-{
-    struct mini *mini = play->mini;
-    mini_look_up(play);
-    mini_list_misses(play);
-    if (mini_drive_read(mini->drive, play->layer, mini->rows, play->row_count / 2, &mini->broken)) {
-        pool_run(mini->link, 1, copy_read_job, play);
-    }
-    mini_program_attend(play);
-    mini_update(play);
-}
-
 static void mini_program_run_lru_overlapped(struct play *play)
 {
     mini_look_up(play);
@@ -264,35 +234,6 @@ static void mini_program_run_hybrid(struct play *play)
     mini_program_merge(play);
 }
 
-/* Attention to all rows of a layer that was read: their keys and values lie block by block. */
-static void attend_to_read(struct play *play, uint32_t buffer)
-{
-    const struct mini *mini = play->mini;
-    const char *base = mini_drive_streamed(mini->drive, buffer);
-    mini_prepare(play, base, TOKENS_ALL, false);
-    for (uint32_t h = 0; h < mini->shape.kv_heads; h++) {
-        struct attention_head *head = &play->heads[h];
-        head->keys = (const uint16_t *)(const void *)base;
-        head->values = head->keys + (size_t)MINIATURE_DISK_BLOCK * mini->attention.dim;
-        head->list = mini->places + h * mini->shape.context;
-    }
-    pool_start(mini->gpu, 1, attend_all_job, play);
-}
-
-static void read_whole_job(uint32_t job, uint32_t thread, void *context)
-{
-    (void)job, (void)thread;
-    const struct play *play = context;
-    struct mini *mini = play->mini;
-    mini_drive_stream(mini->drive, play->slot % mini->shape.layers, play->slot % 2, &mini->broken);
-}
-
-static void mini_program_read_start(struct play *play, uint32_t slot)
-{
-    play->slot = slot;
-    pool_start(play->mini->link, 1, read_whole_job, play);
-}
-
 /* Copy layer number `slot`, counted over all steps, into the two buffers by turns. */
 static void stream_start(struct play *play, uint32_t slot)
 {
@@ -321,25 +262,6 @@ static void mini_program_run_stream(struct play *play)
     attend_wait(play);
 }
 
-static void mini_program_run_stream_disk(struct play *play)
-{
-    struct mini *mini = play->mini;
-    uint32_t slot = play->step * mini->shape.layers + play->layer;
-    bool last = slot + 1 == mini->shape.steps * mini->shape.layers;
-    if (slot == 0) {
-        mini_program_read_start(play, slot);
-        pool_wait(mini->link);
-    }
-    if (!last) {
-        mini_program_read_start(play, slot + 1);
-    }
-    attend_to_read(play, slot % 2);
-    if (!last) {
-        pool_wait(mini->link);
-    }
-    attend_wait(play);
-}
-
 static void (*const programs[MINIATURE_COUNT])(struct play *) = {
     [MINIATURE_MANAGER] = mini_program_run_manager,
     [MINIATURE_GATHER] = mini_gather,
@@ -351,8 +273,6 @@ static void (*const programs[MINIATURE_COUNT])(struct play *) = {
     [MINIATURE_HYBRID] = mini_program_run_hybrid,
     [MINIATURE_QSAC] = mini_program_run_lru, /* its lookup compares queries */
     [MINIATURE_STREAM] = mini_program_run_stream,
-    [MINIATURE_DISK] = mini_program_run_lru_disk,
-    [MINIATURE_STREAM_DISK] = mini_program_run_stream_disk,
 };
 
 /* ---- samples ---- */

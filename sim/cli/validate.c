@@ -222,7 +222,7 @@ static bool validate_show(const struct subject *subject, const struct validation
 
 /* ---- the request ---- */
 
-enum { HOST, DISK, MODEL, CONTEXT, QUICK, DB };
+enum { HOST, MODEL, CONTEXT, QUICK, DB };
 
 /* A layer of 32 Ki tokens of eight heads is 134 MB: more than a CPU's caches hold. */
 static const char default_model[] = "llama-3-8b", default_context[] = "32768";
@@ -235,10 +235,6 @@ static const struct command_option options[] = {
     [HOST] = {.name = "--host",
               .summary = "run mechanisms that need no GPU; threads stand in for the GPU and the "
                          "link"},
-    [DISK] = {.name = "--disk",
-              .argument = "FOLDER",
-              .summary = "run what reads a drive, too, from a scratch file in this folder: half a "
-                         "GB with the default model and context; needs --host"},
     [MODEL] = {.name = "--model",
                .argument = "NAME",
                .summary = "the model whose shapes are run (default: llama-3-8b)"},
@@ -260,24 +256,12 @@ static const char *text_or(const struct arguments *arguments, int option, const 
     return text != NULL ? text : standard;
 }
 
-/* A profile without a drive cannot predict what reads one. */
-static bool validate_disk(const struct arguments *arguments, struct subject *out, struct error *why)
-{
-    out->shape.disk = arguments_text(arguments, DISK);
-    return out->shape.disk == NULL || miniature_knows(&out->profile, MINIATURE_DISK, why) ||
-           error_expect(why, "a profile of calibrate --host --disk %s", out->shape.disk);
-}
-
 static bool validate_load(const struct arguments *arguments, struct subject *out, struct error *why)
 {
     static const struct model_options as_it_is = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     uint32_t count;
     uint64_t context;
     const char *const *operands = arguments_operands(arguments, &count);
-    if (arguments_given(arguments, DISK) && !arguments_given(arguments, HOST)) {
-        error_usage(why, NULL, 0, "--disk is for mechanisms that need no GPU");
-        return error_expect(why, "--host --disk %s", arguments_text(arguments, DISK));
-    }
     return units_parse_whole(text_or(arguments, CONTEXT, default_context), UNIT_TOKENS, 1 << 30,
                              NULL, 0, "--context", &context, why) &&
            profile_load_named(operands[0], &out->profile, why) &&
@@ -286,8 +270,7 @@ static bool validate_load(const struct arguments *arguments, struct subject *out
                       &out->model, why) &&
            validation_shape(&out->model, out->trace, &out->profile,
                             arguments_given(arguments, HOST) ? MINIATURE_HOST : MINIATURE_GPU,
-                            context, &out->shape, why) &&
-           validate_disk(arguments, out, why);
+                            context, &out->shape, why);
 }
 
 /* ---- the command ---- */

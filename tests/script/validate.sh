@@ -37,7 +37,7 @@ print(sqlite3.connect(sys.argv[1]).execute(sys.argv[2]).fetchone()[0])
 PYTHON
 }
 stored() { # every mechanism once, timed, its outputs right, ranked by its time
-    mechanisms=$(grep '^MINIATURE(.*, HOST, ' sim/decode/miniature/miniature.def | grep -vc '"[a-z]*-disk"')
+    mechanisms=$(grep -c '^MINIATURE(.*, HOST, ' sim/decode/miniature/miniature.def)
     [ "$(query 'SELECT COUNT(*) FROM validations')" = "$mechanisms" ] &&
         [ "$(query 'SELECT COUNT(*) FROM validations WHERE measured_us > 0 AND predicted_us > 0
             AND profiled_us > 0

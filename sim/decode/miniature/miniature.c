@@ -47,26 +47,17 @@ bool miniature_require(const struct profile *profile, enum miniature_site site, 
                                  "a miniature on a GPU", why);
 }
 
-static bool reads_drive(int id)
-{
-    return id == MINIATURE_DISK || id == MINIATURE_STREAM_DISK;
-}
-
 bool miniature_runs(const struct miniature *miniature, int id)
 {
-    return miniature_kinds[id].site == miniature->site &&
-           (!reads_drive(id) || miniature->disk != NULL);
+    return miniature_kinds[id].site == miniature->site;
 }
 
 bool miniature_knows(const struct profile *profile, enum miniature_id id, struct error *why)
 {
     static const enum curve_id store[] = {CURVE_LINK_CPU_STORE};
-    static const enum curve_id disk[] = {CURVE_DISK_READ, CURVE_DISK_LATENCY};
     const struct miniature_qsac *way = miniature_qsac(id);
-    const char *name = miniature_kinds[id].name;
-    return (way == NULL || !way->stores || profile_require(profile, store, 1, name, why)) &&
-           (!reads_drive((int)id) ||
-            profile_require(profile, disk, sizeof disk / sizeof *disk, name, why));
+    return way == NULL || !way->stores ||
+           profile_require(profile, store, 1, miniature_kinds[id].name, why);
 }
 
 /* Threads of the pool; at least 1. */
@@ -124,8 +115,8 @@ static bool add_host(struct pipe *pipe, struct error *why)
     const struct engine_route copies = {{{channel, 2, ENGINE_PER_UNIT}}, 1};
     bool good = true;
     for (int i = 0; good && i < ROUTE_COUNT; i++) {
-        bool once = i == ROUTE_CPU_READ || i == ROUTE_DISK_READ;
-        pipe->route[i] = engine_route_add(pipe->engine, once ? &reads : &copies, why);
+        pipe->route[i] =
+            engine_route_add(pipe->engine, i == ROUTE_CPU_READ ? &reads : &copies, why);
         good = pipe->route[i] != ENGINE_NONE;
     }
     pipe->resource[PIPE_NO_QUEUE] = ENGINE_NONE;
@@ -189,9 +180,6 @@ static struct mechanisms mechanisms_of(const struct miniature *miniature, enum m
         .retrieval_tokens = 1,
         .weights = 1,
         .granularity = 1,
-        .disk_kv = reads_drive((int)id),
-        .disk_block = MINIATURE_DISK_BLOCK,
-        .disk_depth = DRIVE_DEPTH,
         .representation = program->makes ? REPRESENTATION_HYBRID : REPRESENTATION_KV,
         .representation_share = program->makes ? 0.5 : 0,
     };

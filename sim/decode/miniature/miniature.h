@@ -33,10 +33,6 @@
  *     qsac-copy-poll   CPU   |launch|hear|gather|call|hear|tell|launch|...
  *                      GPU   |ask  |ask next|poll............|attend|
  *
- * With a drive, all KV of the miniature lies in a scratch file there, in blocks of
- * MINIATURE_DISK_BLOCK tokens of a head. `lru-disk` reads from it what it misses, `stream-disk` whole
- * layers.
- *
  * The context is a multiple of the recorded one. Each recorded unit stands for `repeat` tokens, one
  * in each multiple, so that rows stay scattered and the ledger's counts are exact.
  */
@@ -81,7 +77,6 @@ struct miniature {
     double selection, capacity; /* shares of the context that each head wants, and caches */
     uint32_t warmup, steps;     /* steps replayed only, and steps run */
     uint32_t threads;           /* cores of the host */
-    const char *disk;           /* folder on a drive, borrowed; NULL: nothing reads a drive */
 };
 
 /* Figures that no profile has; they are measured separately. */
@@ -101,10 +96,7 @@ struct miniature_qsac {
 /* NULL for all other mechanisms. */
 const struct miniature_qsac *miniature_qsac(enum miniature_id id);
 
-/* Tokens of a block that is read from a drive. */
-enum { MINIATURE_DISK_BLOCK = 8 };
-
-/* Does this mechanism run in a run of this shape: at its site, with its drive? */
+/* Does this mechanism run at the site of this shape? */
 bool miniature_runs(const struct miniature *miniature, int id);
 
 /* CTAs that move rows, for each KV head, the threads of each, and the bytes that a thread has in

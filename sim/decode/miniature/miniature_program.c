@@ -106,21 +106,18 @@ static bool stand_in_missed(struct pipe *pipe, uint32_t layer, struct error *why
     return put_stand_in(pipe, pipe_row(pipe, layer)->missed, why);
 }
 
-/* The other stand-in copies misses, which were gathered or read, to their places. */
+/* The other stand-in copies misses, which were gathered, to their places. */
 static bool stand_in_copy(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     return fetch_transfer(pipe, layer, why) && miniature_wait(pipe, pipe->at[layer].fetched, why);
 }
 
-/* All KV of a layer is copied, or read by the thread that otherwise copies. */
+/* All KV of a layer is copied. */
 static bool stand_in_load(struct pipe *pipe, engine_task_id *loaded, struct error *why)
 {
     double bytes = (double)whole_tokens(pipe) * pipe->head_bytes;
     const struct fetch_part whole = {bytes, bytes, pipe->last[PIPE_LAUNCH], ENGINE_NONE, false};
-    return pipe->mechanisms->disk_kv > 0
-               ? disk_put_read(pipe, bytes, DISK_PIECE, pipe->last[PIPE_LAUNCH], ENGINE_NONE,
-                               loaded, why)
-               : fetch_put_transfer(pipe, &whole, loaded, why);
+    return fetch_put_transfer(pipe, &whole, loaded, why);
 }
 
 static bool is_first(const struct pipe *pipe)
@@ -500,8 +497,6 @@ static const miniature_stage overlapped[] = {
 static const miniature_stage split[] = {look_up,       stand_in_hits,    miniature_gather,
                                         stand_in_copy, wait_main,        stand_in_missed,
                                         wait_main,     miniature_update, NULL};
-static const miniature_stage disk[] = {look_up,   disk_read_misses, stand_in_copy, stand_in_wanted,
-                                       wait_main, miniature_update, NULL};
 static const miniature_stage hybrid[] = {stand_in_hits, pool_missed, wait_main, NULL};
 static const miniature_stage whole_copied[] = {stand_in_stream, NULL};
 static const miniature_stage full[] = {attend_whole, NULL};
@@ -531,8 +526,6 @@ const struct miniature_program miniature_programs[MINIATURE_COUNT] = {
     [MINIATURE_HYBRID] = {hybrid},
     [MINIATURE_QSAC] = {lru}, /* comparing labels is its lookup */
     [MINIATURE_STREAM] = {whole_copied, .streams = true},
-    [MINIATURE_DISK] = {disk},
-    [MINIATURE_STREAM_DISK] = {whole_copied, .streams = true},
     [MINIATURE_GPU_FULL] = {full},
     [MINIATURE_GPU_FULL_GRAPH] = {full, .launch = LAUNCH_GRAPH},
     [MINIATURE_GPU_LRU_COPY] = {lru_copied, TRANSFER_GATHER_COPY},

@@ -73,13 +73,12 @@ char *validation_spec(const struct miniature *shape, const char *trace_path, dou
                       struct error *why)
 {
     json_t *spec = json_pack(
-        "{s:s, s:s, s:b, s:f, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:i, s:i, s:i}", "trace",
-        trace_path, "disk", shape->disk != NULL ? shape->disk : "", "gpu",
-        (int)(shape->site == MINIATURE_GPU), "seconds", seconds, "layers", (int)shape->layers,
-        "kv_heads", (int)shape->kv_heads, "query_heads", (int)shape->query_heads, "head_dim",
-        (int)shape->head_dim, "hidden", (int)shape->hidden, "repeat", (int)shape->repeat,
-        "selection", shape->selection, "capacity", shape->capacity, "warmup", (int)shape->warmup,
-        "steps", (int)shape->steps, "threads", (int)shape->threads);
+        "{s:s, s:b, s:f, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:i, s:i, s:i}", "trace",
+        trace_path, "gpu", (int)(shape->site == MINIATURE_GPU), "seconds", seconds, "layers",
+        (int)shape->layers, "kv_heads", (int)shape->kv_heads, "query_heads",
+        (int)shape->query_heads, "head_dim", (int)shape->head_dim, "hidden", (int)shape->hidden,
+        "repeat", (int)shape->repeat, "selection", shape->selection, "capacity", shape->capacity,
+        "warmup", (int)shape->warmup, "steps", (int)shape->steps, "threads", (int)shape->threads);
     char *text = spec != NULL ? json_dumps(spec, JSON_COMPACT) : NULL;
     json_decref(spec);
     if (text == NULL) {

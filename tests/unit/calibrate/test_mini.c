@@ -6,10 +6,7 @@
 #include <cmocka.h>
 
 #include "calibrate/host/topology.h"
-#include "calibrate/disk/reads.h"
-#include "calibrate/disk/scratch.h"
 #include "calibrate/mini/check.h"
-#include "calibrate/mini/mini_drive.h"
 #include "calibrate/mini/mini.h"
 #include "decode/replay/ledger.h"
 #include "unit/fixture/make_trace.h"
@@ -22,16 +19,6 @@ struct fixture {
     struct mini mini;
     struct policy_env env;
 };
-
-/* Can this machine read a drive by io_uring, past its page cache? Some sandboxes cannot. */
-static const char *drive_at_hand(void)
-{
-    struct error why;
-    struct disk_ring *ring = disk_ring_create(&why);
-    bool can = ring != NULL && scratch_check("build", &why);
-    disk_ring_destroy(ring);
-    return can ? "build" : NULL;
-}
 
 /* Four layers of two heads each over two recorded ones, so that heads read with shifts. */
 static void set_up(struct fixture *fixture)
@@ -50,8 +37,7 @@ static void set_up(struct fixture *fixture)
                               .capacity = 0.3,
                               .warmup = 3,
                               .steps = 4,
-                              .threads = topology.cores,
-                              .disk = drive_at_hand()};
+                              .threads = topology.cores};
     topology_release(&topology);
     make_trace(&header, make_path(make_folder(fixture->folder), "t.swt", fixture->path), 1);
     fixture->trace = trace_open(fixture->path, &why);
@@ -117,30 +103,6 @@ static void every_mechanism_counts_and_attends_as_the_simulator_says(void **stat
         assert_true(missed > 0 && worst < 1e-5);
     }
     mini_check_release(&check);
-    tear_down(&fixture);
-}
-
-/* A block is read once, whatever is missed of it, and each row lies where the drive says. */
-static void blocks_hold_their_rows(void **state)
-{
-    (void)state;
-    struct fixture fixture;
-    struct error why;
-    set_up(&fixture);
-    struct mini *mini = &fixture.mini;
-    static const uint32_t rows[] = {17, 0, 7, 8, 16, 239};
-    for (uint32_t layer = 0; mini->drive != NULL && layer < mini->shape.layers; layer++) {
-        const char *keys = mini->layers[layer].kv.bytes;
-        const char *values = keys + mini->row_count * mini->row_bytes;
-        make_check(mini_drive_read(mini->drive, layer, rows, 6, &why), &why);
-        assert_int_equal(mini_drive_asked(mini->drive), 4); /* of 17 and 16; 0 and 7; 8; 239 */
-        for (uint32_t i = 0; i < 6; i++) {
-            const char *key = mini_drive_key(mini->drive, rows[i]);
-            size_t at = rows[i] * mini->row_bytes;
-            assert_memory_equal(key, keys + at, mini->row_bytes);
-            assert_memory_equal(key + mini_drive_values(mini->drive), values + at, mini->row_bytes);
-        }
-    }
     tear_down(&fixture);
 }
 
@@ -210,7 +172,7 @@ static void what_broke_an_earlier_run_is_left_out(void **state)
 {
     (void)state;
     static const char spec[] =
-        "{\"trace\":\"traces/smollm2-135m.swt\",\"disk\":\"\",\"gpu\":false,\"seconds\":0.01,\"layers\":1,"
+        "{\"trace\":\"traces/smollm2-135m.swt\",\"gpu\":false,\"seconds\":0.01,\"layers\":1,"
         "\"kv_heads\":2,\"query_heads\":2,\"head_dim\":32,\"hidden\":64,\"repeat\":1,"
         "\"selection\":0.02,\"capacity\":0.1,\"warmup\":1,\"steps\":1,\"threads\":2}";
     struct mini_broken broken = {0};
@@ -344,7 +306,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_mechanism_counts_and_attends_as_the_simulator_says),
-        cmocka_unit_test(blocks_hold_their_rows),
         cmocka_unit_test(a_wrong_row_shows),
         cmocka_unit_test(a_row_that_was_not_fetched_shows),
         cmocka_unit_test(a_spec_is_checked),

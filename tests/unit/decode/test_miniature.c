@@ -133,23 +133,6 @@ static void a_stream_waits_for_its_first_copy_only(void **state)
     assert_int_equal(predict_on(machine, MINIATURE_STREAM, &uncached, 2), 82000 / 2 + 802000);
 }
 
-/* A drive that takes 10 000, then reads 4.096 B a nanosecond: a page in 1000. A sixteenth of 8000
- * tokens is missed: of 1000 blocks of 8 tokens all but (15/16)^8 are read, 403.28. A layer takes
- * 10 000 + 800 000 / 4.096. */
-static void a_drive_reads_pages_or_layers(void **state)
-{
-    (void)state;
-    enum { PAGES = 10000 + 403281, WHOLE = 10000 + 195313 };
-    char text[sizeof machine + 96];
-    snprintf(text, sizeof text, "%.*s, disk: {capacity: 1TB, read: 4.096GB/s, latency: 10us}}",
-             (int)strlen(machine) - 1, machine);
-    assert_float_equal(predict_on(text, MINIATURE_DISK, &cached, 1),
-                       12000 + PAGES + 12000 + 202000 + 23000, 2);
-    assert_float_equal(predict_on(text, MINIATURE_STREAM_DISK, &uncached, 1), WHOLE + 802000, 2);
-    assert_float_equal(predict_on(text, MINIATURE_STREAM_DISK, &uncached, 2), WHOLE / 2.0 + 802000,
-                       2);
-}
-
 /* 1.1 B/ns of memory: the copy reads and writes at up to 10, attention reads at 1. While both run,
  * each gets a fair share: attention 0.55, the copy 0.275 of its own bytes. */
 static void copies_and_attention_share_memory(void **state)
@@ -223,7 +206,6 @@ int main(void)
         cmocka_unit_test(what_follows_adds_up),
         cmocka_unit_test(what_overlaps_hides),
         cmocka_unit_test(a_stream_waits_for_its_first_copy_only),
-        cmocka_unit_test(a_drive_reads_pages_or_layers),
         cmocka_unit_test(copies_and_attention_share_memory),
         cmocka_unit_test(a_profile_without_a_curve_is_refused),
         cmocka_unit_test(counts_grow_with_the_context),
