@@ -62,12 +62,15 @@ struct kernel cost_row_stage(const struct setup *setup, uint32_t layer, enum mod
     struct model_operator operators[MODEL_MOST_OPERATORS];
     size_t count = model_row_operators(&setup->model, layer, rows, attended, operators);
     struct kernel sum = kernel_none;
+    uint64_t listed = 0;
     for (size_t i = 0; i < count; i++) {
         if (operators[i].stage == stage) {
             sum = kernel_then(sum, cost_operator(setup, &operators[i], rows));
+            listed += stage == MODEL_ATTEND ? 2 : 1; /* it merges its parts, as its curves have it */
         }
     }
-    return cost_at_least(setup, sum, kernels);
+    uint64_t unfused = kernels > listed ? kernels - listed : 0;
+    return kernel_then(sum, cost_at_least(setup, kernel_none, unfused));
 }
 
 struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
@@ -94,7 +97,7 @@ struct kernel cost_exchanges(const struct setup *setup, uint32_t layer, struct m
 uint64_t cost_stage_kernels(const struct mechanisms *m, enum model_stage stage)
 {
     uint64_t operators = m->operators;
-    uint64_t pre = (3 * operators + 7) / 8, attend = (operators + 7) / 8;
+    uint64_t pre = operators < 3 ? 1 : 3 * operators / 8, attend = (operators + 7) / 8;
     switch (stage) {
     case MODEL_PRE:
         return pre;

@@ -12,7 +12,8 @@
 struct kernel cost_at_least(const struct setup *setup, struct kernel kernel, uint64_t kernels);
 
 /* The model's operators of one stage of `layer` (layer_count: the edge), for `batch` sequences that
- * attend to `attended` tokens in all, as `kernels` kernels. */
+ * attend to `attended` tokens in all, as `kernels` kernels: those beyond the operators are small and
+ * take a kernel's least time each. */
 struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,
                          uint64_t batch, uint64_t attended, uint64_t kernels);
 
@@ -26,8 +27,8 @@ struct kernel cost_row_stage(const struct setup *setup, uint32_t layer, enum mod
 struct kernel cost_exchanges(const struct setup *setup, uint32_t layer, struct model_rows rows,
                              uint64_t *kernels);
 
-/* Kernels of a stage of a layer, of its `operators`: the first two stages have the shares that the
- * mechanisms say, rounded up, and the last has the rest. At least 1 each. */
+/* Kernels of a stage of a layer, of its `operators`: shares before attention, in it and after it,
+ * which has the rest. At least 1 each. */
 uint64_t cost_stage_kernels(const struct mechanisms *mechanisms, enum model_stage stage);
 
 /* The functions below lower `trust` to that of the curves they read. */
