@@ -4,7 +4,8 @@
     hwprofiles/import/manager.py          (four minutes; from the root, after `make`)
 
 scenarios/papers/a40-retroinfer.yaml states RetroInfer's cache time that nothing hides at six
-contexts on an A40, and which parts of a result it is. Two figures explain it: the time to wake a thread (host.pool_wake), and the
+contexts on an A40, and which parts of a result it is: look-up, transfer, update and merge, as the
+paper's section 2.3.1 names them. Two figures explain it: the time to wake a thread (host.pool_wake), and the
 time to look up and to update a cluster (host.lookup, host.update). Where contexts are short, the
 pool has few clusters to handle and waking its threads is the cost; where they are long, the
 clusters are. Look-up and update are known only by their common scale: their ratio, 2 to 3, is that
@@ -30,7 +31,7 @@ REFUSED = 4.47
 
 SCENARIO = """model: llama-3-8b
 hardware: {extends: a40, host: {lookup: %gns, update: %gns}}
-system: retroinfer
+system: retroinfer-10pct
 trace: llama-3-8b-like
 batch: 1
 steps: 16
@@ -58,7 +59,8 @@ def shares(scale, contexts):
         run = subprocess.run(["build/spillway", "simulate", file.name, "--json"],
                              capture_output=True, text=True, check=True)
     rows = [json.loads(line) for line in run.stdout.splitlines()]
-    found = [sum(row["stalls_us"][part] for part in WAITS) / row["step_us"] for row in rows]
+    found = [(sum(row["stalls_us"][part] for part in WAITS) + row["parts_us"]["merge"]) / row["step_us"]
+             for row in rows]
     count = len(WAKES_US)  # the last axis of a sweep is the fastest
     return {wake: found[i::count] for i, wake in enumerate(WAKES_US)}
 
