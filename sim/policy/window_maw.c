@@ -3,7 +3,7 @@
  *
  *     position    sinks |  older: on the CPU, some kept  | window: on the GPU | recent
  *     MAW         after a step  a x weight + (1 - a) x before,  of blocks attended to
- *     kept        MAW > beta / window
+ *     kept        MAW > beta / older blocks
  *
  * The published system decides about a block when it leaves the window, and about all blocks again
  * when a prompt is appended; the CPU attends to everything then. In a run the context does not
@@ -15,8 +15,8 @@
  *
  * Each side computes weights over the blocks that it attends to, before both are merged: a weight
  * is a share of what the CPU attends to. Weights are those that the trace records; a block's is the
- * sum of its tokens'. The threshold fits this: a block relates to a window of `capacity` blocks as
- * a token to a window of tokens. A block that a row does not record has no weight of its own, but
+ * sum of its tokens'. The threshold is the even share of these blocks, as where the published system
+ * decides about its whole side of the CPU (algorithm 1, line 21). A block that a row does not record has no weight of its own, but
  * all of them together do.
  *
  * Neither alpha nor how often prompts are appended is published; beta is, as 0.25 to 1, usually 1.
@@ -31,7 +31,7 @@ enum { ALPHA, BETA, APPEND };
 
 static const struct policy_param window_maw_params[] = {
     {"alpha", 0.1, 0.001, 1, "weight of the last step in the average (assumed)"},
-    {"beta", 1, 0.25, 1, "how far above an even share of the window the CPU's blocks are"},
+    {"beta", 1, 0.25, 1, "how far above their even share the CPU's blocks are"},
     {"append", 0, 0, 1e6, "steps between two appended prompts; 0: none (assumed)"},
     {NULL, 0, 0, 0, NULL},
 };
@@ -77,7 +77,7 @@ static struct policy *window_maw_create(const double *values, const struct polic
     maw->end = env->sinks + outside;
     maw->window = maw->end - window;
     maw->alpha = values[ALPHA];
-    maw->threshold = window > 0 ? values[BETA] / window : INFINITY;
+    maw->threshold = outside > window ? values[BETA] / (outside - window) : INFINITY;
     maw->append = (uint32_t)values[APPEND];
     maw->prompt = env->warmup > 0 ? env->warmup : 1;
     if (!(maw->average = array_zeroed(env->blocks, sizeof *maw->average, why)) ||

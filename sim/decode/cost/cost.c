@@ -70,7 +70,8 @@ struct kernel cost_row_stage(const struct setup *setup, uint32_t layer, enum mod
         }
     }
     uint64_t unfused = kernels > listed ? kernels - listed : 0;
-    return kernel_then(sum, cost_at_least(setup, kernel_none, unfused));
+    return kernel_then(cost_at_least(setup, sum, kernels - unfused),
+                       cost_at_least(setup, kernel_none, unfused));
 }
 
 struct kernel cost_stage(const struct setup *setup, uint32_t layer, enum model_stage stage,

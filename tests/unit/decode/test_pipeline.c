@@ -57,6 +57,21 @@ static void short_kernels_last_as_long_as_the_floor(void **state)
     check(2, FULL, OVERRIDES("hardware.gpu.kernel_floor=20us"), &expected);
 }
 
+/* Of 16 kernels, 6 run before attention, where the model has 4 operators, and 8 behind it, where it
+ * has 5: 5 small ones more, 1000 ns each. */
+static void unfused_kernels_take_the_floor_each(void **state)
+{
+    const int64_t layer = 176672 + 5 * 1000;
+    const struct expected_times expected = {
+        .step = 21000 + 2 * layer + 20180,
+        .parts = {[PART_COMPUTE] = 2 * layer + 20180, [PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
+        .layers = {layer, layer},
+    };
+    (void)state;
+    check(2, "mechanisms={resident_heads: all, operators: 16}", OVERRIDES(NULL), &expected);
+}
+
 /* One launch of 5 us a step. A gap of 50 us between nodes: pre 150, attend 50, post 200, edge 150.
  */
 static void graph_is_launched_once(void **state)
@@ -267,7 +282,7 @@ static void kernels_are_split_between_stages(void **state)
     (void)state;
     struct mechanisms m = {0};
     for (m.operators = 1; m.operators <= 1000; m.operators++) {
-        uint64_t pre = (uint64_t)ceil(0.375 * (double)m.operators);
+        uint64_t pre = m.operators < 3 ? 1 : (uint64_t)floor(0.375 * (double)m.operators);
         uint64_t attend = (uint64_t)ceil(0.125 * (double)m.operators);
         assert_int_equal(cost_stage_kernels(&m, MODEL_PRE), pre);
         assert_int_equal(cost_stage_kernels(&m, MODEL_ATTEND), attend);
@@ -282,6 +297,7 @@ int main(void)
         cmocka_unit_test(eager_kernels_hide_their_launches),
         cmocka_unit_test(slow_launches_hide_the_kernels),
         cmocka_unit_test(short_kernels_last_as_long_as_the_floor),
+        cmocka_unit_test(unfused_kernels_take_the_floor_each),
         cmocka_unit_test(graph_is_launched_once),
         cmocka_unit_test(scheduler_holds_up_the_next_step),
         cmocka_unit_test(batch_and_context_cost_their_bytes),

@@ -544,7 +544,7 @@ static void tokens_born_push_out_the_last_ones(void **state)
     weigh_steps("heavy-hitter", values, 4, .5, all, 4); /* nothing is dropped */
 }
 
-/* D and E are the window: what the CPU keeps weighs over 1/2. First it attends to B and C alone,
+/* D and E are the window: what the CPU keeps of B and C weighs over 1/2. First it attends to B and C alone,
  * 2/3 and 1/3. Then to C and half of the quarter that is not recorded, B's or E's: 4/5, so that the
  * averages are 1/3 and 17/30, and C is kept. By itself it weighs 1 and rises to 47/60 while B stays
  * as it is; at the next prompt, two steps on, B weighs 8/11 beside half of what is not recorded,

@@ -560,7 +560,7 @@ static void twin_window_maw(struct twin *twin, const struct demand *demand, stru
             double share = twin->accesses > 0 ? twin->values[0] : 1;
             twin->weight[block] += share * (twin_weight(demand, block) / sum - twin->weight[block]);
         }
-        if (on_cpu && twin->weight[block] > twin->values[1] / twin->held.count) {
+        if (on_cpu && twin->weight[block] > twin->values[1] / twin->cpu.count) {
             list_push(&kept, block);
         }
     }

@@ -106,9 +106,7 @@ static void an_ensemble_is_a_run_with_each_recording(void **state)
         assert_near(all.families[i].values[COLUMN(hit_ratio)->range - 1],
                     result_number(&one, COLUMN(hit_ratio)), 0);
         chosen += result_cell(&one, COLUMN(step_us))->integer ==
-                      result_cell(&all, COLUMN(step_us))->integer &&
-                  result_cell(&one, COLUMN(hit_ratio))->real ==
-                      result_cell(&all, COLUMN(hit_ratio))->real;
+                  result_cell(&all, COLUMN(step_us))->integer;
         result_release(&one);
     }
     assert_int_equal(chosen, 1);
