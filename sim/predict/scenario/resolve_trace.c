@@ -276,7 +276,8 @@ static double share_to_hold(const struct setup *setup)
     }
 }
 
-/* The share of the context that a row keeps: the selection and the window. Twice the selection if
+/* The share of the context that a row keeps: the selection and the window, or the window alone if
+ * nothing asks what heads want, so that no context is too long for it. Twice the selection if
  * sets are reused, because their mass at later steps must be known. A policy that chooses by
  * weight needs twice what it holds: of the other tokens, no more than that weigh more than an even
  * share. */
@@ -285,8 +286,10 @@ static double share_to_keep(const struct setup *setup)
     const struct mechanisms *mechanisms = &setup->mechanisms;
     const struct policy_kind *policy = mechanisms->policy;
     double window = (double)(mechanisms->sinks + setup_recent(setup) + 1) / (double)setup->context;
-    double selection =
-        policy->chooses_own ? share_to_hold(setup) : setup_share(setup, &mechanisms->selection);
+    bool unasked = !setup_asks_trace(setup) && !ensemble_any_selects(setup);
+    double selection = unasked               ? 0
+                       : policy->chooses_own ? share_to_hold(setup)
+                                             : setup_share(setup, &mechanisms->selection);
     bool twice = policy->chooses_own || policy->needs_queries;
     return fmin(selection * (twice ? 2 : 1) + window, 1);
 }

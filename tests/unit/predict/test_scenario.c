@@ -237,6 +237,15 @@ static void recording_of_all_layers_that_grow_is_the_models_own(void **state)
 
 /* A server takes the ensemble, too, unless a selection in tokens is more of the shortest prompt than
  * the recordings keep. */
+/* All KV in HBM: the rows of a profile need not hold it, however long the context is. */
+static void a_trace_that_nothing_asks_limits_no_context(void **state)
+{
+    (void)state;
+    struct setup setup =
+        SETUP("context=1048576", "trace=llama-3-8b-like", "hardware=h100-sxm", "tensor_parallel=8");
+    setup_release(&setup);
+}
+
 static void a_server_has_the_ensemble_if_it_suffices(void **state)
 {
     static const struct {
@@ -865,6 +874,7 @@ int main(void)
         cmocka_unit_test(tokens_may_be_counted_in_powers_of_1024),
         cmocka_unit_test(default_trace_is_the_nearest_to_the_model),
         cmocka_unit_test(recording_of_all_layers_that_grow_is_the_models_own),
+        cmocka_unit_test(a_trace_that_nothing_asks_limits_no_context),
         cmocka_unit_test(a_server_has_the_ensemble_if_it_suffices),
         cmocka_unit_test(empty_value_is_the_default),
         cmocka_unit_test(every_key_is_read),
