@@ -295,49 +295,32 @@ static bool report_again_write_scenario(const struct report *report,
 
 static void write_way(const struct report *report)
 {
-    if (report->database == NULL) {
-        fputs("<p>A run is a scenario; its name is a hash of all inputs. <code>spillway simulate "
-              "run.yaml --json</code> prints one again, if the program and the contents of model, "
-              "machine and trace are those above. Save one of these as run.yaml for ",
+    fputs(
+        "<p>A run is a scenario; its name is a hash of all inputs. Save one of these as run.yaml: "
+        "<code>spillway simulate run.yaml --json</code> prints that run again, under the same name "
+        "if the program and the contents of model, machine and trace are those above.</p>\n",
+        report->out);
+    if (report->database != NULL) {
+        fputs("<p>The database holds the scenario of every run:</p>\n<pre>sqlite3 ", report->out);
+        html_word(report->database, report->out);
+        fputs(" &quot;SELECT scenario FROM runs WHERE run = 'RUN'&quot; &gt;run.yaml</pre>\n",
               report->out);
-        return;
     }
-    fputs("<p>A run is a scenario; its name is a hash of all inputs. The database holds the "
-          "scenario of every run:</p>\n"
-          "<pre>sqlite3 ",
-          report->out);
-    html_word(report->database, report->out);
-    fputs(" &quot;SELECT scenario FROM runs WHERE run = 'RUN'&quot; &gt;run.yaml\n"
-          "spillway simulate run.yaml --json</pre>\n"
-          "<p>prints that run again, under the same name if the program and the "
-          "contents of model, machine and trace are those above. Save one of these as run.yaml "
-          "for ",
-          report->out);
 }
 
-/* The scenarios of the best runs, and of the runs that plans found. */
+/* The scenarios of the best runs, and of the runs that plans found: the first of each. */
 static bool report_again_write_list(const struct report *report, const struct report_table *best,
                                     const struct report_table *planned, struct error *why)
 {
-    size_t shown = best->count < MOST_SCENARIOS ? best->count : MOST_SCENARIOS;
-    if (shown == 0 && planned->count == 0) {
-        return true;
-    }
-    write_way(report);
-    if (shown == 0) {
-        fputs("what was planned:</p>\n", report->out);
-    } else if (shown == best->count) {
-        fputs("the best:</p>\n", report->out);
-    } else {
-        fprintf(report->out, "the best of %zu settings, the first of %zu:</p>\n", shown,
-                best->count);
-    }
+    const struct report_table *const tables[] = {best, planned};
     bool ok = true;
-    for (size_t row = 0; ok && row < shown; row++) {
-        ok = report_again_write_scenario(report, best, row, why);
+    if (best->count + planned->count > 0) {
+        write_way(report);
     }
-    for (size_t row = 0; ok && row < planned->count && row < MOST_SCENARIOS; row++) {
-        ok = report_again_write_scenario(report, planned, row, why);
+    for (int t = 0; t < 2; t++) {
+        for (size_t row = 0; ok && row < tables[t]->count && row < MOST_SCENARIOS; row++) {
+            ok = report_again_write_scenario(report, tables[t], row, why);
+        }
     }
     return ok;
 }
