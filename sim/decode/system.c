@@ -581,7 +581,7 @@ size_t mechanisms_rules(const struct mechanisms *m, struct mechanism_rule out[ME
          "KV is on the host already, so it cannot be swapped out"},
         {mechanisms_host_prefixes(m) && m->preemption == PREEMPTION_SWAP, "preemption",
          "the prefix cache uses all host memory, so there is no room to swap"},
-        {offload && m->prefix == PREFIX_GPU, "prefix",
+        {offload && (m->prefix == PREFIX_GPU || m->prefix == PREFIX_HOST), "prefix",
          "KV of ended requests is on the host, not in HBM: prefix two-tier"},
         {offload && m->prefix != PREFIX_NONE &&
              (m->representation != REPRESENTATION_KV || mechanisms_drop(m)),

@@ -319,11 +319,8 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
         .unit_blocks = (uint32_t)(unit / m->prefix_block),
         .least_blocks = (uint32_t)((m->prefix_least + m->prefix_block - 1) / m->prefix_block),
         .cheaper = m->prefix_cheaper,
-        /* The KV of a system that offloads is on the host already, and a GPU that keeps nothing
-         * holds no block longer
-         * than its request: it counts as saved when its copy begins. */
-        .saves_wait =
-            point->workload.timed && tiers.count > 1 && !offloads && m->prefix != PREFIX_HOST,
+        /* The KV of a system that offloads is on the host already. */
+        .saves_wait = point->workload.timed && tiers.count > 1 && !offloads,
         .pins = m->prefix_pins,
         .prompts_only = connector != NULL && connector->prompts_only,
         .seed = setup->seed,

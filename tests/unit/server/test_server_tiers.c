@@ -122,12 +122,32 @@ static void loads_from_two_tiers_share_the_link(void **state)
     stop_course(&course);
 }
 
+/* Layer by layer: what the host has is loaded under the step; for what the disk has its request waits, and others
+ * run meanwhile. The second A finds 2 blocks on the host: each of 2 layers takes half of 1.256 ms, so a step of 10
+ * ends 0.628 later. After B and C, which take its place there, the third comes from the disk, in 3 + 0.512, and then
+ * computes; D, which comes just after it, runs first. */
+static void only_the_host_is_loaded_under_a_step(void **state)
+{
+    (void)state;
+    const struct prompt prompts[] = {{'A', 0},   {'A', 50},  {'B', 100},
+                                     {'C', 150}, {'A', 200}, {'D', 201}};
+    struct course course = make_course(prompts, 6, 2, PREFIX_WRITE_FILL);
+    course.options.layers = 2;
+    course.options.layered_tiers = 1;
+    run_course(&course);
+    check_found(&course, 1, 1, 60628000);
+    check_found(&course, 4, 2, 221000000);
+    check_found(&course, 5, -1, 211000000);
+    stop_course(&course);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_host_evicts_the_disk_still_has),
         cmocka_unit_test(what_is_handed_on_takes_its_time),
         cmocka_unit_test(loads_from_two_tiers_share_the_link),
+        cmocka_unit_test(only_the_host_is_loaded_under_a_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
