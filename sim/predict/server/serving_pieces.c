@@ -27,10 +27,25 @@ void serving_pieces_waits(const struct point *point, struct server_options *out)
     }
 }
 
+/* Layers that keep something of every token; others keep a state. */
+static double count_layers(const struct model *model)
+{
+    double count = 0;
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        enum attention_kind kind = model->layers[layer].attention;
+        count += kind != ATTENTION_LINEAR && kind != ATTENTION_NONE;
+    }
+    return fmax(1, count);
+}
+
 /* Latents have no halves. */
 static bool has_latents(const struct model *model)
 {
-    return model->layer_count > 0 && model->layers[0].attention == ATTENTION_MLA;
+    bool some = false;
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        some = some || model->layers[layer].attention == ATTENTION_MLA;
+    }
+    return some;
 }
 
 /* Pieces of a unit of so many tokens, on one GPU. */
@@ -38,7 +53,7 @@ static double count_pieces(const struct point *point, enum connector_pieces piec
 {
     const struct model *model = &point->setup.model;
     double blocks = fmax(1, tokens / (double)point->setup.mechanisms.prefix_block);
-    double layers = (double)model->layer_count / model->parallel.pipeline;
+    double layers = count_layers(model) / model->parallel.pipeline;
     double halves = has_latents(model) ? 1 : 2;
     switch (pieces) {
     case PIECES_UNIT:
