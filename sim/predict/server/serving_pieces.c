@@ -28,7 +28,7 @@ void serving_pieces_waits(const struct point *point, struct server_options *out)
 }
 
 /* Layers that keep something of every token; others keep a state. */
-static double count_layers(const struct model *model)
+static double count_kept(const struct model *model)
 {
     double count = 0;
     for (uint32_t layer = 0; layer < model->layer_count; layer++) {
@@ -53,7 +53,7 @@ static double count_pieces(const struct point *point, enum connector_pieces piec
 {
     const struct model *model = &point->setup.model;
     double blocks = fmax(1, tokens / (double)point->setup.mechanisms.prefix_block);
-    double layers = count_layers(model) / model->parallel.pipeline;
+    double layers = count_kept(model) / model->parallel.pipeline;
     double halves = has_latents(model) ? 1 : 2;
     switch (pieces) {
     case PIECES_UNIT:
