@@ -1,13 +1,14 @@
 /* `spillway kernels`: what a machine's profile says one kernel takes, which limit it runs into, and
- * the figures that it rests on ('list hardware' has their values and sources). Bytes and FLOPs are counted as those of a model's operators are
- * (model/operator.h): queries, activations and outputs are bf16, as in a run. */
+ * the figures that it rests on; 'list hardware' has their values and sources. Bytes and FLOPs are
+ * counted as those of a model's operators are (model/operator.h): queries, activations and outputs
+ * are bf16, as in a run. */
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
-#include "core/json_writer.h"
 #include "core/name.h"
 #include "core/text.h"
 #include "decode/cost/attention.h"
 #include "predict/result/note.h"
+#include "tables/frame.h"
 #include "tables/table.h"
 
 #include <math.h>
@@ -18,9 +19,8 @@
 
 enum { LATENT = 512, ROPE = 64 }; /* DeepSeek-V2, arXiv:2405.04434, table of its configuration */
 
-/* The sizes of a kernel are options; --heads holds both numbers of heads. */
+/* The options from --batch to --gpus are the sizes of a kernel. */
 enum { OP, BATCH, CONTEXT, HEADS, DIM, M, N, K, EXPERTS, BYTES, GPUS, DTYPE, JSON };
-enum { KV_HEADS = OP, SIZES = GPUS + 1 };
 
 enum kernel_op {
     ATTENTION,
@@ -104,16 +104,11 @@ static const struct {
     [COPY] = {"copy from pinned host memory to the GPU", BIT(BYTES), 0},
 };
 
-static const enum unit size_units[SIZES] = {
-    [KV_HEADS] = UNIT_COUNT, [BATCH] = UNIT_COUNT, [CONTEXT] = UNIT_TOKENS, [HEADS] = UNIT_COUNT,
-    [DIM] = UNIT_COUNT,      [M] = UNIT_TOKENS,    [N] = UNIT_TOKENS,       [K] = UNIT_TOKENS,
-    [EXPERTS] = UNIT_COUNT,  [BYTES] = UNIT_BYTES, [GPUS] = UNIT_COUNT,
-};
-
 struct shape {
     enum kernel_op op;
     enum dtype dtype;
-    double size[SIZES]; /* at least 1; 0: the op does not have it, or all GPUs of the node */
+    double size[GPUS + 1]; /* by option, at least 1; 0: the op has none, or all GPUs of the node */
+    double kv_heads;       /* of --heads, whose size is that of the query heads */
 };
 
 static bool refuse_size(enum kernel_op op, const char *a, const char *verb, const char *b,
@@ -129,18 +124,19 @@ static bool refuse_size(enum kernel_op op, const char *a, const char *verb, cons
     return error_expect(why, "%s%s", list, ops[op].dtypes != 0 ? "; maybe a type" : "");
 }
 
-static bool parse_size(const char *text, int size, struct shape *out, struct error *why)
+static bool parse_size(const char *text, int option, double *out, struct error *why)
 {
-    const char *name = options[size == KV_HEADS ? HEADS : size].name;
+    bool tokens = option == CONTEXT || option == M || option == N || option == K;
+    enum unit unit = option == BYTES ? UNIT_BYTES : tokens ? UNIT_TOKENS : UNIT_COUNT;
     uint64_t value;
-    if (!units_parse_whole(text, size_units[size], MOST_SIZE, NULL, 0, name, &value, why)) {
+    if (!units_parse_whole(text, unit, MOST_SIZE, NULL, 0, options[option].name, &value, why)) {
         return false;
     }
     if (value == 0) {
-        error_usage(why, NULL, 0, "'%s' is 0", name);
+        error_usage(why, NULL, 0, "'%s' is 0", options[option].name);
         return error_expect(why, "at least 1");
     }
-    out->size[size] = (double)value;
+    *out = (double)value;
     return true;
 }
 
@@ -154,7 +150,8 @@ static bool parse_heads(const char *text, struct shape *out, struct error *why)
         return error_expect(why, "query heads and KV heads, such as 32/8");
     }
     snprintf(queries, sizeof queries, "%.*s", (int)(slash - text), text);
-    return parse_size(queries, HEADS, out, why) && parse_size(slash + 1, KV_HEADS, out, why);
+    return parse_size(queries, HEADS, &out->size[HEADS], why) &&
+           parse_size(slash + 1, HEADS, &out->kv_heads, why);
 }
 
 static bool read_size(const struct arguments *arguments, int size, struct shape *out,
@@ -168,7 +165,8 @@ static bool read_size(const struct arguments *arguments, int size, struct shape 
     if (!has) {
         return refuse_size(out->op, options[size].name, "does not apply to", op, why);
     }
-    return size == HEADS ? parse_heads(text, out, why) : parse_size(text, size, out, why);
+    return size == HEADS ? parse_heads(text, out, why)
+                         : parse_size(text, size, &out->size[size], why);
 }
 
 static bool read_type(const char *text, struct shape *out, struct error *why)
@@ -197,7 +195,7 @@ static bool read_type(const char *text, struct shape *out, struct error *why)
 
 static bool check_sizes(const struct shape *shape, struct error *why)
 {
-    double queries = shape->size[HEADS], kv = shape->size[KV_HEADS];
+    double queries = shape->size[HEADS], kv = shape->kv_heads;
     if (shape->op == MLA && kv != 1) {
         error_usage(why, NULL, 0, "%.0f KV heads of latents", kv);
         return error_expect(why, "1, which all query heads share");
@@ -265,11 +263,11 @@ static struct kernel attention_time(const struct profile *profile, const struct 
     double query = size[HEADS] * size[DIM];
     const struct attention_work work = {
         .bytes = kernel_bytes(shape->dtype,
-                              2 * size[BATCH] * size[CONTEXT] * size[KV_HEADS] * size[DIM]) +
+                              2 * size[BATCH] * size[CONTEXT] * shape->kv_heads * size[DIM]) +
                  kernel_bytes(DTYPE_BF16, 2 * size[BATCH] * query),
         .flops = 4 * size[BATCH] * size[CONTEXT] * query,
-        .rows = size[HEADS] / size[KV_HEADS],
-        .pairs = size[BATCH] * size[KV_HEADS],
+        .rows = size[HEADS] / shape->kv_heads,
+        .pairs = size[BATCH] * shape->kv_heads,
         .kv = shape->dtype,
         .multiplied = DTYPE_BF16,
     };
@@ -284,11 +282,11 @@ static struct kernel prompt_time(const struct profile *profile, const struct sha
     double token_bytes = kernel_bytes(DTYPE_BF16, 2 * size[DIM]);
     const struct prompt_attention work = {
         .heads = size[HEADS],
-        .kv_heads = size[KV_HEADS],
+        .kv_heads = shape->kv_heads,
         .token_flops = 4 * size[DIM],
         .token_bytes = token_bytes,
         .flops = 4 * size[DIM] * size[HEADS] * batch * rows * mean,
-        .bytes = batch * token_bytes * (tokens * size[KV_HEADS] + rows * size[HEADS]),
+        .bytes = batch * token_bytes * (tokens * shape->kv_heads + rows * size[HEADS]),
         .prompts = batch,
         .rows = batch * rows,
         .most_rows = rows,
@@ -346,15 +344,25 @@ static size_t shape_figures(const struct profile *profile, const struct shape *s
 
 /* ---- printing ---- */
 
-static const struct {
-    const char *name, *what;
-} bounds[] = {
-    [BOUND_FIXED] = {"fixed", "its fixed time, which does not depend on its size"},
-    [BOUND_HBM] = {"hbm", "its bytes in HBM"},
-    [BOUND_FLOPS] = {"flops", "its FLOPs"},
-    [BOUND_LATENCY] = {"latency", "the latency of its CTAs"},
-    [BOUND_LINK] = {"link", "its bytes on the link"},
-    [BOUND_CURVE] = {"curve", "one figure, which holds the time as a whole"},
+static const char *const bounds[] = {
+    [BOUND_FIXED] = "fixed time",
+    [BOUND_HBM] = "bytes in HBM",
+    [BOUND_FLOPS] = "FLOPs",
+    [BOUND_LATENCY] = "latency of CTAs",
+    [BOUND_LINK] = "bytes on the link",
+    [BOUND_CURVE] = "one figure for the whole time",
+};
+
+enum { MACHINE, KERNEL, TIME, BOUND, BASIS, EXTRAPOLATED, FIGURES, COLUMNS };
+
+static const struct frame_column columns[COLUMNS] = {
+    [MACHINE] = {.key = "hardware", .title = "machine"},
+    [KERNEL] = {.key = "op", .title = "kernel"},
+    [TIME] = {.key = "us", .title = "time", .unit = UNIT_DURATION},
+    [BOUND] = {.key = "bound", .title = "bound"},
+    [BASIS] = {.key = "basis", .title = "basis"},
+    [EXTRAPOLATED] = {.key = "extrapolated", .title = "extrapolated", .unit = UNIT_FLAG},
+    [FIGURES] = {.key = "figures", .title = "figures"},
 };
 
 static void kernels_print_note(struct note note)
@@ -380,43 +388,27 @@ static void print_kernel_notes(const struct profile *profile, const struct shape
     }
 }
 
-static void print_kernel(const struct profile *profile, const struct shape *shape)
+static struct frame *kernel_frame(const struct profile *profile, const struct shape *shape,
+                                  struct error *why)
 {
     struct kernel kernel = shape_time(profile, shape);
     enum curve_id figures[CURVE_COUNT];
     size_t count = shape_figures(profile, shape, figures);
-    char time[64], line[1024] = "";
-    bool typed = ops[shape->op].dtypes != 0;
+    struct frame *frame = frame_create(columns, COLUMNS, why);
+    char line[1024] = "";
     for (size_t i = 0; i < count; i++) {
         text_append(line, sizeof line, "%s%s (%s)", i > 0 ? ", " : "", curve_kinds[figures[i]].name,
                     basis_name(profile->curves[figures[i]].basis));
     }
-    printf("%s on %s%s%s\n\n", kernel_op_names[shape->op], profile->name, typed ? ": " : "",
-           typed ? dtype_name(shape->dtype) : "");
-    printf("time   %s\n", units_format(kernel.ns, UNIT_NS, time, sizeof time));
-    printf("bound  %s\n", bounds[kernel.bound].what);
-    printf("basis  %s%s\n", basis_name(kernel.trust.basis),
-           kernel.trust.extrapolated ? ", extrapolated past the end of a curve" : "");
-    table_line("from   ", line, stdout);
-    print_kernel_notes(profile, shape);
-}
-
-static bool print_kernel_json(const struct profile *profile, const struct shape *shape,
-                              struct error *why)
-{
-    enum { DIGITS = 12 };
-    struct kernel kernel = shape_time(profile, shape);
-    struct json_writer json = {.out = stdout};
-    json_begin(&json, NULL, '{');
-    json_put_text(&json, "hardware", profile->name);
-    json_put_text(&json, "op", kernel_op_names[shape->op]);
-    json_put_number(&json, "us", kernel.ns / 1e3, DIGITS);
-    json_put_text(&json, "bound", bounds[kernel.bound].name);
-    json_put_text(&json, "basis", basis_name(kernel.trust.basis));
-    json_put(&json, "extrapolated", kernel.trust.extrapolated ? "true" : "false");
-    json_end(&json, '}');
-    putchar('\n');
-    return !json.bad || error_set(why, profile->name, 0, "a text is not UTF-8");
+    frame_row(frame);
+    frame_text(frame, MACHINE, profile->name);
+    frame_text(frame, KERNEL, kernel_op_names[shape->op]);
+    frame_number(frame, TIME, kernel.ns / 1e3);
+    frame_text(frame, BOUND, bounds[kernel.bound]);
+    frame_text(frame, BASIS, basis_name(kernel.trust.basis));
+    frame_number(frame, EXTRAPOLATED, kernel.trust.extrapolated);
+    frame_text(frame, FIGURES, line);
+    return frame;
 }
 
 /* ---- the command ---- */
@@ -433,11 +425,13 @@ static bool kernels_run(const struct arguments *arguments, struct error *why)
     }
     size_t needed = shape_figures(&profile, &shape, figures);
     bool ok = profile_require(&profile, figures, needed, kernel_op_names[shape.op], why);
-    if (ok && arguments_given(arguments, JSON)) {
-        ok = print_kernel_json(&profile, &shape, why);
-    } else if (ok) {
-        print_kernel(&profile, &shape);
+    bool json = arguments_given(arguments, JSON);
+    struct frame *frame = ok ? kernel_frame(&profile, &shape, why) : NULL;
+    ok = frame != NULL && (json ? frame_print_json : frame_print_fields)(frame, stdout, why);
+    if (ok && !json) {
+        print_kernel_notes(&profile, &shape);
     }
+    frame_destroy(frame);
     profile_release(&profile);
     return ok;
 }
