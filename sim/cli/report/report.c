@@ -369,9 +369,7 @@ static bool write_page(const struct report *report, struct error *why)
 {
     bool pictures = report->pictures;
     bool ok = write_question(report, why) && write_answer(report, why) &&
-              report_write_explore(report, why) &&
-              (!pictures || report_write_answered(report, why)) &&
-              write_tables(report, "Plans", plans, why) &&
+              report_write_explore(report, why) && write_tables(report, "Plans", plans, why) &&
               (!pictures || report_write_pictures(report, why)) &&
               write_tables(report, "Figures", figures, why) &&
               write_tables(report, "How far to trust it", trust, why) &&

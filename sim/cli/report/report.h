@@ -43,7 +43,3 @@ bool report_write_script(FILE *out, struct error *why);
 /* Write every picture whose rows the database has; for a picture that would be too full, how to
  * draw less. */
 bool report_write_pictures(const struct report *report, struct error *why);
-
-/* Write the pictures of the runs that plans answer with: the steps of decode runs, or how long
- * requests to servers wait. */
-bool report_write_answered(const struct report *report, struct error *why);

@@ -77,9 +77,8 @@ bool report_write_script(FILE *out, struct error *why)
 
 /* gnuplot's pictures, placed within the page. */
 
-/* `before` keeps the names within a page's pictures apart. */
 static bool write_picture(const struct report *report, const struct picture *picture,
-                          const char *before, struct error *why)
+                          struct error *why)
 {
     const struct picture_kind *kind = picture->kind;
     char prefix[32];
@@ -91,7 +90,7 @@ static bool write_picture(const struct report *report, const struct picture *pic
     char *text = text_close(&drawn, ok, why);
     ok = text != NULL;
     if (ok) {
-        snprintf(prefix, sizeof prefix, "%s%s-", before, kind->name);
+        snprintf(prefix, sizeof prefix, "%s-", kind->name);
         html_print(report->out,
                    "<figure>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
                    "aria-label=\"picture: %s\">\n",
@@ -135,27 +134,6 @@ static bool is_worth_drawing(const struct report *report, const struct picture *
            (!of_runs || report->best.count > 0);
 }
 
-bool report_write_answered(const struct report *report, struct error *why)
-{
-    static const char *const begin[] = {"answered", "runs", NULL};
-    bool ok = true;
-    for (const struct picture_kind *kind = picture_kinds; ok && kind->name != NULL; kind++) {
-        struct picture picture;
-        struct picture_kind answered = *kind;
-        answered.begin = begin;
-        if (strcmp(kind->name, "latency") != 0 && strcmp(kind->name, "requests") != 0) {
-            continue;
-        }
-        ok = picture_read(report->store, &answered, NULL, 0, &picture, why);
-        if (ok && picture.count > 0 && picture.count <= kind->most) {
-            ok = write_picture(report, &picture, "answer-", why);
-        }
-        picture_release(&picture);
-    }
-    progress_clear();
-    return ok;
-}
-
 /* Write the pictures, with a title before the first. */
 bool report_write_pictures(const struct report *report, struct error *why)
 {
@@ -173,7 +151,7 @@ bool report_write_pictures(const struct report *report, struct error *why)
         if (drawn && picture.count > kind->most) {
             write_too_many(report, &picture);
         } else if (drawn) {
-            ok = write_picture(report, &picture, "", why);
+            ok = write_picture(report, &picture, why);
         }
         picture_release(&picture);
     }

@@ -402,7 +402,8 @@ struct whatif_findings whatif_find(const struct whatif *whatif)
 
 /* ---- ties ---- */
 
-enum tie whatif_tie(const struct whatif *whatif, uint32_t a, uint32_t b)
+/* Why two points tie. */
+static enum tie whatif_tie(const struct whatif *whatif, uint32_t a, uint32_t b)
 {
     const struct column *const columns[] = {
         [WHATIF_RATE] = COLUMN(decode_tokens_per_s),

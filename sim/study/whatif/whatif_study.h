@@ -86,10 +86,8 @@ struct whatif_findings {
 
 struct whatif_findings whatif_find(const struct whatif *whatif);
 
-/* Why two points tie in the study's figure (predict/result/tie.h), and does a point tie with the
- * best one? Points without the figure, or with an objection, tie with none; if all points are equal
- * none is the best. */
-enum tie whatif_tie(const struct whatif *whatif, uint32_t a, uint32_t b);
+/* Does a point tie with the best one in the study's figure (predict/result/tie.h)? A point without the
+ * figure, or with an objection, ties with none; if all points are equal none is the best. */
 bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *findings,
                  uint32_t point);
 
