@@ -26,6 +26,8 @@ static const struct node_field fields[] = {
     SIZE("window", window),
     SIZE("window_pattern", window_pattern),
     SIZE("shared_experts", shared_experts),
+    SIZE("ffn_factor", ffn_factor),
+    SIZE("ffn_parts", ffn_parts),
     NODE_FIELD("plain_output", YES, architecture_row, kind.plain_output),
     SIZE("num_attention_heads", model.query_heads),
     SIZE("num_key_value_heads", model.kv_heads),
@@ -94,7 +96,8 @@ static bool read_row(const struct node *node, struct error *why)
 
 static void read_table(void)
 {
-    static const char *const keys[] = {"size_keys", "classes", NULL};
+    static const char *const keys[] = {"size_keys",     "class_keys", "renamed_keys", "size_words",
+                                       "harmless_keys", "classes",    NULL};
     char path[PATH_MAX];
     struct error *why = &architectures_fault;
     const struct node *root = find_path("models", "architectures", "yaml", path, sizeof path, why)
@@ -143,15 +146,20 @@ const char *architecture_nearest(const char *name)
     return name_nearest(name, architecture_row);
 }
 
+const struct node *architecture_list(const char *name)
+{
+    read_once();
+    return node_get(architectures_root, name);
+}
+
 static const char *size_key_row(size_t index)
 {
-    const struct node *size_keys = node_get(architectures_root, "size_keys");
+    const struct node *size_keys = architecture_list("size_keys");
     return size_keys != NULL && index < size_keys->count ? size_keys->children[index]->text : NULL;
 }
 
 bool architecture_decides_size(const char *key)
 {
-    read_once();
     size_t i = 0;
     while (size_key_row(i) != NULL && strcmp(size_key_row(i), key) != 0) {
         i++;

@@ -24,6 +24,8 @@ struct architecture {
     uint32_t window;         /* 0: no window */
     uint32_t window_pattern; /* every window_pattern-th layer attends to everything; 0: not said */
     uint32_t shared_experts;
+    uint32_t ffn_factor; /* the FFN's width over hidden_size, where no key has the width; 0: needed */
+    uint32_t ffn_parts;  /* intermediate_size is the width of so many matrices together; 0: of one */
     bool plain_output; /* no bias there, whatever the key of biases says */
 };
 
@@ -33,6 +35,9 @@ const struct architecture *architecture_find(const char *name, struct error *why
 
 /* The known name nearest to `name`, or NULL. */
 const char *architecture_nearest(const char *name);
+
+/* A list of the table, such as "size_keys"; NULL if the table has none or cannot be read. */
+const struct node *architecture_list(const char *name);
 
 /* Does a size depend on this key of a config.json in some architecture? The nearest such key, or
  * NULL. */

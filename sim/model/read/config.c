@@ -7,6 +7,7 @@
 #include "core/node.h"
 #include "core/text.h"
 #include "model/read/architecture.h"
+#include "model/read/keys.h"
 #include "model/read/layers.h"
 #include "model/read/quantisation.h"
 
@@ -85,22 +86,6 @@ static bool overrides_apply(json_t *root, const struct node *keys, struct error 
         json_object_set_new(top ? root : decoder_of(root), node->key, value);
     }
     return true;
-}
-
-static void overrides_rename(json_t *root)
-{
-    static const struct {
-        const char *older, *present;
-    } names[] = {{"attention_head_dim", "head_dim"},
-                 {"model_max_length", "max_position_embeddings"},
-                 {"qk_norm", "use_qk_norm"}};
-    json_t *decoder = decoder_of(root);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        json_t *value = json_object_get(decoder, names[i].older);
-        if (value != NULL && json_object_get(decoder, names[i].present) == NULL) {
-            json_object_set(decoder, names[i].present, value);
-        }
-    }
 }
 
 /* Encoders differ more than decoders do. Their weights are counted as those of a plain transformer
@@ -255,7 +240,7 @@ static bool check_needs(const struct fields *fields, const struct architecture *
         const char *key = kind->needs->children[i]->text;
         if (!field_states(fields, key)) {
             field_error(fields, key, why, "is missing");
-            return error_expect(why, "a number: %s has none of its own", kind->name);
+            return error_expect(why, "a value: %s has none of its own", kind->name);
         }
     }
     return true;
@@ -310,7 +295,8 @@ static bool config_read_model(const json_t *root, const char *file, struct model
     if (inside != NULL) {
         decoder = (struct fields){inside, file, "text_config"};
     }
-    if ((kind->name == NULL && !check_keys(&decoder, name, why)) ||
+    if ((kind->name == NULL &&
+         (!keys_known(&decoder, name, why) || !check_keys(&decoder, name, why))) ||
         !read_decoder(&decoder, kind, model, why)) {
         return false;
     }
@@ -358,7 +344,7 @@ bool model_parse(const char *text, size_t size, const char *file,
                            problem.text);
     }
     bool fine = overrides_apply(root, options->config, why);
-    overrides_rename(root);
+    keys_rename(decoder_of(root));
     fine = fine && config_read_model(root, file, out, why) &&
            apply_options(options, origin, line, out, why) && config_check_size(out, file, why);
     json_decref(root);

@@ -184,6 +184,23 @@ static void set_ffn(struct model_layer *layer, const struct model_layer *from)
     layer->shared_experts = from->shared_experts;
 }
 
+/* The widths of dense FFNs: those of `key`, or what the class has for a file without it. */
+static bool read_widths(const struct fields *fields, const char *key,
+                        const struct architecture *kind, const struct model *model,
+                        uint32_t *widths, struct error *why)
+{
+    uint32_t factor, parts = kind->ffn_parts > 0 ? kind->ffn_parts : 1;
+    if (!field_whole(fields, "expansion_ratio", 1, 64, kind->ffn_factor, &factor, why) ||
+        !field_each(fields, key, model->layer_count, SIZE_MOST, 0, widths, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        uint64_t own = (uint64_t)factor * model->hidden;
+        widths[i] = widths[i] > 0 ? widths[i] / parts : (uint32_t)(own <= SIZE_MOST ? own : 0);
+    }
+    return true;
+}
+
 bool ffn_read(const struct fields *fields, const struct architecture *kind, struct model *model,
               struct error *why)
 {
@@ -196,7 +213,7 @@ bool ffn_read(const struct fields *fields, const struct architecture *kind, stru
     }
     bool only = !experts.routed && json_object_get(fields->object, only_width) != NULL;
     const char *key = only ? only_width : field_first(fields, dense_widths);
-    if (!field_each(fields, key, model->layer_count, SIZE_MOST, 0, widths, why)) {
+    if (!read_widths(fields, key, kind, model, widths, why)) {
         return false;
     }
     bool blocks = is_block(fields, model->layer_count);

@@ -105,6 +105,20 @@ static bool check_groups(const struct fields *fields, const struct model *model,
     return true;
 }
 
+/* "multi_query": one KV head for all. Falcon's newer models state it, too, and have groups. */
+static bool read_kv_heads(const struct fields *fields, struct model *model, struct error *why)
+{
+    bool one = false, groups = false;
+    int64_t absent = model->kv_heads > 0 ? model->kv_heads : model->query_heads;
+    if (!field_bool(fields, "multi_query", &one, why) ||
+        !field_bool(fields, "new_decoder_architecture", &groups, why) ||
+        !field_whole(fields, "num_key_value_heads", 1, HEADS_MOST, absent, &model->kv_heads, why)) {
+        return false;
+    }
+    model->kv_heads = one && !groups ? 1 : model->kv_heads;
+    return check_groups(fields, model, why);
+}
+
 static bool split_hidden(const struct fields *fields, struct model *model, struct error *why)
 {
     if (model->hidden % model->query_heads != 0) {
@@ -120,11 +134,9 @@ static bool split_hidden(const struct fields *fields, struct model *model, struc
  * another width (MiMo). Embeddings of another width (some of OPT's) are refused. */
 static bool read_grouped(const struct fields *fields, struct model *model, struct error *why)
 {
-    uint32_t value, embedded, kv_heads = model->kv_heads;
+    uint32_t value, embedded;
     bool tied = false;
-    if (!field_whole(fields, "num_key_value_heads", 1, HEADS_MOST,
-                     kv_heads > 0 ? kv_heads : model->query_heads, &model->kv_heads, why) ||
-        !check_groups(fields, model, why) ||
+    if (!read_kv_heads(fields, model, why) ||
         !field_whole(fields, "word_embed_proj_dim", 1, SIZE_MOST, model->hidden, &embedded, why)) {
         return false;
     }
