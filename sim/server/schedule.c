@@ -307,9 +307,10 @@ static bool schedule_admit(struct server *server, struct sequence *front, uint32
         }
         /* Its own load, or one begun by another request for blocks that it found. */
         front->load[k] = prefix_load(server->cache, front->index, k);
+        front->unseen =
+            front->load[k] > server->in[k].done ? server->options.load_steps : front->unseen;
     }
     if (!sequence_is_ready(server, front)) {
-        front->unseen = server->options.load_steps;
         server->loading[server->loading_count++] = *front;
         return true;
     }
