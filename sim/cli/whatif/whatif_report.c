@@ -275,20 +275,6 @@ static bool whatif_grid_table(const struct whatif *whatif, const struct whatif_f
 
 /* ---- what follows ---- */
 
-/* The size of the cache, if an axis is the budget: " (a cache of 19.2 GiB)". */
-static const char *name_cache(const struct whatif *whatif, uint32_t point, char text[LINE])
-{
-    char cache[SHOWN_TEXT];
-    const char *bytes = result_shown(&whatif->results[point], COLUMN(cache_bytes), cache);
-    text[0] = '\0';
-    for (uint32_t axis = 0; axis < whatif->axis_count && bytes != NULL; axis++) {
-        if (strcmp(whatif->axes[axis].key, "mechanisms.budget") == 0) {
-            snprintf(text, LINE, " (a cache of %s)", bytes);
-        }
-    }
-    return text;
-}
-
 /* The scenario's own point, if it is not the best: "; here, at the scenario's batch 4, 13.4". */
 static void append_own(const struct whatif *whatif, const struct whatif_findings *findings,
                        char line[3 * LINE])
@@ -306,7 +292,7 @@ static void append_own(const struct whatif *whatif, const struct whatif_findings
 static void print_best(const struct whatif *whatif, const struct whatif_findings *findings,
                        FILE *out)
 {
-    char line[3 * LINE], name[LINE], rate[SHOWN_TEXT], cache[LINE];
+    char line[3 * LINE], name[LINE], rate[SHOWN_TEXT];
     double best = whatif_worth(whatif, findings->best);
     enum tie worst;
     bool all = whatif_all_tie(whatif, findings);
@@ -315,9 +301,8 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
     if (all) {
         snprintf(line, sizeof line, "all %u values tie (%s)", whatif->count, tie_reason(worst));
     }
-    text_append(line, sizeof line, ": %s %s at %s%s", whatif_number(best, rate),
-                whatif_words[whatif->figure].unit, whatif_name(whatif, findings->best, name),
-                name_cache(whatif, findings->best, cache));
+    text_append(line, sizeof line, ": %s %s at %s", whatif_number(best, rate),
+                whatif_words[whatif->figure].unit, whatif_name(whatif, findings->best, name));
     append_own(whatif, findings, line);
     if (!all && worst != TIE_NONE) {
         text_append(line, sizeof line, "; tie: %s", tie_reason(worst));
