@@ -269,6 +269,7 @@ static const struct names_of {
     {NULL, "POLICY", NULL, offer_policies},
     {"list hardware", "NAME", &named_machine, NULL},
     {"list models", "NAME", &named_model, NULL},
+    {"list model", "NAME", &named_model, NULL},
     {NULL, NULL, NULL, NULL},
 };
 

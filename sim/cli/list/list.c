@@ -141,16 +141,6 @@ static bool add_models(struct frame *frame, struct error *why)
     return add_names(frame, "models", "json", add_model, NULL, why);
 }
 
-static bool list_model(const char *name, bool json, struct error *why)
-{
-    struct frame *frame = frame_create(model_columns, MODEL_COLUMNS, why);
-    if (frame == NULL || !add_model(frame, name, NULL, why)) {
-        frame_destroy(frame);
-        return false;
-    }
-    return list_print(frame, json, why);
-}
-
 /* ---- hardware ---- */
 
 /* The curves in which machines differ most. */
@@ -505,16 +495,15 @@ static bool list_run(const struct arguments *arguments, struct error *why)
         error_usage(why, NULL, 0, "'list %s' takes no --set", kind);
         return error_expect(why, "spillway list model NAME --set KEY=VALUE");
     }
-    bool machine = strcmp(kind, "hardware") == 0, model = strcmp(kind, "models") == 0;
-    if (count > 1 && !machine && !model) {
-        error_usage(why, NULL, 0, "'list %s' takes no argument '%s'", kind, operands[1]);
-        return error_expect(why,
-                            "spillway list %s, spillway list hardware NAME, or spillway list "
-                            "models NAME",
-                            kind);
+    if (count > 1 && strcmp(kind, "hardware") == 0) {
+        return list_machine(operands[1], json, why);
+    }
+    if (count > 1 && strcmp(kind, "models") == 0) {
+        return list_model_page(operands[1], NULL, 0, json, why);
     }
     if (count > 1) {
-        return (machine ? list_machine : list_model)(operands[1], json, why);
+        error_usage(why, NULL, 0, "'list %s' takes no argument '%s'", kind, operands[1]);
+        return error_expect(why, "spillway list %s, or spillway list hardware NAME", kind);
     }
     while (strcmp(lists[index].name, kind) != 0) {
         index++;
