@@ -16,8 +16,9 @@
 #include "policy/policy.h"
 
 /* Keys of a preset file that are not mechanisms, and the values that one of them may have. */
-static const char *const info_keys[] = {"summary", "paper", "available", "baseline", "command",
-                                        "engine",  "where", "connector", "reference", "also", NULL};
+static const char *const info_keys[] = {"summary",   "paper",  "available", "baseline",
+                                        "command",   "engine", "where",     "connector",
+                                        "reference", "also",   NULL};
 static const char *const available_values[] = {"vllm", "sglang", "code", "paper", NULL};
 
 #define MOST_KEYS 128
@@ -144,7 +145,8 @@ static bool read_standards(struct mechanisms *out, struct error *why)
 static bool read_info(const struct node *file, const char *name, struct system_info *out,
                       struct error *why)
 {
-    const char *texts[] = {"", "", "paper", "", "", "", "", "", "no"}; /* in the order of info_keys */
+    const char *texts[] = {"", "", "paper", "",  "",
+                           "", "", "",      "no"}; /* in the order of info_keys */
     int index;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (!node_text(file, info_keys[i], &texts[i], why)) {

@@ -66,7 +66,8 @@ struct kernel cost_row_stage(const struct setup *setup, uint32_t layer, enum mod
     for (size_t i = 0; i < count; i++) {
         if (operators[i].stage == stage) {
             sum = kernel_then(sum, cost_operator(setup, &operators[i], rows));
-            listed += stage == MODEL_ATTEND ? 2 : 1; /* it merges its parts, as its curves have it */
+            listed +=
+                stage == MODEL_ATTEND ? 2 : 1; /* it merges its parts, as its curves have it */
         }
     }
     uint64_t unfused = kernels > listed ? kernels - listed : 0;

@@ -260,4 +260,3 @@ double likeness_mean(const struct likeness *likeness, uint32_t figure)
     }
     return sum / likeness->heads;
 }
-

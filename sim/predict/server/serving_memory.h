@@ -70,8 +70,9 @@ bool serving_tiers_shared(const struct point *point);
 
 /* The flows of a GPU's copies. */
 struct serving_ways {
-    struct way_shares shares;                                           /* of SERVER_FLOWS */
-    struct copy_times load[PREFIX_MOST_TIERS], save[PREFIX_MOST_TIERS]; /* as in struct step_clock */
+    struct way_shares shares; /* of SERVER_FLOWS */
+    struct copy_times load[PREFIX_MOST_TIERS],
+        save[PREFIX_MOST_TIERS]; /* as in struct step_clock */
 };
 
 /* `trust` is lowered to that of the figures. On failure there is nothing to release. */

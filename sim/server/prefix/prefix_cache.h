@@ -67,7 +67,7 @@ struct prefix_options {
                                 is for requests that have begun and not ended. Does nothing if the
                                 policy of a lower tier remembers blocks that it has evicted */
     bool prompts_only; /* blocks of answers are saved only when they are part of a later prompt */
-    bool pins; /* lower tiers keep blocks that are being copied; not every policy can */
+    bool pins;         /* lower tiers keep blocks that are being copied; not every policy can */
     uint64_t seed;
     uint32_t least_blocks; /* fewer blocks are not loaded from the tiers below tier 1 together */
     bool cheaper;          /* a prefix is loaded only as far as that is faster than computing it: by

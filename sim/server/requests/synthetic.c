@@ -333,9 +333,8 @@ static bool synthetic_make_requests(const struct synthetic *synthetic, gsl_rng *
     double origin = NAN;
     for (uint64_t i = 0; good && i < count; i++) {
         line.turn = (uint16_t)(i % number[TURNS]);
-        uint64_t prefix = line.turn == 0
-                              ? gsl_rng_uniform_int(random, (unsigned long)number[PREFIXES])
-                              : 0;
+        uint64_t prefix =
+            line.turn == 0 ? gsl_rng_uniform_int(random, (unsigned long)number[PREFIXES]) : 0;
         draw_turn(synthetic, random, &line);
         good = requests_have_room(out, options->stop, &place, why) &&
                (!shares || share_chunks(synthetic, out, &prefixes, prefix, &line, why)) &&
@@ -369,8 +368,8 @@ bool synthetic_make(const char *name, const struct requests_options *options, st
     bool ends = synthetic_says(name, keys[COUNT]); /* else it goes on for as long as it is read */
     count = limit > 0 && (!ends || limit < count) ? limit : count;
     gsl_rng *random = random_stream(options->seed, "serve.synthetic", 0, why);
-    bool ok = random != NULL &&
-              synthetic_make_requests(&synthetic, random, options, count, out, why);
+    bool ok =
+        random != NULL && synthetic_make_requests(&synthetic, random, options, count, out, why);
     if (random != NULL) {
         gsl_rng_free(random);
     }

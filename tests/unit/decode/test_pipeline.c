@@ -64,7 +64,8 @@ static void unfused_kernels_take_the_floor_each(void **state)
     const int64_t layer = 176672 + 5 * 1000;
     const struct expected_times expected = {
         .step = 21000 + 2 * layer + 20180,
-        .parts = {[PART_COMPUTE] = 2 * layer + 20180, [PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
+        .parts =
+            {[PART_COMPUTE] = 2 * layer + 20180, [PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
         .stalls = {[PART_LAUNCH] = 1000, [PART_OVERHEAD] = 20000},
         .layers = {layer, layer},
     };

@@ -42,7 +42,8 @@ static const struct explain_figure *find(const struct explanation *explanation, 
 static void reading_hbm_hangs_on_its_bandwidth(void **state)
 {
     (void)state;
-    struct explanation explanation = explain(OVERRIDES("system=fullattn", "mechanisms.operators=11", "steps=1"));
+    struct explanation explanation =
+        explain(OVERRIDES("system=fullattn", "mechanisms.operators=11", "steps=1"));
     const struct explain_figure *first = &explanation.times[0].figures[0];
     assert_int_equal(first->curve, CURVE_GPU_HBM_BANDWIDTH);
     assert_true(first->is_more);
