@@ -86,6 +86,19 @@ bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
                            ENGINE_NONE, NULL, why);
 }
 
+/* Arithmetic of several queries over the same KV, as matrix products of the CPU take it: of one,
+ * its curve has it. */
+static double queries_ns(struct pipe *pipe, double bytes, double threads, struct trust *trust)
+{
+    const struct model *model = &pipe->setup->model;
+    uint32_t queries = setup_queries(pipe->setup);
+    if (queries == 1) {
+        return 0;
+    }
+    double flops = 2 * bytes / (double)dtype_bytes(model->kv, 2) * 2 * queries * hybrid_group(model);
+    return flops * 1e9 / pipe_figure(pipe, CURVE_HOST_KMEANS, threads, trust);
+}
+
 /* One thread is woken for each task, one after the other. */
 bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,
                           uint32_t most_threads, struct error *why)
@@ -101,6 +114,7 @@ bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger
     double rate = pipe_figure(pipe, CURVE_HOST_ATTENTION, threads * sharers, &all_trust) / sharers;
     double all_ns = work.bytes * 1e9 / rate;
     double worst_ns = worst * 1e9 / pipe_figure(pipe, CURVE_HOST_ATTENTION, 1, &worst_trust);
+    all_ns = fmax(all_ns, queries_ns(pipe, work.bytes, threads, &all_trust));
     work.rate = work.bytes / fmax(all_ns, worst_ns);
     work.rate_trust = all_ns >= worst_ns ? all_trust : worst_trust;
     work.fixed_ns = threads * pipe_figure(pipe, CURVE_HOST_POOL_WAKE, threads, &work.fixed_trust);
@@ -219,13 +233,12 @@ bool cpu_whole_attend(struct pipe *pipe, uint32_t layer, struct error *why)
     struct trust trust = work_trust;
     uint32_t threads = cpu_whole_threads(pipe->setup, &trust);
     struct ledger_row row = pass_row(pipe, layer, threads);
+    uint64_t asked = (uint64_t)row.offloaded_heads * setup_queries(pipe->setup);
     engine_task_id query, answer;
-    if (!put_copy(pipe, WAY_OUT, hybrid_query_bytes(model, row.offloaded_heads), ENGINE_NONE,
-                  &query, why) ||
+    if (!put_copy(pipe, WAY_OUT, hybrid_query_bytes(model, asked), ENGINE_NONE, &query, why) ||
         !put_waits(pipe, query, &at->selected, why) ||
         !hybrid_put_attention(pipe, layer, &row, threads, why) ||
-        !put_copy(pipe, WAY_IN, hybrid_answer_bytes(model, row.offloaded_heads), at->answered,
-                  &answer, why) ||
+        !put_copy(pipe, WAY_IN, hybrid_answer_bytes(model, asked), at->answered, &answer, why) ||
         !work_put_event(pipe, PART_CPU_ATTENTION, answer, why)) {
         return false;
     }

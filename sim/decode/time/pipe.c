@@ -334,7 +334,7 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
         {CURVE_HOST_GATHER, gathers},
         {CURVE_HOST_GATHER_SPAN, gathers},
         {CURVE_HOST_ATTENTION, hybrid || by_cpu},
-        {CURVE_HOST_KMEANS, trains},
+        {CURVE_HOST_KMEANS, trains || (by_cpu && setup_queries(setup) > 1)},
     };
     for (size_t i = 0; i < sizeof machine / sizeof *machine; i++) {
         reads->of[machine[i].id] = machine[i].needed;

@@ -121,7 +121,7 @@ static const char *drafts_refused(const struct point *point)
     bool compares = m->policy->needs_queries && m->policy != &policy_qsac;
     return compares                                          ? "a plug-in that compares queries"
            : m->policy->chooses_own                          ? "a policy that chooses by itself"
-           : m->attention != ATTEND_GPU                      ? "attention on the CPU"
+           : m->attention == ATTEND_HYBRID                   ? "attention on both sides"
            : m->selection_margin > 0                         ? "a selection margin"
            : setup_asks_trace(setup) && setup->trace == NULL ? "an assumed hit ratio"
                                                              : NULL;

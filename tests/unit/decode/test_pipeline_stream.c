@@ -164,6 +164,28 @@ static void cpu_attends_to_what_a_disk_holds(void **state)
           OVERRIDES("trace=assumed:hit=0%"), &expected);
 }
 
+static int64_t cpu_attention_with(const char *drafts)
+{
+    struct setup setup =
+        make_tiny(1, "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, attention: cpu}",
+                  OVERRIDES("trace=assumed:hit=0%", drafts));
+    struct course course;
+    make_course(&setup, &course);
+    int64_t ns = course.timing.part_ns[PART_CPU_ATTENTION] / 3;
+    course_release(&course);
+    setup_release(&setup);
+    return ns;
+}
+
+/* 4 heads of 1000 tokens hold 400 000 values of K and V. One query of each of 5 query heads is as fast
+ * as these are read, 100 000 ns; four take 2 * 400 000 * 5 * 4 FLOPs at 1 GFLOP/s. Waking takes 10000. */
+static void several_queries_take_the_cpus_arithmetic(void **state)
+{
+    (void)state;
+    assert_int_equal(cpu_attention_with("drafts.count=0"), 110000);
+    assert_int_equal(cpu_attention_with("drafts={count: 3, method: ngram, acceptance: 50%}"), 16010000);
+}
+
 /* Half of a layer's weights, 8402000 B, is read in 4211000, and the drive never rests. The other
  * half crosses meanwhile. Let those of layer 0 be read at R:
  *
@@ -252,6 +274,7 @@ int main(void)
         cmocka_unit_test(barriers_end_each_pass_of_pageable_copies),
         cmocka_unit_test(whole_layers_come_from_a_disk),
         cmocka_unit_test(cpu_attends_to_what_a_disk_holds),
+        cmocka_unit_test(several_queries_take_the_cpus_arithmetic),
         cmocka_unit_test(half_of_the_weights_come_from_a_disk),
         cmocka_unit_test(activations_become_keys_and_values),
         cmocka_unit_test(hybrid_recomputes_beside_the_loads),
