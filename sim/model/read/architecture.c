@@ -96,8 +96,9 @@ static bool read_row(const struct node *node, struct error *why)
 
 static void read_table(void)
 {
-    static const char *const keys[] = {
-        "size_keys", "class_keys", "renamed_keys", "size_words", "harmless_keys", "classes", NULL};
+    static const char *const keys[] = {"size_keys",         "class_keys", "renamed_keys",
+                                       "plain_activations", "size_words", "harmless_keys",
+                                       "classes",           NULL};
     char path[PATH_MAX];
     struct error *why = &architectures_fault;
     const struct node *root = find_path("models", "architectures", "yaml", path, sizeof path, why)

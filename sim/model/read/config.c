@@ -228,8 +228,11 @@ static bool read_switches(const struct fields *fields, const struct architecture
     if (field_states(fields, key)) {
         model->output_bias = model->query_bias && !kind->plain_output;
     }
-    /* What an architecture without a row says of its activation: relu has no gate. */
-    model->gated_ffn = model->gated_ffn && strncmp(name, "relu", 4) != 0;
+    const struct node *plain = architecture_list("plain_activations");
+    for (size_t i = 0; !model->known && plain != NULL && i < plain->count; i++) {
+        const char *start = plain->children[i]->text;
+        model->gated_ffn = model->gated_ffn && strncmp(name, start, strlen(start)) != 0;
+    }
     return true;
 }
 

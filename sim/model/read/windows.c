@@ -161,8 +161,10 @@ static bool kinds_of_class(const struct fields *fields, const struct architectur
 {
     uint32_t first = 0, period = kind->window_pattern;
     bool linear = model->linear.key_heads > 0 && period > 0;
-    if (kind->windows == WINDOWS_IF_USED &&
-        !field_whole(fields, "max_window_layers", 0, SIZE_MOST, FIELD_REQUIRED, &first, why)) {
+    bool if_used = kind->windows == WINDOWS_IF_USED;
+    if ((if_used || field_states(fields, "use_sliding_window")) &&
+        !field_whole(fields, "max_window_layers", 0, SIZE_MOST, if_used ? FIELD_REQUIRED : 0,
+                     &first, why)) {
         return false;
     }
     for (uint32_t i = first; i < model->layer_count && (window > 0 || linear); i++) {
