@@ -135,7 +135,9 @@ struct model {
     bool expert_latent_norm;                     /* with a norm of that width */
     struct model_linear linear;                  /* of linear layers */
     struct model_extras extras;
-    bool own_code;                   /* its files have code that an engine must be allowed to run */
+    bool own_code;         /* its files have code that an engine must be allowed to run */
+    uint32_t stored_bytes; /* of a weight in its files; 0: it is quantised */
+    uint64_t indexed;      /* parameters by their index, if far off those of the config; else 0 */
     struct model_layer *layers;      /* owned */
     enum dtype weights, experts, kv; /* experts: of routed ones, the same but in mixed formats */
     uint32_t fp8_block; /* rows and columns of a checkpoint in fp8 that share a scale; 0: others */
@@ -201,6 +203,9 @@ bool model_layer_repeats(const struct model *model, uint32_t layer);
 uint64_t model_weight_bytes(const struct model *model);
 uint64_t model_layer_weight_bytes(const struct model *model, uint32_t layer);
 uint64_t model_edge_weight_bytes(const struct model *model);
+
+/* Parameters of the whole model, with encoders. */
+uint64_t model_parameters(const struct model *model);
 
 /* Where an operator runs in a layer's decode. */
 enum model_stage { MODEL_PRE, MODEL_ATTEND, MODEL_POST, MODEL_EDGE, MODEL_STAGE_COUNT };

@@ -100,3 +100,14 @@ void model_parts(const struct model *model, struct model_part parts[PART_COUNT])
     parts[PART_ENCODERS] = (struct model_part){.total = encoders};
     parts[PART_ENCODERS].bytes[DTYPE_BF16] = encoders * BF16_BYTES;
 }
+
+uint64_t model_parameters(const struct model *model)
+{
+    struct model_part parts[PART_COUNT];
+    uint64_t sum = 0;
+    model_parts(model, parts);
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        sum = whole_sum(sum, parts[i].total);
+    }
+    return sum;
+}

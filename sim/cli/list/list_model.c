@@ -1,6 +1,7 @@
 /* `spillway list model`: one page for a model. What its layers keep, its weights, the KV of a
  * sequence, and, if an engine is named, how that engine divides its pool. */
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -381,6 +382,11 @@ static void say_title(const struct model_page *page, FILE *out)
         fprintf(out, ", trained to %u tokens", model->trained_context);
     }
     fputc('\n', out);
+    if (model->indexed > 0) {
+        fprintf(out,
+                "the index of its files has %" PRIu64 " parameters, its config.json %" PRIu64 "\n",
+                model->indexed, model_parameters(model));
+    }
 }
 
 static bool page_print_table(struct frame *frame, FILE *out, struct error *why)

@@ -280,6 +280,21 @@ static bool read_quantisation(const struct fields *top, const struct fields *dec
            quantisation_read_experts(decoder, model, why);
 }
 
+/* The type of the weights in the files, before any that the user states. */
+static bool config_read_stored(const struct fields *top, const struct fields *decoder,
+                               struct model *model, struct error *why)
+{
+    static const char *const names[] = {"torch_dtype", "dtype", NULL};
+    const char *name = "bfloat16";
+    if (!field_text(decoder, field_first(decoder, names), &name, why) ||
+        !field_text(top, field_first(top, names), &name, why)) {
+        return false;
+    }
+    bool quantised = model->weights != DTYPE_BF16 || model->experts != DTYPE_BF16;
+    model->stored_bytes = quantised ? 0 : strcmp(name, "float32") == 0 ? 4 : 2;
+    return true;
+}
+
 static bool config_read_model(const json_t *root, const char *file, struct model *model,
                               struct error *why)
 {
@@ -305,7 +320,9 @@ static bool config_read_model(const json_t *root, const char *file, struct model
     }
     snprintf(model->architecture, sizeof model->architecture, "%s", name);
     model->own_code = json_object_get(root, "auto_map") != NULL;
-    return extras_read(&top, &decoder, model, why) && read_quantisation(&top, &decoder, model, why);
+    return extras_read(&top, &decoder, model, why) &&
+           read_quantisation(&top, &decoder, model, why) &&
+           config_read_stored(&top, &decoder, model, why);
 }
 
 static bool apply_options(const struct model_options *options, const char *origin, int line,

@@ -9,7 +9,9 @@
 #include "model/read/config.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,22 +101,49 @@ static bool read_importance(struct files *files, const char *path, struct model 
     return (size_t)written >= sizeof table || importance_read(files, table, model, why);
 }
 
+/* Find the file `name` beside a config.json. */
+static bool find_beside(const char *path, const char *name, char other[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+    int written = snprintf(other, PATH_MAX, "%.*s%s", (int)folder, path, name);
+    return strcmp(path + folder, "config.json") == 0 && written < PATH_MAX &&
+           access(other, F_OK) == 0;
+}
+
+/* Keep the count of parameters that the index of the weights' files has, if it is over 5 % off the
+ * config's: a key was not understood, or the class has weights that no key says. Files may hold a
+ * tied embedding twice. An index that cannot be read says nothing. */
+static void compare_index(struct files *files, const char *path, struct model *model)
+{
+    char other[PATH_MAX];
+    size_t size;
+    struct error ignored;
+    char *text = model->stored_bytes > 0 && find_beside(path, "model.safetensors.index.json", other)
+                     ? files_text(files, other, &size, &ignored)
+                     : NULL;
+    json_t *root = text != NULL ? json_loadb(text, size, 0, NULL) : NULL;
+    const json_t *total = json_object_get(json_object_get(root, "metadata"), "total_size");
+    double stated = json_number_value(total) / (model->stored_bytes > 0 ? model->stored_bytes : 1);
+    double counted = (double)model_parameters(model);
+    double copy = model->tied_embeddings ? (double)model->vocabulary * model->hidden : 0;
+    double off = fmin(fabs(stated - counted), fabs(stated - counted - copy));
+    model->indexed = stated > 0 && off > 0.05 * stated ? (uint64_t)stated : 0;
+    json_decref(root);
+    free(text);
+}
+
 /* Older exports of ModelOpt describe the quantisation in a file of its own, which is not read: as
  * bf16 the model would be wrong in silence. */
 static bool check_described(const char *path, const struct model_options *options,
                             const struct model *model, struct error *why)
 {
-    static const char beside[] = "hf_quant_config.json";
+    static const char name[] = "hf_quant_config.json";
     char other[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    size_t folder = slash != NULL ? (size_t)(slash + 1 - path) : 0;
-    int written = snprintf(other, sizeof other, "%.*s%s", (int)folder, path, beside);
-    bool named = strcmp(path + folder, "config.json") == 0 && (size_t)written < sizeof other;
-    if (!named || access(other, F_OK) != 0 || options->weights >= 0 ||
-        model->weights != DTYPE_BF16) {
+    if (!find_beside(path, name, other) || options->weights >= 0 || model->weights != DTYPE_BF16) {
         return true;
     }
-    error_set(why, path, 0, "no 'quantization_config', but '%s' lies beside it", beside);
+    error_set(why, path, 0, "no 'quantization_config', but '%s' lies beside it", name);
     return error_expect(why, "its 'quantization' as 'quantization_config', or 'dtype.weights'");
 }
 
@@ -139,6 +168,7 @@ bool model_load(struct files *files, const char *name, const struct model_option
         return false;
     }
     name_model(path, out);
+    compare_index(files, path, out);
     if (!check_described(path, options, out, why) || !read_importance(files, path, out, why)) {
         model_release(out);
         return false;

@@ -112,6 +112,11 @@ static void note_model(const struct setup *setup, struct result *result)
         result_note(result, note_make(NOTE_architecture_unknown, note_text(model->name),
                                       note_text(model->architecture)));
     }
+    if (model->indexed > 0) {
+        result_note(result,
+                    note_make(NOTE_index_differs, note_text(model->name),
+                              note_whole(model->indexed), note_whole(model_parameters(model))));
+    }
     if (model->kv != DTYPE_BF16 && model->kv != DTYPE_FP8) {
         result_note(result, note_make(NOTE_attention_type, note_text(dtype_name(model->kv))));
     }

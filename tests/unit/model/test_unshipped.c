@@ -7,27 +7,15 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/parameters.h"
 #include "unit/fixture/config_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-static uint64_t parameters(const struct model *model)
-{
-    struct model_part parts[PART_COUNT];
-    uint64_t sum = 0;
-    model_parts(model, parts);
-    for (size_t i = 0; i < PART_COUNT; i++) {
-        sum += parts[i].total;
-    }
-    return sum;
-}
-
 static bool reads_right(const json_t *row, struct model *model)
 {
     uint64_t published = (uint64_t)json_integer_value(json_object_get(row, "parameters"));
-    uint64_t counted = parameters(model), kv = model_kv_tokens_bytes(model);
+    uint64_t counted = model_parameters(model), kv = model_kv_tokens_bytes(model);
     uint64_t off = counted > published ? counted - published : published - counted;
     bool right =
         off <= published / 100 && kv == (uint64_t)json_integer_value(json_object_get(row, "kv"));
