@@ -162,6 +162,11 @@ static bool kinds_of_class(const struct fields *fields, const struct architectur
     uint32_t first = 0, period = kind->window_pattern;
     bool linear = model->linear.key_heads > 0 && period > 0;
     bool if_used = kind->windows == WINDOWS_IF_USED;
+    if (model->linear.value_heads > 0 && period == 0) {
+        error_input(why, fields->file, 0, "sizes of linear layers, but no list of these layers");
+        return error_expect(why, "'layer_types', with a word for each of the %u layers",
+                            model->layer_count);
+    }
     if ((if_used || field_states(fields, "use_sliding_window")) &&
         !field_whole(fields, "max_window_layers", 0, SIZE_MOST, if_used ? FIELD_REQUIRED : 0,
                      &first, why)) {
