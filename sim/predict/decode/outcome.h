@@ -76,6 +76,9 @@ void price_write(const struct profile *machine, struct result *result);
  * products in another type, or beyond one machine. */
 void outcome_note_machine(const struct setup *setup, struct result *result);
 
+/* What may be wrong with the model: its class has no row, its files count other parameters. */
+void outcome_note_reading(const struct model *model, struct result *result);
+
 /* Of a plan that fits: contexts, model, choices that do not pay off, and what hits rest on. */
 void outcome_note_plan(const struct setup *setup, const struct plan *plan, struct result *result);
 

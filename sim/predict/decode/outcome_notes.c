@@ -97,6 +97,19 @@ static void note_layers(const struct setup *setup, struct result *result)
     }
 }
 
+void outcome_note_reading(const struct model *model, struct result *result)
+{
+    if (!model->known) {
+        result_note(result, note_make(NOTE_architecture_unknown, note_text(model->name),
+                                      note_text(model->architecture)));
+    }
+    if (model->indexed > 0) {
+        result_note(result,
+                    note_make(NOTE_index_differs, note_text(model->name),
+                              note_whole(model->indexed), note_whole(model_parameters(model))));
+    }
+}
+
 static void note_model(const struct setup *setup, struct result *result)
 {
     const struct model *model = &setup->model;
@@ -108,15 +121,7 @@ static void note_model(const struct setup *setup, struct result *result)
         result_note(result, note_make(NOTE_trained_context, note_text(model->name),
                                       note_whole(model->trained_context)));
     }
-    if (!model->known) {
-        result_note(result, note_make(NOTE_architecture_unknown, note_text(model->name),
-                                      note_text(model->architecture)));
-    }
-    if (model->indexed > 0) {
-        result_note(result,
-                    note_make(NOTE_index_differs, note_text(model->name),
-                              note_whole(model->indexed), note_whole(model_parameters(model))));
-    }
+    outcome_note_reading(model, result);
     if (model->kv != DTYPE_BF16 && model->kv != DTYPE_FP8) {
         result_note(result, note_make(NOTE_attention_type, note_text(dtype_name(model->kv))));
     }
