@@ -185,16 +185,23 @@ static bool are_gone(const struct block_numbers *numbers, uint32_t first, uint32
     return true;
 }
 
-/* Make spare what nobody can find: own blocks of ended requests, and chunks that no request has which
- * has begun and not ended, once they are nowhere. */
-static void collect(struct block_numbers *numbers)
+/* Make spare what nobody can find: own blocks of ended requests, */
+static void collect_own(struct block_numbers *numbers)
 {
-    struct number_list left = numbers->left, chunks = numbers->chunks;
-    numbers->left.count = numbers->chunks.count = 0;
+    struct number_list left = numbers->left;
+    numbers->left.count = 0;
     for (size_t i = 0; i < left.count; i++) {
         bool gone = are_gone(numbers, left.items[i], 1);
         push_number(gone ? &numbers->ones.spare : &numbers->left, left.items[i]);
     }
+    set_limit(&numbers->ones);
+}
+
+/* and chunks that no request has which has begun and not ended, once they are nowhere. */
+static void collect_chunks(struct block_numbers *numbers)
+{
+    struct number_list chunks = numbers->chunks;
+    numbers->chunks.count = 0;
     for (size_t i = 0; i < chunks.count; i++) {
         uint32_t chunk = chunks.items[i], *first = &numbers->first_shared[chunk];
         if (numbers->users[chunk] == 0 && are_gone(numbers, *first - 1, numbers->rows.length)) {
@@ -204,7 +211,6 @@ static void collect(struct block_numbers *numbers)
             push_number(&numbers->chunks, chunk);
         }
     }
-    set_limit(&numbers->ones);
     set_limit(&numbers->rows);
 }
 
@@ -217,9 +223,11 @@ bool block_numbers_give(struct block_numbers *numbers, size_t index)
     for (uint32_t i = 0; i < request->chunks; i++) {
         lacking += numbers->first_shared[chunks[i]] == 0;
     }
-    if (numbers->of.recycled &&
-        (is_short(&numbers->ones, own) || is_short(&numbers->rows, lacking))) {
-        collect(numbers);
+    if (numbers->of.recycled && is_short(&numbers->ones, own)) {
+        collect_own(numbers);
+    }
+    if (numbers->of.chunks_recycled && is_short(&numbers->rows, lacking)) {
+        collect_chunks(numbers);
     }
     for (uint32_t i = 0; i < request->chunks; i++) {
         uint32_t *first = &numbers->first_shared[chunks[i]];
