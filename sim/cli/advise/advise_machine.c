@@ -378,15 +378,13 @@ static void note_rate(const struct advice *advice, const struct search *search,
                       struct runs_notes *notes)
 {
     const char *system = search->candidate->system;
-    uint64_t requests = advice->trials[advice->plain].planning.requests;
     if (!advice->serves) {
         return;
     }
     runs_notes_add_note(notes, system, note_plain(NOTE_rates_apart));
-    runs_notes_add_note(notes, system, note_plain(NOTE_arrivals_drawn));
-    if (requests > 0) {
-        runs_notes_add_note(notes, system, note_make(NOTE_requests_extended, note_whole(requests)));
-    }
+    runs_notes_add_note(notes, system,
+                        note_plain(search->is_whole != NULL ? NOTE_capacity_stream
+                                                            : NOTE_arrivals_drawn));
 }
 
 /* Systems without an answer count as well for what the figures rest on: their misses are shown. */

@@ -205,7 +205,7 @@ static bool plan(const struct arguments *arguments, const struct scenario *scena
 {
     struct planning planning;
     bool interrupted = false;
-    bool good = planning_run_long(scenario, with, &planning, &interrupted, why);
+    bool good = planning_run(scenario, with, &planning, &interrupted, why);
     good = progress_end(good, interrupted, "the search had ended", why);
     good = good &&
            (with->study.store == NULL ||

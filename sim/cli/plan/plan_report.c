@@ -361,6 +361,18 @@ static void note_families(const struct search *search, const struct targets *tar
     }
 }
 
+/* Between which tried loads the capacity lies. */
+static void note_capacity(const struct search *search, struct runs_notes *notes)
+{
+    uint32_t miss = search_next_miss(search);
+    if (search->found != PLANNING_NONE && miss != PLANNING_NONE) {
+        runs_notes_add_note(notes, search->candidate->system,
+                            note_make(NOTE_capacity_between,
+                                      note_text(search_text(search, search->found)),
+                                      note_text(search_text(search, miss))));
+    }
+}
+
 /* Below the table: how to run the winner, or what keeps the nearest from the targets. */
 
 /* Add what a person should know about the runs that answer a plan. */
@@ -379,11 +391,9 @@ static void plan_notes_add(const struct planning *planning, const struct targets
         if (search->found != PLANNING_NONE) {
             note_families(search, targets, notes);
         }
-        if (planning->requests > 0) {
-            runs_notes_add_note(notes, system,
-                                note_make(NOTE_requests_extended, note_whole(planning->requests)));
-        }
-        if (strcmp(search->axis.key, "rate") == 0) {
+        if (search->is_whole != NULL) {
+            note_capacity(search, notes);
+        } else if (strcmp(search->axis.key, "rate") == 0) {
             runs_notes_add_note(notes, system, note_plain(NOTE_arrivals_drawn));
         }
         runs_notes_add(notes, &search->results[search_shown(search)]);

@@ -18,6 +18,7 @@ struct disk_cache;
 struct meter;
 struct shared;
 struct replays;
+struct stream_question;
 
 struct run_context {
     uint32_t threads;         /* of one replay; 0: one per processor. Results do not depend on it */
@@ -28,6 +29,8 @@ struct run_context {
     struct disk_cache *cache; /* of replays of earlier questions; the caller's; may be NULL */
     bool rough;               /* a server's steps may be off by some per cent: for runs that only
                                * say where to look (predict/server/decode_surface.h) */
+    const struct stream_question *question; /* of a server in steady state, all that is asked
+                                             * (predict/server/stream_question.h); NULL: every figure */
     struct stop_flag *stop;   /* raised to abandon the work */
     struct stop_flag own;     /* `stop` points here if the caller has no flag */
 };

@@ -180,6 +180,7 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
     double price = setup->profile.price_per_hour; /* affects one column and no time */
     run = price > 0 ? XXH64(&price, sizeof price, run) : run;
     run = hash_drafts(&setup->drafts, run);
+    run = point->asked > 0 ? XXH64(&point->asked, sizeof point->asked, run) : run;
     *out = (struct run_hashes){.run = ""};
     write_hash(run, out->run);
     write_hash(scenario, out->scenario);

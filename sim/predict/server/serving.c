@@ -467,14 +467,14 @@ static bool serve_stream(struct serving *serving, struct result *result, struct 
     struct decode_range range = stream_step_range(point, &serving->memory);
     struct step_cost *cost = step_cost_create(point, &range, serving->context, why);
     bool ok = cost != NULL;
-    stream_stage_first(point, &serving->stage);
+    stream_stage_first(point, serving->context->question, &serving->stage);
     while (ok && !serving->stage.enough) {
         struct serving_totals totals = {.steps = 0};
         ok = stream_stage_take(point, &serving->memory, &serving->stage, &serving->requests,
                                &serving->refused, &serving->stream, why) &&
              serving_prepare(serving, why) && serve_once(serving, cost, true, &totals, why) &&
-             stream_stage_judge(point, &serving->requests, serving->served, &totals,
-                                &serving->stage, why) &&
+             stream_stage_judge(point, serving->context->question, &serving->requests,
+                                serving->served, &totals, &serving->stage, why) &&
              (!serving->stage.enough || write_times(serving, &totals, result, why));
         series_release(&totals.series);
         serving_clear(serving);

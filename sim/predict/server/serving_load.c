@@ -98,41 +98,43 @@ bool serving_write_load(const struct point *point, const struct requests *reques
 }
 
 /* Each request that waits holds the later turns of its session back, which would come, too. */
-static bool find_growth(const struct requests *requests, const struct served *all, int64_t end_ns,
-                        bool *grows, struct error *why)
+bool serving_stream_grows(const struct point *point, const struct requests *requests,
+                          const struct served *all, int64_t end_ns, bool *grows, struct error *why)
 {
     double turns = (double)requests->count / (double)requests_sessions(requests);
-    return backlog_grows(all, requests->count, end_ns, 0, grows, why) &&
-           (*grows || !requests->sessions ||
-            backlog_holds(all, requests->count, end_ns, turns, grows, why));
+    *grows = false;
+    return point->workload.clients > 0 ||
+           (backlog_grows(all, requests->count, end_ns, 0, grows, why) &&
+            (*grows || !requests->sessions ||
+             backlog_holds(all, requests->count, end_ns, turns, grows, why)));
 }
 
-bool serving_write_steady(const struct point *point, const struct requests *requests,
-                          const struct served *all, const struct serving_window *window,
-                          uint64_t counted, struct result *result, struct error *why)
+void serving_write_steady(const struct requests *requests, const struct served *all,
+                          const struct serving_window *window, uint64_t counted,
+                          struct result *result)
 {
     double seconds = (double)(window->to_ns - window->from_ns) / 1e9, came = 0;
-    bool grows = false;
     for (size_t i = 0; i < requests->count; i++) {
         came += all[i].arrived_ns > window->from_ns && all[i].arrived_ns <= window->to_ns;
     }
-    if (point->workload.clients == 0 && !find_growth(requests, all, window->to_ns, &grows, why)) {
-        return false;
-    }
     result_real(result, COLUMN(requests_in_per_s), came / seconds);
-    result_integer(result, COLUMN(queue_grows), grows);
+    result_integer(result, COLUMN(queue_grows), window->grows);
     if (isfinite(window->rate.half)) {
         result_real(result, COLUMN(requests_out_half), window->rate.half);
     }
     if (isfinite(window->ttft_p99.half)) {
         result_integer(result, COLUMN(ttft_p99_half_ms), llround(window->ttft_p99.half));
     }
-    if (grows) {
+    if (window->grows) {
         result_note(result, note_plain(NOTE_queue_grows));
     } else if (!window->known) {
         result_note(result, note_make(NOTE_not_known, note_whole(counted)));
     }
-    return true;
+}
+
+bool serving_waits_for_room(double queue_ns, double ttft_ns, double tpot_ns)
+{
+    return 2 * queue_ns > ttft_ns && queue_ns > 4 * tpot_ns;
 }
 
 bool serving_saturated(const struct result *result)
@@ -140,8 +142,9 @@ bool serving_saturated(const struct result *result)
     const struct cell *queue = result_cell(result, COLUMN(queue_p50_ms));
     const struct cell *ttft = result_cell(result, COLUMN(ttft_p50_ms));
     const struct cell *tpot = result_cell(result, COLUMN(tpot_p50_ms));
-    return queue->set && ttft->set && tpot->set && 2 * queue->integer > ttft->integer &&
-           queue->integer > 4 * tpot->integer;
+    return queue->set && ttft->set && tpot->set &&
+           serving_waits_for_room((double)queue->integer, (double)ttft->integer,
+                                  (double)tpot->integer);
 }
 
 enum band_load serving_band_load(const struct result *result)

@@ -14,15 +14,23 @@ bool serving_write_load(const struct point *point, const struct requests *reques
 
 /* The same of a stream, whose requests count in a window: `counted` of them. With the intervals of its
  * figures. */
-bool serving_write_steady(const struct point *point, const struct requests *requests,
-                          const struct served *all, const struct serving_window *window,
-                          uint64_t counted, struct result *result, struct error *why);
+void serving_write_steady(const struct requests *requests, const struct served *all,
+                          const struct serving_window *window, uint64_t counted,
+                          struct result *result);
+
+/* Does the queue of a stream grow that ended at `end_ns`? Not of clients, who wait for their answers.
+ * Returns false if memory runs out. */
+bool serving_stream_grows(const struct point *point, const struct requests *requests,
+                          const struct served *all, int64_t end_ns, bool *grows, struct error *why);
 
 /* Does the server hold requests back? It does if the median wait in the queue is more than half of
  * the median TTFT, and more than four times the median TPOT: then TTFT is the length of a queue.
  * (Four, assumed: a request that finds room waits for the step under way, and perhaps for one or
  * two that are scheduled already.) False for a result without these times. */
 bool serving_saturated(const struct result *result);
+
+/* The same, by the medians. */
+bool serving_waits_for_room(double queue_ns, double ttft_ns, double tpot_ns);
 
 /* The load whose error bands a result has. */
 enum band_load serving_band_load(const struct result *result);

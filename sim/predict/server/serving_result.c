@@ -501,9 +501,11 @@ static bool write_arrivals(const struct point *point, const struct requests *req
         result_real(result, COLUMN(requests_out_per_s),
                     (double)tokens->counted * 1e9 / (double)taken_ns);
     }
-    return totals->window.is_stream ? serving_write_steady(point, requests, all, &totals->window,
-                                                           tokens->counted, result, why)
-                                    : serving_write_load(point, requests, all, result, why);
+    if (totals->window.is_stream) {
+        serving_write_steady(requests, all, &totals->window, tokens->counted, result);
+        return true;
+    }
+    return serving_write_load(point, requests, all, result, why);
 }
 
 static bool write_trust(const struct serving_totals *totals, struct result *result,

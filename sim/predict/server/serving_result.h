@@ -19,6 +19,7 @@ struct serving_window {
     size_t first;
     int64_t from_ns, to_ns;
     /* of a stream */
+    bool grows;                     /* its queue */
     bool known;                     /* the figures are, to the precision that is wanted */
     struct estimate rate, ttft_p99; /* requests a second that end; ns */
 };

@@ -11,10 +11,16 @@
 #include <string.h>
 
 /* Requests of the first run, of the shortest that counts, and of the longest; and steps of that. */
-enum { FIRST = 500, LEAST = 2500, MOST = 64000, MOST_STEPS = 4000000 };
+enum { FIRST = 500, LEAST = STREAM_FEWEST, MOST = 64000, MOST_STEPS = 4000000 };
 
 /* A run is this many times as long as a request takes, and clients send so many requests each. */
 enum { ANSWERS = 10, CYCLES = 10 };
+
+/* A server has filled when a request's time in it is over so many times. It lacks a part of the rate that is
+ * asked for if that is so many half-widths of its interval, and such a share: 0.05 is beyond doubt, and 0.2
+ * in the first run, whose warm-up is not known. (Assumed.) */
+enum { FILLS = 3 };
+static const double chance = 1.5, behind_share = 0.03, overload = 0.05, first_overload = 0.2;
 
 /* Requests before the beginning that fill the prefix cache, at most: what was used longer ago is hardly
  * used again. */
@@ -36,10 +42,19 @@ bool serving_is_stream(const struct point *point)
 
 /* ---- the requests of a run ------------------------------------------------------------ */
 
-void stream_stage_first(const struct point *point, struct stream_stage *out)
+void stream_stage_first(const struct point *point, const struct stream_question *question,
+                        struct stream_stage *out)
 {
     uint64_t clients = point->workload.clients;
-    *out = (struct stream_stage){.requests = FIRST + 2 * clients, .most = MOST};
+    bool asks = question != NULL && clients == 0 && !point->requests->sessions;
+    *out = asks ? (struct stream_stage){.number = 1, .requests = LEAST, .most = MOST}
+                : (struct stream_stage){.requests = FIRST + 2 * clients, .most = MOST};
+}
+
+/* Requests of a run, or before it, for which a list has room; its length is rounded up. */
+static double stream_room(const struct requests *sample)
+{
+    return (double)requests_most(sample) / 2 / (list_growth * list_growth);
 }
 
 /* Requests whose KV fills the tiers of all servers. */
@@ -59,7 +74,7 @@ static uint64_t requests_to_fill(const struct point *point, const struct serving
     }
     tokens = (tokens + (double)sample->hashed.distinct_tokens) / (double)sample->count;
     double all = blocks * prefix->block_tokens * (double)point_servers(point) / tokens;
-    return all < MOST_PAST ? (uint64_t)ceil(all) : MOST_PAST;
+    return (uint64_t)ceil(fmin(all, fmin(MOST_PAST, stream_room(sample))));
 }
 
 /* Points read lists of few lengths, so that they share them. */
@@ -160,81 +175,6 @@ static uint32_t find_warm_up(const struct series *series, uint32_t count)
     return most;
 }
 
-/* The times of requests that count, in the order of their ends. */
-struct stream_times {
-    struct stream_time {
-        int64_t end_ns;
-        double ttft_ns, tpot_ns, e2e_ns;
-    } * all; /* owned */
-    size_t count;
-    double *values, *scratch; /* [count] owned */
-};
-
-static int compare_ends(const void *a, const void *b)
-{
-    const struct stream_time *x = a, *y = b;
-    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
-}
-
-static bool read_times(const struct requests *requests, const struct served *served,
-                       const struct serving_window *window, struct stream_times *out,
-                       struct error *why)
-{
-    *out = (struct stream_times){
-        .all = array_zeroed(requests->count, sizeof *out->all, why),
-        .values = array_zeroed(requests->count, sizeof *out->values, why),
-        .scratch = array_zeroed(requests->count, sizeof *out->scratch, why),
-    };
-    if (out->all == NULL || out->values == NULL || out->scratch == NULL) {
-        return false;
-    }
-    for (size_t i = 0; i < requests->count; i++) {
-        const struct served *row = &served[i];
-        if (serving_counts(window, i, row)) {
-            uint32_t more = requests->all[i].output - 1;
-            double decode_ns = (double)(row->end_ns - row->first_token_ns);
-            out->all[out->count++] = (struct stream_time){
-                .end_ns = row->end_ns,
-                .ttft_ns = (double)(row->first_token_ns - row->arrived_ns),
-                .tpot_ns = more > 0 ? decode_ns / more : 0,
-                .e2e_ns = (double)(row->end_ns - row->arrived_ns),
-            };
-        }
-    }
-    qsort(out->all, out->count, sizeof *out->all, compare_ends);
-    return true;
-}
-
-static void release_times(struct stream_times *times)
-{
-    free(times->all);
-    free(times->values);
-    free(times->scratch);
-}
-
-static const double *time_column(struct stream_times *times, size_t offset)
-{
-    for (size_t i = 0; i < times->count; i++) {
-        times->values[i] = *(const double *)((const char *)&times->all[i] + offset);
-    }
-    return times->values;
-}
-
-/* Requests that end per second, by batches of equal time. */
-static struct estimate find_rate(const struct stream_times *times,
-                                 const struct serving_window *window)
-{
-    double batches[STATIONARY_BATCHES] = {0};
-    double whole_s = (double)(window->to_ns - window->from_ns) / 1e9;
-    for (size_t i = 0; i < times->count; i++) {
-        double share = (double)(times->all[i].end_ns - window->from_ns) / 1e9 / whole_s;
-        uint32_t batch = (uint32_t)(share * STATIONARY_BATCHES);
-        batches[batch < STATIONARY_BATCHES ? batch : STATIONARY_BATCHES - 1] +=
-            STATIONARY_BATCHES / whole_s;
-    }
-    return stationary_interval((double)times->count / whole_s, batches, STATIONARY_BATCHES);
-}
-
 /* How many times as wide the interval is as it may be. */
 static double too_wide(const struct estimate *estimate, double share)
 {
@@ -245,17 +185,66 @@ static double too_wide(const struct estimate *estimate, double share)
 static double find_precision(const struct point *point, struct stream_times *times,
                              struct serving_window *window)
 {
-    const size_t ttft = offsetof(struct stream_time, ttft_ns),
-                 tpot = offsetof(struct stream_time, tpot_ns);
-    struct estimate mean = stationary_mean(time_column(times, ttft), times->count);
-    struct estimate pace = stationary_mean(time_column(times, tpot), times->count);
-    window->ttft_p99 =
-        stationary_quantile(time_column(times, ttft), times->count, 0.99, times->scratch);
-    window->rate = find_rate(times, window);
+    struct estimate mean = {.value = 0}, pace = mean;
+    stream_times_of(times, COLUMN(ttft_ms), &mean);
+    stream_times_of(times, COLUMN(tpot_ms), &pace);
+    stream_times_of(times, COLUMN(ttft_p99_ms), &window->ttft_p99);
+    window->rate = stream_times_rate(times, window);
     double wide = fmax(fmax(too_wide(&mean, of_means), too_wide(&pace, of_means)),
                        too_wide(&window->ttft_p99, of_tails));
     return point->workload.clients > 0 ? fmax(wide, too_wide(&window->rate, of_means)) : wide;
 }
+
+/* Do requests wait for room, by the medians (serving_saturated())? */
+static bool waits_for_room(struct stream_times *times)
+{
+    struct estimate queue = {.value = 0}, ttft = queue, tpot = queue;
+    stream_times_of(times, COLUMN(queue_p50_ms), &queue);
+    stream_times_of(times, COLUMN(ttft_p50_ms), &ttft);
+    stream_times_of(times, COLUMN(tpot_p50_ms), &tpot);
+    return serving_waits_for_room(queue.value, ttft.value, tpot.value);
+}
+
+/* The share of the requests that are no request of a server, because it has no memory for them. */
+static double share_too_long(const struct requests *requests, const struct served *served)
+{
+    double sent = 0, too_long = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        sent += served[i].arrived_ns >= 0;
+        too_long += served[i].arrived_ns >= 0 && served[i].too_long;
+    }
+    return sent > 0 ? too_long / sent : 0;
+}
+
+/* The queue grows as well if fewer requests end than are asked for, by more than chance, although the server
+ * had the time to fill: a session that waits holds its next requests back, so that no more may come than end.
+ * Beyond doubt, if these are a share of them. */
+static struct stream_load stream_load_read(const struct point *point,
+                                           const struct stream_stage *stage, double asked,
+                                           struct stream_times *times,
+                                           const struct serving_window *window)
+{
+    double lacks = asked - window->rate.value;
+    double served_ns =
+        stream_times_mean(times, COLUMN(e2e_ms)) - stream_times_mean(times, COLUMN(queue_ms));
+    bool filled = (double)(window->to_ns - window->from_ns) > FILLS * served_ns;
+    bool behind = point->workload.clients == 0 && filled && lacks > chance * window->rate.half;
+    bool grows = window->grows || (behind && stage->number > 0 && lacks > behind_share * asked);
+    return (struct stream_load){
+        .grows = grows,
+        .overloaded =
+            grows && behind && lacks > (stage->number > 0 ? overload : first_overload) * asked,
+        .calm =
+            point->workload.clients > 0 ||
+            (!grows && (!waits_for_room(times) || lacks + window->rate.half < overload * asked)),
+    };
+}
+
+/* What a run tells the next one. */
+struct stream_look {
+    double wide;               /* the figures' intervals, of what they may be */
+    double taken_ns, lasts_ns; /* by a request; and how long requests count */
+};
 
 /* ---- the next run --------------------------------------------------------------------- */
 
@@ -268,49 +257,74 @@ static uint64_t stage_requests(const struct stream_stage *stage, double wide)
     return wanted < (double)stage->most ? (uint64_t)wanted : stage->most;
 }
 
-bool stream_stage_judge(const struct point *point, const struct requests *requests,
-                        const struct served *served, struct serving_totals *totals,
-                        struct stream_stage *stage, struct error *why)
+/* Requests count from the end of the warm-up on. Returns false if the run is too short to have one. */
+static bool set_window(const struct stream_stage *stage, struct serving_totals *totals)
 {
     struct serving_window *window = &totals->window;
-    struct stream_times times;
     uint32_t bins = totals->series.count - 1; /* the last one is not full */
     uint32_t warm_up = find_warm_up(&totals->series, bins);
     bool warms = warm_up < bins;
     int64_t warm_ns = warms ? warm_up * totals->series.bin_ns : window->to_ns / 2;
     window->from_ns = warm_ns > stage->warm_ns ? warm_ns : stage->warm_ns;
     window->from_ns = window->from_ns < window->to_ns ? window->from_ns : window->to_ns / 2;
-    if (!read_times(requests, served, window, &times, why)) {
-        release_times(&times);
-        return false;
-    }
-    double wide = find_precision(point, &times, window);
-    const double *e2e = time_column(&times, offsetof(struct stream_time, e2e_ns));
-    double taken_ns = stationary_mean(e2e, times.count).value;
-    double lasts = (double)(window->to_ns - window->from_ns);
-    release_times(&times);
-    bool lasting =
-        lasts >= ANSWERS * taken_ns && stage->requests >= CYCLES * point->workload.clients;
-    window->known = warms && lasting && wide <= 1;
-    double steps = (double)totals->steps / (double)stage->requests;
-    if (steps * MOST > MOST_STEPS) {
-        stage->most = (uint64_t)fmax(MOST_STEPS / steps, LEAST);
-    }
-    stage->enough = stage->number > 0 && (window->known || stage->requests >= stage->most);
-    if (stage->enough) {
-        return true;
-    }
-    uint64_t wanted = stage_requests(stage, wide);
-    if (!lasting && taken_ns > 0) {
-        double longer = ANSWERS * taken_ns / fmax(lasts, 1) * 1.2;
+    return warms;
+}
+
+/* The next run is longer: until the figures are known, the bounds answered, or requests have come for many
+ * times as long as one takes. */
+static void stage_next(const struct point *point, const struct stream_look *look,
+                       struct stream_stage *stage)
+{
+    uint64_t wanted = stage_requests(stage, look->wide), cycles = CYCLES * point->workload.clients;
+    if (look->lasts_ns < ANSWERS * look->taken_ns) {
+        double longer = ANSWERS * look->taken_ns / fmax(look->lasts_ns, 1) * 1.2;
         wanted = (uint64_t)fmin(fmax((double)wanted, longer * (double)stage->requests),
                                 (double)stage->most);
-        wanted =
-            wanted > CYCLES * point->workload.clients ? wanted : CYCLES * point->workload.clients;
     }
     stage->number++;
-    stage->requests = wanted;
-    stage->answer_ns = (int64_t)taken_ns;
-    stage->warm_ns = window->from_ns;
+    stage->requests = wanted > cycles ? wanted : cycles;
+    stage->answer_ns = (int64_t)look->taken_ns;
+}
+
+bool stream_stage_judge(const struct point *point, const struct stream_question *question,
+                        const struct requests *requests, const struct served *served,
+                        struct serving_totals *totals, struct stream_stage *stage,
+                        struct error *why)
+{
+    struct serving_window *window = &totals->window;
+    struct stream_times times;
+    bool warms = set_window(stage, totals);
+    if (!serving_stream_grows(point, requests, served, window->to_ns, &window->grows, why) ||
+        !stream_times_read(requests, served, window, &times, why)) {
+        stream_times_release(&times);
+        return false;
+    }
+    struct stream_look look = {.wide = find_precision(point, &times, window),
+                               .taken_ns = stream_times_mean(&times, COLUMN(e2e_ms)),
+                               .lasts_ns = (double)(window->to_ns - window->from_ns)};
+    double asked =
+        point->workload.rate / point->workload.time_scale * (1 - share_too_long(requests, served));
+    struct stream_load load = stream_load_read(point, stage, asked, &times, window);
+    window->grows = load.grows;
+    bool lasting = look.lasts_ns >= ANSWERS * look.taken_ns &&
+                   stage->requests >= CYCLES * point->workload.clients;
+    window->known = warms && lasting && look.wide <= 1;
+    double open = INFINITY;
+    bool answered = question != NULL && stream_question_answered(question, &load, &times, &open);
+    look.wide = fmin(look.wide, open);
+    look.taken_ns -= load.overloaded ? stream_times_mean(&times, COLUMN(queue_ms)) : 0;
+    stream_times_release(&times);
+    double steps = (double)totals->steps / (double)stage->requests;
+    double most =
+        fmin(question != NULL ? (double)question->most : MOST, stream_room(point->requests));
+    stage->most = (uint64_t)fmin(most, fmax(MOST_STEPS / steps, LEAST));
+    stage->enough = stage->number > 0 ? window->known || load.overloaded || (answered && lasting) ||
+                                            stage->requests >= stage->most
+                                      : question != NULL && warms && load.overloaded;
+    window->known = window->known || question != NULL; /* all that is asked */
+    if (!stage->enough) {
+        stage_next(point, &look, stage);
+        stage->warm_ns = window->from_ns;
+    }
     return true;
 }

@@ -10,6 +10,7 @@
 #include "predict/server/decode_surface.h"
 #include "predict/server/serving_memory.h"
 #include "predict/server/serving_result.h"
+#include "predict/server/stream_question.h"
 #include "server/requests/stream.h"
 
 /* Is the point's server watched in its steady state? A list that somebody counted (`requests`, `limit`,
@@ -26,7 +27,10 @@ struct stream_stage {
     bool enough;       /* there is none: the figures are known, or are not to be known */
 };
 
-void stream_stage_first(const struct point *point, struct stream_stage *out);
+/* The first run. It need not tell how long requests take where a question is asked of requests that arrive
+ * one by one. */
+void stream_stage_first(const struct point *point, const struct stream_question *question,
+                        struct stream_stage *out);
 
 /* The requests of the run, which the point's sources keep: `requests` becomes a view with their arrivals,
  * whose `all` is the caller's, and `stream` the order of them, which the caller releases. On failure there
@@ -40,7 +44,9 @@ struct decode_range stream_step_range(const struct point *point,
                                       const struct serving_memory *memory);
 
 /* Judge the run, which ended at totals->window.to_ns: set the window in which requests count, what is known
- * of the figures, and the next stage. */
-bool stream_stage_judge(const struct point *point, const struct requests *requests,
-                        const struct served *served, struct serving_totals *totals,
-                        struct stream_stage *stage, struct error *why);
+ * of the figures, and the next stage. There is none once the server is overloaded beyond doubt, or the
+ * question, which may be NULL, is answered. */
+bool stream_stage_judge(const struct point *point, const struct stream_question *question,
+                        const struct requests *requests, const struct served *served,
+                        struct serving_totals *totals, struct stream_stage *stage,
+                        struct error *why);

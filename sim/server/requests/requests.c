@@ -221,6 +221,12 @@ bool requests_have_room(const struct requests *requests, const struct stop_flag 
     return error_expect(why, "fewer requests, which 'limit' says");
 }
 
+uint64_t requests_most(const struct requests *sample)
+{
+    double chunks = (double)sample->ids.count / (double)sample->count;
+    return (uint64_t)(MOST_BYTES / (REQUEST_BYTES + CHUNK_BYTES * chunks));
+}
+
 /* The arrival since the first request. The first line tells whether the file has times. */
 static bool requests_read_arrival(struct requests *requests, const struct request_line *line,
                                   double *origin_s, int64_t *arrival_ns,

@@ -126,6 +126,9 @@ void requests_release(struct requests *requests);
  * the last request would arrive after REQUEST_MOST_ARRIVAL_S. */
 bool requests_stretch(struct requests *requests, double scale, struct error *why);
 
+/* As many requests like these take all the memory that a list may have. */
+uint64_t requests_most(const struct requests *sample);
+
 /* Tokens of the longest request; 0 without requests. */
 uint64_t requests_longest(const struct requests *requests);
 

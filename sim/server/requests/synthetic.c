@@ -66,6 +66,23 @@ bool synthetic_says(const char *name, const char *key)
     return false;
 }
 
+void synthetic_endless(const char *name, char *out)
+{
+    const char *rest = name + sizeof start - 1, *item;
+    const size_t wanted = strlen(keys[COUNT]);
+    size_t length, used = sizeof start - 1;
+    memmove(out, name, used);
+    while (text_item(&rest, &item, &length)) {
+        if (length <= wanted || item[wanted] != '=' || strncmp(item, keys[COUNT], wanted) != 0) {
+            out[used] = ',';
+            used += used > sizeof start - 1;
+            memmove(out + used, item, length);
+            used += length;
+        }
+    }
+    out[used] = '\0';
+}
+
 /* ---- the text ------------------------------------------------------------------------- */
 
 /* "512-1536", or one number. */

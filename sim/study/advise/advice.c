@@ -89,8 +89,7 @@ bool advice_is_unshared(const struct scenario *scenario)
 /* What is asked of a search beside the scenario. */
 struct advice_asked {
     struct advice_form form;
-    bool fixed;        /* all searches serve as many made-up requests, unless a number is stated: */
-    uint64_t requests; /* 0: the default */
+    double guess;            /* the highest rate, probably; 0: unknown */
     const char *systems;     /* NULL: the scenario's; if it names none, all */
     const char *key, *value; /* one key of the scenario; NULL: none */
 };
@@ -101,14 +100,11 @@ static bool advice_set(const struct scenario *scenario, const struct advice_opti
 {
     const struct advice_form *form = &asked->form;
     bool serves = scenario_serves(scenario), formed = options->gpus > 0;
-    bool made = asked->fixed && scenario_states(scenario, "workload") && lengthen_may(scenario);
-    uint64_t requests = asked->requests > 0 ? asked->requests : SYNTHETIC_REQUESTS;
     return scenario_copy(scenario, out, why) &&
            (!formed ||
             scenario_values_set(&out->values, "tensor_parallel", form->tensor_parallel, why)) &&
            (!formed || !serves || form->servers == 1 ||
             scenario_values_set(&out->values, "replicas", form->servers, why)) &&
-           (!made || lengthen_set(out, requests, why)) &&
            (asked->key == NULL || node_set(out->root, asked->key, asked->value, why));
 }
 
@@ -127,13 +123,15 @@ static bool advice_search(const struct scenario *scenario, const struct advice_o
                                     .best = COLUMN(decode_tokens_per_s),
                                     .tries = serves ? A_ROUND : 0,
                                     .close = CLOSE,
+                                    .guess = asked->guess,
+                                    .rough = true,
                                     .study = options->study};
     struct scenario as;
     with.candidates.systems = asked->systems;
     with.candidates.engines = serves && any;
     with.candidates.unshared = any && advice_is_unshared(scenario);
     bool good = advice_set(scenario, options, asked, &as, why) &&
-                (serves ? planning_run_long : planning_run)(&as, &with, out, interrupted, why);
+                planning_run(&as, &with, out, interrupted, why);
     scenario_release(&as);
     return good;
 }
@@ -286,6 +284,15 @@ static bool check_ran(const struct planning *systems, struct error *why)
     return good;
 }
 
+/* The highest rate of plain vLLM; 0: none. */
+static double found_rate(const struct advice *advice)
+{
+    const struct search *plain = advice_plain(advice);
+    return advice->serves && advice_result(plain) != NULL
+               ? search_value(plain, plain->found)->number
+               : 0;
+}
+
 /* ---- what one could do instead of offloading, tried with plain vLLM ---- */
 
 /* GPUs of a machine that states no number, as servers come; and the least useful context. */
@@ -297,7 +304,6 @@ struct before {
     uint64_t context; /* 0: of requests, or of several contexts */
     struct advice_form form;
     uint32_t tensor_parallel, most_gpus; /* of a server */
-    uint64_t requests;                   /* of plain vLLM's search; 0: as stated */
     char drafts[96]; /* for the model, by published lengths; "": none, or the scenario drafts */
 };
 
@@ -317,8 +323,7 @@ static bool read_before(const struct advice *advice, struct before *out, struct 
                            .context = one ? setup->context : 0,
                            .form = advice->form,
                            .tensor_parallel = setup->model.tensor_parallel,
-                           .most_gpus = (uint32_t)(there < MOST_GPUS ? there : MOST_GPUS),
-                           .requests = advice->trials[advice->plain].planning.requests};
+                           .most_gpus = (uint32_t)(there < MOST_GPUS ? there : MOST_GPUS)};
     if (setup->drafts.count > 0 ||
         !draft_lengths_usual(setup->model.name, out->drafts, sizeof out->drafts)) {
         out->drafts[0] = '\0';
@@ -383,7 +388,8 @@ static void try_change(const struct scenario *scenario, const struct advice_opti
 {
     struct advice_trial *trial = &out->trials[out->trial_count];
     uint32_t most = advice_result(advice_plain(out)) != NULL ? 1 : UINT32_MAX;
-    struct advice_asked asked = {.fixed = true, .requests = before->requests};
+    uint32_t more_gpus = change == ADVICE_MORE_GPUS ? 2 : 1;
+    struct advice_asked asked = {.guess = more_gpus * found_rate(out)};
     struct advice_form form;
     char value[96];
     bool tried = false, more = true;
@@ -442,10 +448,8 @@ static bool advice_run_all(const struct scenario *scenario, const struct advice_
     }
     out->plain = choose_form(out);
     out->form = out->trials[out->plain].form;
-    const struct advice_asked all = {.form = out->form,
-                                     .fixed = true,
-                                     .requests = out->trials[out->plain].planning.requests,
-                                     .systems = options->candidates.systems};
+    const struct advice_asked all = {
+        .form = out->form, .guess = found_rate(out), .systems = options->candidates.systems};
     good = advice_search(scenario, options, &all, &out->systems, interrupted, why) &&
            (*interrupted || check_ran(&out->systems, why));
     out->best = good ? advice_choose(out) : PLANNING_NONE;

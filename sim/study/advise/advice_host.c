@@ -50,6 +50,17 @@ static bool set_found(const struct search *search, const char *system, uint64_t 
            (gib == 0 || scenario_values_set(&out->values, "host_memory", (double)(gib << 30), why));
 }
 
+/* A view of the options' context for runs as long as those by which the loads were searched. */
+static struct run_context runs_of(const struct advice_options *options,
+                                  struct stream_question *question)
+{
+    struct run_context runs = *options->study.runs;
+    targets_question(&options->targets, question);
+    question->most = STREAM_FEWEST;
+    runs.question = question;
+    return runs;
+}
+
 /* Run it. A point may fail: then the result says so. */
 static bool run_found(const struct advice_options *options, const struct search *search,
                       const char *system, uint64_t gib, struct result *out, bool *interrupted,
@@ -57,8 +68,9 @@ static bool run_found(const struct advice_options *options, const struct search 
 {
     uint32_t count = 0;
     struct scenario scenario;
-    const struct study alone = {
-        .store = options->study.store, .runs = options->study.runs, .jobs = 1};
+    struct stream_question question;
+    const struct run_context runs = runs_of(options, &question);
+    const struct study alone = {.store = options->study.store, .runs = &runs, .jobs = 1};
     bool good = set_found(search, system, gib, &scenario, why) &&
                 sweep_keep(&scenario, &alone, out, &count, interrupted, why) &&
                 (count == 1 || *interrupted);
@@ -100,12 +112,14 @@ static bool find_size(const struct advice_options *options, struct advice *advic
     const struct search *advised = advised_search(advice);
     struct scenario scenario;
     struct point point;
+    struct stream_question question;
+    const struct run_context runs = runs_of(options, &question);
     bool good = set_found(advised != NULL ? advised : advice_plain(advice), advice->host.system, 0,
                           &scenario, why) &&
                 scenario_point(&scenario, 0, &point, why);
     scenario_release(&scenario);
     if (good) {
-        good = host_size_find(&point, options->study.runs, gib, &advice->host.size, why);
+        good = host_size_find(&point, &runs, gib, &advice->host.size, why);
         point_release(&point);
     }
     return good;

@@ -4,7 +4,6 @@
 #include "core/array.h"
 #include "core/text.h"
 #include "predict/result/tie.h"
-#include "predict/server/serving_load.h"
 #include "study/sweep/rounds.h"
 
 #include <math.h>
@@ -13,6 +12,9 @@
 #include <string.h>
 
 enum { TEXT = 160 };
+
+/* Loads of a stream that are tried in a round: each tells where the next one is. */
+enum { STREAM_TRIES = 2 };
 
 /* Bytes of generated frames that are remembered, because each round reads them again. */
 #define REMEMBERED ((size_t)256 << 20)
@@ -79,6 +81,7 @@ static uint32_t find_nearest(const struct search *search, const struct targets *
 struct planning_rounds {
     struct planning *planning;
     const struct planning_options *options;
+    bool whole; /* only answers are run, and to their full precision */
 };
 
 /* Lines are searches, system by system: a system's machines share replays. */
@@ -136,8 +139,19 @@ static uint32_t planning_next(uint32_t line, uint32_t *values, void *context)
 {
     const struct planning_rounds *all = context;
     struct search *search = planning_line(all, line);
-    uint32_t most = all->options->tries > 0 ? all->options->tries : ROUNDS_MOST;
+    uint32_t usual = search->is_whole != NULL ? STREAM_TRIES : ROUNDS_MOST;
+    uint32_t most = all->options->tries > 0 ? all->options->tries : usual;
     return search->grid.count > 0 ? grid_next(&search->grid, most, values) : 0;
+}
+
+/* The winner of a search for a capacity, unless it was run so. */
+static uint32_t planning_next_whole(uint32_t line, uint32_t *values, void *context)
+{
+    const struct planning_rounds *all = context;
+    const struct search *search = planning_line(context, line);
+    values[0] = search->found;
+    return winner_is(all->planning, search) && search->is_whole != NULL &&
+           !search->is_whole[search->found];
 }
 
 static bool planning_set(uint32_t line, uint32_t value, struct scenario *out, void *context,
@@ -147,15 +161,32 @@ static bool planning_set(uint32_t line, uint32_t value, struct scenario *out, vo
     return search_scenario(planning_line(all, line), value, out, why);
 }
 
+/* What an overloaded server answers is about what it can. */
+static void planning_hint(struct search *search, uint32_t value)
+{
+    const double below = 0.97;
+    const struct result *result = &search->results[value];
+    bool overloaded = result_ok(result) && result_number(result, COLUMN(queue_grows)) > 0;
+    if (overloaded && strcmp(search->axis.key, "rate") == 0) {
+        search->grid.hint =
+            search_value_at(search, below * result_number(result, COLUMN(requests_out_per_s)));
+    }
+}
+
 static bool planning_take(uint32_t line, uint32_t value, struct result *result, void *context,
                           struct error *why)
 {
     const struct planning_rounds *all = context;
     struct search *search = planning_line(all, line);
     (void)why;
+    result_release(&search->results[value]); /* of a shorter run */
     search->results[value] = *result;
     result_init(result);
     planning_judge(search, value, all->options);
+    if (search->is_whole != NULL) {
+        search->is_whole[value] = all->whole;
+        planning_hint(search, value);
+    }
     planning_report(all->planning, search, search->grid.tried, &all->options->study);
     return true;
 }
@@ -183,35 +214,6 @@ static void relax_targets(struct planning *planning, const struct planning_optio
             planning_judge_again(search, &reachable, options);
         }
     }
-}
-
-static bool planning_run_rounds(struct planning *planning, const struct scenario *scenario,
-                                const struct planning_options *options, bool *interrupted,
-                                struct error *why)
-{
-    struct planning_rounds all = {planning, options};
-    const struct rounds rounds = {.lines = planning->count,
-                                  .study = &options->study,
-                                  .sources = scenario->sources,
-                                  .next = planning_next,
-                                  .set = planning_set,
-                                  .take = planning_take,
-                                  .on_round = planning_on_round,
-                                  .context = &all};
-    bool good = rounds_run(&rounds, interrupted, why);
-    if (good && !*interrupted) {
-        relax_targets(planning, options);
-        good = rounds_run(&rounds, interrupted, why);
-    }
-    for (uint32_t i = 0; i < planning->count; i++) {
-        struct search *search = &planning->searches[i];
-        if (search->grid.count > 0) {
-            planning_judge_again(search, &options->targets, options);
-            search->found = grid_found(&search->grid);
-            search->nearest = find_nearest(search, &options->targets);
-        }
-    }
-    return good;
 }
 
 /* ---- the winner ---- */
@@ -300,6 +302,21 @@ static void find_winner(struct planning *planning)
     }
 }
 
+/* What the rounds have found so far. */
+static void find_all(struct planning *planning, const struct planning_options *options)
+{
+    planning->winner = PLANNING_NONE;
+    for (uint32_t i = 0; i < planning->count; i++) {
+        struct search *search = &planning->searches[i];
+        if (search->grid.count > 0) {
+            planning_judge_again(search, &options->targets, options);
+            search->found = grid_found(&search->grid);
+            search->nearest = find_nearest(search, &options->targets);
+        }
+    }
+    find_winner(planning);
+}
+
 static void find_nearest_search(struct planning *planning)
 {
     double least = INFINITY;
@@ -311,6 +328,66 @@ static void find_nearest_search(struct planning *planning)
             planning->nearest = i;
         }
     }
+}
+
+/* ---- the search ---- */
+
+static bool needs_whole(const struct planning *planning, const struct planning_options *options)
+{
+    const struct search *winner =
+        planning->winner != PLANNING_NONE ? &planning->searches[planning->winner] : NULL;
+    return winner != NULL && !options->rough && winner->is_whole != NULL &&
+           !winner->is_whole[winner->found];
+}
+
+static struct rounds planning_rounds_of(struct planning_rounds *all, struct sources *sources)
+{
+    return (struct rounds){.lines = all->planning->count,
+                           .study = &all->options->study,
+                           .sources = sources,
+                           .next = planning_next,
+                           .set = planning_set,
+                           .take = planning_take,
+                           .on_round = planning_on_round,
+                           .context = all};
+}
+
+/* If no candidate meets all targets, the search goes on for those that some tries meet. */
+static bool run_tries(struct planning_rounds *all, struct sources *sources, bool *interrupted,
+                      struct error *why)
+{
+    struct stream_question question;
+    struct rounds tries = planning_rounds_of(all, sources);
+    targets_question(&all->options->targets, &question);
+    question.most = all->options->rough ? STREAM_FEWEST : STREAM_MOST;
+    tries.question = all->planning->is_stream ? &question : NULL;
+    all->whole = false;
+    bool good = rounds_run(&tries, interrupted, why);
+    if (good && !*interrupted) {
+        relax_targets(all->planning, all->options);
+        good = rounds_run(&tries, interrupted, why);
+    }
+    find_all(all->planning, all->options);
+    return good;
+}
+
+/* Tries of a stream's loads only tell whether these hold. Where a winner's load, run to its full precision,
+ * does not, the search goes on below it. */
+static bool planning_search(struct planning *planning, const struct planning_options *options,
+                            struct sources *sources, bool *interrupted, struct error *why)
+{
+    struct planning_rounds all = {.planning = planning, .options = options};
+    struct rounds whole = planning_rounds_of(&all, sources);
+    bool good = run_tries(&all, sources, interrupted, why);
+    whole.next = planning_next_whole;
+    whole.once = true;
+    while (good && !*interrupted && needs_whole(planning, options)) {
+        all.whole = true;
+        good = rounds_run(&whole, interrupted, why) &&
+               (*interrupted || run_tries(&all, sources, interrupted, why));
+    }
+    find_nearest_search(planning);
+    return good;
 }
 
 /* ---- all of it ---- */
@@ -343,10 +420,23 @@ static bool begin_all(struct planning *planning, const struct planning_options *
         search->targets = options->targets;
         search->found = search->nearest = PLANNING_NONE;
         good = planning->candidates[i].left_out[0] != '\0' ||
-               search_begin(search, &planning->candidates[i], options, why);
+               search_begin(search, &planning->candidates[i], options, planning->is_stream, why);
     }
     return good && planning_check_any(planning, why) &&
            search_check_typed(planning, options->axis, why);
+}
+
+/* Of `scenario`, or of it with requests without end. */
+static bool plan_scenario(const struct scenario *scenario, const struct planning_options *options,
+                          struct planning *out, bool *interrupted, struct error *why)
+{
+    bool good =
+        candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
+        (out->searches = array_zeroed(out->count, sizeof *out->searches, why)) != NULL &&
+        begin_all(out, options, why) &&
+        planning_guess(out, options, scenario->sources, interrupted, why) &&
+        (*interrupted || planning_search(out, options, scenario->sources, interrupted, why));
+    return good;
 }
 
 bool planning_run(const struct scenario *scenario, const struct planning_options *options,
@@ -366,15 +456,12 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
         return error_expect(why, "--minimise %s, or a scenario of one point",
                             scenario->sweep->children[0]->key);
     }
-    bool good =
-        candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
-        (out->searches = array_zeroed(out->count, sizeof *out->searches, why)) != NULL &&
-        begin_all(out, options, why) && planning_probe(out, scenario, options, interrupted, why) &&
-        (*interrupted || planning_run_rounds(out, scenario, options, interrupted, why));
-    if (good) {
-        find_winner(out);
-        find_nearest_search(out);
-    }
+    struct scenario asked;
+    bool load = options->maximise && search_is_load(options->axis) && !options->by_figure;
+    bool good = scenario_copy(scenario, &asked, why) &&
+                (!load || capacity_set_stream(&asked, &out->is_stream, why)) &&
+                plan_scenario(&asked, options, out, interrupted, why);
+    scenario_release(&asked);
     return good;
 }
 
@@ -394,62 +481,4 @@ void planning_count_tried(const struct planning *planning, struct planning_tried
         sum->runs += planning->searches[i].grid.tried;
         sum->values += planning->searches[i].grid.count;
     }
-}
-
-/* ---- made-up requests: the search is made again with as many as its answer needs ---- */
-
-enum { TIMES_LONGER = 6 };
-
-/* Of sessions: as many as show the next higher rate that was tried. The highest rate may be far
- * above it, so that they are doubled at least. */
-static uint64_t sessions_wanted(const struct planning *planning, const struct search *winner)
-{
-    uint32_t miss = search_next_miss(winner);
-    if (planning->requests == 0) {
-        return LENGTHEN_SESSIONS;
-    }
-    if (miss == PLANNING_NONE || planning->requests >= LENGTHEN_SESSIONS_MOST ||
-        !serving_sessions_lack(&winner->results[miss])) {
-        return 0;
-    }
-    double rate = search_value(winner, miss)->number;
-    double session = serving_session_s(&winner->results[miss], rate);
-    uint64_t more = lengthen_spare(serving_lasting(rate, session));
-    more = more > 2 * planning->requests ? more : 2 * planning->requests;
-    return more < LENGTHEN_SESSIONS_MOST ? more : LENGTHEN_SESSIONS_MOST;
-}
-
-/* Requests that the answer needs; 0: it has enough, or there is none. */
-static uint64_t wanted(const struct scenario *scenario, const struct planning *planning)
-{
-    if (planning->winner == PLANNING_NONE) {
-        return 0;
-    }
-    const struct search *winner = &planning->searches[planning->winner];
-    if (lengthen_has_sessions(scenario)) {
-        return sessions_wanted(planning, winner);
-    }
-    return lengthen_spare(serving_requests_wanted(&winner->results[winner->found]));
-}
-
-bool planning_run_long(const struct scenario *scenario, const struct planning_options *options,
-                       struct planning *out, bool *interrupted, struct error *why)
-{
-    struct planning_options with = *options;
-    with.may_lengthen = lengthen_may(scenario);
-    bool good = planning_run(scenario, &with, out, interrupted, why);
-    for (int round = 0; good && !*interrupted && round < TIMES_LONGER && with.may_lengthen;
-         round++) {
-        uint64_t more = wanted(scenario, out);
-        if (more == 0 || more > LENGTHEN_MOST) {
-            break;
-        }
-        struct scenario longer;
-        planning_release(out);
-        good = scenario_copy(scenario, &longer, why) && lengthen_set(&longer, more, why) &&
-               planning_run(&longer, options, out, interrupted, why);
-        out->requests = more;
-        scenario_release(&longer);
-    }
-    return good;
 }

@@ -17,6 +17,7 @@
 #include "store/store.h"
 #include "study/plan/candidates.h"
 #include "study/plan/grid.h"
+#include "study/plan/capacity.h"
 #include "study/plan/offered_load.h"
 #include "study/plan/target.h"
 #include "study/sweep/sweep.h"
@@ -31,19 +32,15 @@ struct planning_options {
     bool maximise;
     bool by_figure; /* the value with the best figure is wanted, not the smallest or largest */
     const struct column *best;
-    uint32_t tries;    /* of a candidate in a round, 2 to 9; 0: 9. Fewer take less
+    uint32_t tries; /* of a candidate in a round, 2 to 9; 0: 9. Fewer take less
                                      * work in all, in more rounds */
-    uint32_t close;    /* of a rate: how many values the answer and the next one that
+    uint32_t close; /* of a rate: how many values the answer and the next one that
                                      * fails may be apart; 0: 1 */
-    bool may_lengthen; /* made-up requests, to as many as the answer needs */
+    double guess; /* where the highest rate probably is; 0: a cheap run of each candidate says so */
+    bool
+        rough; /* a capacity is needed to a tenth: of a few requests each, and the winner's is not run
+                        * to the full precision of its figures */
     struct study study;
-};
-
-/* What cheap runs tell about the highest rate of a server (planning_probe.c). */
-struct scout {
-    struct grid grid; /* of the search's values */
-    struct rough rough;
-    double taken; /* seconds of a request at the best rate that passed; 0: unknown */
 };
 
 /* The search of one candidate. Values are numbered by preference, best first. */
@@ -57,7 +54,8 @@ struct search {
     uint64_t requests;      /* of its workload; 0: none */
     struct targets targets; /* by which its values are judged: the options' */
     struct grid grid;
-    struct scout scout;      /* zeroed if there was none */
+    bool *is_whole;          /* [grid.count] of loads of a stream: the value was run to the full
+                              * precision of its figures; owned; else NULL */
     struct result *results;  /* [search.count], set for the values tried; owned */
     uint32_t found, nearest; /* values; or PLANNING_NONE */
 };
@@ -68,23 +66,19 @@ struct planning {
     uint32_t count;
     const struct run_context *runs; /* the study's */
     uint32_t decided;               /* candidates; counted before each round */
-    uint64_t requests;         /* the workload was extended to so many (offered_load.h); 0: not */
-    bool maximise, by_figure;  /* the options' */
-    const struct column *best; /* the options'; NULL if not by_figure */
-    uint32_t winner;           /* a search; or PLANNING_NONE */
+    bool is_stream;                 /* its loads are of made-up requests without end (capacity.h) */
+    bool maximise, by_figure;       /* the options' */
+    const struct column *best;      /* the options'; NULL if not by_figure */
+    uint32_t winner;                /* a search; or PLANNING_NONE */
     uint32_t nearest; /* the search least short among those that found nothing; or PLANNING_NONE */
 };
 
 /* Fails if no candidate can run, if all are left out, or if a value that the user typed is invalid
- * for every candidate. The caller releases `out`, also after a failure. */
+ * for every candidate. A highest load is a capacity (capacity.h). The caller releases `out`, also after
+ * a failure. */
 bool planning_run(const struct scenario *scenario, const struct planning_options *options,
                   struct planning *out, bool *interrupted, struct error *why);
 void planning_release(struct planning *planning);
-
-/* The same with a made-up workload that is long enough for the answer (offered_load.h); `out->requests`
- * becomes the number of requests if it was raised, else 0. */
-bool planning_run_long(const struct scenario *scenario, const struct planning_options *options,
-                       struct planning *out, bool *interrupted, struct error *why);
 
 /* Add how many values were tried, and how many there are to try, of all candidates. */
 struct planning_tried {
@@ -101,6 +95,9 @@ uint32_t search_next_miss(const struct search *search);
 
 /* A value of the axis: the first is preferred when minimising, the last when maximising. */
 const struct axis_value *search_value(const struct search *search, uint32_t value);
+
+/* Of a largest value: the best one of at most this number; without one, the last. */
+uint32_t search_value_at(const struct search *search, double number);
 
 /* A value as a person reads it ("12.4 %"), and as the scenario writes it. NULL if the search has no
  * value to choose. */
@@ -132,14 +129,16 @@ void planning_report(const struct planning *planning, const struct search *searc
 /* search.c: set up the search. A candidate that cannot be resolved keeps its error; the others go
  * on. */
 bool search_begin(struct search *search, struct candidate *candidate,
-                  const struct planning_options *options, struct error *why);
+                  const struct planning_options *options, bool is_stream, struct error *why);
 void search_release(struct search *search);
+
+/* Does the axis, in the notation of axis.h, vary a load? */
+bool search_is_load(const char *axis);
 
 /* search.c: check the axes of the searches that began. A value that the user typed and that is
  * invalid for every candidate is a usage error with its reason. */
 bool search_check_typed(const struct planning *planning, const char *axis, struct error *why);
 
-/* planning_probe.c: scout for the searches of a rate among many, before their first round. If the
- * options allow it and the best of them needs more requests, all candidates get these. */
-bool planning_probe(struct planning *planning, const struct scenario *scenario,
-                    const struct planning_options *options, bool *interrupted, struct error *why);
+/* guess.c: say where the searches of a rate among many begin, by one cheap run of each. */
+bool planning_guess(struct planning *planning, const struct planning_options *options,
+                    struct sources *sources, bool *interrupted, struct error *why);

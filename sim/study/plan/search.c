@@ -39,6 +39,15 @@ const struct axis_value *search_value(const struct search *search, uint32_t valu
     return &search->axis.values[search_place(search, value)];
 }
 
+uint32_t search_value_at(const struct search *search, double number)
+{
+    uint32_t value = 0;
+    while (value + 1 < search->grid.count && search_value(search, value)->number > number) {
+        value++;
+    }
+    return value;
+}
+
 const char *search_text(const struct search *search, uint32_t value)
 {
     return search->axis.count == 0 ? NULL : search_value(search, value)->text;
@@ -73,9 +82,11 @@ static bool is_budget(const char *axis)
 }
 
 /* A higher load is harder to serve, so a load is an answer only if all lower ones pass too. */
-static bool is_load(const char *key)
+bool search_is_load(const char *axis)
 {
-    return strcmp(key, "rate") == 0 || strcmp(key, "clients") == 0;
+    size_t key = strcspn(axis, "=");
+    return (key == 4 && strncmp(axis, "rate", key) == 0) ||
+           (key == 7 && strncmp(axis, "clients", key) == 0);
 }
 
 /* How many values to search: 1 if all must fail in the same way, as a load of a server without room
@@ -85,7 +96,7 @@ static uint32_t count_values(const struct search *search, const struct point *po
 {
     struct serving_memory memory;
     struct error unseen;
-    bool loads = search->fixed == NULL && point_serves(point) && is_load(search->axis.key);
+    bool loads = search->fixed == NULL && point_serves(point) && search_is_load(search->axis.key);
     bool lacks_room = loads && !serving_memory_plan(point, runs, &memory, &unseen);
     return search->fixed != NULL || lacks_room ? 1 : search->axis.count;
 }
@@ -111,7 +122,7 @@ static bool search_set_part(struct candidate *candidate, const struct point *poi
 }
 
 bool search_begin(struct search *search, struct candidate *candidate,
-                  const struct planning_options *options, struct error *why)
+                  const struct planning_options *options, bool is_stream, struct error *why)
 {
     struct planned own;
     search->candidate = candidate;
@@ -146,8 +157,10 @@ bool search_begin(struct search *search, struct candidate *candidate,
         return false;
     }
     search->grid.unordered = search->fixed == NULL && !search->axis.numeric;
-    search->grid.load = search->maximise && search->fixed == NULL && is_load(search->axis.key);
-    return true;
+    search->grid.load =
+        search->maximise && search->fixed == NULL && search_is_load(search->axis.key);
+    bool asks = search->grid.load && is_stream && !options->by_figure;
+    return !asks || (search->is_whole = array_zeroed(count, sizeof *search->is_whole, why)) != NULL;
 }
 
 void search_release(struct search *search)
@@ -157,7 +170,7 @@ void search_release(struct search *search)
     }
     free(search->results);
     grid_release(&search->grid);
-    grid_release(&search->scout.grid);
+    free(search->is_whole);
     axis_release(&search->axis);
 }
 

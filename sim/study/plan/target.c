@@ -223,6 +223,16 @@ double targets_violation(const struct targets *targets, const struct result *res
     return most;
 }
 
+void targets_question(const struct targets *targets, struct stream_question *out)
+{
+    _Static_assert((int)TARGETS_MOST <= (int)STREAM_BOUNDS, "each target is a bound");
+    out->count = targets->count;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        const struct target *target = &targets->all[i];
+        out->all[i] = (struct stream_bound){target->column, target->at_most, target->bound};
+    }
+}
+
 static bool is_met_by(const struct target *target, const struct result *result, uint32_t family)
 {
     if (target->column->range == 0) {

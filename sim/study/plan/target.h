@@ -11,6 +11,7 @@
 #pragma once
 
 #include "predict/result/result.h"
+#include "predict/server/stream_question.h"
 
 enum { TARGETS_MOST = 16, TARGET_TEXT = 64, TARGETS_TEXT = TARGETS_MOST * (TARGET_TEXT + 2) };
 
@@ -40,6 +41,9 @@ double target_margin(const struct target *target, const struct result *result);
 /* Does it meet each by TARGET_AMPLE or more? */
 #define TARGET_AMPLE 0.1
 bool targets_ample(const struct targets *targets, const struct result *result);
+
+/* The targets as a question to a server in steady state. */
+void targets_question(const struct targets *targets, struct stream_question *out);
 
 /* All targets as they were typed, separated by ", ". Returns `text`. */
 const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT]);

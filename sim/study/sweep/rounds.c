@@ -45,6 +45,7 @@ static bool round_run(struct round *round, bool *interrupted, struct error *why)
     struct run_context runs = *rounds->study->runs; /* a view */
     struct scenario points;
     runs.rough = rounds->rough;
+    runs.question = rounds->question;
     const struct sweep_options sweep = {.store = rounds->rough ? NULL : rounds->study->store,
                                         .jobs = rounds->study->jobs,
                                         .runs = &runs,

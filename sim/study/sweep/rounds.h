@@ -4,7 +4,7 @@
  * form, and decides from what was tried which ones it tries next (study/plan/grid.h). The tries of
  * all lines run together, round by round, so that all processors have work and equal replays and
  * tables are shared, until no line has a next value. Each try is the run that `simulate` makes of
- * its scenario. */
+ * its scenario, but for those that are rough or only answer a question. */
 #pragma once
 
 #include "study/sweep/sweep.h"
@@ -13,7 +13,10 @@ enum { ROUNDS_MOST = 9 }; /* values of a line in a round */
 
 struct rounds {
     uint32_t lines;
-    bool once;                 /* one round only */
+    bool once; /* one round only */
+    /* Servers in steady state need only answer this (predict/server/stream_question.h): their runs are
+     * shorter than those of `simulate`, and have an identity of their own. NULL: every figure. */
+    const struct stream_question *question;
     bool rough;                /* cheap runs: nothing is kept, as no figure of theirs is shown */
     const struct study *study; /* its progress is the callee's */
     struct sources *sources;   /* of the question's scenario; borrowed */

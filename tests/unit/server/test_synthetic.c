@@ -329,6 +329,22 @@ static void what_prompts_share_is_counted(void **state)
     requests_release(&requests);
 }
 
+static void a_name_without_its_number_is_endless(void **state)
+{
+    static const char *const names[][2] = {
+        {"synthetic:prompt=10,output=2,requests=50", "synthetic:prompt=10,output=2"},
+        {"synthetic:requests=50,prompt=10,output=2", "synthetic:prompt=10,output=2"},
+        {"synthetic:prompt=10,requests=5,output=2", "synthetic:prompt=10,output=2"},
+        {"synthetic:prompt=10,output=2", "synthetic:prompt=10,output=2"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char endless[64];
+        synthetic_endless(names[i][0], endless);
+        assert_string_equal(endless, names[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -345,6 +361,7 @@ int main(void)
         cmocka_unit_test(a_text_at_fault_is_refused),
         cmocka_unit_test(what_prompts_share_is_counted),
         cmocka_unit_test(making_stops),
+        cmocka_unit_test(a_name_without_its_number_is_endless),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,35 @@
+/* The times of a stream's requests that count, in the order of their ends, and how far the figures
+ * that follow from them are known (stationary.h). */
+#pragma once
+
+#include "predict/result/result.h"
+#include "predict/server/serving_result.h"
+#include "predict/server/stationary.h"
+
+struct stream_time {
+    int64_t end_ns;
+    double ttft_ns, tpot_ns, e2e_ns, queue_ns;
+};
+
+struct stream_times {
+    struct stream_time *all; /* [count] owned */
+    size_t count;
+    double *values, *scratch; /* [count] owned */
+};
+
+/* Of the requests that count in the window. The caller releases `out`, on failure too. */
+bool stream_times_read(const struct requests *requests, const struct served *served,
+                       const struct serving_window *window, struct stream_times *out,
+                       struct error *why);
+void stream_times_release(struct stream_times *times);
+
+/* The figure of a column, in its stored unit, ns. Returns false if the column is no mean and no
+ * quantile of a time. */
+bool stream_times_of(struct stream_times *times, const struct column *column, struct estimate *out);
+
+/* The mean of a time, which a column names, such as e2e_ms; 0 without requests. */
+double stream_times_mean(struct stream_times *times, const struct column *column);
+
+/* Requests that end per second in the window. */
+struct estimate stream_times_rate(const struct stream_times *times,
+                                  const struct serving_window *window);

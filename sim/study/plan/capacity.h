@@ -1,0 +1,17 @@
+/* The capacity of a server: the highest load, a rate of requests or a number of clients, at which its
+ * queue is stationary and its limits hold. A property of the server, not of a list: made-up requests are
+ * a stream (server/requests/stream.h), however many somebody thought of.
+ *
+ * Loads are tried until one that holds and a higher one that does not are close (grid.h). A try runs only
+ * until it is on one side of the limits (predict/server/stream_question.h); the answer is then run like
+ * `simulate` runs it, to the full precision of its figures, and has to hold there, too. So whoever asks,
+ * `plan`, `advise` or a person with `simulate`, gets one answer, to the interval between these two. */
+#pragma once
+
+#pragma once
+
+#include "predict/scenario/scenario.h"
+
+/* Let made-up requests go on without end. `is_stream` receives whether they do; others, such as a
+ * file's, are served as they are. False: memory is out. */
+bool capacity_set_stream(struct scenario *scenario, bool *is_stream, struct error *why);
