@@ -16,18 +16,6 @@ uint64_t serving_lasting(double rate, double taken_s)
     return (uint64_t)ceil(LASTING * taken_s * rate + 1);
 }
 
-uint64_t serving_requests_wanted(const struct result *result)
-{
-    const struct cell *rate = result_cell(result, COLUMN(requests_in_per_s)),
-                      *taken = result_cell(result, COLUMN(e2e_ms));
-    const struct cell *requests = result_cell(result, COLUMN(requests));
-    if (!rate->set || !taken->set || !requests->set) {
-        return 0;
-    }
-    uint64_t wanted = serving_lasting(rate->real, (double)taken->integer / 1e9);
-    return wanted > (uint64_t)requests->integer ? wanted : 0;
-}
-
 bool serving_sessions_lack(const struct result *result)
 {
     return result_cell(result, COLUMN(requests_in_per_s))->set &&

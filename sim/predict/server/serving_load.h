@@ -47,10 +47,6 @@ double serving_session_s(const struct result *result, double rate);
  * takes, so that 10 of 11 come at the rate): fewer do not show what a server sustains. */
 uint64_t serving_lasting(double rate, double taken_s);
 
-/* The same at the rate of a result. 0: it has as many, or the result has no times. Not for clients,
- * who set the rate themselves. */
-uint64_t serving_requests_wanted(const struct result *result);
-
 /* Is a server asked for more than it can answer?
  *
  * Above a server's capacity requests pile up for as long as they arrive. Two signs show it; one is

@@ -1,10 +1,9 @@
-/* The requests of a search's runs: how many come, and how.
+/* The requests of a fleet's runs: how many come, and how; and cheap runs, which say where any search begins.
  *
- * Cheap runs say where a search begins. Requests that all come at once show how many a server
- * answers at most; how few then show whether it holds a rate follows from that. Of requests that
- * are made up and whose number nobody stated there can be more: a rate that is found over less than
- * ten times as long as a request takes may not be sustained (predict/server/serving_load.h), and
- * the search is made again with more. */
+ * Requests that all come at once show how many a server answers at most; how few then show whether it
+ * holds a rate follows from that. Of requests that are made up and whose number nobody stated there can be
+ * more: a rate that is found over less than ten times as long as a request takes may not be sustained
+ * (predict/server/serving_load.h). */
 #pragma once
 
 #include "predict/result/result.h"
@@ -23,7 +22,8 @@ struct rough {
     double held; /* requests that it has in work then */
 };
 
-/* Let all requests come at once, or each find its server without another: as many clients as there are servers. */
+/* Let all requests come at once, or each find its server without another: as many clients as there are
+ * servers. */
 bool load_at_once(struct scenario *scenario, struct error *why);
 bool load_alone(struct scenario *scenario, uint64_t servers, struct error *why);
 
@@ -36,15 +36,10 @@ uint64_t rough_requests(const struct rough *rough, double rate, uint64_t least, 
 
 /* ---- more requests ---- */
 
-/* Each search has at least half as many requests again as its answer needs. A rate that needs more
- * than LENGTHEN_MOST is left with its note; a fleet serves as many as that. */
-enum { LENGTHEN_MOST = 100000 };
-
-/* While the first sessions go on and the last ones end, fewer requests come than were asked for. So
- * a search of sessions has at least LENGTHEN_SESSIONS requests; of a highest rate at most
- * LENGTHEN_SESSIONS_MOST, for it tries many rates, and the answer says which rate these do not
- * show. */
-enum { LENGTHEN_SESSIONS = 2500, LENGTHEN_SESSIONS_MOST = 10000 };
+/* A fleet has at least half as many requests again as its answer needs, and at most LENGTHEN_MOST. While
+ * the first sessions go on and the last ones end, fewer requests come than were asked for: of sessions
+ * there are LENGTHEN_SESSIONS at least. */
+enum { LENGTHEN_MOST = 100000, LENGTHEN_SESSIONS = 2500 };
 
 /* Are the requests made up, as many as there are by default? */
 bool lengthen_may(const struct scenario *scenario);
