@@ -351,9 +351,8 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
         gpus *= keys->all[id].value[0] != '\0' ? strtod(keys->all[id].value, NULL) : 1;
     }
     return lay_states(file, keys, scenario, why) &&
-           (!keys->all[STATED_MODEL].typed ||
-            (lay_length(file, scenario, why) &&
-             lay_weights(file, &keys->all[STATED_WEIGHTS_OUTSIDE], gpus, scenario, why)));
+           lay_weights(file, &keys->all[STATED_WEIGHTS_OUTSIDE], gpus, scenario, why) &&
+           (!keys->all[STATED_MODEL].typed || lay_length(file, scenario, why));
 }
 
 bool scenario_from_arguments(const struct arguments *arguments, struct scenario *out,

@@ -119,7 +119,7 @@ static bool read_accepted(const struct node *map, struct files *files, const str
         node_error(acceptance != NULL ? lengths : map, why,
                    acceptance != NULL ? "both 'acceptance' and 'lengths' of drafts"
                                       : "nothing says how many drafts are accepted");
-        return error_expect(why, "either acceptance, such as 70%%, or lengths");
+        return error_expect(why, "either drafts.acceptance, such as 70%%, or drafts.lengths");
     }
     return acceptance != NULL ? read_acceptance(acceptance, count, out, why)
                               : read_lengths(lengths, files, target, count, out, why);

@@ -609,6 +609,9 @@ bool server_setting_take(const struct server_option *option, const char *value,
     if (value[0] == '\0' || strcmp(value, "None") == 0 || strcmp(value, "null") == 0) {
         return true;
     }
+    if (said->typed && strchr(value, '$') != NULL) {
+        return invalid(said, option->name, value, "its value: variables are not expanded", why);
+    }
     if (strlen(value) >= sizeof text) {
         return invalid(said, option->name, value, "fewer than 256 characters", why);
     }

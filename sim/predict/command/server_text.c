@@ -74,18 +74,14 @@ static bool refuse_unknown(const struct server_text *said, const char *typed, co
     return nearest == NULL ? false : error_nearest(why, nearest->flag);
 }
 
-/* An option that is not read; the words behind it are its values. */
-static bool pass_over(struct server_text *said, const struct server_option *option,
-                      const char *typed, const char **rest, struct error *why)
+bool server_text_pass_over(struct server_text *said, const struct server_option *option,
+                           const char *typed, struct error *why)
 {
-    char value[WORD];
     if (!option->harmless) {
         error_set(why, said->file, said->line, "'%s': %s", typed, option->reason);
         return error_expect(why, "the command without it");
     }
     server_text_pass(said, said->line, typed, option->reason);
-    while (rest != NULL && next_value(rest, value, sizeof value)) {
-    }
     return true;
 }
 
@@ -107,7 +103,7 @@ static bool take_map(struct server_text *said, const char *name, const struct no
         } else if (option == NULL) {
             good = refuse_unknown(said, path, path, why);
         } else if (option->value == SERVER_VALUE_NONE) {
-            good = pass_over(said, option, path, NULL, why);
+            good = server_text_pass_over(said, option, path, why);
         } else if (child->kind == NODE_SCALAR) {
             good = take(said, option, path, child->text, why);
         }
@@ -166,7 +162,9 @@ static bool server_command_read_option(struct server_text *said, char *typed, co
         return refuse_unknown(said, typed, word, why);
     }
     if (option->value == SERVER_VALUE_NONE) {
-        return pass_over(said, option, typed, rest, why);
+        while (next_value(rest, value, sizeof value)) {
+        }
+        return server_text_pass_over(said, option, typed, why);
     }
     if (given != NULL) {
         snprintf(value, sizeof value, "%s", given);
@@ -203,7 +201,7 @@ static bool read_variables(struct server_text *said, const char *line, size_t le
         const struct server_option *option =
             server_variable(said->programs, said->program_count, name, &said->program);
         if (option != NULL && option->value == SERVER_VALUE_NONE) {
-            good = pass_over(said, option, name, NULL, why);
+            good = server_text_pass_over(said, option, name, why);
         } else if (option != NULL) {
             good = take(said, option, name, value + 1, why);
         }
@@ -368,71 +366,7 @@ static const char *const known_keys[STATED_KNOWN] = {
     [STATED_DRAFTER] = "drafter",
 };
 
-/* ---- settings in a line ------------------------------------------------------------------ */
-
-static bool server_text_is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
-/* Copy the value that begins at `at`: in quotes, or up to what ends it. */
-static void copy_value(const char *at, char *out, size_t size)
-{
-    char quote = *at == '\'' || *at == '"' ? *at : '\0';
-    const char *ends = ",)}] \t\v";
-    size_t length = 0;
-    at += quote != '\0';
-    while (at[length] != '\0' && (quote != '\0' ? at[length] != quote
-                                                : strchr(ends, at[length]) == NULL ||
-                                                      (at[length] == ',' && length > 0 &&
-                                                       isdigit((unsigned char)at[length - 1]) &&
-                                                       isdigit((unsigned char)at[length + 1])))) {
-        length++;
-    }
-    length -= quote == '\0' && length > 0 && at[length - 1] == '.'; /* a sentence ends */
-    length = length < size - 1 ? length : size - 1;
-    memcpy(out, at, length);
-    out[length] = '\0';
-}
-
-/* Where the value of the setting begins in the line: behind NAME=, 'NAME': or "NAME":. */
-static const char *server_text_find_value(const char *line, const char *name)
-{
-    for (const char *at = line; (at = strstr(at, name)) != NULL; at++) {
-        const char *end = at + strlen(name);
-        end += *end == '\'' || *end == '"';
-        if ((at == line || !server_text_is_word(at[-1])) && (*end == '=' || *end == ':')) {
-            end++;
-            return end + strspn(end, " ");
-        }
-    }
-    return NULL;
-}
-
 enum { MOST_WRAPPED = 64, LONGEST = 16 << 20 };
-enum { SHORTEST = 3 }; /* names of a log; shorter ones are a command line's */
-
-static bool read_settings(struct server_text *said, const char *line, struct error *why)
-{
-    const struct server_program *program = said->program;
-    for (size_t i = 0; i < program->option_count; i++) {
-        char value[512];
-        const struct server_option *option = &program->options[i];
-        bool named = option->value != SERVER_VALUE_NONE && strlen(option->name) >= SHORTEST;
-        const char *at = named ? server_text_find_value(line, option->name) : NULL;
-        if (at == NULL) {
-            continue;
-        }
-        copy_value(at, value, sizeof value);
-        if (option->value == SERVER_VALUE_JSON) {
-            continue; /* the names of its keys are settings of their own */
-        }
-        if (!server_setting_take(option, value, said, NULL, why)) {
-            return false;
-        }
-    }
-    return true;
-}
 
 /* ---- lines ------------------------------------------------------------------------------- */
 
@@ -500,7 +434,7 @@ static bool read_log(struct server_text *said, const char *line, struct error *w
         if (rest != NULL) {
             said->program = &said->programs[i];
             said->failure = NULL;
-            return read_settings(said, line, why) && read_metric(said, rest, why);
+            return log_settings_read(said, line, why) && read_metric(said, rest, why);
         }
     }
     return true;

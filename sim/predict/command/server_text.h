@@ -127,6 +127,14 @@ struct server_text {
 /* Keep an option that changes nothing; one for which there is no room is only counted. */
 void server_text_pass(struct server_text *said, int line, const char *name, const char *reason);
 
+/* Do so with an option that is not read; or fail with its reason if it is refused. */
+bool server_text_pass_over(struct server_text *said, const struct server_option *option,
+                           const char *typed, struct error *why);
+
+/* Take all settings of a line of a log. An option that a command may not have is refused if it is
+ * True, or among those that the server was told. */
+bool log_settings_read(struct server_text *said, const char *line, struct error *why);
+
 /* Facts that are no key of a scenario become keys (engines/README.md), and the program its
  * preset. Fails if no version
  * of it is known. */

@@ -170,7 +170,7 @@ static const struct {
      "vllm serve m --block-size 64 --kv-transfer-config '{\"kv_connector\": \"OffloadingConnector\", "
      "\"kv_connector_extra_config\": {\"cpu_bytes_to_use\": 21474836480, \"eviction_policy\": \"arc\"}}'",
      "model=m@1 system=vllm-offload@1 host_memory=21474836480B@1 mechanisms.prefix_block=64tok@1 "
-     "mechanisms.prefix_eviction=arc@1"},
+     "mechanisms.prefix_eviction=arc@1 mechanisms.prefix_pins=no@1"},
     {"the same with a dot, and shortened names",
      "vllm serve m --kv-transfer-config.kv_connector OffloadingConnector --tensor-parallel 2 --max-model 8k",
      "model=m@1 system=vllm-offload@1 tensor_parallel=2@1 request_tokens=8000@1"},
@@ -182,6 +182,22 @@ static const struct {
     {"a drafter without a method is a model",
      "vllm serve m --speculative-config '{\"model\": \"d\", \"num_speculative_tokens\": 3}'",
      "model=m@1 system=vllm@0 drafts.method=model@1 drafts.model=d@1 drafts.count=3@1"},
+    {"a log's connector and drafts",
+     "non-default args: {'model': 'm', 'kv_transfer_config': KVTransferConfig(kv_connector='LMCacheConnectorV1', "
+     "kv_buffer_size=1e9, kv_rank=None, kv_connector_extra_config={}), 'cpu_offload_gb': 10.0}\n"
+     "LLM engine (v0.19.0) with config: model='m', speculative_config=SpeculativeConfig(method='eagle3', model='e', "
+     "num_spec_tokens=3), kv_cache_dtype=auto, x=1",
+     "model=m@2 system=lmcache@1 engine=vllm-0.19@2 host_memory=5GiB@1 drafts.method=eagle3@2 weights_outside=10GiB@1 "
+     "drafts.count=3@2"},
+    {"a log's offloading as a map",
+     "non-default args: {'model': 'm', 'kv_transfer_config': {'kv_connector': 'OffloadingConnector', "
+     "'kv_connector_extra_config': {'cpu_bytes_to_use': 1000}}}",
+     "model=m@1 system=vllm-offload@1 host_memory=1000B@1"},
+    {"limits of a command of ranks that share layers are those of all",
+     "sglang serve --model-path m --tp 8 --dp 4 --enable-dp-attention --max-running-requests 64 "
+     "--chunked-prefill-size 8192",
+     "model=m@1 system=sglang@0 engine=sglang-0.5@0 tensor_parallel=2@1 data_parallel=4@1 max_sequences=16@1 "
+     "batched_tokens=2048@1"},
     {"HiCache: 10^9 bytes of each rank",
      "sglang serve --model-path m --tp 4 --enable-hierarchical-cache --hicache-size 30 --page-size 64 "
      "--hicache-write-policy write_through_selective --hicache-mem-layout page_first",
@@ -329,6 +345,14 @@ static const struct {
      "f: no line is a server's\n  expected: the start-up log of SGLang or vLLM, a command such as "
      "'vllm serve MODEL', or its /metrics"},
     {"\nvllm serve m --max-num-seqs many", "f:2: 'max_num_seqs' is 'many'"},
+    {"vllm serve m -tp $TP",
+     "f:1: 'tp' is '$TP'\n  expected: its value: variables are not expanded"},
+    {"non-default args: {'model': 'm', 'enable_lora': True}",
+     "f:1: 'enable_lora': adapters are not modelled\n  expected: the command without it"},
+    {"non-default args: {'model': 'm', 'hf_overrides': 'a'}",
+     "f:1: 'hf_overrides': types and sizes of parts"},
+    {"server_args=ServerArgs(model_path='m', enable_two_batch_overlap=True)",
+     "f:1: 'enable_two_batch_overlap': how GPUs share"},
     {"vllm serve m --max-num-seqs", "f:1: 'max_num_seqs' has no value"},
     {"vllm serve m --max-num-seqs 99999999999", "f:1: 'max_num_seqs' is '99999999999'"},
     {"vllm serve m --max-model-len 25.6K", "f:1: 'max_model_len' is '25.6K'"},

@@ -1,0 +1,163 @@
+/* Settings in a line of a log: NAME=value, 'NAME': value, and objects of such. */
+#include "predict/command/server_text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool server_text_is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Copy the value that begins at `at`: in quotes, or up to what ends it. */
+static void copy_value(const char *at, char *out, size_t size)
+{
+    char quote = *at == '\'' || *at == '"' ? *at : '\0';
+    const char *ends = ",)}] \t\v";
+    size_t length = 0;
+    at += quote != '\0';
+    while (at[length] != '\0' && (quote != '\0' ? at[length] != quote
+                                                : strchr(ends, at[length]) == NULL ||
+                                                      (at[length] == ',' && length > 0 &&
+                                                       isdigit((unsigned char)at[length - 1]) &&
+                                                       isdigit((unsigned char)at[length + 1])))) {
+        length++;
+    }
+    length -= quote == '\0' && length > 0 && at[length - 1] == '.'; /* a sentence ends */
+    length = length < size - 1 ? length : size - 1;
+    memcpy(out, at, length);
+    out[length] = '\0';
+}
+
+/* Where the value of the setting begins in the line: behind NAME=, 'NAME': or "NAME":. */
+static const char *server_text_find_value(const char *line, const char *name)
+{
+    for (const char *at = line; (at = strstr(at, name)) != NULL; at++) {
+        const char *end = at + strlen(name);
+        end += *end == '\'' || *end == '"';
+        if ((at == line || !server_text_is_word(at[-1])) && (*end == '=' || *end == ':')) {
+            end++;
+            return end + strspn(end, " ");
+        }
+    }
+    return NULL;
+}
+
+enum { PATH = 1100, SHORTEST = 3 }; /* names of a log; shorter ones are a command line's */
+
+/* The end of what the value at `at` encloses: "{...}", "Name(...)"; NULL if it encloses nothing. */
+static const char *enclosed_end(const char *at)
+{
+    const char *from = at;
+    while (server_text_is_word(*at)) {
+        at++;
+    }
+    if (*at != '{' && (*at != '(' || at == from)) {
+        return NULL;
+    }
+    char quote = '\0';
+    for (int depth = 0; *at != '\0'; at++) {
+        bool ends = quote != '\0' && *at == quote;
+        quote = quote == '\0' && (*at == '\'' || *at == '"') ? *at : ends ? '\0' : quote;
+        depth += quote == '\0' && strchr("{([", *at) != NULL;
+        depth -= quote == '\0' && strchr("})]", *at) != NULL;
+        if (depth == 0) {
+            return at;
+        }
+    }
+    return at;
+}
+
+/* Does a value say that its option is in use? */
+static bool is_on(const char *value)
+{
+    static const char *const off[] = {"", "None", "null", "False", "false", "0", "0.0", "[", "{"};
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
+        if (strcmp(value, off[i]) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_pairs(struct server_text *said, const char *from, const char *end,
+                       const char *prefix, bool chosen, struct error *why);
+
+/* A name in a line of settings, and where its value begins. Within an object of an option, settings
+ * are those below it. An option that is refused in a command is refused here, too, if it is on;
+ * or, if
+ * the line has what was `chosen` alone, if it has a value. */
+static bool read_pair(struct server_text *said, const char *path, const char *at, bool chosen,
+                      struct error *why)
+{
+    char value[512];
+    const struct server_option *option = server_option_find(said->program, path);
+    const char *end = enclosed_end(at);
+    bool below = strchr(path, '.') != NULL;
+    copy_value(at, value, sizeof value);
+    if (option != NULL && option->value == SERVER_VALUE_JSON) {
+        return end == NULL || read_pairs(said, at, end, option->sets, chosen, why);
+    }
+    if (option != NULL && option->value == SERVER_VALUE_NONE && !option->harmless &&
+        (chosen || strcmp(value, "True") == 0) && is_on(value) && end == NULL) {
+        return server_text_pass_over(said, option, path, why);
+    }
+    if (below && end != NULL) {
+        return read_pairs(said, at, end, path, chosen, why);
+    }
+    return !below || option == NULL || option->value == SERVER_VALUE_NONE ||
+           server_setting_take(option, value, said, NULL, why);
+}
+
+/* All names between the two that stand before '=' or ':', with `prefix` and a dot in front. */
+static bool read_pairs(struct server_text *said, const char *from, const char *end,
+                       const char *prefix, bool chosen, struct error *why)
+{
+    char path[PATH];
+    bool good = true;
+    for (const char *at = from; good && at < end;) {
+        size_t length = 0;
+        while (server_text_is_word(at[length])) {
+            length++;
+        }
+        const char *after = at + length + (at[length] == '\'' || at[length] == '"');
+        if (length == 0 || (*after != '=' && *after != ':')) {
+            at += length > 0 ? length : 1;
+            continue;
+        }
+        snprintf(path, sizeof path, "%.1000s%s%.*s", prefix, prefix[0] != '\0' ? "." : "",
+                 (int)(length < 64 ? length : 64), at);
+        after += 1 + strspn(after + 1, " ");
+        const struct server_option *option = server_option_find(said->program, path);
+        bool own = prefix[0] != '\0' || (option != NULL && option->value == SERVER_VALUE_JSON);
+        const char *inner =
+            own ? enclosed_end(after) : NULL; /* settings lie in "args: {...}", too */
+        good = read_pair(said, path, after, chosen, why);
+        at = inner != NULL ? inner : after;
+    }
+    return good;
+}
+
+bool log_settings_read(struct server_text *said, const char *line, struct error *why)
+{
+    const struct server_program *program = said->program;
+    for (size_t i = 0; i < program->option_count; i++) {
+        char value[512];
+        const struct server_option *option = &program->options[i];
+        bool named = option->value != SERVER_VALUE_NONE && strlen(option->name) >= SHORTEST;
+        const char *at = named ? server_text_find_value(line, option->name) : NULL;
+        if (at == NULL) {
+            continue;
+        }
+        copy_value(at, value, sizeof value);
+        if (option->value == SERVER_VALUE_JSON) {
+            continue; /* read_pairs() goes through its keys */
+        }
+        if (!server_setting_take(option, value, said, NULL, why)) {
+            return false;
+        }
+    }
+    bool chosen = strstr(line, "non-default args:") != NULL;
+    return read_pairs(said, line, line + strlen(line), "", chosen, why);
+}
