@@ -359,6 +359,10 @@ static uint32_t grid_next_near(const struct grid *grid, uint32_t most, uint32_t 
     }
     if (found == GRID_NONE) {
         bool cannot = grid_nearest(grid) == GRID_NONE;
+        if (cannot && !grid_tried(grid, 0)) { /* whose reason is shown */
+            values[0] = 0;
+            return 1;
+        }
         return cannot || grid->violation[grid->count - 1] > 0 ? 0 : stride(grid, false, values);
     }
     while (fails > 0 && !grid_tried(grid, --fails)) {
