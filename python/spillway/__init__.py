@@ -7,7 +7,7 @@ Three lines compare systems:
 >>> rows
 system    batch  tpot_ms  decode_tokens_per_s
 vllm      1      30.58    32.7
-fullattn  1      30.37    32.93
+fullattn  1      30.67    32.6
 
 With pandas, rows.frame is a DataFrame; without it, each row is a dict, as `spillway simulate --json` prints it.
 

@@ -137,7 +137,7 @@ def simulate(*files: Union[str, os.PathLike], model: Optional[Value] = None, har
     >>> rows
     system    batch  tpot_ms  decode_tokens_per_s
     vllm      1      30.58    32.7
-    fullattn  1      30.37    32.93
+    fullattn  1      30.67    32.6
     >>> rows[0]["hbm_bytes"]
     18624630947
     >>> rows.command

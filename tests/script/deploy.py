@@ -25,7 +25,7 @@ for name in os.listdir("engines/commands") if yaml else ():
     program = yaml.safe_load(open(f"engines/commands/{name}", encoding="utf-8"))
     rows = program["options"]
     flags = list(rows) + [alias for row in rows.values() for alias in row.get("also", ())] + ["host", "port"]
-    flags += [flag for names in program.get("others", {}).values() for flag in names]
+    flags += [flag for part in ("refused", "ignored") for names in program.get(part, {}).values() for flag in names]
     FLAGS[program["starts"][0]] = [flag.lstrip("-") for flag in flags]
     WRITES[program["starts"][0]] = " ".join(flag for flag, row in rows.items() if "writes" in row)
 
