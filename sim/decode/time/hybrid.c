@@ -95,7 +95,8 @@ static double queries_ns(struct pipe *pipe, double bytes, double threads, struct
     if (queries == 1) {
         return 0;
     }
-    double flops = 2 * bytes / (double)dtype_bytes(model->kv, 2) * 2 * queries * hybrid_group(model);
+    double flops =
+        2 * bytes / (double)dtype_bytes(model->kv, 2) * 2 * queries * hybrid_group(model);
     return flops * 1e9 / pipe_figure(pipe, CURVE_HOST_KMEANS, threads, trust);
 }
 

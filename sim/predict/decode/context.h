@@ -31,8 +31,8 @@ struct run_context {
                                * say where to look (predict/server/decode_surface.h) */
     const struct stream_question *question; /* of a server in steady state, all that is asked
                                              * (predict/server/stream_question.h); NULL: every figure */
-    struct stop_flag *stop;   /* raised to abandon the work */
-    struct stop_flag own;     /* `stop` points here if the caller has no flag */
+    struct stop_flag *stop;                 /* raised to abandon the work */
+    struct stop_flag own;                   /* `stop` points here if the caller has no flag */
 };
 
 /* How its replays are made. */

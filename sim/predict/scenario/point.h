@@ -30,7 +30,7 @@ struct point {
     struct server_engine engine;     /* that the user names, else the system's preset; or none */
     const struct requests *requests; /* as in the workload's file; owned by `sources`. NULL: no
                                         workload */
-    uint64_t asked;          /* the run only answers this question (stream_question_hash()); 0: none */
+    uint64_t asked; /* the run only answers this question (stream_question_hash()); 0: none */
     struct sources *sources; /* a reference; NULL: none */
 
     /* Owned references; the setup's own trace is the first of them. The answer to the point is made

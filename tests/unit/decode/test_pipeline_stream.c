@@ -166,9 +166,9 @@ static void cpu_attends_to_what_a_disk_holds(void **state)
 
 static int64_t cpu_attention_with(const char *drafts)
 {
-    struct setup setup =
-        make_tiny(1, "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, attention: cpu}",
-                  OVERRIDES("trace=assumed:hit=0%", drafts));
+    struct setup setup = make_tiny(
+        1, "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, attention: cpu}",
+        OVERRIDES("trace=assumed:hit=0%", drafts));
     struct course course;
     make_course(&setup, &course);
     int64_t ns = course.timing.part_ns[PART_CPU_ATTENTION] / 3;
@@ -183,7 +183,8 @@ static void several_queries_take_the_cpus_arithmetic(void **state)
 {
     (void)state;
     assert_int_equal(cpu_attention_with("drafts.count=0"), 110000);
-    assert_int_equal(cpu_attention_with("drafts={count: 3, method: ngram, acceptance: 50%}"), 16010000);
+    assert_int_equal(cpu_attention_with("drafts={count: 3, method: ngram, acceptance: 50%}"),
+                     16010000);
 }
 
 /* Half of a layer's weights, 8402000 B, is read in 4211000, and the drive never rests. The other
