@@ -346,10 +346,10 @@ static bool lay_server(const char *file, override_text texts[STATED_MOST], const
 static bool lay_command(const char *file, const struct stated_keys *keys, struct scenario *scenario,
                         struct error *why)
 {
-    double gpus = 1;
-    for (int id = STATED_TENSOR_PARALLEL; id <= STATED_PIPELINE_PARALLEL; id++) {
-        gpus *= keys->all[id].value[0] != '\0' ? strtod(keys->all[id].value, NULL) : 1;
-    }
+    const char *tensor = keys->all[STATED_TENSOR_PARALLEL].value;
+    const char *stages = keys->all[STATED_PIPELINE_PARALLEL].value;
+    double gpus = (tensor[0] != '\0' ? strtod(tensor, NULL) : 1) *
+                  (stages[0] != '\0' ? strtod(stages, NULL) : 1);
     return lay_states(file, keys, scenario, why) &&
            lay_weights(file, &keys->all[STATED_WEIGHTS_OUTSIDE], gpus, scenario, why) &&
            (!keys->all[STATED_MODEL].typed || lay_length(file, scenario, why));

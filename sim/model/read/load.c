@@ -128,7 +128,7 @@ static void compare_index(struct files *files, const char *path, struct model *m
     double counted = (double)model_parameters(model);
     double copy = model->tied_embeddings ? (double)model->vocabulary * model->hidden : 0;
     double off = fmin(fabs(stated - counted), fabs(stated - counted - copy));
-    model->indexed = stated > 0 && off > 0.05 * stated ? (uint64_t)stated : 0;
+    model->indexed = stated > 0 && stated < 1e18 && off > 0.05 * stated ? (uint64_t)stated : 0;
     json_decref(root);
     free(text);
 }

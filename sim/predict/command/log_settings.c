@@ -81,41 +81,55 @@ static bool is_on(const char *value)
     return true;
 }
 
-static bool read_pairs(struct server_text *said, const char *from, const char *end,
-                       const char *prefix, bool chosen, struct error *why);
+/* What is read of objects within objects, and of one line: no server prints more. */
+enum { DEEPEST = 8, LINE_MOST = 64 << 10 };
+
+/* A line whose settings are read. `chosen`: it has those alone that the server was told. */
+struct settings_line {
+    struct server_text *said;
+    bool chosen;
+    int depth;
+};
+
+static bool read_pairs(struct settings_line *in, const char *from, const char *end,
+                       const char *prefix, struct error *why);
 
 /* A name in a line of settings, and where its value begins. Within an object of an option, settings
  * are those below it. An option that is refused in a command is refused here, too, if it is on;
  * or, if
  * the line has what was `chosen` alone, if it has a value. */
-static bool read_pair(struct server_text *said, const char *path, const char *at, bool chosen,
-                      struct error *why)
+static bool read_pair(struct settings_line *in, const char *path, const char *at, struct error *why)
 {
+    struct server_text *said = in->said;
     char value[512];
     const struct server_option *option = server_option_find(said->program, path);
     const char *end = enclosed_end(at);
     bool below = strchr(path, '.') != NULL;
     copy_value(at, value, sizeof value);
     if (option != NULL && option->value == SERVER_VALUE_JSON) {
-        return end == NULL || read_pairs(said, at, end, option->sets, chosen, why);
+        return end == NULL || read_pairs(in, at, end, option->sets, why);
     }
     if (option != NULL && option->value == SERVER_VALUE_NONE && !option->harmless &&
-        (chosen || strcmp(value, "True") == 0) && is_on(value) && end == NULL) {
+        (in->chosen || strcmp(value, "True") == 0) && is_on(value) && end == NULL) {
         return server_text_pass_over(said, option, path, why);
     }
     if (below && end != NULL) {
-        return read_pairs(said, at, end, path, chosen, why);
+        return read_pairs(in, at, end, path, why);
     }
     return !below || option == NULL || option->value == SERVER_VALUE_NONE ||
            server_setting_take(option, value, said, NULL, why);
 }
 
 /* All names between the two that stand before '=' or ':', with `prefix` and a dot in front. */
-static bool read_pairs(struct server_text *said, const char *from, const char *end,
-                       const char *prefix, bool chosen, struct error *why)
+static bool read_pairs(struct settings_line *in, const char *from, const char *end,
+                       const char *prefix, struct error *why)
 {
     char path[PATH];
     bool good = true;
+    if (in->depth == DEEPEST) {
+        return true;
+    }
+    in->depth++;
     for (const char *at = from; good && at < end;) {
         size_t length = 0;
         while (server_text_is_word(at[length])) {
@@ -129,13 +143,14 @@ static bool read_pairs(struct server_text *said, const char *from, const char *e
         snprintf(path, sizeof path, "%.1000s%s%.*s", prefix, prefix[0] != '\0' ? "." : "",
                  (int)(length < 64 ? length : 64), at);
         after += 1 + strspn(after + 1, " ");
-        const struct server_option *option = server_option_find(said->program, path);
+        const struct server_option *option = server_option_find(in->said->program, path);
         bool own = prefix[0] != '\0' || (option != NULL && option->value == SERVER_VALUE_JSON);
         const char *inner =
             own ? enclosed_end(after) : NULL; /* settings lie in "args: {...}", too */
-        good = read_pair(said, path, after, chosen, why);
+        good = read_pair(in, path, after, why);
         at = inner != NULL ? inner : after;
     }
+    in->depth--;
     return good;
 }
 
@@ -145,19 +160,18 @@ bool log_settings_read(struct server_text *said, const char *line, struct error 
     for (size_t i = 0; i < program->option_count; i++) {
         char value[512];
         const struct server_option *option = &program->options[i];
-        bool named = option->value != SERVER_VALUE_NONE && strlen(option->name) >= SHORTEST;
+        bool named = option->value != SERVER_VALUE_NONE && option->value != SERVER_VALUE_JSON &&
+                     strlen(option->name) >= SHORTEST;
         const char *at = named ? server_text_find_value(line, option->name) : NULL;
         if (at == NULL) {
             continue;
         }
         copy_value(at, value, sizeof value);
-        if (option->value == SERVER_VALUE_JSON) {
-            continue; /* read_pairs() goes through its keys */
-        }
         if (!server_setting_take(option, value, said, NULL, why)) {
             return false;
         }
     }
-    bool chosen = strstr(line, "non-default args:") != NULL;
-    return read_pairs(said, line, line + strlen(line), "", chosen, why);
+    size_t length = strlen(line);
+    struct settings_line in = {.said = said, .chosen = strstr(line, "non-default args:") != NULL};
+    return length > LINE_MOST || read_pairs(&in, line, line + length, "", why);
 }

@@ -41,13 +41,16 @@ static void write_words(const struct node *words, struct container_command *comm
     if (words != NULL && words->kind == NODE_SCALAR) {
         write_word(words, false, command);
     }
+    static const char *const flags[] = {"-c", "-lc", "-ec", "-xc", "-exc", "-euxc", NULL};
     bool script = false;
     for (size_t i = 0; words != NULL && i < words->count; i++) {
         const struct node *word = words->children[i];
         if (word->kind == NODE_SCALAR) {
             write_word(word, !script, command);
-            script =
-                word->text[0] == '-' && word->text[1] != '-' && strchr(word->text, 'c') != NULL;
+            script = false;
+            for (size_t flag = 0; flags[flag] != NULL; flag++) {
+                script = script || strcmp(word->text, flags[flag]) == 0;
+            }
         }
     }
 }
@@ -170,7 +173,7 @@ bool manifest_read(FILE *in, const char *file, manifest_visit *visit, void *cont
     size_t size, length;
     bool good = read_manifest(in, file, &text, &size, why);
     for (const char *at = text; good && *at != '\0'; at += length) {
-        at += strspn(at, "-");
+        at += strncmp(at, "---", 3) == 0 ? 3 : 0;
         length = document_size(at);
         struct node *root = node_parse(at, length, file, why);
         why->line += root == NULL ? visitor.before : 0;

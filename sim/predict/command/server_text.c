@@ -19,8 +19,7 @@
 /* A command is split into words as a shell does. The words behind an option that is not read are
  * its values: after the model, no word of a server's command stands alone. */
 
-/* Far more than a server has; for each, all names of options are looked at. */
-enum { WORD = 4096 };
+enum { WORD = 4096 }; /* bytes of a word that are read */
 
 /* ---- words ------------------------------------------------------------------------------- */
 
@@ -30,7 +29,7 @@ static bool is_option(const char *word)
     return word[0] == '-' && !isdigit((unsigned char)word[1]) && word[1] != '.';
 }
 
-/* The same for the next word if it can be an option's value. */
+/* Read the next word if it can be an option's value. */
 static bool next_value(const char **at, char *out, size_t size)
 {
     const char *after = *at;
@@ -97,6 +96,7 @@ static bool take_map(struct server_text *said, const char *name, const struct no
         const struct node *child = map->children[i];
         char path[WORD];
         snprintf(path, sizeof path, "%.1000s.%s", name, child->key);
+        keep_name(path);
         const struct server_option *option = server_option_find(said->program, path);
         if (child->kind == NODE_MAP) {
             good = take_map(said, path, child, why);
@@ -106,6 +106,9 @@ static bool take_map(struct server_text *said, const char *name, const struct no
             good = server_text_pass_over(said, option, path, why);
         } else if (child->kind == NODE_SCALAR) {
             good = take(said, option, path, child->text, why);
+        } else if (child->kind == NODE_LIST) {
+            error_set(why, said->file, said->line, "'%s' is a list", path);
+            good = error_expect(why, "%s", server_setting_expected(option));
         }
     }
     return good;
@@ -378,14 +381,14 @@ static void server_text_read_version(struct server_text *said, const char *line)
         const struct node *marks = program->versions;
         for (size_t j = 0; marks != NULL && j < marks->count; j++) {
             const char *at = strstr(line, marks->children[j]->text);
-            int major, minor;
+            unsigned major, minor;
             if (at == NULL ||
-                sscanf(at + strlen(marks->children[j]->text), "%d.%d", &major, &minor) != 2) {
+                sscanf(at + strlen(marks->children[j]->text), "%4u.%4u", &major, &minor) != 2) {
                 continue;
             }
             struct stated_key *engine = &said->all[STATED_ENGINE];
-            snprintf(engine->value, sizeof engine->value, "%s-%d.%d", program->file, major, minor);
-            snprintf(engine->said, sizeof engine->said, "version %d.%d", major, minor);
+            snprintf(engine->value, sizeof engine->value, "%s-%u.%u", program->file, major, minor);
+            snprintf(engine->said, sizeof engine->said, "version %u.%u", major, minor);
             engine->line = said->line;
             said->program = program;
         }

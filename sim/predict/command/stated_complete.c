@@ -205,13 +205,13 @@ static void drop_single_ranks(struct stated_key *all)
 
 bool stated_complete(struct server_text *said, struct error *why)
 {
+    if (said->program->ranks_in_tensor) {
+        complete_ranks(said->all);
+    }
     complete_tiers(said->program, said);
     complete_pages(said->all);
     complete_drafts(said->all);
     complete_counts(said->program, said->all);
-    if (said->program->ranks_in_tensor) {
-        complete_ranks(said->all);
-    }
     drop_single_ranks(said->all);
     return complete_program(said->program, said->all, why);
 }

@@ -108,7 +108,9 @@ static double piece_cpu_ns(const struct profile *profile, enum connector_mover b
 {
     enum { MANY = 512 };
     if (by == MOVER_CALLS) {
-        return profile_value(profile, CURVE_HOST_COPY_CALL, 0, trust);
+        return profile_states(profile, CURVE_HOST_COPY_CALL)
+                   ? profile_value(profile, CURVE_HOST_COPY_CALL, 0, trust)
+                   : 0;
     }
     return by == MOVER_BATCH && profile_states(profile, CURVE_HOST_BATCH_CALL)
                ? profile_value(profile, CURVE_HOST_BATCH_CALL, MANY, trust) / MANY

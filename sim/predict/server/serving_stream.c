@@ -119,13 +119,14 @@ bool stream_stage_take(const struct point *point, const struct serving_memory *m
     memcpy(requests->all, shared->all, shared->count * sizeof *requests->all);
     *refused =
         workload->request_tokens > 0 ? requests_refuse(requests, workload->request_tokens) : 0;
-    if (requests->count > 0 && stream_lay(requests, &options, stream, why)) {
+    bool served = requests->count > 0 || error_set(why, NULL, 0, "the server refuses all requests");
+    if (served && stream_lay(requests, &options, stream, why)) {
         return true;
     }
     stream_release(stream);
     free(requests->all);
     requests->all = NULL;
-    return requests->count > 0 || error_set(why, NULL, 0, "the server refuses all requests");
+    return false;
 }
 
 struct decode_range stream_step_range(const struct point *point,
@@ -292,7 +293,7 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
                         struct error *why)
 {
     struct serving_window *window = &totals->window;
-    struct stream_times times;
+    struct stream_times times = {.count = 0};
     bool warms = set_window(stage, totals);
     if (!serving_stream_grows(point, requests, served, window->to_ns, &window->grows, why) ||
         !stream_times_read(requests, served, window, &times, why)) {

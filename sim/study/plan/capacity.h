@@ -4,10 +4,8 @@
  *
  * Loads are tried until one that holds and a higher one that does not are close (grid.h). A try runs only
  * until it is on one side of the limits (predict/server/stream_question.h); the answer is then run like
- * `simulate` runs it, to the full precision of its figures, and has to hold there, too. So whoever asks,
- * `plan`, `advise` or a person with `simulate`, gets one answer, to the interval between these two. */
-#pragma once
-
+ * `simulate` runs it, to the full precision of its figures, and has to hold there, too. So `plan` answers;
+ * `advise` takes fewer tries (planning.h, `rough`). */
 #pragma once
 
 #include "predict/scenario/scenario.h"

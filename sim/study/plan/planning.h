@@ -32,14 +32,16 @@ struct planning_options {
     bool maximise;
     bool by_figure; /* the value with the best figure is wanted, not the smallest or largest */
     const struct column *best;
-    uint32_t tries; /* of a candidate in a round, 2 to 9; 0: 9. Fewer take less
-                                     * work in all, in more rounds */
-    uint32_t close; /* of a rate: how many values the answer and the next one that
-                                     * fails may be apart; 0: 1 */
+    /* Of a candidate in a round, 2 to 9; 0: 9, and 2 of a capacity. Fewer take less work in all, in
+     * more rounds. */
+    uint32_t tries;
+    /* Of a rate: how many values the answer and the next one that fails may be apart; 0: 1, and 2
+     * of a capacity. */
+    uint32_t close;
     double guess; /* where the highest rate probably is; 0: a cheap run of each candidate says so */
-    bool
-        rough; /* a capacity is needed to a tenth: of a few requests each, and the winner's is not run
-                        * to the full precision of its figures */
+    /* A capacity is needed to a tenth: of a few requests each, and the winner's is not run to the
+     * full precision of its figures. */
+    bool rough;
     struct study study;
 };
 

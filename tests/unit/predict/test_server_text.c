@@ -198,6 +198,14 @@ static const struct {
      "--chunked-prefill-size 8192",
      "model=m@1 system=sglang@0 engine=sglang-0.5@0 tensor_parallel=2@1 data_parallel=4@1 max_sequences=16@1 "
      "batched_tokens=2048@1"},
+    {"HiCache of ranks that share layers",
+     "sglang serve --model-path m --tp 8 --dp 8 --enable-dp-attention --enable-hicache --hicache-size 100",
+     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5@0 tensor_parallel=1@1 data_parallel=8@1 "
+     "host_memory=800GB@1"},
+    {"HiCache of servers of their own",
+     "sglang serve --model-path m --tp 4 --dp 2 --enable-hicache --hicache-size 100",
+     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5@0 tensor_parallel=4@1 replicas=2@1 "
+     "host_memory=400GB@1"},
     {"HiCache: 10^9 bytes of each rank",
      "sglang serve --model-path m --tp 4 --enable-hierarchical-cache --hicache-size 30 --page-size 64 "
      "--hicache-write-policy write_through_selective --hicache-mem-layout page_first",
@@ -256,6 +264,10 @@ static const struct {
      "f:1: 'kv_transfer_config.no_such': the connector's setting is not modelled\n  expected: the command without it"},
     {"vllm serve m --kv-transfer-config '{\"kv_connector\": \"NixlConnector\"}'",
      "f:1: 'kv_transfer_config.kv_connector' is 'NixlConnector'\n  expected: OffloadingConnector, LMCacheConnectorV1"},
+    {"vllm serve m --speculative-config '{\"num_speculative_tokens\": [5]}'",
+     "f:1: 'speculative_config.num_speculative_tokens' is a list\n  expected: a whole number above 0"},
+    {"vllm serve m --kv-transfer-config '{x:abc: 1}'",
+     "f:1: 'kv_transfer_config.x': the connector's setting is not modelled\n  expected: the command without it"},
     {"vllm serve m --kv-transfer-config NixlConnector",
      "f:1: '--kv-transfer-config' is not read\n  expected: an object in JSON"},
     {"LMCACHE_CHUNK_SIZE=128 vllm serve m", "LMCACHE_CHUNK_SIZE@1"},
