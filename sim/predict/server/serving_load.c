@@ -34,6 +34,22 @@ struct arrivals {
     int64_t first_ns, last_ns, begun_ns;
 };
 
+/* The requests that count, timed from the first of them on: what warmed the server took its time
+ * before. NULL if memory is out. */
+static struct served *counted_since(const struct served *all, size_t count, int64_t first_ns,
+                                    struct error *why)
+{
+    struct served *own = array_zeroed(count, sizeof *own, why);
+    for (size_t i = 0; own != NULL && i < count; i++) {
+        own[i] = all[i];
+        int64_t *const times[] = {&own[i].arrived_ns, &own[i].scheduled_ns, &own[i].end_ns};
+        for (size_t j = 0; j < sizeof times / sizeof *times; j++) {
+            *times[j] -= *times[j] >= first_ns ? first_ns : 0;
+        }
+    }
+    return own;
+}
+
 /* Clients that wait for their answers set the rate themselves. */
 static bool write_load(const struct point *point, const struct requests *requests,
                        const struct served *all, struct arrivals arrivals, struct result *result,
@@ -45,9 +61,14 @@ static bool write_load(const struct point *point, const struct requests *request
     double asked = requests->sessions || workload->time_scale != 1 ? 0 : workload->rate;
     /* While the first sessions go on and the last ones end, fewer requests come than were asked for. */
     bool few = requests->sessions && came < 0.9 * workload->rate, grows = false;
-    if (workload->clients == 0 &&
-        !(few ? backlog_waits : backlog_grows)(all + arrivals.warm, counted, arrivals.begun_ns,
-                                               asked, &grows, why)) {
+    int64_t before_ns = arrivals.warm > 0 ? arrivals.first_ns : 0;
+    struct served *own = counted_since(all + arrivals.warm, counted, before_ns, why);
+    bool good = own != NULL &&
+                (workload->clients > 0 ||
+                 (few ? backlog_waits : backlog_grows)(own, counted, arrivals.begun_ns - before_ns,
+                                                       asked, &grows, why));
+    free(own);
+    if (!good) {
         return false;
     }
     result_real(result, COLUMN(requests_in_per_s), came);
@@ -57,7 +78,7 @@ static bool write_load(const struct point *point, const struct requests *request
     int64_t taken_ns = result_cell(result, COLUMN(e2e_ms))->integer;
     if (grows) {
         result_note(result, note_plain(NOTE_queue_grows));
-    } else if (workload->clients == 0 && arrivals.last_ns < LASTING * taken_ns) {
+    } else if (workload->clients == 0 && arrivals.last_ns - before_ns < LASTING * taken_ns) {
         result_note(result, note_plain(NOTE_arrivals_short));
     }
     if (few) {
