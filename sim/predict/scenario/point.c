@@ -118,15 +118,16 @@ size_t point_curves(const struct point *point, enum curve_id *ids)
 
 /* ---- error bands ---- */
 
-/* The servers that measured ones are like: an engine of a known version, all KV in HBM, prefixes
- * there or nowhere, no drafts. A step in such an engine is one of such a server. */
+/* The servers that measured ones are like: an engine of a known version, all KV and weights in HBM,
+ * prefixes there or nowhere, no drafts. A step in such an engine is one of such a server. */
 static bool is_plain_server(const struct point *point)
 {
     const struct mechanisms *mechanisms = &point->setup.mechanisms;
     const struct server_engine *engine = &point->engine;
     bool older = engine->stand_in != NULL && strcmp(engine->stand_in, "earliest") == 0;
     return engine->errors_of != NULL && !older && !mechanisms_offload(mechanisms) &&
-           !mechanisms_select(mechanisms) && point->setup.drafts.count == 0 &&
+           !mechanisms_select(mechanisms) && mechanisms->weights >= 1 &&
+           point->setup.drafts.count == 0 &&
            (mechanisms->prefix == PREFIX_GPU || mechanisms->prefix == PREFIX_NONE);
 }
 
