@@ -62,11 +62,14 @@ static bool write_load(const struct point *point, const struct requests *request
     /* While the first sessions go on and the last ones end, fewer requests come than were asked for. */
     bool few = requests->sessions && came < 0.9 * workload->rate, grows = false;
     int64_t before_ns = arrivals.warm > 0 ? arrivals.first_ns : 0;
-    struct served *own = counted_since(all + arrivals.warm, counted, before_ns, why);
-    bool good = own != NULL &&
-                (workload->clients > 0 ||
-                 (few ? backlog_waits : backlog_grows)(own, counted, arrivals.begun_ns - before_ns,
-                                                       asked, &grows, why));
+    struct served *own = NULL;
+    if (arrivals.warm > 0 &&
+        (own = counted_since(all + arrivals.warm, counted, before_ns, why)) == NULL) {
+        return false;
+    }
+    bool good = workload->clients > 0 || (few ? backlog_waits : backlog_grows)(
+                                             own != NULL ? own : all, counted,
+                                             arrivals.begun_ns - before_ns, asked, &grows, why);
     free(own);
     if (!good) {
         return false;
