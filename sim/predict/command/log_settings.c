@@ -94,30 +94,34 @@ struct settings_line {
 static bool read_pairs(struct settings_line *in, const char *from, const char *end,
                        const char *prefix, struct error *why);
 
-/* A name in a line of settings, and where its value begins. Within an object of an option, settings
- * are those below it. An option that is refused in a command is refused here, too, if it is on;
- * or, if
- * the line has what was `chosen` alone, if it has a value. */
-static bool read_pair(struct settings_line *in, const char *path, const char *at, struct error *why)
+/* A setting of a line: its name, the option of that name (NULL: none), where its value begins, and
+ * where what that encloses ends (NULL: it encloses nothing). */
+struct settings_pair {
+    const char *path;
+    const struct server_option *option;
+    const char *at, *end;
+};
+
+/* Within an object of an option, settings are those below it. An option that is refused in a command
+ * is refused here, too, if it is on; or, if the line has what was `chosen` alone, if it has a value. */
+static bool read_pair(struct settings_line *in, const struct settings_pair *pair, struct error *why)
 {
-    struct server_text *said = in->said;
+    const struct server_option *option = pair->option;
+    bool below = strchr(pair->path, '.') != NULL;
     char value[512];
-    const struct server_option *option = server_option_find(said->program, path);
-    const char *end = enclosed_end(at);
-    bool below = strchr(path, '.') != NULL;
-    copy_value(at, value, sizeof value);
+    copy_value(pair->at, value, sizeof value);
     if (option != NULL && option->value == SERVER_VALUE_JSON) {
-        return end == NULL || read_pairs(in, at, end, option->sets, why);
+        return pair->end == NULL || read_pairs(in, pair->at, pair->end, option->sets, why);
     }
     if (option != NULL && option->value == SERVER_VALUE_NONE && !option->harmless &&
-        (in->chosen || strcmp(value, "True") == 0) && is_on(value) && end == NULL) {
-        return server_text_pass_over(said, option, path, why);
+        (in->chosen || strcmp(value, "True") == 0) && is_on(value) && pair->end == NULL) {
+        return server_text_pass_over(in->said, option, pair->path, why);
     }
-    if (below && end != NULL) {
-        return read_pairs(in, at, end, path, why);
+    if (below && pair->end != NULL) {
+        return read_pairs(in, pair->at, pair->end, pair->path, why);
     }
     return !below || option == NULL || option->value == SERVER_VALUE_NONE ||
-           server_setting_take(option, value, said, NULL, why);
+           server_setting_take(option, value, in->said, NULL, why);
 }
 
 /* All names between the two that stand before '=' or ':', with `prefix` and a dot in front. */
@@ -143,12 +147,13 @@ static bool read_pairs(struct settings_line *in, const char *from, const char *e
         snprintf(path, sizeof path, "%.1000s%s%.*s", prefix, prefix[0] != '\0' ? "." : "",
                  (int)(length < 64 ? length : 64), at);
         after += 1 + strspn(after + 1, " ");
-        const struct server_option *option = server_option_find(in->said->program, path);
-        bool own = prefix[0] != '\0' || (option != NULL && option->value == SERVER_VALUE_JSON);
-        const char *inner =
-            own ? enclosed_end(after) : NULL; /* settings lie in "args: {...}", too */
-        good = read_pair(in, path, after, why);
-        at = inner != NULL ? inner : after;
+        const struct settings_pair pair = {path, server_option_find(in->said->program, path), after,
+                                           enclosed_end(after)};
+        bool own =
+            prefix[0] != '\0' || (pair.option != NULL && pair.option->value == SERVER_VALUE_JSON);
+        good = read_pair(in, &pair, why);
+        /* Settings lie in "args: {...}", too. */
+        at = own && pair.end != NULL ? pair.end : after;
     }
     in->depth--;
     return good;

@@ -1,6 +1,5 @@
-/* Line by line. A line with a mark of a server is searched for the names of all settings,
- * followed by '=' or ':' and a
- * value; a line with a server's command is split into words as a shell does. */
+/* Line by line. A line with a mark of a server is searched for settings (log_settings.c); a line with a
+ * server's command is split into words (shell_words.h). */
 #include "predict/command/server_text.h"
 
 #include "core/array.h"
