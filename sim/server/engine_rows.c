@@ -29,77 +29,75 @@ static const struct node_field host_fields[] = {
     NODE_FIELD("source", TEXT, host_engine, source),
     {.key = NULL}};
 
-/* The rows of a map, `size` bytes each, zeroed: to be filled, and kept for the life of the process.
- * NULL without a map, or on failure. */
-static void *allocate_rows(const struct node *map, const char *key, size_t size, size_t *count,
-                           bool *good, struct error *why)
-{
-    bool is_map = map == NULL || map->kind == NODE_MAP;
-    *count = is_map && map != NULL ? map->count : 0;
-    *good = is_map || node_error(map, why, "'%s' is no map", key);
-    void *rows = *count > 0 ? array_zeroed(*count, size, why) : NULL;
-    *good = *good && (rows != NULL || *count == 0);
-    return rows;
-}
+typedef bool read_row(const struct node *node, void *out, struct error *why);
 
-static bool read_host(const struct node *map, struct server_engine *out, struct error *why)
+/* The rows of a map, `size` bytes each, read one by one and kept for the life of the process. The
+ * caller frees `*rows` after a failure. */
+static bool read_rows(const struct node *map, const char *key, size_t size, read_row *read,
+                      void **rows, size_t *count, struct error *why)
 {
-    bool good;
-    struct host_engine *all =
-        allocate_rows(map, "host_memory", sizeof *all, &out->host_count, &good, why);
-    for (size_t i = 0; good && i < out->host_count; i++) {
-        const struct node *node = map->children[i];
-        all[i].flag = node->key;
-        good = node_fields_read(node, host_fields, node->key, &all[i], why);
-        if (good && (all[i].unit == 0 || all[i].engine == NULL || all[i].versions == NULL ||
-                     all[i].source == NULL)) {
-            node_error(node, why, "'%s' is incomplete", node->key);
-            good = error_expect(why, "unit, of, versions and source");
-        }
+    if (map != NULL && map->kind != NODE_MAP) {
+        return node_error(map, why, "'%s' is no map", key);
     }
-    out->host = all;
+    *count = map != NULL ? map->count : 0;
+    char *all = *count > 0 ? array_zeroed(*count, size, why) : NULL;
+    bool good = all != NULL || *count == 0;
+    for (size_t i = 0; good && i < *count; i++) {
+        good = read(map->children[i], all + i * size, why);
+    }
+    *rows = all;
     return good;
 }
 
-static bool read_connectors(const struct node *map, struct server_engine *out, struct error *why)
+static bool read_host(const struct node *node, void *out, struct error *why)
 {
-    bool good;
-    struct server_connector *all =
-        allocate_rows(map, "connectors", sizeof *all, &out->connector_count, &good, why);
-    for (size_t i = 0; good && i < out->connector_count; i++) {
-        good = server_connector_read(map->children[i], &all[i], why);
+    struct host_engine *row = out;
+    row->flag = node->key;
+    if (!node_fields_read(node, host_fields, node->key, row, why)) {
+        return false;
     }
-    out->connectors = all;
-    return good;
+    if (row->unit == 0 || row->engine == NULL || row->versions == NULL || row->source == NULL) {
+        node_error(node, why, "'%s' is incomplete", node->key);
+        return error_expect(why, "unit, of, versions and source");
+    }
+    return true;
 }
 
-static bool read_refusals(const struct node *map, struct server_engine *out, struct error *why)
+static bool read_connector(const struct node *node, void *out, struct error *why)
 {
-    bool good;
-    struct engine_refusal *all =
-        allocate_rows(map, "refuses", sizeof *all, &out->refusal_count, &good, why);
-    for (size_t i = 0; good && i < out->refusal_count; i++) {
-        const struct node *node = map->children[i];
-        all[i].reason = node->key;
-        good = node_fields_read(node, refusal_fields, node->key, &all[i], why);
-        if (good && all[i].source == NULL) {
-            node_error(node, why, "'%.60s' has no source", node->key);
-            good = error_expect(why, "the file of the engine, or the page, that says so");
-        }
+    return server_connector_read(node, out, why);
+}
+
+static bool read_refusal(const struct node *node, void *out, struct error *why)
+{
+    struct engine_refusal *row = out;
+    row->reason = node->key;
+    if (!node_fields_read(node, refusal_fields, node->key, row, why)) {
+        return false;
     }
-    out->refusals = all;
-    return good;
+    if (row->source == NULL) {
+        node_error(node, why, "'%.60s' has no source", node->key);
+        return error_expect(why, "the file of the engine, or the page, that says so");
+    }
+    return true;
 }
 
 bool engine_rows_read(const struct node *host, const struct node *connectors,
                       const struct node *refusals, struct server_engine *out, struct error *why)
 {
-    bool good = read_host(host, out, why) && read_connectors(connectors, out, why) &&
-                read_refusals(refusals, out, why);
-    if (!good) {
-        free((void *)out->host);
-        free((void *)out->connectors);
-        free((void *)out->refusals);
+    void *rows[3] = {NULL};
+    bool good = read_rows(host, "host_memory", sizeof *out->host, read_host, &rows[0],
+                          &out->host_count, why) &&
+                read_rows(connectors, "connectors", sizeof *out->connectors, read_connector,
+                          &rows[1], &out->connector_count, why) &&
+                read_rows(refusals, "refuses", sizeof *out->refusals, read_refusal, &rows[2],
+                          &out->refusal_count, why);
+    for (int i = 0; i < 3 && !good; i++) {
+        free(rows[i]);
+        rows[i] = NULL;
     }
+    out->host = rows[0];
+    out->connectors = rows[1];
+    out->refusals = rows[2];
     return good;
 }
