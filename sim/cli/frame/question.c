@@ -220,99 +220,6 @@ static void print_unused(const char *file, const struct server_unused *unused)
     }
 }
 
-/* A command that states no length serves the model's own. */
-static bool lay_length(const char *file, struct scenario *scenario, struct error *why)
-{
-    const struct node *name = node_stated(scenario->root, "model");
-    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
-    struct model model;
-    if (!scenario_serves(scenario) || name == NULL || name->kind != NODE_SCALAR ||
-        scenario_states(scenario, "request_tokens")) {
-        return true;
-    }
-    if (!model_load(NULL, name->text, &options, name->file, name->line, &model, why)) {
-        return false;
-    }
-    uint32_t tokens = model.trained_context;
-    model_release(&model);
-    if (tokens == 0) {
-        return true;
-    }
-    message_note("%s: request_tokens=%u (the model's own length)", file, tokens);
-    return scenario_values_set(&scenario->values, "request_tokens", tokens, why);
-}
-
-/* Not all versions keep prefixes of models with states by default. */
-static bool lay_states(const char *file, const struct stated_keys *keys, struct scenario *scenario,
-                       struct error *why)
-{
-    const struct node *name = node_stated(scenario->root, "model");
-    const struct stated_key *version = &keys->all[STATED_ENGINE];
-    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
-    struct server_engine engine;
-    struct model model;
-    if (keys->says_prefixes || version->value[0] == '\0' || name == NULL ||
-        name->kind != NODE_SCALAR || node_find(scenario->root, "mechanisms.prefix") != NULL) {
-        return true;
-    }
-    if (!server_engine_find(version->value, file, version->line, &engine, why) ||
-        !model_load(NULL, name->text, &options, name->file, name->line, &model, why)) {
-        return false;
-    }
-    bool states = model.linear.key_heads > 0;
-    model_release(&model);
-    if (!states || engine.caches_states) {
-        return true;
-    }
-    message_note("%s: mechanisms.prefix=none (%s keeps none of models with states)", file,
-                 version->value);
-    return node_set(scenario->root, "mechanisms.prefix", "none", why);
-}
-
-/* Bytes of all layers' weights, of the type that is stated. */
-static bool layers_bytes(const struct scenario *scenario, const struct node *name, double *out,
-                         struct error *why)
-{
-    const struct node *type = node_find(scenario->root, "dtype.weights");
-    struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
-    struct model model;
-    enum dtype dtype;
-    if (type != NULL && type->kind == NODE_SCALAR) {
-        if (!dtype_find(type->text, type->file, type->line, &dtype, why)) {
-            return false;
-        }
-        options.weights = (int)dtype;
-    }
-    if (!model_load(NULL, name->text, &options, name->file, name->line, &model, why)) {
-        return false;
-    }
-    *out = 0;
-    for (uint32_t layer = 0; layer < model.layer_count; layer++) {
-        *out += (double)model_layer_weight_bytes(&model, layer);
-    }
-    model_release(&model);
-    return true;
-}
-
-/* Weights that lie on the host, of each of `gpus`, are a share of the layers'. */
-static bool lay_weights(const char *file, const struct stated_key *outside, double gpus,
-                        struct scenario *scenario, struct error *why)
-{
-    const struct node *name = node_stated(scenario->root, "model");
-    double bytes, layers;
-    char share[32];
-    if (outside->value[0] == '\0' || name == NULL || name->kind != NODE_SCALAR) {
-        return true;
-    }
-    if (!units_parse(outside->value, UNIT_BYTES, file, outside->line, outside->said, &bytes, why) ||
-        !layers_bytes(scenario, name, &layers, why)) {
-        return false;
-    }
-    snprintf(share, sizeof share, "%.4g%%", 100 * fmax(0, 1 - bytes * gpus / layers));
-    message_note("%s:%d: mechanisms.weights=%s (%s)", file, outside->line, share, outside->said);
-    return node_set(scenario->root, "mechanisms.weights", share, why);
-}
-
 /* Add what a server's file says to the overrides. */
 static bool lay_server(const char *file, override_text texts[STATED_MOST], const char **all,
                        uint32_t *count, struct stated_keys *keys, struct error *why)
@@ -342,17 +249,94 @@ static bool lay_server(const char *file, override_text texts[STATED_MOST], const
     return true;
 }
 
-/* What needs the model that a command names. */
-static bool lay_command(const char *file, const struct stated_keys *keys, struct scenario *scenario,
-                        struct error *why)
+/* A command that states no length serves the model's own. */
+static bool lay_length(const char *file, const struct model *model, struct scenario *scenario,
+                       struct error *why)
 {
+    if (model->trained_context == 0) {
+        return true;
+    }
+    message_note("%s: request_tokens=%u (the model's own length)", file, model->trained_context);
+    return scenario_values_set(&scenario->values, "request_tokens", model->trained_context, why);
+}
+
+/* Not all versions keep prefixes of models with states by default. */
+static bool lay_prefixes(const char *file, const struct stated_key *version,
+                         const struct model *model, struct scenario *scenario, struct error *why)
+{
+    struct server_engine engine;
+    if (!server_engine_find(version->value, file, version->line, &engine, why)) {
+        return false;
+    }
+    if (model->linear.key_heads == 0 || engine.caches_states) {
+        return true;
+    }
+    message_note("%s: mechanisms.prefix=none (%s keeps none of models with states)", file,
+                 version->value);
+    return node_set(scenario->root, "mechanisms.prefix", "none", why);
+}
+
+/* Weights that lie on the host, of each GPU, are a share of the layers'. */
+static bool lay_weights(const char *file, const struct stated_keys *keys, const struct model *model,
+                        struct scenario *scenario, struct error *why)
+{
+    const struct stated_key *outside = &keys->all[STATED_WEIGHTS_OUTSIDE];
     const char *tensor = keys->all[STATED_TENSOR_PARALLEL].value;
     const char *stages = keys->all[STATED_PIPELINE_PARALLEL].value;
     double gpus = (tensor[0] != '\0' ? strtod(tensor, NULL) : 1) *
                   (stages[0] != '\0' ? strtod(stages, NULL) : 1);
-    return lay_states(file, keys, scenario, why) &&
-           lay_weights(file, &keys->all[STATED_WEIGHTS_OUTSIDE], gpus, scenario, why) &&
-           (!keys->all[STATED_MODEL].typed || lay_length(file, scenario, why));
+    double bytes, layers = 0;
+    char share[32];
+    if (!units_parse(outside->value, UNIT_BYTES, file, outside->line, outside->said, &bytes, why)) {
+        return false;
+    }
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        layers += (double)model_layer_weight_bytes(model, layer);
+    }
+    snprintf(share, sizeof share, "%.4g%%", 100 * fmax(0, 1 - bytes * gpus / layers));
+    message_note("%s:%d: mechanisms.weights=%s (%s)", file, outside->line, share, outside->said);
+    return node_set(scenario->root, "mechanisms.weights", share, why);
+}
+
+/* The model of the scenario, with weights of the type that is stated if they count. */
+static bool load_named(const struct scenario *scenario, const struct node *name, bool weights,
+                       struct model *model, struct error *why)
+{
+    const struct node *type = weights ? node_find(scenario->root, "dtype.weights") : NULL;
+    struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    enum dtype dtype;
+    if (type != NULL && type->kind == NODE_SCALAR) {
+        if (!dtype_find(type->text, type->file, type->line, &dtype, why)) {
+            return false;
+        }
+        options.weights = (int)dtype;
+    }
+    return model_load(NULL, name->text, &options, name->file, name->line, model, why);
+}
+
+/* What a server's file leaves to the model that it names. */
+static bool lay_command(const char *file, const struct stated_keys *keys, struct scenario *scenario,
+                        struct error *why)
+{
+    const struct node *name = node_stated(scenario->root, "model");
+    const struct stated_key *version = &keys->all[STATED_ENGINE];
+    bool length = keys->all[STATED_MODEL].typed && scenario_serves(scenario) &&
+                  !scenario_states(scenario, "request_tokens");
+    bool prefixes = !keys->says_prefixes && version->value[0] != '\0' &&
+                    node_find(scenario->root, "mechanisms.prefix") == NULL;
+    bool weights = keys->all[STATED_WEIGHTS_OUTSIDE].value[0] != '\0';
+    struct model model;
+    if (name == NULL || name->kind != NODE_SCALAR || !(length || prefixes || weights)) {
+        return true;
+    }
+    if (!load_named(scenario, name, weights, &model, why)) {
+        return false;
+    }
+    bool good = (!prefixes || lay_prefixes(file, version, &model, scenario, why)) &&
+                (!weights || lay_weights(file, keys, &model, scenario, why)) &&
+                (!length || lay_length(file, &model, scenario, why));
+    model_release(&model);
+    return good;
 }
 
 bool scenario_from_arguments(const struct arguments *arguments, struct scenario *out,
