@@ -56,9 +56,8 @@ bool named_by_path(const char *name, const char *suffix);
 bool named_id(const char *name, const char *suffix);
 
 /* Write a Hugging Face id among the further names of the file that `name` means into `out`: the
- * first whose last part ends with `name`, in any case, or else begins with it, or else contains it,
- * or else the first. Returns false if there is none (also
- * for a path). */
+ * first whose last part ends with `name`, in any case, or else begins with it, or else contains
+ * it, or else the first. Returns false if there is none (also for a path). */
 bool named_first_id(const struct named_kind *kind, const char *name, char out[NAMED_SIZE]);
 
 /* The same among the further names of the file `canonical`, for a name that may be another file's:

@@ -194,8 +194,7 @@ static bool system_check_keys(const struct node *map, bool preset, const char *w
 }
 
 /* Add the choices of this key with which nothing contradicts, "manager: gpu or split". Returns
- * their
- * number. */
+ * their number. */
 static int list_fitting(const struct mechanisms *mechanisms, const char *name, char *text,
                         size_t size)
 {
@@ -277,8 +276,7 @@ static const struct node *system_culprit(const struct node *preset, const struct
 }
 
 /* A contradiction is reported at its key if that is overridden; else at the override that causes
- * it,
- * because presets by themselves are consistent; else in the preset. */
+ * it, because presets by themselves are consistent; else in the preset. */
 static bool system_check_sense(const struct mechanisms *mechanisms, const char *name,
                                const struct node *preset, const struct node *overrides,
                                const struct node *merged, struct error *why)

@@ -1,12 +1,12 @@
 /* The geometry of a transformer: bytes and FLOPs of its weights, KV cache and operators.
  *
  * Read from a Hugging Face config.json. An unknown architecture is read by its keys: what they do
- * not say (norms, biases) is left out, and `known` is false. All figures are exact integers of one GPU of those that share the model (parallel.h), the fullest
- * one. Attention heads and FFN columns are split over `tensor_parallel` GPUs; so are KV heads,
- * until there are fewer than GPUs (then replicated, unless the GPUs divide the tokens: parallel.h).
- * MLA's latent KV is not split. Norms, routers,
- * DeepSeek's indexer and learned positions are replicated. The embedding and the output head are
- * split over the vocabulary. A result past 64 bits stays at UINT64_MAX.
+ * not say (norms, biases) is left out, and `known` is false. All figures are exact integers of one
+ * GPU of those that share the model (parallel.h), the fullest one. Attention heads and FFN columns
+ * are split over `tensor_parallel` GPUs; so are KV heads, until there are fewer than GPUs (then
+ * replicated, unless the GPUs divide the tokens: parallel.h). MLA's latent KV is not split. Norms,
+ * routers, DeepSeek's indexer and learned positions are replicated. The embedding and the output
+ * head are split over the vocabulary. A result past 64 bits stays at UINT64_MAX.
  *
  * Decode reads every weight once a step, whatever the batch, except routed experts: of E experts
  * with k a token, b tokens read E · (1 − (1 − k/E)^b) of them on average (uniform routing). These
@@ -237,11 +237,10 @@ struct model_rows {
 /* `batch` rows when every rank has as many. */
 struct model_rows model_rows(const struct model *model, uint64_t batch);
 
-/* Write the operators of `layer` in program order when `rows` attend to `attended` tokens in all,
- * those that rows read together counted once.
- * Returns their number, at most MODEL_MOST_OPERATORS. `layer` = layer_count gives the edge:
- * embedding, final norm, head. The indexer's projections are included; its scoring and selection
- * belong to the retrieval. */
+/* Write the operators of `layer` in program order when `rows` attend to `attended` tokens in
+ * all, those that rows read together counted once. Returns their number, at most
+ * MODEL_MOST_OPERATORS. `layer` = layer_count gives the edge: embedding, final norm, head. The
+ * indexer's projections are included; its scoring and selection belong to the retrieval. */
 size_t model_row_operators(const struct model *model, uint32_t layer, struct model_rows rows,
                            uint64_t attended, struct model_operator *out);
 

@@ -42,13 +42,13 @@ struct connector_way {
 struct server_connector {
     const char *name, *source;
     struct connector_way load, save;
-    enum connector_pieces dense, latents; /* of dense models, and those with latents, both ways;
-                                             PIECES_UNIT: as others */
+    /* Of dense models, and of those with latents, both ways; PIECES_UNIT: as others. */
+    enum connector_pieces dense, latents;
     bool prompts_only; /* KV of answers is not saved, until it is part of a prompt */
     bool calls_first;  /* the thread that launches a step first makes the calls of copies */
-    uint32_t
-        steps; /* from the one in which a request is admitted to the first that may compute it, if its
-                          load is shorter than a step and others run; 0: 1 */
+    /* From the one in which a request is admitted to the first that may compute it, if its load is
+     * shorter than a step and others run; 0: 1. */
+    uint32_t steps;
     int64_t step_ns; /* CPU time of each step of a model on several GPUs */
 };
 

@@ -82,11 +82,10 @@ struct server {
     uint32_t running_count;
     struct step_chunk *chunks; /* [sequences] of the step */
     struct prefix_cache *cache;
-    uint64_t all_blocks;        /* blocks of the GPU */
-    uint64_t all_blocks_tokens; /* tokens in all of them */
-    uint32_t tiers;             /* that copies go to or come from, with the GPU */
-    struct copies
-        in[PREFIX_MOST_TIERS]; /* by tier: blocks loaded from it to the GPU, 0 for a swap */
+    uint64_t all_blocks;                  /* blocks of the GPU */
+    uint64_t all_blocks_tokens;           /* tokens in all of them */
+    uint32_t tiers;                       /* that copies go to or come from, with the GPU */
+    struct copies in[PREFIX_MOST_TIERS];  /* blocks loaded to the GPU, by tier; 0 for a swap */
     struct copies out[PREFIX_MOST_TIERS]; /* and saved to it from the tier above */
     uint64_t freeing; /* the last copy off the GPU whose blocks may have been taken by others */
     uint64_t saves, evicted; /* prefix_saves(), and those evicted, when saves were last queued */

@@ -140,8 +140,7 @@ bool advise_put_run(const struct scenario *scenario, const struct result *run, s
 /* ---- figures of an advice ---- */
 
 /* How many times as many tokens a second as plain vLLM, with the range of both error bands (NaN:
- * without one, or a form of the same system). Both have
- * a result. */
+ * without one, or a form of the same system). Both have a result. */
 struct advise_ratio {
     double times, low, high;
     bool tie;

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +13,13 @@
 
 #include "cli/frame/help.h"
 #include "cli/frame/message.h"
-#include "core/array.h"
 #include "core/disk_cache.h"
 #include "core/node.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "core/version.h"
 #include "policy/plugin.h"
-#include "predict/command/server_text.h"
 #include "predict/scenario/scenario_keys.h"
-#include "server/server_engine.h"
 #include "store/store.h"
 
 static const int signals[] = {SIGINT, SIGTERM};
@@ -192,178 +188,6 @@ void database_print_note(const char *note)
         fprintf(stderr, "note: %s\n", note);
     }
 }
-
-/* A server's keys become overrides, as if they were typed before the others. */
-
-/* "model=..." */
-typedef char override_text[sizeof((struct stated_key *)0)->value + 64];
-
-/* Options that change no prediction share a line for each reason. */
-static void print_unused(const char *file, const struct server_unused *unused)
-{
-    int count = unused->count < SERVER_UNUSED ? unused->count : SERVER_UNUSED;
-    bool told[SERVER_UNUSED] = {false};
-    for (int i = 0; i < count; i++) {
-        char names[SERVER_UNUSED * (sizeof unused->all[0].name + 2)] = "";
-        for (int j = i; j < count && !told[i]; j++) {
-            if (unused->all[j].reason == unused->all[i].reason) {
-                text_append(names, sizeof names, "%s%s", j > i ? ", " : "", unused->all[j].name);
-                told[j] = j > i;
-            }
-        }
-        if (!told[i]) {
-            message_note("%s: %s: %s", file, unused->all[i].reason, names);
-        }
-    }
-    if (unused->count > count) {
-        message_note("%s: %d more options change nothing", file, unused->count - count);
-    }
-}
-
-/* Add what a server's file says to the overrides. */
-static bool lay_server(const char *file, override_text texts[STATED_MOST], const char **all,
-                       uint32_t *count, struct stated_keys *keys, struct error *why)
-{
-    FILE *in = fopen(file, "r");
-    if (in == NULL) {
-        return error_set(why, file, 0, "cannot be opened: %s", strerror(errno));
-    }
-    bool ok = server_text_read(in, file, keys, why);
-    fclose(in);
-    if (!ok) {
-        return false;
-    }
-    for (int id = 0; id < STATED_MOST; id++) {
-        const struct stated_key *key = &keys->all[id];
-        if (key->value[0] != '\0' && id != STATED_WEIGHTS_OUTSIDE) {
-            snprintf(texts[id], sizeof texts[id], "%s=%s", key->key, key->value);
-            char line[16] = "";
-            if (key->line > 0) {
-                snprintf(line, sizeof line, ":%d", key->line);
-            }
-            message_note("%s%s: %s (%s)", file, line, texts[id], key->said);
-            all[(*count)++] = texts[id];
-        }
-    }
-    print_unused(file, &keys->unused);
-    return true;
-}
-
-/* A command that states no length serves the model's own. */
-static bool lay_length(const char *file, const struct model *model, struct scenario *scenario,
-                       struct error *why)
-{
-    if (model->trained_context == 0) {
-        return true;
-    }
-    message_note("%s: request_tokens=%u (the model's own length)", file, model->trained_context);
-    return scenario_values_set(&scenario->values, "request_tokens", model->trained_context, why);
-}
-
-/* Not all versions keep prefixes of models with states by default. */
-static bool lay_prefixes(const char *file, const struct stated_key *version,
-                         const struct model *model, struct scenario *scenario, struct error *why)
-{
-    struct server_engine engine;
-    if (!server_engine_find(version->value, file, version->line, &engine, why)) {
-        return false;
-    }
-    if (model->linear.key_heads == 0 || engine.caches_states) {
-        return true;
-    }
-    message_note("%s: mechanisms.prefix=none (%s keeps none of models with states)", file,
-                 version->value);
-    return node_set(scenario->root, "mechanisms.prefix", "none", why);
-}
-
-/* Weights that lie on the host, of each GPU, are a share of the layers'. */
-static bool lay_weights(const char *file, const struct stated_keys *keys, const struct model *model,
-                        struct scenario *scenario, struct error *why)
-{
-    const struct stated_key *outside = &keys->all[STATED_WEIGHTS_OUTSIDE];
-    const char *tensor = keys->all[STATED_TENSOR_PARALLEL].value;
-    const char *stages = keys->all[STATED_PIPELINE_PARALLEL].value;
-    double gpus = (tensor[0] != '\0' ? strtod(tensor, NULL) : 1) *
-                  (stages[0] != '\0' ? strtod(stages, NULL) : 1);
-    double bytes, layers = 0;
-    char share[32];
-    if (!units_parse(outside->value, UNIT_BYTES, file, outside->line, outside->said, &bytes, why)) {
-        return false;
-    }
-    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
-        layers += (double)model_layer_weight_bytes(model, layer);
-    }
-    snprintf(share, sizeof share, "%.4g%%", 100 * fmax(0, 1 - bytes * gpus / layers));
-    message_note("%s:%d: mechanisms.weights=%s (%s)", file, outside->line, share, outside->said);
-    return node_set(scenario->root, "mechanisms.weights", share, why);
-}
-
-/* The model of the scenario, with weights of the type that is stated if they count. */
-static bool load_named(const struct scenario *scenario, const struct node *name, bool weights,
-                       struct model *model, struct error *why)
-{
-    const struct node *type = weights ? node_find(scenario->root, "dtype.weights") : NULL;
-    struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
-    enum dtype dtype;
-    if (type != NULL && type->kind == NODE_SCALAR) {
-        if (!dtype_find(type->text, type->file, type->line, &dtype, why)) {
-            return false;
-        }
-        options.weights = (int)dtype;
-    }
-    return model_load(NULL, name->text, &options, name->file, name->line, model, why);
-}
-
-/* What a server's file leaves to the model that it names. */
-static bool lay_command(const char *file, const struct stated_keys *keys, struct scenario *scenario,
-                        struct error *why)
-{
-    const struct node *name = node_stated(scenario->root, "model");
-    const struct stated_key *version = &keys->all[STATED_ENGINE];
-    bool length = keys->all[STATED_MODEL].typed && scenario_serves(scenario) &&
-                  !scenario_states(scenario, "request_tokens");
-    bool prefixes = !keys->says_prefixes && version->value[0] != '\0' &&
-                    node_find(scenario->root, "mechanisms.prefix") == NULL;
-    bool weights = keys->all[STATED_WEIGHTS_OUTSIDE].value[0] != '\0';
-    struct model model;
-    if (name == NULL || name->kind != NODE_SCALAR || !(length || prefixes || weights)) {
-        return true;
-    }
-    if (!load_named(scenario, name, weights, &model, why)) {
-        return false;
-    }
-    bool good = (!prefixes || lay_prefixes(file, version, &model, scenario, why)) &&
-                (!weights || lay_weights(file, keys, &model, scenario, why)) &&
-                (!length || lay_length(file, &model, scenario, why));
-    model_release(&model);
-    return good;
-}
-
-bool scenario_from_arguments(const struct arguments *arguments, struct scenario *out,
-                             struct error *why)
-{
-    override_text texts[STATED_MOST];
-    const char *server = arguments_shared(arguments, "--from");
-    uint32_t file_count, set_count, count = 0;
-    const char *const *files = arguments_operands(arguments, &file_count);
-    const char *const *sets =
-        arguments_all(arguments, arguments_number(arguments, "--set"), &set_count);
-    const char **all = array_zeroed(STATED_MOST + set_count, sizeof *all, why);
-    struct stated_keys keys = {.unused.count = 0};
-    bool ok = all != NULL && (server == NULL || lay_server(server, texts, all, &count, &keys, why));
-    for (uint32_t i = 0; ok && i < set_count; i++) {
-        all[count++] = sets[i];
-    }
-    ok = ok && scenario_load(files, file_count, all, count, out, why);
-    free(all);
-    if (ok && server != NULL && !lay_command(server, &keys, out, why)) {
-        scenario_release(out);
-        ok = false;
-    }
-    return ok;
-}
-
-/* ---- help ------------------------------------------------------------------------------- */
 
 void scenario_print_keys(FILE *out)
 {

@@ -274,8 +274,19 @@ static void add_below(const struct setup *setup, enum tier_id tier, bool capacit
     }
 }
 
-static void add_machine(const struct setup *setup, struct pipeline_beside beside,
-                        struct profile_reads *reads)
+static void add_tiers(const struct setup *setup, struct pipeline_beside beside,
+                      struct profile_reads *reads)
+{
+    for (enum tier_id tier = TIER_HOST + 1; tier < TIER_COUNT; tier++) {
+        bool decode = tier == TIER_DISK && mechanisms_use_disk(&setup->mechanisms);
+        if (decode || beside.below[tier]) {
+            add_below(setup, tier, decode || setup->room[tier] == 0, reads);
+        }
+    }
+}
+
+static void read_machine(const struct setup *setup, struct pipeline_beside beside,
+                         struct profile_reads *reads)
 {
     const struct mechanisms *m = &setup->mechanisms;
     bool offload = mechanisms_offload(m);
@@ -288,69 +299,58 @@ static void add_machine(const struct setup *setup, struct pipeline_beside beside
     bool link = offload || streams;
     bool copies = (offload && !stores && !loads && !in_place) || streams || m->retrieval_stream ||
                   (offload && m->block_span != BLOCK_UNIT);
-    bool moves = offload || mechanisms_host_prefixes(m);
-    bool pageable = moves && m->transfer == TRANSFER_PAGEABLE;
+    bool pageable = (offload || mechanisms_host_prefixes(m)) && m->transfer == TRANSFER_PAGEABLE;
     bool hybrid = m->attention == ATTEND_HYBRID;
     bool by_cpu = m->attention == ATTEND_CPU;
     bool pool = (offload && m->manager == MANAGER_CPU) || hybrid || by_cpu;
     bool trains = index_build_by_cpu(setup);
     bool on_node = m->pool_of == POOL_OF_NODE;
     bool thread_copies = (hybrid && m->sync == SYNC_CPU) || by_cpu;
-    const struct {
-        enum curve_id id;
-        bool needed;
-    } machine[] = {
-        {CURVE_GPU_HBM_CAPACITY, true},
-        {CURVE_GPU_HBM_BANDWIDTH, true},
-        {CURVE_GPU_HBM_SHARE, true},
-        {CURVE_GPU_CTA_BANDWIDTH, offload && m->merge},
-        {CURVE_GPU_SMS, link},
-        {CURVE_GPU_SM_THREADS, link},
-        {CURVE_GPU_SECTOR, offload && m->manager != MANAGER_CPU},
-        {CURVE_GPU_KERNEL_FLOOR, !graph},
-        {CURVE_GPU_GRAPH_NODE, graph},
-        {CURVE_GPU_FLAG, offload && (m->sync == SYNC_GPU || stores)},
-        {CURVE_LINK_IN, link || beside.copies},
-        {CURVE_LINK_OUT, link || beside.copies},
-        {CURVE_LINK_DUPLEX, link || beside.copies},
-        {CURVE_LINK_COPY_LATENCY, link || beside.copies},
-        {CURVE_LINK_ROUND_TRIP, loads || in_place || hybrid},
-        {CURVE_LINK_ZERO_COPY, loads || in_place || hybrid},
-        {CURVE_LINK_CTA_IN_FLIGHT, loads},
-        {CURVE_LINK_CPU_STORE, stores},
-        {CURVE_LINK_GPUS_PER_UPLINK, link || beside.copies},
-        {CURVE_HOST_LAUNCH, !graph || beside.launches},
-        {CURVE_HOST_GRAPH_LAUNCH, graph},
-        {CURVE_HOST_COPY_CALL, (copies || thread_copies) && !graph},
-        {CURVE_HOST_SYNC, true},
-        {CURVE_HOST_DRAM_CAPACITY, setup->room[TIER_HOST] == 0},
-        {CURVE_HOST_DRAM_BANDWIDTH, link},
-        {CURVE_HOST_CORES, gathers || stores || trains || (pool && !on_node)},
-        {CURVE_HOST_NODE_THREADS, pool && on_node},
-        {CURVE_HOST_POOL_WAKE, pool},
-        {CURVE_HOST_LOOKUP, offload && m->manager == MANAGER_CPU},
-        {CURVE_HOST_UPDATE, offload && m->manager != MANAGER_GPU},
-        {CURVE_HOST_PAGEABLE, pageable},
-        {CURVE_HOST_GATHER, gathers},
-        {CURVE_HOST_GATHER_SPAN, gathers},
-        {CURVE_HOST_ATTENTION, hybrid || by_cpu},
-        {CURVE_HOST_KMEANS, trains || (by_cpu && setup_queries(setup) > 1)},
-    };
-    for (size_t i = 0; i < sizeof machine / sizeof *machine; i++) {
-        reads->of[machine[i].id] = machine[i].needed;
-    }
-    for (enum tier_id tier = TIER_HOST + 1; tier < TIER_COUNT; tier++) {
-        bool decode = tier == TIER_DISK && mechanisms_use_disk(m);
-        if (decode || beside.below[tier]) {
-            add_below(setup, tier, decode || setup->room[tier] == 0, reads);
-        }
-    }
+    *reads = (struct profile_reads){
+        .of = {
+            [CURVE_GPU_HBM_CAPACITY] = true,
+            [CURVE_GPU_HBM_BANDWIDTH] = true,
+            [CURVE_GPU_HBM_SHARE] = true,
+            [CURVE_GPU_CTA_BANDWIDTH] = offload && m->merge,
+            [CURVE_GPU_SMS] = link,
+            [CURVE_GPU_SM_THREADS] = link,
+            [CURVE_GPU_SECTOR] = offload && m->manager != MANAGER_CPU,
+            [CURVE_GPU_KERNEL_FLOOR] = !graph,
+            [CURVE_GPU_GRAPH_NODE] = graph,
+            [CURVE_GPU_FLAG] = offload && (m->sync == SYNC_GPU || stores),
+            [CURVE_LINK_IN] = link || beside.copies,
+            [CURVE_LINK_OUT] = link || beside.copies,
+            [CURVE_LINK_DUPLEX] = link || beside.copies,
+            [CURVE_LINK_COPY_LATENCY] = link || beside.copies,
+            [CURVE_LINK_ROUND_TRIP] = loads || in_place || hybrid,
+            [CURVE_LINK_ZERO_COPY] = loads || in_place || hybrid,
+            [CURVE_LINK_CTA_IN_FLIGHT] = loads,
+            [CURVE_LINK_CPU_STORE] = stores,
+            [CURVE_LINK_GPUS_PER_UPLINK] = link || beside.copies,
+            [CURVE_HOST_LAUNCH] = !graph || beside.launches,
+            [CURVE_HOST_GRAPH_LAUNCH] = graph,
+            [CURVE_HOST_COPY_CALL] = (copies || thread_copies) && !graph,
+            [CURVE_HOST_SYNC] = true,
+            [CURVE_HOST_DRAM_CAPACITY] = setup->room[TIER_HOST] == 0,
+            [CURVE_HOST_DRAM_BANDWIDTH] = link,
+            [CURVE_HOST_CORES] = gathers || stores || trains || (pool && !on_node),
+            [CURVE_HOST_NODE_THREADS] = pool && on_node,
+            [CURVE_HOST_POOL_WAKE] = pool,
+            [CURVE_HOST_LOOKUP] = offload && m->manager == MANAGER_CPU,
+            [CURVE_HOST_UPDATE] = offload && m->manager != MANAGER_GPU,
+            [CURVE_HOST_PAGEABLE] = pageable,
+            [CURVE_HOST_GATHER] = gathers,
+            [CURVE_HOST_GATHER_SPAN] = gathers,
+            [CURVE_HOST_ATTENTION] = hybrid || by_cpu,
+            [CURVE_HOST_KMEANS] = trains || (by_cpu && setup_queries(setup) > 1),
+        }};
 }
 
 size_t pipeline_curves(const struct setup *setup, struct pipeline_beside beside, enum curve_id *ids)
 {
-    struct profile_reads reads = {.of = {false}};
-    add_machine(setup, beside, &reads);
+    struct profile_reads reads;
+    read_machine(setup, beside, &reads);
+    add_tiers(setup, beside, &reads);
     read_kernels(setup, setup->prompt > 0 || beside.prompts, &reads);
     for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
         bool left_out = !profile_states(&setup->profile, id) && curve_kinds[id].standard > 0;

@@ -24,8 +24,7 @@ struct architecture {
     uint32_t window;         /* 0: no window */
     uint32_t window_pattern; /* every window_pattern-th layer attends to everything; 0: not said */
     uint32_t shared_experts;
-    uint32_t
-        ffn_factor; /* the FFN's width over hidden_size, where no key has the width; 0: needed */
+    uint32_t ffn_factor; /* the FFN's width over hidden_size, if no key has the width; 0: needed */
     uint32_t ffn_parts; /* intermediate_size is the width of so many matrices together; 0: of one */
     bool plain_output;  /* no bias there, whatever the key of biases says */
 };

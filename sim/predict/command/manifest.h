@@ -1,8 +1,8 @@
 /* Containers of Compose files and of Kubernetes manifests, as the commands that they start.
  *
- * A container is a map with an `image` and words: `command` or `entrypoint` of a service,
- * `command` and `args` of a
- * container of Kubernetes. Its `environment`, or `env`, stands in front, as a shell has it:
+ * A container is a map with an `image` and words: `command` or `entrypoint` of a service, `command`
+ * and `args` of a container of Kubernetes. Its `environment`, or `env`, stands in front, as a shell
+ * has it:
  *
  *     NAME=value vllm/vllm-openai:v0.19.0 --model=Qwen/Qwen3-8B
  *
@@ -19,12 +19,10 @@
 bool manifest_named(const char *file);
 
 /* Called for each container with the line of its first word, and with its command, whose words
- * stand in the lines that
- * they have in the file as far as that is possible. */
+ * stand in the lines that they have in the file as far as that is possible. */
 typedef bool manifest_visit(void *context, int line, char *command, struct error *why);
 
 /* Read `in` to its end (16 MiB at most) and visit its containers in their order, all documents.
- * Fails if it is not
- * YAML, or if a visit fails. */
+ * Fails if it is not YAML, or if a visit fails. */
 bool manifest_read(FILE *in, const char *file, manifest_visit *visit, void *context,
                    struct error *why);

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* How the value of an option is read (server_program.c). */
+/* How the value of an option is read (option_values.c). */
 enum server_value {
     SERVER_VALUE_NONE, /* it is not read */
     SERVER_VALUE_TEXT,
@@ -28,11 +28,10 @@ enum server_value {
 enum { SERVER_KEY = 32 }; /* bytes of a key that an option sets */
 
 struct server_option {
-    char name
-        [96]; /* without dashes in front, with '_' for '-'; of those that are not read a pattern */
+    /* Without dashes in front, with '_' for '-'; of those that are not read a pattern. */
+    char name[96];
     /* As it is typed: "--max-num-seqs". Variables of the environment, and names that only logs
-     * and metrics have,
-     * begin without a dash. */
+     * and metrics have, begin without a dash. */
     const char *flag;
     enum server_value value;
     const char *sets;         /* a key of scenarios, or a fact (server_text.h); NULL: none */
@@ -75,8 +74,7 @@ const struct server_option *server_option_find(const struct server_program *prog
                                                const char *name);
 
 /* The only option of a command whose name begins with `name`, as argparse completes it; NULL if
- * there is none, or more
- * than one. */
+ * there is none, or more than one. */
 const struct server_option *server_option_shortened(const struct server_program *program,
                                                     const char *name);
 

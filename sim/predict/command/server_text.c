@@ -251,8 +251,7 @@ static bool server_command_read_words(struct server_text *said, const char **res
 }
 
 /* What stands behind a command that starts a server of the program, or behind its image, whose
- * tag may
- * follow; NULL if the text has none. */
+ * tag may follow; NULL if the text has none. */
 static const char *behind_program(const struct server_program *program, const char *text)
 {
     const char *rest = server_program_after(program->starts, text);
@@ -296,10 +295,8 @@ static bool read_command(struct server_text *said, const char **rest, struct err
 }
 
 /* Read the line's command, if it has one, and the variables before it; a '\v' in the line ends a
- * line of the file.
- * `found`: it has. Fails if the value of an option is missing or invalid, if one is not modelled
- * or unknown, and if
- * there was a command before. */
+ * line of the file. `found`: it has. Fails if the value of an option is missing or invalid, if
+ * one is not modelled or unknown, and if there was a command before. */
 static bool server_command_read(struct server_text *said, const char *line, bool *found,
                                 struct error *why)
 {

@@ -16,12 +16,11 @@
  * for it: an id of Hugging Face or a path.
  *
  * A file whose name ends in .yaml or .yml is a manifest: each of its containers (a map with an
- * `image` and words of a
- * command) is read as the command that it starts.
+ * `image` and words of a command) is read as the command that it starts.
  *
  * An option that changes no prediction is returned with the reason. One whose effect is not
- * modelled is an error, and
- * so is an unknown one. No value of such an option is repeated anywhere: it may be a secret.
+ * modelled is an error, and so is an unknown one. No value of such an option is repeated anywhere:
+ * it may be a secret.
  */
 #pragma once
 
@@ -101,10 +100,9 @@ struct stated_keys {
     bool says_prefixes; /* whether the GPU keeps prefixes */
 };
 
-/* Read `in` to its end, which messages call `file`, however long it is. Fails if nothing in it is a
- * server's, if a value is invalid or missing, if two commands start servers, if an option is not
- * modelled, and (a usage
- * error) if one is unknown. */
+/* Read `in` to its end, which messages call `file`, however long it is. Fails if nothing in it
+ * is a server's, if a value is invalid or missing, if two commands start servers, if an option
+ * is not modelled, and (a usage error) if one is unknown. */
 bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struct error *why);
 
 /* ---- for the files that read it ---- */
@@ -136,8 +134,7 @@ bool server_text_pass_over(struct server_text *said, const struct server_option 
 bool log_settings_read(struct server_text *said, const char *line, struct error *why);
 
 /* Facts that are no key of a scenario become keys (engines/README.md), and the program its
- * preset. Fails if no version
- * of it is known. */
+ * preset. Fails if no version of it is known. */
 bool stated_complete(struct server_text *said, struct error *why);
 
 /* What the values of an option are, for a message. */
@@ -147,8 +144,7 @@ const char *server_setting_expected(const struct server_option *option);
 bool server_setting_is_switch(const struct server_option *option);
 
 /* Take the value that the server gives an option which is read. None, null and "" say nothing.
- * `used`
- * (may be NULL) becomes false if the value is valid but has no counterpart in a scenario. Fails if
- * the value is invalid. */
+ * `used` (may be NULL) becomes false if the value is valid but has no counterpart in a scenario.
+ * Fails if the value is invalid. */
 bool server_setting_take(const struct server_option *option, const char *value,
                          struct server_text *said, bool *used, struct error *why);

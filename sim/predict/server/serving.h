@@ -18,10 +18,9 @@ bool serving_again(const struct point *point, const struct run_context *context,
 
 /* A server's results with one figure of the machine changed at a time. */
 
-/* The server again with each figure that it reads made smaller and larger by the
- * share `by`, above 0: with its first requests, without the columns of the setup; these results keep
- * their cells alone. The capacity of HBM, which decides the
- * KV pool, is only made larger: a smaller one may leave no room. A server without a clock has no
- * ranges. The caller releases the ranges. */
+/* The server again with each figure that it reads made smaller and larger by the share `by`,
+ * above 0: with its first requests, without the columns of the setup; these results keep their
+ * cells alone. The capacity of HBM, which decides the KV pool, is only made larger: a smaller
+ * one may leave no room. A server without a clock has no ranges. The caller releases the ranges. */
 bool serving_ranges(const struct point *point, double by, const struct run_context *context,
                     struct run_ranges *ranges, struct error *why);

@@ -15,8 +15,8 @@ struct candidate_options {
     bool allow_lossy, allow_paper;
     bool to_serve; /* leave out systems that papers only compare with */
     bool engines;  /* leave out research code, which serves no requests */
-    bool
-        unshared; /* no two prompts begin alike: leave out what differs only in how it keeps them */
+    /* No two prompts begin alike: leave out what differs only in how it keeps them. */
+    bool unshared;
 };
 
 /* What a system is. */

@@ -17,8 +17,7 @@
 enum { ROUGH_LEAST = 100 }; /* requests of a cheap run */
 
 struct rough {
-    double
-        most; /* requests a second that the server answers when all come at once; 0: cannot run */
+    double most; /* requests a second that are answered when all come at once; 0: cannot run */
     double held; /* requests that it has in work then */
 };
 

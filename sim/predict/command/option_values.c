@@ -1,0 +1,313 @@
+/* Values of options, by how their rows say that they are read. */
+#include "predict/command/server_text.h"
+
+#include "core/node.h"
+#include "core/text.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const expected[] = {
+    [SERVER_VALUE_TEXT] = "a name or a path",
+    [SERVER_VALUE_NAME] = "a name",
+    [SERVER_VALUE_WHOLE] = "a whole number above 0",
+    [SERVER_VALUE_LENGTH] = "a whole number above 0, or auto",
+    [SERVER_VALUE_SHARE] = "a share above 0 and at most 1",
+    [SERVER_VALUE_TWO_BYTES] = "auto, bfloat16, float16 or half; 4 bytes a weight are not modelled",
+    [SERVER_VALUE_KV] = "auto, bfloat16, float16, or a form of fp8, int8, int4, nvfp4 or fp4_e2m1",
+    [SERVER_VALUE_WEIGHTS] = "a method of quantization",
+    [SERVER_VALUE_SWITCH] = "true or false",
+    [SERVER_VALUE_SWITCH_OFF] = "true or false",
+    [SERVER_VALUE_BYTES] = "a number above 0",
+    [SERVER_VALUE_WORD] = "a word",
+    [SERVER_VALUE_JSON] = "an object in JSON",
+};
+
+const char *server_setting_expected(const struct server_option *option)
+{
+    return expected[option->value];
+}
+
+bool server_setting_is_switch(const struct server_option *option)
+{
+    return option->value == SERVER_VALUE_SWITCH || option->value == SERVER_VALUE_SWITCH_OFF;
+}
+
+static bool invalid(const struct server_text *said, const char *name, const char *value,
+                    const char *instead, struct error *why)
+{
+    error_set(why, said->file, said->line, "'%s' is '%.60s'", name, value);
+    return error_expect(why, "%s", instead);
+}
+
+/* Digits, with commas in the whole part of a log's number: returns what follows them, `*number` in
+ * units of 1 / `*parts`. A number past 32 bits stays past them. */
+static const char *read_digits(const char *at, uint64_t *number, uint64_t *parts)
+{
+    enum { MOST_PARTS = 1000000000 };
+    bool fraction = false;
+    for (*number = 0, *parts = 1;; at++) {
+        bool digit = isdigit((unsigned char)*at), keeps = !fraction || *parts < MOST_PARTS;
+        if (digit && keeps && *number < UINT64_MAX / 10 - 10) {
+            *number = 10 * *number + (uint64_t)(*at - '0');
+            *parts *= fraction ? 10 : 1;
+        } else if (*at == '.' && !fraction && isdigit((unsigned char)at[1])) {
+            fraction = true;
+        } else if (!digit && (*at != ',' || fraction)) {
+            return at;
+        }
+    }
+}
+
+/* "41,408", "2048", "25.6k", "8K", "430913.0". Only decimal units may follow a fraction. */
+static bool parse_whole(const struct server_program *program, const char *text, uint64_t *out)
+{
+    uint64_t number, parts, times = 1;
+    const char *end = read_digits(text, &number, &parts);
+    struct error unread;
+    bool known =
+        *end == '\0' || (node_get(program->units, end) != NULL &&
+                         node_whole(program->units, end, UNIT_COUNT, UINT32_MAX, &times, &unread));
+    if (!isdigit((unsigned char)*text) || !known || number / parts > UINT32_MAX) {
+        return false;
+    }
+    *out = number / parts * times + number % parts * times / parts;
+    return *out <= UINT32_MAX && (number % parts == 0 || times % 1000 == 0);
+}
+
+/* Negative or 0: not set in a log, and invalid in a command. */
+static bool server_setting_read_whole(const struct server_text *said, const char *name,
+                                      const char *value, char *out, size_t size, struct error *why)
+{
+    uint64_t number;
+    bool minus = *value == '-', good = parse_whole(said->program, value + minus, &number);
+    bool counts = good && !minus && number > 0;
+    if (!good || (said->typed && !counts)) {
+        return invalid(said, name, value, expected[SERVER_VALUE_WHOLE], why);
+    }
+    if (counts) {
+        snprintf(out, size, "%" PRIu64, number);
+    }
+    return true;
+}
+
+static bool server_setting_read_share(const struct server_text *said, const char *name,
+                                      const char *value, char *out, size_t size, struct error *why)
+{
+    char *end;
+    double share = strtod(value, &end);
+    if (end == value || *end != '\0' || !(share > 0 && share <= 1)) {
+        return invalid(said, name, value, expected[SERVER_VALUE_SHARE], why);
+    }
+    snprintf(out, size, "%.6g", share);
+    return true;
+}
+
+/* 0 is what no size states. */
+static bool read_units(const struct server_text *said, const struct server_option *option,
+                       const char *value, char *out, size_t size, struct error *why)
+{
+    char *end;
+    double number = strtod(value, &end);
+    if (end == value || *end != '\0' || !(number >= 0 && number < 1e18)) {
+        return invalid(said, option->name, value, expected[SERVER_VALUE_BYTES], why);
+    }
+    if (number > 0) {
+        snprintf(out, size, "%.15g", number);
+    }
+    return true;
+}
+
+static bool server_setting_begins(const char *text, const char *with)
+{
+    return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* Weights and activations; "auto", and any of two bytes, is what the model has. In a log
+ * "torch.bfloat16", and types that no command can name. */
+static bool server_setting_read_dtype(const struct server_text *said, const char *name,
+                                      const char *value, struct error *why)
+{
+    static const char *const two_bytes[] = {"auto", "bfloat16", "float16", "half"};
+    const char *type = value + (server_setting_begins(value, "torch.") ? strlen("torch.") : 0);
+    bool good = !said->typed && strcmp(type, "float32") != 0;
+    for (size_t i = 0; i < sizeof two_bytes / sizeof *two_bytes; i++) {
+        good = good || strcmp(type, two_bytes[i]) == 0;
+    }
+    return good || invalid(said, name, value, expected[SERVER_VALUE_TWO_BYTES], why);
+}
+
+/* "auto" is the model's own. */
+static bool read_kv_dtype(const struct server_text *said, const char *name, const char *value,
+                          char *out, size_t size, struct error *why)
+{
+    static const struct {
+        const char *name, *dtype;
+        bool begins; /* more may follow: fp8_e5m2, int8_per_token_head */
+    } types[] = {
+        {"auto", "", false},        {"bfloat16", "bf16", false}, {"bf16", "bf16", false},
+        {"float16", "bf16", false}, {"fp8", "fp8", true},        {"int8", "int8", true},
+        {"int4", "int4", true},     {"nvfp4", "nvfp4", true},    {"fp4_e2m1", "mxfp4", true}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (types[i].begins ? server_setting_begins(value, types[i].name)
+                            : strcmp(value, types[i].name) == 0) {
+            snprintf(out, size, "%s", types[i].dtype);
+            return true;
+        }
+    }
+    return invalid(said, name, value, expected[SERVER_VALUE_KV], why);
+}
+
+/* Methods that name a type; what others mean is in the model's config.json. */
+static void read_weights_dtype(const char *value, char *out, size_t size)
+{
+    static const struct {
+        const char *method, *dtype;
+    } methods[] = {{"fp8", "fp8"}, {"awq", "int4"}, {"gptq", "int4"}, {"mxfp4", "mxfp4"}};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (server_setting_begins(value, methods[i].method)) {
+            snprintf(out, size, "%s", methods[i].dtype);
+        }
+    }
+}
+
+static bool read_switch(const struct server_text *said, const struct server_option *option,
+                        const char *value, bool *on, struct error *why)
+{
+    *on = strcasecmp(value, "true") == 0;
+    if (!*on && strcasecmp(value, "false") != 0) {
+        return invalid(said, option->name, value, expected[SERVER_VALUE_SWITCH], why);
+    }
+    *on = *on == (option->value == SERVER_VALUE_SWITCH);
+    return true;
+}
+
+/* Read the value by its kind; `out` stays empty if it says nothing. */
+static bool server_setting_read_value(const struct server_text *said,
+                                      const struct server_option *option, const char *value,
+                                      char *out, size_t size, struct error *why)
+{
+    switch (option->value) {
+    case SERVER_VALUE_WHOLE:
+        return server_setting_read_whole(said, option->name, value, out, size, why);
+    case SERVER_VALUE_LENGTH: /* "auto" and -1: as long as there is room */
+        return strcasecmp(value, "auto") == 0 || strcmp(value, "-1") == 0 ||
+               server_setting_read_whole(said, option->name, value, out, size, why);
+    case SERVER_VALUE_SHARE:
+        return server_setting_read_share(said, option->name, value, out, size, why);
+    case SERVER_VALUE_BYTES:
+        return read_units(said, option, value, out, size, why);
+    case SERVER_VALUE_TWO_BYTES:
+        return server_setting_read_dtype(said, option->name, value, why);
+    case SERVER_VALUE_KV:
+        return read_kv_dtype(said, option->name, value, out, size, why);
+    case SERVER_VALUE_WEIGHTS:
+        read_weights_dtype(value, out, size);
+        return true;
+    default: /* TEXT, NAME */
+        snprintf(out, size, "%s", value);
+        return true;
+    }
+}
+
+/* The place of a key; NULL if there are too many. */
+static struct stated_key *key_of(struct server_text *said, const char *name)
+{
+    struct stated_key *key = said->all, *end = key + STATED_MOST - 1;
+    while (key < end && key->key != NULL && strcmp(key->key, name) != 0) {
+        key++;
+    }
+    if (key == end) {
+        return NULL;
+    }
+    key->key = name;
+    return key;
+}
+
+/* Set a key. What a word implies gives way to what an option of its own says. */
+static void put(const struct server_option *option, const char *name, const char *text,
+                struct server_text *said)
+{
+    struct stated_key *key = name != NULL ? key_of(said, name) : NULL;
+    bool implied = option->value == SERVER_VALUE_WORD;
+    if (key == NULL || (implied && key->value[0] != '\0' && !key->implied)) {
+        return;
+    }
+    const char *unit = text[0] != '\0' && option->unit != NULL ? option->unit : "";
+    snprintf(key->value, sizeof key->value, "%s%s", text, unit);
+    snprintf(key->said, sizeof key->said, "%.63s", option->name);
+    key->line = said->line;
+    key->typed = said->typed;
+    key->implied = implied;
+    key->of = option->of;
+}
+
+/* What the row says that the word sets. */
+static bool take_word(const struct server_option *option, const char *value,
+                      struct server_text *said, struct error *why)
+{
+    char words[256] = "";
+    for (size_t i = 0; i < option->words->count; i++) {
+        const struct node *word = option->words->children[i];
+        if (fnmatch(word->key, value, 0) == 0) {
+            for (size_t j = 0; j < word->count; j++) {
+                put(option, word->children[j]->key, word->children[j]->text, said);
+            }
+            return true;
+        }
+        text_append(words, sizeof words, "%s%s", i > 0 ? ", " : "", word->key);
+    }
+    return invalid(said, option->name, value, words, why);
+}
+
+bool server_setting_take(const struct server_option *option, const char *value,
+                         struct server_text *said, bool *used, struct error *why)
+{
+    char text[sizeof said->all->value] = "";
+    bool taken = true, on;
+    used = used != NULL ? used : &taken;
+    *used = true;
+    if (value[0] == '\0' || strcmp(value, "None") == 0 || strcmp(value, "null") == 0) {
+        return true;
+    }
+    if (said->typed && strchr(value, '$') != NULL) {
+        return invalid(said, option->name, value, "its value: variables are not expanded", why);
+    }
+    if (strlen(value) >= sizeof text) {
+        return invalid(said, option->name, value, "fewer than 256 characters", why);
+    }
+    if (server_setting_is_switch(option)) {
+        const char *plain = option->yes == NULL && option->no == NULL ? "" : NULL;
+        bool good = read_switch(said, option, value, &on, why);
+        const char *set = on ? option->yes : option->no;
+        if (good) {
+            put(option, option->sets,
+                plain != NULL ? (on ? "yes" : "no")
+                : set != NULL ? set
+                              : "",
+                said);
+        }
+        return good;
+    }
+    if (option->value == SERVER_VALUE_WORD) {
+        return take_word(option, value, said, why);
+    }
+    if (!server_setting_read_value(said, option, value, text, sizeof text, why)) {
+        return false;
+    }
+    bool default_type =
+        option->value == SERVER_VALUE_KV || option->value == SERVER_VALUE_TWO_BYTES; /* "auto" */
+    *used = text[0] != '\0' || default_type;
+    bool named = option->value == SERVER_VALUE_NAME && option->sets != NULL &&
+                 key_of(said, option->sets) != NULL && key_of(said, option->sets)->value[0] != '\0';
+    if (text[0] != '\0' && !named) {
+        put(option, option->sets, text, said);
+    }
+    return true;
+}
