@@ -135,9 +135,9 @@ static bool add_manager(struct manager_ground *ground, uint32_t size, uint32_t u
     struct bench *bench = &ground->bench;
     struct host_manager *manager = &ground->managers[size];
     return manager_init(manager, policy_find("lru", NULL, 0, why), units, bench, why) &&
-           bench_add(bench, "host.lookup", manager->recording.wanted, manager_sample_lookup,
+           bench_add(bench, "host.lru_lookup", manager->recording.wanted, manager_sample_lookup,
                      manager, why) &&
-           bench_add(bench, "host.update", manager->recording.wanted, manager_sample_update,
+           bench_add(bench, "host.lru_update", manager->recording.wanted, manager_sample_update,
                      manager, why);
 }
 
@@ -157,8 +157,8 @@ static struct bench *host_manager_create_curves(const struct host_scope *scope,
     struct manager_ground *ground = array_zeroed(1, sizeof *ground, why);
     bool ok = ground != NULL && bench_init(&ground->bench, CHILL_CACHES, scope->seed, why);
     uint32_t threads = ok ? ground->bench.topology.count : 0;
-    ok = ok && note_curve(findings, "host.lookup", "looked up", threads, why) &&
-         note_curve(findings, "host.update", "touched or admitted behind its lookup", threads, why);
+    ok = ok && note_curve(findings, "host.lru_lookup", "looked up", threads, why) &&
+         note_curve(findings, "host.lru_update", "touched or admitted behind its lookup", threads, why);
     uint32_t sizes = scope->units > 0 ? 1 : CURVE_SIZES;
     for (uint32_t i = 0; ok && i < sizes; i++) {
         ok = add_manager(ground, i, scope->units > 0 ? scope->units : curve_units[i], why);

@@ -1,8 +1,7 @@
 /* The group host-policy: CPU time of managing a cache.
  *
- * host.lookup and host.update are the times of LRU in the threads of a pool, on the demands of a
- * recording, by the units that a head wants at a time (manager.c). The simulator charges them to all
- * policies.
+ * host.lru_lookup and host.lru_update are the times of LRU in the threads of a pool, on the demands
+ * of a recording, by the units that a head wants at a time (manager.c). `validate` runs this LRU.
  *
  * Observations compare the policies and show how they scale: each policy over 8192 units, the
  * clusters of 16 tokens in a context of 128K, with random demands, by threads and by the share of

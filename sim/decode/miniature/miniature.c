@@ -136,6 +136,14 @@ static void set_figure(struct profile *profile, enum curve_id id, double *figure
         (struct curve){.count = 1, .size = figures, .value = figures + 1, .least = 1, .most = 1};
 }
 
+/* The manager is Spillway's own LRU. Where it was not measured, the systems' figure stands. */
+static void set_manager(struct profile *profile, enum curve_id systems, enum curve_id own)
+{
+    if (profile->curves[own].count > 0) {
+        profile->curves[systems] = profile->curves[own];
+    }
+}
+
 /* On a GPU a bare launch replaces that of a framework. On a host the figures of the stand-ins
  * replace the curves of a link and a GPU. */
 static void set_stand_ins(struct profile *profile, enum miniature_id id,
@@ -143,6 +151,8 @@ static void set_stand_ins(struct profile *profile, enum miniature_id id,
 {
     struct trust trust = work_trust;
     bool whole = miniature_programs[id].streams;
+    set_manager(profile, CURVE_HOST_LOOKUP, CURVE_HOST_LRU_LOOKUP);
+    set_manager(profile, CURVE_HOST_UPDATE, CURVE_HOST_LRU_UPDATE);
     if (miniature_kinds[id].site == MINIATURE_GPU) {
         set_figure(profile, CURVE_HOST_LAUNCH, figures, stand_ins->launch);
         return;

@@ -104,7 +104,7 @@ static void lookup_and_update_go_by_the_units_that_a_head_wants(void **state)
 {
     (void)state;
     static const double wanted[] = {384, 768, 3072, 12672};
-    static const char *const curves[] = {"host.lookup", "host.update"};
+    static const char *const curves[] = {"host.lru_lookup", "host.lru_update"};
     for (int c = 0; c < 2; c++) {
         const struct finding *curve = found(curves[c]);
         assert_string_equal(curve->axis, "units");

@@ -86,14 +86,14 @@ static void each_stage_takes_its_curve(void **state)
     assert_int_equal(predict(MINIATURE_CPU_ATTENTION, &uncached), 2000 + 100000);
 }
 
-/* A head wants 1000: halfway between the points. */
+/* A head wants 1000: halfway between the points. The figures of a system's manager are not used. */
 static void a_unit_takes_what_it_does_among_those_that_a_head_wants(void **state)
 {
     (void)state;
     static const char by_units[] =
-        "{host: {cores: 2, dram_bandwidth: 1000GB/s,"
-        " lookup: {points: [[500, 5ns], [1500, 15ns]], basis: measured, source: x},"
-        " update: {points: [[500, 30ns], [1500, 10ns]], basis: measured, source: x},"
+        "{host: {cores: 2, dram_bandwidth: 1000GB/s, lookup: 400ns, update: 600ns,"
+        " lru_lookup: {points: [[500, 5ns], [1500, 15ns]], basis: measured, source: x},"
+        " lru_update: {points: [[500, 30ns], [1500, 10ns]], basis: measured, source: x},"
         " pool_wake: {points: [[1, 1us], [2, 1us]], basis: measured, source: x},"
         " gather: 1GB/s, attention: 1GB/s}}";
     struct ledger_row twice = cached;

@@ -87,7 +87,7 @@ static char *print_lines(const struct fixture *fixture, const double times[LAST]
     FILE *out = open_memstream(&text, &size);
     print_figure(out, "curve", "host.gather", 1, gathers * 1e9);
     print_figure(out, "curve", "host.gather", 2, gathers * 2e9);
-    print_figure(out, "curve", "host.lookup", 12, 10);
+    print_figure(out, "curve", "host.lru_lookup", 12, 10);
     print_figure(out, "stand_in", "copies_whole", 0, stand_ins.copies_whole);
     print_figure(out, "stand_in", "copies_rows", 0, stand_ins.copies_rows);
     print_figure(out, "stand_in", "attends_whole", 0, stand_ins.attends_whole);
