@@ -107,10 +107,21 @@ bool server_copies_pend(const struct copies *copies)
     return copies_last(copies) > copies->done;
 }
 
+/* The copy that ends the first `moved` blocks of all. */
+static uint64_t copy_of_block(const struct copies *copies, uint64_t moved)
+{
+    uint64_t number = copies->done, sum = copies->ended.moved;
+    for (size_t i = copies->first; i < copies->count && sum < moved; i++) {
+        sum += copies->items[i].blocks.moved;
+        number++;
+    }
+    return number;
+}
+
 void server_copy_saves(struct server *server)
 {
     uint64_t saves = prefix_saves(server->cache);
-    bool any = server->options.saves_cross && saves > server->saves;
+    bool any = server->options.saves_cross && (saves > server->saves || server->options.step_takes);
     server->saves = saves;
     for (uint32_t k = 1; any && k < server->tiers; k++) {
         struct prefix_counts counts = prefix_counts(server->cache, k);
@@ -120,9 +131,9 @@ void server_copy_saves(struct server *server)
             server_copy_tokens(server, &server->out[k], k, tokens,
                                (struct copy_blocks){.moved = blocks});
         }
-        if (k == 1 && counts.evicted > server->evicted) {
-            server->freeing = copies_last(&server->out[k]);
-            server->evicted = counts.evicted;
+        if (k == 1 && counts.taken > server->out[k].ended.moved) {
+            uint64_t number = copy_of_block(&server->out[k], counts.taken);
+            server->freeing = number > server->freeing ? number : server->freeing;
         }
     }
 }
@@ -153,7 +164,8 @@ uint64_t server_copies_in_the_way(const struct server *server)
 
 bool sequence_has_room(const struct server *server, const struct sequence *sequence)
 {
-    return server->options.step_saves || sequence->room <= server->out[1].done;
+    const struct server_options *options = &server->options;
+    return options->step_saves || options->step_takes || sequence->room <= server->out[1].done;
 }
 
 bool sequence_is_ready(const struct server *server, const struct sequence *sequence)

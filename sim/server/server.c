@@ -253,18 +253,25 @@ static void idle_rates(const struct server *server, double rate[SERVER_FLOWS])
     way_shares_find(server->clock.shares, most, rate);
 }
 
-/* The engine's thread copies, and begins the next step behind it. */
-static void wait_for_copies(struct server *server)
+/* The engine's thread copies, and begins the next step behind it; or the step has taken blocks that are still
+ * being saved, and begins when they are. */
+static void wait_for_copies(struct server *server, struct step_load *load)
 {
+    const struct server_options *options = &server->options;
+    int64_t from_ns = server->now_ns;
     double rate[SERVER_FLOWS], ns = 0;
-    while (server->options.copies_block && isfinite(ns)) {
-        pass(server, (int64_t)ns, rate, 0);
+    while (isfinite(ns) && (options->copies_block ||
+                            (options->step_takes && server_copies_in_the_way(server) > 0))) {
         idle_rates(server, rate);
         ns = next_copy_ns(server, rate);
+        pass(server, isfinite(ns) ? (int64_t)ns : 0, rate, 0);
     }
-    if (server->options.copies_block) {
+    if (options->copies_block) {
         server_start_loaded(server, true);
+    } else if (server->is_warm) {
+        server->totals->copies_ns[COPY_TAKES] += server->now_ns - from_ns;
     }
+    find_pending(server, load->pending);
 }
 
 /* When an idle server has something to do again: at the end of a copy, if somebody waits, when it sees
@@ -420,7 +427,7 @@ bool server_iterate(struct server *server, struct server_ends *ends, struct erro
         server->due_ns = idle_until(server);
         return true;
     }
-    wait_for_copies(server);
+    wait_for_copies(server, &load);
     if (!server_run_step(server, &load, why)) {
         return false;
     }

@@ -25,7 +25,7 @@
  *
  * Copies in each direction are made one after the other (server_state.h), at rates that are constant
  * within a step (machine/places.h). A sequence that takes blocks which are still being copied out
- * waits until they are.
+ * waits until they are; or its step does, and so do all that compute in it.
  *
  * In front of the queue is the API process, and a step may compute prompts alone, or be scheduled
  * before the last one has ended: server_engine.h, by the engine's version.
@@ -85,9 +85,9 @@ struct step_time {
     int64_t calls_ns;             /* and of that, for the CPU's calls of copies */
 };
 
-/* Why copies make steps longer: a step waits until its blocks are saved, or for prefixes; or the
- * CPU makes the calls of copies before it. */
-enum copy_wait { COPY_SAVES, COPY_LOADS, COPY_CALLS, COPY_WAITS };
+/* Why copies make steps longer, or later: a step waits until its blocks are saved, or those that it takes were, or
+ * for prefixes; or the CPU makes the calls of copies before it. */
+enum copy_wait { COPY_SAVES, COPY_TAKES, COPY_LOADS, COPY_CALLS, COPY_WAITS };
 
 /* What copies take beside their bytes at the rate of their way, in ns. */
 struct copy_times {
@@ -113,6 +113,7 @@ struct server_options {
     bool copies_block;                  /* no step runs while a copy does */
     bool saves_cross;                   /* saved blocks cross ways: the cache's saves_wait */
     bool step_saves;                    /* a step ends when all its saves have reached the host */
+    bool step_takes;                    /* it begins when the blocks that it has taken are saved */
     double step_ns;                     /* CPU time of each step for prefixes */
     double written_bytes;    /* for each token of a chunk, to the host; 0: its KV stays */
     uint32_t written_layers; /* the KV of a chunk leaves in this many transfers */
@@ -147,7 +148,7 @@ struct server_totals {
     uint64_t steps;
     int64_t end_ns;                               /* of the last step, and of the last answer */
     int64_t busy_ns;                              /* sum over steps */
-    int64_t copies_ns[COPY_WAITS];                /* of these, for copies */
+    int64_t copies_ns[COPY_WAITS];                /* of these and between them, for copies */
     struct prefix_counts warm[PREFIX_MOST_TIERS]; /* of the cache, by tier, at warm_ns */
     uint32_t most_waiting;                        /* longest queue */
     uint64_t swapped_blocks;                      /* swapped out; all of them come back in */

@@ -18,6 +18,7 @@ static const struct node_field connector_fields[] = {
     NODE_FIELD("save", MAP, server_connector, save, .inside = way_fields),
     NODE_FIELD("dense", WORD, server_connector, dense, .words = piece_words),
     NODE_FIELD("latents", WORD, server_connector, latents, .words = piece_words),
+    NODE_FIELD("frees_early", YES, server_connector, frees_early),
     NODE_FIELD("prompts_only", YES, server_connector, prompts_only),
     NODE_FIELD("calls_first", YES, server_connector, calls_first),
     NODE_FIELD("steps", SMALL, server_connector, steps, .unit = UNIT_COUNT, .most = 64),

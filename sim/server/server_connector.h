@@ -44,6 +44,8 @@ struct server_connector {
     struct connector_way load, save;
     /* Of dense models, and of those with latents, both ways; PIECES_UNIT: as others. */
     enum connector_pieces dense, latents;
+    /* Blocks are free before they are saved: a step that takes one waits until it is. */
+    bool frees_early;
     bool prompts_only; /* KV of answers is not saved, until it is part of a prompt */
     bool calls_first;  /* the thread that launches a step first makes the calls of copies */
     /* From the one in which a request is admitted to the first that may compute it, if its load is

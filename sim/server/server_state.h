@@ -87,13 +87,13 @@ struct server {
     uint32_t tiers;                       /* that copies go to or come from, with the GPU */
     struct copies in[PREFIX_MOST_TIERS];  /* blocks loaded to the GPU, by tier; 0 for a swap */
     struct copies out[PREFIX_MOST_TIERS]; /* and saved to it from the tier above */
-    uint64_t freeing; /* the last copy off the GPU whose blocks may have been taken by others */
-    uint64_t saves, evicted; /* prefix_saves(), and those evicted, when saves were last queued */
-    uint64_t swap_left;      /* free blocks of the room to swap */
-    double reserved_share;   /* of running outputs (schedule.c) */
-    double copies_ns;        /* CPU time of copies that were queued since the last step began */
-    struct error *why;       /* server_iterate()'s, for a copy that cannot be queued */
-    bool failed;             /* a copy could not be queued */
+    uint64_t freeing;   /* the last copy off the GPU whose blocks may have been taken by others */
+    uint64_t saves;     /* prefix_saves() when saves were last queued */
+    uint64_t swap_left; /* free blocks of the room to swap */
+    double reserved_share; /* of running outputs (schedule.c) */
+    double copies_ns;      /* CPU time of copies that were queued since the last step began */
+    struct error *why;     /* server_iterate()'s, for a copy that cannot be queued */
+    bool failed;           /* a copy could not be queued */
     struct served *served;
     struct server_totals *totals;
     int64_t now_ns;        /* the end of the last step, or of the last time without one */
@@ -112,7 +112,7 @@ struct server {
 uint64_t server_copy_tokens(struct server *server, struct copies *way, uint32_t tier,
                             uint64_t tokens, struct copy_blocks blocks);
 
-/* Queue the saves that the cache has begun. Blocks that the GPU has evicted already become free
+/* Queue the saves that the cache has begun. Blocks that the GPU has given away already become free
  * only when their copy ends. */
 void server_copy_saves(struct server *server);
 

@@ -322,6 +322,7 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
         /* The KV of a system that offloads is on the host already. */
         .saves_wait = point->workload.timed && tiers.count > 1 && !offloads,
         .pins = m->prefix_pins,
+        .frees_early = connector != NULL && connector->frees_early,
         .prompts_only = connector != NULL && connector->prompts_only,
         .seed = setup->seed,
     };

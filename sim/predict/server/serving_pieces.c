@@ -21,6 +21,8 @@ void serving_pieces_waits(const struct point *point, struct server_options *out)
     out->layered_tiers = by_layers; /* what a pool or drives have is prefetched before */
     out->step_saves = setup->mechanisms.prefix_save == PREFIX_SAVE_STEP;
     if (connector != NULL) {
+        out->step_takes =
+            connector->frees_early || setup->mechanisms.prefix_write == PREFIX_WRITE_EVICT;
         out->load_steps = connector->steps > 1 ? connector->steps - 1 : 0;
         out->idle_step_ns = (int64_t)setup->mechanisms.step_overhead;
         out->step_ns = setup->model.tensor_parallel > 1 ? (double)connector->step_ns : 0;

@@ -477,6 +477,7 @@ static void note_copies(const struct serving_totals *totals, struct result *resu
     static const double told = 0.02;
     static const enum note_id notes[COPY_WAITS] = {
         [COPY_SAVES] = NOTE_copies_saved,
+        [COPY_TAKES] = NOTE_copies_taken,
         [COPY_LOADS] = NOTE_copies_loaded,
         [COPY_CALLS] = NOTE_copies_called,
     };

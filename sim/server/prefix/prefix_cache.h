@@ -19,9 +19,9 @@
  * with LRU, each such tier holds what was used last, and the larger one all that the smaller has.
  *
  * Blocks saved to a tier cross a way. If that takes time (`saves_wait`), a block can be used there
- * only after it has arrived, and the GPU keeps it until then; the caller says when
- * (prefix_saved()). A tier below the GPU may evict a block that is still being copied; the copy
- * then ends as if it was between buffers. With `pins` it keeps such a block from the beginning of a
+ * only after it has arrived, and the GPU keeps it until then, or may give its room away
+ * before (`frees_early`); the caller says when (prefix_saved()). A tier below the GPU may evict a block
+ * that is still being copied; the copy then ends as if it was between buffers. With `pins` it keeps such a block from the beginning of a
  * copy to its end, and a block for which there is no room beside the pinned ones is not saved.
  *
  * A block that is being loaded is known on the GPU at once, so that nobody loads it a second time.
@@ -67,6 +67,7 @@ struct prefix_options {
                                 is for requests that have begun and not ended. Does nothing if the
                                 policy of a lower tier remembers blocks that it has evicted */
     bool prompts_only; /* blocks of answers are saved only when they are part of a later prompt */
+    bool frees_early;  /* blocks of the GPU become free before they are saved */
     bool pins;         /* lower tiers keep blocks that are being copied; not every policy can */
     uint64_t seed;
     uint32_t least_blocks; /* fewer blocks are not loaded from the tiers below tier 1 together */
@@ -84,10 +85,11 @@ struct prefix_options {
 
 /* Of a tier below the GPU, in blocks. */
 struct prefix_counts {
-    uint64_t loaded;  /* to the GPU */
-    uint64_t loads;   /* loads, not blocks: requests that began with something to load from here */
-    uint64_t saved;   /* from the tier above, begun */
-    uint64_t evicted; /* blocks of `saved` that the tier above had evicted before */
+    uint64_t loaded; /* to the GPU */
+    uint64_t loads;  /* loads, not blocks: requests that began with something to load from here */
+    uint64_t saved;  /* from the tier above, begun */
+    uint64_t
+        taken; /* the last of `saved`, in order, whose room above was given away before it ended */
 };
 
 /* Where a request's tokens are when it begins; they add up to all of them. Small, because there is

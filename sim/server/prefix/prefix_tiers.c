@@ -163,14 +163,14 @@ static struct block_copy end_copy(struct prefix_lower *lower, struct block_queue
     return copy;
 }
 
-/* The GPU keeps what is being saved; of other tiers only one with pins does. */
+/* The GPU keeps what is being saved, unless it frees early; of other tiers only one with pins does. */
 static void begin_save(struct prefix_lower *lower, uint32_t id, bool crosses)
 {
     const struct prefix_tiers *tiers = lower->tiers;
     struct block_copy copy = {.id = id, .crosses = crosses};
     copy.lower = crosses && tiers->options->pins;
     if (lower->number == 1) {
-        copy.upper = block_pool_knows(tiers->gpu, id);
+        copy.upper = !tiers->options->frees_early && block_pool_knows(tiers->gpu, id);
     } else if (tiers->options->pins) {
         copy.upper = block_store_knows(lower[-1].store, id);
     }
@@ -308,13 +308,32 @@ static void hand_on(struct prefix_tiers *tiers, uint32_t below, uint32_t id)
         struct prefix_counts *counts = &tiers->lower[below].counts;
         uint64_t before = counts->saved;
         prefix_tiers_offer(tiers, below, id);
-        counts->evicted += counts->saved - before;
+        counts->taken = counts->saved > before ? counts->saved : counts->taken;
+    }
+}
+
+/* The GPU gives the block's room away. If it is still being saved, that save must end before others write there. */
+static void take_unsaved(struct prefix_lower *lower, uint32_t id)
+{
+    const struct block_queue *saves = &lower->saves;
+    uint64_t number = lower->counts.saved - saves->crossing;
+    bool pends = lower->saving != NULL && lower->saving[id] > 0;
+    for (size_t i = saves->first; pends && i < saves->count; i++) {
+        number += saves->items[i].crosses;
+        if (saves->items[i].id == id) {
+            lower->counts.taken = number > lower->counts.taken ? number : lower->counts.taken;
+            pends = false;
+        }
     }
 }
 
 static void on_pool_evict(uint32_t id, void *context)
 {
-    hand_on(context, 1, id);
+    struct prefix_tiers *tiers = context;
+    if (tiers->options->frees_early && tiers->count > 1) {
+        take_unsaved(&tiers->lower[1], id);
+    }
+    hand_on(tiers, 1, id);
 }
 
 static void on_lower_evict(uint32_t id, void *context)

@@ -214,7 +214,7 @@ static const struct {
     {"HiCache's write-back: a step waits for what it evicts",
      "sglang serve --model-path m --enable-hierarchical-cache --hicache-size 30 --hicache-write-policy write_back",
      "model=m@1 system=sglang-hicache@1 engine=sglang-0.5@0 host_memory=30GB@1 "
-     "mechanisms.prefix_write=evict@1 mechanisms.prefix_save=in-step@1"},
+     "mechanisms.prefix_write=evict@1"},
     {"names inside others are not settings",
      "vllm:x{served_model_name=\"no\",hf_model=\"no\",model_name=\"m\"} 1",
      "model=m@1 system=vllm@0"},

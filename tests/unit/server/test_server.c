@@ -292,6 +292,36 @@ static void what_is_saved_takes_its_time(void **state)
     }
 }
 
+/* A ends at 10 ms, and its 2 blocks are on the host at 11.256. B came at 5 and needs 3 blocks of 4; C has the last
+ * one, and decodes. B waits until A's are free, for C's step that ends at 20; or it gets them at 10 and the step
+ * waits, which C feels. */
+static void a_step_waits_for_room_that_is_being_saved(void **state)
+{
+    (void)state;
+    for (int early = 0; early < 2; early++) {
+        struct course course = begin_course(3);
+        struct error why;
+        course.prefix.gpu_keeps = course.prefix.saves_wait = course.options.saves_cross = true;
+        course.prefix.gpu_blocks = 4;
+        course.prefix.lower_count = 1;
+        course.prefix.lower[0] = (struct prefix_tier){
+            .blocks = 8, .policy = policy_find("lru", NULL, 0, &why), .write = PREFIX_WRITE_FILL};
+        course.prefix.frees_early = course.options.step_takes = early;
+        course.options.token_bytes = 1000;
+        course.save.unit = MS;
+        course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 1e9};
+        add_request(&course, 0, 300, 1);
+        add_request(&course, 0, 1, 4);
+        add_request(&course, 5 * MS, 300, 1);
+        run_course(&course);
+        assert_int_equal(course.served[1].end_ns, early ? 41256000 : 40 * MS);
+        assert_int_equal(course.served[1].waits.ns[WAIT_LOAD], early ? 1256000 : 0);
+        assert_int_equal(course.served[2].end_ns, early ? 21256000 : 30 * MS);
+        assert_int_equal(course.totals.copies_ns[COPY_TAKES], early ? 1256000 : 0);
+        end_course(&course);
+    }
+}
+
 /* As in who_came_last_makes_room(), but B's 256 tokens, 2 blocks, go out and come back: 1.256 ms
  * each way. A grows when the out copy is done: of the step that waits for it nothing is left to do.
  */
@@ -503,6 +533,8 @@ static void add_host(struct course *course, gsl_rng *random)
     course->options.load_steps = (uint32_t)gsl_rng_uniform_int(random, 4);
     course->save.cpu = (double)gsl_rng_uniform_int(random, MS);
     prefix->prompts_only = gsl_rng_uniform_int(random, 2) > 0;
+    prefix->frees_early = gsl_rng_uniform_int(random, 2) > 0;
+    course->options.step_takes = gsl_rng_uniform_int(random, 2) > 0;
 }
 
 static void nothing_is_lost_in_a_storm(void **state)
@@ -697,6 +729,7 @@ int main(void)
         cmocka_unit_test(layers_wait_each_for_its_own),
         cmocka_unit_test(what_a_prompt_writes_takes_the_link),
         cmocka_unit_test(what_is_saved_takes_its_time),
+        cmocka_unit_test(a_step_waits_for_room_that_is_being_saved),
         cmocka_unit_test(what_is_swapped_is_not_computed_again),
         cmocka_unit_test(room_that_is_copied_from_is_not_free),
         cmocka_unit_test(shared_time_is_processor_sharing),
