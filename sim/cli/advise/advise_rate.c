@@ -115,9 +115,9 @@ static void fleet_print_rest(const struct fleet_size *fleet, FILE *out)
         table_line("other forms (--json lists them): ", line, out);
     }
     fprintf(out,
-            "%u of %" PRIu64
-            " pairs of a form and a number of servers were tried, after %u runs of few requests\n",
-            fleet->runs, values, fleet->cheap_runs);
+            "%u of %" PRIu64 " pairs of a form and a number of servers were tried, and %u of one "
+            "server with its share\n",
+            fleet->runs, values, fleet->shares);
 }
 
 /* For people a time to the first token, or of a token, is shown as it is limited, or as its 99th

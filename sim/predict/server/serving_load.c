@@ -11,21 +11,10 @@
  * requests ten times over. */
 enum { LASTING = 10 };
 
-uint64_t serving_lasting(double rate, double taken_s)
-{
-    return (uint64_t)ceil(LASTING * taken_s * rate + 1);
-}
-
 bool serving_sessions_lack(const struct result *result)
 {
     return result_cell(result, COLUMN(requests_in_per_s))->set &&
            !result_cell(result, COLUMN(queue_grows))->set;
-}
-
-double serving_session_s(const struct result *result, double rate)
-{
-    double more = result_number(result, COLUMN(requests)) - 1;
-    return fmax(more / result_number(result, COLUMN(requests_in_per_s)) - more / rate, 0);
 }
 
 /* When requests came: the first and the last that count, and the last that began a session or is none. */

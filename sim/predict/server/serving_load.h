@@ -39,14 +39,6 @@ enum band_load serving_band_load(const struct result *result);
  * is unknown whether the queue grows at that rate. */
 bool serving_sessions_lack(const struct result *result);
 
-/* Seconds that sessions go on after the last of them began, of a run with requests at `rate` a
- * second: by so much longer the requests took to come. 0 if they came as fast; NaN without rates. */
-double serving_session_s(const struct result *result, double rate);
-
-/* Requests that arrive at this rate for ten times as long as one takes (of sessions: as a session
- * takes, so that 10 of 11 come at the rate): fewer do not show what a server sustains. */
-uint64_t serving_lasting(double rate, double taken_s);
-
 /* Is a server asked for more than it can answer?
  *
  * Above a server's capacity requests pile up for as long as they arrive. Two signs show it; one is

@@ -126,7 +126,6 @@ static void check_form(struct fleet_form *form, const struct run_context *runs)
         return;
     }
     form->price = point.setup.profile.price_per_hour;
-    form->requests = point.requests->count;
     form->ranks = point_servers(&point);
     if (!serving_memory_plan(&point, runs, &memory, &refused)) {
         text_copy(form->refused, sizeof form->refused, refused.found);
@@ -320,15 +319,22 @@ double fleet_found_on(const struct fleet_size *fleet, const struct fleet_form *f
 
 /* ---- what is better ---- */
 
-/* Of two forms that hold the rate: the cheaper one; at one price the one that holds it amply, then
- * plain vLLM, then fewer servers. */
+/* Times from arrival to the last token are known to this share. */
+static const double known_to = 0.05;
+
+/* Of two forms that hold the rate: the cheaper one; at one price the one that holds it amply, then the one
+ * with the shorter times, then plain vLLM, then fewer servers. */
 static bool is_cheaper(const struct fleet_form *a, const struct fleet_form *b)
 {
     double x = fleet_cost(a, a->servers), y = fleet_cost(b, b->servers);
+    double taken = result_number(fleet_holds(a), COLUMN(e2e_ms));
+    double other_taken = result_number(fleet_holds(b), COLUMN(e2e_ms));
+    bool differ = fabs(taken - other_taken) > known_to * fmax(taken, other_taken);
     bool plain = strcmp(a->candidate->system, ADVICE_PLAIN) == 0;
     bool other = strcmp(b->candidate->system, ADVICE_PLAIN) == 0;
     return x != y                 ? x < y
            : a->ample != b->ample ? a->ample
+           : differ               ? taken < other_taken
            : plain != other       ? plain
                                   : a->servers < b->servers;
 }

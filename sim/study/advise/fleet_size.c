@@ -1,36 +1,37 @@
-/* Cheap runs say where the search for each form's servers begins; runs of the whole workload give
- * the answers. */
+/* Cheap runs say where the search for each form's servers begins. Whether servers hold the rate is then
+ * asked of the endless stream of which `plan` asks its loads: first of one server with its share, then of
+ * all of them. */
 #include "study/advise/fleet_size.h"
 
 #include "core/array.h"
-#include "predict/server/serving_load.h"
 #include "study/advise/advice.h"
 #include "study/plan/host_room.h"
 #include "study/sweep/rounds.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-/* Requests of a cheap run: at once, and alone; numbers of servers of a form that are tried in a
+/* Requests of a cheap run that have a server alone; numbers of servers of a form that are tried in a
  * round. */
-enum { AT_ONCE = 250, ALONE = 100, A_ROUND = 2 };
+enum { ALONE = 100, A_ROUND = 2 };
 
-/* What the tries of a round serve. Cheap ones have few requests; only the others are answers. */
+/* What the tries of a round serve. */
 enum fleet_what {
-    FLEET_AT_ONCE,   /* cheap: one server, all requests at once */
-    FLEET_ALONE,     /* cheap: one server, each request alone */
-    FLEET_SHARE,     /* cheap: one server with its share of the rate */
-    FLEET_WHOLE,     /* so many servers, the rate, the whole workload */
+    FLEET_AT_ONCE,   /* cheap: one server, a few requests at once */
+    FLEET_ALONE,     /* cheap: one server, each of a few requests alone */
+    FLEET_SHARE,     /* one server with its share of the rate */
+    FLEET_WHOLE,     /* so many servers, the rate: do they hold it? */
+    FLEET_FULL,      /* the answer, to the full precision of its figures */
     FLEET_ALL_ALONE, /* one server, each request of the workload alone */
-    FLEET_LESS_HOST, /* the whole, with less host memory */
+    FLEET_LESS_HOST, /* the answer, with less host memory */
 };
 
 struct sizing {
     struct fleet_size *fleet;
     const struct fleet_options *options;
     struct sources *sources;
-    struct targets times; /* without the queue's: few requests cannot judge it */
+    struct targets times; /* without the queue's: a request alone has none */
+    bool is_stream;       /* the requests go on without end */
     enum fleet_what what; /* of all tries of a round */
     uint32_t holds,
         fails; /* of FLEET_LESS_HOST: how often the answer's host memory may be halved */
@@ -39,15 +40,23 @@ struct sizing {
 
 /* ---- what a try serves ---- */
 
+/* Each request has a server without another: as many clients as there are servers. */
+static bool set_alone(struct scenario *scenario, uint64_t servers, struct error *why)
+{
+    static const char *const keys[] = {"rate", "burstiness", "arrivals"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        scenario_values_remove(&scenario->values, keys[i]);
+    }
+    return scenario_values_set(&scenario->values, "clients", (double)servers, why);
+}
+
 /* A line is a form, and its values are numbers of servers, less one. */
 static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void *context,
                       struct error *why)
 {
     const struct sizing *sizing = context;
     const struct fleet_form *form = &sizing->fleet->forms[line];
-    double share = sizing->fleet->rate / (value + 1);
-    uint64_t few = form->requests;
-    if (sizing->what == FLEET_WHOLE) {
+    if (sizing->what == FLEET_WHOLE || sizing->what == FLEET_FULL) {
         return fleet_scenario(sizing->fleet, form, value + 1, out, why);
     }
     if (sizing->what == FLEET_LESS_HOST) {
@@ -60,52 +69,19 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
         scenario_copy(&form->scenario, out, why) && fleet_host_set(form, value + 1, out, why);
     switch (sizing->what) {
     case FLEET_AT_ONCE:
-        few = AT_ONCE;
-        good = good && load_at_once(out, why);
-        break;
+        return good && capacity_set_at_once(out, why);
     case FLEET_SHARE:
-        few = rough_requests(&form->rough, share, ROUGH_LEAST, few);
-        good = good && scenario_values_set(&out->values, "rate", share, why);
-        break;
-    default: /* FLEET_ALONE and FLEET_ALL_ALONE */
-        few = sizing->what == FLEET_ALONE ? ALONE : few;
-        good = good && load_alone(out, form->ranks, why);
+        return good &&
+               scenario_values_set(&out->values, "rate", sizing->fleet->rate / (value + 1), why);
+    case FLEET_ALONE:
+        return good && set_alone(out, form->ranks, why) &&
+               scenario_values_set(&out->values, "limit", ALONE, why);
+    default: /* FLEET_ALL_ALONE */
+        return good && set_alone(out, form->ranks, why);
     }
-    return good &&
-           (sizing->what == FLEET_ALL_ALONE ||
-            scenario_values_set(&out->values, "limit",
-                                (double)(few < form->requests ? few : form->requests), why));
 }
 
 /* ---- what it tells ---- */
-
-/* Few requests hardly show that a server falls behind. Where no time is limited, it is taken to
- * answer as many as when all come at once; a server that then runs out of KV answers more. */
-static double take_share(const struct sizing *sizing, struct fleet_form *form, double share,
-                         const struct result *result)
-{
-    bool lack = serving_sessions_lack(result);
-    bool behind = sizing->times.count == 0 && share > form->rough.most;
-    double violation = targets_violation(lack ? &sizing->times : &sizing->options->targets, result);
-    if (violation == 0 && !behind) {
-        form->taken =
-            fmax(result_number(result, COLUMN(e2e_ms)) / 1e3, serving_session_s(result, share));
-    }
-    return behind ? fmax(violation, 1) : violation;
-}
-
-/* More servers answer no more of what does not come. */
-static bool refuse_sessions(double rate, const struct result *result, struct error *why)
-{
-    uint64_t wanted = lengthen_spare(serving_lasting(rate, serving_session_s(result, rate)));
-    error_usage(why, "--rate", 0,
-                "%.0f requests in sessions do not show %g a second: only %.3g came, as sessions "
-                "last too long for so few",
-                result_number(result, COLUMN(requests)), rate,
-                result_number(result, COLUMN(requests_in_per_s)));
-    return error_expect(why, "a workload with requests=%" PRIu64 " or so, or a lower rate",
-                        (wanted + 99) / 100 * 100);
-}
 
 static void keep(struct result *result, struct result *out)
 {
@@ -122,7 +98,8 @@ static void tell(const struct sizing *sizing)
         [FLEET_AT_ONCE] = "what a server answers at most",
         [FLEET_ALONE] = "a few requests that have a server alone",
         [FLEET_SHARE] = "one server with its share of the rate",
-        [FLEET_WHOLE] = "all servers with the whole workload",
+        [FLEET_WHOLE] = "all servers with the whole rate",
+        [FLEET_FULL] = "the answer to the full precision of its figures",
         [FLEET_ALL_ALONE] = "all requests, each with a server alone",
         [FLEET_LESS_HOST] = "the answer with less host memory",
     };
@@ -130,7 +107,7 @@ static void tell(const struct sizing *sizing)
     for (uint32_t i = 0; i < sizing->fleet->count; i++) {
         const struct fleet_form *form = &sizing->fleet->forms[i];
         bool ends = form->refused[0] != '\0' || form->decided;
-        done += ends ? DECIDED : form->weighed ? WEIGHED : form->rough.most > 0 ? SURVEYED : 0;
+        done += ends ? DECIDED : form->weighed ? WEIGHED : form->most > 0 ? SURVEYED : 0;
     }
     const struct study *study = &sizing->options->study;
     if (study->on_progress != NULL) {
@@ -145,11 +122,12 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
     struct sizing *sizing = context;
     struct fleet_form *form = &sizing->fleet->forms[line];
     const struct targets *targets = &sizing->options->targets;
-    double whole = targets_violation(targets, result), rate = sizing->fleet->rate;
+    double violation = targets_violation(targets, result);
     bool less;
+    (void)why;
     switch (sizing->what) {
     case FLEET_AT_ONCE:
-        rough_read(result, &form->rough);
+        form->most = capacity_at_once(result);
         if (!result_ok(result)) {
             result_reason(result, form->refused, sizeof form->refused);
         }
@@ -158,29 +136,28 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
         form->alone = targets_violation(&sizing->times, result);
         break;
     case FLEET_SHARE:
-        grid_put(&form->grid, value, take_share(sizing, form, rate / (value + 1), result));
+        grid_put(&form->grid, value, violation);
         break;
     case FLEET_WHOLE:
-        if (serving_sessions_lack(result)) {
-            return refuse_sessions(rate, result, why);
-        }
-        grid_put(&form->grid, value, whole);
+    case FLEET_FULL:
+        form->full = sizing->what == FLEET_FULL ? value + 1 : form->full;
+        grid_put(&form->grid, value, violation);
         keep(result, &form->runs[value]);
         break;
     case FLEET_ALL_ALONE:
-        form->alone = whole;
+        form->alone = targets_violation(&sizing->times, result);
         form->is_alone = true;
         keep(result, &form->single);
         break;
     case FLEET_LESS_HOST:
-        less = whole == 0 && (!form->ample || targets_ample(targets, result));
+        less = violation == 0 && (!form->ample || targets_ample(targets, result));
         *(less ? &sizing->holds : &sizing->fails) = value;
         if (less) {
             keep(result, &form->runs[form->servers - 1]);
         }
         break;
     }
-    sizing->fleet->cheap_runs += sizing->what < FLEET_WHOLE;
+    sizing->fleet->shares += sizing->what == FLEET_SHARE;
     sizing->fleet->runs += sizing->what == FLEET_WHOLE;
     tell(sizing);
     return true;
@@ -201,6 +178,9 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
     case FLEET_SHARE:
     case FLEET_WHOLE:
         return form->searched ? grid_next(&form->grid, A_ROUND, values) : 0;
+    case FLEET_FULL:
+        values[0] = form->servers - 1;
+        return best;
     case FLEET_LESS_HOST:
         values[0] = (sizing->holds + sizing->fails) / 2;
         return best && sizing->fails - sizing->holds > 1;
@@ -209,12 +189,20 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
     }
 }
 
-/* Cheap runs are rough: only runs of the whole workload are kept. */
+/* Cheap runs are rough, and nothing of them is kept. Of requests without end, the others but those of the
+ * answer last until it is known on which side of the limits they are. */
 static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error *why)
 {
+    struct stream_question question;
+    targets_question(what == FLEET_ALL_ALONE ? &sizing->times : &sizing->options->targets,
+                     &question);
+    question.most = what == FLEET_WHOLE ? STREAM_MOST : STREAM_FEWEST;
+    bool rough = what < FLEET_SHARE, full = what == FLEET_FULL || what == FLEET_LESS_HOST;
     const struct rounds rounds = {.lines = sizing->fleet->count,
-                                  .once = what < FLEET_SHARE,
-                                  .rough = what < FLEET_WHOLE,
+                                  .once = rough || what == FLEET_FULL,
+                                  .question =
+                                      sizing->is_stream && !rough && !full ? &question : NULL,
+                                  .rough = rough,
                                   .study = &sizing->options->study,
                                   .sources = sizing->sources,
                                   .next = fleet_next,
@@ -244,7 +232,7 @@ static bool begin(struct fleet_form *form, uint32_t most, uint32_t guess, uint32
 static uint32_t servers_at(const struct fleet_size *fleet, const struct fleet_form *form,
                            double share)
 {
-    double servers = form->rough.most > 0 ? ceil(fleet->rate / (share * form->rough.most)) : 1;
+    double servers = form->most > 0 ? ceil(fleet->rate / (share * form->most)) : 1;
     return servers < form->most_servers ? (uint32_t)servers : form->most_servers;
 }
 
@@ -252,7 +240,7 @@ static uint32_t servers_at(const struct fleet_size *fleet, const struct fleet_fo
 static bool begin_share(const struct fleet_size *fleet, struct fleet_form *form, uint32_t most,
                         struct error *why)
 {
-    uint32_t guess = servers_at(fleet, form, ROUGH_USUAL);
+    uint32_t guess = servers_at(fleet, form, CAPACITY_USUAL);
     guess = guess < most ? guess : most;
     return begin(form, most, guess, 1 + guess / 8, why);
 }
@@ -272,12 +260,22 @@ static bool search_shares(struct sizing *sizing, struct error *why)
     return good;
 }
 
-/* ---- the whole workload ---- */
+/* ---- all servers ---- */
+
+static void runs_release(struct fleet_form *form)
+{
+    for (uint32_t i = 0; form->runs != NULL && i < form->run_count; i++) {
+        result_release(&form->runs[i]);
+    }
+    free(form->runs);
+    form->runs = NULL;
+}
 
 static bool begin_whole(struct fleet_form *form, uint32_t most, struct error *why)
 {
+    runs_release(form);
     form->runs = array_zeroed(most, sizeof *form->runs, why);
-    form->run_count = most;
+    form->run_count = form->runs != NULL ? most : 0;
     return form->runs != NULL && begin(form, most, form->guess, 1, why);
 }
 
@@ -345,48 +343,15 @@ static bool weigh(struct sizing *sizing, struct error *why)
     return good;
 }
 
-/* Requests that the probable answers need to be answers; 0: they have enough. */
-static uint64_t requests_wanted(const struct fleet_size *fleet)
-{
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < fleet->count; i++) {
-        const struct fleet_form *form = find_likely(fleet, i);
-        if (form != NULL) {
-            double taken = form->taken > 0 ? form->taken : form->rough.held / form->rough.most;
-            uint64_t wanted = serving_lasting(fleet->rate, taken);
-            most = wanted > form->requests && wanted > most ? wanted : most;
-        }
-    }
-    return most;
-}
-
-/* One workload for all forms, which is long enough. */
-static bool lengthen(struct fleet_size *fleet, struct error *why)
-{
-    bool good = true, sessions = lengthen_has_sessions(&fleet->forms[0].scenario);
-    uint64_t more = lengthen_spare(requests_wanted(fleet));
-    more = sessions && more < LENGTHEN_SESSIONS ? LENGTHEN_SESSIONS : more;
-    if (!lengthen_may(&fleet->forms[0].scenario) || more == 0) {
-        return true;
-    }
-    more = more < LENGTHEN_MOST ? more : LENGTHEN_MOST;
-    for (uint32_t i = 0; good && i < fleet->count; i++) {
-        fleet->forms[i].requests = more;
-        good = lengthen_set(&fleet->forms[i].scenario, more, why);
-    }
-    return good;
-}
-
-/* The whole workload is served by the form that is probably the cheapest, until each machine has an
- * answer, or no form of it is left. */
+/* All servers of the form that is probably the cheapest are tried, until each machine has an answer, or no
+ * form of it is left. */
 static bool find_any(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
-    bool good = true, any = true, first = true;
+    bool good = true, any = true;
     while (good && any && !*sizing->interrupted) {
         good = weigh(sizing, why);
-        good = good && (!first || *sizing->interrupted || lengthen(fleet, why));
-        first = any = false;
+        any = false;
         for (uint32_t i = 0; good && i < fleet->count && !*sizing->interrupted; i++) {
             struct fleet_form *likely = find_likely(fleet, i);
             any = any || likely != NULL;
@@ -405,11 +370,6 @@ static bool find_any(struct sizing *sizing, struct error *why)
 
 /* ---- what else costs as little ---- */
 
-static bool is_open(const struct fleet_size *fleet, const struct fleet_form *form)
-{
-    return form->refused[0] == '\0' && !form->decided && !isinf(fleet_found_on(fleet, form));
-}
-
 /* Servers of a form that cost no more than what was found on its machine, or too little more to
  * call. If they miss a limit, the form is dearer. */
 static uint32_t servers_within(const struct fleet_size *fleet, const struct fleet_form *form)
@@ -419,18 +379,24 @@ static uint32_t servers_within(const struct fleet_size *fleet, const struct flee
     return most < form->most_servers ? (uint32_t)most : form->most_servers;
 }
 
-/* The other forms on machines that have an answer. Cheap runs say where to begin: with a form that
- * does not hold, one run of all its servers says so. */
+/* Does a form that was not tried with so many servers cost no more than what was found? */
+static bool is_open(const struct fleet_size *fleet, const struct fleet_form *form)
+{
+    return form->refused[0] == '\0' && form->servers == 0 &&
+           !isinf(fleet_found_on(fleet, form)) && servers_within(fleet, form) > form->run_count;
+}
+
+/* The other forms on machines that have an answer. One server with its share says where to begin. */
 static bool compare(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
     bool good = true;
     for (uint32_t i = 0; good && i < fleet->count; i++) {
         struct fleet_form *form = &fleet->forms[i];
+        form->decided = form->decided || !isinf(fleet_found_on(fleet, form));
         if (is_open(fleet, form)) {
-            uint32_t most = servers_within(fleet, form);
-            form->decided = most == 0;
-            good = most == 0 || begin_share(fleet, form, most, why);
+            form->decided = false;
+            good = begin_share(fleet, form, servers_within(fleet, form), why);
         }
     }
     good = good && search_shares(sizing, why);
@@ -439,6 +405,27 @@ static bool compare(struct sizing *sizing, struct error *why)
         good = !is_open(fleet, form) || begin_whole(form, servers_within(fleet, form), why);
     }
     return good && (*sizing->interrupted || search_whole(sizing, why));
+}
+
+/* Run the answer to the full precision of its figures. Where it does not hold the rate then, the search
+ * goes on: with more servers, or with another form that costs no more than these. */
+static bool confirm(struct sizing *sizing, struct error *why)
+{
+    struct fleet_size *fleet = sizing->fleet;
+    bool good = true;
+    while (good && !*sizing->interrupted) {
+        good = compare(sizing, why);
+        fleet_size_choose(fleet);
+        struct fleet_form *best = fleet->best != FLEET_NONE ? &fleet->forms[fleet->best] : NULL;
+        if (!good || *sizing->interrupted || best == NULL || !sizing->is_stream ||
+            best->full == best->servers) {
+            break;
+        }
+        good = fleet_try(sizing, FLEET_FULL, why);
+        best->searched = true;
+        good = good && (*sizing->interrupted || search_whole(sizing, why));
+    }
+    return good;
 }
 
 /* ---- all of it ---- */
@@ -458,26 +445,35 @@ static bool halve_host(struct sizing *sizing, struct fleet_form *form, struct er
     return good;
 }
 
+static bool size_all(const struct scenario *scenario, struct sizing *sizing, struct error *why)
+{
+    struct fleet_size *fleet = sizing->fleet;
+    const bool *interrupted = sizing->interrupted;
+    bool good = fleet_list_forms(scenario, sizing->options, fleet, why) &&
+                fleet_try(sizing, FLEET_AT_ONCE, why) &&
+                (*interrupted || fleet_try(sizing, FLEET_ALONE, why)) &&
+                (*interrupted || find_any(sizing, why)) && confirm(sizing, why);
+    fleet_size_choose(fleet);
+    struct fleet_form *best = fleet->best != FLEET_NONE ? &fleet->forms[fleet->best] : NULL;
+    return good && (best == NULL || best->host_gib == NULL || *interrupted ||
+                    halve_host(sizing, best, why));
+}
+
 bool fleet_size_run(const struct scenario *scenario, const struct fleet_options *options,
                     struct fleet_size *out, bool *interrupted, struct error *why)
 {
     struct sizing sizing = {
         .fleet = out, .options = options, .sources = scenario->sources, .interrupted = interrupted};
+    struct scenario asked;
     *out =
         (struct fleet_size){.best = FLEET_NONE, .rate = options->rate, .targets = options->targets};
     out->most_gpus = options->most_gpus > 0 ? options->most_gpus : FLEET_MOST_GPUS;
     *interrupted = false;
     targets_without_queue(&options->targets, &sizing.times);
-    bool good = fleet_list_forms(scenario, options, out, why) &&
-                fleet_try(&sizing, FLEET_AT_ONCE, why) &&
-                (*interrupted || fleet_try(&sizing, FLEET_ALONE, why)) &&
-                (*interrupted || find_any(&sizing, why)) && (*interrupted || compare(&sizing, why));
-    if (good) {
-        fleet_size_choose(out);
-    }
-    struct fleet_form *best = out->best != FLEET_NONE ? &out->forms[out->best] : NULL;
-    good = good && (best == NULL || best->host_gib == NULL || *interrupted ||
-                    halve_host(&sizing, best, why));
+    bool good = scenario_copy(scenario, &asked, why) &&
+                capacity_set_stream(&asked, &sizing.is_stream, why) &&
+                size_all(&asked, &sizing, why);
+    scenario_release(&asked);
     out->interrupted = *interrupted;
     return good;
 }
@@ -486,10 +482,7 @@ void fleet_size_release(struct fleet_size *fleet)
 {
     for (uint32_t i = 0; i < fleet->count; i++) {
         struct fleet_form *form = &fleet->forms[i];
-        for (uint32_t j = 0; form->runs != NULL && j < form->run_count; j++) {
-            result_release(&form->runs[j]);
-        }
-        free(form->runs);
+        runs_release(form);
         free(form->host_gib);
         grid_release(&form->grid);
         result_release(&form->single);

@@ -4,20 +4,24 @@
  * A form is one server: a machine, the type of its weights, a system (plain vLLM, or vLLM with host
  * memory for prompts that begin alike), and the GPUs that split each layer: 1, 2, 4 or 8. Of each
  * form as many servers are taken as hold the rate within the limits, the next larger number at a
- * time. The cheapest form wins; of equal ones the simplest, then the one with the fewest servers.
+ * time. The cheapest form wins; of equal ones the one with the shorter times, then the simplest, then the
+ * one with the fewest servers.
  *
- * Cheap runs only say where to begin. Of each form a few hundred requests at once show what a
- * server answers at most, and a few far apart what one alone takes; of the form that is probably
- * the cheapest on a machine, one server with its share of the rate says how many servers it takes.
- * Then the whole fleet serves the whole workload, with that number and with one server less. Every
- * other form does so, too, with as many servers as cost no more: it is left out only if it then
- * misses a limit, or if one server already costs more. */
+ * Whether servers hold the rate is asked as `plan` asks it of a load (study/plan/capacity.h): of requests
+ * without end, in steady state, for as long as it takes to know the side of the limits. First one server
+ * gets its share of the rate, which finds about how many it takes of the form that is probably the cheapest
+ * on a machine; then all servers get the rate, that number and one less. Every other form does so, too,
+ * with as many servers as cost no more: it is left out only if it then misses a limit, or if one server
+ * already costs more. The answer is run as `simulate` runs it, and has to hold there, too.
+ *
+ * Before that, cheap runs say where to begin: of each form a few hundred requests at once show what a
+ * server answers at most, and a few far apart what one alone takes. */
 #pragma once
 
 #include "predict/result/tie.h"
 #include "study/plan/candidates.h"
+#include "study/plan/capacity.h"
 #include "study/plan/grid.h"
-#include "study/plan/offered_load.h"
 #include "study/plan/target.h"
 #include "study/sweep/sweep.h"
 
@@ -42,7 +46,6 @@ struct fleet_form {
     uint32_t gpus;                     /* of a server */
     bool has_lower;                    /* drives or a pool of its machine keep no prompts */
     double price;                      /* dollars an hour of a GPU; 0: unknown */
-    uint64_t requests;                 /* of its workload */
     uint64_t ranks;             /* that a server's requests are spread over, by data parallelism */
     char refused[FLEET_REASON]; /* why it cannot be; "": it can */
     uint32_t most_servers;      /* that may be */
@@ -53,18 +56,18 @@ struct fleet_form {
     uint64_t least_host_gib; /* with which the engine starts (host_room.h) */
     uint64_t most_host_gib;  /* of the answer's servers, which then got less; 0: not looked for */
     /* what cheap runs told */
-    struct rough rough;
+    double most;    /* requests a second, when all come at once; 0: it cannot run */
     double alone;   /* violation of requests that have the server alone */
-    double taken;   /* seconds of a request or a session, with its share of the rate; 0: unknown */
     uint32_t guess; /* servers that it takes, roughly */
     bool weighed;   /* `guess` was looked for */
-    /* answers: runs of the whole fleet with the whole workload */
+    /* answers: runs of all servers with the rate */
     bool decided;        /* it holds, misses, or costs more */
     struct grid grid;    /* of the number of servers, less one */
     bool searched;       /* by the rounds that go on */
     struct result *runs; /* [run_count], set for the numbers tried; owned */
     uint32_t run_count;
     uint32_t servers;     /* that hold the rate; 0: none do */
+    uint32_t full;        /* servers whose run has the full precision of its figures */
     bool ample;           /* and meet each limit on a time by a tenth */
     uint32_t fewer;       /* the most servers tried that miss a limit; 0: none */
     bool is_alone;        /* all requests were tried alone, */
@@ -81,8 +84,8 @@ struct fleet_size {
     double rate;
     struct targets targets;
     uint32_t most_gpus; /* of a machine, that were looked at */
-    uint32_t runs; /* forms and numbers of servers that served the whole workload at the rate */
-    uint32_t cheap_runs;
+    uint32_t runs;      /* forms and numbers of servers that were tried with the rate */
+    uint32_t shares;    /* and servers with a share of it */
 };
 
 /* Fails if no form can be. The caller releases `out`, also after a failure. After an interruption

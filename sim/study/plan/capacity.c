@@ -3,21 +3,38 @@
 #include "server/requests/synthetic.h"
 #include "server/workload.h"
 
-#include <stdio.h>
 #include <string.h>
+
+/* Requests that come at once. Sessions overlap only once there are many. */
+enum { FEW = 250, FEW_OF_SESSIONS = 1000 };
 
 bool capacity_set_stream(struct scenario *scenario, bool *is_stream, struct error *why)
 {
     const struct node *workload = node_stated(scenario->root, "workload");
-    char endless[WORKLOAD_PATH], text[WORKLOAD_PATH + 2];
+    char endless[WORKLOAD_PATH];
     *is_stream = workload != NULL && workload->kind == NODE_SCALAR &&
                  synthetic_is(workload->text) && strlen(workload->text) < sizeof endless;
     if (!*is_stream) {
         return true;
     }
     synthetic_endless(workload->text, endless);
-    snprintf(text, sizeof text, "\"%s\"", endless);
     scenario_values_remove(&scenario->values, "limit");
     scenario_values_remove(&scenario->values, "warm_requests");
-    return node_set(scenario->root, "workload", text, why);
+    /* The scenario is our own; a message about the text names the place of the typed one. */
+    return node_set_text((struct node *)workload, endless, why);
+}
+
+bool capacity_set_at_once(struct scenario *scenario, struct error *why)
+{
+    const struct node *workload = node_stated(scenario->root, "workload");
+    bool sessions = workload != NULL && synthetic_says(workload->text, "turns");
+    scenario_values_remove(&scenario->values, "rate");
+    scenario_values_remove(&scenario->values, "burstiness");
+    return scenario_values_set(&scenario->values, "arrivals", ARRIVALS_AT_ONCE, why) &&
+           scenario_values_set(&scenario->values, "limit", sessions ? FEW_OF_SESSIONS : FEW, why);
+}
+
+double capacity_at_once(const struct result *result)
+{
+    return result_ok(result) ? result_number(result, COLUMN(requests_out_per_s)) : 0;
 }

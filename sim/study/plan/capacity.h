@@ -5,11 +5,25 @@
  * Loads are tried until one that holds and a higher one that does not are close (grid.h). A try runs only
  * until it is on one side of the limits (predict/server/stream_question.h); the answer is then run like
  * `simulate` runs it, to the full precision of its figures, and has to hold there, too. So `plan` answers;
- * `advise` takes fewer tries (planning.h, `rough`). */
+ * `advise` takes fewer tries (planning.h, `rough`), and with a rate tries numbers of servers
+ * (advise/fleet_size.h).
+ *
+ * Where to begin follows from a cheap run: requests that all come at once show how many a second a server
+ * answers at most. No figure of it is ever shown. */
 #pragma once
 
+#include "predict/result/result.h"
 #include "predict/scenario/scenario.h"
 
 /* Let made-up requests go on without end. `is_stream` receives whether they do; others, such as a
  * file's, are served as they are. False: memory is out. */
 bool capacity_set_stream(struct scenario *scenario, bool *is_stream, struct error *why);
+
+/* A limit on times is mostly met up to this share of what a server answers at most. */
+#define CAPACITY_USUAL 0.7
+
+/* Let a few requests come at once. */
+bool capacity_set_at_once(struct scenario *scenario, struct error *why);
+
+/* Requests a second of that run; 0: it cannot be. */
+double capacity_at_once(const struct result *result);

@@ -1,6 +1,5 @@
-/* Where the highest rate of a server probably lies, for a fraction of the work of a search: a run with a
- * few requests that all come at once shows how many a second the server answers at most. The search then
- * begins near that (grid.h): no figure of such a run is ever shown.
+/* Where the highest rate of a server probably lies, for a fraction of the work of a search (capacity.h). The
+ * search then begins near that (grid.h).
  *
  * Only for targets that a higher rate is further from, such as times. */
 #include "study/plan/planning.h"
@@ -8,9 +7,6 @@
 #include "study/sweep/rounds.h"
 
 #include <string.h>
-
-/* Requests that come at once. Sessions overlap only once there are many. */
-enum { FEW = 100, FEW_OF_SESSIONS = 1000 };
 
 /* A grid of so many values or more is worth a guess. The answer is expected within REACH values of it, a
  * factor of 1.35, or of REACH_BESIDE if somebody says where it is; that of a stream is found to SURE of them,
@@ -39,11 +35,8 @@ static bool guess_set(uint32_t line, uint32_t value, struct scenario *out, void 
 {
     const struct guessing *guessing = context;
     const struct search *search = &guessing->planning->searches[line];
-    uint64_t few = lengthen_has_sessions(&search->candidate->scenario) ? FEW_OF_SESSIONS : FEW;
     (void)value;
-    return scenario_copy(&search->candidate->scenario, out, why) && load_at_once(out, why) &&
-           scenario_values_set(&out->values, "limit",
-                               (double)(few < search->requests ? few : search->requests), why);
+    return scenario_copy(&search->candidate->scenario, out, why) && capacity_set_at_once(out, why);
 }
 
 static void begin_near(struct search *search, const struct planning_options *options, double rate,
@@ -60,12 +53,11 @@ static bool guess_take(uint32_t line, uint32_t value, struct result *result, voi
     const struct guessing *guessing = context;
     struct search *search = &guessing->planning->searches[line];
     struct targets times;
-    struct rough rough;
     (void)value;
     (void)why;
     targets_without_queue(&guessing->options->targets, &times);
-    rough_read(result, &rough);
-    begin_near(search, guessing->options, (times.count > 0 ? ROUGH_USUAL : 1) * rough.most, REACH);
+    begin_near(search, guessing->options,
+               (times.count > 0 ? CAPACITY_USUAL : 1) * capacity_at_once(result), REACH);
     return true;
 }
 

@@ -18,7 +18,6 @@
 #include "study/plan/candidates.h"
 #include "study/plan/grid.h"
 #include "study/plan/capacity.h"
-#include "study/plan/offered_load.h"
 #include "study/plan/target.h"
 #include "study/sweep/sweep.h"
 #include "study/whatif/axis.h"
@@ -53,7 +52,6 @@ struct search {
     bool cannot;
     struct axis axis;       /* empty if `fixed` */
     bool maximise;          /* its last value is the best */
-    uint64_t requests;      /* of its workload; 0: none */
     struct targets targets; /* by which its values are judged: the options' */
     struct grid grid;
     bool *is_whole;          /* [grid.count] of loads of a stream: the value was run to the full

@@ -140,7 +140,6 @@ bool search_begin(struct search *search, struct candidate *candidate,
     }
     bool stated = search->cannot || search_set_part(candidate, &own.point, why);
     uint32_t count = search->cannot ? 0 : count_values(search, &own.point, options->study.runs);
-    search->requests = !search->cannot && point_serves(&own.point) ? own.point.requests->count : 0;
     planned_release(&own);
     if (!stated) {
         return false;

@@ -7,7 +7,6 @@
 #include <cmocka.h>
 
 #include "study/advise/fleet_size.h"
-#include "study/plan/offered_load.h"
 #include "study/sweep/sweep.h"
 
 #include <stdio.h>
@@ -93,23 +92,25 @@ static void every_form_is_decided_by_its_own_runs(void **state)
     release(&asked);
 }
 
-/* Two GPUs are two servers or one: both hold the rate at one price, and fewer servers are simpler. */
+/* Two GPUs are two servers or one: both hold the rate at one price, and two answer sooner. */
 static void forms_of_one_machine_tie(void **state)
 {
     struct asked asked;
     (void)state;
-    ask("a40", NULL, 1.5, "ttft_p99_ms<=3000,queue_grows<=0", &asked);
+    ask("a40", NULL, 1, "ttft_p99_ms<=3000,queue_grows<=0", &asked);
     const struct fleet_form *two = &asked.fleet.forms[0], *one = &asked.fleet.forms[1];
     assert_int_equal(two->gpus * two->servers, 2);
     assert_int_equal(one->gpus * one->servers, 2);
     assert_int_equal(two->servers, 2);
     assert_int_not_equal(fleet_tie(two, one), TIE_NONE);
-    assert_ptr_equal(&asked.fleet.forms[asked.fleet.best], one);
+    assert_true(result_number(fleet_holds(two), COLUMN(ttft_p99_ms)) <
+                result_number(fleet_holds(one), COLUMN(ttft_p99_ms)));
+    assert_ptr_equal(&asked.fleet.forms[asked.fleet.best], two);
     release(&asked);
 }
 
 /* A server of one GPU has room for 5376 tokens beside weights of 68 GiB: a service answers all its
- * requests, and no cheap run is spent on what cannot. */
+ * requests, and no run is spent on what cannot. */
 static void a_server_that_cannot_hold_a_request_is_no_form(void **state)
 {
     const char *const texts[] = {"model=llama-3.1-70b", "dtype.weights=fp8",
@@ -128,18 +129,29 @@ static void a_server_that_cannot_hold_a_request_is_no_form(void **state)
     release(&asked);
 }
 
-/* A million requests a second for ten times as long as one takes are more than LENGTHEN_MOST: then
- * as many as that are served, not the thousand that come by default. */
-static void a_high_rate_is_judged_on_many_requests(void **state)
+/* The rate is of a server in steady state: how many requests somebody thought of is not asked. */
+static void a_number_of_requests_moves_no_answer(void **state)
 {
-    const char *const texts[] = {"model=smollm2-135m", "workload=\"synthetic:prompt=16,output=2\""};
-    const struct fleet_options options = {
-        .rate = 1e6, .machines = "h100-sxm", .most_gpus = 256, .study.jobs = 1};
-    struct asked asked;
+    static const char *const numbers[] = {"requests=40", "requests=9000"};
+    struct asked asked[2];
+    char workload[128];
     (void)state;
-    ask_for(texts, 2, options, "queue_grows<=0", &asked);
-    assert_int_equal(asked.fleet.forms[0].requests, LENGTHEN_MOST);
-    release(&asked);
+    for (int i = 0; i < 2; i++) {
+        const char *const texts[] = {"model=smollm2-135m", workload};
+        const struct fleet_options options = {
+            .rate = 4, .machines = "a40", .most_gpus = 2, .study.jobs = 1};
+        snprintf(workload, sizeof workload,
+                 "workload=\"synthetic:prompt=1000,output=20,turns=4,think=2s,%s\"", numbers[i]);
+        ask_for(texts, 2, options, "queue_grows<=0", &asked[i]);
+        assert_int_not_equal(asked[i].fleet.best, FLEET_NONE);
+    }
+    const struct fleet_form *first = &asked[0].fleet.forms[asked[0].fleet.best];
+    const struct fleet_form *second = &asked[1].fleet.forms[asked[1].fleet.best];
+    assert_int_equal(first->servers, second->servers);
+    assert_true(result_number(fleet_holds(first), COLUMN(ttft_p99_ms)) ==
+                result_number(fleet_holds(second), COLUMN(ttft_p99_ms)));
+    release(&asked[0]);
+    release(&asked[1]);
 }
 
 static void progress_never_falls(void **state)
@@ -161,7 +173,7 @@ int main(void)
         cmocka_unit_test(every_form_is_decided_by_its_own_runs),
         cmocka_unit_test(forms_of_one_machine_tie),
         cmocka_unit_test(a_server_that_cannot_hold_a_request_is_no_form),
-        cmocka_unit_test(a_high_rate_is_judged_on_many_requests),
+        cmocka_unit_test(a_number_of_requests_moves_no_answer),
         cmocka_unit_test(progress_never_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,8 +187,7 @@ static void a_miss_is_a_share_of_the_bound_and_the_largest_counts(void **state)
     result_release(&result);
 }
 
-/* 81 requests at 25 a second begin within 3.2 s; they came at 0.5 a second, in 160 s: sessions go on
- * for 156.8 s. At 25 a second 25 x 10 x 156.8 + 1 = 39 201 requests show the rate. */
+/* 81 requests that were asked for at 25 a second came at 0.5 a second. */
 static void sessions_too_few_for_a_rate_do_not_meet_it(void **state)
 {
     struct result result;
@@ -201,9 +200,6 @@ static void sessions_too_few_for_a_rate_do_not_meet_it(void **state)
     result_integer(&result, COLUMN(requests), 81);
     result_real(&result, COLUMN(requests_in_per_s), 0.5);
     assert_true(targets_violation(&targets, &result) == 1);
-    double session = serving_session_s(&result, 25);
-    assert_true(fabs(session - 156.8) < 1e-9);
-    assert_in_range(serving_lasting(25, session), 39201, 39202);
     result_integer(&result, COLUMN(queue_grows), 0);
     assert_true(targets_violation(&targets, &result) == 0);
     result_release(&result);
