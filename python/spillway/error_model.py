@@ -107,6 +107,42 @@ class Model:
         return math.exp(offset - half), math.exp(offset + half)
 
 
+def alike(figures):
+    """How far figures of one server are alike: the share of their variance that they have in common. The source of a
+    figure is here its server."""
+    return Model(figures).numbers["rho"]
+
+
+def known(least, most, measured, alike):
+    """The interval between two factors, once a run of the same server has measured this multiple of what was predicted:
+    the conditional distribution of one of two normal variables with this correlation."""
+    middle, half = math.log(least * most) / 2, math.log(most / least) / 2
+    middle, half = middle + alike * (math.log(measured) - middle), half * math.sqrt(1 - alike * alike)
+    return math.exp(middle - half), math.exp(middle + half)
+
+
+def one_known(figures):
+    """(share inside, share inside without the run, width over width without it), if each source is left out in turn and
+    each figure of its servers is predicted knowing one other run of that server. `figures` have servers as sources,
+    which are tuples that begin with the source. None if no server has two runs."""
+    inside = before = width = count = 0
+    for source in dict.fromkeys(figure.source[0] for figure in figures):
+        others = [figure for figure in figures if figure.source[0] != source]
+        model = Model([figure._replace(source=figure.source[0]) for figure in others])
+        correlation = alike(others)
+        own = [figure for figure in figures if figure.source[0] == source and figure.metric in model.numbers]
+        for figure in own:
+            runs = [one for one in own if one is not figure and (one.metric, one.source) == (figure.metric, figure.source)]
+            least, most = model.ends(figure.metric, figure.kind)
+            for run in runs:
+                low, high = known(least, most, math.exp(run.y), correlation)
+                inside += (low <= math.exp(figure.y) <= high) / len(runs)
+                before += (least <= math.exp(figure.y) <= most) / len(runs)
+                width += math.log(high / low) / math.log(most / least) / len(runs)
+            count += bool(runs)
+    return (inside / count, before / count, width / count) if count else None
+
+
 def left_out(figures):
     """{(metric, kind): (figures inside, figures)} if each source is left out in turn, and judged by the others."""
     counts = {}

@@ -142,6 +142,28 @@ static void compare_measured_print_notes(const struct result *result,
            cells[COLUMN(basis)->index].set ? cells[COLUMN(basis)->index].text : "none");
 }
 
+/* Other questions about this server take its error by these keys. */
+static void print_keys(const struct result *result, const struct measured *measured)
+{
+    static const struct {
+        int figure;
+        const char *key;
+    } keys[] = {{MEASURED_TTFT, "measured_ttft"},
+                {MEASURED_TPOT, "measured_tpot"},
+                {MEASURED_RATE, "measured_rate"}};
+    const char *before = "other questions about this server: ";
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const int figure = keys[i].figure;
+        double times =
+            measured->value[figure] / measured_predicted(result, &measured_figures[figure]);
+        if (times > 0 && isfinite(times)) {
+            printf("%s--set %s=%.3gx", before, keys[i].key, times);
+            before = " ";
+        }
+    }
+    fputs(before[1] == '\0' ? "\n" : "", stdout);
+}
+
 static bool print_run(const struct compare_run *run, const struct result *result,
                       const struct measured *measured, struct error *why)
 {
@@ -151,6 +173,7 @@ static bool print_run(const struct compare_run *run, const struct result *result
            cells[COLUMN(model)->index].text, cells[COLUMN(hardware)->index].text,
            run->variant[0] != '\0' ? ", " : "", run->variant, measured->tool);
     bool ok = frame_print(frame, NULL, stdout, why);
+    print_keys(result, measured);
     compare_measured_print_notes(result, measured);
     frame_destroy(frame);
     return ok;

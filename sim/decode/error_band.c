@@ -5,6 +5,7 @@
 #include "core/name.h"
 #include "core/node.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *const band_figure_names[BAND_FIGURE_COUNT] = {
@@ -69,6 +70,27 @@ bool error_band_read(const struct node *file, const char *name, struct error_ban
     const struct node *map = node_get(file, name);
     *out = (struct error_band){0};
     return map == NULL || read_band(map, out, why);
+}
+
+bool error_band_know(const struct node *file, double measured, struct error_band *band,
+                     struct error *why)
+{
+    double alike = 0, middle = log(band->least * band->most) / 2;
+    double half = log(band->most / band->least) / 2;
+    if (!node_quantity(file, "alike", UNIT_SHARE, &alike, why)) {
+        return false;
+    }
+    if (!(alike >= 0 && alike < 1)) {
+        node_key_error(file, "alike", why, "'alike' is no correlation");
+        return error_expect(why, "at least 0%% and below 100%%");
+    }
+    middle += alike * (log(measured) - middle);
+    half *= sqrt(1 - alike * alike);
+    band->least = exp(middle - half);
+    band->most = exp(middle + half);
+    band->figures++;
+    band->sources++;
+    return true;
 }
 
 void error_band_ends(const struct error_band *band, double ends[2])

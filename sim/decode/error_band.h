@@ -41,6 +41,12 @@ const struct node *error_bands_open(struct files *files, struct error *why);
 bool error_band_read(const struct node *file, const char *name, struct error_band *out,
                      struct error *why);
 
+/* Narrow a band to a server of which a run is known, whose figure was `measured` times the predicted
+ * one. In logarithms figures of one server correlate, by `alike` of the file
+ * (python/spillway/error_model.py): the band becomes that of a normal variable beside a known one. */
+bool error_band_know(const struct node *file, double measured, struct error_band *band,
+                     struct error *why);
+
 /* Its ends as shares of the predicted figure: 0.8 and 1.25 give -0.2, 0.25. */
 void error_band_ends(const struct error_band *band, double ends[2]);
 

@@ -2,6 +2,7 @@
  * which of several gets a request. */
 #pragma once
 
+#include "decode/error_band.h"
 #include "server/requests/requests.h"
 #include "server/server_engine.h"
 
@@ -50,6 +51,8 @@ struct workload {
     uint64_t sequences, batched_tokens; /* at most, in one step */
     uint64_t request_tokens;            /* most of a prompt and its output together; 0: no limit */
     uint64_t slo_ttft_ns, slo_tpot_ns;  /* objectives; 0: none */
+    double measured[BAND_FIGURE_COUNT]; /* in a run of this very server, as multiples of what was
+                                           predicted for that run; 0: none */
 };
 
 /* Does the router see the load of servers? */

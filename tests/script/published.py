@@ -229,6 +229,20 @@ def eight_of_ten_figures_of_a_new_source_lie_inside():
     assert 0.7 < sum(one for one, _ in inside.values()) / sum(all for _, all in inside.values()) < 0.9
 
 
+def a_known_run_narrows_the_range_of_its_server():
+    """Of 40 sources with a server each, drawn by a model with a correlation of one half."""
+    drawn, figures = random.Random(2), []
+    for source in range(40):
+        offset = drawn.gauss(0, 0.1)
+        figures += [error_model.Figure("TPOT", "x", (source, "server"), offset + drawn.gauss(0, 0.1)) for _ in range(5)]
+    inside, before, width = error_model.one_known(figures)
+    assert 0.4 < error_model.alike(figures) < 0.6
+    assert 0.75 < inside < 0.85 and 0.75 < before < 0.85 and 0.8 < width < 0.92  # sqrt(3) / 2
+    least, most = error_model.known(0.5, 2, 2, 0.6)  # a mean of ln 2 / 0 by 0.6, and 0.8 times as wide
+    near(math.log(least), (0.6 - 0.8) * math.log(2))
+    near(math.log(most), (0.6 + 0.8) * math.log(2))
+
+
 def errors_are_of_measured_over_predicted():
     """A step of 256 us: 128 us make the rate twice as high as predicted; a TPOT of 0.512 ms is twice as long."""
     step, = judged("take: step_us, published: 128us")

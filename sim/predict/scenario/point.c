@@ -167,8 +167,13 @@ static bool take_server_bands(const struct node *file, enum band_load load, stru
     bool good = true;
     point_error_class(out, load, class);
     for (int i = 0; good && i < BAND_FIGURE_COUNT; i++) {
+        struct error_band *band = &out->bands[load].figure[i];
+        double measured = out->workload.measured[i];
         snprintf(name, sizeof name, "%s %s", class, band_figure_names[i]);
-        good = error_band_read(file, name, &out->bands[load].figure[i], why);
+        good = error_band_read(file, name, band, why);
+        if (good && band->figures > 0 && measured > 0) {
+            good = error_band_know(file, measured, band, why);
+        }
     }
     return good;
 }

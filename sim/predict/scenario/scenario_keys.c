@@ -129,6 +129,16 @@ static const char *const warmup_words[] = {"auto", NULL};
     .place = SCENARIO_##at, .offset = offsetof(struct owner, member),                              \
     .size = sizeof((struct owner *)NULL)->member
 
+/* What a user measured of his own server. */
+#define MEASURED(key, what, figure)                                                                \
+    {                                                                                              \
+        "measured_" key, "1.08x",                                                                  \
+            what                                                                                   \
+            " of a run of this server, as a multiple of what is predicted for that run (compare)", \
+            .shape = SCENARIO_NUMBER, .unit = UNIT_TIMES, .serving = true, .positive = true,       \
+            IN(WORKLOAD, workload, measured[figure]), .least = 0.01, .most = 100, .open = true     \
+    }
+
 const struct scenario_key scenario_keys[] = {
     {"model", "llama-3-8b",
      "name or Hugging Face id of a shipped model, folder with a config.json, or its path",
@@ -312,6 +322,9 @@ const struct scenario_key scenario_keys[] = {
      IN(WORKLOAD, workload, request_tokens), .most = 2 * REQUEST_MOST_TOKENS, .open = true},
     {"slo", "{ttft_ms: 2000, tpot_ms: 60}", "objectives that goodput counts",
      .shape = SCENARIO_OBJECTIVES, .serving = true},
+    MEASURED("ttft", "TTFT", BAND_TTFT),
+    MEASURED("tpot", "TPOT", BAND_TPOT),
+    MEASURED("rate", "output tokens a second", BAND_RATE),
     {"mechanisms", "{sync: gpu}", "overrides of the system's mechanisms",
      .shape = SCENARIO_MECHANISMS},
     {"sweep", "{context: [32768, 131072]}", "keys with lists: one run for each combination",
