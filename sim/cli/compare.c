@@ -143,7 +143,7 @@ static void compare_measured_print_notes(const struct result *result,
 }
 
 /* Other questions about this server take its error by these keys. */
-static void print_keys(const struct result *result, const struct measured *measured)
+static void print_measured_keys(const struct result *result, const struct measured *measured)
 {
     static const struct {
         int figure;
@@ -173,7 +173,7 @@ static bool print_run(const struct compare_run *run, const struct result *result
            cells[COLUMN(model)->index].text, cells[COLUMN(hardware)->index].text,
            run->variant[0] != '\0' ? ", " : "", run->variant, measured->tool);
     bool ok = frame_print(frame, NULL, stdout, why);
-    print_keys(result, measured);
+    print_measured_keys(result, measured);
     compare_measured_print_notes(result, measured);
     frame_destroy(frame);
     return ok;
