@@ -6,6 +6,7 @@
 #include "core/array.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
+#include "cli/compare_row.h"
 #include "cli/frame/question.h"
 #include "cli/report/picture.h"
 #include "cli/report/plot_statement.h"
@@ -17,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEASURED_FILE, OUTPUT };
+enum { MEASURED_FILE, OUTPUT, ROW };
 
 static const struct command_option options[] = {
     [MEASURED_FILE] = {.name = "--measured",
@@ -31,6 +32,11 @@ static const struct command_option options[] = {
                 .argument = "FILE",
                 .summary = "also draw both distributions, as 'plot requests' does; .svg, .png or "
                            ".pdf"},
+    [ROW] = {.name = "--row",
+             .argument = "FILE",
+             .summary =
+                 "also add the run and what was measured of it to a file of measured servers, "
+                 "which python3 -m spillway.papers reads"},
     {.name = NULL},
 };
 
@@ -179,8 +185,9 @@ static bool print_run(const struct compare_run *run, const struct result *result
     return ok;
 }
 
+/* Print each run beside the measurement; `row`: the file that gets a row of the only run, or NULL. */
 static bool print_runs(struct store *store, const char *database, const struct measured *measured,
-                       struct error *why)
+                       const char *row, struct error *why)
 {
     struct runs runs = {.all = NULL};
     static const char *const begin[] = {"timed", "runs", NULL};
@@ -192,11 +199,17 @@ static bool print_runs(struct store *store, const char *database, const struct m
         ok = error_set(why, database, 0, "holds no run of a server with times");
         error_expect(why, "a run of 'simulate --set workload=...', not with timed=no");
     }
+    if (ok && row != NULL && runs.count > 1) {
+        ok = error_usage(why, database, 0, "holds %zu runs, and the measurement is of one",
+                         runs.count);
+        error_expect(why, "with --row, a database of one run");
+    }
     for (size_t i = 0; ok && i < runs.count; i++) {
         struct result result;
         ok = store_get(store, runs.all[i].hash, &result, why);
         if (ok) {
-            ok = print_run(&runs.all[i], &result, measured, why);
+            ok = print_run(&runs.all[i], &result, measured, why) &&
+                 (row == NULL || compare_row_add(row, &result, measured, why));
             result_release(&result);
         }
     }
@@ -217,7 +230,8 @@ static bool compare_run_command(const struct arguments *arguments, struct error 
     char note[DATABASE_NOTE] = "";
     struct store *store = database_show(database, note, why);
     database_print_note(note);
-    bool ok = store != NULL && print_runs(store, database, &measured, why);
+    bool ok = store != NULL &&
+              print_runs(store, database, &measured, arguments_text(arguments, ROW), why);
     store_close(store);
     measured_release(&measured);
     const struct plot_asked asked = {
