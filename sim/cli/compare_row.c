@@ -113,7 +113,7 @@ static bool takes_row(const char *path, const char *text, size_t before, struct 
 }
 
 /* The text of the file, or the head of a new one, which the caller frees; and its rows. */
-static char *read_rows(const char *path, size_t *rows, struct error *why)
+static char *read_file_of_rows(const char *path, size_t *rows, struct error *why)
 {
     size_t size = 0;
     *rows = 0;
@@ -160,7 +160,7 @@ bool compare_row_add(const char *path, const struct result *result, const struct
 {
     size_t rows;
     char *row = row_text(result, measured, why);
-    char *before = row != NULL ? read_rows(path, &rows, why) : NULL;
+    char *before = row != NULL ? read_file_of_rows(path, &rows, why) : NULL;
     char *after = before != NULL ? with_row(before, row, why) : NULL;
     bool good =
         after != NULL && takes_row(path, after, rows, why) && replace_file(path, after, why);
