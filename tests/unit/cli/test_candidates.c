@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cli/completion/completion.h"
+#include "cli/completion.h"
 #include "cli/frame/command.h"
 
 #include <stdio.h>

@@ -1,0 +1,394 @@
+/* `spillway completion`: what a shell needs to complete the words of a command.
+ *
+ * The script of each shell only asks: it runs `spillway completion words -- WORD...` with the words
+ * behind the program's name up to the cursor, and offers the lines that this prints, or files if
+ * there are none. So all shells offer the same, and a name that is new is offered at once. */
+#include "cli/completion.h"
+
+#include "cli/frame/arguments.h"
+#include "cli/frame/help.h"
+#include "core/find.h"
+#include "core/named.h"
+#include "decode/mechanisms.h"
+#include "model/model.h"
+#include "policy/policy.h"
+#include "predict/scenario/resolve_trace.h"
+#include "predict/scenario/scenario_keys.h"
+#include "server/server_engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is offered: names that begin as the word under the cursor does ---- */
+
+struct offer {
+    FILE *out;
+    const char *word; /* as far as it is typed */
+    const char *part; /* the part of it that is completed, behind "model=" or "vllm," */
+};
+
+/* Print the whole word with this name in place of the part, on a line, if the part begins it.
+ * `ending` follows the name; an ending of "=", "." or "," says that the word goes on. */
+static void offer_name(struct offer offer, const char *name, const char *ending)
+{
+    if (strncmp(name, offer.part, strlen(offer.part)) == 0) {
+        fprintf(offer.out, "%.*s%s%s\n", (int)(offer.part - offer.word), offer.word, name, ending);
+    }
+}
+
+static void offer_names(struct offer offer, const char *const *names)
+{
+    for (; names != NULL && *names != NULL; names++) {
+        offer_name(offer, *names, "");
+    }
+}
+
+static void offer_files(struct offer offer, const struct named_kind *kind)
+{
+    char **names;
+    size_t count;
+    struct error unread;
+    bool found = find_names(kind->folder, kind->suffix, &names, &count, &unread);
+    for (size_t i = 0; found && i < count; i++) {
+        offer_name(offer, names[i], "");
+        free(names[i]);
+    }
+    free(found ? names : NULL);
+}
+
+/* The same offer behind the last of these characters in its part. */
+static struct offer offer_behind(struct offer offer, const char *separators)
+{
+    for (size_t skip; offer.part[skip = strcspn(offer.part, separators)] != '\0';) {
+        offer.part += skip + 1;
+    }
+    return offer;
+}
+
+/* Take a beginning off the part, if it is there. */
+static bool offer_skip(struct offer *offer, const char *start)
+{
+    bool begins = strncmp(offer->part, start, strlen(start)) == 0;
+    offer->part += begins ? strlen(start) : 0;
+    return begins;
+}
+
+/* ---- keys of scenarios, and their values ---- */
+
+static const char *const switches[] = {"yes", "no", NULL};
+
+static void offer_mechanism(struct offer offer, const char *key)
+{
+    for (const struct mechanism_key *row = mechanism_keys; row->name != NULL; row++) {
+        if (strcmp(row->name, key) == 0) {
+            offer_names(offer, row->type == MECHANISM_SWITCH ? switches : row->values);
+            for (size_t i = 0; row->type == MECHANISM_POLICY && policies[i] != NULL; i++) {
+                offer_name(offer, policies[i]->name, "");
+            }
+        }
+    }
+}
+
+static void offer_key(struct offer offer, const struct scenario_key *key)
+{
+    struct error unread;
+    offer_names(offer, key->shape == SCENARIO_SWITCH   ? switches
+                       : key->shape == SCENARIO_ENGINE ? server_engine_names(&unread)
+                                                       : key->words);
+    if (key->shape == SCENARIO_NAME) {
+        offer_files(offer, key->named);
+    } else if (key->shape == SCENARIO_MACHINE) {
+        offer_files(offer, &named_machine);
+    } else if (key->shape == SCENARIO_TRACE) {
+        offer_files(offer, &named_trace);
+        offer_name(offer, ENSEMBLE_NAME, "");
+        offer_files(offer, &named_trace_profile);
+    }
+    if (key->named == &named_workload) {
+        offer_name(offer, "synthetic:prompt", "=");
+        offer_name(offer, "synthetic:lengths", "=");
+    }
+}
+
+/* The values of a key by its path; a mechanism may stand without "mechanisms.". */
+static void offer_values(struct offer offer, const char *path)
+{
+    const struct scenario_key *key = scenario_key_find(path, strlen(path));
+    if (key != NULL) {
+        offer_key(offer, key);
+    } else if (strncmp(path, "dtype.", 6) == 0) {
+        for (int i = 0; i < DTYPE_COUNT; i++) {
+            offer_name(offer, dtype_name((enum dtype)i), "");
+        }
+    } else if (strncmp(path, "hardware.", 9) == 0) {
+        for (size_t i = 0; named_parts[i] != NULL; i++) {
+            if (strcmp(named_parts[i]->what, path + 9) == 0) {
+                offer_files(offer, named_parts[i]);
+            }
+        }
+    } else {
+        offer_mechanism(offer, path + (strncmp(path, "mechanisms.", 11) == 0 ? 11 : 0));
+    }
+}
+
+static void offer_mechanisms(struct offer offer, const char *ending)
+{
+    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+        offer_name(offer, key->name, ending);
+    }
+}
+
+/* KEY=VALUE of a scenario, or an axis: KEY, KEY=[VALUE,VALUE. The keys of maps are offered once their
+ * map is typed: there are many. */
+static void offer_setting(struct offer offer, bool axis)
+{
+    const char *ending = axis ? "" : offer_skip(&offer, "sweep.") ? "=[" : "=";
+    size_t length = strcspn(offer.part, "=");
+    char path[128];
+    if (offer.part[length] == '=') {
+        snprintf(path, sizeof path, "%.*s", (int)length, offer.part);
+        offer_values(offer_behind(offer, "=[, "), path);
+    } else if (offer_skip(&offer, "mechanisms.")) {
+        offer_mechanisms(offer, ending);
+    } else if (offer_skip(&offer, "hardware.")) {
+        for (size_t i = 0; named_parts[i] != NULL; i++) {
+            offer_name(offer, named_parts[i]->what, ending);
+        }
+    } else {
+        for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
+            bool map = key->shape == SCENARIO_MECHANISMS || key->shape == SCENARIO_SWEEP ||
+                       key->shape == SCENARIO_CONFIG;
+            offer_name(offer, key->name, map ? "." : ending);
+        }
+        if (axis) {
+            offer_mechanisms(offer, "");
+            offer_name(offer, "link", "");
+        }
+    }
+}
+
+/* ---- what an argument takes ---- */
+
+/* An option, or an operand as the help spells it, takes the values of a key. Of which command, or
+ * "COMMAND FIRST_OPERAND"; "": of any. */
+static const struct {
+    const char *command, *spelling, *key;
+} takes[] = {
+    {"", "--set", "KEY=VALUE"},
+    {"", "--over", "AXIS"},
+    {"", "--minimise", "AXIS"},
+    {"", "--maximise", "AXIS"},
+    {"", "--system", "system"},
+    {"", "--hardware", "hardware"},
+    {"", "--price", "hardware"},
+    {"", "--workload", "workload"},
+    {"", "--weights", "dtype.weights"},
+    {"", "--dtype", "dtype.kv"},
+    {"", "--policy", "policy"},
+    {"", "MODEL", "model"},
+    {"", "MACHINE", "hardware"},
+    {"", "TRACE", "trace"},
+    {"validate", "PROFILE", "hardware"},
+    {"trace generate", "PROFILE", "trace"},
+    {"list hardware", "NAME", "hardware"},
+    {"list model", "NAME", "model"},
+};
+
+/* Of a list, what follows the last comma, unless that may be within the values of an axis.
+ *   context  the command's name and its first operand
+ *   lists    how the help spells what may be a list: with a comma */
+static void offer_argument(struct offer offer, const char *context, const char *spelling,
+                           const char *lists)
+{
+    offer = strchr(lists, ',') != NULL && strchr(offer.part, '[') == NULL ? offer_behind(offer, ",")
+                                                                          : offer;
+    for (size_t i = 0; i < sizeof takes / sizeof takes[0]; i++) {
+        const char *key = takes[i].key;
+        size_t length = strlen(takes[i].spelling);
+        if (strncmp(context, takes[i].command, strlen(takes[i].command)) == 0 &&
+            strncmp(spelling, takes[i].spelling, length) == 0 &&
+            strchr("|[]", spelling[length]) != NULL) {
+            bool axis = strcmp(key, "AXIS") == 0;
+            if (axis || strcmp(key, "KEY=VALUE") == 0) {
+                offer_setting(offer, axis);
+            } else {
+                offer_values(offer, key);
+            }
+        }
+    }
+}
+
+/* Number `at` of the operands, by its word in the usage line. */
+static void offer_operand(struct offer offer, const struct command *command, const char *context,
+                          uint32_t at)
+{
+    const char *spelling = command->operands;
+    for (size_t i = 0; at == 0 && command->kind != NULL && command->kind(i) != NULL; i++) {
+        offer_name(offer, command->kind(i), "");
+    }
+    for (at -= command->kind != NULL; at != UINT32_MAX; at--) {
+        size_t length = strcspn(spelling, " ");
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", (int)length, spelling);
+        if (at == 0) {
+            offer_argument(offer, context, word + (word[0] == '['), word);
+        }
+        spelling += length + (spelling[length] == ' ');
+    }
+}
+
+/* ---- the words of a command ---- */
+
+/* The option with an argument that `word` is, maybe with "=" and a value; NULL if it is none. */
+static const struct command_option *option_of(const struct command *command, const char *word)
+{
+    const struct command_option *option = command->options;
+    size_t length = strcspn(word, "=");
+    while (option->name != NULL && (option->argument == NULL || strlen(option->name) != length ||
+                                    strncmp(word, option->name, length) != 0)) {
+        option++;
+    }
+    return option->name != NULL ? option : NULL;
+}
+
+static void offer_word(const struct command *command, const char *const *words, uint32_t count,
+                       FILE *out)
+{
+    const char *word = words[count - 1], *equals = strchr(word, '=');
+    struct offer offer = {out, word, word};
+    const struct command_option *open = NULL; /* its value is the next word */
+    uint32_t operands = 0;
+    char context[64];
+    snprintf(context, sizeof context, "%s", command->name);
+    for (uint32_t i = 0; i + 1 < count; i++) {
+        bool is_value = open != NULL;
+        open = is_value || strchr(words[i], '=') != NULL ? NULL : option_of(command, words[i]);
+        if (!is_value && words[i][0] != '-' && operands++ == 0) {
+            snprintf(context, sizeof context, "%s %.30s", command->name, words[i]);
+        }
+    }
+    if (open == NULL && equals != NULL && (open = option_of(command, word)) != NULL) {
+        offer.part = equals + 1;
+    }
+    if (open != NULL) {
+        offer_names(offer, open->values);
+        offer_argument(offer, context, open->name, open->argument);
+    } else if (word[0] == '-' || operands >= command->most_operands) {
+        for (const struct command_option *row = command->options; row->name != NULL; row++) {
+            offer_name(offer, row->name, "");
+        }
+        offer_name(offer, command_help.name, "");
+    } else {
+        offer_operand(offer, command, context, operands);
+    }
+}
+
+void candidates_print(const struct command *const *commands, const char *const *words,
+                      uint32_t count, FILE *out)
+{
+    const char *word = count > 0 ? words[count - 1] : "";
+    const struct offer offer = {out, word, word};
+    struct command_words valid;
+    char name[64];
+    uint32_t own = count > 1 && command_words(commands, words[0], &valid) > 0 ? 2 : 1;
+    if (count <= own) {
+        command_words(commands, own == 2 ? words[0] : NULL, &valid);
+        offer_names(offer, valid.names);
+        if (own == 2) {
+            offer_name(offer, command_help.name, "");
+        }
+        return;
+    }
+    snprintf(name, sizeof name, "%s%s%s", words[0], own == 2 ? " " : "", own == 2 ? words[1] : "");
+    for (; *commands != NULL; commands++) {
+        if (strcmp((*commands)->name, name) == 0) {
+            offer_word(*commands, words + own, count - own, out);
+        }
+    }
+}
+
+/* ---- the command ---- */
+
+/* bash takes "=" and ":" for ends of words, and replaces only what follows the last one. */
+static const char bash[] =
+    "# bash completion for spillway; `spillway completion bash` prints it.\n"
+    "_spillway() {\n"
+    "    local line=${COMP_LINE:0:COMP_POINT} word before=\n"
+    "    local -a words\n"
+    "    read -r -a words <<<\"$line\"\n"
+    "    case $line in *[[:space:]]) words+=('') ;; esac\n"
+    "    word=${words[${#words[@]}-1]}\n"
+    "    mapfile -t COMPREPLY < <(\"${words[0]/#\\~/$HOME}\" completion words -- \"${words[@]:1}\" "
+    "2>/dev/null)\n"
+    "    case $COMP_WORDBREAKS in *[=:]*) before=${word%\"${word##*[=:]}\"} ;; esac\n"
+    "    COMPREPLY=(\"${COMPREPLY[@]#\"$before\"}\")\n"
+    "    case ${COMPREPLY[*]} in *[=.,[]) compopt -o nospace 2>/dev/null ;; esac\n"
+    "}\n"
+    "complete -o default -F _spillway spillway\n";
+
+static const char zsh[] =
+    "#compdef spillway\n"
+    "# zsh completion for spillway; `spillway completion zsh` prints it.\n"
+    "_spillway() {\n"
+    "    local -a found open\n"
+    "    found=(${(f)\"$(${~words[1]} completion words -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)\"})\n"
+    "    (( $#found )) || { _files; return }\n"
+    "    open=(${(M)found:#*[=.,[]}) found=(${found:#*[=.,[]})\n"
+    "    compadd -Q -- $found\n"
+    "    compadd -Q -S '' -- $open\n"
+    "}\n"
+    "if [ \"$funcstack[1]\" = _spillway ]; then _spillway \"$@\"; else compdef _spillway spillway; fi\n";
+
+static const char fish[] = "# fish completion for spillway; `spillway completion fish` prints it.\n"
+                           "function __spillway_words\n"
+                           "    set -l words (commandline -opc)\n"
+                           "    set -l word (commandline -ct)\n"
+                           "    $words[1] completion words -- $words[2..-1] \"$word\" 2>/dev/null\n"
+                           "end\n"
+                           "complete -c spillway -n 'count (__spillway_words) >/dev/null' -f\n"
+                           "complete -c spillway -a '(__spillway_words)'\n";
+
+static const struct {
+    const char *name, *script; /* NULL: candidates */
+} kinds[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}, {"words", NULL}};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static const char *completion_kind(size_t index)
+{
+    return index < KINDS ? kinds[index].name : NULL;
+}
+
+static bool completion_run(const struct arguments *arguments, struct error *why)
+{
+    uint32_t count;
+    const char *const *operands = arguments_operands(arguments, &count);
+    size_t kind = 0;
+    while (strcmp(kinds[kind].name, operands[0]) != 0) {
+        kind++;
+    }
+    if (kinds[kind].script == NULL) {
+        candidates_print(arguments->commands, operands + 1, count - 1, stdout);
+    } else if (count > 1) {
+        error_usage(why, NULL, 0, "'completion %s' takes no argument '%s'", operands[0],
+                    operands[1]);
+        return error_expect(why, "spillway completion %s", operands[0]);
+    } else {
+        fputs(kinds[kind].script, stdout);
+    }
+    return true;
+}
+
+static const struct command_option options[] = {{.name = NULL}};
+
+const struct command command_completion = {
+    .name = "completion",
+    .operands = "[-- WORD...]",
+    .least_operands = 1,
+    .most_operands = COMMAND_MANY,
+    .kind = completion_kind,
+    .summary = "print a shell's completion of commands, keys and names, or the words that fit",
+    .example = "source <(spillway completion bash)\n"
+               "spillway completion words -- simulate --set model=qwen",
+    .options = options,
+    .run = completion_run,
+};
