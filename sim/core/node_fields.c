@@ -1,7 +1,6 @@
 #include "core/node_fields.h"
 
 #include "core/name.h"
-#include "core/node.h"
 #include "core/text.h"
 
 #include <stdarg.h>

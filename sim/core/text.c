@@ -3,8 +3,6 @@
 #include "core/array.h"
 
 #include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 #include "core/quote.h"
 #include "core/text.h"
 #include "decode/replay/replay.h"
-#include "policy/policy.h"
 
 static const char *const resident_values[] = {"none", "first-layer", "difficulty", "all", NULL};
 static const char *const residency_values[] = {"fixed", "pressure", NULL};

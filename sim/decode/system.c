@@ -11,7 +11,6 @@
 #include "core/name.h"
 #include "core/named.h"
 #include "core/text.h"
-#include "decode/mechanisms.h"
 #include "decode/replay/replay.h"
 #include "policy/policy.h"
 

@@ -19,9 +19,7 @@
 #include "core/files.h"
 #include "core/find.h"
 #include "core/name.h"
-#include "core/named.h"
 #include "machine/measured.h"
-#include "machine/profile.h"
 
 enum { DEEPEST = 8 };
 

@@ -1,8 +1,6 @@
 /* The matrices of a decoder layer, as quantisation names them. */
 #pragma once
 
-#include <stddef.h>
-
 enum model_module {
     MODULE_QUERY,
     MODULE_KEY,

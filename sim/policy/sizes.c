@@ -5,7 +5,6 @@
 
 #include "core/array.h"
 #include "policy/stack.h"
-#include "policy/policy.h"
 
 /* A log of touches as in lru.c, with a mark at each block's last touch. A cache of c blocks holds
  * the blocks of the last c marks: its boundary is the place of the first of them.

@@ -5,14 +5,12 @@
 #include "model/sharding.h"
 #include "policy/qsac.h"
 #include "predict/decode/outcome.h"
-#include "predict/decode/run.h"
 #include "predict/families.h"
 #include "predict/scenario/resolve_trace.h"
 #include "predict/server/serving.h"
 #include "predict/server/serving_load.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -17,7 +17,6 @@
 #include "core/node.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum connector_pieces {

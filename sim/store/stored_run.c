@@ -16,7 +16,6 @@
 #include "store/database.h"
 #include "store/guard.h"
 #include "store/schema.h"
-#include "store/store.h"
 
 /* ---- putting a row of runs ---- */
 

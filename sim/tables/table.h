@@ -1,11 +1,8 @@
 /* Lines for people, and what a reader asks of a table (frame.h). */
 #pragma once
 
-#include "core/error.h"
-
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 /* Characters of a line where the output is no terminal, so that it is the same for all readers. Text

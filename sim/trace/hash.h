@@ -4,7 +4,6 @@
  */
 #pragma once
 
-#include <math.h>
 #include <stdint.h>
 
 static inline uint64_t hash_at(uint64_t key, uint64_t number)

@@ -5,7 +5,6 @@
 
 #include "core/array.h"
 #include "core/parallel.h"
-#include "trace/demand.h"
 
 #include <math.h>
 #include <stdlib.h>

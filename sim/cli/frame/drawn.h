@@ -4,8 +4,6 @@
 #include "core/json_writer.h"
 #include "tables/frame.h"
 
-#include <stdio.h>
-
 enum { DRAWN_TEXT = SHOWN_TEXT };
 
 /* In the frame's row, replace figures of a run by means over its draws, apart from shares, which

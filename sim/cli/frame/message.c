@@ -3,7 +3,6 @@
 #include <math.h>
 #include <poll.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/ioctl.h>

@@ -2,14 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/quote.h"
-#include "core/unfinished.h"
 
 static bool output_write_error(const char *name, int number, struct error *why)
 {

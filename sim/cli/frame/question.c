@@ -20,7 +20,6 @@
 #include "core/version.h"
 #include "policy/plugin.h"
 #include "predict/scenario/scenario_keys.h"
-#include "store/store.h"
 
 static const int signals[] = {SIGINT, SIGTERM};
 #define MOST_CACHED ((uint64_t)1 << 30) /* bytes */

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/frame/left_out.h"
@@ -14,8 +13,6 @@
 #include "core/quote.h"
 #include "core/text.h"
 #include "study/plan/server_command.h"
-#include "study/plan/planning.h"
-#include "study/plan/target.h"
 #include "tables/table.h"
 
 /* ---- what a run misses ---- */

@@ -9,7 +9,6 @@
 #include "cli/frame/drawing.h"
 #include "cli/frame/help.h"
 #include "cli/frame/output.h"
-#include "cli/frame/question.h"
 #include "cli/report/plot_statement.h"
 #include "study/papers/measured.h"
 

@@ -1,7 +1,6 @@
 #include "cli/report/plot_statement.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>

@@ -15,7 +15,6 @@
 #include "cli/frame/command.h"
 #include "cli/frame/drawing.h"
 #include "cli/frame/output.h"
-#include "cli/report/report_table.h"
 #include "core/version.h"
 
 enum { OUTPUT, NO_PICTURES };

@@ -6,7 +6,6 @@
 #include "predict/result/cell.h"
 
 #include <csv.h>
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 

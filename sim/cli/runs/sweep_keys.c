@@ -1,6 +1,5 @@
 #include "cli/runs/sweep_keys.h"
 
-#include "core/text.h"
 #include "policy/policy.h"
 
 #include <ctype.h>

@@ -3,7 +3,6 @@
 #include "cli/whatif/whatif_report.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "cli/runs/runs_notes.h"

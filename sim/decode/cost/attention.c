@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#include "decode/cost/cost.h"
-#include "decode/cost/kernel_time.h"
 #include "model/layer_kind.h"
 
 /* `pair`: the time of each pair of a sequence and a KV head, with latents a query head. */

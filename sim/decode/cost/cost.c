@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "decode/cost/kernel_time.h"
 #include "machine/places.h"
 #include "model/sharding.h"
 

@@ -2,7 +2,6 @@
 
 #include "core/array.h"
 #include "core/named.h"
-#include "decode/draft/drafts.h"
 #include "model/sharding.h"
 
 #include <inttypes.h>

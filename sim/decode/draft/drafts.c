@@ -9,7 +9,6 @@
 #include "core/files.h"
 #include "core/name.h"
 #include "model/layer_kind.h"
-#include "model/model.h"
 #include "model/whole.h"
 
 const char *const drafts_rejected_names[] = {

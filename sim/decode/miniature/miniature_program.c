@@ -11,7 +11,6 @@
 #include "decode/plan/memory_plan.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
-#include "decode/time/pipe.h"
 
 #include <math.h>
 

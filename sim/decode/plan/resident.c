@@ -8,7 +8,6 @@
 
 #include "core/array.h"
 #include "decode/cost/cost.h"
-#include "decode/plan/memory.h"
 #include "policy/qsac.h"
 
 /* A target head and its sort key. */

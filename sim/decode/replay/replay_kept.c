@@ -8,7 +8,6 @@
 
 #include "core/array.h"
 #include "decode/replay/ledger.h"
-#include "decode/replay/replay.h"
 #include "trace/stats.h"
 
 #ifndef REPLAY_SOURCES

@@ -13,7 +13,6 @@
 
 #include "core/array.h"
 #include "decode/replay/ledger.h"
-#include "decode/replay/replay_job.h"
 #include "policy/next_use.h"
 #include "policy/sizes.h"
 #include "trace/generate/trace_profile.h"

@@ -8,7 +8,6 @@
 #include "decode/cost/cost.h"
 #include "decode/cost/attention.h"
 #include "decode/time/hybrid.h"
-#include "decode/time/pipe.h"
 
 /* The first layer's query is known only when it runs. */
 static bool can_prefetch(const struct pipe *pipe, uint32_t layer)

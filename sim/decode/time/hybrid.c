@@ -4,9 +4,7 @@
 
 #include <math.h>
 
-#include "decode/cost/attention.h"
 #include "decode/replay/ledger.h"
-#include "decode/time/pipe.h"
 #include "decode/time/stages.h"
 
 #define QUERY_BYTES 2.0   /* of a number of Q or of the output: bf16 */

@@ -7,7 +7,6 @@
 
 #include "core/array.h"
 #include "decode/cost/attention.h"
-#include "decode/time/pipeline.h"
 #include "machine/places.h"
 
 const struct trust work_trust = {.basis = BASIS_MEASURED};

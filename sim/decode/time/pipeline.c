@@ -2,13 +2,11 @@
 
 #include "decode/time/pipeline.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/array.h"
-#include "core/engine/engine.h"
 #include "core/engine/chrome_trace.h"
 #include "core/stop_flag.h"
 #include "decode/cost/cost.h"
@@ -17,7 +15,6 @@
 #include "decode/time/pipe.h"
 #include "decode/time/steady.h"
 #include "decode/time/stages.h"
-#include "machine/places.h"
 #include "model/sharding.h"
 
 const char *const pipeline_part_names[PART_COUNT] = {

@@ -7,7 +7,6 @@
 #include "decode/plan/memory.h"
 #include "decode/time/fetch.h"
 #include "decode/time/steady.h"
-#include "decode/time/pipeline.h"
 #include "decode/time/stages.h"
 #include "decode/time/pipe.h"
 

@@ -10,7 +10,6 @@
 #include "decode/cost/cost.h"
 #include "decode/time/fetch.h"
 #include "decode/time/hybrid.h"
-#include "decode/time/pipe.h"
 
 static bool put_model_stage(struct pipe *pipe, enum model_stage stage, uint32_t layer,
                             engine_task_id after, engine_task_id *out, struct error *why)

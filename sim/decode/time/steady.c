@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "core/array.h"
-#include "decode/time/pipe.h"
 #include "core/engine/engine.h"
 
 struct steady {

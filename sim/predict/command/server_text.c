@@ -6,12 +6,10 @@
 #include "core/node.h"
 #include "core/text.h"
 #include "predict/command/manifest.h"
-#include "predict/command/server_program.h"
 #include "predict/command/shell_words.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 
 #include "core/array.h"
 #include "core/parallel.h"
-#include "core/stop_flag.h"
 #include "predict/decode/replays.h"
 
 #include <assert.h>

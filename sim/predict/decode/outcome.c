@@ -6,7 +6,6 @@
 #include "decode/setup.h"
 #include "model/sharding.h"
 #include "policy/qsac.h"
-#include "predict/decode/run.h"
 #include "trace/demand.h"
 
 #include <inttypes.h>

@@ -10,7 +10,6 @@
 #include "machine/profile.h"
 #include "policy/policy.h"
 #include "policy/qsac.h"
-#include "predict/decode/context.h"
 #include "predict/decode/outcome.h"
 #include "predict/decode/replays.h"
 

@@ -9,7 +9,6 @@
 #include "core/units.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 struct result;

@@ -4,7 +4,6 @@
 #include "core/named.h"
 #include "predict/scenario/engine_memory.h"
 #include "predict/scenario/scenario_keys.h"
-#include "server/requests/requests.h"
 #include "server/requests/synthetic.h"
 
 #include <inttypes.h>

@@ -4,11 +4,9 @@
 #include "core/array.h"
 #include "core/parallel.h"
 #include "decode/replay/replay.h"
-#include "machine/profile.h"
 #include "predict/decode/outcome.h"
 #include "predict/decode/run.h"
 #include "predict/scenario/identity.h"
-#include "server/surface.h"
 
 #include <assert.h>
 #include <math.h>

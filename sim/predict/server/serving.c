@@ -6,7 +6,6 @@
 #include "core/parallel.h"
 #include "machine/profile.h"
 #include "predict/decode/outcome.h"
-#include "predict/decode/run.h"
 #include "predict/scenario/engine_memory.h"
 #include "predict/server/serving_replay.h"
 #include "predict/server/serving_memory.h"

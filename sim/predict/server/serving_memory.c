@@ -10,7 +10,6 @@
 
 #include "decode/plan/memory.h"
 #include "decode/time/prefill.h"
-#include "machine/places.h"
 #include "model/sharding.h"
 #include "predict/decode/run.h"
 #include "predict/server/serving_pieces.h"

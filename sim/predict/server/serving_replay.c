@@ -1,10 +1,8 @@
 #include "predict/server/serving_replay.h"
 
 #include "core/array.h"
-#include "predict/decode/context.h"
 #include "predict/server/serving_memory.h"
 #include "predict/server/step_cost.h"
-#include "server/prefix/prefix_replay.h"
 
 #include <math.h>
 #include <stdlib.h>

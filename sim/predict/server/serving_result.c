@@ -8,16 +8,13 @@
 #include "predict/decode/outcome.h"
 #include "predict/server/serving_replay.h"
 #include "predict/server/serving_load.h"
-#include "predict/server/serving_memory.h"
 #include "predict/server/serving_stream.h"
-#include "server/requests/requests.h"
 #include "server/requests/synthetic.h"
 
 #include <assert.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- notes ------------------------------------------------------------------------------------ */

@@ -8,7 +8,6 @@
 #include "server/prefix/block_pool.h"
 
 #include "core/array.h"
-#include "policy/policy.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -346,36 +346,11 @@ bool ablation_add_up(const struct ablation *ablation, struct ablation_sum *out)
     return true;
 }
 
-/* ---- what a mechanism buys besides time ---- */
-
-static double whole_of(const struct result *result, const struct column *column)
+double ablation_more(const struct ablation *ablation, const struct ablation_row *row,
+                     const struct column *column)
 {
-    const struct cell *cell = result_cell(result, column);
-    return cell->set ? (double)cell->integer : NAN;
-}
-
-static void trade_fill(const struct result *result, double out[TRADE_MEASURES])
-{
-    const struct cell *mass = result_cell(result, COLUMN(mass_recall));
-    out[TRADE_MASS] = mass->set ? mass->real : NAN;
-    out[TRADE_HBM] = whole_of(result, COLUMN(hbm_bytes));
-    out[TRADE_DRAM] = whole_of(result, COLUMN(dram_bytes));
-    out[TRADE_CPU] = whole_of(result, COLUMN(cpu_us));
-    out[TRADE_LINK] =
-        whole_of(result, COLUMN(h2d_bytes_per_step)) + whole_of(result, COLUMN(d2h_bytes_per_step));
-}
-
-bool ablation_trade(const struct ablation *ablation, const struct ablation_row *row,
-                    struct ablation_trade *out)
-{
-    int64_t ns;
-    double times;
-    if (!ablation_saves(ablation, row, &ns, &times)) {
-        return false;
-    }
-    trade_fill(ablation_result(ablation, row->without), out->without);
-    trade_fill(ablation_result(ablation, row->with), out->with);
-    return true;
+    return result_number(ablation_result(ablation, row->with), column) -
+           result_number(ablation_result(ablation, row->without), column);
 }
 
 bool ablation_together(const struct ablation *ablation, const struct ablation_row *row, int64_t *ns)

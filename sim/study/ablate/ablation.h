@@ -14,7 +14,7 @@
  * divided by the product of the speed-ups of its mechanisms.
  *
  * The steps are the runs of a sweep: they are stored and share their replays. A mechanism that costs
- * time may buy something else (below).
+ * time may buy something else (ablation_more()).
  */
 #pragma once
 
@@ -78,28 +78,10 @@ struct ablation_sum {
 /* Returns false if a step has no time. */
 bool ablation_add_up(const struct ablation *ablation, struct ablation_sum *out);
 
-/* ---- what a mechanism buys besides time ----
- *
- * The two runs that differ by the mechanism alone are compared in what they attend to, keep in
- * memory, move and ask of the CPU. */
-
-enum trade_measure {
-    TRADE_MASS, /* share of the attention mass that is attended to; more is better */
-    TRADE_HBM,  /* bytes of GPU memory; of this and the following measures less is better */
-    TRADE_DRAM, /* bytes of host memory */
-    TRADE_CPU,  /* ns of CPU work in a step (column cpu_us) */
-    TRADE_LINK, /* bytes in a step, both ways */
-    TRADE_MEASURES
-};
-
-/* NaN: the run does not say. */
-struct ablation_trade {
-    double without[TRADE_MEASURES], with[TRADE_MEASURES];
-};
-
-/* The runs without and with the row's mechanism. Returns false where ablation_saves() does. */
-bool ablation_trade(const struct ablation *ablation, const struct ablation_row *row,
-                    struct ablation_trade *out);
+/* By how much a figure of the run with the row's mechanism is larger than that of the run without it: what
+ * a mechanism buys, or costs, besides time. NaN: one of the two has none. The row has both runs. */
+double ablation_more(const struct ablation *ablation, const struct ablation_row *row,
+                     const struct column *column);
 
 /* What the mechanism saves together with those that are left out with it, because they need it: the
  * system against the row's run. Returns false if there are none, or a step has no time. */

@@ -2,7 +2,6 @@
 
 #include "core/text.h"
 #include "decode/system.h"
-#include "decode/mechanisms.h"
 
 #include <stdio.h>
 #include <stdlib.h>

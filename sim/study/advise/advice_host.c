@@ -5,7 +5,6 @@
 #include "study/plan/host_room.h"
 #include "study/sweep/sweep.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 

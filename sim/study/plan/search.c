@@ -6,8 +6,6 @@
 #include "study/plan/host_room.h"
 #include "study/whatif/planned.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

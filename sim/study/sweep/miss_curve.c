@@ -8,7 +8,6 @@
 #include "decode/replay/replay.h"
 #include "decode/replay/replay_job.h"
 #include "decode/setup.h"
-#include "policy/policy.h"
 #include "policy/next_use.h"
 #include "policy/stack.h"
 #include "trace/demand.h"

@@ -37,7 +37,6 @@
 #include "predict/decode/outcome.h"
 #include "predict/decode/replays.h"
 #include "predict/decode/run.h"
-#include "predict/decode/context.h"
 #include "predict/server/serving_stream.h"
 #include "store/stored_run.h"
 

@@ -7,7 +7,6 @@
 #include "predict/server/serving_memory.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* ---- usual ranges ---- */

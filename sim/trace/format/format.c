@@ -10,10 +10,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/array.h"
-#include "trace/format/trace.h"
 
 enum { VARINT_MOST = 5 };
 

@@ -1,14 +1,23 @@
-/* An ablation for people, programs and the database: its rows, what each mechanism changes, and how far the
- * single savings are from their sum. */
-#include "cli/ablate/ablate_report.h"
-
+/* `spillway ablate`: what each mechanism in which a system differs from a base saves.
+ *
+ * Its rows are made once, for people, programs and the database. For people follow what each mechanism
+ * changes, and how far the single savings are from their sum. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/frame/arguments.h"
+#include "cli/frame/column_options.h"
+#include "cli/frame/command.h"
+#include "cli/frame/message.h"
+#include "cli/frame/output.h"
+#include "cli/frame/question.h"
 #include "cli/runs/runs_notes.h"
 #include "core/units.h"
+#include "predict/result/shown.h"
+#include "store/stored_run.h"
+#include "study/ablate/ablation.h"
 #include "tables/frame.h"
 #include "tables/table.h"
 
@@ -107,8 +116,6 @@ static bool ablate_ends(const struct ablation *ablation, uint32_t mechanism,
            ablation_saves(ablation, out->rows[1], &out->saves[1], &times);
 }
 
-/* The rows of an ablation, once for people, programs and the database. */
-
 /* Does the mechanism change no step, alone and with the others? Its rows are then left out. */
 static bool ablate_is_idle(const struct ablation *ablation, uint32_t mechanism)
 {
@@ -159,12 +166,6 @@ static const struct frame_column columns[COLUMNS] = {
                  .what = "other mechanisms that are switched with it"},
 };
 
-const struct frame_column *ablate_columns(uint32_t *count)
-{
-    *count = COLUMNS;
-    return columns;
-}
-
 /* ---- a row ---- */
 
 static void put_mechanism(const struct ablation *ablation, const struct ablation_row *row,
@@ -207,31 +208,32 @@ static void put_savings(const struct ablation *ablation, const struct ablation_r
     }
 }
 
+/* What the mechanism buys besides time, as data and for people. */
 static void put_trade(const struct ablation *ablation, const struct ablation_row *row,
                       struct frame *frame)
 {
-    static const struct {
-        enum trade_measure measure;
+    const struct {
         uint32_t data, shown;
-        double scale;
-    } measures[] = {{TRADE_MASS, DATA_mass_more, DATA_mass_more, 1},
-                    {TRADE_HBM, DATA_hbm_more_bytes, MORE_HBM, 1},
-                    {TRADE_DRAM, DATA_dram_more_bytes, MORE_HOST, 1},
-                    {TRADE_CPU, DATA_cpu_more_us, DATA_cpu_more_us, 1e-3},
-                    {TRADE_LINK, DATA_link_more_bytes, MORE_LINK, 1}};
-    struct ablation_trade trade;
-    int64_t together;
-    if (row->kind == ABLATION_BASE || !ablation_trade(ablation, row, &trade)) {
+        const struct column *of, *and; /* `and` NULL: one alone */
+    } trades[] = {
+        {DATA_mass_more, DATA_mass_more, COLUMN(mass_recall), NULL},
+        {DATA_hbm_more_bytes, MORE_HBM, COLUMN(hbm_bytes), NULL},
+        {DATA_dram_more_bytes, MORE_HOST, COLUMN(dram_bytes), NULL},
+        {DATA_cpu_more_us, DATA_cpu_more_us, COLUMN(cpu_us), NULL},
+        {DATA_link_more_bytes, MORE_LINK, COLUMN(h2d_bytes_per_step), COLUMN(d2h_bytes_per_step)}};
+    int64_t ns;
+    double times;
+    if (row->kind == ABLATION_BASE || !ablation_saves(ablation, row, &ns, &times)) {
         return;
     }
-    if (ablation_together(ablation, row, &together)) {
-        frame_number(frame, DATA_together_us, (double)together / 1e3);
+    if (ablation_together(ablation, row, &ns)) {
+        frame_number(frame, DATA_together_us, (double)ns / 1e3);
     }
-    for (size_t i = 0; i < sizeof measures / sizeof measures[0]; i++) {
-        enum trade_measure measure = measures[i].measure;
-        double more = measures[i].scale * (trade.with[measure] - trade.without[measure]);
-        frame_number(frame, measures[i].data, more);
-        frame_number(frame, measures[i].shown, more);
+    for (size_t i = 0; i < sizeof trades / sizeof trades[0]; i++) {
+        double more = ablation_more(ablation, row, trades[i].of);
+        more += trades[i].and != NULL ? ablation_more(ablation, row, trades[i].and) : 0;
+        frame_number(frame, trades[i].data, more);
+        frame_number(frame, trades[i].shown, more);
     }
 }
 
@@ -282,8 +284,10 @@ static void ablate_frame_put_row(const struct ablation *ablation, uint32_t place
     put_trade(ablation, row, frame);
 }
 
-struct frame *ablate_frame(const struct ablation *ablation, const struct table_view *view,
-                           struct error *why)
+/* The rows. `view`: of a table for people; NULL: of JSON and the database, also with those of
+ * mechanisms that change no step. */
+static struct frame *ablate_frame(const struct ablation *ablation, const struct table_view *view,
+                                  struct error *why)
 {
     struct frame_column own[COLUMNS];
     memcpy(own, columns, sizeof own);
@@ -372,8 +376,8 @@ static void ablate_report_print_findings(const struct ablation *ablation, FILE *
     }
 }
 
-bool ablate_report(const struct ablation *ablation, const struct table_view *view, FILE *out,
-                   struct error *why)
+static bool ablate_report(const struct ablation *ablation, const struct table_view *view, FILE *out,
+                          struct error *why)
 {
     struct runs_notes *notes = runs_notes_create(why);
     struct frame *frame = NULL;
@@ -399,3 +403,97 @@ bool ablate_report(const struct ablation *ablation, const struct table_view *vie
     runs_notes_destroy(notes);
     return good;
 }
+
+/* ---- the command ------------------------------------------------------------------------- */
+
+enum { AGAINST, SET, DB, JOBS, NO_CACHE, ONLY_COLUMNS, WIDE, WHY, JSON };
+
+static const struct command_option options[] = {
+    [AGAINST] = {.name = "--against",
+                 .argument = "SYSTEM",
+                 .summary = "the base system to compare with (default: the baseline named by the "
+                            "system's preset, else fullattn)"},
+    [SET] = SCENARIO_SET_OPTION,
+    [DB] = {.name = "--db",
+            .argument = "FILE",
+            .summary = "store runs and rows in this SQLite file, for 'plot ablate'; runs already "
+                       "in it are reused"},
+    [JOBS] = JOBS_OPTION,
+    [NO_CACHE] = NO_CACHE_OPTION,
+    [ONLY_COLUMNS] = COLUMNS_OPTION,
+    [WIDE] = WIDE_OPTION,
+    [WHY] = WHY_OPTION,
+    [JSON] = {.name = "--json",
+              .summary = "print one JSON object per row, each on its own line, and nothing else"},
+    {.name = NULL},
+};
+
+static void print_meaning(FILE *out)
+{
+    fputs("rows:\n"
+          "  + MECHANISM      the base with this mechanism of the system; if that is invalid,\n"
+          "                   the reason, and the mechanism on top of the fewest it needs\n"
+          "  - MECHANISM      the system without this mechanism; if that is invalid, the\n"
+          "                   reason, and the system also without the fewest that go with it\n"
+          "saves: the step without the mechanism minus the step with it, all else equal\n"
+          "interaction: what the system saves minus the sum of what each mechanism saves alone\n"
+          "A mechanism that costs time may buy something else: --wide shows by how much the run\n"
+          "with it has more attention mass, memory, work of the CPU and bytes over the link.\n"
+          "Overrides (--set mechanisms.KEY=VALUE) change the system, not the base.\n",
+          out);
+    frame_columns_print("\ncolumns of the table, for --columns:", columns, COLUMNS, out);
+}
+
+/* All rows for programs: into the database if there is one, and printed if JSON was asked for. */
+static bool give_rows(const struct arguments *arguments, const struct ablation *ablation,
+                      struct store *store, struct error *why)
+{
+    struct frame *frame = ablate_frame(ablation, NULL, why);
+    const struct store_frame rows = {.table = "ablations", .frame = frame};
+    bool good = frame != NULL && (store == NULL || store_put_frames(store, &rows, 1, why)) &&
+                (!arguments_given(arguments, JSON) || frame_print_json(frame, stdout, why));
+    frame_destroy(frame);
+    return good;
+}
+
+static bool ablate_study(const struct arguments *arguments, struct question *question,
+                         const struct table_view *view, struct error *why)
+{
+    const struct ablation_options with = {.against = arguments_text(arguments, AGAINST),
+                                          .study = question_study(question)};
+    struct ablation ablation;
+    bool interrupted = false;
+    bool good = ablation_run(&question->scenario, &with, &ablation, &interrupted, why);
+    good = progress_end(good, interrupted, "all runs were done", why);
+    /* A failed run is shown as a row like the others; the command then fails with its error. */
+    good = good && give_rows(arguments, &ablation, question->store, why) &&
+           (arguments_given(arguments, JSON) || ablate_report(&ablation, view, stdout, why)) &&
+           output_flush(stdout, "standard output", why) &&
+           sweep_check(ablation.results, ablation.done, why);
+    ablation_release(&ablation);
+    return good;
+}
+
+static bool ablate_run(const struct arguments *arguments, struct error *why)
+{
+    struct question question = {.store = NULL};
+    struct table_view view;
+    bool good = view_read(arguments, columns, COLUMNS, &view, why) &&
+                question_read(arguments, &question, why) &&
+                question_begin(arguments, &question, false, why) &&
+                ablate_study(arguments, &question, &view, why);
+    question_end(&question);
+    return good;
+}
+
+const struct command command_ablate = {
+    .name = "ablate",
+    .operands = "[FILE...]",
+    .most_operands = COMMAND_MANY,
+    .summary = "take a system apart: what each of its mechanisms saves, alone and together",
+    .example = "spillway ablate --set model=llama-3-8b --set hardware=a40 --set context=128K \\\n"
+               "    --set trace=smollm2-135m --set system=litecache --against retroinfer-10pct",
+    .options = options,
+    .more = print_meaning,
+    .run = ablate_run,
+};
