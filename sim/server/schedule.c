@@ -239,6 +239,17 @@ static uint32_t schedule_running(struct server *server, int kinds, uint32_t budg
     return budget;
 }
 
+/* The scheduler asks what lies below the GPU of the front of the queue. Nothing is scheduled meanwhile. */
+static void look_up_front(struct server *server, const struct sequence *front)
+{
+    const struct connector_lookup *lookup = &server->options.lookup;
+    uint64_t tokens = sequence_known_tokens(server, front);
+    if (lookup->again || server->looked_up != front->index + 1) {
+        server->copies_ns += (double)lookup->request_ns + (double)lookup->token_ns * (double)tokens;
+    }
+    server->looked_up = front->index + 1;
+}
+
 /* Take blocks for the front of the queue; false if there is no room.
  *   load  out: tokens to load from each tier
  *   room  out: swap blocks that hold its KV on the host */
@@ -283,6 +294,7 @@ static bool schedule_admit(struct server *server, struct sequence *front, uint32
         loaded[k] = prefix_counts(server->cache, k).loaded;
     }
     struct served *served = &server->served[front->index];
+    look_up_front(server, front);
     if (!schedule_begin(server, front, *budget, load, &room)) {
         return false;
     }

@@ -115,6 +115,8 @@ struct server_options {
     bool step_saves;                    /* a step ends when all its saves have reached the host */
     bool step_takes;                    /* it begins when the blocks that it has taken are saved */
     double step_ns;                     /* CPU time of each step for prefixes */
+    struct connector_lookup
+        lookup;              /* of a waiting request's prompt; its gpu_ns are in request_ns */
     double written_bytes;    /* for each token of a chunk, to the host; 0: its KV stays */
     uint32_t written_layers; /* the KV of a chunk leaves in this many transfers */
     uint32_t layers; /* a prefix loads layer by layer, in this many; 1: before all of its step;

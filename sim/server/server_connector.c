@@ -13,6 +13,12 @@ static const struct node_field way_fields[] = {
     NODE_FIELD("kernel_below", REAL, connector_way, kernel_below, .unit = UNIT_BYTES),
     NODE_FIELD("unit", WHOLE, connector_way, unit_ns, TIME),
     {.key = NULL}};
+static const struct node_field lookup_fields[] = {
+    NODE_FIELD("request", WHOLE, connector_lookup, request_ns, TIME),
+    NODE_FIELD("token", WHOLE, connector_lookup, token_ns, TIME),
+    NODE_FIELD("gpu", WHOLE, connector_lookup, gpu_ns, TIME),
+    NODE_FIELD("again", YES, connector_lookup, again),
+    {.key = NULL}};
 static const struct node_field connector_fields[] = {
     NODE_FIELD("load", MAP, server_connector, load, .inside = way_fields),
     NODE_FIELD("save", MAP, server_connector, save, .inside = way_fields),
@@ -22,6 +28,8 @@ static const struct node_field connector_fields[] = {
     NODE_FIELD("prompts_only", YES, server_connector, prompts_only),
     NODE_FIELD("calls_first", YES, server_connector, calls_first),
     NODE_FIELD("steps", SMALL, server_connector, steps, .unit = UNIT_COUNT, .most = 64),
+    NODE_FIELD("lookup", MAP, server_connector, lookup, .inside = lookup_fields),
+    NODE_FIELD("gpu_units", SMALL, server_connector, gpu_units, .unit = UNIT_COUNT, .most = 64),
     NODE_FIELD("step", WHOLE, server_connector, step_ns, TIME),
     NODE_FIELD("source", TEXT, server_connector, source),
     {.key = NULL}};

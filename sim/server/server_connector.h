@@ -38,6 +38,13 @@ struct connector_way {
     int64_t unit_ns;     /* of each unit beside its copy: nothing crosses meanwhile */
 };
 
+/* The scheduler asks, while all waits, which tokens of a request's prompt lie below the GPU. */
+struct connector_lookup {
+    int64_t request_ns, token_ns; /* for a request, and each token of its prompt */
+    int64_t gpu_ns;               /* on several GPUs, for the answer of each */
+    bool again;                   /* in each step in which the request waits; else once */
+};
+
 struct server_connector {
     const char *name, *source;
     struct connector_way load, save;
@@ -50,7 +57,9 @@ struct server_connector {
     /* From the one in which a request is admitted to the first that may compute it, if its load is
      * shorter than a step and others run; 0: 1. */
     uint32_t steps;
-    int64_t step_ns; /* CPU time of each step of a model on several GPUs */
+    struct connector_lookup lookup;
+    uint32_t gpu_units; /* that the GPU keeps room for beside its KV: copies pass there */
+    int64_t step_ns;    /* CPU time of each step of a model on several GPUs */
 };
 
 /* Read one from its map. Fails without a source. */

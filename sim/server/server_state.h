@@ -92,6 +92,7 @@ struct server {
     uint64_t swap_left; /* free blocks of the room to swap */
     double reserved_share; /* of running outputs (schedule.c) */
     double copies_ns;      /* CPU time of copies that were queued since the last step began */
+    uint32_t looked_up;    /* the request that was looked up last, from 1 on; 0: none */
     struct error *why;     /* server_iterate()'s, for a copy that cannot be queued */
     bool failed;           /* a copy could not be queued */
     struct served *served;

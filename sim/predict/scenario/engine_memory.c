@@ -180,6 +180,19 @@ static void add_peak(const struct point *point, double sms, struct engine_memory
     }
 }
 
+/* Where copies of prefixes pass on their way to the host and back. */
+static void add_passed(const struct point *point, struct engine_memory *out)
+{
+    const struct setup *setup = &point->setup;
+    const struct server_connector *connector =
+        server_engine_connector(&point->engine, setup->system.connector);
+    if (point->workload.timed && connector != NULL && connector->gpu_units > 0) {
+        uint64_t tokens = connector->gpu_units * setup->mechanisms.prefix_unit;
+        engine_memory_add(out, "copies", (double)(tokens * model_kv_tokens_bytes(&setup->model)),
+                          BASIS_PUBLISHED, "KV on its way to host memory");
+    }
+}
+
 static void split_vllm(const struct point *point, double sms, struct engine_memory *out)
 {
     const struct workload *workload = &point->workload;
@@ -203,6 +216,7 @@ static void split_vllm(const struct point *point, double sms, struct engine_memo
     }
     engine_memory_add(out, "kernels", point->engine.kernel_bytes, BASIS_PUBLISHED,
                       "code that CUDA loads");
+    add_passed(point, out);
     if (runner->takes_graphs && workload->compile != COMPILE_EAGER) {
         engine_memory_add(out, "CUDA graphs",
                           graph_bytes * server_engine_graphs(&point->engine, workload->sequences,

@@ -23,6 +23,10 @@ void serving_pieces_waits(const struct point *point, struct server_options *out)
     if (connector != NULL) {
         out->step_takes =
             connector->frees_early || setup->mechanisms.prefix_write == PREFIX_WRITE_EVICT;
+        out->lookup = connector->lookup;
+        out->lookup.request_ns += setup->model.tensor_parallel > 1
+                                      ? (int64_t)setup->model.tensor_parallel * out->lookup.gpu_ns
+                                      : 0;
         out->load_steps = connector->steps > 1 ? connector->steps - 1 : 0;
         out->idle_step_ns = (int64_t)setup->mechanisms.step_overhead;
         out->step_ns = setup->model.tensor_parallel > 1 ? (double)connector->step_ns : 0;

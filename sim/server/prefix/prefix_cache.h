@@ -21,8 +21,9 @@
  * Blocks saved to a tier cross a way. If that takes time (`saves_wait`), a block can be used there
  * only after it has arrived, and the GPU keeps it until then, or may give its room away
  * before (`frees_early`); the caller says when (prefix_saved()). A tier below the GPU may evict a block
- * that is still being copied; the copy then ends as if it was between buffers. With `pins` it keeps such a block from the beginning of a
- * copy to its end, and a block for which there is no room beside the pinned ones is not saved.
+ * that is still being copied; the copy then ends as if it was between buffers. With `pins` it keeps
+ * such a block from the beginning of a copy to its end, and a block for which there is no room beside
+ * the pinned ones is not saved.
  *
  * A block that is being loaded is known on the GPU at once, so that nobody loads it a second time.
  * Every request that uses it waits for that load (prefix_load()).
@@ -88,8 +89,7 @@ struct prefix_counts {
     uint64_t loaded; /* to the GPU */
     uint64_t loads;  /* loads, not blocks: requests that began with something to load from here */
     uint64_t saved;  /* from the tier above, begun */
-    uint64_t
-        taken; /* the last of `saved`, in order, whose room above was given away before it ended */
+    uint64_t taken;  /* the last of `saved` whose room above was given away before it ended */
 };
 
 /* Where a request's tokens are when it begins; they add up to all of them. Small, because there is

@@ -145,11 +145,12 @@ static void vllm_0_29_has_pieces_of_a_layer(void **state)
 }
 
 /* LMCache: the step that filled the chunk copies it out, in 4.2 + 110 + 671.08864 us, before its token. A kernel
- * reads it back from rows of 2 KiB at 35.2 GB/s, in 4.2 + 953.25091 us, before the step; B waits as well. */
+ * reads it back from rows of 2 KiB at 35.2 GB/s, in 4.2 + 953.25091 us, before the step; B waits as well. Before a step
+ * that begins A it is looked up, for 60 + 257 x 0.01 us; B for 60.01, so that the step at 115 begins so much later. */
 static void lmcache_holds_up_the_step(void **state)
 {
     (void)state;
-    check("system=lmcache", "engine=vllm-0.19", 10785289, 110957451, 125957451);
+    check("system=lmcache", "engine=vllm-0.19", 10847859, 111020021, 126080031);
 }
 
 /* SGLang: a kernel writes 32 MiB at the link's rate, beside what follows. It reads at 35.2 GB/s, layer by layer, so the

@@ -103,6 +103,15 @@ static void the_second_runner_skips_the_sampler(void **state)
     check(OVERRIDES(SERVER, WARM, "engine=vllm-0.29"), "CUDA graphs", 0.615 * 1024 * 1048576);
 }
 
+/* LMCache's copies pass a chunk of 256 tokens on the GPU, of 128 KiB each; on two GPUs of half of that. */
+static void what_passes_the_gpu_takes_its_memory(void **state)
+{
+    (void)state;
+    check(OVERRIDES(SERVER, WARM, "system=lmcache"), "copies", 256 * 131072.);
+    check(OVERRIDES(SERVER, WARM, "system=lmcache", "tensor_parallel=2"), "copies", 256 * 65536.);
+    check(OVERRIDES(SERVER, WARM, "system=vllm-offload"), "copies", 0);
+}
+
 /* 48 layers of 128 experts, of which a token has 8: as in 0.22. */
 static void mixtures_of_experts_keep_the_first_runner(void **state)
 {
@@ -206,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_those_worked_by_hand),
         cmocka_unit_test(the_second_runner_skips_the_sampler),
+        cmocka_unit_test(what_passes_the_gpu_takes_its_memory),
         cmocka_unit_test(mixtures_of_experts_keep_the_first_runner),
         cmocka_unit_test(sglang_shares_what_its_context_leaves),
         cmocka_unit_test(tensorrt_llm_takes_a_share_of_the_rest),

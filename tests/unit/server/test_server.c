@@ -322,6 +322,25 @@ static void a_step_waits_for_room_that_is_being_saved(void **state)
     }
 }
 
+/* A look-up takes 1 ms, and 0.01 for each of 300 tokens. The first step has two; B has no room beside A, and is looked
+ * up in each of A's other two steps and in its own, or never again. */
+static void who_waits_is_looked_up_again(void **state)
+{
+    (void)state;
+    for (int again = 0; again < 2; again++) {
+        struct course course = begin_course(2);
+        course.prefix.gpu_blocks = 4;
+        course.options.lookup = (struct connector_lookup){MS, 10000, 0, again};
+        course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 1e9};
+        add_request(&course, 0, 300, 3);
+        add_request(&course, 0, 300, 1);
+        run_course(&course);
+        assert_int_equal(course.served[0].end_ns, (again ? 46 : 38) * MS);
+        assert_int_equal(course.served[1].end_ns, (again ? 60 : 48) * MS);
+        end_course(&course);
+    }
+}
+
 /* As in who_came_last_makes_room(), but B's 256 tokens, 2 blocks, go out and come back: 1.256 ms
  * each way. A grows when the out copy is done: of the step that waits for it nothing is left to do.
  */
@@ -729,6 +748,7 @@ int main(void)
         cmocka_unit_test(layers_wait_each_for_its_own),
         cmocka_unit_test(what_a_prompt_writes_takes_the_link),
         cmocka_unit_test(what_is_saved_takes_its_time),
+        cmocka_unit_test(who_waits_is_looked_up_again),
         cmocka_unit_test(a_step_waits_for_room_that_is_being_saved),
         cmocka_unit_test(what_is_swapped_is_not_computed_again),
         cmocka_unit_test(room_that_is_copied_from_is_not_free),
