@@ -51,7 +51,7 @@ def total(formula, run):
 # ---- a row -----------------------------------------------------------------------------------------------------------
 
 TOLERANCES = {"geometry": 1e-9, "trace": 0.05, "pool": 0.05, "bandwidth-bound": 0.10, "gpu-managed": 0.10,
-              "cpu-managed": 0.30, "cpu-attention": 0.30, "disk": 0.30, "drafts": 0.10, "dense server": 0.10, "MoE server": 0.15,
+              "cpu-managed": 0.30, "cpu-attention": 0.30, "disk": 0.30, "drafts": 0.10, "dense server": 0.10, "MoE server": 0.15, "tiered server": 0.15,
               "saturated server": 0.15, "ranking": None}
 BASES = ["measured", "published", "datasheet", "assumed"]
 
@@ -90,9 +90,9 @@ class Judge:
 
     def base_kind(self):
         """The class that sets its tolerance."""
-        if self.run is None or not self.row.figure:
+        if self.run is None or not (self.row.figure or (self.kind or "").endswith("server")):
             return self.kind
-        return "saturated server" if self.saturated() else "MoE server" if "MoE" in self.kind else "dense server"
+        return next((f"{word} server" for word in ("saturated", "tiered", "MoE") if word in self.kind), "dense server")
 
     def saturated(self):
         return self.run["explain"]["class"].startswith("saturated ")

@@ -118,24 +118,33 @@ size_t point_curves(const struct point *point, enum curve_id *ids)
 
 /* ---- error bands ---- */
 
-/* The servers that measured ones are like: an engine of a known version, all KV and weights in HBM,
- * prefixes there or nowhere, no drafts. A step in such an engine is one of such a server. */
-static bool is_plain_server(const struct point *point)
+static bool has_tiers(const struct point *point)
+{
+    enum prefix prefix = point->setup.mechanisms.prefix;
+    return prefix != PREFIX_GPU && prefix != PREFIX_NONE;
+}
+
+/* The servers that measured ones are like: an engine of a known version, weights and the KV of what
+ * runs in HBM, no drafts. A step in such an engine is one of such a server; tiers of prefixes change
+ * a server alone. */
+static bool is_known_server(const struct point *point)
 {
     const struct mechanisms *mechanisms = &point->setup.mechanisms;
     const struct server_engine *engine = &point->engine;
     bool older = engine->stand_in != NULL && strcmp(engine->stand_in, "earliest") == 0;
     return engine->errors_of != NULL && !older && !mechanisms_offload(mechanisms) &&
            !mechanisms_select(mechanisms) && mechanisms->weights >= 1 &&
-           point->setup.drafts.count == 0 &&
-           (mechanisms->prefix == PREFIX_GPU || mechanisms->prefix == PREFIX_NONE);
+           point->setup.drafts.count == 0 && (point_serves(point) || !has_tiers(point));
 }
 
 void point_error_class(const struct point *point, enum band_load load, char out[ERROR_BAND_NAME])
 {
-    if (is_plain_server(point)) {
-        snprintf(out, ERROR_BAND_NAME, "%s%s %s", load == BAND_SATURATED ? "saturated " : "",
-                 model_is_routed(&point->setup.model) ? "MoE" : "dense", point->engine.errors_of);
+    if (is_known_server(point)) {
+        const char *kind = has_tiers(point)                       ? "tiered"
+                           : model_is_routed(&point->setup.model) ? "MoE"
+                                                                  : "dense";
+        snprintf(out, ERROR_BAND_NAME, "%s%s %s", load == BAND_SATURATED ? "saturated " : "", kind,
+                 point->engine.errors_of);
     } else if (point_serves(point)) {
         snprintf(out, ERROR_BAND_NAME, "other server");
     } else {
@@ -183,7 +192,7 @@ bool resolve_bands(struct point *out, struct error *why)
     struct files *files = sources_files(out->sources);
     const struct node *file = error_bands_open(files, why);
     bool good = file != NULL;
-    if (good && is_plain_server(out)) {
+    if (good && is_known_server(out)) {
         good = take_server_bands(file, BAND_LOW, out, why) &&
                take_server_bands(file, BAND_SATURATED, out, why);
     } else if (good && !point_serves(out)) {
