@@ -118,7 +118,7 @@ size_t point_curves(const struct point *point, enum curve_id *ids)
 
 /* ---- error bands ---- */
 
-static bool has_tiers(const struct point *point)
+static bool keeps_prefixes_outside(const struct point *point)
 {
     enum prefix prefix = point->setup.mechanisms.prefix;
     return prefix != PREFIX_GPU && prefix != PREFIX_NONE;
@@ -134,13 +134,14 @@ static bool is_known_server(const struct point *point)
     bool older = engine->stand_in != NULL && strcmp(engine->stand_in, "earliest") == 0;
     return engine->errors_of != NULL && !older && !mechanisms_offload(mechanisms) &&
            !mechanisms_select(mechanisms) && mechanisms->weights >= 1 &&
-           point->setup.drafts.count == 0 && (point_serves(point) || !has_tiers(point));
+           point->setup.drafts.count == 0 &&
+           (point_serves(point) || !keeps_prefixes_outside(point));
 }
 
 void point_error_class(const struct point *point, enum band_load load, char out[ERROR_BAND_NAME])
 {
     if (is_known_server(point)) {
-        const char *kind = has_tiers(point)                       ? "tiered"
+        const char *kind = keeps_prefixes_outside(point)          ? "tiered"
                            : model_is_routed(&point->setup.model) ? "MoE"
                                                                   : "dense";
         snprintf(out, ERROR_BAND_NAME, "%s%s %s", load == BAND_SATURATED ? "saturated " : "", kind,
