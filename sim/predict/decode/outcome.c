@@ -2,6 +2,7 @@
 #include "predict/decode/outcome.h"
 
 #include "core/array.h"
+#include "decode/cost/cost.h"
 #include "decode/plan/resident.h"
 #include "decode/setup.h"
 #include "model/sharding.h"
@@ -124,6 +125,11 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN(budget_bytes), (int64_t)plan->budget_bytes);
     write_tiers(memory, result);
     write_split(setup, plan, result);
+    if (setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY && plan->fits) {
+        struct trust ignored = {.basis = BASIS_MEASURED};
+        result_integer(result, COLUMN(prefetchable_heads),
+                       resident_prefetchable(setup, plan, &ignored));
+    }
     result_integer(result, COLUMN(max_batch), plan->max_batch);
     if (setup->mechanisms.residency == RESIDENCY_PRESSURE && plan->fits) {
         result_real(result, COLUMN(resident_share), plan->resident_share);
@@ -367,24 +373,37 @@ static void write_disk(const struct setup *setup, const struct timing *timing,
     }
 }
 
+/* The bytes of all steps over one way of the link, a step, and as a share of what it could carry. */
+static void outcome_write_way(const struct setup *setup, const struct timing *timing,
+                              enum way_id way, const struct column *bytes,
+                              const struct column *share, struct result *result)
+{
+    struct trust ignored = {.basis = BASIS_MEASURED};
+    int64_t moved = 0;
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        moved += timing->step[s].moved[way];
+    }
+    double rate = way_rate(&setup->profile, way, BY_ENGINE, 0, &ignored) /
+                  cost_uplink_sharers(setup, &ignored);
+    result_integer(result, bytes, apportion_mean(moved, timing->steps));
+    result_real(result, share, (double)moved * 1e9 / rate / (double)timing->total_ns);
+}
+
 bool outcome_time(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                   const struct timing *timing, struct result *result, struct error *why)
 {
     int64_t step_ns = apportion_mean(timing->total_ns, timing->steps);
-    int64_t layers = 0, in = 0, out = 0;
+    int64_t layers = 0;
     for (uint32_t l = 0; l < timing->layers; l++) {
         layers += timing->layer_ns[l];
-    }
-    for (uint32_t s = 0; s < timing->steps; s++) {
-        in += timing->step[s].moved[WAY_IN];
-        out += timing->step[s].moved[WAY_OUT];
     }
     outcome_write_rates(setup, plan, step_ns, result);
     outcome_write_parts(timing, step_ns, result);
     result_integer(result, COLUMN(layer_us),
                    apportion_mean(layers, timing->steps * timing->layers));
-    result_integer(result, COLUMN(h2d_bytes_per_step), apportion_mean(in, timing->steps));
-    result_integer(result, COLUMN(d2h_bytes_per_step), apportion_mean(out, timing->steps));
+    outcome_write_way(setup, timing, WAY_IN, COLUMN(h2d_bytes_per_step), COLUMN(h2d_share), result);
+    outcome_write_way(setup, timing, WAY_OUT, COLUMN(d2h_bytes_per_step), COLUMN(d2h_share),
+                      result);
     write_disk(setup, timing, result);
     return write_quantiles(setup, timing, result, why) &&
            write_layers(ledger, timing, model_kv_head_bytes(&setup->model), result, why) &&

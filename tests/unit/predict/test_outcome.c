@@ -191,7 +191,9 @@ static void columns_are_means_over_steps(void **state)
     assert_int_equal(integer_of(&result, COLUMN(tpot_p99_ms)), 107);
     assert_int_equal(integer_of(&result, COLUMN(layer_us)), 42); /* 251 / 6 */
     assert_int_equal(integer_of(&result, COLUMN(h2d_bytes_per_step)), 5000);
-    assert_int_equal(integer_of(&result, COLUMN(d2h_bytes_per_step)), 11); /* 32 / 3 */
+    assert_int_equal(integer_of(&result, COLUMN(d2h_bytes_per_step)), 11);         /* 32 / 3 */
+    assert_near(real_of(&result, COLUMN(h2d_share)), 15000 / (10 * 311.0), 1e-12); /* 10 B a ns */
+    assert_near(real_of(&result, COLUMN(d2h_share)), 32 / (10 * 311.0), 1e-12);
     assert_near(real_of(&result, COLUMN(tokens_per_s_per_user)), 1e9 / 104, 1e-6);
     assert_near(real_of(&result, COLUMN(decode_tokens_per_s)), 5e9 / 104, 1e-6);
     assert_near(real_of(&result, COLUMN(tokens_per_s_per_gpu)), 5e9 / 104, 1e-6);
