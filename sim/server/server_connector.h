@@ -59,7 +59,9 @@ struct server_connector {
     uint32_t steps;
     struct connector_lookup lookup;
     uint32_t gpu_units; /* that the GPU keeps room for beside its KV: copies pass there */
-    int64_t step_ns;    /* CPU time of each step of a model on several GPUs */
+    /* Host memory that it takes if none is stated, by the GPU's room for KV; 0: all. */
+    double host_ratio;
+    int64_t step_ns; /* CPU time of each step of a model on several GPUs */
 };
 
 /* Read one from its map. Fails without a source. */

@@ -258,6 +258,18 @@ static bool check_length(const struct point *point, uint64_t tokens, struct serv
                         (unsigned long long)out->longest);
 }
 
+/* Host memory for prefixes, in blocks: what there is, or where nobody stated it what the engine takes of that. */
+static uint64_t host_blocks(const struct point *point, const struct server_connector *connector,
+                            const struct serving_room *room)
+{
+    uint64_t block = point->setup.mechanisms.prefix_block;
+    uint64_t blocks = room->host_bytes / (host_token_bytes(point) * block);
+    bool stated =
+        point->setup.room[TIER_HOST] > 0 || connector == NULL || connector->host_ratio == 0;
+    double takes = stated ? INFINITY : connector->host_ratio * (double)(room->tokens / block);
+    return takes < (double)blocks ? (uint64_t)takes : blocks;
+}
+
 /* Tier k below the GPU. Host memory has the engine's policy, others LRU. */
 static bool plan_tier(const struct point *point, const struct serving_tiers *tiers, uint32_t k,
                       const struct serving_room *room, struct prefix_tier *out, struct error *why)
@@ -304,7 +316,7 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
     bool offloads = mechanisms_offload(m);
     const struct server_connector *connector = serving_connector(point);
     uint64_t unit = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
-    room.host_blocks = room.host_bytes / (host_token_bytes(point) * m->prefix_block);
+    room.host_blocks = host_blocks(point, connector, &room);
     *out = (struct serving_memory){.sequences = room.sequences,
                                    .written_bytes = room.written_bytes,
                                    .weights = room.weights,

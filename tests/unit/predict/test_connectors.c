@@ -20,7 +20,7 @@
 #include <math.h>
 
 enum { PROMPTS = 3, MOST = 40 };
-static const struct test_way link[] = {{50e9, 50e9, 83.4e9}};
+static const struct test_way link[] = {{50e9, 50e9, 83.4e9}}, network[] = {{20e9, 20e9, 40e9}};
 
 /* Add a request for one of the prompts, of which A is the first. */
 static void add_prompt(struct course *course, uint32_t prompt, int64_t at_ms)
@@ -37,7 +37,9 @@ static struct course make_course(const char *system, const char *engine)
         {UINT32_MAX, 257, 0}, {UINT32_MAX, 257, 0}, {UINT32_MAX, 257, 0}};
     struct error why;
     const char *const overrides[] = {"model=llama-3.1-8b",
-                                     "hardware=h100-sxm",
+                                     "hardware={extends: h100-sxm, pool: {capacity: 1TB, "
+                                     "read: 20GB/s, write: 20GB/s, latency: 10us}, disk: "
+                                     "{capacity: 1TB, read: 5GB/s, write: 5GB/s, latency: 80us}}",
                                      "tensor_parallel=1",
                                      "workload=synthetic:prompt=257,output=1",
                                      "trace=",
@@ -67,7 +69,7 @@ static struct course make_course(const char *system, const char *engine)
     course.prefix.lower[0] = (struct prefix_tier){
         .blocks = 1 << 10, .policy = policy_find("lru", NULL, 0, &why), .write = PREFIX_WRITE_FILL};
     course.clock = (struct plain_clock){.fixed_ns = 10 * MS, .load_rate = 50e9};
-    course.ways = link;
+    course.ways = serving_tiers(&point.setup.mechanisms).of[1] == TIER_POOL ? network : link;
     course.way_count = 1;
     course.requests.chunks = chunks;
     course.requests.chunk_count = PROMPTS;
@@ -161,6 +163,22 @@ static void hicache_loads_under_its_step(void **state)
     check("system=sglang-hicache", "engine=sglang-0.5", 10 * MS, 110029921, 125029921);
 }
 
+/* Dynamo's KVBM: a kernel reads K or V of a layer, at 35.2 GB/s, and the CPU makes no calls: as vLLM 0.19, with a load
+ * of 957.45 us. */
+static void kvbm_waits_as_vllm(void **state)
+{
+    (void)state;
+    check("system=kvbm", "engine=vllm-0.19", 10 * MS, 113957451, 155 * MS);
+}
+
+/* Mooncake: one transfer from the pool, in 4.2 + 10 us and 32 MiB at 20 GB/s, 1677.7216 us; then as vLLM 0.22. Answers
+ * stay on the GPU. */
+static void mooncake_reads_a_pool(void **state)
+{
+    (void)state;
+    check("system=vllm-mooncake", "engine=vllm-0.22", 10 * MS, 114691922, 155 * MS);
+}
+
 /* The calls that bring a block, of 2.3 us each, or 270 us for 512 in one. Qwen3-Next has 12 full layers among 48 and
  * DeepSeek-V3 61 with one latent. Since 0.23, vLLM loads pieces below 28 KiB by a kernel: K of a layer of
  * Llama-3.1-8B on two GPUs has 16. */
@@ -202,6 +220,7 @@ static const char *const movers[][2] = {
     {"system=vllm-offload", "engine=vllm-0.11"}, {"system=vllm-offload", "engine=vllm-0.19"},
     {"system=vllm-offload", "engine=vllm-0.29"}, {"system=lmcache", "engine=vllm-0.19"},
     {"system=vllm-offload", "engine=vllm-0.23"}, {"system=sglang-hicache", "engine=sglang-0.5"},
+    {"system=kvbm", "engine=vllm-0.19"},
 };
 
 /* Prompts come in an order of their own, each when all is quiet. Returns their time in all, and what the host
@@ -264,6 +283,8 @@ int main(void)
         cmocka_unit_test(vllm_0_29_has_pieces_of_a_layer),
         cmocka_unit_test(lmcache_holds_up_the_step),
         cmocka_unit_test(hicache_loads_under_its_step),
+        cmocka_unit_test(kvbm_waits_as_vllm),
+        cmocka_unit_test(mooncake_reads_a_pool),
         cmocka_unit_test(pieces_are_those_of_the_model),
         cmocka_unit_test(more_host_memory_never_finds_less),
         cmocka_unit_test(a_faster_link_is_never_slower),
