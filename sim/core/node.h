@@ -2,8 +2,8 @@
  *
  * Scenarios, system presets, hardware profiles and head tables are read through
  * this tree, so that every message can name file and line. Read with libyaml's
- * events. Anchors, aliases and tags are refused: nothing here needs them, and they are how small
- * files become huge trees. So are duplicate keys, more than one document, nesting deeper than 32,
+ * events. An alias is a copy of what its anchor marks, and "<<" merges maps. Tags are refused, and so
+ * are duplicate keys, more than one document, nesting deeper than 32,
  * files over 16 MiB or a million values, maps of more than 1024 keys and keys over 128 bytes.
  *
  * A node owns its children and texts; node_destroy() frees the tree. Overrides

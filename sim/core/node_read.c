@@ -27,6 +27,7 @@ struct reader {
     size_t depth;
     char *key; /* read, but its value not yet; owned */
     size_t nodes;
+    struct node_anchors anchors;
     bool done;
 };
 
@@ -129,13 +130,23 @@ static bool is_null(const yaml_event_t *event)
     return false;
 }
 
+static bool mark_node(struct reader *reader, const yaml_char_t *anchor, const struct node *node,
+                 struct error *why)
+{
+    return node != NULL &&
+           (anchor == NULL ||
+            node_anchors_add(&reader->anchors, (const char *)anchor, node, why));
+}
+
 static bool read_scalar(struct reader *reader, const yaml_event_t *event, struct error *why)
 {
-    if (event->data.scalar.anchor != NULL || event->data.scalar.tag != NULL) {
-        return node_read_refuse(reader, event, why, "anchors and tags are not supported");
+    const yaml_char_t *anchor = event->data.scalar.anchor;
+    if (event->data.scalar.tag != NULL) {
+        return node_read_refuse(reader, event, why, "tags are not supported");
     }
     if (wants_key(reader)) {
-        return node_read_key(reader, event, why);
+        return anchor == NULL ? node_read_key(reader, event, why)
+                              : node_read_refuse(reader, event, why, "an anchor at a key");
     }
     const char *text = (const char *)event->data.scalar.value;
     if (strlen(text) != event->data.scalar.length) {
@@ -143,8 +154,8 @@ static bool read_scalar(struct reader *reader, const yaml_event_t *event, struct
     }
     bool null = is_null(event);
     struct node *node = place_node(reader, null ? NODE_NULL : NODE_SCALAR, event, why);
-    if (node == NULL || null) {
-        return node != NULL;
+    if (!mark_node(reader, anchor, node, why) || null) {
+        return node != NULL && null;
     }
     node->text = strdup(text);
     return node->text != NULL || error_set(why, reader->file, 0, "out of memory");
@@ -153,8 +164,8 @@ static bool read_scalar(struct reader *reader, const yaml_event_t *event, struct
 static bool read_start(struct reader *reader, const yaml_event_t *event, enum node_kind kind,
                        const yaml_char_t *anchor, const yaml_char_t *tag, struct error *why)
 {
-    if (anchor != NULL || tag != NULL) {
-        return node_read_refuse(reader, event, why, "anchors and tags are not supported");
+    if (tag != NULL) {
+        return node_read_refuse(reader, event, why, "tags are not supported");
     }
     if (wants_key(reader)) {
         return node_read_refuse(reader, event, why, "a list or map as a key");
@@ -164,10 +175,45 @@ static bool read_start(struct reader *reader, const yaml_event_t *event, enum no
                            NODE_DEEPEST);
     }
     struct node *node = place_node(reader, kind, event, why);
-    if (node == NULL) {
+    if (!mark_node(reader, anchor, node, why)) {
         return false;
     }
     reader->open[reader->depth++] = node;
+    return true;
+}
+
+/* A copy of what its anchor marks, which lies before it. */
+static bool read_alias(struct reader *reader, const yaml_event_t *event, struct error *why)
+{
+    const char *name = (const char *)event->data.alias.anchor;
+    const struct node *of = node_anchors_find(&reader->anchors, name);
+    bool within = false;
+    size_t depth = 0;
+    for (size_t i = 0; i < reader->depth; i++) {
+        within = within || reader->open[i] == of;
+    }
+    if (of == NULL || within || wants_key(reader)) {
+        return node_read_refuse(reader, event, why,
+                                of == NULL ? "an alias of no anchor before it"
+                                : within   ? "an alias within what its anchor marks"
+                                           : "an alias as a key");
+    }
+    reader->nodes += node_measure(of, &depth);
+    if (reader->nodes > NODE_LIMIT || reader->depth + depth > NODE_DEEPEST) {
+        return node_read_refuse(reader, event, why, "aliases make more than a million values, or "
+                                                    "nest them too deep");
+    }
+    struct node *copy = node_copy(of, why);
+    if (copy == NULL) {
+        return false;
+    }
+    free(copy->key);
+    copy->key = reader->key;
+    reader->key = NULL;
+    if (reader->depth > 0 && !node_append(reader->open[reader->depth - 1], copy, why)) {
+        node_destroy(copy);
+        return false;
+    }
     return true;
 }
 
@@ -197,7 +243,7 @@ static bool read_event(struct reader *reader, const yaml_event_t *event, struct 
         reader->depth--;
         return true;
     case YAML_ALIAS_EVENT:
-        return node_read_refuse(reader, event, why, "aliases are not supported");
+        return read_alias(reader, event, why);
     case YAML_STREAM_END_EVENT:
         reader->done = true;
         return true;
@@ -242,6 +288,8 @@ struct node *node_parse(const char *text, size_t size, const char *name, struct 
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, size);
     bool read = read_events(&reader, why);
+    read = read && (reader.anchors.count == 0 || node_merge_keys(reader.root, why));
+    node_anchors_release(&reader.anchors);
     yaml_parser_delete(&reader.parser);
     free(reader.key);
     if (!read) {

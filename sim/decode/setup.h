@@ -86,6 +86,8 @@ struct setup {
     double hbm_usable;            /* share of HBM that may be used */
     uint64_t hbm_reserve;         /* bytes of that share which stay free */
     uint64_t kv_pool_tokens;      /* 0: as many as memory holds */
+    uint64_t kv_pool_blocks;      /* of the engine; kv_pool_tokens are then those of so many */
+    uint64_t kv_pool;             /* bytes of each GPU; likewise */
     uint64_t room[TIER_COUNT];    /* bytes of a tier (tier_kind.room), below host memory those for
                                      prefixes; 0: the profile's */
     bool unlimited_memory;        /* every tier has room: a server asks how long a step takes */

@@ -42,14 +42,15 @@ static void print_unused(const char *file, const struct server_unused *unused)
 }
 
 /* Add what a server's file says to the overrides. */
-static bool lay_server(const char *file, override_text texts[STATED_MOST], const char **all,
-                       uint32_t *count, struct stated_keys *keys, struct error *why)
+static bool lay_server(const char *file, const char *const *sets, uint32_t set_count,
+                       override_text texts[STATED_MOST], const char **all, uint32_t *count,
+                       struct stated_keys *keys, struct error *why)
 {
     FILE *in = fopen(file, "r");
     if (in == NULL) {
         return error_set(why, file, 0, "cannot be opened: %s", strerror(errno));
     }
-    bool ok = server_text_read(in, file, keys, why);
+    bool ok = server_text_read(in, file, sets, set_count, keys, why);
     fclose(in);
     if (!ok) {
         return false;
@@ -67,6 +68,10 @@ static bool lay_server(const char *file, override_text texts[STATED_MOST], const
         }
     }
     print_unused(file, &keys->unused);
+    if (keys->starts > 1) {
+        message_note("%s: a server starts %d times; the last one counts, from line %d", file,
+                     keys->starts, keys->start_line);
+    }
     return true;
 }
 
@@ -171,7 +176,8 @@ bool scenario_from_arguments(const struct arguments *arguments, struct scenario 
         arguments_all(arguments, arguments_number(arguments, "--set"), &set_count);
     const char **all = array_zeroed(STATED_MOST + set_count, sizeof *all, why);
     struct stated_keys keys = {.unused.count = 0};
-    bool ok = all != NULL && (server == NULL || lay_server(server, texts, all, &count, &keys, why));
+    bool ok = all != NULL && (server == NULL ||
+                              lay_server(server, sets, set_count, texts, all, &count, &keys, why));
     for (uint32_t i = 0; ok && i < set_count; i++) {
         all[count++] = sets[i];
     }

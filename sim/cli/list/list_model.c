@@ -336,9 +336,9 @@ static bool page_read_engine(const struct scenario *asked, struct model_page *ou
     out->hybrid = true;
     out->length = (uint64_t)scenario_stated(&asked->values, "context", usual);
     out->batched = (uint64_t)scenario_stated(&asked->values, "batched_tokens", 8192);
+    out->pool = scenario_stated(&asked->values, "kv_pool", 0);
     if (!node_text(root, "engine", &name, why) ||
         (name != NULL && !server_engine_find(name, "--set", 0, &out->engine, why)) ||
-        !node_quantity(root, "kv_pool", UNIT_BYTES, &out->pool, why) ||
         !node_bool(root, "hybrid_kv", &out->hybrid, why)) {
         return false;
     }

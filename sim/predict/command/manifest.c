@@ -3,6 +3,7 @@
 #include "core/array.h"
 #include "core/node.h"
 #include "core/quote.h"
+#include "core/units.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -82,8 +83,17 @@ static const struct node *earlier(const struct node *a, const struct node *b)
 struct visitor {
     manifest_visit *visit;
     void *context;
-    int before; /* lines of the file before the document */
+    int before;                  /* lines of the file before the document */
+    const struct node *replicas; /* of what is visited; NULL: not stated */
 };
+
+/* A service has them itself, as `scale` or in `deploy`; else all around it, such as a Deployment. */
+static const struct node *own_replicas(const struct node *map, const struct node *around)
+{
+    const struct node *deploy = node_find(map, "deploy.replicas"), *scale = node_get(map, "scale");
+    const struct node *own = deploy != NULL ? deploy : scale;
+    return own != NULL && own->kind == NODE_SCALAR ? own : around;
+}
 
 static bool visit_container(const struct node *map, const struct node *image,
                             const struct visitor *visitor, struct error *why)
@@ -105,23 +115,39 @@ static bool visit_container(const struct node *map, const struct node *image,
     write_environment(node_stated(map, "environment"), written.out);
     write_environment(node_stated(map, "env"), written.out);
     if (!replaces) {
-        fputs(image->text, written.out);
+        fprintf(written.out, "container run %s", image->text);
     }
     write_words(entry, &written);
     write_words(command, &written);
     write_words(args, &written);
     fprintf(written.out, "\n%s%s\n", replaces ? "# " : "", replaces ? image->text : "");
     bool good = fclose(written.out) == 0 || error_set(why, map->file, map->line, "out of memory");
-    good = good && visitor->visit(visitor->context, visitor->before + word->line, text, why);
+    const struct node *replicas = own_replicas(map, visitor->replicas);
+    struct manifest_container container = {.line = visitor->before + word->line, .command = text};
+    if (good && replicas != NULL) {
+        container.replicas_line = visitor->before + replicas->line;
+        good = units_parse_whole(replicas->text, UNIT_COUNT, UINT32_MAX, map->file,
+                                 container.replicas_line, "replicas", &container.replicas, why);
+    }
+    good = good && visitor->visit(visitor->context, &container, why);
     free(text);
     return good;
 }
 
-static bool visit_below(const struct node *node, const struct visitor *visitor, struct error *why)
+static bool visit_below(const struct node *node, struct visitor visitor, struct error *why)
 {
-    const struct node *image = node_stated(node, "image");
+    const struct node *image = node_stated(node, "image"), *replicas = node_get(node, "replicas");
+    const struct node *size = node_find(node, "leaderWorkerTemplate.size");
+    if (size != NULL && size->kind == NODE_SCALAR && strcmp(size->text, "1") != 0) {
+        error_set(why, node->file, visitor.before + size->line,
+                  "a server on %s machines is not modelled", size->text);
+        return error_expect(why, "a server on one machine");
+    }
+    if (replicas != NULL && replicas->kind == NODE_SCALAR) {
+        visitor.replicas = replicas;
+    }
     if (image != NULL && image->kind == NODE_SCALAR) {
-        return visit_container(node, image, visitor, why);
+        return visit_container(node, image, &visitor, why);
     }
     bool good = true;
     for (size_t i = 0; good && i < node->count; i++) {
@@ -177,7 +203,7 @@ bool manifest_read(FILE *in, const char *file, manifest_visit *visit, void *cont
         length = document_size(at);
         struct node *root = node_parse(at, length, file, why);
         why->line += root == NULL ? visitor.before : 0;
-        good = root != NULL && visit_below(root, &visitor, why);
+        good = root != NULL && visit_below(root, visitor, why);
         node_destroy(root);
         visitor.before += count_lines(at, length);
     }

@@ -4,7 +4,7 @@
  * and `args` of a container of Kubernetes. Its `environment`, or `env`, stands in front, as a shell
  * has it:
  *
- *     NAME=value vllm/vllm-openai:v0.19.0 --model=Qwen/Qwen3-8B
+ *     NAME=value container run vllm/vllm-openai:v0.19.0 --model=Qwen/Qwen3-8B
  *
  * The image is a comment where the manifest replaces what it would start.
  */
@@ -13,16 +13,22 @@
 #include "core/error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* Is the file a manifest, by its name? */
 bool manifest_named(const char *file);
 
-/* Called for each container with the line of its first word, and with its command, whose words
- * stand in the lines that they have in the file as far as that is possible. */
-typedef bool manifest_visit(void *context, int line, char *command, struct error *why);
+struct manifest_container {
+    int line;      /* of the first word of its command */
+    char *command; /* its words stand in the lines that they have in the file, as far as possible */
+    uint64_t replicas; /* that the manifest runs; 0: it does not say */
+    int replicas_line;
+};
+typedef bool manifest_visit(void *context, const struct manifest_container *at, struct error *why);
 
 /* Read `in` to its end (16 MiB at most) and visit its containers in their order, all documents.
- * Fails if it is not YAML, or if a visit fails. */
+ * Fails if it is not YAML, if a server is divided among machines (leaderWorkerTemplate.size), or if
+ * a visit fails. */
 bool manifest_read(FILE *in, const char *file, manifest_visit *visit, void *context,
                    struct error *why);

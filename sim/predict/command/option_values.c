@@ -65,15 +65,20 @@ static const char *read_digits(const char *at, uint64_t *number, uint64_t *parts
     }
 }
 
+/* "k", "Ki": how many one of the program's units is. */
+static bool read_multiple(const struct server_program *program, const char *unit, uint64_t *out)
+{
+    struct error unread;
+    return node_get(program->units, unit) != NULL &&
+           node_whole(program->units, unit, UNIT_COUNT, UINT32_MAX, out, &unread);
+}
+
 /* "41,408", "2048", "25.6k", "8K", "430913.0". Only decimal units may follow a fraction. */
 static bool parse_whole(const struct server_program *program, const char *text, uint64_t *out)
 {
     uint64_t number, parts, times = 1;
     const char *end = read_digits(text, &number, &parts);
-    struct error unread;
-    bool known =
-        *end == '\0' || (node_get(program->units, end) != NULL &&
-                         node_whole(program->units, end, UNIT_COUNT, UINT32_MAX, &times, &unread));
+    bool known = *end == '\0' || read_multiple(program, end, &times);
     if (!isdigit((unsigned char)*text) || !known || number / parts > UINT32_MAX) {
         return false;
     }
@@ -109,13 +114,16 @@ static bool server_setting_read_share(const struct server_text *said, const char
     return true;
 }
 
-/* 0 is what no size states. */
+/* A number, and maybe one of the server's units behind it. 0 is what no size states. */
 static bool read_units(const struct server_text *said, const struct server_option *option,
                        const char *value, char *out, size_t size, struct error *why)
 {
     char *end;
     double number = strtod(value, &end);
-    if (end == value || *end != '\0' || !(number >= 0 && number < 1e18)) {
+    uint64_t times = 1;
+    bool known = *end == '\0' || read_multiple(said->program, end, &times);
+    number *= (double)times;
+    if (end == value || !known || !(number >= 0 && number < 1e18)) {
         return invalid(said, option->name, value, expected[SERVER_VALUE_BYTES], why);
     }
     if (number > 0) {
@@ -216,28 +224,35 @@ static bool server_setting_read_value(const struct server_text *said,
     }
 }
 
-/* The place of a key; NULL if there are too many. */
-static struct stated_key *key_of(struct server_text *said, const char *name)
+/* The place of a key. */
+static struct stated_key *key_of(struct server_text *said, const char *name, struct error *why)
 {
     struct stated_key *key = said->all, *end = key + STATED_MOST - 1;
     while (key < end && key->key != NULL && strcmp(key->key, name) != 0) {
         key++;
     }
     if (key == end) {
+        error_set(why, said->file, said->line, "options set more than %d keys of their own",
+                  STATED_MOST - STATED_KNOWN - 1);
         return NULL;
     }
     key->key = name;
     return key;
 }
 
-/* Set a key. What a word implies gives way to what an option of its own says. */
-static void put(const struct server_option *option, const char *name, const char *text,
-                struct server_text *said)
+/* Set a key. What a word implies gives way to what an option of its own says; and a name that only
+ * logs have, to any other. */
+static bool put(const struct server_option *option, const char *name, const char *text,
+                struct server_text *said, struct error *why)
 {
-    struct stated_key *key = name != NULL ? key_of(said, name) : NULL;
+    struct stated_key *key = name != NULL ? key_of(said, name, why) : NULL;
     bool implied = option->value == SERVER_VALUE_WORD;
-    if (key == NULL || (implied && key->value[0] != '\0' && !key->implied)) {
-        return;
+    if (key == NULL) {
+        return name == NULL;
+    }
+    if (key->value[0] != '\0' &&
+        ((implied && !key->implied) || option->value == SERVER_VALUE_NAME)) {
+        return true;
     }
     const char *unit = text[0] != '\0' && option->unit != NULL ? option->unit : "";
     snprintf(key->value, sizeof key->value, "%s%s", text, unit);
@@ -246,6 +261,7 @@ static void put(const struct server_option *option, const char *name, const char
     key->typed = said->typed;
     key->implied = implied;
     key->of = option->of;
+    return true;
 }
 
 /* What the row says that the word sets. */
@@ -256,26 +272,23 @@ static bool take_word(const struct server_option *option, const char *value,
     for (size_t i = 0; i < option->words->count; i++) {
         const struct node *word = option->words->children[i];
         if (fnmatch(word->key, value, 0) == 0) {
-            for (size_t j = 0; j < word->count; j++) {
-                put(option, word->children[j]->key, word->children[j]->text, said);
+            bool good = true;
+            for (size_t j = 0; good && j < word->count; j++) {
+                good = put(option, word->children[j]->key, word->children[j]->text, said, why);
             }
-            return true;
+            return good;
         }
         text_append(words, sizeof words, "%s%s", i > 0 ? ", " : "", word->key);
     }
     return invalid(said, option->name, value, words, why);
 }
 
-bool server_setting_take(const struct server_option *option, const char *value,
-                         struct server_text *said, bool *used, struct error *why)
+/* Take a value that says something. */
+static bool take_stated(const struct server_option *option, const char *value,
+                       struct server_text *said, bool *used, struct error *why)
 {
     char text[sizeof said->all->value] = "";
-    bool taken = true, on;
-    used = used != NULL ? used : &taken;
-    *used = true;
-    if (value[0] == '\0' || strcmp(value, "None") == 0 || strcmp(value, "null") == 0) {
-        return true;
-    }
+    bool on;
     if (said->typed && strchr(value, '$') != NULL) {
         return invalid(said, option->name, value, "its value: variables are not expanded", why);
     }
@@ -283,17 +296,12 @@ bool server_setting_take(const struct server_option *option, const char *value,
         return invalid(said, option->name, value, "fewer than 256 characters", why);
     }
     if (server_setting_is_switch(option)) {
-        const char *plain = option->yes == NULL && option->no == NULL ? "" : NULL;
-        bool good = read_switch(said, option, value, &on, why);
-        const char *set = on ? option->yes : option->no;
-        if (good) {
-            put(option, option->sets,
-                plain != NULL ? (on ? "yes" : "no")
-                : set != NULL ? set
-                              : "",
-                said);
+        bool plain = option->yes == NULL && option->no == NULL;
+        if (!read_switch(said, option, value, &on, why)) {
+            return false;
         }
-        return good;
+        const char *set = plain ? (on ? "yes" : "no") : on ? option->yes : option->no;
+        return put(option, option->sets, set != NULL ? set : "", said, why);
     }
     if (option->value == SERVER_VALUE_WORD) {
         return take_word(option, value, said, why);
@@ -304,10 +312,29 @@ bool server_setting_take(const struct server_option *option, const char *value,
     bool default_type =
         option->value == SERVER_VALUE_KV || option->value == SERVER_VALUE_TWO_BYTES; /* "auto" */
     *used = text[0] != '\0' || default_type;
-    bool named = option->value == SERVER_VALUE_NAME && option->sets != NULL &&
-                 key_of(said, option->sets) != NULL && key_of(said, option->sets)->value[0] != '\0';
-    if (text[0] != '\0' && !named) {
-        put(option, option->sets, text, said);
+    return text[0] == '\0' || put(option, option->sets, text, said, why);
+}
+
+/* Is a key that the option sets among the overrides? */
+static bool is_overridden(const struct server_text *said, const struct server_option *option)
+{
+    for (uint32_t i = 0; i < said->override_count; i++) {
+        const char *key = said->overrides[i];
+        size_t length = strcspn(key, "=");
+        if (option->sets != NULL && strlen(option->sets) == length &&
+            strncmp(option->sets, key, length) == 0) {
+            return true;
+        }
     }
-    return true;
+    return false;
+}
+
+bool server_setting_take(const struct server_option *option, const char *value,
+                         struct server_text *said, bool *used, struct error *why)
+{
+    bool taken = true;
+    used = used != NULL ? used : &taken;
+    *used = true;
+    return value[0] == '\0' || strcmp(value, "None") == 0 || strcmp(value, "null") == 0 ||
+           take_stated(option, value, said, used, why) || is_overridden(said, option);
 }

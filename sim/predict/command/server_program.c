@@ -50,6 +50,7 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("image", TEXT, program_read, program.image),
     NODE_FIELD("image_serves", YES, program_read, program.image_serves),
     NODE_FIELD("logs", NODE, program_read, program.logs),
+    NODE_FIELD("begins", NODE, program_read, program.begins),
     NODE_FIELD("fails", NODE, program_read, program.fails),
     NODE_FIELD("metrics", TEXT, program_read, program.metrics),
     NODE_FIELD("versions", NODE, program_read, program.versions),
@@ -167,6 +168,7 @@ static bool program_read(const struct node *root, struct server_program *out, st
     if (!node_fields_read(root, program_fields, program->file, &read, why) ||
         !server_program_check_list(program->starts, why) ||
         !server_program_check_list(program->logs, why) ||
+        !server_program_check_list(program->begins, why) ||
         !server_program_check_list(program->fails, why) ||
         !server_program_check_list(program->versions, why)) {
         return false;

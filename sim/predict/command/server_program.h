@@ -55,6 +55,7 @@ struct server_program {
     const struct node *starts;   /* lists of texts: in a command that starts a server, */
     const struct node *logs;     /* in a line of a log that has settings, */
     const struct node *versions; /* and in front of its version */
+    const struct node *begins;   /* in the line with which a server begins its log */
     const struct node *fails;    /* and in a line that says why it failed */
     const struct node *units;    /* a map of units behind a number */
     uint64_t block;              /* tokens of a block of KV, if none is stated */

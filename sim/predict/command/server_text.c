@@ -10,6 +10,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -248,15 +250,41 @@ static bool server_command_read_words(struct server_text *said, const char **res
     return true;
 }
 
-/* What stands behind a command that starts a server of the program, or behind its image, whose
- * tag may follow; NULL if the text has none. */
+/* May the word of a "docker run" be an image of the program? Its own name, without registry, folders
+ * and tag, has the program's: "registry.example.com/team/my-vllm:3". Mounted folders are none, and
+ * no name without any of these behind an option, such as --name. */
+static bool may_be_image(const struct server_program *program, const char *word, bool behind_option)
+{
+    const char *slash = strrchr(word, '/'), *name = slash != NULL ? slash + 1 : word;
+    size_t length = strcspn(name, ":@");
+    bool plain = slash == NULL && name[length] == '\0';
+    const char *at = strstr(name, program->file);
+    return at != NULL && at < name + length && strchr("/.~-", word[0]) == NULL &&
+           strstr(word, ":/") == NULL && strchr(word, '=') == NULL && !(plain && behind_option);
+}
+
+/* What stands behind an image that starts a server of the program in the text's "docker run"; NULL if
+ * it has none. */
+static const char *behind_image(const struct server_program *program, const char *text)
+{
+    const char *at = program->image_serves ? strstr(text, " run ") : NULL;
+    char word[WORD];
+    at = at != NULL ? at + strlen(" run ") : NULL;
+    for (bool behind = false; at != NULL && shell_word(&at, word, sizeof word);
+         behind = is_option(word)) {
+        if (may_be_image(program, word, behind)) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+/* What stands behind a command that starts a server of the program, or behind an image; NULL if the
+ * text has none. */
 static const char *behind_program(const struct server_program *program, const char *text)
 {
     const char *rest = server_program_after(program->starts, text);
-    if (rest == NULL && program->image_serves && (rest = strstr(text, program->image)) != NULL) {
-        rest += strlen(program->image);
-        rest += *rest == ':' ? strcspn(rest, " \t\v") : 0;
-    }
+    rest = rest != NULL ? rest : behind_image(program, text);
     return rest != NULL && strchr(" \t\v", *rest) != NULL ? rest : NULL; /* or the line's end */
 }
 
@@ -343,7 +371,9 @@ static const char *const known_keys[STATED_KNOWN] = {
     [STATED_HBM_USABLE] = "hbm_usable",
     [STATED_KV_DTYPE] = "dtype.kv",
     [STATED_WEIGHTS_DTYPE] = "dtype.weights",
-    [STATED_KV_POOL] = "kv_pool_tokens",
+    [STATED_KV_TOKENS] = "kv_pool_tokens",
+    [STATED_KV_BLOCKS] = "kv_pool_blocks",
+    [STATED_KV_BYTES] = "kv_pool",
     [STATED_HOST] = "host_memory",
     [STATED_DISK] = "disk_space",
     [STATED_PREFIX_BLOCK] = "mechanisms.prefix_block",
@@ -351,7 +381,6 @@ static const char *const known_keys[STATED_KNOWN] = {
     [STATED_DRAFT_METHOD] = "drafts.method",
     [STATED_DRAFT_MODEL] = "drafts.model",
     [STATED_WEIGHTS_OUTSIDE] = "weights_outside",
-    [STATED_KV_BLOCKS] = "kv_blocks",
     [STATED_BLOCK_TOKENS] = "block_tokens",
     [STATED_WHOLE_EXPERTS] = "whole_experts",
     [STATED_SHARED_RANKS] = "shared_ranks",
@@ -361,6 +390,7 @@ static const char *const known_keys[STATED_KNOWN] = {
     [STATED_GPU_PREFIXES] = "gpu_prefixes",
     [STATED_PAGE_TOKENS] = "page_tokens",
     [STATED_DRAFTER] = "drafter",
+    [STATED_COPIES] = "copies",
 };
 
 enum { MOST_WRAPPED = 64, LONGEST = 16 << 20 };
@@ -410,22 +440,28 @@ static bool read_metric(struct server_text *said, const char *metric, struct err
            server_setting_take(option, value + 1, said, NULL, why);
 }
 
-/* A server that failed may have started again: the last word counts. */
-static void read_failure(struct server_text *said, const char *line)
+/* Does the line say that the server failed? The first such line is told. */
+static bool read_failure(struct server_text *said, const char *line)
 {
     for (size_t i = 0; i < said->program_count && line[strspn(line, " \t")] != '#'; i++) {
         const struct node *fails = said->programs[i].fails;
-        for (size_t j = 0; said->failure == NULL && fails != NULL && j < fails->count; j++) {
+        for (size_t j = 0; fails != NULL && j < fails->count; j++) {
             const char *text = fails->children[j]->text;
-            said->failure = strstr(line, text) != NULL ? text : NULL;
-            said->failed_line = said->line;
+            if (strstr(line, text) != NULL) {
+                said->failed_line = said->failure == NULL ? said->line : said->failed_line;
+                said->failure = said->failure == NULL ? text : said->failure;
+                return true;
+            }
         }
     }
+    return false;
 }
 
 static bool read_log(struct server_text *said, const char *line, struct error *why)
 {
-    read_failure(said, line);
+    if (read_failure(said, line)) {
+        return true;
+    }
     for (size_t i = 0; i < said->program_count; i++) {
         const char *rest = after_mark(&said->programs[i], line);
         if (rest != NULL) {
@@ -437,9 +473,32 @@ static bool read_log(struct server_text *said, const char *line, struct error *w
     return true;
 }
 
+/* Of the servers that started, one after the other, whose log this is, the last one counts: forget
+ * what the log said of those before. What a command says holds for all. */
+static void begin_server(struct server_text *said, const char *line)
+{
+    bool begins = false;
+    for (size_t i = 0; i < said->program_count && line[strspn(line, " \t")] != '#'; i++) {
+        begins = begins || server_program_after(said->programs[i].begins, line) != NULL;
+    }
+    if (!begins) {
+        return;
+    }
+    for (int i = 0; i < STATED_MOST && said->starts > 0; i++) {
+        if (!said->all[i].typed) {
+            said->all[i].value[0] = '\0';
+        }
+    }
+    said->unused.count = said->command_line > 0 || said->starts == 0 ? said->unused.count : 0;
+    said->failure = NULL;
+    said->starts++;
+    said->start_line = said->line;
+}
+
 static bool server_text_read_line(struct server_text *said, const char *line, struct error *why)
 {
     bool found;
+    begin_server(said, line);
     server_text_read_version(said, line);
     return server_command_read(said, line, &found, why) &&
            (found || (read_variables(said, line, strlen(line), why) && read_log(said, line, why)));
@@ -534,17 +593,25 @@ static bool server_text_read_lines(struct server_text *said, struct lines *lines
 }
 
 /* A container's command is a text of its own. */
-static bool read_container(void *context, int line, char *command, struct error *why)
+static bool read_container(void *context, const struct manifest_container *at, struct error *why)
 {
     struct server_text *said = context;
-    struct lines lines = {.in = fmemopen(command, strlen(command), "r"), .file = said->file};
+    struct lines lines = {.in = fmemopen(at->command, strlen(at->command), "r"),
+                          .file = said->file};
+    int before = said->command_line;
     if (lines.in == NULL) {
-        return error_set(why, said->file, line, "out of memory");
+        return error_set(why, said->file, at->line, "out of memory");
     }
-    said->line = line;
+    said->line = at->line;
     bool ok = server_text_read_lines(said, &lines, why);
     free(lines.text);
     fclose(lines.in);
+    if (said->command_line > before && at->replicas > 1) {
+        struct stated_key *copies = &said->all[STATED_COPIES];
+        snprintf(copies->value, sizeof copies->value, "%" PRIu64, at->replicas);
+        snprintf(copies->said, sizeof copies->said, "replicas");
+        copies->line = at->replicas_line;
+    }
     return ok;
 }
 
@@ -565,9 +632,11 @@ static bool no_server(const struct server_text *said, struct error *why)
         programs);
 }
 
-bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struct error *why)
+bool server_text_read(FILE *in, const char *file, const char *const *overrides, uint32_t count,
+                      struct stated_keys *out, struct error *why)
 {
-    struct server_text said = {.file = file, .line = 1};
+    struct server_text said = {
+        .file = file, .line = 1, .overrides = overrides, .override_count = count};
     struct lines lines = {.in = in, .file = file};
     for (int i = 0; i < STATED_KNOWN; i++) {
         said.all[i].key = known_keys[i];
@@ -593,5 +662,7 @@ bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struc
     }
     memcpy(out->all, said.all, sizeof out->all);
     out->unused = said.unused;
+    out->starts = said.starts;
+    out->start_line = said.start_line;
     return ok;
 }

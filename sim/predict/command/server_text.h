@@ -11,8 +11,9 @@
  *   LMCACHE_MAX_LOCAL_CPU_SIZE=60 vllm serve ..., or the variable in a line of its own
  *   vllm:cache_config_info{block_size="16",num_gpu_blocks="2588",...} 1.0
  *
- * A file may hold several of these, but only one command; what stands later wins. Lines of other
- * kinds are passed over, and so is a command behind '#'. A model stays the name that the server has
+ * A file may hold several of these, but only one command; what stands later wins. Of a log in which
+ * a server starts again, the last start counts. Lines of other kinds are passed over, and so is a
+ * command behind '#'. A model stays the name that the server has
  * for it: an id of Hugging Face or a path.
  *
  * A file whose name ends in .yaml or .yml is a manifest: each of its containers (a map with an
@@ -50,7 +51,9 @@ enum stated_key_id {
     STATED_HBM_USABLE,
     STATED_KV_DTYPE,
     STATED_WEIGHTS_DTYPE,
-    STATED_KV_POOL,
+    STATED_KV_TOKENS,
+    STATED_KV_BLOCKS,
+    STATED_KV_BYTES,
     STATED_HOST,
     STATED_DISK,
     STATED_PREFIX_BLOCK,
@@ -59,8 +62,7 @@ enum stated_key_id {
     STATED_DRAFT_MODEL,
     STATED_WEIGHTS_OUTSIDE, /* no key: memory of each GPU's weights that lie on the host, "80GiB" */
     STATED_FACTS,
-    STATED_KV_BLOCKS = STATED_FACTS,
-    STATED_BLOCK_TOKENS,
+    STATED_BLOCK_TOKENS = STATED_FACTS,
     STATED_WHOLE_EXPERTS,
     STATED_SHARED_RANKS,
     STATED_RANK_COUNT,
@@ -69,6 +71,7 @@ enum stated_key_id {
     STATED_GPU_PREFIXES,
     STATED_PAGE_TOKENS,
     STATED_DRAFTER,
+    STATED_COPIES, /* of the server, that a manifest runs */
     STATED_KNOWN,
     STATED_MOST = STATED_KNOWN + 16
 };
@@ -98,12 +101,16 @@ struct stated_keys {
     struct stated_key all[STATED_MOST];
     struct server_unused unused;
     bool says_prefixes; /* whether the GPU keeps prefixes */
+    int starts;         /* of servers in a log, of which the last one counts */
+    int start_line;     /* of that */
 };
 
-/* Read `in` to its end, which messages call `file`, however long it is. Fails if nothing in it
- * is a server's, if a value is invalid or missing, if two commands start servers, if an option
- * is not modelled, and (a usage error) if one is unknown. */
-bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struct error *why);
+/* Read `in` to its end, which messages call `file`, however long it is. A value that is invalid is
+ * passed over if one of the `count` overrides, "KEY=VALUE", sets its key. Fails if nothing in it is
+ * a server's, if a value is invalid or missing, if two commands start servers, if an option is not
+ * modelled, and (a usage error) if one is unknown. */
+bool server_text_read(FILE *in, const char *file, const char *const *overrides, uint32_t count,
+                      struct stated_keys *out, struct error *why);
 
 /* ---- for the files that read it ---- */
 
@@ -112,6 +119,8 @@ bool server_text_read(FILE *in, const char *file, struct stated_keys *out, struc
 struct server_text {
     const char *file;
     int line;
+    const char *const *overrides;
+    uint32_t override_count;
     bool typed;          /* in a command, where 0 is no way to leave a number open */
     int command_line;    /* where the command begins; 0: none so far */
     const char *failure; /* what a log's line says of a server that failed; NULL: it runs */
@@ -120,6 +129,7 @@ struct server_text {
     size_t program_count;
     struct stated_key all[STATED_MOST];
     struct server_unused unused;
+    int starts, start_line; /* as in stated_keys */
 };
 
 /* Keep an option that changes nothing; one for which there is no room is only counted. */

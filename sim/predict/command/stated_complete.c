@@ -79,17 +79,35 @@ static void complete_ranks(struct stated_key *all)
     }
 }
 
-/* The pool from its blocks, and the ranks of experts. */
-static void complete_counts(const struct server_program *program, struct stated_key *all)
+/* A manifest runs copies of the server, which may be several servers itself. */
+static void complete_copies(struct stated_key *all)
 {
-    const struct stated_key *blocks = &all[STATED_KV_BLOCKS];
+    const struct stated_key *copies = &all[STATED_COPIES];
     char text[32];
-    if (blocks->value[0] != '\0' && all[STATED_KV_POOL].value[0] == '\0') {
+    if (copies->value[0] != '\0') {
         snprintf(text, sizeof text, "%" PRIu64,
-                 stated_number(blocks, 0) *
-                     stated_number(&all[STATED_BLOCK_TOKENS], program->block));
-        set(&all[STATED_KV_POOL], blocks, text);
+                 stated_number(copies, 1) * stated_number(&all[STATED_REPLICAS], 1));
+        set(&all[STATED_REPLICAS], copies, text);
     }
+}
+
+/* A server says its pool in one way or several; the first counts that is there, unless the user states
+ * it in any. */
+static void complete_pool(const struct server_text *text, struct stated_key *all)
+{
+    bool said = false;
+    for (uint32_t i = 0; i < text->override_count; i++) {
+        said = said || strncmp(text->overrides[i], "kv_pool", strlen("kv_pool")) == 0;
+    }
+    for (int id = STATED_KV_TOKENS; id <= STATED_KV_BYTES; id++) {
+        all[id].value[0] = said ? '\0' : all[id].value[0];
+        said = said || all[id].value[0] != '\0';
+    }
+}
+
+static void complete_experts(struct stated_key *all)
+{
+    char text[32];
     if (says(&all[STATED_WHOLE_EXPERTS], "yes")) {
         snprintf(text, sizeof text, "%" PRIu64,
                  stated_number(&all[STATED_TENSOR_PARALLEL], 1) *
@@ -144,7 +162,7 @@ static void complete_tiers(const struct server_program *program, struct server_t
         set(tiers ? &all[STATED_PREFIX] : system, &all[STATED_GPU_PREFIXES],
             tiers ? "host" : "none");
     }
-    if (all[STATED_BLOCK_TOKENS].typed && !says(system, "none")) {
+    if (stated_number(&all[STATED_BLOCK_TOKENS], program->block) != program->block) {
         char text[48];
         snprintf(text, sizeof text, "%.40stok", all[STATED_BLOCK_TOKENS].value);
         set(&all[STATED_PREFIX_BLOCK], &all[STATED_BLOCK_TOKENS], text);
@@ -208,10 +226,12 @@ bool stated_complete(struct server_text *said, struct error *why)
     if (said->program->ranks_in_tensor) {
         complete_ranks(said->all);
     }
+    complete_copies(said->all);
     complete_tiers(said->program, said);
     complete_pages(said->all);
     complete_drafts(said->all);
-    complete_counts(said->program, said->all);
+    complete_pool(said, said->all);
+    complete_experts(said->all);
     drop_single_ranks(said->all);
     return complete_program(said->program, said->all, why);
 }

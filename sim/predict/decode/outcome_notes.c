@@ -41,6 +41,9 @@ void outcome_note_machine(const struct setup *setup, struct result *result)
     if (gpus > KERNEL_NODE_GPUS) {
         result_note(result, note_make(NOTE_exchange_too_wide, note_whole(gpus),
                                       note_whole(KERNEL_NODE_GPUS)));
+    } else if (model_gpus(&setup->model) > KERNEL_NODE_GPUS) {
+        result_note(result, note_make(NOTE_stages_apart, note_whole(model_gpus(&setup->model)),
+                                      note_whole(KERNEL_NODE_GPUS)));
     }
     struct trust trust = {.basis = BASIS_MEASURED};
     double rate = gpus < 2 ? 0 : kernel_reduce_rate(&setup->profile, gpus, &trust);

@@ -353,6 +353,33 @@ static double logged_pool(const struct point *point)
     return ceil((double)tokens * token / setup->model.parallel.pipeline);
 }
 
+/* Tokens that the engine would log for the pool that the scenario states. */
+static uint64_t stated_tokens(const struct point *point)
+{
+    const struct setup *setup = &point->setup;
+    const struct setup_engine *engine = &setup->engine;
+    uint64_t blocks = setup->kv_pool_blocks, bytes = setup->kv_pool;
+    struct kv_groups groups;
+    struct kv_pools pools;
+    struct error unseen;
+    if (blocks == 0 && bytes == 0) {
+        return setup->kv_pool_tokens;
+    }
+    if (engine->limits.block > 0 &&
+        kv_groups_plan(&setup->model, &engine->limits, &groups, &unseen) && groups.groups > 1) {
+        uint64_t pool = blocks > 0 ? blocks * groups.block_bytes : bytes;
+        return kv_groups_tokens(&groups, &engine->limits, pool, engine_longest(point));
+    }
+    if (blocks > 0) {
+        return blocks * setup->mechanisms.prefix_block;
+    }
+    if (engine->pools.slots > 0 &&
+        kv_pools_divide(&setup->model, &engine->pools, (double)bytes, &pools)) {
+        return (uint64_t)pools.tokens;
+    }
+    return bytes * setup->model.parallel.pipeline / model_kv_tokens_bytes(&setup->model);
+}
+
 /* What an engine makes of a GPU's memory; KV is what a log says, as far as there is room for it
  * beside weights and buffers. */
 static bool set_memory(struct point *point, double all, struct error *why)
@@ -385,15 +412,20 @@ bool engine_memory_set(struct point *point, struct error *why)
     struct setup *setup = &point->setup;
     struct setup_engine *engine = &setup->engine;
     struct trust trust = {.basis = BASIS_MEASURED};
+    bool divides = point->engine.row != NULL && !mechanisms_offload(&setup->mechanisms);
     engine->room = 0;
-    if (point->engine.row == NULL || mechanisms_offload(&setup->mechanisms)) {
+    if (divides) {
+        engine->most =
+            (uint32_t)whole_share(point->workload.sequences, setup->model.parallel.pipeline);
+        engine->limits = kv_limits_of(&point->engine.groups, point->workload.batched_tokens,
+                                      setup->mechanisms.prefix != PREFIX_NONE);
+        engine->limits.context = setup->model.parallel.context;
+        engine->pools = point->engine.pools;
+    }
+    setup->kv_pool_tokens = stated_tokens(point);
+    if (!divides) {
         return true;
     }
-    engine->most = (uint32_t)whole_share(point->workload.sequences, setup->model.parallel.pipeline);
-    engine->limits = kv_limits_of(&point->engine.groups, point->workload.batched_tokens,
-                                  setup->mechanisms.prefix != PREFIX_NONE);
-    engine->limits.context = setup->model.parallel.context;
-    engine->pools = point->engine.pools;
     return set_memory(point, profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &trust),
                       why);
 }

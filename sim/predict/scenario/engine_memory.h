@@ -42,7 +42,8 @@ bool engine_memory_of(const struct point *point, struct engine_memory *out, stru
 uint64_t engine_longest(const struct point *point);
 
 /* Write it into the point's setup, for all that plans memory. Nothing to write where there is no such
- * engine. A pool that the scenario states has the bytes that its engine means by so many tokens. */
+ * engine. A pool that the scenario states has the bytes that its engine means by so many tokens; one in
+ * blocks or bytes becomes the tokens that it logs for it, with or without an engine. */
 bool engine_memory_set(struct point *point, struct error *why);
 
 /* Write into the setup with what its engine does not start: the first row of its `refuses` that holds. */

@@ -112,9 +112,6 @@ static const char *drafts_refused(const struct point *point)
 {
     const struct setup *setup = &point->setup;
     const struct mechanisms *m = &setup->mechanisms;
-    if (point_serves(point)) {
-        return "a server's steps";
-    }
     if (!mechanisms_offload(m)) {
         return NULL;
     }
@@ -125,6 +122,19 @@ static const char *drafts_refused(const struct point *point)
            : m->selection_margin > 0                         ? "a selection margin"
            : setup_asks_trace(setup) && setup->trace == NULL ? "an assumed hit ratio"
                                                              : NULL;
+}
+
+/* Said before the rest of them is asked for. */
+static bool check_served_drafts(const struct scenario *scenario, struct error *why)
+{
+    const struct node *count = node_find(scenario->root, "drafts.count");
+    if (!scenario_serves(scenario) || count == NULL || count->kind != NODE_SCALAR ||
+        strcmp(count->text, "0") == 0) {
+        return true;
+    }
+    node_error(count, why, "a server that drafts (speculative decoding) is not computed");
+    return error_expect(why, "--set drafts=none, the server without drafts; or, for its decode "
+                             "steps with them, 'batch' and 'context' in place of 'workload'");
 }
 
 /* The KV of drafts is kept until they are verified: it must fit in the window of a sequence whose
@@ -138,11 +148,8 @@ static bool check_drafts(const struct scenario *scenario, const struct point *po
     uint64_t count = setup->drafts.count, window = setup_recent(setup);
     if (refused != NULL) {
         node_error(node, why, "drafts with %s are not computed", refused);
-        return error_expect(why, "%s",
-                            point_serves(point)
-                                ? "a batch of decode steps, without 'workload'"
-                                : "a single run of a system that fetches what it selects, or that "
-                                  "keeps its KV in HBM");
+        return error_expect(why, "a single run of a system that fetches what it selects, or that "
+                                 "keeps its KV in HBM");
     }
     if (mechanisms_offload(&setup->mechanisms) && window > 0 && count >= window) {
         node_error(node, why, "%llu drafts do not fit a window of %llu tokens",
@@ -300,7 +307,7 @@ static bool drop_serving(struct node *all, struct error *why)
     return good;
 }
 
-/* Write `scenario` of the point, and of a server `decode_scenario`.
+/* Write `scenario` of the point, and of a server `decode_scenario`. A pool of KV is written in tokens.
  *   mechanisms  as they were read; the point's may have been replaced by the model's own
  *   merged      those of preset and user */
 static bool resolve_canonical(const struct scenario *scenario, const struct mechanisms *mechanisms,
@@ -316,6 +323,10 @@ static bool resolve_canonical(const struct scenario *scenario, const struct mech
                 ((!point_serves(out) && out->engine.row == NULL) ||
                  node_set(all, "engine", out->engine.name, why)) &&
                 (!point_serves(out) || put_workload(all, scenario, out, why));
+    if (good) {
+        node_remove(all, "kv_pool_blocks");
+        node_remove(all, "kv_pool");
+    }
     out->scenario = good ? node_canonical(all, why) : NULL;
     good = out->scenario != NULL;
     if (good && point_serves(out)) {
@@ -400,7 +411,8 @@ static bool resolve_read_model(const struct scenario *scenario, struct files *fi
         return false;
     }
     options.tensor_parallel = gpus.tensor;
-    return model_load(files, name, &options, node->file, node->line, &out->model, why) &&
+    return check_served_drafts(scenario, why) &&
+           model_load(files, name, &options, node->file, node->line, &out->model, why) &&
            model_share(&out->model, &gpus.parts, node->file, node->line, why) &&
            drafts_read(node_stated(scenario->root, "drafts"), files, &out->model, &out->drafts,
                        why);

@@ -412,13 +412,32 @@ static void resolve_step_limits(const struct scenario *scenario,
     }
 }
 
+/* The pool of KV is stated once. */
+static bool check_pool(const struct scenario *scenario, struct error *why)
+{
+    static const char *const keys[] = {"kv_pool_tokens", "kv_pool_blocks", "kv_pool"};
+    const char *first = NULL;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (first != NULL && scenario_states(scenario, keys[i])) {
+            scenario_error(scenario, keys[i], why, "'%s' and '%s' both state the pool of KV", first,
+                           keys[i]);
+            return error_expect(why, "one of them");
+        }
+        first = scenario_states(scenario, keys[i]) ? keys[i] : first;
+    }
+    return true;
+}
+
 bool resolve_engine(const struct scenario *scenario, struct point *out, struct error *why)
 {
     struct workload *workload = &out->workload;
     struct trust trust = {.basis = BASIS_MEASURED};
     const struct server_engine *engine = &out->engine;
+    if (!check_pool(scenario, why)) {
+        return false;
+    }
     if (engine->row == NULL) {
-        return true;
+        return engine_memory_set(out, why);
     }
     const struct profile *profile = &out->setup.profile;
     struct server_engine_gpu gpu = {

@@ -63,6 +63,11 @@ static void equal_trees_have_one_canonical_text(void **state)
         {"\xef\xbb\xbf"
          "a: 1",
          "{\"a\": \"1\"}"},
+        {"a: &x 1\nb: *x\nc: &x [2]\nd: *x\n",
+         "{\"a\": \"1\", \"b\": \"1\", \"c\": [\"2\"], \"d\": [\"2\"]}"},
+        {"a: &x {k: 1, l: 2}\nb: {l: 3, <<: *x}\nc: {<<: [*x, {m: 4, k: 5}]}\n",
+         "{\"a\": {\"k\": \"1\", \"l\": \"2\"}, \"b\": {\"k\": \"1\", \"l\": \"3\"}, "
+         "\"c\": {\"k\": \"1\", \"l\": \"2\", \"m\": \"4\"}}"},
         {"trace: assumed:hit=93%,spread=5%", "{\"trace\": \"assumed:hit=93%,spread=5%\"}"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -73,6 +78,25 @@ static void equal_trees_have_one_canonical_text(void **state)
         node_destroy(again);
         node_destroy(root);
     }
+}
+
+/* Nine aliases each of nine: a small file may not become a huge tree. */
+static void aliases_do_not_multiply_without_bound(void **state)
+{
+    (void)state;
+    char text[1024] = "a0: &a0 x\n";
+    for (int i = 1; i < 9; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "a%d: &a%d [", i, i);
+        strcat(text, line);
+        for (int j = 0; j < 9; j++) {
+            snprintf(line, sizeof line, "*a%d%s", i - 1, j < 8 ? "," : "]\n");
+            strcat(text, line);
+        }
+    }
+    struct error why;
+    assert_null(node_parse(text, strlen(text), "a.yaml", &why));
+    assert_int_equal(why.line, 8);
 }
 
 static void nodes_remember_file_and_line(void **state)
@@ -105,9 +129,11 @@ static void bad_yaml_is_refused_with_its_place(void **state)
     } cases[] = {
         {"a: 1\nb: 2\na: 3\n", "a.yaml:3 'a'"},
         {"a: {x: 1,\n x: 2}\n", "a.yaml:2 'x'"},
-        {"a: &anchor 1\n", "a.yaml:1"},
-        {"a:\n  &anchor [1]\n", "a.yaml:2"},
         {"a: *anchor\n", "a.yaml:1"},
+        {"a: &x\n  b: *x\n", "a.yaml:2"},
+        {"a: &x b\n*x : 1\n", "a.yaml:2"},
+        {"&x a: 1\n", "a.yaml:1"},
+        {"a: &x 1\n<<: *x\n", "a.yaml:1 '<<'"},
         {"a: !!int 1\n", "a.yaml:1"},
         {"a: !x {}\n", "a.yaml:1"},
         {"a: 1\n---\nb: 1\n", "a.yaml:2"},
@@ -491,6 +517,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_trees_have_one_canonical_text),
+        cmocka_unit_test(aliases_do_not_multiply_without_bound),
         cmocka_unit_test(nodes_remember_file_and_line),
         cmocka_unit_test(bad_yaml_is_refused_with_its_place),
         cmocka_unit_test(nesting_is_32_deep_at_most),

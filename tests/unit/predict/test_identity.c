@@ -500,6 +500,8 @@ static bool is_said_at_need(const char *key)
                                        "request_tokens",
                                        "slo",
                                        "hash_tokens",
+                                       "kv_pool_blocks",
+                                       "kv_pool",
                                        "cache_threshold",
                                        "balance_abs_threshold",
                                        "balance_rel_threshold",

@@ -44,7 +44,7 @@ static const char *said_of(const char *text)
     struct error why;
     FILE *in = fmemopen((char *)text, strlen(text), "r");
     assert_non_null(in);
-    bool read = server_text_read(in, "f", &keys, &why);
+    bool read = server_text_read(in, "f", NULL, 0, &keys, &why);
     fclose(in);
     if (!read) {
         error_format(&why, out, sizeof out);

@@ -23,7 +23,7 @@ static bool read_text(const char *text, struct stated_keys *keys)
     assert_non_null(in);
     fputs(text, in);
     rewind(in);
-    bool read = server_text_read(in, "f", keys, &why);
+    bool read = server_text_read(in, "f", NULL, 0, keys, &why);
     fclose(in);
     return read;
 }
@@ -97,7 +97,7 @@ static const struct {
     {"no prefix cache, KV in fp8, blocks of 32 tokens",
      "vllm serve m --no-enable-prefix-caching --kv-cache-dtype fp8_e5m2 --block-size 32 "
      "--num-gpu-blocks-override 100",
-     "model=m@1 system=none@1 dtype.kv=fp8@1 kv_pool_tokens=3200@1"},
+     "model=m@1 system=none@1 dtype.kv=fp8@1 kv_pool_blocks=100@1 mechanisms.prefix_block=32tok@1"},
     {"lines of a log: the version, what was typed, what was logged",
      "non-default args: {'model_tag': 'a', 'model': 'org/m', 'gpu_memory_utilization': 0.85}\n"
      "Chunked prefill is enabled with max_num_batched_tokens=2048.\n"
@@ -113,7 +113,41 @@ static const struct {
      "# HELP vllm:cache_config_info x\n"
      "vllm:cache_config_info{block_size=\"16\",cache_dtype=\"auto\",num_gpu_blocks=\"2588\"} 1.0\n"
      "vllm:num_requests_running{engine=\"0\",model_name=\"org/m\"} 3.0\n",
-     "model=org/m@3 system=vllm@0 kv_pool_tokens=41408@2"},
+     "model=org/m@3 system=vllm@0 kv_pool_blocks=2588@2"},
+    {"a log that says the pool's bytes of a GPU and no tokens",
+     "LLM engine (v0.19.0) with config: model='m', x=1\nAvailable KV cache memory: 34.90 GiB\n",
+     "model=m@1 system=vllm@0 engine=vllm-0.19@1 kv_pool=34.9GiB@2"},
+    {"tokens count before bytes",
+     "LLM engine (v0.19.0) with config: model='m', x=1\nAvailable KV cache memory: 34.90 GiB\n"
+     "GPU KV cache size: 41,408 tokens\n",
+     "model=m@1 system=vllm@0 engine=vllm-0.19@1 kv_pool_tokens=41408@3"},
+    {"a pool in bytes", "vllm serve m --kv-cache-memory-bytes 25G",
+     "model=m@1 system=vllm@0 kv_pool=26843545600B@1"},
+    {"vLLM 0.6: all arguments, and blocks",
+     "vLLM API server version 0.6.3.post1\n"
+     "args: Namespace(host=None, model='org/m', kv_cache_dtype='auto', max_model_len=8192, block_size=16, "
+     "swap_space=4, cpu_offload_gb=0, num_gpu_blocks_override=None, max_num_seqs=256, num_lookahead_slots=0, "
+     "enable_lora=False)\n"
+     "Initializing an LLM engine (v0.6.3.post1) with config: model='org/m', speculative_config=None, "
+     "max_seq_len=8192, enable_prefix_caching=False, x=1)\n"
+     "# GPU blocks: 27896, # CPU blocks: 2048\n",
+     "model=org/m@3 system=none@3 engine=vllm-0.6@3 max_sequences=256@2 request_tokens=8192@3 kv_pool_blocks=27896@4"},
+    {"of a log of two starts the last counts",
+     "vLLM API server version 0.18.0\n"
+     "non-default args: {'model': 'm', 'max_num_seqs': 64, 'kv_offloading_size': 12.0}\n"
+     "GPU KV cache size: 100,000 tokens\n"
+     "vLLM API server version 0.19.0\n"
+     "non-default args: {'model': 'm'}\n",
+     "model=m@5 system=vllm@0 engine=vllm-0.19@4"},
+    {"what a command says holds for all starts",
+     "vllm serve m --max-num-seqs 4\nvLLM API server version 0.18.0\nGPU KV cache size: 9 tokens\n"
+     "vLLM API server version 0.19.0\nGPU KV cache size: 8 tokens\n",
+     "model=m@1 system=vllm@0 engine=vllm-0.19@4 max_sequences=4@1 kv_pool_tokens=8@5"},
+    {"an image of another registry, by its digest",
+     "docker run --name vllm -v ~/.cache/vllm:/root/.cache/vllm reg.local:5000/vllm/vllm-openai@sha256:ab --model m",
+     "model=m@1 system=vllm@0"},
+    {"an image of one's own; the model stands alone", "podman run --rm team/my-vllm:3 org/m -tp 2",
+     "model=org/m@1 system=vllm@0 tensor_parallel=2@1"},
     {"SGLang's arguments and its pool",
      "server_args=ServerArgs(model_path='org/m', tp_size=8, mem_fraction_static=0.8, "
      "max_running_requests=None, chunked_prefill_size=-1, enable_hierarchical_cache=True)\n"
@@ -220,6 +254,23 @@ static const struct {
      "model=m@1 system=vllm@0"},
 };
 
+/* A value that cannot be read does not matter if its key is overridden. */
+static void values_that_are_overridden_need_not_be_valid(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"request_tokens=8K", "tensor_parallel=2"};
+    struct stated_keys keys;
+    FILE *in = tmpfile();
+    assert_non_null(in);
+    fputs("vllm serve m --max-model-len $LEN -tp x --max-num-seqs 4\n", in);
+    for (uint32_t count = 0; count <= COUNT(sets); count++) {
+        rewind(in);
+        assert_int_equal(server_text_read(in, "f", sets, count, &keys, &why), count == 2);
+    }
+    assert_string_equal(keys.all[STATED_MAX_SEQUENCES].value, "4");
+    fclose(in);
+}
+
 static void keys_are_keys_with_their_lines(void **state)
 {
     (void)state;
@@ -324,7 +375,7 @@ static void long_texts_are_read_whole(void **state)
     fputs("vllm serve m -tp 2\n", in);
     assert_true(ftell(in) > 16 << 20);
     rewind(in);
-    bool read = server_text_read(in, "f", &keys, &why);
+    bool read = server_text_read(in, "f", NULL, 0, &keys, &why);
     fclose(in);
     assert_true(read);
     assert_int_equal(keys.all[STATED_TENSOR_PARALLEL].line, 200001);
@@ -342,7 +393,7 @@ static void options_may_be_many(void **state)
         fprintf(in, " --log-%d 1", i);
     }
     rewind(in);
-    bool read = server_text_read(in, "f", &keys, &why);
+    bool read = server_text_read(in, "f", NULL, 0, &keys, &why);
     fclose(in);
     assert_true(read);
     assert_int_equal(keys.unused.count, 30000);
@@ -408,6 +459,7 @@ static void mistakes_are_told_with_their_place(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_that_are_overridden_need_not_be_valid),
         cmocka_unit_test(keys_are_keys_with_their_lines),
         cmocka_unit_test(options_without_effect_are_told),
         cmocka_unit_test(unused_options_are_many_or_long),

@@ -136,7 +136,7 @@ static uint64_t read_line(const char *line, const struct asked *asked, struct as
     uint64_t length = 0;
     FILE *in = fmemopen((void *)(uintptr_t)line, strlen(line), "r");
     assert_non_null(in);
-    if (!server_text_read(in, "line", &keys, &why)) {
+    if (!server_text_read(in, "line", NULL, 0, &keys, &why)) {
         fail_msg("%s: %s", line, message_of(&why));
     }
     fclose(in);
