@@ -285,7 +285,7 @@ static bool take_word(const struct server_option *option, const char *value,
 
 /* Take a value that says something. */
 static bool take_stated(const struct server_option *option, const char *value,
-                       struct server_text *said, bool *used, struct error *why)
+                        struct server_text *said, bool *used, struct error *why)
 {
     char text[sizeof said->all->value] = "";
     bool on;
@@ -315,20 +315,6 @@ static bool take_stated(const struct server_option *option, const char *value,
     return text[0] == '\0' || put(option, option->sets, text, said, why);
 }
 
-/* Is a key that the option sets among the overrides? */
-static bool is_overridden(const struct server_text *said, const struct server_option *option)
-{
-    for (uint32_t i = 0; i < said->override_count; i++) {
-        const char *key = said->overrides[i];
-        size_t length = strcspn(key, "=");
-        if (option->sets != NULL && strlen(option->sets) == length &&
-            strncmp(option->sets, key, length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool server_setting_take(const struct server_option *option, const char *value,
                          struct server_text *said, bool *used, struct error *why)
 {
@@ -336,5 +322,6 @@ bool server_setting_take(const struct server_option *option, const char *value,
     used = used != NULL ? used : &taken;
     *used = true;
     return value[0] == '\0' || strcmp(value, "None") == 0 || strcmp(value, "null") == 0 ||
-           take_stated(option, value, said, used, why) || is_overridden(said, option);
+           take_stated(option, value, said, used, why) ||
+           (option->sets != NULL && server_text_overrides(said, option->sets));
 }

@@ -132,6 +132,9 @@ struct server_text {
     int starts, start_line; /* as in stated_keys */
 };
 
+/* Is the key among the overrides? */
+bool server_text_overrides(const struct server_text *said, const char *key);
+
 /* Keep an option that changes nothing; one for which there is no room is only counted. */
 void server_text_pass(struct server_text *said, int line, const char *name, const char *reason);
 

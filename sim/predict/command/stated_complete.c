@@ -8,6 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool server_text_overrides(const struct server_text *said, const char *key)
+{
+    size_t length = strlen(key);
+    for (uint32_t i = 0; i < said->override_count; i++) {
+        if (strncmp(said->overrides[i], key, length) == 0 && said->overrides[i][length] == '=') {
+            return true;
+        }
+    }
+    return false;
+}
+
 void server_text_pass(struct server_text *said, int line, const char *name, const char *reason)
 {
     struct server_unused *unused = &said->unused;
@@ -91,16 +102,17 @@ static void complete_copies(struct stated_key *all)
     }
 }
 
-/* A server says its pool in one way or several; the first counts that is there, unless the user states
- * it in any. */
+/* A server says its pool in one way or several, and the user maybe in another: the first counts that
+ * is there. */
 static void complete_pool(const struct server_text *text, struct stated_key *all)
 {
     bool said = false;
-    for (uint32_t i = 0; i < text->override_count; i++) {
-        said = said || strncmp(text->overrides[i], "kv_pool", strlen("kv_pool")) == 0;
+    for (int id = STATED_KV_TOKENS; id <= STATED_KV_BYTES; id++) {
+        said = said || server_text_overrides(text, all[id].key);
     }
     for (int id = STATED_KV_TOKENS; id <= STATED_KV_BYTES; id++) {
-        all[id].value[0] = said ? '\0' : all[id].value[0];
+        bool counts = !said || server_text_overrides(text, all[id].key);
+        all[id].value[0] = counts ? all[id].value[0] : '\0';
         said = said || all[id].value[0] != '\0';
     }
 }
