@@ -1,5 +1,3 @@
-/* Two passes over the file: one finds out whether all ids are small, the other numbers them. */
-
 #include "trace/ids.h"
 
 #include <errno.h>
@@ -11,13 +9,7 @@
 
 #include "core/array.h"
 #include "core/regular.h"
-#include "core/text.h"
 #include "trace/format/format.h"
-
-#define XXH_STATIC_LINKING_ONLY /* for a state on the stack */
-#include <xxhash.h>
-
-enum { SMALL_IDS = 1 << 20, PIECE = 1 << 14 };
 
 /* Linear probing from the slot that XXH64 gives. Slots hold numbers, and ids lie by number, so that an
  * id takes some 20 bytes. */
@@ -84,191 +76,77 @@ bool dense_ids_find(struct dense_ids *dense, uint64_t id, uint32_t *number, stru
     return true;
 }
 
-/* The number of an id that has one. Safe from several threads while no id is added. */
-static bool dense_ids_get(const struct dense_ids *dense, uint64_t id, uint32_t *number)
-{
-    uint64_t place = dense->count > 0 ? dense_ids_find_place(dense, id) : 0;
-    if (dense->count == 0 || dense->numbers[place] == 0) {
-        return false;
-    }
-    *number = dense->numbers[place] - 1;
-    return true;
-}
-
-static void ids_init(struct ids *ids)
-{
-    *ids = (struct ids){0};
-}
+/* ---- streams ---- */
 
 void ids_release(struct ids *ids)
 {
     free(ids->block);
-    free(ids->small);
-    free(ids->path);
-    dense_ids_release(&ids->dense);
-    if (ids->file != NULL) {
-        fclose(ids->file);
-    }
-    ids_init(ids);
-}
-
-/* ---- the file ---- */
-
-static bool import_ids_open_file(const char *path, struct ids *ids, struct error *why)
-{
-    struct stat status;
-    ids->path = text_duplicate(path, why);
-    ids->file = ids->path != NULL ? regular_open(path, why) : NULL;
-    if (ids->file == NULL) {
-        return false;
-    }
-    if (fstat(fileno(ids->file), &status) != 0) {
-        return error_set(why, path, 0, "%s", strerror(errno));
-    }
-    uint64_t bytes = (uint64_t)status.st_size;
-    if (bytes == 0 || bytes % 4 != 0 || bytes / 4 > UINT32_MAX) {
-        error_set(why, path, 0, "the file has %llu bytes", (unsigned long long)bytes);
-        return error_expect(why, "32-bit ids, at least one and fewer than 2^32");
-    }
-    ids->count = (uint32_t)(bytes / 4);
-    return true;
+    *ids = (struct ids){.count = 0};
 }
 
 /* Read the ids as they are in the file. */
-static bool read_ids(const struct ids *ids, uint32_t first, uint32_t count, uint32_t *out,
-                     struct error *why)
+static bool read_ids(const char *path, FILE *file, struct ids *ids, struct error *why)
 {
-    size_t size = 4 * (size_t)count, got = 0;
-    while (got < size) {
-        ssize_t more = pread(fileno(ids->file), (char *)out + got, size - got,
-                             (off_t)(4 * (uint64_t)first + got));
-        if (more < 0) {
-            return error_set(why, ids->path, 0, "cannot be read: %s", strerror(errno));
-        }
-        if (more == 0) {
-            return error_set(why, ids->path, 0, "ends before its %u ids", ids->count);
-        }
-        got += (size_t)more;
+    struct stat status;
+    if (fstat(fileno(file), &status) != 0) {
+        return error_set(why, path, 0, "%s", strerror(errno));
     }
-    for (uint32_t i = 0; i < count; i++) {
-        out[i] = load_u32((const uint8_t *)&out[i]);
+    uint64_t bytes = (uint64_t)status.st_size;
+    if (bytes == 0 || bytes % 4 != 0 || bytes / 4 > IDS_MOST) {
+        error_set(why, path, 0, "the file has %llu bytes", (unsigned long long)bytes);
+        return error_expect(why, "32-bit ids, at least one and at most %d", IDS_MOST);
     }
-    return true;
+    ids->count = (uint32_t)(bytes / 4);
+    ids->block = array_zeroed(ids->count, sizeof *ids->block, why);
+    if (ids->block != NULL && fread(ids->block, 4, ids->count, file) < ids->count) {
+        return error_set(why, path, 0, "cannot be read: %s",
+                         ferror(file) ? strerror(errno) : "it became shorter");
+    }
+    for (uint32_t i = 0; ids->block != NULL && i < ids->count; i++) {
+        ids->block[i] = load_u32((const uint8_t *)&ids->block[i]);
+    }
+    return ids->block != NULL;
 }
 
-/* Accesses of the piece that begins with `first`. */
-static uint32_t piece_count(const struct ids *ids, uint32_t first)
+/* Replace ids by their numbers; a new one gets the next. Small ids use a table, which is several times
+ * faster. */
+static bool number_ids(struct ids *ids, struct error *why)
 {
-    return ids->count - first < PIECE ? ids->count - first : PIECE;
-}
-
-/* ---- numbers ---- */
-
-/* Ids below SMALL_IDS use a table, which is several times faster. */
-static bool choose_table(struct ids *ids, struct error *why)
-{
-    uint32_t piece[PIECE], most = 0;
-    for (uint32_t first = 0; ids->count - first > 0; first += piece_count(ids, first)) {
-        if (!read_ids(ids, first, piece_count(ids, first), piece, why)) {
-            return false;
-        }
-        for (uint32_t i = 0; i < piece_count(ids, first); i++) {
-            most = piece[i] > most ? piece[i] : most;
-        }
+    enum { SMALL_IDS = 1 << 20 };
+    struct dense_ids dense = {.places = 0};
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < ids->count; i++) {
+        most = ids->block[i] > most ? ids->block[i] : most;
     }
-    return most >= SMALL_IDS || (ids->small = array_zeroed(SMALL_IDS, sizeof *ids->small, why));
-}
-
-static bool has_changed(const struct ids *ids, struct error *why)
-{
-    return error_set(why, ids->path, 0, "has changed since it was first read");
-}
-
-/* Replace ids by their numbers; a new one gets the next. */
-static bool add_numbers(struct ids *ids, uint32_t *piece, uint32_t count, struct error *why)
-{
-    for (uint32_t i = 0; ids->small == NULL && i < count; i++) {
-        if (!dense_ids_find(&ids->dense, piece[i], &piece[i], why)) {
-            return false;
-        }
-        ids->blocks = ids->dense.count;
-    }
-    for (uint32_t i = 0; ids->small != NULL && i < count; i++) {
-        if (piece[i] >= SMALL_IDS) {
-            return has_changed(ids, why);
-        }
-        uint32_t *number = &ids->small[piece[i]];
+    bool small = most < SMALL_IDS, good = true;
+    uint32_t *numbers = small ? array_zeroed(SMALL_IDS, sizeof *numbers, why) : NULL;
+    for (uint32_t i = 0; numbers != NULL && i < ids->count; i++) {
+        uint32_t *number = &numbers[ids->block[i]];
         *number = *number == 0 ? ++ids->blocks : *number;
-        piece[i] = *number - 1;
+        ids->block[i] = *number - 1;
     }
-    return true;
-}
-
-static bool number_all(struct ids *ids, struct error *why)
-{
-    uint32_t piece[PIECE];
-    XXH64_state_t hash;
-    XXH64_reset(&hash, 0);
-    for (uint32_t first = 0; ids->count - first > 0; first += piece_count(ids, first)) {
-        uint32_t count = piece_count(ids, first);
-        uint32_t *into = ids->block != NULL ? ids->block + first : piece;
-        if (!read_ids(ids, first, count, into, why) || !add_numbers(ids, into, count, why)) {
-            return false;
-        }
-        XXH64_update(&hash, into, count * sizeof *into);
+    for (uint32_t i = 0; !small && good && i < ids->count; i++) {
+        good = dense_ids_find(&dense, ids->block[i], &ids->block[i], why);
+        ids->blocks = dense.count;
     }
-    ids->hash = XXH64_digest(&hash);
-    return true;
+    good = good && (!small || numbers != NULL);
+    dense_ids_release(&dense);
+    free(numbers);
+    return good;
 }
 
-/* A stream in memory is numbered: it needs neither its file nor the table. */
-static void drop_source(struct ids *ids)
+bool ids_read(const char *path, struct ids *ids, struct error *why)
 {
-    struct ids kept = {
-        .block = ids->block, .count = ids->count, .blocks = ids->blocks, .hash = ids->hash};
-    ids->block = NULL;
-    ids_release(ids);
-    *ids = kept;
-}
-
-bool ids_read(const char *path, uint32_t kept, struct ids *ids, struct error *why)
-{
-    ids_init(ids);
-    if (!import_ids_open_file(path, ids, why) || !choose_table(ids, why) ||
-        (ids->count <= kept && !(ids->block = array_zeroed(ids->count, sizeof *ids->block, why))) ||
-        !number_all(ids, why)) {
+    FILE *file = regular_open(path, why);
+    *ids = (struct ids){.count = 0};
+    bool good = file != NULL && read_ids(path, file, ids, why) && number_ids(ids, why);
+    if (good) {
+        ids->hash = XXH64(ids->block, ids->count * sizeof *ids->block, 0);
+    } else {
         ids_release(ids);
-        return false;
     }
-    if (ids->block != NULL) {
-        drop_source(ids);
+    if (file != NULL) {
+        fclose(file);
     }
-    return true;
-}
-
-/* ---- a pass ---- */
-
-/* Replace ids by their numbers. An id without one was not there when the stream was numbered. */
-static bool find_numbers(const struct ids *ids, uint32_t *piece, uint32_t count, struct error *why)
-{
-    bool good = true;
-    for (uint32_t i = 0; ids->small == NULL && i < count; i++) {
-        good = dense_ids_get(&ids->dense, piece[i], &piece[i]) && good;
-    }
-    for (uint32_t i = 0; ids->small != NULL && i < count; i++) {
-        uint32_t number = piece[i] < SMALL_IDS ? ids->small[piece[i]] : 0;
-        good = number > 0 && good;
-        piece[i] = number - 1;
-    }
-    return good || has_changed(ids, why);
-}
-
-bool ids_blocks(const struct ids *ids, uint32_t first, uint32_t count, uint32_t *out,
-                struct error *why)
-{
-    if (ids->block != NULL) {
-        memcpy(out, ids->block + first, count * sizeof *out);
-        return true;
-    }
-    return read_ids(ids, first, count, out, why) && find_numbers(ids, out, count, why);
+    return good;
 }

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { SIZES = 4, IDS_MOST = 4096 };
+enum { SIZES = 4, LONGEST = 4096 };
 
 static void require(bool holds)
 {
@@ -60,9 +60,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int file = memfd_create("fuzz.u32", 0);
     require(file >= 0 && write(file, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    if (!ids_read(path, IDS_KEPT, &ids, &why)) {
+    if (!ids_read(path, &ids, &why)) {
         require(why.found[0] != '\0');
-    } else if (ids.count <= IDS_MOST) { /* longer streams would only be slow */
+    } else if (ids.count <= LONGEST) { /* longer streams would only be slow */
         uint32_t sizes[SIZES] = {1, 1 + ids.blocks / 10, 1 + ids.blocks / 3, ids.blocks};
         draw_all(&ids, sizes);
     }

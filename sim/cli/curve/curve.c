@@ -71,7 +71,7 @@ static bool open_ids(const struct arguments *arguments, const char *name,
                                options[option].name);
         }
     }
-    return ids_read(name, IDS_KEPT, &source->ids, why);
+    return ids_read(name, &source->ids, why);
 }
 
 static bool source_open(const struct arguments *arguments, struct curve_source *source,
@@ -149,20 +149,17 @@ static bool read_policy(const char *text, struct policy_curves *curves, struct e
 }
 
 /* Can every head give the policy what it needs? A policy that caches nothing has no curve, and
- * neither has one that attends only to what it holds. The future of a long stream takes too much
- * memory. */
-static bool is_fed(const struct policy_kind *policy, const struct curve_source *source,
-                   const struct curve_report *report)
+ * neither has one that attends only to what it holds. */
+static bool is_fed(const struct policy_kind *policy, const struct curve_report *report)
 {
     bool queries = report->trace != NULL && trace_header(report->trace)->has_queries;
     bool positions = report->trace != NULL;
     return policy != &policy_none && !policy->chooses_own && (!policy->needs_queries || queries) &&
-           (!policy->by_position || positions) &&
-           (!policy->needs_next_use || source->trace != NULL || source->ids.block != NULL);
+           (!policy->by_position || positions);
 }
 
-static bool read_policies(const struct arguments *arguments, const struct curve_source *source,
-                          struct curve_report *report, struct error *why)
+static bool read_policies(const struct arguments *arguments, struct curve_report *report,
+                          struct error *why)
 {
     uint32_t given;
     const char *const *texts = arguments_all(arguments, POLICY, &given);
@@ -173,7 +170,7 @@ static bool read_policies(const struct arguments *arguments, const struct curve_
     report->policies = array_zeroed(most, sizeof *report->policies, why);
     bool ok = report->policies != NULL;
     for (uint32_t i = 0; ok && i < most; i++) {
-        if (given > 0 || is_fed(policies[i], source, report)) {
+        if (given > 0 || is_fed(policies[i], report)) {
             const char *text = given > 0 ? texts[i] : policies[i]->name;
             ok = read_policy(text, &report->policies[report->count++], why);
         }
@@ -270,8 +267,8 @@ static bool curve_command_measure(const struct curve_source *source,
 static bool fill_report(const struct arguments *arguments, const struct curve_source *source,
                         struct curve_report *report, struct error *why)
 {
-    bool ok = describe_source(arguments, source, report, why) &&
-              read_policies(arguments, source, report, why);
+    bool ok =
+        describe_source(arguments, source, report, why) && read_policies(arguments, report, why);
     for (uint32_t i = 0; ok && i < report->count; i++) {
         struct policy_curves *curves = &report->policies[i];
         char left[PROGRESS_LEFT];

@@ -438,20 +438,14 @@ struct ids_job {
 
 /* The next ids as a demand. A policy handles the worst unit of a demand first, so they are
  * reversed. */
-static bool ids_demand(const struct ids *ids, uint32_t first, uint32_t *reversed,
-                       struct demand *demand, struct error *why)
+static struct demand ids_demand(const struct ids *ids, uint32_t first, uint32_t *reversed)
 {
     uint32_t most = ids->blocks < IDS_AT_ONCE ? ids->blocks : IDS_AT_ONCE;
     uint32_t count = ids->count - first < most ? ids->count - first : most;
-    uint32_t next[IDS_AT_ONCE];
-    if (!ids_blocks(ids, first, count, next, why)) {
-        return false;
-    }
     for (uint32_t i = 0; i < count; i++) {
-        reversed[count - 1 - i] = next[i];
+        reversed[count - 1 - i] = ids->block[first + i];
     }
-    *demand = (struct demand){.units = reversed, .wanted = count};
-    return true;
+    return (struct demand){.units = reversed, .wanted = count};
 }
 
 static bool foresee_ids(const struct ids *ids, struct next_use *future, struct error *why)
@@ -459,7 +453,8 @@ static bool foresee_ids(const struct ids *ids, struct next_use *future, struct e
     uint32_t reversed[IDS_AT_ONCE];
     struct demand demand;
     for (uint32_t at = 0; at < ids->count; at += demand.wanted) {
-        if (!ids_demand(ids, at, reversed, &demand, why) || !next_use_add(future, &demand, why)) {
+        demand = ids_demand(ids, at, reversed);
+        if (!next_use_add(future, &demand, why)) {
             return false;
         }
     }
@@ -481,34 +476,22 @@ static bool curve_size(uint32_t index, uint32_t thread, void *context, struct er
     if (!caches_init(&caches, job->request, index, count, env, why)) {
         return false;
     }
-    uint32_t reversed[IDS_AT_ONCE], at = 0;
+    uint32_t reversed[IDS_AT_ONCE];
     struct demand demand;
-    while (at < ids->count && ids_demand(ids, at, reversed, &demand, why)) {
+    for (uint32_t at = 0; at < ids->count; at += demand.wanted) {
+        demand = ids_demand(ids, at, reversed);
         caches_access(&caches, &demand, true, &job->curve->misses[index]);
-        at += demand.wanted;
     }
-    bool good = at == ids->count && caches_collect(&caches, &job->curve->misses[index], why);
+    bool good = caches_collect(&caches, &job->curve->misses[index], why);
     caches_release(&caches);
     return good;
-}
-
-/* The future of a stream takes as much memory as its numbered ids. */
-static bool check_future(const struct ids *ids, const struct policy_kind *policy, struct error *why)
-{
-    if (!policy->needs_next_use || ids->block != NULL) {
-        return true;
-    }
-    error_usage(why, NULL, 0, "policy '%s' knows the future, and '%s' has %u accesses",
-                policy->name, ids->path, ids->count);
-    return error_expect(why, "at most %u accesses for it, or another policy", IDS_KEPT);
 }
 
 bool miss_curve_of_ids(const struct ids *ids, const struct miss_request *request, uint32_t threads,
                        struct miss_curve *curve, struct error *why)
 {
     assert(request->group == MISS_WHOLE);
-    if (!check_misses(request->policy, why) || !check_future(ids, request->policy, why) ||
-        !miss_curve_reserve(curve, 1, request->count, why)) {
+    if (!check_misses(request->policy, why) || !miss_curve_reserve(curve, 1, request->count, why)) {
         return false;
     }
     struct ids_job job = {.ids = ids, .request = request, .curve = curve};

@@ -244,43 +244,6 @@ static void curves_of_ids_equal_a_search(void **state)
     }
 }
 
-/* A stream that is read again on each pass has the curves of one in memory, without a future. */
-static void curves_of_a_long_stream_are_the_same(void **state)
-{
-    (void)state;
-    static const char *const names[] = {"lru", "fifo", "arc"};
-    const uint32_t sizes[] = {1, 13, 59, 60};
-    char path[] = "/tmp/test_curve.XXXXXX";
-    struct error why;
-    struct ids kept = random_ids(7, 2000), read;
-    int file = mkstemp(path); /* numbered as they come, which is not as they are */
-    assert_int_equal(write(file, kept.block, 4 * kept.count), 4 * kept.count);
-    ids_release(&kept);
-    make_check(ids_read(path, IDS_KEPT, &kept, &why) && ids_read(path, 0, &read, &why), &why);
-    struct miss_request request = {.sizes = sizes, .count = 4};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct miss_curve one, two;
-        miss_curve_init(&one);
-        miss_curve_init(&two);
-        request.policy = kind(names[i]);
-        make_check(miss_curve_of_ids(&kept, &request, 1, &one, &why), &why);
-        make_check(miss_curve_of_ids(&read, &request, 2, &two, &why), &why);
-        assert_memory_equal(one.misses, two.misses, sizeof *one.misses * 4);
-        miss_curve_release(&one);
-        miss_curve_release(&two);
-    }
-    struct miss_curve none;
-    miss_curve_init(&none);
-    request.policy = kind("opt");
-    assert_false(miss_curve_of_ids(&read, &request, 1, &none, &why));
-    assert_non_null(strstr(why.found, "policy 'opt' knows the future"));
-    miss_curve_release(&none);
-    ids_release(&kept);
-    ids_release(&read);
-    close(file);
-    unlink(path);
-}
-
 static void what_cannot_be_drawn_is_refused(void **state)
 {
     (void)state;
@@ -331,7 +294,6 @@ int main(void)
         cmocka_unit_test(parameters_are_those_of_a_replay),
         cmocka_unit_test(threads_do_not_change_a_curve),
         cmocka_unit_test(curves_of_ids_equal_a_search),
-        cmocka_unit_test(curves_of_a_long_stream_are_the_same),
         cmocka_unit_test(what_cannot_be_drawn_is_refused),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);

@@ -8,7 +8,6 @@
 
 #include "trace/ids.h"
 
-#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,45 +53,11 @@ static void ids_are_little_endian_and_numbered_as_they_come(void **state)
         const uint32_t expected[] = {0, 1, 0, 2, 3};
         memcpy(bytes + 12, fourths[f], 4);
         write_bytes(bytes, sizeof bytes);
-        assert_true(ids_read(path, IDS_KEPT, &ids, &why));
+        assert_true(ids_read(path, &ids, &why));
         assert_int_equal(ids.count, 5);
         assert_int_equal(ids.blocks, 4);
         assert_memory_equal(ids.block, expected, sizeof expected);
         ids_release(&ids);
-    }
-}
-
-/* A stream that does not stay in memory gives the same, whatever its ids. */
-static void a_long_stream_is_read_again(void **state)
-{
-    (void)state;
-    static const uint32_t factors[] = {1, 1 << 20};
-    for (size_t f = 0; f < 2; f++) {
-        const uint32_t factor = factors[f];
-        struct error why;
-        struct ids kept, longer;
-        uint32_t bytes[40000], some[3];
-        for (uint32_t i = 0; i < 40000; i++) {
-            bytes[i] = htole32((i * 7919 % 3001 + 1) * factor);
-        }
-        write_bytes(bytes, sizeof bytes);
-        assert_true(ids_read(path, 40000, &kept, &why));
-        assert_true(ids_read(path, 39999, &longer, &why));
-        assert_true(kept.block != NULL && kept.file == NULL && longer.block == NULL);
-        assert_true(kept.count == longer.count && kept.blocks == 3001 && longer.blocks == 3001);
-        assert_true(kept.hash == longer.hash);
-        for (uint32_t i = 0; i + 3 <= 40000; i += 257) {
-            assert_true(ids_blocks(&longer, i, 3, some, &why));
-            assert_memory_equal(some, kept.block + i, sizeof some);
-        }
-        bytes[1] = htole32(9 * factor + 3003 * factor);
-        write_bytes(bytes, 80000);
-        assert_false(ids_blocks(&longer, 0, 3, some, &why));
-        assert_string_equal(why.found, "has changed since it was first read");
-        assert_false(ids_blocks(&longer, 19999, 3, some, &why));
-        assert_string_equal(why.found, "ends before its 40000 ids");
-        ids_release(&kept);
-        ids_release(&longer);
     }
 }
 
@@ -102,17 +67,20 @@ static void files_without_ids_are_refused(void **state)
     struct error why;
     struct ids ids;
     write_bytes("", 0);
-    assert_false(ids_read(path, IDS_KEPT, &ids, &why));
+    assert_false(ids_read(path, &ids, &why));
     assert_string_equal(why.found, "the file has 0 bytes");
     write_bytes("123456", 6);
-    assert_false(ids_read(path, IDS_KEPT, &ids, &why));
+    assert_false(ids_read(path, &ids, &why));
     assert_string_equal(why.found, "the file has 6 bytes");
-    assert_false(ids_read("/nowhere/at/all.u32", IDS_KEPT, &ids, &why));
+    assert_int_equal(truncate(path, 4 * ((off_t)IDS_MOST + 1)), 0);
+    assert_false(ids_read(path, &ids, &why));
+    assert_string_equal(why.expected, "32-bit ids, at least one and at most 67108864");
+    assert_false(ids_read("/nowhere/at/all.u32", &ids, &why));
     assert_string_equal(why.found, "cannot be opened: No such file or directory");
-    assert_false(ids_read("/", IDS_KEPT, &ids, &why));
+    assert_false(ids_read("/", &ids, &why));
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0); /* must not hang */
-    assert_false(ids_read(path, IDS_KEPT, &ids, &why));
+    assert_false(ids_read(path, &ids, &why));
     assert_string_equal(why.found, "is not a regular file");
 }
 
@@ -134,7 +102,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ids_stay_apart_when_the_table_grows),
         cmocka_unit_test(ids_are_little_endian_and_numbered_as_they_come),
-        cmocka_unit_test(a_long_stream_is_read_again),
         cmocka_unit_test(files_without_ids_are_refused),
     };
     return cmocka_run_group_tests(tests, group_setup, group_teardown);
