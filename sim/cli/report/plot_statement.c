@@ -270,53 +270,34 @@ static bool ask(const struct plot_statement *statement, const char *end, struct 
     return ok;
 }
 
-static bool has_name(const struct names *names, const char *name, size_t length)
+/* Refuse KEY=VALUE: name the values of the key, or of an unknown key the keys. */
+static bool refuse_pair(const char *pair, const struct plot_statement *statement,
+                        struct store *store, struct error *why)
 {
-    bool has = false;
-    for (size_t i = 0; i < names->count; i++) {
-        has = has ||
-              (strlen(names->names[i]) == length && memcmp(names->names[i], name, length) == 0);
+    struct names names;
+    int length = (int)strcspn(pair, "=");
+    char key[64];
+    const char *value = pair + length + 1, *given = value;
+    const struct plot_statement of_key = {
+        .begin = statement->begin, .only = &pair, .only_count = 1};
+    snprintf(key, sizeof key, "%.*s", length, pair);
+    bool ok = ask(&of_key, "SELECT DISTINCT value FROM keyed WHERE key IN (SELECT key FROM only)",
+                  store, &names, why);
+    if (ok && names.count > 0) {
+        error_usage(why, NULL, 0, "--only: nothing that can be drawn has '%s' as its '%s'", value,
+                    key);
+    } else if (ok) {
+        plot_only_release(&names);
+        ok = ask(statement, "SELECT DISTINCT key FROM keyed ORDER BY key", store, &names, why);
+        error_usage(why, NULL, 0, "--only: nothing in the database has a key '%s'", key);
+        given = key;
     }
-    return has;
-}
-
-static bool check_key(const char *text, const struct names *keys, struct error *why)
-{
-    char given[64] = "";
-    size_t length = strcspn(text, "=");
-    strncat(given, text, length < sizeof given ? length : sizeof given - 1);
-    if (text[length] == '\0') {
-        error_usage(why, NULL, 0, "--only: '%s' has no '='", text);
-        return error_expect(why, "KEY=VALUE");
+    if (ok && given == value && strchr(value, '=') != NULL) {
+        error_expect(why, "each key with an --only of its own: --only %s", value);
+    } else if (ok && names.count > 0) {
+        name_expect(given, (const char *const *)names.names, why);
     }
-    if (has_name(keys, text, length)) {
-        return true;
-    }
-    error_usage(why, NULL, 0, "--only: nothing in the database has a key '%s'", given);
-    return keys->count > 0 && name_expect(given, (const char *const *)keys->names, why);
-}
-
-/* Name the values of the key of KEY=VALUE, or, of what looks like another key's value, how to write
- * that. */
-static bool refuse_value(const char *pair, const struct names *keys,
-                         const struct plot_statement *statement, struct store *store,
-                         struct error *why)
-{
-    struct names values;
-    size_t length = strcspn(pair, "=");
-    const char *value = pair + length + 1, *one[] = {pair};
-    const struct plot_statement of_key = {.begin = statement->begin, .only = one, .only_count = 1};
-    if (ask(&of_key, "SELECT DISTINCT value FROM keyed WHERE key IN (SELECT key FROM only)", store,
-            &values, why)) {
-        error_usage(why, NULL, 0, "--only: nothing that can be drawn has '%s' as its '%.*s'", value,
-                    (int)length, pair);
-        if (strchr(value, '=') != NULL && has_name(keys, value, strcspn(value, "="))) {
-            error_expect(why, "each key with an --only of its own: --only %s", value);
-        } else if (values.count > 0) {
-            name_expect(value, (const char *const *)values.names, why);
-        }
-    }
-    plot_only_release(&values);
+    plot_only_release(&names);
     return false;
 }
 
@@ -329,17 +310,18 @@ static const char unmatched[] =
 
 bool plot_only_check(const struct plot_statement *statement, struct store *store, struct error *why)
 {
-    struct names keys, missing = {.names = NULL};
+    struct names missing;
+    for (uint32_t i = 0; i < statement->only_count; i++) {
+        if (strchr(statement->only[i], '=') == NULL) {
+            error_usage(why, NULL, 0, "--only: '%s' has no '='", statement->only[i]);
+            return error_expect(why, "KEY=VALUE");
+        }
+    }
     if (statement->only_count == 0) {
         return true;
     }
-    bool ok = ask(statement, "SELECT DISTINCT key FROM keyed ORDER BY key", store, &keys, why);
-    for (uint32_t i = 0; ok && i < statement->only_count; i++) {
-        ok = check_key(statement->only[i], &keys, why);
-    }
-    ok = ok && ask(statement, unmatched, store, &missing, why) &&
-         (missing.count == 0 || refuse_value(missing.names[0], &keys, statement, store, why));
-    plot_only_release(&keys);
+    bool ok = ask(statement, unmatched, store, &missing, why) &&
+              (missing.count == 0 || refuse_pair(missing.names[0], statement, store, why));
     plot_only_release(&missing);
     return ok;
 }
