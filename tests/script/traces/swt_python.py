@@ -4,6 +4,7 @@
 """
 
 import io
+import json
 import os
 import random
 import struct
@@ -93,13 +94,11 @@ def python_writes_what_c_reads():
 
 
 def c_writes_what_python_reads():
-    with open(path('table.csv'), 'w', encoding='utf-8') as out:
-        out.write('step,layer,unit\n' + ''.join(f'{s},{l},{(s * 7 + l) % 90}\n'
-                                               for s in range(300) for l in range(3)))
-    if c('import', path('table.csv'), '--columns', 'step=step,layer=layer,unit=unit', '-o',
-         path('c.swt')).returncode != 0:
-        return 'not imported'
-    return None if c_export(path('c.swt')) == python_export(path('c.swt')) else 'other text'
+    if c('generate', 'smollm2-135m', '--context', '256', '--steps', '6', '-o', path('c.swt')).returncode != 0:
+        return 'not generated'
+    by_c, by_python = (text.split('\n') for text in (c_export(path('c.swt')), python_export(path('c.swt'))))
+    by_c[1] = by_python[1] = json.loads(by_c[1][9:]) == json.loads(by_python[1][9:])  # blanks of the source differ
+    return None if by_c == by_python and by_c[1] else 'other text'
 
 
 def python_reads_the_text_that_c_writes():
