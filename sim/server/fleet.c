@@ -19,6 +19,7 @@ struct fleet_state {
     size_t flying_count, flying_capacity;
     struct server_load *loads; /* [server_count] scratch */
     uint32_t sent;             /* first turns, and later ones passed over */
+    uint32_t begun;            /* clients that have begun */
 };
 
 static bool push(struct calendar *calendar, int64_t at_ns, uint32_t item, struct error *why)
@@ -115,12 +116,25 @@ static uint32_t take_next(struct fleet_state *state)
     return index;
 }
 
+/* Once all that warm are sent, the other clients begin. */
+static bool join_clients(struct fleet_state *state, int64_t at_ns, struct error *why)
+{
+    const struct fleet *fleet = state->fleet;
+    bool joins = state->sent == fleet->count || index_at(fleet, state->sent) >= fleet->warm,
+         ok = true;
+    for (; ok && joins && state->begun < fleet->clients; state->begun++) {
+        ok = push(&state->answers, at_ns, 0, why);
+    }
+    return ok;
+}
+
 static bool send(struct fleet_state *state, int64_t at_ns, struct error *why)
 {
     uint32_t index = take_next(state), server = fleet_choose(state, index, at_ns);
     struct server *to = state->fleet->servers[server];
     int64_t due = server_due(to);
-    return server_send(to, index, at_ns, why) && note_flying(state, index, why) &&
+    return join_clients(state, at_ns, why) && server_send(to, index, at_ns, why) &&
+           note_flying(state, index, why) &&
            (server_due(to) == due || expect_iteration(state, server, why));
 }
 
@@ -202,8 +216,9 @@ static bool fleet_run_iterations(struct fleet_state *state, int64_t *end_ns, str
 static bool begin_clients(struct fleet_state *state, struct error *why)
 {
     const struct fleet *fleet = state->fleet;
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < fleet->clients; i++) {
+    bool ok = true, fewer = fleet->warm_clients > 0 && fleet->warm_clients < fleet->clients;
+    state->begun = fewer ? fleet->warm_clients : fleet->clients;
+    for (uint32_t i = 0; ok && i < state->begun; i++) {
         bool comes = fleet->is_stream && i < fleet->count;
         ok = push(&state->answers, comes ? fleet->requests->all[index_at(fleet, i)].arrival_ns : 0,
                   0, why);

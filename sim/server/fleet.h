@@ -37,6 +37,8 @@ struct fleet {
     bool is_stream;
     uint32_t clients; /* each sends a request when its last one has ended; 0: requests are sent when
                          they arrive */
+    uint64_t warm;    /* requests of all that come first and warm the servers: */
+    uint32_t warm_clients; /* so many clients send them, and the others begin behind; 0: all do */
     const struct stop_flag *stop; /* ends the run once it is raised; NULL: nothing does */
 };
 

@@ -41,6 +41,8 @@ struct workload {
                                 of variation of the gaps; rate 0: the file's arrivals */
     int arrivals;             /* enum arrivals_kind */
     uint64_t warm;            /* requests that come first and count in no figure */
+    double warm_rate;         /* they come at this rate; 0: as the others */
+    uint64_t warm_clients;    /* so many clients send them; 0: all */
     uint64_t clients;         /* each sends a request when its last one has ended; 0: none */
     uint64_t replicas;        /* independent servers */
     int routing;              /* enum routing */

@@ -285,6 +285,21 @@ static bool check_arrivals_kind(const struct scenario *scenario, const struct wo
     return true;
 }
 
+/* What warms the servers at another load is told how many it is, and has a load of the same kind. */
+static bool check_warm(const struct scenario *scenario, const struct workload *workload,
+                       struct error *why)
+{
+    const char *key = workload->warm_rate > 0 ? "warm_rate" : "warm_clients";
+    bool by_rate = workload->warm_rate > 0, by_clients = workload->warm_clients > 0;
+    bool alike = (!by_rate || workload->rate > 0) && (!by_clients || workload->clients > 0);
+    if ((!by_rate && !by_clients) || (alike && workload->warm > 0)) {
+        return true;
+    }
+    scenario_error(scenario, key, why, "'%s' needs 'warm_requests' and '%s'", key,
+                   by_rate ? "rate" : "clients");
+    return error_expect(why, "both");
+}
+
 static bool check_arrivals(const struct scenario *scenario, const struct workload *workload,
                            struct error *why)
 {
@@ -297,7 +312,7 @@ static bool check_arrivals(const struct scenario *scenario, const struct workloa
             scenario, "burstiness", why,
             "'burstiness' needs 'rate': the workload's arrivals have their own gaps");
     }
-    return check_arrivals_kind(scenario, workload, why);
+    return check_warm(scenario, workload, why) && check_arrivals_kind(scenario, workload, why);
 }
 
 /* The defaults of a balance are those of SGLang's router. */

@@ -59,6 +59,21 @@ static bool check_times(const struct point *point, struct error *why)
     return error_expect(why, "'rate' or 'clients', or 'timed: no'");
 }
 
+/* Those that warm the servers come at a rate of their own, and the others behind them. */
+static void stretch_warm(struct serving *serving)
+{
+    const struct workload *workload = &serving->point->workload;
+    struct request *all = serving->requests.all;
+    size_t count = serving->requests.count,
+           warm = workload->warm < count ? workload->warm : count - 1;
+    double scale = workload->rate / workload->warm_rate;
+    int64_t shift = llround((double)all[warm].arrival_ns * (scale - 1));
+    for (size_t i = 0; i < count; i++) {
+        all[i].arrival_ns =
+            i < warm ? llround((double)all[i].arrival_ns * scale) : all[i].arrival_ns + shift;
+    }
+}
+
 /* Give the requests the arrivals that the workload states. */
 static bool set_arrivals(struct serving *serving, struct error *why)
 {
@@ -71,8 +86,15 @@ static bool set_arrivals(struct serving *serving, struct error *why)
     }
     double shape =
         workload->arrivals == ARRIVALS_CONSTANT ? (double)INFINITY : workload->burstiness;
-    return workload->rate == 0 || arrivals_draw(&serving->requests, workload->rate, shape,
-                                                serving->point->setup.seed, why);
+    if (workload->rate == 0) {
+        return true;
+    }
+    bool drawn =
+        arrivals_draw(&serving->requests, workload->rate, shape, serving->point->setup.seed, why);
+    if (drawn && workload->warm_rate > 0) {
+        stretch_warm(serving);
+    }
+    return drawn;
 }
 
 /* Copy the point's requests, with the times at which they arrive in this run. */
@@ -306,6 +328,8 @@ static bool serve_group(struct serving *serving, struct serving_group group, uin
         .server_of = serving->router.server_of,
         .served = serving->served,
         .clients = (uint32_t)workload->clients,
+        .warm = workload->warm,
+        .warm_clients = (uint32_t)workload->warm_clients,
         .is_stream = all->window.is_stream,
         .stop = serving->context->stop,
     };
@@ -315,6 +339,7 @@ static bool serve_group(struct serving *serving, struct serving_group group, uin
         fleet.count = router_select(&serving->router, first);
         fleet.indices = serving->router.indices;
         fleet.clients = (uint32_t)((workload->clients + servers - 1 - first) / servers);
+        fleet.warm_clients = (uint32_t)((workload->warm_clients + servers - 1) / servers);
     }
     if (fleet.is_stream) {
         fleet.count = select_order(serving, &group, first);

@@ -92,6 +92,8 @@ static void serve(struct run *run)
         .served = run->served,
         .count = (uint32_t)run->requests.count,
         .clients = (uint32_t)run->workload.clients,
+        .warm = run->workload.warm,
+        .warm_clients = (uint32_t)run->workload.warm_clients,
     };
     assert_true(fleet_run(&fleet, &(int64_t){0}, &why));
     balancer_destroy(fleet.balancer);
@@ -146,6 +148,24 @@ static void clients_send_to_any_server(void **state)
     check(&run, 1, 1, 0, 0, 10);
     check(&run, 2, 1, 10, 10, 20);
     check(&run, 3, 1, 20, 20, 40);
+}
+
+/* One client sends the two requests that warm the servers; once it has sent the second, the other two begin. */
+static void fewer_clients_warm_the_servers(void **state)
+{
+    (void)state;
+    struct run run = begin(3, ROUTE_LEAST_REQUESTS);
+    run.workload.clients = 3;
+    run.workload.warm = 2;
+    run.workload.warm_clients = 1;
+    for (int i = 0; i < 5; i++) {
+        ask(&run, 0, 1, 1);
+    }
+    serve(&run);
+    for (int i = 0; i < 5; i++) {
+        static const int64_t ms[] = {0, 10, 10, 10, 20};
+        check(&run, (uint32_t)i, run.served[i].server, ms[i], ms[i], ms[i] + 10);
+    }
 }
 
 /* Ask for the next turn of the last request's session. */
@@ -263,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_router_sees_the_load_of_the_moment),
         cmocka_unit_test(clients_send_to_any_server),
+        cmocka_unit_test(fewer_clients_warm_the_servers),
         cmocka_unit_test(a_turn_follows_an_answer),
         cmocka_unit_test(a_client_has_one_session_after_the_other),
         cmocka_unit_test(what_never_fits_is_answered_at_once),
