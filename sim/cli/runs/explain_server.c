@@ -161,6 +161,35 @@ static void print_load(const struct result *result, FILE *out)
         out);
 }
 
+/* What tiers below the GPU bring, and if next to nothing, why, and what would change that. */
+static void print_tiers(const struct result *result, FILE *out)
+{
+    const struct column *const below[] = {COLUMN(hit_tokens_host), COLUMN(hit_tokens_disk),
+                                          COLUMN(hit_tokens_pool)};
+    const struct cell *bytes = result_cell(result, COLUMN(prefix_host_bytes));
+    double tokens = result_number(result, COLUMN(prompt_tokens)), found = 0;
+    double gpu = result_number(result, COLUMN(hit_tokens_gpu)) / tokens;
+    double known = result_number(result, COLUMN(hashed_blocks_hit)) /
+                   fmax(1, result_number(result, COLUMN(hashed_blocks)));
+    for (size_t i = 0; i < sizeof below / sizeof *below; i++) {
+        const struct cell *cell = result_cell(result, below[i]);
+        found += cell->set ? (double)cell->integer / tokens : 0;
+    }
+    if (!bytes->set || tokens <= 0) {
+        return;
+    }
+    fprintf(out,
+            " Of the prompts, %.0f %% came before: the GPU has %.0f %% and the tiers below %.0f %%",
+            100 * known, 100 * gpu, 100 * found);
+    fputs(
+        found >= 0.02  ? "."
+        : known < 0.02 ? ". Nothing comes again, so tiers only cost."
+        : gpu > known - 0.02
+            ? ". It has all that comes again, so tiers only cost; they help where it is too small for that."
+            : ". What comes again has left them, or is not there yet: more host_memory would keep it.",
+        out);
+}
+
 /* ---- what would help -------------------------------------------------------------------- */
 
 static const char *explain_times_name_of(const struct explain_time *time)
@@ -181,6 +210,7 @@ static void explain_times_write(const struct explanation *explanation, FILE *out
     }
     print_after(result, after, print_before(result, before, out), out);
     print_load(result, out);
+    print_tiers(result, out);
     for (uint32_t i = 0; i < explanation->count; i++) {
         const struct explain_time *time = &explanation->times[i];
         explain_helps(explanation, time, explain_times_name_of(time), out);
