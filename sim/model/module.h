@@ -26,10 +26,5 @@ enum model_module {
     MODULE_COUNT
 };
 
-/* The names that checkpoints give a module below "layers.N."; two architectures may differ. In
- * an expert's name, # stands for its number. NULL after the last row. */
-struct module_name {
-    const char *name;
-    enum model_module module;
-};
-extern const struct module_name module_names[];
+/* Their names in models/architectures.yaml, which has those that checkpoints give them; ends with NULL. */
+extern const char *const module_words[MODULE_COUNT + 1];

@@ -4,6 +4,7 @@
 #include "core/find.h"
 #include "core/name.h"
 #include "core/node_fields.h"
+#include "model/module.h"
 #include "model/read/layers.h"
 
 #include <limits.h>
@@ -98,14 +99,15 @@ static void read_table(void)
 {
     static const char *const keys[] = {"size_keys",         "class_keys", "renamed_keys",
                                        "plain_activations", "size_words", "harmless_keys",
-                                       "classes",           NULL};
+                                       "modules",           "classes",    NULL};
     char path[PATH_MAX];
     struct error *why = &architectures_fault;
     const struct node *root = find_path("models", "architectures", "yaml", path, sizeof path, why)
                                   ? node_load(path, why)
                                   : NULL;
     const struct node *classes = node_get(root, "classes");
-    bool good = root != NULL && node_check_keys(root, keys, "architectures", why);
+    bool good = root != NULL && node_check_keys(root, keys, "architectures", why) &&
+                node_check_keys(node_get(root, "modules"), module_words, "modules", why);
     if (good && (classes == NULL || classes->kind != NODE_LIST || classes->count == 0)) {
         good = node_error(root, why, "'classes' are a list of architectures");
     }

@@ -6,7 +6,9 @@
  * model cannot express. */
 #include "model/read/exempt.h"
 
+#include "core/node.h"
 #include "model/module.h"
+#include "model/read/architecture.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -14,71 +16,12 @@
 
 enum { PATTERN_SIZE = 256 };
 
-const struct module_name module_names[] = {
-    {"self_attn.q_proj", MODULE_QUERY},
-    {"self_attn.k_proj", MODULE_KEY},
-    {"self_attn.v_proj", MODULE_VALUE},
-    {"self_attn.o_proj", MODULE_OUTPUT},
-    {"self_attn.out_proj", MODULE_OUTPUT},
-    {"self_attn.q_a_proj", MODULE_QUERY_DOWN},
-    {"self_attn.q_b_proj", MODULE_QUERY_UP},
-    {"self_attn.kv_a_proj_with_mqa", MODULE_KV_DOWN},
-    {"self_attn.kv_b_proj", MODULE_KV_UP},
-    {"self_attn.indexer.wq_b", MODULE_INDEX_QUERY},
-    {"self_attn.indexer.wk", MODULE_INDEX_KEY},
-    {"linear_attn.in_proj_qkvz", MODULE_LINEAR_IN},
-    {"linear_attn.in_proj_qkv", MODULE_LINEAR_IN},
-    {"linear_attn.out_proj", MODULE_LINEAR_OUT},
-    {"self_attn.f_a_proj", MODULE_LINEAR_IN}, /* Kimi's delta attention */
-    {"self_attn.o_proj", MODULE_LINEAR_OUT},
-    {"mixer.in_proj", MODULE_LINEAR_IN}, /* Nemotron-H */
-    {"mixer.out_proj", MODULE_LINEAR_OUT},
-    {"mixer.q_proj", MODULE_QUERY},
-    {"mixer.k_proj", MODULE_KEY},
-    {"mixer.v_proj", MODULE_VALUE},
-    {"mixer.o_proj", MODULE_OUTPUT},
-    {"mixer.up_proj", MODULE_UP},
-    {"mixer.down_proj", MODULE_DOWN},
-    {"mixer.shared_experts.up_proj", MODULE_SHARED_UP},
-    {"mixer.shared_experts.down_proj", MODULE_SHARED_DOWN},
-    {"mixer.experts.#.up_proj", MODULE_EXPERT_UP},
-    {"mixer.experts.#.down_proj", MODULE_EXPERT_DOWN},
-    {"mlp.shared_expert.gate_proj", MODULE_SHARED_GATE},
-    {"mlp.shared_expert.up_proj", MODULE_SHARED_UP},
-    {"mlp.shared_expert.down_proj", MODULE_SHARED_DOWN},
-    {"mlp.gate_proj", MODULE_GATE},
-    {"mlp.up_proj", MODULE_UP},
-    {"mlp.down_proj", MODULE_DOWN},
-    {"self_attn.qkv_proj", MODULE_QUERY},
-    {"self_attn.qkv_proj", MODULE_KEY},
-    {"self_attn.qkv_proj", MODULE_VALUE},
-    {"mlp.gate_up_proj", MODULE_GATE},
-    {"mlp.gate_up_proj", MODULE_UP},
-    {"feed_forward.gate_proj", MODULE_GATE},
-    {"feed_forward.up_proj", MODULE_UP},
-    {"feed_forward.down_proj", MODULE_DOWN},
-    {"fc1", MODULE_UP},
-    {"fc2", MODULE_DOWN},
-    {"mlp.shared_experts.gate_proj", MODULE_SHARED_GATE},
-    {"mlp.shared_experts.up_proj", MODULE_SHARED_UP},
-    {"mlp.shared_experts.down_proj", MODULE_SHARED_DOWN},
-    {"feed_forward.shared_expert.gate_proj", MODULE_SHARED_GATE},
-    {"feed_forward.shared_expert.up_proj", MODULE_SHARED_UP},
-    {"feed_forward.shared_expert.down_proj", MODULE_SHARED_DOWN},
-    {"feed_forward.experts.#.gate_proj", MODULE_EXPERT_GATE},
-    {"feed_forward.experts.#.up_proj", MODULE_EXPERT_UP},
-    {"feed_forward.experts.#.down_proj", MODULE_EXPERT_DOWN},
-    {"feed_forward.experts.gate_up_proj", MODULE_EXPERT_GATE},
-    {"feed_forward.experts.gate_up_proj", MODULE_EXPERT_UP},
-    {"feed_forward.experts.down_proj", MODULE_EXPERT_DOWN},
-    {"block_sparse_moe.experts.#.w1", MODULE_EXPERT_GATE},
-    {"block_sparse_moe.experts.#.w3", MODULE_EXPERT_UP},
-    {"block_sparse_moe.experts.#.w2", MODULE_EXPERT_DOWN},
-    {"mlp.experts.#.gate_proj", MODULE_EXPERT_GATE},
-    {"mlp.experts.#.up_proj", MODULE_EXPERT_UP},
-    {"mlp.experts.#.down_proj", MODULE_EXPERT_DOWN},
-    {NULL, MODULE_COUNT},
-};
+/* By enum model_module. */
+const char *const module_words[MODULE_COUNT + 1] = {
+    "query",       "key",       "value",       "output",      "query_down", "query_up",
+    "kv_down",     "kv_up",     "index_query", "index_key",   "linear_in",  "linear_out",
+    "gate",        "up",        "down",        "shared_gate", "shared_up",  "shared_down",
+    "expert_gate", "expert_up", "expert_down", NULL};
 
 /* Does `pattern` match all of `text`? A * matches any run of characters. */
 static bool exempt_matches(const char *pattern, const char *text)
@@ -175,11 +118,15 @@ bool exempt_read(const struct fields *fields, const char *key, const char *entry
 
 uint32_t exempt_modules(const struct exempt_pattern *pattern, uint32_t layer)
 {
+    const struct node *modules = architecture_list("modules");
     uint32_t covered = 0;
-    for (const struct module_name *row = module_names; row->name != NULL; row++) {
-        char path[64];
-        snprintf(path, sizeof path, ".layers.%u.%s.", layer, row->name);
-        covered |= exempt_matches(pattern->text, path) ? 1U << row->module : 0;
+    for (int module = 0; module < MODULE_COUNT; module++) {
+        const struct node *names = node_get(modules, module_words[module]);
+        for (size_t i = 0; names != NULL && i < names->count; i++) {
+            char path[64];
+            snprintf(path, sizeof path, ".layers.%u.%s.", layer, names->children[i]->text);
+            covered |= exempt_matches(pattern->text, path) ? 1U << module : 0;
+        }
     }
     return covered;
 }
