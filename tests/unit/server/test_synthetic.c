@@ -90,8 +90,11 @@ static void a_data_set_has_its_lengths(void **state)
         double prompt, prompt_spread, output, output_spread, correlation;
     } said[] = {{218.5, 1.10, 200.1, 1.02, -0.27}, {315.4, 1.75, 199.7, 1.06, -0.09}};
     (void)state;
-    for (int set = 0; length_set_names[set] != NULL; set++) {
-        const struct length_set *own = &length_sets[set];
+    static const char *const names[] = {"sharegpt", "sharegpt-sglang"};
+    for (int set = 0; set < 2; set++) {
+        struct error why;
+        const struct length_set *own = length_set_find(names[set], &why);
+        assert_true(own != NULL && own->count == LENGTH_SET_PAIRS);
         double prompts = 0, outputs = 0, both = 0;
         for (int i = 0; i < LENGTH_SET_PAIRS; i++) {
             double prompt = own->pairs[i].prompt - own->prompt;
@@ -114,13 +117,14 @@ static void a_data_set_has_its_lengths(void **state)
 static void requests_of_a_data_set_are_its_pairs(void **state)
 {
     (void)state;
+    struct error fault;
     double prompts = 0, outputs = 0, short_prompts = 0, short_outputs = 0;
     assert_true(make("synthetic:lengths=sharegpt,requests=20000", 0, 3));
     for (size_t i = 0; i < requests.count; i++) {
         const struct request *request = &requests.all[i];
         bool found = false;
         for (int j = 0; j < LENGTH_SET_PAIRS && !found; j++) {
-            const struct length_pair *pair = &length_sets[0].pairs[j];
+            const struct length_pair *pair = &length_set_find("sharegpt", &fault)->pairs[j];
             found = pair->prompt == request->prompt && pair->output == request->output;
         }
         assert_true(found);
