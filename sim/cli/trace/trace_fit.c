@@ -31,22 +31,16 @@ struct fitted {
     double share; /* of the context that a demand asks for */
 };
 
+/* A recording, and the mean of TWIN_DRAWS twins. What other texts, contexts and models may show follows
+ * from several such reports: traces/twin_bands.py. */
 struct beside_twin {
-    struct trace *recording; /* the caller's */
-    struct likeness was, is; /* of the recording; of TWIN_DRAWS twins, their mean */
-    bool is_own;             /* this recording was fitted */
-    bool is_same_model;
-    bool is_same_context;
-    uint32_t fitted; /* tokens of the recording that was fitted */
-};
-
-/* What other texts, contexts and models may show follows from several such reports:
- * traces/twin_bands.py. */
-struct fit_report {
-    const struct beside_twin *comparison;
-    const struct layer_choice *choice;
     const struct fitted *fitted;
-    bool chosen;                       /* layers were chosen by --layers */
+    struct trace *recording;    /* the caller's */
+    struct layer_choice choice; /* of its layers */
+    bool chosen;                /* by --layers */
+    bool is_own;                /* this recording was fitted */
+    bool is_same_model;
+    struct likeness was, is;
     double is_twice[LIKENESS_FIGURES]; /* of the fitted recording: the twin at twice the context */
 };
 
@@ -148,28 +142,23 @@ static bool draw_twins(const struct fitted *fitted, const struct trace_profile *
     return ok;
 }
 
-/* Compare `recording` with its twin. If both recordings are of one model, the comparison is over the
- * layers that both have, and shows only these of `recording`. Fails if units or window differ, or if
- * the two have no layer in common. The caller releases `out` in any case. */
-static bool beside_twin_make(const struct fitted *fitted, struct trace *recording,
-                             struct beside_twin *out, struct error *why)
+/* Compare the recording with its twin. If both recordings are of one model, the comparison is over the
+ * layers that both have, and shows only these of the recording. Fails if units or window differ, or if
+ * the two have no layer in common. The caller releases `was` and `is` in any case. */
+static bool beside_twin_make(struct beside_twin *report, struct error *why)
 {
-    const struct trace_header *header = trace_header(recording);
+    const struct fitted *fitted = report->fitted;
+    struct trace *recording = report->recording;
     struct trace_profile heads = *fitted->profile;
-    *out = (struct beside_twin){
-        .recording = recording,
-        .is_own = recording == fitted->recording,
-        .is_same_model = same_model(recording, fitted->recording),
-        .is_same_context = header->context == fitted->profile->context,
-        .fitted = fitted->profile->context,
-    };
+    report->is_own = recording == fitted->recording;
+    report->is_same_model = same_model(recording, fitted->recording);
     if (!beside_twin_check_shape(fitted, recording, why)) {
         return false;
     }
-    bool some = out->is_same_model && !out->is_own;
+    bool some = report->is_same_model && !report->is_own;
     bool ok = !some || share_layers(fitted, recording, &heads, why);
-    ok = ok && likeness_measure(recording, fitted->share, 0, &out->was, why) &&
-         draw_twins(fitted, &heads, recording, header->context, &out->is, why);
+    ok = ok && likeness_measure(recording, fitted->share, 0, &report->was, why) &&
+         draw_twins(fitted, &heads, recording, trace_header(recording)->context, &report->is, why);
     if (some) {
         free(heads.heads);
     }
@@ -189,28 +178,17 @@ static bool beside_twin_at(const struct fitted *fitted, uint32_t context,
     return ok;
 }
 
-static double was_of(const struct fit_report *report, uint32_t f)
-{
-    return likeness_mean(&report->comparison->was, f);
-}
-
-static double fit_report_is_of(const struct fit_report *report, uint32_t f)
-{
-    return likeness_mean(&report->comparison->is, f);
-}
-
 /* The promised limit on the error of figure `f`'s mean; 0: none. Limits are promised for texts of the
  * fitted model, at its context and at others. */
-static double promised(const struct fit_report *report, uint32_t f)
+static double promised(const struct beside_twin *report, uint32_t f)
 {
-    return !report->comparison->is_same_model    ? 0
-           : report->comparison->is_same_context ? likeness_figures[f].same
-                                                 : likeness_figures[f].other;
+    bool same = trace_header(report->recording)->context == report->fitted->profile->context;
+    return !report->is_same_model ? 0 : same ? likeness_figures[f].same : likeness_figures[f].other;
 }
 
-static bool is_miss(const struct fit_report *report, uint32_t f)
+static bool is_miss(const struct beside_twin *report, uint32_t f)
 {
-    double off = fit_report_is_of(report, f) - was_of(report, f);
+    double off = likeness_mean(&report->is, f) - likeness_mean(&report->was, f);
     return promised(report, f) > 0 && !(fabs(off) <= promised(report, f));
 }
 
@@ -218,34 +196,33 @@ static bool is_miss(const struct fit_report *report, uint32_t f)
 
 enum { DIGITS = 6 };
 
-static void fit_report_print_figure(const struct fit_report *report, uint32_t f,
+static void fit_report_print_figure(const struct beside_twin *report, uint32_t f,
                                     struct json_writer *json)
 {
     json_begin(json, likeness_figures[f].name, '{');
-    json_put_number(json, "recording", was_of(report, f), DIGITS);
-    json_put_number(json, "twin", fit_report_is_of(report, f), DIGITS);
+    json_put_number(json, "recording", likeness_mean(&report->was, f), DIGITS);
+    json_put_number(json, "twin", likeness_mean(&report->is, f), DIGITS);
     json_put_number(json, "promised", promised(report, f), DIGITS);
     json_put(json, "miss", is_miss(report, f) ? "true" : "false");
-    if (report->comparison->is_own) {
+    if (report->is_own) {
         json_put_number(json, "twice_the_context", report->is_twice[f], DIGITS);
     }
     json_end(json, '}');
 }
 
-static bool fit_report_json(const struct fit_report *report, struct error *why)
+static bool fit_report_json(const struct beside_twin *report, struct error *why)
 {
-    const struct beside_twin *comparison = report->comparison;
-    const struct trace_header *header = trace_header(comparison->recording);
+    const struct trace_header *header = trace_header(report->recording);
     struct trace_source source;
     struct json_writer json = {.out = stdout};
     trace_source_read(header, &source);
     json_begin(&json, NULL, '{');
-    json_put_text(&json, "recording", trace_path(comparison->recording));
+    json_put_text(&json, "recording", trace_path(report->recording));
     json_put_text(&json, "model", source.model);
     json_put_text(&json, "text", source.text);
     json_put(&json, "context", "%u", header->context);
-    json_put(&json, "fitted_context", "%u", comparison->fitted);
-    json_put(&json, "fitted", comparison->is_own ? "true" : "false");
+    json_put(&json, "fitted_context", "%u", report->fitted->profile->context);
+    json_put(&json, "fitted", report->is_own ? "true" : "false");
     json_put_number(&json, "selection", report->fitted->share, DIGITS);
     json_put(&json, "layers", "%u", header->layers);
     json_put(&json, "chosen_layers", report->chosen ? "true" : "false");
@@ -269,30 +246,29 @@ static const struct frame_column columns[COLUMNS] = {
     [WHAT] = {.title = "what it is", .wrap = true},
 };
 
-static bool fit_report_table(const struct fit_report *report, struct error *why)
+static bool fit_report_table(const struct beside_twin *report, struct error *why)
 {
-    const struct beside_twin *comparison = report->comparison;
-    const struct trace_header *header = trace_header(comparison->recording);
+    const struct trace_header *header = trace_header(report->recording);
     char chosen[LAYER_CHOICE_TEXT];
     struct frame *frame = frame_create(columns, COLUMNS, why);
     for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
         frame_row(frame);
         frame_text(frame, FIGURE, likeness_figures[f].name);
-        frame_number(frame, WAS, was_of(report, f));
-        frame_number(frame, IS, fit_report_is_of(report, f));
+        frame_number(frame, WAS, likeness_mean(&report->was, f));
+        frame_number(frame, IS, likeness_mean(&report->is, f));
         if (promised(report, f) > 0) {
             frame_textf(frame, LIMIT, "%.3f%s", promised(report, f),
                         is_miss(report, f) ? " !" : "");
         }
         frame_text(frame, WHAT, likeness_figures[f].summary);
     }
-    layer_choice_write(report->choice, comparison->recording, chosen);
+    layer_choice_write(&report->choice, report->recording, chosen);
     printf("%s, %u step%s at %u tokens%s (%s), and its twin: means over heads\n\n",
-           trace_path(comparison->recording), header->steps, text_plural(header->steps),
+           trace_path(report->recording), header->steps, text_plural(header->steps),
            header->context, chosen,
-           comparison->is_own          ? "fitted"
-           : comparison->is_same_model ? "not fitted"
-                                       : "another model");
+           report->is_own          ? "fitted"
+           : report->is_same_model ? "not fitted"
+                                   : "another model");
     bool ok = frame_print(frame, NULL, stdout, why);
     putchar('\n');
     frame_destroy(frame);
@@ -323,34 +299,25 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-/* One of the user's recordings. */
-struct trace_fit_recording {
-    struct trace *trace;
-    struct layer_choice choice;
-};
-
 static bool recording_open(const struct arguments *arguments, const char *name,
-                           struct trace_fit_recording *out, struct error *why)
+                           struct beside_twin *out, struct error *why)
 {
-    return (out->trace = trace_named(name, why)) != NULL &&
-           layer_choice_apply(out->trace, arguments_text(arguments, LAYERS), &out->choice, why);
+    out->chosen = arguments_given(arguments, LAYERS);
+    return (out->recording = trace_named(name, why)) != NULL &&
+           layer_choice_apply(out->recording, arguments_text(arguments, LAYERS), &out->choice, why);
 }
 
 /* Report a recording beside its twin. */
-static bool report_recording(const struct arguments *arguments, const struct fitted *fitted,
-                             const struct trace_fit_recording *recording, struct error *why)
+static bool report_recording(const struct arguments *arguments, struct beside_twin *report,
+                             struct error *why)
 {
-    struct beside_twin comparison;
-    struct fit_report report = {.comparison = &comparison,
-                                .choice = &recording->choice,
-                                .fitted = fitted,
-                                .chosen = arguments_given(arguments, LAYERS)};
-    bool ok = beside_twin_make(fitted, recording->trace, &comparison, why) &&
-              (!comparison.is_own ||
-               beside_twin_at(fitted, 2 * fitted->profile->context, report.is_twice, why)) &&
-              (arguments_given(arguments, JSON) ? fit_report_json : fit_report_table)(&report, why);
-    likeness_release(&comparison.was);
-    likeness_release(&comparison.is);
+    const struct fitted *fitted = report->fitted;
+    bool ok = beside_twin_make(report, why) &&
+              (!report->is_own ||
+               beside_twin_at(fitted, 2 * fitted->profile->context, report->is_twice, why)) &&
+              (arguments_given(arguments, JSON) ? fit_report_json : fit_report_table)(report, why);
+    likeness_release(&report->was);
+    likeness_release(&report->is);
     return ok;
 }
 
@@ -361,10 +328,10 @@ static bool report_checks(const struct arguments *arguments, const struct fitted
     const char *const *names = arguments_all(arguments, CHECK, &count);
     bool ok = true;
     for (uint32_t i = 0; ok && i < count; i++) {
-        struct trace_fit_recording other = {.trace = NULL};
+        struct beside_twin other = {.fitted = fitted};
         ok = recording_open(arguments, names[i], &other, why) &&
-             report_recording(arguments, fitted, &other, why);
-        trace_close(other.trace);
+             report_recording(arguments, &other, why);
+        trace_close(other.recording);
     }
     return ok;
 }
@@ -387,19 +354,18 @@ static bool trace_fit_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     struct trace_profile profile = {0};
-    struct trace_fit_recording recording = {.trace = NULL};
     struct fitted fitted = {.profile = &profile, .share = 0.1};
+    struct beside_twin own = {.fitted = &fitted};
     const char *share = arguments_text(arguments, SELECTION);
     bool ok = (share == NULL ||
                units_parse(share, UNIT_SHARE, NULL, 0, "--selection", &fitted.share, why)) &&
-              recording_open(arguments, arguments_operands(arguments, &count)[0], &recording, why);
-    fitted.recording = recording.trace;
-    ok = ok && trace_fit(recording.trace, fitted.share, 0, &profile, why) &&
+              recording_open(arguments, arguments_operands(arguments, &count)[0], &own, why);
+    fitted.recording = own.recording;
+    ok = ok && trace_fit(own.recording, fitted.share, 0, &profile, why) &&
          trace_fit_write_profile(&profile, arguments_text(arguments, OUTPUT), why) &&
-         report_recording(arguments, &fitted, &recording, why) &&
-         report_checks(arguments, &fitted, why);
+         report_recording(arguments, &own, why) && report_checks(arguments, &fitted, why);
     trace_profile_release(&profile);
-    trace_close(recording.trace);
+    trace_close(own.recording);
     return ok;
 }
 

@@ -5,72 +5,45 @@
 #include "core/array.h"
 #include "core/parallel.h"
 #include "policy/policy.h"
-#include "trace/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum likeness_source_kind { STATS, HITS, REUSES, MASS };
-
-/* The source of a figure: a statistic, or `policy`, with a cache of `setting` of the context (HITS)
- * or with `setting` as its threshold (REUSES, MASS). Without a cache every set is fresh: its mass
- * is over the same steps as that of reused sets. */
-static const struct likeness_source {
-    enum likeness_source_kind answer;
-    enum trace_figure figure;
-    const char *policy;
-    double setting;
-} sources[LIKENESS_FIGURES] = {
-    {STATS, TRACE_OVERLAP_1, NULL, 0},
-    {STATS, TRACE_OVERLAP_4, NULL, 0},
-    {STATS, TRACE_OVERLAP_16, NULL, 0},
-    {STATS, TRACE_COSINE_1, NULL, 0},
-    {STATS, TRACE_COSINE_4, NULL, 0},
-    {STATS, TRACE_COSINE_16, NULL, 0},
-    {MASS, 0, "none", 0},
-    {HITS, 0, "lru", 0.1},
-    {HITS, 0, "lru", 0.2},
-    {HITS, 0, "lru", 0.3},
-    {HITS, 0, "lru", 0.5},
-    {HITS, 0, "fifo", 0.1},
-    {HITS, 0, "fifo", 0.2},
-    {HITS, 0, "fifo", 0.3},
-    {HITS, 0, "fifo", 0.5},
-    {REUSES, 0, "qsac", 0.9},
-    {REUSES, 0, "qsac", 0.8},
-    {REUSES, 0, "qsac", 0.7},
-    {REUSES, 0, "qsac", 0.6},
-    {MASS, 0, "qsac", 0.9},
-    {MASS, 0, "qsac", 0.8},
-    {MASS, 0, "qsac", 0.7},
-    {MASS, 0, "qsac", 0.6},
-};
-
 const struct likeness_figure likeness_figures[LIKENESS_FIGURES] = {
-    {"overlap_1", "demand also wanted 1 step before", 0.03, 0.03},
-    {"overlap_4", "demand also wanted 4 steps before", 0.03, 0.03},
-    {"overlap_16", "demand also wanted 16 steps before", 0.03, 0.03},
-    {"cosine_1", "cosine to the query 1 step before", 0, 0},
-    {"cosine_4", "cosine to the query 4 steps before", 0, 0},
-    {"cosine_16", "cosine to the query 16 steps before", 0, 0},
-    {"fresh_mass", "attention mass of demand and window", 0.015, 0.015},
-    {"lru_10", "hits of LRU, begun empty: 10 % of context", 0.02, 0.04},
-    {"lru_20", "hits of LRU, 20 %", 0.02, 0.04},
-    {"lru_30", "hits of LRU, 30 %", 0.02, 0.04},
-    {"lru_50", "hits of LRU, 50 %", 0.02, 0.04},
-    {"fifo_10", "hits of FIFO, 10 %", 0.02, 0.04},
-    {"fifo_20", "hits of FIFO, 20 %", 0.02, 0.04},
-    {"fifo_30", "hits of FIFO, 30 %", 0.02, 0.04},
-    {"fifo_50", "hits of FIFO, 50 %", 0.02, 0.04},
-    {"reuse_.9", "sets that QSAC reuses, threshold .9 for all heads", 0.04, 0.04},
-    {"reuse_.8", "threshold .8", 0.04, 0.04},
-    {"reuse_.7", "threshold .7", 0.04, 0.04},
-    {"reuse_.6", "threshold .6", 0.04, 0.04},
-    {"mass_.9", "attention mass of QSAC's sets and the window, threshold .9", 0.015, 0.015},
-    {"mass_.8", "threshold .8", 0.015, 0.015},
-    {"mass_.7", "threshold .7", 0.015, 0.015},
-    {"mass_.6", "threshold .6", 0.015, 0.015},
+    {"overlap_1", "demand also wanted 1 step before", 0.03, 0.03, LIKENESS_STATS, TRACE_OVERLAP_1,
+     NULL, 0},
+    {"overlap_4", "demand also wanted 4 steps before", 0.03, 0.03, LIKENESS_STATS, TRACE_OVERLAP_4,
+     NULL, 0},
+    {"overlap_16", "demand also wanted 16 steps before", 0.03, 0.03, LIKENESS_STATS,
+     TRACE_OVERLAP_16, NULL, 0},
+    {"cosine_1", "cosine to the query 1 step before", 0, 0, LIKENESS_STATS, TRACE_COSINE_1, NULL,
+     0},
+    {"cosine_4", "cosine to the query 4 steps before", 0, 0, LIKENESS_STATS, TRACE_COSINE_4, NULL,
+     0},
+    {"cosine_16", "cosine to the query 16 steps before", 0, 0, LIKENESS_STATS, TRACE_COSINE_16,
+     NULL, 0},
+    {"fresh_mass", "attention mass of demand and window", 0.015, 0.015, LIKENESS_MASS, 0, "none",
+     0},
+    {"lru_10", "hits of LRU, begun empty: 10 % of context", 0.02, 0.04, LIKENESS_HITS, 0, "lru",
+     0.1},
+    {"lru_20", "hits of LRU, 20 %", 0.02, 0.04, LIKENESS_HITS, 0, "lru", 0.2},
+    {"lru_30", "hits of LRU, 30 %", 0.02, 0.04, LIKENESS_HITS, 0, "lru", 0.3},
+    {"lru_50", "hits of LRU, 50 %", 0.02, 0.04, LIKENESS_HITS, 0, "lru", 0.5},
+    {"fifo_10", "hits of FIFO, 10 %", 0.02, 0.04, LIKENESS_HITS, 0, "fifo", 0.1},
+    {"fifo_20", "hits of FIFO, 20 %", 0.02, 0.04, LIKENESS_HITS, 0, "fifo", 0.2},
+    {"fifo_30", "hits of FIFO, 30 %", 0.02, 0.04, LIKENESS_HITS, 0, "fifo", 0.3},
+    {"fifo_50", "hits of FIFO, 50 %", 0.02, 0.04, LIKENESS_HITS, 0, "fifo", 0.5},
+    {"reuse_.9", "sets that QSAC reuses, threshold .9 for all heads", 0.04, 0.04, LIKENESS_REUSES,
+     0, "qsac", 0.9},
+    {"reuse_.8", "threshold .8", 0.04, 0.04, LIKENESS_REUSES, 0, "qsac", 0.8},
+    {"reuse_.7", "threshold .7", 0.04, 0.04, LIKENESS_REUSES, 0, "qsac", 0.7},
+    {"reuse_.6", "threshold .6", 0.04, 0.04, LIKENESS_REUSES, 0, "qsac", 0.6},
+    {"mass_.9", "attention mass of QSAC's sets and the window, threshold .9", 0.015, 0.015,
+     LIKENESS_MASS, 0, "qsac", 0.9},
+    {"mass_.8", "threshold .8", 0.015, 0.015, LIKENESS_MASS, 0, "qsac", 0.8},
+    {"mass_.7", "threshold .7", 0.015, 0.015, LIKENESS_MASS, 0, "qsac", 0.7},
+    {"mass_.6", "threshold .6", 0.015, 0.015, LIKENESS_MASS, 0, "qsac", 0.6},
 };
 
 struct likeness_measurement {
@@ -83,17 +56,17 @@ struct likeness_measurement {
 struct likeness_layer {
     struct trace_frame frame;
     struct demand_buffer buffer;
-    struct policy **policies; /* [kv_heads * LIKENESS_FIGURES], NULL for STATS */
+    struct policy **policies; /* [kv_heads * LIKENESS_FIGURES], NULL for LIKENESS_STATS */
     double *wanted;           /* by policy, over the second half of the steps */
     double *got;
 };
 
 static struct policy *make_policy(const struct likeness_measurement *all,
-                                  const struct likeness_source *source, struct error *why)
+                                  const struct likeness_figure *source, struct error *why)
 {
     const struct trace_header *header = trace_header(all->trace);
     const struct policy_kind *kind = policy_find(source->policy, NULL, 0, why);
-    bool is_hits = source->answer == HITS;
+    bool is_hits = source->kind == LIKENESS_HITS;
     double values[POLICY_MOST_PARAMS] = {source->setting, 1}; /* of qsac: threshold, power */
     struct policy_env env = {
         .blocks = header->units,
@@ -120,8 +93,9 @@ static bool likeness_layer_init(struct likeness_layer *layer,
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        const struct likeness_source *source = &sources[i % LIKENESS_FIGURES];
-        if (source->answer != STATS && !(layer->policies[i] = make_policy(all, source, why))) {
+        const struct likeness_figure *source = &likeness_figures[i % LIKENESS_FIGURES];
+        if (source->kind != LIKENESS_STATS &&
+            !(layer->policies[i] = make_policy(all, source, why))) {
             return false;
         }
     }
@@ -139,10 +113,10 @@ static void ask_policies(struct likeness_layer *layer, uint32_t head, const stru
         }
         policy_access(layer->policies[i], demand, &outcome);
         if (is_reported) {
-            bool is_hits = sources[f].answer == HITS;
+            bool is_hits = likeness_figures[f].kind == LIKENESS_HITS;
             layer->wanted[i] += is_hits ? outcome.hit + outcome.missed : 1;
             layer->got[i] += is_hits ? outcome.hit
-                             : sources[f].answer == REUSES
+                             : likeness_figures[f].kind == LIKENESS_REUSES
                                  ? outcome.reused
                                  : demand_attended(demand, &outcome.attended).least;
         }
@@ -184,7 +158,7 @@ static bool likeness_measure_layer(uint32_t number, uint32_t thread, void *conte
         likeness_layer_init(&layer, all, count, why) && replay_layer_of(all, number, &layer, why);
     for (uint32_t i = 0; ok && i < count; i++) {
         uint32_t figure = i % LIKENESS_FIGURES, head = i / LIKENESS_FIGURES;
-        if (sources[figure].answer != STATS) {
+        if (likeness_figures[figure].kind != LIKENESS_STATS) {
             all->out->values[figure][number * kv_heads + head] = layer.got[i] / layer.wanted[i];
         }
     }
@@ -217,8 +191,8 @@ static bool measure_stats(const struct trace *trace, double share, uint32_t thre
         return false;
     }
     for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
-        if (sources[f].answer == STATS) {
-            memcpy(out->values[f], stats.figures[sources[f].figure],
+        if (likeness_figures[f].kind == LIKENESS_STATS) {
+            memcpy(out->values[f], stats.figures[likeness_figures[f].figure],
                    out->heads * sizeof *out->values[f]);
         }
     }

@@ -10,9 +10,12 @@
 
 #include "core/error.h"
 #include "trace/format/trace.h"
+#include "trace/stats.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+enum likeness_kind { LIKENESS_STATS, LIKENESS_HITS, LIKENESS_REUSES, LIKENESS_MASS };
 
 struct likeness_figure {
     const char *name; /* "lru_30" */
@@ -20,6 +23,13 @@ struct likeness_figure {
     /* Largest difference of the means over heads: at the context of the fit, and at another one. 0:
      * nothing is promised. */
     double same, other;
+    /* Its source: a statistic, or `policy`, with a cache of `setting` of the context (HITS) or with
+     * `setting` as its threshold (REUSES, MASS). Without a cache every set is fresh: its mass is over the
+     * same steps as that of reused sets. */
+    enum likeness_kind kind;
+    enum trace_figure figure;
+    const char *policy;
+    double setting;
 };
 
 enum { LIKENESS_FIGURES = 23 };
