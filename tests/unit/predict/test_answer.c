@@ -112,7 +112,7 @@ static void an_ensemble_is_a_run_with_each_recording(void **state)
     assert_int_equal(chosen, 1);
     assert_true(result_cell(&all, COLUMN(hit_ratio_low))->real <
                 result_cell(&all, COLUMN(hit_ratio_high))->real);
-    assert_non_null(strstr(all.message, "QSAC's threshold does not carry between models"));
+    assert_non_null(strstr(all.message, "QSAC's threshold means something else for each model"));
     result_release(&all);
 }
 
