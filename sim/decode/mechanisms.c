@@ -29,7 +29,8 @@ static const char *const pool_of_values[] = {"cores", "node", NULL};
 static const char *const sync_values[] = {"cpu", "gpu", NULL};
 static const char *const attention_values[] = {"gpu", "hybrid", "cpu", NULL};
 static const char *const launch_values[] = {"eager", "graph", NULL};
-static const char *const micro_batch_values[] = {"whole", "zig-zag", "balanced", NULL};
+static const char *const micro_batch_values[] = {"whole", "zig-zag", "balanced", "alternating",
+                                                 NULL};
 static const char *const representation_values[] = {"kv", "act", "hybrid", "tokens", NULL};
 static const char *const prefix_values[] = {"none", "gpu", "two-tier", "host", NULL};
 static const char *const prefix_write_values[] = {"finish", "fill", "evict", NULL};
@@ -216,7 +217,8 @@ const struct mechanism_key mechanism_keys[] = {
     SWITCH("weights_spread", "weights", weights_spread, "no",
            "streamed weights cross in equal parts, one with each micro-batch"),
     CHOICE("micro_batch", "micro_batch", micro_batch, micro_batch_values, "whole",
-           "how many sequences pass a layer together"),
+           "how many sequences pass a layer together; alternating: half of them, and while the CPU "
+           "attends for one half, the GPU computes for the other"),
     WHOLE("micro_batch_sequences", "micro_batch", micro_batch_sequences, UNIT_COUNT, "0",
           "sequences of a zig-zag block"),
     WHOLE("micro_batch_tokens", "micro_batch", micro_batch_tokens, UNIT_TOKENS, "0tok",

@@ -46,7 +46,12 @@ enum sync { SYNC_CPU, SYNC_GPU };
 enum pinned_rounding { PINNED_PAGES, PINNED_POWERS };
 enum pool_of { POOL_OF_CORES, POOL_OF_NODE };
 enum launch { LAUNCH_EAGER, LAUNCH_GRAPH };
-enum micro_batch { MICRO_BATCH_WHOLE, MICRO_BATCH_ZIG_ZAG, MICRO_BATCH_BALANCED };
+enum micro_batch {
+    MICRO_BATCH_WHOLE,
+    MICRO_BATCH_ZIG_ZAG,
+    MICRO_BATCH_BALANCED,
+    MICRO_BATCH_ALTERNATING
+};
 enum representation {
     REPRESENTATION_KV,
     REPRESENTATION_ACT,

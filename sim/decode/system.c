@@ -399,6 +399,7 @@ size_t mechanisms_rules(const struct mechanisms *m, struct mechanism_rule out[ME
     bool in_place = mechanisms_attend_in_place(m);
     bool near = m->selection_margin > 0;
     bool pressure = m->residency == RESIDENCY_PRESSURE;
+    bool alternating = m->micro_batch == MICRO_BATCH_ALTERNATING;
     const struct mechanism_rule rules[] = {
         {m->selection.value <= 0, "selection", "a head must attend to at least one token"},
         {m->cluster_centroids > 0 && m->cluster_iterations_most < m->cluster_iterations,
@@ -492,6 +493,16 @@ size_t mechanisms_rules(const struct mechanisms *m, struct mechanism_rule out[ME
          "micro_batch_sequences", "zig-zag blocks, and only these, need a number of sequences"},
         {(m->micro_batch == MICRO_BATCH_BALANCED) != (m->micro_batch_tokens > 0),
          "micro_batch_tokens", "balanced micro-batches, and only these, need a number of tokens"},
+        {alternating && !by_cpu, "micro_batch",
+         "halves of a batch alternate between GPU and CPU: 'attention: cpu'"},
+        {alternating && m->halves, "halves",
+         "halves of a batch alternate, and not halves of a layer"},
+        {alternating && m->weights < 1, "weights",
+         "halves of a batch pass different layers at a time, so all weights stay in HBM"},
+        {alternating && m->barrier != BARRIER_NONE, "barrier",
+         "the GPU goes on with one half of a batch while the CPU attends for the other"},
+        {alternating && (m->disk_kv > 0 || m->transfer == TRANSFER_PAGEABLE), "micro_batch",
+         "halves of a batch alternate where the CPU reads KV in place"},
         {m->micro_batch == MICRO_BATCH_BALANCED && !whole_layers, "micro_batch",
          "balanced micro-batches need 'prefetch: whole-layer'"},
         {m->representation != REPRESENTATION_KV && !whole_layers, "representation",

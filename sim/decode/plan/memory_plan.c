@@ -53,6 +53,8 @@ static bool size_batch(const struct setup *setup, uint64_t offloaded, struct pla
     const struct mechanisms *m = &setup->mechanisms;
     if (m->micro_batch == MICRO_BATCH_BALANCED) {
         packing_bins(&plan->micro_batches, plan->cohorts, m->micro_batch_tokens);
+    } else if (m->micro_batch == MICRO_BATCH_ALTERNATING) {
+        packing_blocks(&plan->micro_batches, plan->cohorts, (plan->batch + 1) / 2);
     } else {
         bool blocks =
             m->micro_batch == MICRO_BATCH_ZIG_ZAG && m->micro_batch_sequences < plan->batch;

@@ -225,6 +225,34 @@ static bool put_waits(struct pipe *pipe, engine_task_id query, engine_task_id *o
            work_put_thread(pipe, PART_DISK, 0, stream_kv(pipe), work_trust, out, why);
 }
 
+/* Copy the CPU's share to the GPU, whose main stream waits for it. */
+static bool hybrid_put_answer(struct pipe *pipe, uint64_t asked, engine_task_id answered,
+                              struct error *why)
+{
+    double bytes = hybrid_answer_bytes(&pipe->setup->model, asked);
+    engine_task_id answer;
+    return put_copy(pipe, WAY_IN, bytes, answered, &answer, why) &&
+           work_put_event(pipe, PART_CPU_ATTENTION, answer, why);
+}
+
+static bool alternates(const struct pipe *pipe)
+{
+    return pipe->mechanisms->micro_batch == MICRO_BATCH_ALTERNATING;
+}
+
+static uint64_t asked_pairs(const struct pipe *pipe, uint32_t layer)
+{
+    return (uint64_t)pipe_sequences(pipe) * pipe->plan->offloaded[layer] *
+           setup_queries(pipe->setup);
+}
+
+bool cpu_whole_answer(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    return !alternates(pipe) || !cpu_attends_whole(pipe->setup, layer) ||
+           pipe_row(pipe, layer) == NULL ||
+           hybrid_put_answer(pipe, asked_pairs(pipe, layer), pipe->answers[pipe->micro_batch], why);
+}
+
 bool cpu_whole_attend(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct model *model = &pipe->setup->model;
@@ -232,14 +260,16 @@ bool cpu_whole_attend(struct pipe *pipe, uint32_t layer, struct error *why)
     struct trust trust = work_trust;
     uint32_t threads = cpu_whole_threads(pipe->setup, &trust);
     struct ledger_row row = pass_row(pipe, layer, threads);
-    uint64_t asked = (uint64_t)row.offloaded_heads * setup_queries(pipe->setup);
-    engine_task_id query, answer;
+    uint64_t asked = asked_pairs(pipe, layer);
+    engine_task_id query;
     if (!put_copy(pipe, WAY_OUT, hybrid_query_bytes(model, asked), ENGINE_NONE, &query, why) ||
         !put_waits(pipe, query, &at->selected, why) ||
         !hybrid_put_attention(pipe, layer, &row, threads, why) ||
-        !put_copy(pipe, WAY_IN, hybrid_answer_bytes(model, asked), at->answered, &answer, why) ||
-        !work_put_event(pipe, PART_CPU_ATTENTION, answer, why)) {
+        (!alternates(pipe) && !hybrid_put_answer(pipe, asked, at->answered, why))) {
         return false;
+    }
+    if (alternates(pipe)) {
+        pipe->answers[pipe->micro_batch] = at->answered;
     }
     at->attended = pipe->last[PIPE_MAIN];
     stream_attended(pipe, at->answered);

@@ -48,6 +48,15 @@ bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why);
 /* Attention of the current pass in its layer, in place of the GPU's. */
 bool cpu_whole_attend(struct pipe *pipe, uint32_t layer, struct error *why);
 
+/* With `micro_batch: alternating` the answer is fetched later, before the FFN: between the two passes
+ * the other half of the batch passes its FFN and its next layer's projections, while the pool attends
+ * (FastDecode). A and B are the halves, l the layer:
+ *
+ *     main stream   |pre A.l|post B.l-1|pre B.l|post A.l|pre A.l+1|post B.l|
+ *     CPU pool              |------ A.l -------|------- B.l ------|
+ */
+bool cpu_whole_answer(struct pipe *pipe, uint32_t layer, struct error *why);
+
 /* The manager on the CPU: a pool of threads that looks up what a layer wants, and then updates the
  * cache. The threads sleep on a condition variable between hand-offs.
  *

@@ -97,6 +97,7 @@ struct pipe {
     engine_task_id last[PIPE_RESOURCE_COUNT]; /* the last task put on each resource */
     struct pipe_layer *at;                    /* [layers], owned */
     struct pipe_stream stream;
+    engine_task_id answers[2]; /* of the CPU, to micro-batches that alternate (hybrid.h) */
 
     /* The schedule. Step 0 is not reported: it fills the pipeline. */
     uint32_t steps;          /* reported steps + 1 */

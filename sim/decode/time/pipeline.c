@@ -184,8 +184,37 @@ static bool build_passes(struct pipe *pipe, enum stage_half halves, struct error
     return true;
 }
 
+static bool build_half(struct pipe *pipe, uint32_t layer, uint32_t micro_batch,
+                       enum stage_half halves, struct error *why)
+{
+    pipe->layer = layer;
+    pipe->micro_batch = micro_batch;
+    pipe->halves = halves;
+    return build_pass(pipe, why);
+}
+
+/* Behind the attention of each half of the batch follows the FFN of the other, whose attention the
+ * CPU computed meanwhile. */
+static bool build_alternating(struct pipe *pipe, struct error *why)
+{
+    uint32_t layer = pipe->layer;
+    bool last = layer + 1 == pipe->plan->layers;
+    bool good = build_half(pipe, layer, 0, HALF_ATTENTION, why) &&
+                (layer == 0 || build_half(pipe, layer - 1, 1, HALF_FFN, why)) &&
+                build_half(pipe, layer, 1, HALF_ATTENTION, why) &&
+                build_half(pipe, layer, 0, HALF_FFN, why) &&
+                (!last || build_half(pipe, layer, 1, HALF_FFN, why));
+    pipe->layer = layer;
+    pipe->micro_batch = 0;
+    return good;
+}
+
 static bool build_layer(struct pipe *pipe, struct error *why)
 {
+    if (pipe->mechanisms->micro_batch == MICRO_BATCH_ALTERNATING &&
+        pipe->plan->micro_batches.count == 2) {
+        return build_alternating(pipe, why);
+    }
     return pipe->mechanisms->halves
                ? build_passes(pipe, HALF_ATTENTION, why) && build_passes(pipe, HALF_FFN, why)
                : build_passes(pipe, HALF_BOTH, why);

@@ -270,6 +270,7 @@ const struct stage layer_stages[] = {
     {"combine", false, HALF_ATTENTION, hybrid_combine},
     {"updated", true, HALF_ATTENTION, fetch_updated},
     {"admit", true, HALF_ATTENTION, emit_admit},
+    {"answer", false, HALF_FFN, cpu_whole_answer},
     {"post", false, HALF_FFN, emit_post},
     {"collective", false, HALF_FFN, emit_collective},
     {"writeback", false, HALF_ATTENTION, emit_writeback},

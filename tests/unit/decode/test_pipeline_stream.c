@@ -187,6 +187,36 @@ static void several_queries_take_the_cpus_arithmetic(void **state)
                      16010000);
 }
 
+/* Two sequences, A and B, in 2 layers: while the CPU attends for one, 110000 as above, the GPU passes
+ * the FFN of the other, 140420, and its next projections, 28212. The edge of two takes 20340. The last
+ * answer takes 2080 B of HBM, 21, from post A.1.
+ *
+ *  launch  token 20000, pre A.0 21000 (23000), call 24000, sync 51412-71412, pre B.0 72412 (74412),
+ *          call 75412, sync 102824-122824, call 181412-182412, post A.0 183412 (186412), pre A.1 187412
+ *          (189412), call 190412, sync 355452-375452, call 376452, post B.0 377452 (380452), pre B.1
+ *          381452 (383452), call 384452, sync 549492-569492, call 570492, post A.1 571492 (574492),
+ *          call 679492-680492, post B.1 681492 (684492), edge 685492
+ *  d2h     queries A.0 -51412, B.0 100624-102824, A.1 353252-355452, B.1 547292-549492
+ *  pool    A.0 71412-181412, B.0 -291412, A.1 375452-485452, B.1 569492-679492
+ *  h2d     answers -184620, 376452-378660, 570492-572700, 680492-682700
+ *  main    pre A.0 21000-49212, B.0 72412-100624, post A.0 184620-325040, pre A.1 -353252, post B.0
+ *          378660-519080, pre B.1 -547292, post A.1 572700-713141, post B.1 -853561, edge -873901 */
+static void halves_of_a_batch_alternate_between_gpu_and_cpu(void **state)
+{
+    struct setup setup =
+        make_tiny(2,
+                  "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, operators: 8,"
+                  " attention: cpu, micro_batch: alternating}",
+                  OVERRIDES("trace=assumed:hit=0%", "batch=2"));
+    struct course course;
+    (void)state;
+    make_course(&setup, &course);
+    assert_int_equal(course.timing.step[0].ns, 873901);
+    assert_int_equal(course.timing.step[0].moved[WAY_IN], 4 * 2080);
+    course_release(&course);
+    setup_release(&setup);
+}
+
 /* Half of a layer's weights, 8402000 B, is read in 4211000, and the drive never rests. The other
  * half crosses meanwhile. Let those of layer 0 be read at R:
  *
@@ -276,6 +306,7 @@ int main(void)
         cmocka_unit_test(whole_layers_come_from_a_disk),
         cmocka_unit_test(cpu_attends_to_what_a_disk_holds),
         cmocka_unit_test(several_queries_take_the_cpus_arithmetic),
+        cmocka_unit_test(halves_of_a_batch_alternate_between_gpu_and_cpu),
         cmocka_unit_test(half_of_the_weights_come_from_a_disk),
         cmocka_unit_test(activations_become_keys_and_values),
         cmocka_unit_test(hybrid_recomputes_beside_the_loads),

@@ -77,8 +77,8 @@ static void empty_preset_is_all_defaults(void **state)
 }
 
 /* What a value of some mechanism needs beside it: nothing, all KV in HBM, prefixes, a cache, one that the
- * launch thread waits for, one of query labels, one that keeps entries for the CPU, or
- * micro-batches. */
+ * launch thread waits for, one of query labels, one that keeps entries for the CPU, attention on the
+ * CPU, or micro-batches. */
 static const char *const companions[] = {"",
                                          "resident_heads: all\n",
                                          "resident_heads: all\nprefix: two-tier\n",
@@ -87,6 +87,7 @@ static const char *const companions[] = {"",
                                          "policy: qsac\nbudget: 1x\n",
                                          "policy: window-maw\nbudget: 1x\n",
                                          "prefetch: whole-layer\n",
+                                         "prefetch: whole-layer\nattention: cpu\n",
                                          "prefetch: whole-layer\nmicro_batch_sequences: 4\n",
                                          "prefetch: whole-layer\nmicro_batch_tokens: 4tok\n"};
 
@@ -587,6 +588,7 @@ static const char *const bases[] = {
     "launch: graph\n",
     "prefetch: whole-layer\n",
     "prefetch: whole-layer\nattention: cpu\n",
+    "prefetch: whole-layer\nattention: cpu\nmicro_batch: alternating\n",
     "prefetch: whole-layer\nrepresentation: hybrid\n",
     "prefetch: whole-layer\nmicro_batch: zig-zag\nmicro_batch_sequences: 4\n",
 };
