@@ -102,8 +102,18 @@ struct settings_pair {
     const char *at, *end;
 };
 
+/* Is an option that may not be in a command in use? Of a line that has what was `chosen` alone, each is
+ * that has a value; of one with all settings, each that is on or has not its usual value. */
+static bool is_in_use(const struct settings_line *in, const struct server_option *option,
+                      const char *value)
+{
+    bool on = in->chosen || strcmp(value, "True") == 0 ||
+              (option->usual != NULL && strcmp(value, option->usual) != 0);
+    return on && is_on(value);
+}
+
 /* Within an object of an option, settings are those below it. An option that is refused in a command
- * is refused here, too, if it is on; or, if the line has what was `chosen` alone, if it has a value. */
+ * is refused here, too, if it is in use. */
 static bool read_pair(struct settings_line *in, const struct settings_pair *pair, struct error *why)
 {
     const struct server_option *option = pair->option;
@@ -114,7 +124,7 @@ static bool read_pair(struct settings_line *in, const struct settings_pair *pair
         return pair->end == NULL || read_pairs(in, pair->at, pair->end, option->sets, why);
     }
     if (option != NULL && option->value == SERVER_VALUE_NONE && !option->harmless &&
-        (in->chosen || strcmp(value, "True") == 0) && is_on(value) && pair->end == NULL) {
+        is_in_use(in, option, value) && pair->end == NULL) {
         return server_text_pass_over(in->said, option, pair->path, why);
     }
     if (below && pair->end != NULL) {

@@ -57,7 +57,6 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("units", NODE, program_read, program.units),
     NODE_FIELD("block", WHOLE, program_read, program.block, .unit = UNIT_TOKENS),
     NODE_FIELD("ranks_in_tensor", YES, program_read, program.ranks_in_tensor),
-    NODE_FIELD("reads", YES, program_read, program.reads),
     NODE_FIELD("options", NODE, program_read, options),
     NODE_FIELD("refused", NODE, program_read, refused),
     NODE_FIELD("ignored", NODE, program_read, ignored),
@@ -108,6 +107,11 @@ static bool add_option(struct server_program *program, const struct node *at, co
     }
     option.flag = flag;
     snprintf(option.name, sizeof option.name, "%s", name);
+    char *equals = strchr(option.name, '=');
+    if (equals != NULL) {
+        *equals = '\0';
+        option.usual = strchr(flag, '=') + 1;
+    }
     for (char *c = option.name; *c != '\0'; c++) {
         *c = *c == '-' ? '_' : *c;
     }
@@ -163,7 +167,7 @@ static bool read_unread(struct server_program *program, const struct node *map, 
 
 static bool program_read(const struct node *root, struct server_program *out, struct error *why)
 {
-    struct program_read read = {.program = {.file = out->file, .reads = true}};
+    struct program_read read = {.program = {.file = out->file}};
     struct server_program *program = &read.program;
     if (!node_fields_read(root, program_fields, program->file, &read, why) ||
         !server_program_check_list(program->starts, why) ||

@@ -42,6 +42,7 @@ struct server_option {
     const char *writes; /* the {NAME} of its value (study/plan/server_command.h); NULL: none */
     const char *reason; /* why it is not read; NULL: it is */
     bool harmless;      /* it is not read and changes no prediction */
+    const char *usual; /* of one that is not read: the value with which it is not in use; or NULL */
 };
 
 struct server_program {
@@ -60,7 +61,6 @@ struct server_program {
     const struct node *units;    /* a map of units behind a number */
     uint64_t block;              /* tokens of a block of KV, if none is stated */
     bool ranks_in_tensor;        /* its tensor_parallel counts all GPUs */
-    bool reads;                  /* its commands and logs are read */
     struct server_option *options;
     size_t option_count;
 };

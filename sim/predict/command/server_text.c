@@ -293,7 +293,7 @@ static const char *behind_command(const struct server_text *said, const char *te
 {
     for (size_t i = 0; i < said->program_count; i++) {
         const struct server_program *program = &said->programs[i];
-        const char *rest = program->reads ? behind_program(program, text) : NULL;
+        const char *rest = behind_program(program, text);
         if (rest != NULL) {
             *found = program;
             return rest;
@@ -621,7 +621,7 @@ static bool no_server(const struct server_text *said, struct error *why)
 {
     char programs[128] = ""; /* "SGLang or vLLM" */
     for (size_t i = 0; i < said->program_count; i++) {
-        if (said->programs[i].reads) {
+        if (said->programs[i].logs != NULL) {
             text_append(programs, sizeof programs, "%s%s", programs[0] != '\0' ? " or " : "",
                         said->programs[i].title);
         }

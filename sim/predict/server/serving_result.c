@@ -76,6 +76,9 @@ static void note_requests(const struct point *point, const struct requests *requ
     const struct server_engine *engine = &point->engine;
     const struct model *model = &point->setup.model;
     note_unknown(point, requests, result);
+    if (requests->skipped > 0) {
+        result_note(result, note_make(NOTE_no_answer, note_whole(requests->skipped)));
+    }
     outcome_note_reading(model, result);
     /* A state holds a prefix at the one place where it was taken. Engines keep few of them, or none. */
     if (model->linear.key_heads > 0 && point->setup.mechanisms.prefix != PREFIX_NONE) {

@@ -9,16 +9,18 @@ struct request_line {
     uint64_t prompt, output;
     uint16_t turn; /* of a session (struct request) */
     int64_t think_ns;
-    uint32_t hash_tokens; /* of a whole chunk; set before the line is parsed */
-    uint32_t hashes;      /* 0: the prompt's content is unknown */
-    uint32_t shared;      /* the first of these, which other prompts may have */
-    uint64_t *hash;       /* [hashes] owned by the reader of the file */
+    uint64_t session;       /* hash of the name of the line's session; 0: it has none */
+    double session_start_s; /* arrival of its first turn */
+    uint32_t hash_tokens;   /* of a whole chunk; set before the line is parsed */
+    uint32_t hashes;        /* 0: the prompt's content is unknown */
+    uint32_t shared;        /* the first of these, which other prompts may have */
+    uint64_t *hash;         /* [hashes] owned by the reader of the file */
     size_t hash_capacity;
     /* instead of hashes, of a request that is made up: */
     bool made;
     uint32_t alike; /* its first chunks are those of request `like`; all others are new */
     size_t like;
-    bool failed; /* the recorded request failed: skip the line */
+    bool failed; /* it has no answer: skip the line */
 };
 
 struct request_format {

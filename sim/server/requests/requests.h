@@ -13,7 +13,8 @@
  *                tokens, each of its own block alone
  *   LLMServingSim  JSON lines: arrival_time_ns, input_toks, output_toks, input_tok_ids
  *   Azure        CSV: TIMESTAMP (date and time), ContextTokens, GeneratedTokens
- *   BurstGPT     CSV: Timestamp (s), Model, Request tokens, Response tokens, Total tokens, Log Type
+ *   BurstGPT     CSV: Timestamp (s), Model, Request tokens, Response tokens, Total tokens, Log Type;
+ *                since its second release with Session ID and Elapsed time behind the first
  *   vLLM-style   CSV: arrived_at (s), num_prefill_tokens, num_decode_tokens
  *   a server's   JSON lines: arrival_time (s), input_toks, output_toks, input_tok_ids; without
  *                arrival_time, queued_ts (s), when the engine's scheduler got the request
@@ -80,7 +81,7 @@ struct requests {
     size_t kind_capacity;
     struct requests_hashed hashed;
     uint64_t content; /* hash of the file's bytes */
-    uint64_t skipped; /* requests that failed when they were recorded (BurstGPT) */
+    uint64_t skipped; /* requests without an answer: they failed when they were recorded */
 };
 
 /* The request's chunks; NULL if it has none. */

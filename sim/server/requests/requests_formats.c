@@ -1,7 +1,7 @@
 /* Requests as tables. The column names in the first line tell which format it is.
  *
- * Azure writes arrivals as date and time of day, to 100 ns; the others write seconds. In BurstGPT a
- * response of 0 tokens means that the request failed (see its README). */
+ * Azure writes arrivals as date and time of day, to 100 ns; the others write seconds. A response of 0
+ * tokens, or an empty field, means that the request failed (see BurstGPT's README). */
 #include "core/array.h"
 #include "server/requests/request_line.h"
 
@@ -19,10 +19,9 @@ typedef bool (*read_arrival)(const char *text, double *seconds);
 struct csv_format {
     struct request_format reader;
     size_t columns;
-    const char *head[6]; /* names in the file's order; case does not matter */
+    const char *head[8]; /* names in the file's order; case does not matter */
     uint32_t arrival, prompt, output;
     read_arrival read;
-    bool marks_failures; /* an output of 0 tokens is a failed request */
 };
 
 /* ---- arrivals ------------------------------------------------------------------------- */
@@ -115,12 +114,14 @@ static bool requests_csv_parse(const struct request_format *of, struct csv_reade
                 : "a number of seconds",
             why);
     }
+    line->hashes = 0;
+    line->output = 0;
     if (!requests_csv_read_tokens(reader, format, format->prompt, &line->prompt, why) ||
-        !requests_csv_read_tokens(reader, format, format->output, &line->output, why)) {
+        (reader->fields[format->output][0] != '\0' &&
+         !requests_csv_read_tokens(reader, format, format->output, &line->output, why))) {
         return false;
     }
-    line->hashes = 0;
-    line->failed = format->marks_failures && line->output == 0;
+    line->failed = line->output == 0;
     return true;
 }
 
@@ -141,8 +142,15 @@ static const struct csv_format tables[] = {
      .arrival = 0,
      .prompt = 2,
      .output = 3,
-     .read = read_seconds,
-     .marks_failures = true},
+     .read = read_seconds},
+    {.reader.parse = requests_csv_parse, /* BurstGPT 2 */
+     .columns = 8,
+     .head = {"Timestamp", "Session ID", "Elapsed time", "Model", "Request tokens",
+              "Response tokens", "Total tokens", "Log Type"},
+     .arrival = 0,
+     .prompt = 4,
+     .output = 5,
+     .read = read_seconds},
     {.reader.parse = requests_csv_parse, /* vLLM-style */
      .columns = 3,
      .head = {"arrived_at", "num_prefill_tokens", "num_decode_tokens"},
@@ -310,6 +318,37 @@ static bool read_token_ids(const json_t *object, const struct json_format *forma
     return true;
 }
 
+/* ---- sessions ------------------------------------------------------------------------- */
+
+/* A turn with a "delay" (ms) comes so long after the end of the one before, which is in the line
+ * before it and of the same "session_id" (AIPerf, dynamo.replay). Its prompt is known by its hashes:
+ * without them programs differ in whether its length counts the turns before. */
+static bool read_turn(const json_t *object, const struct csv_reader *reader,
+                      struct request_line *line, struct error *why)
+{
+    const json_t *delay = json_object_get(object, "delay");
+    const char *id = json_string_value(json_object_get(object, "session_id"));
+    uint64_t session = id != NULL ? XXH64(id, strlen(id), 1) : 0;
+    bool follows = delay != NULL && session != 0 && session == line->session;
+    line->session = session;
+    line->turn = follows ? line->turn + 1 : 0;
+    line->think_ns = 0;
+    if (!json_is_number(delay)) {
+        line->session_start_s = line->arrival_s;
+        return true;
+    }
+    double ms = json_number_value(delay);
+    if (!follows || line->turn == 0 || line->hashes == 0 || !(ms >= 0 && ms <= 1e12)) {
+        error_set(why, reader->path, reader->line, "'delay': a turn %s",
+                  line->hashes == 0 ? "without 'hash_ids'" : "that does not follow another");
+        return error_expect(why, "behind the turn before of its 'session_id', and the 'hash_ids' "
+                                 "of its whole prompt");
+    }
+    line->arrival_s = line->session_start_s;
+    line->think_ns = (int64_t)(ms * 1e6);
+    return true;
+}
+
 /* ---- a line --------------------------------------------------------------------------- */
 
 static bool requests_json_parse(const struct request_format *of, struct csv_reader *reader,
@@ -323,7 +362,8 @@ static bool requests_json_parse(const struct request_format *of, struct csv_read
     }
     bool ok = false;
     line->hashes = 0;
-    line->failed = false;
+    const json_t *output = json_object_get(object, format->output);
+    line->failed = output == NULL || json_is_null(output);
     if (!json_is_object(object)) {
         error_set(why, reader->path, reader->line, "not a JSON object");
     } else if (json_object_get(object, "sub_requests") != NULL) {
@@ -333,9 +373,12 @@ static bool requests_json_parse(const struct request_format *of, struct csv_read
     } else {
         ok = requests_json_read_arrival(object, format, reader, line, why) &&
              requests_json_read_count(object, format->prompt, reader, &line->prompt, why) &&
-             requests_json_read_count(object, format->output, reader, &line->output, why) &&
+             (line->failed ||
+              requests_json_read_count(object, format->output, reader, &line->output, why)) &&
              read_hashes(object, format, reader, line, why) &&
-             read_token_ids(object, format, reader, line, why);
+             read_token_ids(object, format, reader, line, why) &&
+             read_turn(object, reader, line, why);
+        line->failed = line->failed || line->output == 0;
     }
     json_decref(object);
     return ok;

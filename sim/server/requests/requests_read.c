@@ -366,7 +366,9 @@ static bool requests_read_all(struct requests_reading *reading, struct requests 
         }
     }
     return requests_read_lines(reading, false, requests, why) &&
-           (requests->count > 0 || error_set(why, reading->in.path, 0, "no requests"));
+           (requests->count > 0 ||
+            error_set(why, reading->in.path, 0, "no requests%s",
+                      requests->skipped > 0 ? ": no line has output tokens" : ""));
 }
 
 /* The hash of the whole file, and its size. */

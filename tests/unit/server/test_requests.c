@@ -412,7 +412,10 @@ static void a_line_at_fault_is_named_with_its_reason(void **state)
         const char *before, *line, *found;
     } cases[] = {
         {head, "0,0,5\n", "a prompt of 0 tokens"},
-        {head, "0,5,0\n", "an output of 0 tokens"},
+        {json,
+         "{\"session_id\": \"a\", \"delay\": 5, \"input_length\": 9, \"output_length\": 1, "
+         "\"hash_ids\": [7]}\n",
+         "'delay': a turn that does not follow another"},
         {head, "soon,5,1\n", "'arrived_at' is 'soon'"},
         {head, "-3,5,1\n", "arrives at -3 s"},
         {head, "1,5.5,1\n", "'num_prefill_tokens' is '5.5'"},
@@ -456,11 +459,54 @@ static void a_line_at_fault_is_named_with_its_reason(void **state)
     }
 }
 
+/* One bad row does not refuse a file. */
+static void lines_without_an_answer_are_left_out_and_counted(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "arrived_at,num_prefill_tokens,num_decode_tokens\n0,7,5\n1,8,0\n2,8,\n3,9,2\n",
+        "{\"timestamp\": 0, \"input_length\": 7, \"output_length\": 5}\n"
+        "{\"timestamp\": 1000, \"input_length\": 8, \"output_length\": 0}\n"
+        "{\"timestamp\": 2000, \"input_length\": 8, \"output_length\": null}\n"
+        "{\"timestamp\": 3000, \"input_length\": 9, \"output_length\": 2}\n",
+        "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,Log Type\n"
+        "9.0,a,1,GPT-4,7,5,12,API log\n9.5,a,1,GPT-4,8,0,8,API log\n9.5,b,1,GPT-4,8,0,8,API log\n"
+        "12.0,b,1,GPT-4,9,2,11,API log\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_true(read_text(texts[i], 0));
+        assert_int_equal(requests.count, 2);
+        assert_int_equal(requests.skipped, 2);
+        check_request(0, 0, 7, 5);
+        check_request(1, 3000000000, 9, 2);
+        requests_release(&requests);
+    }
+    assert_false(read_text("arrived_at,num_prefill_tokens,num_decode_tokens\n0,5,0\n", 0));
+    assert_string_equal(why.found, "no requests: no line has output tokens");
+}
+
+/* The second turn comes half a second after the first has ended; the other session is of its own. */
+static void a_delay_makes_a_line_the_next_turn(void **state)
+{
+    (void)state;
+    assert_true(read_text(
+        "{\"session_id\": \"a\", \"timestamp\": 5, \"input_length\": 512, \"output_length\": 4, \"hash_ids\": [1]}\n"
+        "{\"session_id\": \"a\", \"delay\": 500, \"input_length\": 1024, \"output_length\": 5, \"hash_ids\": [1, 2]}\n"
+        "{\"session_id\": \"b\", \"timestamp\": 8, \"input_length\": 512, \"output_length\": 6, \"hash_ids\": [3]}\n",
+        0));
+    assert_int_equal(requests.count, 3);
+    assert_true(requests.sessions);
+    assert_int_equal(requests.all[1].turn, 1);
+    assert_int_equal(requests.all[1].think_ns, 500000000);
+    assert_int_equal(requests.all[2].turn, 0);
+    assert_int_equal(requests.all[2].arrival_ns, 3000000);
+    requests_release(&requests);
+}
+
 static void all_faults_of_a_file_are_counted(void **state)
 {
     (void)state;
     assert_false(
-        read_text("arrived_at,num_prefill_tokens,num_decode_tokens\n1,7,0\n2,9,2\n1,0,2\n", 0));
+        read_text("arrived_at,num_prefill_tokens,num_decode_tokens\n1,0,7\n2,9,2\n1,0,2\n", 0));
     assert_string_equal(why.found, "2 faults; nothing was read");
     assert_int_equal(complaints.shown[0].line, 2);
     assert_int_equal(complaints.shown[1].line, 4);
@@ -511,6 +557,8 @@ int main(void)
         cmocka_unit_test(too_many_requests_are_refused),
         cmocka_unit_test(reading_stops),
         cmocka_unit_test(a_line_at_fault_is_named_with_its_reason),
+        cmocka_unit_test(lines_without_an_answer_are_left_out_and_counted),
+        cmocka_unit_test(a_delay_makes_a_line_the_next_turn),
         cmocka_unit_test(all_faults_of_a_file_are_counted),
         cmocka_unit_test(files_without_requests_are_refused),
     };
