@@ -185,6 +185,7 @@ static const struct node_field version_fields[] = {
     NODE_FIELD("summary", TEXT, version_read, engine.summary),
     NODE_FIELD("source", TEXT, version_read, engine.source),
     NODE_FIELD("errors_of", TEXT, version_read, engine.errors_of),
+    NODE_FIELD("earlier", TEXT, version_read, engine.earlier),
     NODE_FIELD("gpus", NODE, version_read, gpus),
     NODE_FIELD("kv_memory", WORD, version_read, engine.memory, .words = memory_words),
     NODE_FIELD("usable", REAL, version_read, engine.usable, .unit = UNIT_SHARE),
@@ -245,7 +246,7 @@ static const char *wrong_key(const struct server_engine *engine, const char **ex
 /* A hash of what decides figures. */
 static bool hash_content(const struct node *merged, uint64_t *out, struct error *why)
 {
-    static const char *const told[] = {"extends", "summary", "source"};
+    static const char *const told[] = {"extends", "summary", "source", "earlier"};
     struct node *copy = node_copy(merged, why);
     for (size_t i = 0; copy != NULL && i < sizeof told / sizeof *told; i++) {
         node_remove(copy, told[i]);

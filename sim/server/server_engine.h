@@ -133,6 +133,7 @@ struct server_engine {
                                       "nearest earlier"; NULL: it has a row of its own */
     uint64_t content;     /* hash of all that decides a figure */
     const char *summary, *source;
+    const char *earlier;   /* how a version before all that are known differs; NULL: not said */
     const char *errors_of; /* the measured servers that tell its errors: "server"; NULL: none are */
     struct server_engine_gpus gpus[SERVER_ENGINE_GPUS];
     uint32_t gpu_count;

@@ -16,6 +16,7 @@
 #include <gsl/gsl_statistics.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- notes ------------------------------------------------------------------------------------ */
 
@@ -92,6 +93,10 @@ static void note_requests(const struct point *point, const struct requests *requ
     if (engine->stand_in != NULL) {
         result_note(result, note_make(NOTE_engine_by_another, note_text(engine->name),
                                       note_text(engine->row), note_text(engine->stand_in)));
+        if (engine->earlier != NULL && strcmp(engine->stand_in, "earliest") == 0) {
+            result_note(result, note_make(NOTE_engine_earlier, note_text(engine->name),
+                                          note_text(engine->earlier)));
+        }
     }
     /* Clients whose requests are equally long end together, and so send the next ones together, if they
      * began together. */
