@@ -44,13 +44,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char path[64];
     struct error why;
     struct requests requests;
-    struct complaints complaints = {.count = 0};
     struct requests_options options = {.hash_tokens =
                                            (uint32_t)(size % 3)}; /* as the format says, 1 or 2 */
     int file = memfd_create("fuzz.requests", 0);
     require(file >= 0 && write(file, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    if (requests_read(path, &options, &requests, &complaints, &why)) {
+    if (requests_read(path, &options, &requests, &why)) {
         check(&requests);
     } else {
         require(why.found[0] != '\0');

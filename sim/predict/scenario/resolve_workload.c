@@ -52,24 +52,6 @@ static bool find_file(const struct node *node, char path[WORKLOAD_PATH], struct 
                       why);
 }
 
-/* Report the first faults with their lines: so many as find room whole. */
-static bool show_faults(const struct complaints *complaints, struct error *why)
-{
-    char text[sizeof why->expected] = "";
-    size_t used = 0;
-    for (uint32_t i = 0; i < complaints_shown(complaints); i++) {
-        const struct error *fault = &complaints->shown[i];
-        size_t length = (size_t)snprintf(text + used, sizeof text - used, "%sline %d: %s",
-                                         i > 0 ? "; " : "none, but ", fault->line, fault->found);
-        if (length >= sizeof text - used) {
-            text[used] = '\0';
-            break;
-        }
-        used += length;
-    }
-    return used == 0 ? false : error_expect(why, "%s", text);
-}
-
 /* Tokens of a hash mean nothing in a file without hashes. */
 static bool check_hashes(const struct scenario *scenario, const struct requests *requests,
                          struct error *why)
@@ -86,7 +68,6 @@ static bool check_hashes(const struct scenario *scenario, const struct requests 
 static const struct requests *requests_find(const struct scenario *scenario,
                                             char path[WORKLOAD_PATH], struct error *why)
 {
-    struct complaints complaints = {.count = 0};
     const struct scenario_values *values = &scenario->values;
     const struct node *workload = node_get(scenario->root, "workload");
     if (!find_file(workload, path, why)) {
@@ -97,10 +78,8 @@ static const struct requests *requests_find(const struct scenario *scenario,
         .limit = (uint64_t)scenario_stated(values, "limit", 0),
         .hash_tokens = (uint32_t)scenario_stated(values, "hash_tokens", 0),
         .seed = made ? (uint64_t)scenario_stated(values, "seed", 1) : 0};
-    const struct requests *requests =
-        sources_requests(scenario->sources, path, &options, &complaints, why);
+    const struct requests *requests = sources_requests(scenario->sources, path, &options, why);
     if (requests == NULL) {
-        show_faults(&complaints, why);
         if (made) {
             snprintf(why->file, sizeof why->file, "%s", workload->file);
             why->line = workload->line;

@@ -212,8 +212,7 @@ static const struct requests *find_requests(const struct sources *sources, const
 }
 
 static const struct requests *read_requests(struct sources *sources, const char *path,
-                                            const struct requests_options *asked,
-                                            struct complaints *complaints, struct error *why)
+                                            const struct requests_options *asked, struct error *why)
 {
     struct requests_options options = *asked;
     options.stop = sources->stop;
@@ -222,7 +221,7 @@ static const struct requests *read_requests(struct sources *sources, const char 
         !array_reserve(&sources->requests, &sources->request_capacity, sources->request_count + 1,
                        sizeof *sources->requests, why) ||
         !(synthetic_is(path) ? synthetic_make(path, &options, &kept->requests, why)
-                             : requests_read(path, &options, &kept->requests, complaints, why))) {
+                             : requests_read(path, &options, &kept->requests, why))) {
         free_requests(kept);
         return NULL;
     }
@@ -232,12 +231,11 @@ static const struct requests *read_requests(struct sources *sources, const char 
 }
 
 const struct requests *sources_requests(struct sources *sources, const char *path,
-                                        const struct requests_options *options,
-                                        struct complaints *complaints, struct error *why)
+                                        const struct requests_options *options, struct error *why)
 {
     pthread_mutex_lock(&sources->lock);
     const struct requests *there = find_requests(sources, path, options);
-    there = there != NULL ? there : read_requests(sources, path, options, complaints, why);
+    there = there != NULL ? there : read_requests(sources, path, options, why);
     pthread_mutex_unlock(&sources->lock);
     return there;
 }

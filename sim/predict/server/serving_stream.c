@@ -105,9 +105,7 @@ bool stream_stage_take(const struct point *point, const struct serving_memory *m
     const struct requests_options list = {.limit = list_length(all),
                                           .hash_tokens = (uint32_t)workload->hash_tokens,
                                           .seed = workload->seed};
-    struct complaints complaints = {.count = 0};
-    const struct requests *shared =
-        sources_requests(point->sources, workload->path, &list, &complaints, why);
+    const struct requests *shared = sources_requests(point->sources, workload->path, &list, why);
     if (shared == NULL) {
         return false;
     }

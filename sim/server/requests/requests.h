@@ -116,11 +116,11 @@ struct requests_options {
 
 /* Read requests from the file at `path`. A line is at fault if it is malformed, arrives before the
  * previous request, has no tokens, or contradicts the hashes of earlier lines. The hash of a
- * prompt's last, shorter chunk may be absent: that chunk then equals no other. Faults are added to
- * `complaints` (the caller's, zeroed) and make the call fail. The caller calls requests_release()
+ * prompt's last, shorter chunk may be absent: that chunk then equals no other. The first
+ * fault makes the call fail. The caller calls requests_release()
  * after success; on failure `out` is empty. */
 bool requests_read(const char *path, const struct requests_options *options, struct requests *out,
-                   struct complaints *complaints, struct error *why);
+                   struct error *why);
 void requests_release(struct requests *requests);
 
 /* Multiply all times between arrivals by `scale` (2: half the rate). Fails and changes nothing if

@@ -211,7 +211,6 @@ struct requests_reading {
     struct request_line line;
     double origin_s;
     struct requests_options options;
-    struct complaints *complaints; /* the caller's */
     const struct request_format *format;
     int first_line; /* of a request */
     uint64_t taken; /* lines in this pass */
@@ -288,20 +287,18 @@ static uint32_t twice_shared(const struct requests_twice *twice, const struct re
     return shared;
 }
 
-/* Note the hashes of a line, or append it. Faults are collected, so that reading goes on. */
-static void requests_read_take_line(struct requests_reading *reading, bool counts,
-                                    struct requests *requests)
+/* Note the hashes of a line, or append it. */
+static bool requests_read_take_line(struct requests_reading *reading, bool counts,
+                                    struct requests *requests, struct error *why)
 {
-    struct error fault;
     struct request_line *line = &reading->line;
     struct requests_twice *twice = &reading->twice;
-    if (!reading->format->parse(reading->format, &reading->in, line, &fault)) {
-        complaints_add(reading->complaints, &fault);
-        return;
+    if (!reading->format->parse(reading->format, &reading->in, line, why)) {
+        return false;
     }
     if (line->failed) {
         requests->skipped++;
-        return;
+        return true;
     }
     if (counts) {
         for (uint32_t i = 0; i < line->hashes; i++) {
@@ -311,12 +308,12 @@ static void requests_read_take_line(struct requests_reading *reading, bool count
         }
     } else {
         line->shared = twice_shared(twice, line);
-        if (!requests_add(requests, line, &reading->origin_s, &reading->in, &fault)) {
-            complaints_add(reading->complaints, &fault);
-            return;
+        if (!requests_add(requests, line, &reading->origin_s, &reading->in, why)) {
+            return false;
         }
     }
     reading->taken++;
+    return true;
 }
 
 static bool requests_read_lines(struct requests_reading *reading, bool counts,
@@ -334,15 +331,13 @@ static bool requests_read_lines(struct requests_reading *reading, bool counts,
         if (!more) {
             break;
         }
-        if (!requests_have_room(requests, reading->options.stop, &reading->in, why)) {
+        if (!requests_have_room(requests, reading->options.stop, &reading->in, why) ||
+            (reading->in.line >= reading->first_line &&
+             !requests_read_take_line(reading, counts, requests, why))) {
             return false;
         }
-        if (reading->in.line >= reading->first_line) {
-            requests_read_take_line(reading, counts, requests);
-        }
     }
-    return reading->complaints->count == 0 ||
-           complaints_fail(reading->complaints, reading->in.path, why);
+    return true;
 }
 
 /* A large file with hashes is read twice. */
@@ -393,11 +388,10 @@ static bool requests_read_hash_file(struct requests_reading *reading, uint64_t *
 }
 
 bool requests_read(const char *path, const struct requests_options *options, struct requests *out,
-                   struct complaints *complaints, struct error *why)
+                   struct error *why)
 {
     *out = (struct requests){.count = 0};
-    struct requests_reading reading = {
-        .origin_s = NAN, .options = *options, .complaints = complaints};
+    struct requests_reading reading = {.origin_s = NAN, .options = *options};
     bool ok = csv_reader_open(&reading.in, path, why);
     if (ok) {
         bool taken = false;

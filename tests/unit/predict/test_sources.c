@@ -257,9 +257,8 @@ static void remembering_changes_no_frame(void **state)
 static const struct requests *read_requests(uint64_t limit)
 {
     struct error why;
-    struct complaints complaints = {.count = 0};
     return sources_requests(sources, requests_path, &(struct requests_options){.limit = limit},
-                            &complaints, &why);
+                            &why);
 }
 
 static void write_requests(const char *lines)

@@ -16,7 +16,6 @@
 
 static char path[] = "/tmp/spillway-requests-XXXXXX";
 static struct requests requests;
-static struct complaints complaints;
 static struct error why;
 
 static bool read_with(const char *text, const struct requests_options *options)
@@ -25,8 +24,7 @@ static bool read_with(const char *text, const struct requests_options *options)
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, strlen(text), file), strlen(text));
     assert_int_equal(fclose(file), 0);
-    complaints = (struct complaints){.count = 0};
-    return requests_read(path, options, &requests, &complaints, &why);
+    return requests_read(path, options, &requests, &why);
 }
 
 static bool read_text(const char *text, uint64_t limit)
@@ -502,14 +500,13 @@ static void a_delay_makes_a_line_the_next_turn(void **state)
     requests_release(&requests);
 }
 
-static void all_faults_of_a_file_are_counted(void **state)
+static void the_first_fault_of_a_file_is_told(void **state)
 {
     (void)state;
     assert_false(
         read_text("arrived_at,num_prefill_tokens,num_decode_tokens\n1,0,7\n2,9,2\n1,0,2\n", 0));
-    assert_string_equal(why.found, "2 faults; nothing was read");
-    assert_int_equal(complaints.shown[0].line, 2);
-    assert_int_equal(complaints.shown[1].line, 4);
+    assert_int_equal(why.line, 2);
+    assert_int_equal(requests.count, 0);
 }
 
 static void files_without_requests_are_refused(void **state)
@@ -559,7 +556,7 @@ int main(void)
         cmocka_unit_test(a_line_at_fault_is_named_with_its_reason),
         cmocka_unit_test(lines_without_an_answer_are_left_out_and_counted),
         cmocka_unit_test(a_delay_makes_a_line_the_next_turn),
-        cmocka_unit_test(all_faults_of_a_file_are_counted),
+        cmocka_unit_test(the_first_fault_of_a_file_is_told),
         cmocka_unit_test(files_without_requests_are_refused),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
