@@ -31,7 +31,7 @@ static const char *const attention_values[] = {"gpu", "hybrid", "cpu", NULL};
 static const char *const launch_values[] = {"eager", "graph", NULL};
 static const char *const micro_batch_values[] = {"whole", "zig-zag", "balanced", "alternating",
                                                  NULL};
-static const char *const representation_values[] = {"kv", "act", "hybrid", "tokens", NULL};
+static const char *const representation_values[] = {"kv", "act", "hybrid", "tokens", "both", NULL};
 static const char *const prefix_values[] = {"none", "gpu", "two-tier", "host", NULL};
 static const char *const prefix_write_values[] = {"finish", "fill", "evict", NULL};
 const char *const prefix_evictions[] = {"none",
@@ -228,10 +228,13 @@ const struct mechanism_key mechanism_keys[] = {
     WHOLE("prefill_chunk", "prefill_chunk", prefill_chunk, UNIT_TOKENS, "8192tok",
           "tokens processed at a time in a prefill; 0tok: all of a micro-batch"),
     CHOICE("representation", "representation", representation, representation_values, "kv",
-           "what is stored of a token: K and V, activations, some of each, or its id alone"),
-    REAL("representation_share", "representation", representation_share, UNIT_SHARE, "0%",
-         "share of the context outside HBM stored as activations, or run again from tokens",
-         .most = 1, .rule = "a share is at most 100%"),
+           "what is stored of a token: K and V, activations, some of each, its id alone, or both K "
+           "and V and activations, of which only one crosses"),
+    REAL(
+        "representation_share", "representation", representation_share, UNIT_SHARE, "0%",
+        "share of the context outside HBM whose K and V are made of activations, or run again from "
+        "tokens",
+        .most = 1, .rule = "a share is at most 100%"),
     SWITCH("balance", "representation", balance, "no",
            "choose that share so that recomputing K and V takes as long as loading the rest"),
     SWITCH("balance_counts_act", "representation", balance_counts_act, "yes",

@@ -513,12 +513,15 @@ size_t mechanisms_rules(const struct mechanisms *m, struct mechanism_rule out[ME
          "HBM holds activations, so no KV is cached"},
         {m->representation == REPRESENTATION_TOKENS && has_budget, "budget",
          "token ids need no memory, so there is nothing to keep in HBM"},
-        {m->balance && m->representation != REPRESENTATION_HYBRID, "balance",
-         "only 'representation: hybrid' has a share to choose"},
+        {m->balance && m->representation != REPRESENTATION_HYBRID &&
+             m->representation != REPRESENTATION_BOTH,
+         "balance", "only 'representation: hybrid' or both has a share to choose"},
         {m->representation_share > 0 && (m->balance || m->representation == REPRESENTATION_KV ||
                                          m->representation == REPRESENTATION_ACT),
          "representation_share",
-         "only 'representation: tokens', or hybrid without 'balance', uses this share"},
+         "only 'representation: tokens', or hybrid or both without 'balance', uses this share"},
+        {m->representation == REPRESENTATION_BOTH && has_budget, "budget",
+         "K and V of all tokens are on the host, and no activations are in HBM"},
         {offload && m->micro_batch != MICRO_BATCH_WHOLE && !whole_layers, "micro_batch",
          "a batch fetches its selection at once: micro-batches need 'prefetch: whole-layer'"},
         {offload && m->halves && !whole_layers, "halves",

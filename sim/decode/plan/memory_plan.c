@@ -611,8 +611,12 @@ struct kernel representation_recompute(const struct setup *setup, const struct r
 
 double split_host_bytes(const struct setup *setup, const struct split *split)
 {
-    return (double)split->kv * (double)model_kept_token_bytes(&setup->model) +
-           (double)split->act_host * (double)model_activation_bytes(&setup->model);
+    double kv = (double)split->kv, act = (double)split->act_host;
+    if (setup->mechanisms.representation == REPRESENTATION_BOTH) {
+        kv = act = (double)(split->kv + split->act_host);
+    }
+    return kv * (double)model_kept_token_bytes(&setup->model) +
+           act * (double)model_activation_bytes(&setup->model);
 }
 
 /* CAPTURE's algorithm 1: the tokens that the host's memory holds as activations over all that it
@@ -620,7 +624,7 @@ double split_host_bytes(const struct setup *setup, const struct split *split)
  * making fills the time of a layer's weights, or whose load fills what making of HBM's activations
  * takes longer; then the rest of the memory, so that making one part takes as long as loading the
  * other. If loading an activation takes as long as loading the K and V it replaces, activations save
- * nothing, and the result is 0. Trust is ignored here: the timing reads the same figures and reports
+ * nothing, and the result is 0; where the host keeps both, also if the balance does not count it. Trust is ignored here: the timing reads the same figures and reports
  * theirs. */
 static double balanced(const struct setup *setup, uint32_t batch, double act_hbm, double left)
 {
@@ -630,8 +634,9 @@ static double balanced(const struct setup *setup, uint32_t batch, double act_hbm
     double many = left + act_hbm;
     double gen = project(setup, many * batch).ns / (many * batch);
     double kv = (double)model_kept_token_bytes(&setup->model) / rate;
-    double act = m->balance_counts_act ? (double)model_activation_bytes(&setup->model) / rate : 0;
     double act_bytes = (double)model_activation_bytes(&setup->model);
+    double act = m->balance_counts_act ? act_bytes / rate : 0;
+    bool both = m->representation == REPRESENTATION_BOTH;
     double kv_bytes = (double)model_kept_token_bytes(&setup->model);
     double streamed = (1 - m->weights) * mean_weight_bytes(&setup->model);
     double budget = streamed / rate - gen * act_hbm * batch;
@@ -643,7 +648,7 @@ static double balanced(const struct setup *setup, uint32_t batch, double act_hbm
     double kv_each = fmax(0, gen - act) / kv; /* tokens of KV for each of activations */
     double acts = act_first + rest / (act_bytes + kv_each * kv_bytes);
     double kvs = kv_first + rest / (act_bytes + kv_each * kv_bytes) * kv_each;
-    return act >= kv ? 0 : left * acts / (acts + kvs);
+    return fmax(act, both ? act_bytes / rate : 0) >= kv ? 0 : left * acts / (acts + kvs);
 }
 
 static uint64_t whole_blocks(const struct setup *setup, double tokens, uint64_t most)

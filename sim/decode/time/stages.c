@@ -181,11 +181,14 @@ static bool emit_collective(struct pipe *pipe, uint32_t layer, struct error *why
     return stages_put_exchanges(pipe, layer, pipe_sequences(pipe), NULL, why);
 }
 
-/* Bytes that a new token adds on the host for one pair, if the host keeps KV and activations: their
- * mean, weighted by the split. */
+/* Bytes that a new token adds on the host for one pair, if the host keeps KV and activations: both,
+ * or their mean, weighted by the split. */
 static double stages_kept_bytes(const struct pipe *pipe, const struct split *split, uint32_t layer)
 {
     double act = (double)model_activation_bytes(&pipe->setup->model) / pipe->plan->offloaded[layer];
+    if (pipe->mechanisms->representation == REPRESENTATION_BOTH) {
+        return pipe->head_bytes + act;
+    }
     double kv_share = (double)split->kv / (double)(split->kv + split->act_host);
     return kv_share * pipe->head_bytes + (1 - kv_share) * act;
 }

@@ -103,7 +103,7 @@ static void write_split(const struct setup *setup, const struct plan *plan, stru
         kv += (double)cohort->sequences * (double)split->kv;
         act += (double)cohort->sequences * (double)split->act_host;
     }
-    if (act > 0) {
+    if (act > 0 && setup->mechanisms.representation != REPRESENTATION_BOTH) {
         kv *= (double)model_kept_token_bytes(&setup->model);
         act *= (double)model_activation_bytes(&setup->model);
         result_real(result, COLUMN(kv_over_act), kv / act);

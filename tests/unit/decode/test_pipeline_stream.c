@@ -297,6 +297,29 @@ static void hybrid_recomputes_beside_the_loads(void **state)
           OVERRIDES("trace=assumed:hit=0%"), &expected);
 }
 
+/* The same where the host keeps K and V and activations of each token: 2800 B of a new one leave, beside
+ * which the edge takes 28 ns longer. */
+static void both_are_kept_and_one_crosses(void **state)
+{
+    const struct expected_times expected = {
+        .step = 267382,
+        .parts = {[PART_COMPUTE] = 31236 + (247174 - 91570) + 20208,
+                  [PART_RECOMPUTE] = 24445,
+                  [PART_MERGE] = 8889,
+                  [PART_LAUNCH] = 2000,
+                  [PART_OVERHEAD] = 25000},
+        .stalls = {[PART_LAUNCH] = 2000, [PART_OVERHEAD] = 20000},
+        .layers = {247174 - 22000},
+        .in = 1400000,
+        .out = 2800,
+    };
+    (void)state;
+    check(1,
+          "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, representation: both,"
+          " representation_share: 50%, merge: yes, micro_batch_overhead: 5us, operators: 8}",
+          OVERRIDES("trace=assumed:hit=0%"), &expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +333,7 @@ int main(void)
         cmocka_unit_test(half_of_the_weights_come_from_a_disk),
         cmocka_unit_test(activations_become_keys_and_values),
         cmocka_unit_test(hybrid_recomputes_beside_the_loads),
+        cmocka_unit_test(both_are_kept_and_one_crosses),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -22,6 +22,10 @@ static const struct {
     {"representation: tokens, representation_share: 25%", {.ids = 250, .kv = 750}},
     /* 36 A = 80 (1000 - A): 689.7. */
     {"representation: hybrid, balance: yes, balance_counts_act: no", {.act_host = 689, .kv = 311}},
+    /* KVPR's activations cross before the rest: they save nothing if they take longer than KV. */
+    {"representation: both, balance: yes, balance_counts_act: no", {.kv = 1000}},
+    /* The host has both of all tokens. */
+    {"representation: both, representation_share: 50%", {.act_host = 500, .kv = 500}},
     /* 36 * 300 / 80 = 135 tokens of KV first, then 36 A = 80 K in what is left of 5 GB a layer:
      * A = 5e9 / 2360 = 2118598, K = 953369 + 135; 700 A / (A + K) = 482.7. */
     {"representation: hybrid, balance: yes, balance_counts_act: no, budget: 30%",
@@ -55,8 +59,9 @@ static void contexts_split_as_worked_out(void **state)
         assert_int_equal(plan.cohorts[0].sizes.split.ids, expected->ids);
         assert_int_equal(plan.cohorts[0].sizes.split.kv, expected->kv);
         assert_int_equal(plan.memory.in[TIER_GPU].cache, 2 * expected->act_hbm * 2000);
-        assert_int_equal(plan.memory.in[TIER_HOST].kv,
-                         2 * (expected->act_host * 2000 + expected->kv * 800));
+        bool both = setup.mechanisms.representation == REPRESENTATION_BOTH;
+        uint64_t kept = expected->act_host * 2000 + expected->kv * 800;
+        assert_int_equal(plan.memory.in[TIER_HOST].kv, 2 * (both ? 1000 * (2000 + 800) : kept));
         plan_release(&plan);
         setup_release(&setup);
     }
