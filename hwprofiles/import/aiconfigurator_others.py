@@ -119,14 +119,33 @@ def experts_band(name, checkout, source, which, kind, fit_to):
 
 
 def experts_shares(table, fixed, memory, flops, large):
-    """Shares by the rows of an expert, a point for each power of two; below the first no bound shows."""
-    points = []
-    power = np.round(np.log2(table["rows"]))
-    for exponent in range(int(np.log2(FEW_ROWS)) + 1, int(power[large].max()) + 1):
-        these = large & (power == exponent)
-        if these.sum() >= 10:
-            points.append((1 << exponent, find_share(table["seconds"][these], fixed[these], memory[these],
-                                                     flops[these])))
+    """Shares by the rows of an expert, a point for each power of two; below the first no bound shows. All points are
+    fitted together, for the least sum of |ln(predicted / measured)|: where few rows are bound by memory, a fit of each
+    point alone would take the share that memory lets them reach for a bound of the FLOPs."""
+    rows, power = table["rows"], np.round(np.log2(table["rows"]))
+    at = [1 << exponent for exponent in range(int(np.log2(FEW_ROWS)) + 1, int(power[large].max()) + 1)
+          if (large & (power == exponent)).sum() >= 10]
+    these = large & (rows > FEW_ROWS)
+    shares = np.ones(len(at))
+
+    def apart(tried):
+        busy = np.maximum(memory[these], flops[these] / np.interp(rows[these], at, tried))
+        return abs(np.log((fixed[these] + busy) / table["seconds"][these])).sum()
+
+    step = 2.0
+    while step > 1.005:
+        moved = False
+        for i in range(len(at)):
+            for factor in (1 / step, step):
+                tried = shares.copy()
+                tried[i] = min(1, shares[i] * factor)
+                if apart(tried) < apart(shares) * (1 - 1e-6):
+                    shares, moved = tried, True
+        step = step if moved else step ** 0.5
+    points = list(zip(at, shares))
+    for i in reversed(range(len(points) - 1)):
+        if points[i][1] > 0.99:  # bound by memory alone
+            points[i] = (at[i], points[i + 1][1])
     return [(1, points[0][1])] + rising(thin(points))
 
 
