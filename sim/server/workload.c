@@ -13,6 +13,8 @@ const char *const routing_names[ROUTINGS + 1] = {
     [ROUTE_PREFIX_LOAD] = "prefix-load",       [ROUTE_SCORES] = "scores",
 };
 
+const char *const workload_apis[] = {[API_HTTP] = "http", [API_NONE] = "none", NULL};
+
 const struct routing_kind routings[ROUTINGS] = {
     [ROUTE_ROUND_ROBIN] = {"to each server in turn", "all routers"},
     [ROUTE_PREFIX] = {"to the server that was last sent the longest part of its beginning",

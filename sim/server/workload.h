@@ -28,6 +28,13 @@ struct routing_kind {
 };
 extern const struct routing_kind routings[ROUTINGS];
 
+/* What stands before the scheduler. */
+enum workload_api {
+    API_HTTP, /* the engine's API process (struct server_path) */
+    API_NONE, /* nothing: the program that asks holds the engine, as offline benchmarks do */
+};
+extern const char *const workload_apis[]; /* ends with NULL */
+
 enum { WORKLOAD_PATH = 1024 };
 
 struct workload {
@@ -49,6 +56,7 @@ struct workload {
     double cache_threshold, balance_rel; /* of ROUTE_PREFIX_LOAD */
     uint64_t balance_abs;
     int timed;                          /* 0: no clock, one request after the other */
+    int api;                            /* enum workload_api */
     int compile;                        /* enum server_compile */
     uint64_t sequences, batched_tokens; /* at most, in one step */
     uint64_t request_tokens;            /* most of a prompt and its output together; 0: no limit */

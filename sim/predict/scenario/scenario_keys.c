@@ -295,6 +295,11 @@ const struct scenario_key scenario_keys[] = {
      IN(WORKLOAD, workload, hash_tokens), .most = MOST_COUNT, .open = true},
     {"timed", "no", "no: without a clock, only the prefixes found, request by request",
      .shape = SCENARIO_SWITCH, .serving = true, IN(WORKLOAD, workload, timed)},
+    {"api", "none",
+     "http; or none: the program that asks holds the engine, as offline benchmarks do (vllm bench "
+     "throughput, trtllm-bench)",
+     .shape = SCENARIO_WORD, .words = workload_apis, .serving = true, IN(WORKLOAD, workload, api),
+     .open = true},
     {"replicas", "4", "servers behind one router", .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT,
      .serving = true, .positive = true, IN(WORKLOAD, workload, replicas), .most = 4096},
     {"routing", "prefix",

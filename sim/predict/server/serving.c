@@ -146,6 +146,9 @@ static struct server_path server_path(const struct point *point)
     path.prompt_token_ns /= ranks;
     path.output_token_ns /= ranks;
     const struct workload *workload = &point->workload;
+    if (workload->api == API_NONE) {
+        path.prompt_token_ns = path.request_ns = path.output_token_ns = 0;
+    }
     /* Do requests arrive when the file says that the engine had them? */
     if (point->requests->queued && workload->rate == 0 && workload->clients == 0 &&
         workload->arrivals == ARRIVALS_RANDOM) {
