@@ -82,6 +82,13 @@ struct server_engine_gpus {
                                      other limit than the sizes' */
 };
 
+/* To what its kernels round the sizes of experts in MXFP4 up, on GPUs of this compute capability or
+ * more, up to the next row's: the width of an expert, and the hidden size. */
+struct server_engine_padding {
+    double from;
+    uint64_t width, hidden;
+};
+
 /* What an engine leaves to activations and graphs if `usable` is not stated. */
 struct server_engine_reserved {
     double fixed, token, graph, gpu; /* bytes; a token of a step, but of `tokens` at least */
@@ -122,7 +129,7 @@ struct engine_refusal {
 /* What follows if the length that is served exceeds the pool of KV. */
 enum engine_too_long { TOO_LONG_ABORTED, TOO_LONG_REFUSED };
 
-enum { SERVER_ENGINE_NAME = 256, SERVER_ENGINE_GPUS = 12 };
+enum { SERVER_ENGINE_NAME = 256, SERVER_ENGINE_GPUS = 12, SERVER_ENGINE_PADDINGS = 6 };
 
 /* All zero: no engine. KV then takes what weights and a step's tensors leave. Texts and rows live as long
  * as the process. */
@@ -144,6 +151,8 @@ struct server_engine {
     struct server_engine_runner runner, dense; /* of mixtures of experts; of dense models */
     struct graph_sizes sizes[SETUP_GRAPH_SIZES]; /* of graphs, ascending */
     uint32_t size_count;
+    struct server_engine_padding padding[SERVER_ENGINE_PADDINGS];
+    uint32_t padding_count;
     bool mxfp4_fp8;     /* experts of MXFP4 meet fp8, on tensor cores that can */
     bool caches_states; /* prefixes of a model with states, unless one says no */
     struct kv_group_rules groups;

@@ -152,13 +152,46 @@ static void engine_memory_leave(struct engine_memory *out, const char *name, dou
     out->alone += bytes;
 }
 
+static double rounded(uint64_t size, uint64_t multiple)
+{
+    return (double)(multiple > 1 ? whole_share(size, multiple) * multiple : size);
+}
+
+/* What the kernel of experts in MXFP4 adds to their weights. */
+static double padding_bytes(const struct point *point)
+{
+    const struct server_engine *engine = &point->engine;
+    const struct model *model = &point->setup.model;
+    const struct server_engine_padding *padding = NULL;
+    double capability = profile_capability(&point->setup.profile), values = 0;
+    bool mxfp4 = model->experts == DTYPE_MXFP4 || model->experts == DTYPE_MXFP4_FP8;
+    for (uint32_t i = 0; i < engine->padding_count && mxfp4; i++) {
+        padding = capability >= engine->padding[i].from ? &engine->padding[i] : padding;
+    }
+    for (uint32_t l = 0; l < model->layer_count && padding != NULL; l++) {
+        if (model->layers[l].routed) {
+            struct model_experts experts = model_experts_of(model, &model->layers[l], 1);
+            double padded =
+                rounded(experts.columns, padding->width) * rounded(model->hidden, padding->hidden);
+            values += (model->gated_ffn ? 3 : 2) * (double)experts.held *
+                      (padded - (double)experts.columns * (double)model->hidden);
+        }
+    }
+    return (double)dtype_bytes(model->experts, (uint64_t)values) / model->parallel.pipeline;
+}
+
 static void add_loaded(const struct point *point, struct engine_memory *out)
 {
     const struct model *model = &point->setup.model;
+    double padding = padding_bytes(point);
     double rotated = model->rope_dim > 0 ? model->rope_dim : model->head_dim;
     double tables = model->learned_positions ? 0 : model->trained_context * rotated * BF16;
     engine_memory_add(out, "weights", (double)memory_hbm_weights(&point->setup), BASIS_PUBLISHED,
                       "as loaded");
+    if (padding > 0) {
+        engine_memory_add(out, "padding", padding, BASIS_PUBLISHED,
+                          "of experts in MXFP4, to the sizes that the kernel takes");
+    }
     engine_memory_add(out, "position tables", tables, BASIS_PUBLISHED,
                       "cosines and sines of all trained positions");
 }

@@ -103,6 +103,22 @@ static void the_second_runner_skips_the_sampler(void **state)
     check(OVERRIDES(SERVER, WARM, "engine=vllm-0.29"), "CUDA graphs", 0.615 * 1024 * 1048576);
 }
 
+/* gpt-oss-120b: 36 layers of 128 experts, three matrices of 2880 x 2880 values each, 17 bytes for 32. Marlin takes them
+ * as 2944 x 3072, FlashInfer as 3072 x 3072, Triton as they are. vLLM 0.10.1 logged 65.97 GiB of weights with Marlin,
+ * of which the checkpoint has 60.77 (openai/gpt-oss-120b). */
+static void experts_are_padded_to_what_their_kernel_takes(void **state)
+{
+    (void)state;
+    double each = 36. * 128 * 3 * 17 / 32;
+#define GPT_OSS "model=gpt-oss-120b", "system=vllm", "workload=conversations", "context=", "trace="
+    check(OVERRIDES(GPT_OSS, "hardware=a100-sxm-80gb"), "padding",
+          each * (2944. * 3072 - 2880 * 2880));
+    check(OVERRIDES(GPT_OSS, "hardware=b200"), "padding", each * (3072. * 3072 - 2880 * 2880));
+    check(OVERRIDES(GPT_OSS, "hardware=h100-sxm"), "padding", 0);
+    check(OVERRIDES(GPT_OSS, "hardware=a100-sxm-80gb", "tensor_parallel=2"), "padding",
+          each * (1536. * 3072 - 1440 * 2880));
+}
+
 /* LMCache's copies pass a chunk of 256 tokens on the GPU, of 128 KiB each; on two GPUs of half of that. */
 static void what_passes_the_gpu_takes_its_memory(void **state)
 {
@@ -215,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_those_worked_by_hand),
         cmocka_unit_test(the_second_runner_skips_the_sampler),
+        cmocka_unit_test(experts_are_padded_to_what_their_kernel_takes),
         cmocka_unit_test(what_passes_the_gpu_takes_its_memory),
         cmocka_unit_test(mixtures_of_experts_keep_the_first_runner),
         cmocka_unit_test(sglang_shares_what_its_context_leaves),
