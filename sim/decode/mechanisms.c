@@ -23,7 +23,8 @@ static const char *const transfer_values[] = {
     "copy-engine", "gather+copy", "pageable", "sm-zero-copy", "cpu-store", "in-place", NULL};
 static const char *const transfer_stream_values[] = {"own", "main", NULL};
 static const char *const copy_values[] = {"asynchronous", "synchronous", NULL};
-static const char *const prefetch_values[] = {"none", "next-layer", "whole-layer", NULL};
+static const char *const prefetch_values[] = {"none", "next-layer", "whole-layer", "whole-head",
+                                              NULL};
 static const char *const pinned_rounding_values[] = {"pages", "powers", NULL};
 static const char *const pool_of_values[] = {"cores", "node", NULL};
 static const char *const sync_values[] = {"cpu", "gpu", NULL};
@@ -197,8 +198,10 @@ const struct mechanism_key mechanism_keys[] = {
           .rule = "a copy needs at least one CTA"),
     SWITCH("repeat_kv", "repeat_kv", repeat_kv, "no",
            "KV and entries are copied once per query head before they are read"),
-    CHOICE("prefetch", "prefetch", prefetch, prefetch_values, "none",
-           "whether a layer's KV is fetched one layer ahead"),
+    CHOICE(
+        "prefetch", "prefetch", prefetch, prefetch_values, "none",
+        "whether a layer's KV is fetched one layer ahead, or all KV of each of its heads one head "
+        "ahead"),
     CHOICE("attention", "attention", attention, attention_values, "gpu",
            "where attention runs: on the GPU; or hybrid: the GPU attends to a window, which is the "
            "budget, and the CPU to the entries kept outside; or cpu: the CPU attends to all KV "

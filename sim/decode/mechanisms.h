@@ -41,7 +41,7 @@ enum transfer {
 };
 enum transfer_stream { TRANSFER_STREAM_OWN, TRANSFER_STREAM_MAIN };
 enum kv_copy { COPY_ASYNCHRONOUS, COPY_SYNCHRONOUS };
-enum prefetch { PREFETCH_NONE, PREFETCH_NEXT_LAYER, PREFETCH_WHOLE_LAYER };
+enum prefetch { PREFETCH_NONE, PREFETCH_NEXT_LAYER, PREFETCH_WHOLE_LAYER, PREFETCH_WHOLE_HEAD };
 enum sync { SYNC_CPU, SYNC_GPU };
 enum pinned_rounding { PINNED_PAGES, PINNED_POWERS };
 enum pool_of { POOL_OF_CORES, POOL_OF_NODE };
@@ -255,6 +255,13 @@ const char *mechanisms_lossless(const struct mechanisms *mechanisms);
 
 /* True when the system keeps KV outside HBM. */
 bool mechanisms_offload(const struct mechanisms *mechanisms);
+
+/* Is all KV of a layer loaded, whatever its query: a layer ahead, or a head ahead? */
+static inline bool mechanisms_load_whole(const struct mechanisms *mechanisms)
+{
+    return mechanisms->prefetch == PREFETCH_WHOLE_LAYER ||
+           mechanisms->prefetch == PREFETCH_WHOLE_HEAD;
+}
 
 /* Does a server keep KV of ended requests in host memory? */
 static inline bool mechanisms_host_prefixes(const struct mechanisms *mechanisms)

@@ -79,14 +79,14 @@ const char *setup_lossless(const struct setup *setup)
 bool setup_loads_whole(const struct setup *setup, uint32_t layer)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    return mechanisms_offload(m) && (m->prefetch == PREFETCH_WHOLE_LAYER || layer < m->full_layers);
+    return mechanisms_offload(m) && (mechanisms_load_whole(m) || layer < m->full_layers);
 }
 
 bool setup_asks_trace(const struct setup *setup)
 {
     const struct mechanisms *m = &setup->mechanisms;
     bool without = m->budget.value == 0 && !m->budget.rest;
-    bool fixed = without || m->prefetch == PREFETCH_WHOLE_LAYER || m->policy->by_position;
+    bool fixed = without || mechanisms_load_whole(m) || m->policy->by_position;
     return mechanisms_offload(m) && !(!setup_selects(setup) && fixed);
 }
 

@@ -394,11 +394,12 @@ size_t mechanisms_rules(const struct mechanisms *m, struct mechanism_rule out[ME
     bool by_cpu = m->attention == ATTEND_CPU;
     bool caches = m->policy != &policy_none;
     bool has_budget = m->budget.value > 0 || m->budget.rest;
-    bool whole_layers = offload && m->prefetch == PREFETCH_WHOLE_LAYER;
+    bool whole_layers = offload && mechanisms_load_whole(m);
     bool selects = mechanisms_select(m);
     bool in_place = mechanisms_attend_in_place(m);
     bool near = m->selection_margin > 0;
     bool pressure = m->residency == RESIDENCY_PRESSURE;
+    bool heads = offload && m->prefetch == PREFETCH_WHOLE_HEAD;
     bool alternating = m->micro_batch == MICRO_BATCH_ALTERNATING;
     const struct mechanism_rule rules[] = {
         {m->selection.value <= 0, "selection", "a head must attend to at least one token"},
@@ -493,6 +494,12 @@ size_t mechanisms_rules(const struct mechanisms *m, struct mechanism_rule out[ME
          "micro_batch_sequences", "zig-zag blocks, and only these, need a number of sequences"},
         {(m->micro_batch == MICRO_BATCH_BALANCED) != (m->micro_batch_tokens > 0),
          "micro_batch_tokens", "balanced micro-batches, and only these, need a number of tokens"},
+        {heads && (by_cpu || m->representation != REPRESENTATION_KV || m->halves), "prefetch",
+         "K and V of a head are loaded for the GPU's attention: only 'prefetch: whole-layer' serves "
+         "attention on the CPU, activations and halves"},
+        {heads && m->micro_batch != MICRO_BATCH_WHOLE, "micro_batch",
+         "a head of the whole batch is loaded at a time"},
+        {heads && m->disk_kv > 0, "disk_kv", "a drive's KV is read a layer ahead"},
         {alternating && !by_cpu, "micro_batch",
          "halves of a batch alternate between GPU and CPU: 'attention: cpu'"},
         {alternating && m->halves, "halves",

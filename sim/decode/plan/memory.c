@@ -388,7 +388,7 @@ static double disk_buffer_bytes(const struct setup *setup, const struct plan *pl
         bool all = m->transfer == TRANSFER_PAGEABLE;
         kv = (all ? 1 : m->disk_kv) * peak_layer_bytes(setup, plan);
     } else if (m->disk_kv > 0) {
-        bool whole = m->prefetch == PREFETCH_WHOLE_LAYER;
+        bool whole = mechanisms_load_whole(m);
         double layer = setup_loads_whole(setup, 0) ? peak_layer_bytes(setup, plan) : 0;
         kv = fmax(m->disk_kv * layer, whole ? 0 : selected_bytes(setup, plan));
     }

@@ -45,8 +45,8 @@ double peak_layer_bytes(const struct setup *setup, const struct plan *plan)
     return most_of_pass(plan, peak_context_of) * (only_kv ? kv : fmax(kv, act));
 }
 
-/* Two buffers for a micro-batch's whole layer. Each holds its KV; if K and V are recomputed, it
- * holds activations, loaded KV, and all KV to attend to. */
+/* Two buffers for a micro-batch's whole layer, or for a head of it. Each holds its KV; if K and V are
+ * recomputed, it holds activations, loaded KV, and all KV to attend to. */
 static double peak_whole_bytes(const struct setup *setup, const struct plan *plan)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -54,7 +54,8 @@ static double peak_whole_bytes(const struct setup *setup, const struct plan *pla
     double token = m->representation == REPRESENTATION_KV
                        ? kv_token
                        : 2 * kv_token + (double)model_activation_bytes(&setup->model);
-    return 2 * most_of_pass(plan, peak_context_of) * token;
+    double parts = m->prefetch == PREFETCH_WHOLE_HEAD ? model_kv_heads(&setup->model) : 1;
+    return 2 * most_of_pass(plan, peak_context_of) * token / parts;
 }
 
 /* Buffers for one layer's selection: none if it is fetched straight into the cache, one if it is
@@ -71,8 +72,7 @@ static double selection_bytes(const struct setup *setup, const struct head_sizes
     double held = fmin(selected, (double)setup->context); /* no union is larger */
     double some = (m->prefetch == PREFETCH_NONE ? 1 : 2) * held * token;
     bool into_cache = sizes->cache_tokens > 0 && !m->merge && setup_queries(setup) == 1;
-    bool straight =
-        into_cache || m->prefetch == PREFETCH_WHOLE_LAYER || mechanisms_attend_in_place(m);
+    bool straight = into_cache || mechanisms_load_whole(m) || mechanisms_attend_in_place(m);
     return mechanisms_offload(m) && !straight ? some * batch : 0;
 }
 

@@ -144,6 +144,9 @@ static bool emit_attend(struct pipe *pipe, uint32_t layer, struct error *why)
     if (cpu_attends_whole(pipe->setup, layer) && pipe_row(pipe, layer) != NULL) {
         return cpu_whole_attend(pipe, layer, why);
     }
+    if (pipe->mechanisms->prefetch == PREFETCH_WHOLE_HEAD && pipe_row(pipe, layer) != NULL) {
+        return stream_attend_heads(pipe, layer, why);
+    }
     engine_task_id fetched =
         setup_loads_whole(pipe->setup, layer) ? stream_kv(pipe) : pipe->at[layer].fetched;
     size_t at = (size_t)layer * pipe->plan->micro_batches.count + pipe->micro_batch;
@@ -479,7 +482,8 @@ bool stream_put_kv(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct pipe_stream *stream = &pipe->stream;
     uint32_t micro_batch, next = stream->slot_now + ((pipe->halves & HALF_ATTENTION) != 0);
-    if (!next_slot(pipe, &layer, &micro_batch) || !setup_loads_whole(pipe->setup, layer)) {
+    if (pipe->mechanisms->prefetch == PREFETCH_WHOLE_HEAD ||
+        !next_slot(pipe, &layer, &micro_batch) || !setup_loads_whole(pipe->setup, layer)) {
         return true;
     }
     if (pipe_row(pipe, layer) == NULL) {
@@ -498,4 +502,41 @@ bool stream_put_kv(struct pipe *pipe, uint32_t layer, struct error *why)
     }
     return all == 0 || put_kv_of_tiers(pipe, all, longest / pipe->plan->offloaded[layer],
                                        stream->attended[next % 2], &stream->loaded[next % 2], why);
+}
+
+/* Start to load a head of this layer into the buffer of the next slot. */
+static bool put_head_kv(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    struct pipe_stream *stream = &pipe->stream;
+    uint32_t next = stream->slot_now + 1;
+    double all = 0, longest = 0;
+    if (pipe_row(pipe, layer) == NULL) {
+        return true;
+    }
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        double bytes = sequence_bytes(pipe, i, layer) / pipe->plan->offloaded[layer];
+        all += bytes * pipe_cohorts(pipe)[i];
+        longest = fmax(longest, bytes);
+    }
+    return all == 0 || put_kv_of_tiers(pipe, all, longest, stream->attended[next % 2],
+                                       &stream->loaded[next % 2], why);
+}
+
+bool stream_attend_heads(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    uint32_t heads = pipe->plan->offloaded[layer], layers = pipe->plan->layers;
+    uint64_t kernels = (cost_stage_kernels(pipe->mechanisms, MODEL_ATTEND) + heads - 1) / heads;
+    struct kernel head = pipe->kernels[MODEL_ATTEND][layer];
+    head.ns /= heads;
+    head.bytes /= heads;
+    engine_task_id *attended = &pipe->at[layer].attended;
+    for (uint32_t h = 0; h < heads; h++) {
+        uint32_t next = h + 1 < heads ? layer : (layer + 1) % layers;
+        if (!put_head_kv(pipe, next, why) ||
+            !work_put_kernel(pipe, PART_COMPUTE, head, kernels, stream_kv(pipe), attended, why)) {
+            return false;
+        }
+        stream_attended(pipe, *attended);
+    }
+    return true;
 }

@@ -297,6 +297,33 @@ static void hybrid_recomputes_beside_the_loads(void **state)
           OVERRIDES("trace=assumed:hit=0%"), &expected);
 }
 
+/* Heads of 200000 B cross in 22000 and are attended to in 2010 each, while the next crosses. Kernels run
+ * at 90 B/ns beside a load:
+ *
+ *  launch  token 20000, pre 21000 (23000), for each head copy call and attend -31000, post 32000
+ *  h2d     head 1 24000-46000, head 2 53222-75222, head 3 -97222, the next head 0 -119222
+ *  main    pre 21000-51212, heads 0 -53222, 1 -55234, 2 75222-77234, 3 97222-99234, post -241653, edge,
+ *          8 longer, -261841 */
+static void heads_are_loaded_one_ahead(void **state)
+{
+    const struct expected_times expected = {
+        .step = 261841,
+        .parts = {[PART_COMPUTE] = 261841 - 21000 - 2 * 22000,
+                  [PART_LINK] = 2 * 22000,
+                  [PART_LAUNCH] = 1000,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 1000,
+                   [PART_LINK] = (75222 - 55234) + (97222 - 77234),
+                   [PART_OVERHEAD] = 20000},
+        .layers = {241653 - 21000},
+        .in = 800000,
+        .out = 800,
+    };
+    (void)state;
+    check(1, "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-head, operators: 8}",
+          OVERRIDES("trace=assumed:hit=0%"), &expected);
+}
+
 /* The same where the host keeps K and V and activations of each token: 2800 B of a new one leave, beside
  * which the edge takes 28 ns longer. */
 static void both_are_kept_and_one_crosses(void **state)
@@ -334,6 +361,7 @@ int main(void)
         cmocka_unit_test(activations_become_keys_and_values),
         cmocka_unit_test(hybrid_recomputes_beside_the_loads),
         cmocka_unit_test(both_are_kept_and_one_crosses),
+        cmocka_unit_test(heads_are_loaded_one_ahead),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -590,6 +590,7 @@ static const char *const bases[] = {
     "prefetch: whole-layer\nattention: cpu\n",
     "prefetch: whole-layer\nattention: cpu\nmicro_batch: alternating\n",
     "prefetch: whole-layer\nrepresentation: hybrid\n",
+    "prefetch: whole-head\n",
     "prefetch: whole-layer\nrepresentation: both\nmerge: yes\n",
     "prefetch: whole-layer\nmicro_batch: zig-zag\nmicro_batch_sequences: 4\n",
 };
