@@ -151,6 +151,12 @@ static const struct node_field padding_fields[] = {
     NODE_FIELD("width", WHOLE, server_engine_padding, width, COUNTED),
     NODE_FIELD("hidden", WHOLE, server_engine_padding, hidden, COUNTED),
     {.key = NULL}};
+static const struct node_field reduce_fields[] = {
+    NODE_FIELD("from", REAL, server_engine_reduce, from),
+    NODE_FIELD("below", REAL, server_engine_reduce, below),
+    NODE_FIELD("gpus", WHOLE, server_engine_reduce, gpus, COUNTED),
+    NODE_FIELD("most", REAL, server_engine_reduce, most, .unit = UNIT_BYTES),
+    {.key = NULL}};
 static const struct node_field group_fields[] = {
     NODE_FIELD("block", WHOLE, kv_group_rules, block, TOKENS),
     NODE_FIELD("latents", WHOLE, kv_group_rules, latents, TOKENS),
@@ -182,7 +188,8 @@ static const char *const too_long_words[] = {"aborted", "refused", NULL};
 /* A version, and what of it is read by code of its own. */
 struct version_read {
     struct server_engine engine;
-    const struct node *gpus, *graphs, *padding, *dense, *host_memory, *connectors, *refuses;
+    const struct node *gpus, *graphs, *padding, *reduces, *dense, *host_memory, *connectors,
+        *refuses;
     const char *extends; /* was followed before */
 };
 static const struct node_field version_fields[] = {
@@ -200,6 +207,7 @@ static const struct node_field version_fields[] = {
     NODE_FIELD("dense", NODE, version_read, dense),
     NODE_FIELD("graphs", NODE, version_read, graphs),
     NODE_FIELD("padding", NODE, version_read, padding),
+    NODE_FIELD("all_reduce", NODE, version_read, reduces),
     NODE_FIELD("mxfp4_fp8", YES, version_read, engine.mxfp4_fp8),
     NODE_FIELD("caches_states", YES, version_read, engine.caches_states),
     NODE_FIELD("groups", MAP, version_read, engine.groups, .inside = group_fields),
@@ -277,7 +285,9 @@ static bool server_engine_read(const struct node *own, const struct node *merged
         !node_fields_list(all.graphs, size_fields, sizeof *engine->sizes, SETUP_GRAPH_SIZES,
                           engine->sizes, &engine->size_count, why) ||
         !node_fields_list(all.padding, padding_fields, sizeof *engine->padding,
-                          SERVER_ENGINE_PADDINGS, engine->padding, &engine->padding_count, why)) {
+                          SERVER_ENGINE_PADDINGS, engine->padding, &engine->padding_count, why) ||
+        !node_fields_list(all.reduces, reduce_fields, sizeof *engine->reduces,
+                          SERVER_ENGINE_REDUCES, engine->reduces, &engine->reduce_count, why)) {
         return false;
     }
     engine->dense = engine->runner;

@@ -89,6 +89,13 @@ struct server_engine_padding {
     uint64_t width, hidden;
 };
 
+/* The most that a message of its all-reduce may have for which it holds a workspace, among so many
+ * GPUs of at least the compute capability `from` and below another. */
+struct server_engine_reduce {
+    double from, below, most; /* most: bytes */
+    uint64_t gpus;
+};
+
 /* What an engine leaves to activations and graphs if `usable` is not stated. */
 struct server_engine_reserved {
     double fixed, token, graph, gpu; /* bytes; a token of a step, but of `tokens` at least */
@@ -129,7 +136,12 @@ struct engine_refusal {
 /* What follows if the length that is served exceeds the pool of KV. */
 enum engine_too_long { TOO_LONG_ABORTED, TOO_LONG_REFUSED };
 
-enum { SERVER_ENGINE_NAME = 256, SERVER_ENGINE_GPUS = 12, SERVER_ENGINE_PADDINGS = 6 };
+enum {
+    SERVER_ENGINE_NAME = 256,
+    SERVER_ENGINE_GPUS = 12,
+    SERVER_ENGINE_PADDINGS = 6,
+    SERVER_ENGINE_REDUCES = 8
+};
 
 /* All zero: no engine. KV then takes what weights and a step's tensors leave. Texts and rows live as long
  * as the process. */
@@ -153,6 +165,8 @@ struct server_engine {
     uint32_t size_count;
     struct server_engine_padding padding[SERVER_ENGINE_PADDINGS];
     uint32_t padding_count;
+    struct server_engine_reduce reduces[SERVER_ENGINE_REDUCES];
+    uint32_t reduce_count;
     bool mxfp4_fp8;     /* experts of MXFP4 meet fp8, on tensor cores that can */
     bool caches_states; /* prefixes of a model with states, unless one says no */
     struct kv_group_rules groups;

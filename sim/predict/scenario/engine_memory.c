@@ -226,6 +226,24 @@ static void add_passed(const struct point *point, struct engine_memory *out)
     }
 }
 
+/* FlashInfer's fused all-reduce holds a buffer and three more of the largest message for each GPU of
+ * the group, on each (trtllm_create_ipc_workspace_for_all_reduce_fusion). */
+static double reduce_bytes(const struct point *point)
+{
+    const struct server_engine *engine = &point->engine;
+    const struct model *model = &point->setup.model;
+    double capability = profile_capability(&point->setup.profile), most = 0;
+    bool alone = model->parallel.data == 1 && model->parallel.pipeline == 1;
+    for (uint32_t i = 0; i < engine->reduce_count && alone; i++) {
+        const struct server_engine_reduce *row = &engine->reduces[i];
+        bool holds = row->gpus == model->tensor_parallel && capability >= row->from &&
+                     capability < row->below;
+        most = holds ? row->most : most;
+    }
+    double step = (double)point->workload.batched_tokens * model->hidden * BF16;
+    return 4.0 * model->tensor_parallel * fmin(most, step);
+}
+
 static void split_vllm(const struct point *point, double sms, struct engine_memory *out)
 {
     const struct workload *workload = &point->workload;
@@ -243,6 +261,10 @@ static void split_vllm(const struct point *point, double sms, struct engine_memo
     /* What PyTorch gives cuBLAS: its documentation of CUBLAS_WORKSPACE_CONFIG. */
     engine_memory_add(out, "workspace", (profile_capability(profile) >= 9 ? 32 : 8.125) * MiB,
                       BASIS_PUBLISHED, "of matrix products");
+    if (reduce_bytes(point) > 0 && workload->compile != COMPILE_EAGER) {
+        engine_memory_add(out, "all-reduce", reduce_bytes(point), BASIS_PUBLISHED,
+                          "workspace of the fused kernel, by the largest message");
+    }
     if (runner->sampler == SAMPLER_TRITON) {
         engine_memory_add(out, "local memory", local_bytes(profile, sms), BASIS_ASSUMED,
                           "stack of the sampler's kernel, for all threads of the GPU");

@@ -119,6 +119,24 @@ static void experts_are_padded_to_what_their_kernel_takes(void **state)
           each * (1536. * 3072 - 1440 * 2880));
 }
 
+/* Two H100 exchange messages of up to 64 MiB, eight of 1 MiB; a step of 2048 tokens has 16 MiB. */
+static void a_fused_all_reduce_has_a_workspace(void **state)
+{
+    (void)state;
+    check(OVERRIDES(SERVER, "hardware=h100-sxm", "tensor_parallel=2", "batched_tokens=8192"),
+          "all-reduce", 4. * 2 * 64 * 1048576);
+    check(OVERRIDES(SERVER, "hardware=h100-sxm", "tensor_parallel=2", "batched_tokens=2048"),
+          "all-reduce", 4. * 2 * 2048 * 4096 * 2);
+    check(OVERRIDES(SERVER, "hardware=h100-sxm", "tensor_parallel=8"), "all-reduce",
+          4. * 8 * 1048576);
+    check(OVERRIDES(SERVER, "hardware=h100-sxm"), "all-reduce", 0);
+    check(OVERRIDES(SERVER, "hardware=a100-sxm-80gb", "tensor_parallel=2"), "all-reduce", 0);
+    check(OVERRIDES(SERVER, "hardware=h100-sxm", "tensor_parallel=2", "engine=vllm-0.14"),
+          "all-reduce", 0);
+    check(OVERRIDES(SERVER, "hardware=h100-sxm", "tensor_parallel=2", "compile=eager"),
+          "all-reduce", 0);
+}
+
 /* LMCache's copies pass a chunk of 256 tokens on the GPU, of 128 KiB each; on two GPUs of half of that. */
 static void what_passes_the_gpu_takes_its_memory(void **state)
 {
@@ -232,6 +250,7 @@ int main(void)
         cmocka_unit_test(lines_are_those_worked_by_hand),
         cmocka_unit_test(the_second_runner_skips_the_sampler),
         cmocka_unit_test(experts_are_padded_to_what_their_kernel_takes),
+        cmocka_unit_test(a_fused_all_reduce_has_a_workspace),
         cmocka_unit_test(what_passes_the_gpu_takes_its_memory),
         cmocka_unit_test(mixtures_of_experts_keep_the_first_runner),
         cmocka_unit_test(sglang_shares_what_its_context_leaves),
