@@ -43,7 +43,7 @@ void node_anchors_release(struct node_anchors *anchors)
 
 size_t node_measure(const struct node *node, size_t *depth)
 {
-    size_t count = 1, deepest = 0;
+    size_t count = 1 + (node->text != NULL ? strlen(node->text) / 64 : 0), deepest = 0;
     for (size_t i = 0; i < node->count; i++) {
         size_t below;
         count += node_measure(node->children[i], &below);
@@ -64,10 +64,14 @@ static bool take_keys(struct node *map, const struct node *from, struct error *w
         if (node_get(map, child->key) != NULL || strcmp(child->key, merge) == 0) {
             continue;
         }
+        if (map->count == NODE_MOST_KEYS) {
+            return error_input(why, from->file, from->line, "a map of more than %d keys",
+                               NODE_MOST_KEYS);
+        }
         struct node *copy = node_copy(child, why);
-        if (copy == NULL || map->count == NODE_MOST_KEYS || !node_append(map, copy, why)) {
+        if (copy == NULL || !node_append(map, copy, why)) {
             node_destroy(copy);
-            return copy != NULL && error_input(why, from->file, from->line, "too many keys");
+            return false;
         }
     }
     return true;

@@ -26,7 +26,8 @@ bool node_anchors_add(struct node_anchors *anchors, const char *name, const stru
 const struct node *node_anchors_find(const struct node_anchors *anchors, const char *name);
 void node_anchors_release(struct node_anchors *anchors);
 
-/* Nodes of a tree, and how deep its lists and maps are nested. */
+/* Nodes of a tree, each with one more for every 64 bytes of its text, so that a limit on them bounds the
+ * memory of copies; and how deep its lists and maps are nested. */
 size_t node_measure(const struct node *node, size_t *depth);
 
 /* Replace the keys "<<" of all maps by what they stand for. */

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { FILE_LIMIT = 16 << 20, NODE_LIMIT = 1 << 20 };
+enum { FILE_LIMIT = 16 << 20, NODE_LIMIT = 1 << 20, ANCHOR_LIMIT = 1000 };
 
 struct reader {
     yaml_parser_t parser;
@@ -130,12 +130,17 @@ static bool is_null(const yaml_event_t *event)
     return false;
 }
 
-static bool mark_node(struct reader *reader, const yaml_char_t *anchor, const struct node *node,
-                 struct error *why)
+/* Note what an anchor marks. Few may, because each alias looks through them. */
+static bool mark_node(struct reader *reader, const yaml_event_t *event, const yaml_char_t *anchor,
+                      const struct node *node, struct error *why)
 {
-    return node != NULL &&
-           (anchor == NULL ||
-            node_anchors_add(&reader->anchors, (const char *)anchor, node, why));
+    if (node == NULL || anchor == NULL) {
+        return node != NULL;
+    }
+    if (reader->anchors.count == ANCHOR_LIMIT) {
+        return node_read_refuse(reader, event, why, "more than a thousand anchors");
+    }
+    return node_anchors_add(&reader->anchors, (const char *)anchor, node, why);
 }
 
 static bool read_scalar(struct reader *reader, const yaml_event_t *event, struct error *why)
@@ -154,8 +159,11 @@ static bool read_scalar(struct reader *reader, const yaml_event_t *event, struct
     }
     bool null = is_null(event);
     struct node *node = place_node(reader, null ? NODE_NULL : NODE_SCALAR, event, why);
-    if (!mark_node(reader, anchor, node, why) || null) {
-        return node != NULL && null;
+    if (!mark_node(reader, event, anchor, node, why)) {
+        return false;
+    }
+    if (null) {
+        return true;
     }
     node->text = strdup(text);
     return node->text != NULL || error_set(why, reader->file, 0, "out of memory");
@@ -175,7 +183,7 @@ static bool read_start(struct reader *reader, const yaml_event_t *event, enum no
                            NODE_DEEPEST);
     }
     struct node *node = place_node(reader, kind, event, why);
-    if (!mark_node(reader, anchor, node, why)) {
+    if (!mark_node(reader, event, anchor, node, why)) {
         return false;
     }
     reader->open[reader->depth++] = node;
@@ -200,8 +208,9 @@ static bool read_alias(struct reader *reader, const yaml_event_t *event, struct 
     }
     reader->nodes += node_measure(of, &depth);
     if (reader->nodes > NODE_LIMIT || reader->depth + depth > NODE_DEEPEST) {
-        return node_read_refuse(reader, event, why, "aliases make more than a million values, or "
-                                                    "nest them too deep");
+        return node_read_refuse(reader, event, why,
+                                "aliases make more than a million values, too "
+                                "much text, or nest them too deep");
     }
     struct node *copy = node_copy(of, why);
     if (copy == NULL) {
@@ -288,7 +297,7 @@ struct node *node_parse(const char *text, size_t size, const char *name, struct 
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, size);
     bool read = read_events(&reader, why);
-    read = read && (reader.anchors.count == 0 || node_merge_keys(reader.root, why));
+    read = read && node_merge_keys(reader.root, why);
     node_anchors_release(&reader.anchors);
     yaml_parser_delete(&reader.parser);
     free(reader.key);

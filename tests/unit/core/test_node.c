@@ -65,6 +65,7 @@ static void equal_trees_have_one_canonical_text(void **state)
          "{\"a\": \"1\"}"},
         {"a: &x 1\nb: *x\nc: &x [2]\nd: *x\n",
          "{\"a\": \"1\", \"b\": \"1\", \"c\": [\"2\"], \"d\": [\"2\"]}"},
+        {"<<: {a: 1}\nb: 2\n", "{\"a\": \"1\", \"b\": \"2\"}"},
         {"a: &x {k: 1, l: 2}\nb: {l: 3, <<: *x}\nc: {<<: [*x, {m: 4, k: 5}]}\n",
          "{\"a\": {\"k\": \"1\", \"l\": \"2\"}, \"b\": {\"k\": \"1\", \"l\": \"3\"}, "
          "\"c\": {\"k\": \"1\", \"l\": \"2\", \"m\": \"4\"}}"},
@@ -97,6 +98,32 @@ static void aliases_do_not_multiply_without_bound(void **state)
     struct error why;
     assert_null(node_parse(text, strlen(text), "a.yaml", &why));
     assert_int_equal(why.line, 8);
+}
+
+/* Nor may one long text become many, nor each alias look through as many anchors as a file has lines. */
+static void aliases_of_long_texts_and_anchors_are_bounded(void **state)
+{
+    (void)state;
+    enum { LONG = 1 << 20, SIZE = 2 << 20 };
+    char *text = malloc(SIZE);
+    struct error why;
+    assert_non_null(text);
+    size_t used = (size_t)sprintf(text, "a: &a ");
+    memset(text + used, 'x', LONG);
+    used += LONG;
+    used += (size_t)sprintf(text + used, "\nb:\n");
+    for (int i = 0; i < 100; i++) {
+        used += (size_t)sprintf(text + used, "- *a\n");
+    }
+    assert_null(node_parse(text, used, "a.yaml", &why));
+    assert_true(why.line > 3 && why.line < 80); /* a million values of 64 bytes */
+    used = 0;
+    for (int i = 0; i < 1001; i++) {
+        used += (size_t)sprintf(text + used, "- &a%d x\n", i);
+    }
+    assert_null(node_parse(text, used, "a.yaml", &why));
+    assert_int_equal(why.line, 1001);
+    free(text);
 }
 
 static void nodes_remember_file_and_line(void **state)
@@ -518,6 +545,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_trees_have_one_canonical_text),
         cmocka_unit_test(aliases_do_not_multiply_without_bound),
+        cmocka_unit_test(aliases_of_long_texts_and_anchors_are_bounded),
         cmocka_unit_test(nodes_remember_file_and_line),
         cmocka_unit_test(bad_yaml_is_refused_with_its_place),
         cmocka_unit_test(nesting_is_32_deep_at_most),
