@@ -11,6 +11,7 @@ struct request_line {
     int64_t think_ns;
     uint64_t session;       /* hash of the name of the line's session; 0: it has none */
     double session_start_s; /* arrival of its first turn */
+    uint32_t answered;      /* its turns so far that have an answer */
     uint32_t hash_tokens;   /* of a whole chunk; set before the line is parsed */
     uint32_t hashes;        /* 0: the prompt's content is unknown */
     uint32_t shared;        /* the first of these, which other prompts may have */

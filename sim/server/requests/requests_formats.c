@@ -321,7 +321,8 @@ static bool read_token_ids(const json_t *object, const struct json_format *forma
 /* ---- sessions ------------------------------------------------------------------------- */
 
 /* A turn with a "delay" (ms) comes so long after the end of the one before, which is in the line
- * before it and of the same "session_id" (AIPerf, dynamo.replay). Its prompt is known by its hashes:
+ * before it and of the same "session_id" (AIPerf, dynamo.replay). Turns without an answer are left out:
+ * the next one follows the last that has one, or begins the session. A prompt is known by its hashes:
  * without them programs differ in whether its length counts the turns before. */
 static bool read_turn(const json_t *object, const struct csv_reader *reader,
                       struct request_line *line, struct error *why)
@@ -329,23 +330,28 @@ static bool read_turn(const json_t *object, const struct csv_reader *reader,
     const json_t *delay = json_object_get(object, "delay");
     const char *id = json_string_value(json_object_get(object, "session_id"));
     uint64_t session = id != NULL ? XXH64(id, strlen(id), 1) : 0;
-    bool follows = delay != NULL && session != 0 && session == line->session;
+    bool has_delay = delay != NULL && !json_is_null(delay);
+    bool follows = has_delay && session != 0 && session == line->session;
     line->session = session;
-    line->turn = follows ? line->turn + 1 : 0;
+    line->answered = follows ? line->answered : 0;
+    line->turn = (uint16_t)line->answered;
     line->think_ns = 0;
-    if (!json_is_number(delay)) {
+    if (!has_delay) {
         line->session_start_s = line->arrival_s;
         return true;
     }
+    if (!json_is_number(delay)) {
+        return requests_json_blame(reader, "delay", "a number", why);
+    }
     double ms = json_number_value(delay);
-    if (!follows || line->turn == 0 || line->hashes == 0 || !(ms >= 0 && ms <= 1e12)) {
+    if (!follows || line->answered > UINT16_MAX || line->hashes == 0 || !(ms >= 0 && ms <= 1e12)) {
         error_set(why, reader->path, reader->line, "'delay': a turn %s",
                   line->hashes == 0 ? "without 'hash_ids'" : "that does not follow another");
         return error_expect(why, "behind the turn before of its 'session_id', and the 'hash_ids' "
                                  "of its whole prompt");
     }
     line->arrival_s = line->session_start_s;
-    line->think_ns = (int64_t)(ms * 1e6);
+    line->think_ns = line->turn > 0 ? (int64_t)(ms * 1e6) : 0;
     return true;
 }
 
@@ -379,6 +385,7 @@ static bool requests_json_parse(const struct request_format *of, struct csv_read
              read_token_ids(object, format, reader, line, why) &&
              read_turn(object, reader, line, why);
         line->failed = line->failed || line->output == 0;
+        line->answered += !line->failed;
     }
     json_decref(object);
     return ok;

@@ -500,6 +500,29 @@ static void a_delay_makes_a_line_the_next_turn(void **state)
     requests_release(&requests);
 }
 
+/* Session a has no answer to its second turn, b none to its first: neither becomes a turn of another session. */
+static void turns_follow_those_that_have_an_answer(void **state)
+{
+    (void)state;
+    assert_true(read_text(
+        "{\"session_id\": \"a\", \"timestamp\": 5, \"input_length\": 512, \"output_length\": 4, \"hash_ids\": [1]}\n"
+        "{\"session_id\": \"a\", \"delay\": 500, \"input_length\": 1024, \"output_length\": 0, \"hash_ids\": [1, 2]}\n"
+        "{\"session_id\": \"a\", \"delay\": 300, \"input_length\": 1024, \"output_length\": 5, \"hash_ids\": [1, 3]}\n"
+        "{\"session_id\": \"b\", \"timestamp\": 8, \"input_length\": 512, \"output_length\": 0, \"hash_ids\": [4]}\n"
+        "{\"session_id\": \"b\", \"delay\": 500, \"input_length\": 1024, \"output_length\": 5, \"hash_ids\": [4, 5]}\n"
+        "{\"session_id\": \"b\", \"delay\": null, \"timestamp\": 9, \"input_length\": 512, \"output_length\": 1, \"hash_ids\": [6]}\n",
+        0));
+    assert_int_equal(requests.count, 4);
+    assert_int_equal(requests.skipped, 2);
+    assert_int_equal(requests.all[1].turn, 1);
+    assert_int_equal(requests.all[1].think_ns, 300000000);
+    assert_int_equal(requests.all[2].turn, 0);
+    assert_int_equal(requests.all[2].think_ns, 0);
+    assert_int_equal(requests.all[2].arrival_ns, 3000000);
+    assert_int_equal(requests.all[3].turn, 0);
+    requests_release(&requests);
+}
+
 static void the_first_fault_of_a_file_is_told(void **state)
 {
     (void)state;
@@ -556,6 +579,7 @@ int main(void)
         cmocka_unit_test(a_line_at_fault_is_named_with_its_reason),
         cmocka_unit_test(lines_without_an_answer_are_left_out_and_counted),
         cmocka_unit_test(a_delay_makes_a_line_the_next_turn),
+        cmocka_unit_test(turns_follow_those_that_have_an_answer),
         cmocka_unit_test(the_first_fault_of_a_file_is_told),
         cmocka_unit_test(files_without_requests_are_refused),
     };
