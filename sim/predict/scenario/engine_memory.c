@@ -478,6 +478,9 @@ bool engine_memory_set(struct point *point, struct error *why)
         engine->pools = point->engine.pools;
     }
     setup->kv_pool_tokens = stated_tokens(point);
+    if (setup->kv_pool_tokens == 0 && setup->kv_pool > 0) { /* 0: nobody states it */
+        setup->kv_pool_tokens = 1;
+    }
     if (!divides) {
         return true;
     }
