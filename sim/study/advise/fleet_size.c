@@ -43,7 +43,7 @@ struct sizing {
 /* Each request has a server without another: as many clients as there are servers. */
 static bool set_alone(struct scenario *scenario, uint64_t servers, struct error *why)
 {
-    static const char *const keys[] = {"rate", "burstiness", "arrivals"};
+    static const char *const keys[] = {"rate", "burstiness", "arrivals", "warm_rate"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         scenario_values_remove(&scenario->values, keys[i]);
     }
@@ -382,8 +382,8 @@ static uint32_t servers_within(const struct fleet_size *fleet, const struct flee
 /* Does a form that was not tried with so many servers cost no more than what was found? */
 static bool is_open(const struct fleet_size *fleet, const struct fleet_form *form)
 {
-    return form->refused[0] == '\0' && form->servers == 0 &&
-           !isinf(fleet_found_on(fleet, form)) && servers_within(fleet, form) > form->run_count;
+    return form->refused[0] == '\0' && form->servers == 0 && !isinf(fleet_found_on(fleet, form)) &&
+           servers_within(fleet, form) > form->run_count;
 }
 
 /* The other forms on machines that have an answer. One server with its share says where to begin. */
