@@ -624,8 +624,8 @@ double split_host_bytes(const struct setup *setup, const struct split *split)
  * making fills the time of a layer's weights, or whose load fills what making of HBM's activations
  * takes longer; then the rest of the memory, so that making one part takes as long as loading the
  * other. If loading an activation takes as long as loading the K and V it replaces, activations save
- * nothing, and the result is 0; where the host keeps both, also if the balance does not count it. Trust is ignored here: the timing reads the same figures and reports
- * theirs. */
+ * nothing, and the result is 0; where the host keeps both, also if the balance does not count it.
+ * Trust is ignored here: the timing reads the same figures and reports theirs. */
 static double balanced(const struct setup *setup, uint32_t batch, double act_hbm, double left)
 {
     const struct mechanisms *m = &setup->mechanisms;
