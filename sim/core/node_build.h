@@ -18,7 +18,7 @@ struct node_anchors {
     struct node_anchor {
         char *name;
         const struct node *node;
-    } *all;
+    } * all;
     size_t count, capacity;
 };
 bool node_anchors_add(struct node_anchors *anchors, const char *name, const struct node *node,

@@ -132,6 +132,19 @@ struct server_text {
     int starts, start_line; /* as in stated_keys */
 };
 
+/* Take the variables that the first `length` bytes of the line set. */
+bool server_command_read_variables(struct server_text *said, const char *line, size_t length,
+                                   struct error *why);
+
+/* Read the line's command, if it has one, and the variables before it; a '\v' in the line ends a line
+ * of the file. `found`: it has. Fails if the value of an option is missing or invalid, if one is not
+ * modelled or unknown, and if there was a command before. */
+bool server_command_read(struct server_text *said, const char *line, bool *found,
+                         struct error *why);
+
+/* Does the line end within quotes of a command, so that the next one goes on with it? */
+bool server_command_is_open(const struct server_text *said, const char *line);
+
 /* Is the key among the overrides? */
 bool server_text_overrides(const struct server_text *said, const char *key);
 

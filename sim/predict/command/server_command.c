@@ -1,0 +1,343 @@
+/* Commands in a text: words, options with their values, variables of the environment, and images. */
+#include "predict/command/server_text.h"
+
+#include "core/node.h"
+#include "predict/command/shell_words.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A command is split into words as a shell does. The words behind an option that is not read are
+ * its values: after the model, no word of a server's command stands alone. */
+
+enum { WORD = 4096 }; /* bytes of a word that are read */
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+/* Is the word an option? "-1" and "-.5" are values. */
+static bool is_option(const char *word)
+{
+    return word[0] == '-' && !isdigit((unsigned char)word[1]) && word[1] != '.';
+}
+
+/* Read the next word if it can be an option's value. */
+static bool next_value(const char **at, char *out, size_t size)
+{
+    const char *after = *at;
+    if (!shell_word(&after, out, size) || is_option(out)) {
+        return false;
+    }
+    *at = after;
+    return true;
+}
+
+/* `--max-num-seqs=64`, or `--max-num-seqs 64` with the value still to come. Returns the value in
+ * the word, or NULL; the word becomes the name. */
+static char *split_option(char *word)
+{
+    char *name = word + strspn(word, "-"), *value = strchr(name, '=');
+    if (value != NULL) {
+        *value++ = '\0';
+    }
+    for (char *at = name; *at != '\0'; at++) {
+        *at = *at == '-' ? '_' : *at;
+    }
+    memmove(word, name, strlen(name) + 1);
+    return value;
+}
+
+/* ---- options ----------------------------------------------------------------------------- */
+
+/* Cut an option off behind its name: what follows may be a secret. */
+static void keep_name(char *option)
+{
+    static const char name[] = "-_.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    option[strspn(option, name)] = '\0';
+}
+
+static bool refuse_unknown(const struct server_text *said, const char *typed, const char *name,
+                           struct error *why)
+{
+    const struct server_option *nearest = server_option_suggest(said->program, name);
+    error_usage(why, said->file, said->line, "unknown option '%s'", typed);
+    error_expect(why, "an option of %s, or the command without it", said->program->title);
+    return nearest == NULL ? false : error_nearest(why, nearest->flag);
+}
+
+bool server_text_pass_over(struct server_text *said, const struct server_option *option,
+                           const char *typed, struct error *why)
+{
+    if (!option->harmless) {
+        error_set(why, said->file, said->line, "'%s': %s", typed, option->reason);
+        return error_expect(why, "the command without it");
+    }
+    server_text_pass(said, said->line, typed, option->reason);
+    return true;
+}
+
+static bool take(struct server_text *said, const struct server_option *option, const char *typed,
+                 const char *value, struct error *why);
+
+/* The keys below a map of JSON are options whose names begin with that of the map. */
+static bool take_map(struct server_text *said, const char *name, const struct node *map,
+                     struct error *why)
+{
+    bool good = true;
+    for (size_t i = 0; good && i < map->count; i++) {
+        const struct node *child = map->children[i];
+        char path[WORD];
+        snprintf(path, sizeof path, "%.1000s.%s", name, child->key);
+        keep_name(path);
+        const struct server_option *option = server_option_find(said->program, path);
+        if (child->kind == NODE_MAP) {
+            good = take_map(said, path, child, why);
+        } else if (option == NULL) {
+            good = refuse_unknown(said, path, path, why);
+        } else if (option->value == SERVER_VALUE_NONE) {
+            good = server_text_pass_over(said, option, path, why);
+        } else if (child->kind == NODE_SCALAR) {
+            good = take(said, option, path, child->text, why);
+        } else if (child->kind == NODE_LIST) {
+            error_set(why, said->file, said->line, "'%s' is a list", path);
+            good = error_expect(why, "%s", server_setting_expected(option));
+        }
+    }
+    return good;
+}
+
+static bool take_json(struct server_text *said, const struct server_option *option,
+                      const char *value, struct error *why)
+{
+    struct error unread;
+    struct node *map = node_parse(value, strlen(value), said->file, &unread);
+    bool is_map = map != NULL && map->kind == NODE_MAP;
+    if (!is_map) {
+        error_set(why, said->file, said->line, "'%s' is not read", option->flag);
+        error_expect(why, "%s", server_setting_expected(option));
+    }
+    bool good = is_map && take_map(said, option->sets, map, why);
+    node_destroy(map);
+    return good;
+}
+
+static bool take(struct server_text *said, const struct server_option *option, const char *typed,
+                 const char *value, struct error *why)
+{
+    bool used;
+    if (option->value == SERVER_VALUE_JSON) {
+        return take_json(said, option, value, why);
+    }
+    if (!server_setting_take(option, value, said, &used, why)) {
+        return false;
+    }
+    if (!used) {
+        server_text_pass(said, said->line, typed,
+                         "it leaves the choice to the server or the model");
+    }
+    return true;
+}
+
+static bool server_command_read_option(struct server_text *said, char *typed, const char **rest,
+                                       struct error *why)
+{
+    char word[WORD], value[WORD] = "true";
+    snprintf(word, sizeof word, "%s", typed);
+    const char *given = split_option(word);
+    keep_name(typed);
+    const struct server_option *option = server_option_find(said->program, word);
+    if (option == NULL &&
+        strchr(word, '.') != NULL) { /* a part of one: --compilation-config.mode 3 */
+        word[strcspn(word, ".")] = '\0';
+        option = server_option_find(said->program, word);
+        option = option != NULL && option->value == SERVER_VALUE_NONE ? option : NULL;
+    }
+    option = option != NULL ? option : server_option_shortened(said->program, word);
+    if (option == NULL) {
+        return refuse_unknown(said, typed, word, why);
+    }
+    if (option->value == SERVER_VALUE_NONE) {
+        while (next_value(rest, value, sizeof value)) {
+        }
+        return server_text_pass_over(said, option, typed, why);
+    }
+    if (given != NULL) {
+        snprintf(value, sizeof value, "%s", given);
+    }
+    if ((given == NULL && !server_setting_is_switch(option) &&
+         !next_value(rest, value, sizeof value)) ||
+        value[0] == '\0') {
+        error_set(why, said->file, said->line, "'%s' has no value", word);
+        return error_expect(why, "%s", server_setting_expected(option));
+    }
+    return take(said, option, typed, value, why);
+}
+
+/* ---- variables of the environment -------------------------------------------------------- */
+
+/* Take the variables that the first `length` bytes of the line set: NAME=value, alone or behind
+ * "export" or "-e". */
+bool server_command_read_variables(struct server_text *said, const char *line, size_t length,
+                                   struct error *why)
+{
+    const struct server_program *before = said->program;
+    char word[WORD];
+    bool good = true;
+    for (const char *at = line; good && at < line + length && *at != '\0' && *at != '#';) {
+        if (!shell_word(&at, word, sizeof word)) {
+            at += *at != '\0' && *at != '#';
+            continue;
+        }
+        char *name = word + (strncmp(word, "--env=", 6) == 0 ? 6 : 0), *value = strchr(name, '=');
+        if (value == NULL) {
+            continue;
+        }
+        *value = '\0';
+        const struct server_option *option =
+            server_variable(said->programs, said->program_count, name, &said->program);
+        if (option != NULL && option->value == SERVER_VALUE_NONE) {
+            good = server_text_pass_over(said, option, name, why);
+        } else if (option != NULL) {
+            good = take(said, option, name, value + 1, why);
+        }
+        said->program = before;
+    }
+    return good;
+}
+
+/* ---- a command --------------------------------------------------------------------------- */
+
+/* Ends of lines that were joined, between the two. */
+static int count_joined(const char *from, const char *to)
+{
+    int count = 0;
+    for (; from < to; from++) {
+        count += *from == '\v';
+    }
+    return count;
+}
+
+/* The words behind a server's command, up to its end. The first one is the model if it is no
+ * option. */
+static bool server_command_read_words(struct server_text *said, const char **rest,
+                                      struct error *why)
+{
+    const struct server_option *model = server_option_find(said->program, "model");
+    const char *counted = *rest;
+    char word[WORD];
+    for (bool ok = true, first = true; shell_word(rest, word, sizeof word); first = false) {
+        said->line += count_joined(counted, *rest);
+        counted = *rest;
+        if (is_option(word)) {
+            ok = server_command_read_option(said, word, rest, why);
+        } else if (first && model != NULL) {
+            ok = server_setting_take(model, word, said, NULL, why);
+        } else {
+            error_set(why, said->file, said->line, "a word stands without an option");
+            ok = error_expect(why, "options of %s, each with its value", said->program->title);
+        }
+        if (!ok) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* May the word of a "docker run" be an image of the program? Its own name, without registry, folders
+ * and tag, has the program's: "registry.example.com/team/my-vllm:3". Mounted folders are none, and
+ * no name without any of these behind an option, such as --name. */
+static bool may_be_image(const struct server_program *program, const char *word, bool behind_option)
+{
+    const char *slash = strrchr(word, '/'), *name = slash != NULL ? slash + 1 : word;
+    size_t length = strcspn(name, ":@");
+    bool plain = slash == NULL && name[length] == '\0';
+    const char *at = strstr(name, program->file);
+    return at != NULL && at < name + length && strchr("/.~-", word[0]) == NULL &&
+           strstr(word, ":/") == NULL && strchr(word, '=') == NULL && !(plain && behind_option);
+}
+
+/* What stands behind an image that starts a server of the program in the text's "docker run"; NULL if
+ * it has none. */
+static const char *behind_image(const struct server_program *program, const char *text)
+{
+    const char *at = program->image_serves ? strstr(text, " run ") : NULL;
+    char word[WORD];
+    at = at != NULL ? at + strlen(" run ") : NULL;
+    for (bool behind = false; at != NULL && shell_word(&at, word, sizeof word);
+         behind = is_option(word)) {
+        if (may_be_image(program, word, behind)) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+/* What stands behind a command that starts a server of the program, or behind an image; NULL if the
+ * text has none. */
+static const char *behind_program(const struct server_program *program, const char *text)
+{
+    const char *rest = server_program_after(program->starts, text);
+    rest = rest != NULL ? rest : behind_image(program, text);
+    return rest != NULL && strchr(" \t\v", *rest) != NULL ? rest : NULL; /* or the line's end */
+}
+
+static const char *behind_command(const struct server_text *said, const char *text,
+                                  const struct server_program **found)
+{
+    for (size_t i = 0; i < said->program_count; i++) {
+        const struct server_program *program = &said->programs[i];
+        const char *rest = behind_program(program, text);
+        if (rest != NULL) {
+            *found = program;
+            return rest;
+        }
+    }
+    return NULL;
+}
+
+static bool read_command(struct server_text *said, const char **rest, struct error *why)
+{
+    int begins = said->line;
+    if (said->command_line > 0) {
+        error_set(why, said->file, said->line,
+                  "a second command starts a server; the first is in "
+                  "line %d",
+                  said->command_line);
+        return error_expect(why, "one server; keep the other's command in a file of its own");
+    }
+    said->command_line = begins;
+    said->typed = true;
+    bool ok = server_command_read_words(said, rest, why);
+    said->typed = false;
+    said->line = ok ? begins : said->line;
+    return ok;
+}
+
+bool server_command_read(struct server_text *said, const char *line, bool *found, struct error *why)
+{
+    bool ok = true;
+    const char *rest = line + strspn(line, " \t");
+    *found = false;
+    while (ok && *rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
+        *found = true;
+        ok = server_command_read_variables(said, rest, (size_t)(line - rest), why);
+        int before = count_joined(rest, line);
+        rest = line;
+        said->line += before;
+        ok = ok && read_command(said, &rest, why);
+        said->line -= ok ? before : 0;
+    }
+    return ok;
+}
+
+bool server_command_is_open(const struct server_text *said, const char *line)
+{
+    const struct server_program *program;
+    char word[WORD];
+    const char *rest =
+        line[strspn(line, " \t")] == '#' ? NULL : behind_command(said, line, &program);
+    bool open = false;
+    while (rest != NULL && !open && shell_word_open(&rest, word, sizeof word, &open)) {
+    }
+    return open;
+}
