@@ -20,6 +20,7 @@ struct fleet_state {
     struct server_load *loads; /* [server_count] scratch */
     uint32_t sent;             /* first turns, and later ones passed over */
     uint32_t begun;            /* clients that have begun */
+    uint32_t looks;            /* of a stream, that are to come before its end */
 };
 
 static bool push(struct calendar *calendar, int64_t at_ns, uint32_t item, struct error *why)
@@ -192,13 +193,28 @@ static bool fleet_iterate(struct fleet_state *state, struct error *why)
     return ok && expect_iteration(state, server, why);
 }
 
+/* Is a stream, of which so much was sent, over? */
+static bool look(struct fleet_state *state, int64_t now_ns, bool *enough, struct error *why)
+{
+    const struct fleet *fleet = state->fleet;
+    *enough = fleet->is_stream && state->sent == fleet->count;
+    if (*enough || state->looks == 0 || state->sent < stream_look(fleet->count, state->looks)) {
+        return true;
+    }
+    return fleet->look(state->looks--, now_ns, enough, fleet->context, why);
+}
+
 static bool fleet_run_iterations(struct fleet_state *state, int64_t *end_ns, struct error *why)
 {
     for (;;) {
         int64_t session_ns = next_session(state), follow_ns = calendar_next_ns(&state->follow);
         int64_t send_ns = follow_ns < session_ns ? follow_ns : session_ns;
         int64_t iterate_ns = next_iteration(state);
-        if (state->fleet->is_stream && state->sent == state->fleet->count) {
+        bool enough = false;
+        if (!look(state, *end_ns, &enough, why)) {
+            return false;
+        }
+        if (enough) {
             return true;
         }
         if (send_ns == INT64_MAX && iterate_ns == INT64_MAX) {
@@ -228,7 +244,8 @@ static bool begin_clients(struct fleet_state *state, struct error *why)
 
 bool fleet_run(const struct fleet *fleet, int64_t *end_ns, struct error *why)
 {
-    struct fleet_state state = {.fleet = fleet};
+    struct fleet_state state = {
+        .fleet = fleet, .looks = fleet->is_stream && fleet->look != NULL ? STREAM_LOOKS : 0};
     *end_ns = 0;
     state.loads = array_zeroed(fleet->server_count, sizeof *state.loads, why);
     pass_turns(&state);

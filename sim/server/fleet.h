@@ -16,8 +16,8 @@
  * A later turn of a session is sent when the turn before it has ended and its user has thought. A
  * client has one session after the other.
  *
- * A stream (requests/stream.h) ends when the last request that begins by itself is sent: what the
- * servers have then stays unanswered. Nobody knows how it would go on.
+ * A stream (requests/stream.h) ends when the last request that begins by itself is sent, or earlier, at
+ * one of its looks: what the servers have then stays unanswered. Nobody knows how it would go on.
  */
 #pragma once
 
@@ -35,6 +35,10 @@ struct fleet {
     const uint32_t *indices; /* [count] of the requests to send, in order; NULL: all of them */
     uint32_t count;
     bool is_stream;
+    /* Of a stream, may be NULL: asked at each of its looks (stream.h), `looks` before the end, at the time of
+     * the request that was sent last: is it enough? */
+    bool (*look)(uint32_t looks, int64_t now_ns, bool *enough, void *context, struct error *why);
+    void *context;
     uint32_t clients; /* each sends a request when its last one has ended; 0: requests are sent when
                          they arrive */
     uint64_t warm;    /* requests of all that come first and warm the servers: */

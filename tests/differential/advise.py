@@ -1,20 +1,23 @@
 #!/usr/bin/env python3
-"""What 'advise' answers must hold in 'simulate'.
+"""What 'advise' answers must hold in 'simulate', and be what 'plan' finds.
 
     advise.py [--count 300] [--seed 1] [--only N,N,...] [--small] [--jobs 2] [PROGRAM]
 
-Each question is a model, a machine, requests and limits, drawn from the seed and its number alone. In
-two of five a rate is asked for; every fifth is one of several machines with prices, and of several
-types of weights.
+Each question is a model, a machine, requests without end and limits, drawn from the seed and its number
+alone. In two of five a rate is asked for; every fifth is one of several machines with prices, and of
+several types of weights. Three of ten workloads are sessions. A capacity is known to CAPACITY of it, and a
+time to TIME: nothing that differs by less disagrees.
 
-1. The rate or the servers that are advised meet the limits when 'simulate' serves the same requests.
-2. They are the most: 'simulate' misses at 1.3 times the rate, or at the rate that the answer names
-   as the next that misses. With a rate asked for no form is cheaper: with as many servers as cost
-   less than what is advised, 'simulate' misses in every form.
-3. Where nothing is advised, requests that each have the server alone miss a limit, too; with a rate
+1. The rate or the servers that are advised meet the limits in 'simulate'.
+2. They are the most: 'simulate' misses at 1.3 times the rate, and at the rate that the answer names as
+   the next that misses. With a rate asked for no form is cheaper: with as many servers as cost less than
+   what is advised, 'simulate' misses in every form.
+3. 'plan --maximise rate' finds the rate for the advised scenario; and 'plan --maximise clients' a number
+   that 'simulate' holds, while it misses at 1.3 times as many.
+4. Where nothing is advised, requests that each have the server alone miss a limit, too; with a rate
    asked for, as many servers as there may be miss one in every form.
 
---small draws few requests and short answers: some tenths of a second a question. Prints TAP, and the
+--small draws short prompts and answers: a second a question. Prints TAP, and the
 command of each question that fails."""
 import argparse
 import concurrent.futures
@@ -30,7 +33,12 @@ MODELS = ["llama-3.1-8b", "qwen2.5-7b", "qwen2.5-14b", "qwen2.5-32b", "qwen2.5-3
 MACHINES = ["h100-sxm", "h200", "l40s", "a100-sxm-80gb", "a40", "l4", "rtx-4090"]
 BF16 = [model for model in MODELS if not model.endswith(("-awq", "-fp8"))]
 AWQ = [model for model in MODELS if model.startswith(("llama-3.1", "qwen2.5")) and model in BF16]
-ALONE = 1e-5  # requests a second: none meets another
+MOST_CLIENTS = 1000
+CAPACITY, TIME = 0.1, 0.1  # 'advise' looks for a capacity to a tenth
+
+
+def without_rate(scenario):
+    return "\n".join(line for line in scenario.splitlines() if not line.startswith("rate:"))
 
 
 class Question:
@@ -40,15 +48,18 @@ class Question:
         dice = random.Random(f"{seed}/{number}")
         self.number = number
         self.several = number % 5 == 4
-        prompt = int(10 ** dice.uniform(2.5, math.log10(3e4 if small else 1e5)))
+        prompt = int(10 ** dice.uniform(2.5, math.log10(6e3 if small else 3e4)))
         output = int(10 ** dice.uniform(1.3, 1.9 if small else 2.7))
-        self.workload = f"synthetic:prompt={prompt},output={output},requests={60 if small else 200}"
+        self.workload = f"synthetic:prompt={prompt},output={output}"
         self.shared = dice.random() < 0.3
         if self.shared:
             prefix = int(prompt * dice.uniform(0.3, 0.95))
             self.workload += f",prefix={prefix},prefixes={dice.choice([1, 4, 20])}"
         if dice.random() < 0.3:
             self.workload += f",prompt_spread={dice.choice([20, 50, 100])}%"
+        self.sessions = dice.random() < 0.3
+        if self.sessions:
+            self.workload += f",turns={dice.choice([2, 4, 8])},think={dice.choice([1, 5, 30])}s"
         self.limits = {}
         for name, least, largest in (("ttft", 0.05, 20), ("tpot", 0.01, 0.2)):
             if dice.random() < 0.6:
@@ -118,35 +129,74 @@ class Checker:
             done = self.run("simulate", file.name, *words, "--json")
         return [json.loads(line) for line in done.stdout.splitlines()]
 
-    def misses(self, run, limits):
-        """What a run misses; [] if it meets all."""
+    def misses(self, run, limits, sure=True):
+        """What a run misses by more than is unknown; with sure=False also what it meets by less. [] if
+        it meets all."""
         if run["status"] != "ok":
             return ["cannot run"]
-        missed = ["queue"] if run["queue_grows"] else []
+        slack = 1 if sure else -1
+        asked, answered = run["requests_in_per_s"], run["requests_out_per_s"]
+        behind = answered < asked * (1 - slack * CAPACITY / 2)
+        missed = ["queue"] if run["queue_grows"] and behind else []
         if run["requests_left_out"]:
             missed.append(f"{run['requests_left_out']} requests left out")
         for name, (share, bound) in limits.items():
             key = f"{name}_ms" if share == "mean" else f"{name}_{share}_ms"
-            if run[key] is not None and run[key] > bound * 1000:
+            if run[key] is not None and run[key] > bound * 1000 * (1 + slack * TIME):
                 missed.append(f"{key} {run[key]:.4g}")
         return missed
 
     def all_miss(self, runs, limits):
-        return all(self.misses(run, limits) for run in runs)
+        return all(self.misses(run, limits, sure=False) for run in runs)
+
+    def plan(self, row, limits, axis):
+        """The value that 'plan' finds for the scenario of a row, and its scenario; None: none."""
+        targets = ",".join(f"{name}_ms<={bound * 1000:.9g}" if share == "mean" else
+                           f"{name}_{share}_ms<={bound * 1000:.9g}"
+                           for name, (share, bound) in limits.items()) or "queue_grows<=0"
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(without_rate(row["scenario"]))
+            file.flush()
+            done = self.run("plan", file.name, "--maximise", axis, "--target", targets, "--json")
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        won = [one for one in rows if one.get("winner")]
+        return won[0] if won else None
+
+    def check_plan(self, question, row):
+        found = self.plan(row, question.limits, "rate")
+        if found is None:
+            return f"{row['rate']}/s is advised, and plan finds none"
+        rate = float(found["value"])
+        if not 1 / (1 + 1.5 * CAPACITY) <= row["rate"] / rate <= 1 + 1.5 * CAPACITY:
+            return f"{row['rate']}/s is advised, and plan finds {rate}"
+        return self.check_clients(question, row) if question.limits else None
+
+    def check_clients(self, question, row):
+        found = self.plan(row, question.limits, f"clients=1:{MOST_CLIENTS}")
+        if found is None:
+            return "plan finds no number of clients"
+        clients = int(found["value"])
+        runs = [self.simulate(without_rate(row["scenario"]), f"clients={number}")
+                for number in (clients, math.ceil(1.3 * clients + 1))]
+        if not runs[0] or self.misses(runs[0][0], question.limits):
+            return f"{clients} clients are planned, and miss a limit"
+        if clients < MOST_CLIENTS and not self.all_miss(runs[1], question.limits):
+            return f"{clients} clients are planned, and more hold, too"
+        return None
 
     def check_rate(self, question, row):
         """A highest rate: it holds, and the next does not."""
         rate, named = row["rate"], row["misses_at"]
-        rates = [rate, 1.3 * rate] + ([named] if named is not None else [])
+        rates = [rate / (1 + CAPACITY), 1.3 * rate] + ([named] if named is not None else [])
         runs = self.simulate(row["scenario"], rates=rates)
         missed = [self.misses(run, question.limits) for run in runs]
         if len(runs) < len(rates) or missed[0]:
             return f"{rate}/s is advised and misses {missed}"
-        if not missed[1] and named is None:
+        if named is None and not self.misses(runs[1], question.limits, sure=False):
             return f"{rate}/s is advised, and {1.3 * rate}/s meets the limits"
-        if named is not None and not missed[2]:
+        if named is not None and not self.misses(runs[2], question.limits, sure=False):
             return f"{named}/s is named as a rate that misses, and meets the limits"
-        return None
+        return self.check_plan(question, row)
 
     def check_fleet(self, question, row):
         """A number of servers: it holds, and nothing cheaper does."""
@@ -162,9 +212,9 @@ class Checker:
         for keys, gpus, price in question.forms():
             servers = min(servers_at(price), question.gpus // gpus)
             keys = keys + ([f"replicas={servers}"] if servers > 1 else [])
-            rate = ALONE if question.rate is None else question.rate
+            load = "clients=1" if question.rate is None else f"rate={question.rate}"
             if servers > 0 and not self.all_miss(
-                    self.simulate("{}", *keys, rates=[rate]), question.limits):
+                    self.simulate("{}", *keys, load), question.limits):
                 return f"{' '.join(keys)} meet the limits"
         return None
 

@@ -365,7 +365,7 @@ static void note_capacity(const struct search *search, struct runs_notes *notes)
     if (search->found != PLANNING_NONE && miss != PLANNING_NONE) {
         runs_notes_add_note(notes, search->candidate->system,
                             note_make(NOTE_capacity_between,
-                                      note_text(search_text(search, search->found)),
+                                      note_text(search_text(search, search_surely_held(search))),
                                       note_text(search_text(search, miss))));
     }
 }

@@ -198,6 +198,16 @@ static bool note_join(struct note *a, struct note *b)
            strcmp(note_write(a, one, sizeof one), note_write(b, two, sizeof two)) == 0;
 }
 
+bool notes_have(const struct notes *notes, enum note_id id)
+{
+    for (uint32_t i = 0; i < notes->count; i++) {
+        if (notes->items[i].id == id) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t notes_merge(struct notes *notes, const struct note *note)
 {
     for (uint32_t i = 0; i < notes->count; i++) {

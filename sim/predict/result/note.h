@@ -81,6 +81,8 @@ struct notes {
  * out. */
 void notes_add(struct notes *notes, const struct note *note);
 
+bool notes_have(const struct notes *notes, enum note_id id);
+
 /* Let the first of `notes` that differs from this one in whole numbers only stand for both, with
  * their ranges. Returns its index; the count if there is none. */
 uint32_t notes_merge(struct notes *notes, const struct note *note);

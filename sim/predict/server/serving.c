@@ -34,7 +34,6 @@ struct serving {
     struct serving_memory memory;
     double *compute_ns; /* of memory.prefix, owned; NULL: nothing chooses by it */
     struct router router;
-    uint32_t *indices; /* [requests.count] of a stream, those that a group is sent, owned */
     struct served *served;
 };
 
@@ -206,7 +205,10 @@ static bool group_create(struct serving_group *group, struct serving *serving, u
     for (uint32_t i = 0; i < group->count; i++) {
         const struct server_options options = server_options(serving, first + i, all);
         struct prefix_options prefix = serving->memory.prefix;
-        prefix.server_of = group->routed ? serving->router.server_of : NULL;
+        prefix.server_of = group->balancer == NULL && group->pool == NULL &&
+                                   (group->routed || all->window.is_stream)
+                               ? serving->router.server_of
+                               : NULL;
         prefix.server = first + i;
         prefix.pool = group->pool;
         group->caches[i] = prefix_cache_create(&prefix, &serving->requests, why);
@@ -259,21 +261,6 @@ static void serving_fill_caches(const struct serving *serving, const struct serv
     }
 }
 
-/* Of what begins by itself in a stream, what is sent to this group. Returns how many. */
-static uint32_t select_order(struct serving *serving, const struct serving_group *group,
-                             uint32_t first)
-{
-    struct router *router = &serving->router;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < serving->stream.count; i++) {
-        uint32_t index = serving->stream.order[i];
-        if (!group->routed || router->server_of[index] == first) {
-            serving->indices[count++] = index;
-        }
-    }
-    return count;
-}
-
 static void add_totals(const struct serving *serving, const struct serving_group *group,
                        struct serving_totals *all)
 {
@@ -315,6 +302,30 @@ static struct decode_range step_range(const struct serving *serving)
     return range;
 }
 
+/* What is looked at while a stream is served. */
+struct watch {
+    const struct serving *serving;
+    const struct serving_group *group;
+    const struct serving_totals *all;
+};
+
+static bool watch_look(uint32_t looks, int64_t now_ns, bool *enough, void *context,
+                       struct error *why)
+{
+    const struct watch *watch = context;
+    const struct serving *serving = watch->serving;
+    struct serving_totals so_far = *watch->all;
+    struct stream_finding finding;
+    so_far.window.to_ns = now_ns;
+    for (uint32_t i = 0; i < watch->group->count; i++) {
+        so_far.steps += watch->group->totals[i].steps;
+    }
+    bool good = stream_stage_judge(serving->point, serving->context->question, &serving->requests,
+                                   serving->served, &serving->stage, looks, &so_far, &finding, why);
+    *enough = finding.enough;
+    return good;
+}
+
 /* The servers from `first` on, in one common time: all of them, or one with the requests that were
  * routed to it, and its share of the clients. */
 static bool serve_group(struct serving *serving, struct serving_group group, uint32_t first,
@@ -344,9 +355,12 @@ static bool serve_group(struct serving *serving, struct serving_group group, uin
         fleet.clients = (uint32_t)((workload->clients + servers - 1 - first) / servers);
         fleet.warm_clients = (uint32_t)((workload->warm_clients + servers - 1) / servers);
     }
+    struct watch watch = {serving, &group, all};
     if (fleet.is_stream) {
-        fleet.count = select_order(serving, &group, first);
-        fleet.indices = serving->indices;
+        fleet.count = serving->stream.count;
+        fleet.indices = serving->stream.order;
+        fleet.look = serving->stage.number > 0 ? watch_look : NULL;
+        fleet.context = &watch;
     }
     if (balances) {
         group.balancer = balancer_create(workload, group.count, &serving->requests,
@@ -364,7 +378,7 @@ static bool serve_group(struct serving *serving, struct serving_group group, uin
     if (ok) {
         add_totals(serving, &group, all);
     }
-    if (fleet.is_stream && fleet.count > 0 && end_ns < all->window.to_ns) {
+    if (fleet.is_stream) {
         all->window.to_ns = end_ns;
     }
     free(none);
@@ -376,10 +390,10 @@ static bool serve_all(struct serving *serving, struct step_cost *cost,
                       struct serving_totals *totals, struct error *why)
 {
     struct step_clock clock = step_cost_clock(cost);
-    /* Behind a router that sees load, with a pool, or with sessions, whose turns may be sent to
-     * several servers. */
+    /* Behind a router that sees load, with a pool, with sessions, whose turns may be sent to several
+     * servers, and where a run may end early. */
     bool together = workload_balances(&serving->point->workload) || serving->requests.sessions ||
-                    serving_tiers_shared(serving->point),
+                    serving_tiers_shared(serving->point) || totals->window.is_stream,
          ok = true;
     uint32_t servers = (uint32_t)point_servers(serving->point), each = together ? servers : 1;
     for (uint32_t first = 0; ok && first < servers; first += each) {
@@ -430,8 +444,7 @@ static bool serving_prepare(struct serving *serving, struct error *why)
         return false;
     }
     serving->served = array_zeroed(count, sizeof *serving->served, why);
-    serving->indices = array_zeroed(count, sizeof *serving->indices, why);
-    if (serving->served == NULL || serving->indices == NULL) {
+    if (serving->served == NULL) {
         return false;
     }
     for (size_t i = 0; i < count; i++) { /* as long as it is not sent */
@@ -448,11 +461,9 @@ static void serving_clear(struct serving *serving)
     stream_release(&serving->stream);
     router_release(&serving->router);
     free(serving->compute_ns);
-    free(serving->indices);
     free(serving->served);
     serving->requests.all = NULL;
     serving->compute_ns = NULL;
-    serving->indices = NULL;
     serving->served = NULL;
 }
 
@@ -493,16 +504,22 @@ static bool serve_stream(struct serving *serving, struct result *result, struct 
     const struct point *point = serving->point;
     struct decode_range range = stream_step_range(point, &serving->memory);
     struct step_cost *cost = step_cost_create(point, &range, serving->context, why);
-    bool ok = cost != NULL;
+    bool ok = cost != NULL, enough = false;
     stream_stage_first(point, serving->context->question, &serving->stage);
-    while (ok && !serving->stage.enough) {
+    while (ok && !enough) {
         struct serving_totals totals = {.steps = 0};
+        struct stream_finding finding;
         ok = stream_stage_take(point, &serving->memory, &serving->stage, &serving->requests,
                                &serving->refused, &serving->stream, why) &&
              serving_prepare(serving, why) && serve_once(serving, cost, true, &totals, why) &&
              stream_stage_judge(point, serving->context->question, &serving->requests,
-                                serving->served, &totals, &serving->stage, why) &&
-             (!serving->stage.enough || write_times(serving, &totals, result, why));
+                                serving->served, &serving->stage, 0, &totals, &finding, why) &&
+             (!finding.enough || write_times(serving, &totals, result, why));
+        enough = !ok || finding.enough;
+        if (!enough) {
+            stream_stage_next(point, serving->context->question, &finding, &totals.window,
+                              &serving->stage);
+        }
         series_release(&totals.series);
         serving_clear(serving);
     }

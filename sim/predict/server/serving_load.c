@@ -131,6 +131,9 @@ void serving_write_steady(const struct requests *requests, const struct served *
     } else if (!window->known) {
         result_note(result, note_make(NOTE_not_known, note_whole(counted)));
     }
+    if (window->close) {
+        result_note(result, note_plain(NOTE_too_close));
+    }
 }
 
 bool serving_waits_for_room(double queue_ns, double ttft_ns, double tpot_ns)

@@ -21,6 +21,7 @@ struct serving_window {
     /* of a stream */
     bool grows;                     /* its queue */
     bool known;                     /* the figures are, to the precision that is wanted */
+    bool close;                     /* a figure's interval reaches a limit that was asked about */
     struct estimate rate, ttft_p99; /* requests a second that end; ns */
 };
 

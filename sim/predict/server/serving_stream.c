@@ -10,17 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Requests of the first run, of the shortest that counts, and of the longest; and steps of that. */
-enum { FIRST = 500, LEAST = STREAM_FEWEST, MOST = 64000, MOST_STEPS = 4000000 };
+/* Requests of the first run, of the shortest that tells anything, of one that does for sessions as well, of
+ * the next one to the full precision of the figures, and of the longest; and steps of that. */
+enum { FIRST = 500, FEW = 500, LEAST = STREAM_FEWEST, USUAL = STREAM_MOST, MOST = STREAM_WHOLE };
+enum { MOST_STEPS = 4000000 };
+
+/* A longer run is this many times as long as the last one, at least: it begins anew. */
+static const double longer = 3;
 
 /* A run is this many times as long as a request takes, and clients send so many requests each. */
 enum { ANSWERS = 10, CYCLES = 10 };
 
 /* A server has filled when a request's time in it is over so many times. It lacks a part of the rate that is
  * asked for if that is so many half-widths of its interval, and such a share: 0.05 is beyond doubt, and 0.2
- * in the first run, whose warm-up is not known. (Assumed.) */
+ * of few requests. (Assumed.) */
 enum { FILLS = 3 };
-static const double chance = 1.5, behind_share = 0.03, overload = 0.05, first_overload = 0.2;
+static const double chance = 1.5, behind_share = 0.03, overload = 0.05, few_overload = 0.2;
 
 /* Requests before the beginning that fill the prefix cache, at most: what was used longer ago is hardly
  * used again. */
@@ -42,19 +47,21 @@ bool serving_is_stream(const struct point *point)
 
 /* ---- the requests of a run ------------------------------------------------------------ */
 
-void stream_stage_first(const struct point *point, const struct stream_question *question,
-                        struct stream_stage *out)
-{
-    uint64_t clients = point->workload.clients;
-    bool asks = question != NULL && clients == 0 && !point->requests->sessions;
-    *out = asks ? (struct stream_stage){.number = 1, .requests = LEAST, .most = MOST}
-                : (struct stream_stage){.requests = FIRST + 2 * clients, .most = MOST};
-}
-
 /* Requests of a run, or before it, for which a list has room; its length is rounded up. */
 static double stream_room(const struct requests *sample)
 {
     return (double)requests_most(sample) / 2 / (list_growth * list_growth);
+}
+
+void stream_stage_first(const struct point *point, const struct stream_question *question,
+                        struct stream_stage *out)
+{
+    uint64_t clients = point->workload.clients;
+    bool asks =
+        question != NULL && !question->figures && clients == 0 && !point->requests->sessions;
+    double most = asks ? fmin((double)question->most, stream_room(point->requests)) : 0;
+    *out = asks ? (struct stream_stage){.number = 1, .requests = (uint64_t)most}
+                : (struct stream_stage){.requests = FIRST + 2 * clients};
 }
 
 /* Requests whose KV fills the tiers of all servers. */
@@ -99,6 +106,7 @@ bool stream_stage_take(const struct point *point, const struct serving_memory *m
         .clients = (uint32_t)workload->clients,
         .answer_ns = stage->answer_ns,
         .past = requests_to_fill(point, memory),
+        .most_past = (uint64_t)stream_room(point->requests),
         .seed = point->setup.seed,
     };
     uint64_t all = stream_past(point->requests, &options) + stage->requests;
@@ -220,7 +228,7 @@ static double share_too_long(const struct requests *requests, const struct serve
  * Beyond doubt, if these are a share of them. */
 static struct stream_load stream_load_read(const struct point *point,
                                            const struct stream_stage *stage, double asked,
-                                           struct stream_times *times,
+                                           uint64_t come, struct stream_times *times,
                                            const struct serving_window *window)
 {
     double lacks = asked - window->rate.value;
@@ -230,37 +238,23 @@ static struct stream_load stream_load_read(const struct point *point,
     bool behind = point->workload.clients == 0 && filled && lacks > chance * window->rate.half;
     bool grows = window->grows || (behind && stage->number > 0 && lacks > behind_share * asked);
     return (struct stream_load){
+        .few = come < LEAST,
         .grows = grows,
-        .overloaded =
-            grows && behind && lacks > (stage->number > 0 ? overload : first_overload) * asked,
+        .overloaded = grows && behind && lacks > (come >= LEAST ? overload : few_overload) * asked,
         .calm =
             point->workload.clients > 0 ||
             (!grows && (!waits_for_room(times) || lacks + window->rate.half < overload * asked)),
     };
 }
 
-/* What a run tells the next one. */
-struct stream_look {
-    double wide;               /* the figures' intervals, of what they may be */
-    double taken_ns, lasts_ns; /* by a request; and how long requests count */
-};
-
 /* ---- the next run --------------------------------------------------------------------- */
-
-/* Of figures whose intervals are so many times as wide as they may be: an interval narrows with the root
- * of the requests. */
-static uint64_t stage_requests(const struct stream_stage *stage, double wide)
-{
-    double times = isfinite(wide) ? fmin(fmax(1.2 * wide * wide, 1.5), 8) : 4;
-    double wanted = fmax(times * (double)stage->requests, LEAST);
-    return wanted < (double)stage->most ? (uint64_t)wanted : stage->most;
-}
 
 /* Requests count from the end of the warm-up on. Returns false if the run is too short to have one. */
 static bool set_window(const struct stream_stage *stage, struct serving_totals *totals)
 {
     struct serving_window *window = &totals->window;
-    uint32_t bins = totals->series.count - 1; /* the last one is not full */
+    uint32_t bins =
+        totals->series.count > 0 ? totals->series.count - 1 : 0; /* the last is not full */
     uint32_t warm_up = find_warm_up(&totals->series, bins);
     bool warms = warm_up < bins;
     int64_t warm_ns = warms ? warm_up * totals->series.bin_ns : window->to_ns / 2;
@@ -269,61 +263,74 @@ static bool set_window(const struct stream_stage *stage, struct serving_totals *
     return warms;
 }
 
-/* The next run is longer: until the figures are known, the bounds answered, or requests have come for many
- * times as long as one takes. */
-static void stage_next(const struct point *point, const struct stream_look *look,
+void stream_stage_next(const struct point *point, const struct stream_question *question,
+                       const struct stream_finding *finding, const struct serving_window *window,
                        struct stream_stage *stage)
 {
-    uint64_t wanted = stage_requests(stage, look->wide), cycles = CYCLES * point->workload.clients;
-    if (look->lasts_ns < ANSWERS * look->taken_ns) {
-        double longer = ANSWERS * look->taken_ns / fmax(look->lasts_ns, 1) * 1.2;
-        wanted = (uint64_t)fmin(fmax((double)wanted, longer * (double)stage->requests),
-                                (double)stage->most);
-    }
+    double wide = isfinite(finding->wide) ? finding->wide : 2, come = (double)finding->come;
+    double wanted = stage->number > 0  ? fmax(1.2 * wide * wide, longer) * come
+                    : question != NULL ? fmin((double)question->most, USUAL)
+                                       : USUAL;
+    double lasting = ANSWERS * finding->taken_ns / fmax(finding->lasts_ns, 1) * 1.2 * come;
+    uint64_t most = (uint64_t)fmin(fmax(wanted, lasting), (double)finding->most);
+    uint64_t cycles = CYCLES * point->workload.clients;
+    stage->requests = most > cycles ? most : cycles;
     stage->number++;
-    stage->requests = wanted > cycles ? wanted : cycles;
-    stage->answer_ns = (int64_t)look->taken_ns;
+    stage->answer_ns = (int64_t)finding->taken_ns;
+    stage->warm_ns = window->from_ns;
+}
+
+/* A run is long enough for a question that it answers, or for figures that are known. */
+static void set_enough(const struct point *point, const struct stream_question *question,
+                       const struct stream_stage *stage, const struct stream_load *load,
+                       bool answered, struct serving_window *window, struct stream_finding *out)
+{
+    bool lasting =
+        out->lasts_ns >= ANSWERS * out->taken_ns && out->come >= CYCLES * point->workload.clients;
+    bool asked_enough = question != NULL && out->come >= question->most && lasting;
+    window->known = window->known && lasting && out->wide <= 1;
+    out->enough = stage->number > 0 ? window->known || load->overloaded || (answered && lasting) ||
+                                          asked_enough || out->come >= out->most
+                                    : question != NULL && load->overloaded;
 }
 
 bool stream_stage_judge(const struct point *point, const struct stream_question *question,
                         const struct requests *requests, const struct served *served,
-                        struct serving_totals *totals, struct stream_stage *stage,
+                        const struct stream_stage *stage, uint32_t looks,
+                        struct serving_totals *totals, struct stream_finding *out,
                         struct error *why)
 {
     struct serving_window *window = &totals->window;
     struct stream_times times = {.count = 0};
-    bool warms = set_window(stage, totals);
+    *out = (struct stream_finding){.come = stage->requests >> looks};
+    if (looks > 0 && out->come < (requests->sessions ? LEAST : FEW)) {
+        return true;
+    }
+    window->known = set_window(stage, totals);
     if (!serving_stream_grows(point, requests, served, window->to_ns, &window->grows, why) ||
         !stream_times_read(requests, served, window, &times, why)) {
         stream_times_release(&times);
         return false;
     }
-    struct stream_look look = {.wide = find_precision(point, &times, window),
-                               .taken_ns = stream_times_mean(&times, COLUMN(e2e_ms)),
-                               .lasts_ns = (double)(window->to_ns - window->from_ns)};
+    out->wide = find_precision(point, &times, window);
+    out->taken_ns = stream_times_mean(&times, COLUMN(e2e_ms));
+    out->lasts_ns = (double)(window->to_ns - window->from_ns);
     double asked =
         point->workload.rate / point->workload.time_scale * (1 - share_too_long(requests, served));
-    struct stream_load load = stream_load_read(point, stage, asked, &times, window);
+    struct stream_load load = stream_load_read(point, stage, asked, out->come, &times, window);
     window->grows = load.grows;
-    bool lasting = look.lasts_ns >= ANSWERS * look.taken_ns &&
-                   stage->requests >= CYCLES * point->workload.clients;
-    window->known = warms && lasting && look.wide <= 1;
-    double open = INFINITY;
+    double open = INFINITY, steps = (double)totals->steps / fmax((double)out->come, 1);
     bool answered = question != NULL && stream_question_answered(question, &load, &times, &open);
-    look.wide = fmin(look.wide, open);
-    look.taken_ns -= load.overloaded ? stream_times_mean(&times, COLUMN(queue_ms)) : 0;
+    window->close = question != NULL && !answered;
+    bool figures = question != NULL && question->figures;
+    answered = answered && (!figures || out->wide <= 1);
+    out->wide = figures ? out->wide : fmin(out->wide, open);
+    out->taken_ns -= load.grows ? stream_times_mean(&times, COLUMN(queue_ms)) : 0;
+    out->most =
+        (uint64_t)fmin(fmin(MOST, stream_room(point->requests)), fmax(MOST_STEPS / steps, LEAST));
+    load.overloaded = load.overloaded && (stage->number > 0 || window->known);
+    set_enough(point, question, stage, &load, answered, window, out);
+    window->known = window->known || (question != NULL && !figures); /* all that is asked */
     stream_times_release(&times);
-    double steps = (double)totals->steps / (double)stage->requests;
-    double most =
-        fmin(question != NULL ? (double)question->most : MOST, stream_room(point->requests));
-    stage->most = (uint64_t)fmin(most, fmax(MOST_STEPS / steps, LEAST));
-    stage->enough = stage->number > 0 ? window->known || load.overloaded || (answered && lasting) ||
-                                            stage->requests >= stage->most
-                                      : question != NULL && warms && load.overloaded;
-    window->known = window->known || question != NULL; /* all that is asked */
-    if (!stage->enough) {
-        stage_next(point, &look, stage);
-        stage->warm_ns = window->from_ns;
-    }
     return true;
 }

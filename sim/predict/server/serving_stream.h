@@ -1,9 +1,10 @@
 /* A server that is asked endlessly: how long it is watched until its figures are known.
  *
- * It serves the beginning of the stream (server/requests/stream.h), first a short one, which tells how long
- * requests take and how long the warm-up lasts; then longer ones, until the intervals of the figures are
- * narrow enough (stationary.h), or the run has become too long. Each begins anew with what the last one
- * told, so that nothing of the warm-up is in any figure. */
+ * A first short run tells how long requests take and how long the warm-up lasts. A longer one serves the
+ * beginning of the stream (server/requests/stream.h), and is looked at now and then: it ends once the
+ * intervals of the figures are narrow enough (stationary.h), or the question is answered. Where it is not
+ * long enough a longer one begins anew, with what this one told, so that nothing of the warm-up is in any
+ * figure. */
 #pragma once
 
 #include "predict/scenario/point.h"
@@ -23,8 +24,14 @@ struct stream_stage {
     uint64_t requests; /* after time 0 */
     int64_t answer_ns; /* how long they take */
     int64_t warm_ns;   /* how long the warm-up lasts */
-    uint64_t most;     /* requests of any run */
-    bool enough;       /* there is none: the figures are known, or are not to be known */
+};
+
+/* What a run has told so far. */
+struct stream_finding {
+    double wide;               /* the figures' intervals, of what they may be */
+    double taken_ns, lasts_ns; /* by a request; and how long requests count */
+    uint64_t come, most;       /* requests that came; and of the longest run that is worth it */
+    bool enough;               /* the figures are known, or are not to be known */
 };
 
 /* The first run. It need not tell how long requests take where a question is asked of requests that arrive
@@ -43,10 +50,16 @@ bool stream_stage_take(const struct point *point, const struct serving_memory *m
 struct decode_range stream_step_range(const struct point *point,
                                       const struct serving_memory *memory);
 
-/* Judge the run, which ended at totals->window.to_ns: set the window in which requests count, what is known
- * of the figures, and the next stage. There is none once the server is overloaded beyond doubt, or the
- * question, which may be NULL, is answered. */
+/* Judge the run up to totals->window.to_ns, when so many looks were to come: set the window in which requests count, and what is known of the
+ * figures. It is enough once the server is overloaded beyond doubt, or the question, which may be NULL, is
+ * answered. */
 bool stream_stage_judge(const struct point *point, const struct stream_question *question,
                         const struct requests *requests, const struct served *served,
-                        struct serving_totals *totals, struct stream_stage *stage,
+                        const struct stream_stage *stage, uint32_t looks,
+                        struct serving_totals *totals, struct stream_finding *out,
                         struct error *why);
+
+/* The next run, after one that was not enough. */
+void stream_stage_next(const struct point *point, const struct stream_question *question,
+                       const struct stream_finding *finding, const struct serving_window *window,
+                       struct stream_stage *stage);

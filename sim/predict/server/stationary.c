@@ -67,7 +67,7 @@ struct estimate stationary_quantile(const double *values, size_t count, double s
 {
     double sections[STATIONARY_SECTIONS];
     /* A section needs a few observations beyond the quantile. */
-    if ((1 - share) * (double)count < 2 * STATIONARY_SECTIONS) {
+    if ((1 - share) * (double)count < STATIONARY_BEYOND) {
         return (struct estimate){count > 0 ? quantile_of_part(values, count, share, scratch) : 0,
                                  INFINITY};
     }

@@ -20,6 +20,9 @@
 /* Batches of a mean, and of a quantile, whose batches must be longer. */
 enum { STATIONARY_BATCHES = 20, STATIONARY_SECTIONS = 10 };
 
+/* Observations beyond a quantile, of which it is known. */
+enum { STATIONARY_BEYOND = 2 * STATIONARY_SECTIONS };
+
 struct estimate {
     double value, half; /* half: of the interval; INFINITY: unknown */
 };

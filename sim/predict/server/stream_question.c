@@ -6,15 +6,15 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Half-widths of an interval by which a figure lies off its bound. */
-static const double clearly = 1.5;
+/* Half-widths of an interval by which a figure lies off its bound; of few requests. */
+static const double clearly = 1.5, clearly_of_few = 3;
 
 /* How wide an interval is taken to be that nobody knows: then four times as many requests are next. */
 static const double unknown = 1.8;
 
 uint64_t stream_question_hash(const struct stream_question *question)
 {
-    uint64_t hash = question->most;
+    uint64_t hash = 2 * question->most + question->figures;
     for (uint32_t i = 0; i < question->count; i++) {
         const struct stream_bound *bound = &question->all[i];
         const double numbers[] = {bound->at_most, bound->value};
@@ -31,6 +31,7 @@ static enum side find_side(const struct stream_bound *bound, const struct stream
                            struct stream_times *times, double *wide)
 {
     struct estimate figure;
+    double halves = load->few ? clearly_of_few : clearly;
     *wide = unknown;
     if (bound->column == COLUMN(queue_grows)) {
         return load->overloaded ? SIDE_MISSED : load->calm ? SIDE_MET : SIDE_OPEN;
@@ -38,11 +39,13 @@ static enum side find_side(const struct stream_bound *bound, const struct stream
     if (bound->column == COLUMN(requests_left_out)) {
         return SIDE_MET;
     }
-    if (!stream_times_of(times, bound->column, &figure)) {
+    double value = bound->value * unit_ns(bound->column->unit), limit = value;
+    if (!stream_times_beyond(times, bound->column, value, &figure, &limit) &&
+        !stream_times_of(times, bound->column, &figure)) {
         return SIDE_OPEN;
     }
-    double off = bound->value * unit_ns(bound->column->unit) - figure.value;
-    *wide = isfinite(figure.half) ? clearly * figure.half / fabs(off) : unknown;
+    double off = limit - figure.value;
+    *wide = isfinite(figure.half) ? halves * figure.half / fabs(off) : unknown;
     return !(*wide < 1) ? SIDE_OPEN : (off > 0) == bound->at_most ? SIDE_MET : SIDE_MISSED;
 }
 
@@ -61,5 +64,5 @@ bool stream_question_answered(const struct stream_question *question,
         all = all && side == SIDE_MET;
         *wide = fmax(*wide, side == SIDE_OPEN ? own : 1);
     }
-    return all;
+    return all && !load->few;
 }

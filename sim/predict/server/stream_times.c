@@ -2,6 +2,7 @@
 
 #include "core/array.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -90,6 +91,26 @@ bool stream_times_of(struct stream_times *times, const struct column *column, st
     }
     *out = share > 0 ? stationary_quantile(times->values, times->count, share, times->scratch)
                      : stationary_mean(times->values, times->count);
+    return true;
+}
+
+bool stream_times_beyond(struct stream_times *times, const struct column *column, double bound_ns,
+                         struct estimate *out, double *limit)
+{
+    size_t offset;
+    double share;
+    if (!find_figure(column, &offset, &share) || share == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < times->count; i++) {
+        const char *time = (const char *)&times->all[i] + offset;
+        times->values[i] = *(const double *)time > bound_ns;
+    }
+    *limit = 1 - share;
+    *out = stationary_mean(times->values, times->count);
+    if (out->value <= *limit && *limit * (double)times->count < STATIONARY_BEYOND) {
+        out->half = INFINITY;
+    }
     return true;
 }
 

@@ -37,7 +37,7 @@ static uint64_t past_sessions(const struct session_shape *shape,
     double fill = (double)options->past / shape->turns;
     bool under_way = options->clients == 0 && shape->turns > 1;
     double begun = under_way ? LIVES * shape->life_ns * options->rate / shape->turns / 1e9 : 0;
-    return (uint64_t)ceil(fmax(fill, begun));
+    return (uint64_t)ceil(fmax(fill, fmin(begun, (double)options->most_past / shape->turns)));
 }
 
 uint64_t stream_past(const struct requests *sample, const struct stream_options *options)
@@ -95,8 +95,24 @@ static void lay_client(struct requests *requests, size_t first, size_t end, doub
 
 /* ---- all sessions --------------------------------------------------------------------- */
 
-/* Sessions that arrive by themselves: `past` of them before 0. The gaps after 0 have the mean that
- * the rate asks for. */
+/* Let the gaps from `past` on have a mean of 1 up to each look. `at` has moments of mean gaps of about 1. */
+static void even_gaps(double *at, size_t count, size_t past)
+{
+    size_t from = past;
+    double drawn_from = at[past];
+    for (uint32_t looks = STREAM_LOOKS + 1; looks-- > 0;) {
+        size_t to = past + stream_look((uint32_t)(count - 1 - past), looks);
+        double drawn_to = at[to], drawn = drawn_to - drawn_from;
+        double scale = drawn > 0 ? (double)(to - from) / drawn : 1;
+        for (size_t i = from + 1; i <= to; i++) {
+            at[i] = at[from] + (at[i] - drawn_from) * scale;
+        }
+        drawn_from = to > from ? drawn_to : drawn_from;
+        from = to;
+    }
+}
+
+/* Sessions that arrive by themselves: `past` of them before 0. */
 static bool lay_arrivals(struct requests *requests, const struct stream_options *options,
                          uint64_t past, double turns, struct error *why)
 {
@@ -105,9 +121,9 @@ static bool lay_arrivals(struct requests *requests, const struct stream_options 
     if (at == NULL) {
         return false;
     }
+    even_gaps(at, sessions, past);
+    double gap_ns = turns / options->rate * 1e9;
     for (size_t i = 0; i < requests->count; i = session_end(requests, i), number++) {
-        double drawn = at[sessions - 1] - at[past], wanted = (double)(sessions - 1 - past);
-        double gap_ns = turns / options->rate * 1e9 * (drawn > 0 ? wanted / drawn : 1);
         lay_turns(requests, i, (at[number] - at[past]) * gap_ns, options->answer_ns);
     }
     free(at);

@@ -11,10 +11,21 @@
  *
  * Requests that are in the server at 0 come a little later than they would: it begins empty, and
  * fills while a request takes. Every longer list begins with the sessions of a shorter one.
+ *
+ * A run need not serve all of it: it may end at one of STREAM_LOOKS looks, after a half of what begins by
+ * itself, a quarter, an eighth, ... Up to each of them requests arrive as often as the rate says.
  */
 #pragma once
 
 #include "server/requests/requests.h"
+
+enum { STREAM_LOOKS = 4 };
+
+/* How many of `count` were sent when so many looks are to come. */
+static inline uint32_t stream_look(uint32_t count, uint32_t looks)
+{
+    return count >> looks;
+}
 
 struct stream_options {
     double rate, shape; /* of requests that arrive by themselves (arrivals_draw()) */
@@ -22,6 +33,8 @@ struct stream_options {
                            requests arrive by themselves */
     int64_t answer_ns;  /* about how long a request takes */
     uint64_t past;      /* requests before 0 that fill the prefix cache, at least */
+    uint64_t most_past; /* and at most of sessions that may be under way: where these are more, as ahead of
+                           a server that is asked for far too much, the first of them are left out */
     uint64_t seed;
 };
 

@@ -55,7 +55,6 @@ static struct run_context runs_of(const struct advice_options *options,
 {
     struct run_context runs = *options->study.runs;
     targets_question(&options->targets, question);
-    question->most = STREAM_FEWEST;
     runs.question = question;
     return runs;
 }

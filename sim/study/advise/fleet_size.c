@@ -21,7 +21,7 @@ enum fleet_what {
     FLEET_ALONE,     /* cheap: one server, each of a few requests alone */
     FLEET_SHARE,     /* one server with its share of the rate */
     FLEET_WHOLE,     /* so many servers, the rate: do they hold it? */
-    FLEET_FULL,      /* the answer, to the full precision of its figures */
+    FLEET_FULL,      /* the answer, until its figures are known */
     FLEET_ALL_ALONE, /* one server, each request of the workload alone */
     FLEET_LESS_HOST, /* the answer, with less host memory */
 };
@@ -99,7 +99,7 @@ static void tell(const struct sizing *sizing)
         [FLEET_ALONE] = "a few requests that have a server alone",
         [FLEET_SHARE] = "one server with its share of the rate",
         [FLEET_WHOLE] = "all servers with the whole rate",
-        [FLEET_FULL] = "the answer to the full precision of its figures",
+        [FLEET_FULL] = "the answer, until its figures are known",
         [FLEET_ALL_ALONE] = "all requests, each with a server alone",
         [FLEET_LESS_HOST] = "the answer with less host memory",
     };
@@ -189,19 +189,19 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
     }
 }
 
-/* Cheap runs are rough, and nothing of them is kept. Of requests without end, the others but those of the
- * answer last until it is known on which side of the limits they are. */
+/* Cheap runs are rough, and nothing of them is kept. Of requests without end, the others last until it is
+ * known on which side of the limits they are, and that of the answer until its figures are known. */
 static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error *why)
 {
     struct stream_question question;
     targets_question(what == FLEET_ALL_ALONE ? &sizing->times : &sizing->options->targets,
                      &question);
-    question.most = what == FLEET_WHOLE ? STREAM_MOST : STREAM_FEWEST;
-    bool rough = what < FLEET_SHARE, full = what == FLEET_FULL || what == FLEET_LESS_HOST;
+    bool rough = what < FLEET_SHARE;
+    question.figures = what == FLEET_FULL || what == FLEET_LESS_HOST;
+    question.most = question.figures || what == FLEET_WHOLE ? STREAM_MOST : STREAM_FEWEST;
     const struct rounds rounds = {.lines = sizing->fleet->count,
                                   .once = rough || what == FLEET_FULL,
-                                  .question =
-                                      sizing->is_stream && !rough && !full ? &question : NULL,
+                                  .question = sizing->is_stream && !rough ? &question : NULL,
                                   .rough = rough,
                                   .study = &sizing->options->study,
                                   .sources = sizing->sources,
@@ -407,7 +407,7 @@ static bool compare(struct sizing *sizing, struct error *why)
     return good && (*sizing->interrupted || search_whole(sizing, why));
 }
 
-/* Run the answer to the full precision of its figures. Where it does not hold the rate then, the search
+/* Run the answer until its figures are known. Where it does not hold the rate then, the search
  * goes on: with more servers, or with another form that costs no more than these. */
 static bool confirm(struct sizing *sizing, struct error *why)
 {

@@ -12,7 +12,7 @@
  * gets its share of the rate, which finds about how many it takes of the form that is probably the cheapest
  * on a machine; then all servers get the rate, that number and one less. Every other form does so, too,
  * with as many servers as cost no more: it is left out only if it then misses a limit, or if one server
- * already costs more. The answer is run as `simulate` runs it, and has to hold there, too.
+ * already costs more. The answer is run until its figures are known, and has to hold there, too.
  *
  * Before that, cheap runs say where to begin: of each form a few hundred requests at once show what a
  * server answers at most, and a few far apart what one alone takes. */
@@ -67,7 +67,7 @@ struct fleet_form {
     struct result *runs; /* [run_count], set for the numbers tried; owned */
     uint32_t run_count;
     uint32_t servers;     /* that hold the rate; 0: none do */
-    uint32_t full;        /* servers whose run has the full precision of its figures */
+    uint32_t full;        /* servers that were run until their figures were known */
     bool ample;           /* and meet each limit on a time by a tenth */
     uint32_t fewer;       /* the most servers tried that miss a limit; 0: none */
     bool is_alone;        /* all requests were tried alone, */

@@ -89,9 +89,17 @@ void planning_count_tried(const struct planning *planning, struct planning_tried
 /* The value found, or else the nearest; PLANNING_NONE if no run has figures to judge. */
 uint32_t search_shown(const struct search *search);
 
-/* The next better value that was tried and misses a target. It need not be the neighbour of the
- * value found (grid.close). PLANNING_NONE if there is none. */
+/* Is it too close to call whether the value meets the targets? The interval of a figure of its run reaches
+ * a limit (predict/server/stream_question.h). */
+bool search_is_close(const struct search *search, uint32_t value);
+
+/* The next better value that was tried and misses a target, and is not too close to call if there is such
+ * a one. It need not be the neighbour of the value found (grid.close). PLANNING_NONE if there is none. */
 uint32_t search_next_miss(const struct search *search);
+
+/* The best value tried that is no better than the one found, meets the targets and is not too close to
+ * call; without one, the value found. */
+uint32_t search_surely_held(const struct search *search);
 
 /* A value of the axis: the first is preferred when minimising, the last when maximising. */
 const struct axis_value *search_value(const struct search *search, uint32_t value);

@@ -16,15 +16,33 @@ uint32_t search_shown(const struct search *search)
     return search->found != PLANNING_NONE ? search->found : search->nearest;
 }
 
+bool search_is_close(const struct search *search, uint32_t value)
+{
+    return notes_have(&search->results[value].notes, NOTE_too_close);
+}
+
 uint32_t search_next_miss(const struct search *search)
 {
-    uint32_t value = search->found;
+    uint32_t value = search->found, first = PLANNING_NONE;
     while (value != PLANNING_NONE && value-- > 0) {
         if (search->grid.violation[value] > 0) {
+            first = first == PLANNING_NONE ? value : first;
+            if (!search_is_close(search, value)) {
+                return value;
+            }
+        }
+    }
+    return first;
+}
+
+uint32_t search_surely_held(const struct search *search)
+{
+    for (uint32_t value = search->found; value < search->grid.count; value++) {
+        if (search->grid.violation[value] == 0 && !search_is_close(search, value)) {
             return value;
         }
     }
-    return PLANNING_NONE;
+    return search->found;
 }
 
 static uint32_t search_place(const struct search *search, uint32_t value)

@@ -226,7 +226,7 @@ double targets_violation(const struct targets *targets, const struct result *res
 void targets_question(const struct targets *targets, struct stream_question *out)
 {
     _Static_assert((int)TARGETS_MOST <= (int)STREAM_BOUNDS, "each target is a bound");
-    out->count = targets->count;
+    *out = (struct stream_question){.count = targets->count, .most = STREAM_FEWEST};
     for (uint32_t i = 0; i < targets->count; i++) {
         const struct target *target = &targets->all[i];
         out->all[i] = (struct stream_bound){target->column, target->at_most, target->bound};

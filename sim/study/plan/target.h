@@ -42,7 +42,7 @@ double target_margin(const struct target *target, const struct result *result);
 #define TARGET_AMPLE 0.1
 bool targets_ample(const struct targets *targets, const struct result *result);
 
-/* The targets as a question to a server in steady state. */
+/* The targets as a question to a server in steady state, of few requests. */
 void targets_question(const struct targets *targets, struct stream_question *out);
 
 /* All targets as they were typed, separated by ", ". Returns `text`. */

@@ -132,6 +132,37 @@ static void waits_are_those_of_theory(void **state)
 
 /* Clients with requests of one length, which would end together if they had begun together, wait for
  * nobody's prompt but their neighbours': steps of 1 ms, and 20 ms a prompt of 200 tokens. */
+/* L = lambda W, of the queue and of the server: what the series hold over time is the sum of what the
+ * requests took. Those that the end cuts off are few. */
+static void levels_are_rates_times_times(void **state)
+{
+    const struct stream_options options = {.rate = 8, .shape = 1, .seed = 1};
+    struct course course = random_prompts(1, false);
+    struct series series;
+    double level[2] = {0, 0}, taken[2] = {0, 0};
+    (void)state;
+    assert_true(series_init(&series, &why));
+    course.options.series = &series;
+    serve_stream(&course, &options);
+    for (uint32_t i = 0; i < series.count; i++) {
+        level[0] += series.bins[i][SERIES_WAITING];
+        level[1] += series.bins[i][SERIES_RUNNING];
+    }
+    for (size_t i = 0; i < MANY; i++) {
+        const struct served *served = &course.served[i];
+        if (served->end_ns >= 0) {
+            taken[0] += (double)(served->scheduled_ns - served->arrived_ns);
+            taken[1] += (double)(served->end_ns - served->scheduled_ns);
+        }
+    }
+    for (int i = 0; i < 2; i++) {
+        print_message("%.6g s held, %.6g s taken\n", level[i] / 1e9, taken[i] / 1e9);
+        assert_true(fabs(level[i] / taken[i] - 1) < 0.01);
+    }
+    series_release(&series);
+    end_course(&course);
+}
+
 static void clients_are_spread(void **state)
 {
     (void)state;
@@ -170,7 +201,8 @@ static void sessions_are_under_way(void **state)
         course.requests.all[i].think_ns = i % 4 > 0 ? 10000ll * MS : 0;
     }
     course.requests.sessions = true;
-    const struct stream_options options = {.rate = rate, .shape = 1, .seed = 3, .answer_ns = MS};
+    const struct stream_options options = {
+        .rate = rate, .shape = 1, .seed = 3, .answer_ns = MS, .most_past = UINT64_MAX};
     assert_int_equal(stream_past(&course.requests, &options), 484); /* two lives of 30.004 s */
     int64_t end_ns = serve_stream(&course, &options);
     double early = 0, late = 0;
@@ -192,6 +224,7 @@ int main(void)
         cmocka_unit_test(a_warm_up_ends_where_the_mean_is_known_best),
         cmocka_unit_test(an_interval_is_students),
         cmocka_unit_test(waits_are_those_of_theory),
+        cmocka_unit_test(levels_are_rates_times_times),
         cmocka_unit_test(clients_are_spread),
         cmocka_unit_test(sessions_are_under_way),
     };
