@@ -161,7 +161,8 @@ static void print_load(const struct result *result, FILE *out)
         out);
 }
 
-/* What tiers below the GPU bring, and if next to nothing, why, and what would change that. */
+/* What tiers below the GPU bring, and if next to nothing, why, and what would change that. Without hashes of
+ * prompts nobody knows. */
 static void print_tiers(const struct result *result, FILE *out)
 {
     const struct column *const below[] = {COLUMN(hit_tokens_host), COLUMN(hit_tokens_disk),
@@ -175,7 +176,7 @@ static void print_tiers(const struct result *result, FILE *out)
         const struct cell *cell = result_cell(result, below[i]);
         found += cell->set ? (double)cell->integer / tokens : 0;
     }
-    if (!bytes->set || tokens <= 0) {
+    if (!bytes->set || tokens <= 0 || isnan(known)) {
         return;
     }
     fprintf(out,

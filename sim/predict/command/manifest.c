@@ -3,7 +3,6 @@
 #include "core/array.h"
 #include "core/node.h"
 #include "core/quote.h"
-#include "core/units.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -124,10 +123,9 @@ static bool visit_container(const struct node *map, const struct node *image,
     bool good = fclose(written.out) == 0 || error_set(why, map->file, map->line, "out of memory");
     const struct node *replicas = own_replicas(map, visitor->replicas);
     struct manifest_container container = {.line = visitor->before + word->line, .command = text};
-    if (good && replicas != NULL) {
+    if (replicas != NULL) {
+        container.replicas = replicas;
         container.replicas_line = visitor->before + replicas->line;
-        good = units_parse_whole(replicas->text, UNIT_COUNT, UINT32_MAX, map->file,
-                                 container.replicas_line, "replicas", &container.replicas, why);
     }
     good = good && visitor->visit(visitor->context, &container, why);
     free(text);

@@ -13,16 +13,17 @@
 #include "core/error.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 /* Is the file a manifest, by its name? */
 bool manifest_named(const char *file);
 
+struct node;
+
 struct manifest_container {
     int line;      /* of the first word of its command */
     char *command; /* its words stand in the lines that they have in the file, as far as possible */
-    uint64_t replicas; /* that the manifest runs; 0: it does not say */
+    const struct node *replicas; /* that the manifest runs, as it states them; NULL: it does not */
     int replicas_line;
 };
 typedef bool manifest_visit(void *context, const struct manifest_container *at, struct error *why);

@@ -5,6 +5,7 @@
 #include "core/array.h"
 #include "core/node.h"
 #include "core/text.h"
+#include "core/units.h"
 #include "predict/command/manifest.h"
 
 #include <errno.h>
@@ -252,6 +253,27 @@ static bool server_text_read_lines(struct server_text *said, struct lines *lines
     return ok;
 }
 
+/* Copies of a server that a manifest runs. Those of other containers do not matter. */
+static bool read_copies(struct server_text *said, const struct manifest_container *at,
+                        struct error *why)
+{
+    struct stated_key *copies = &said->all[STATED_COPIES];
+    uint64_t count;
+    if (at->replicas == NULL || server_text_overrides(said, "replicas")) {
+        return true;
+    }
+    if (!units_parse_whole(at->replicas->text, UNIT_COUNT, UINT32_MAX, said->file,
+                           at->replicas_line, "replicas", &count, why)) {
+        return false;
+    }
+    if (count > 1) {
+        snprintf(copies->value, sizeof copies->value, "%" PRIu64, count);
+        snprintf(copies->said, sizeof copies->said, "replicas");
+        copies->line = at->replicas_line;
+    }
+    return true;
+}
+
 /* A container's command is a text of its own. */
 static bool read_container(void *context, const struct manifest_container *at, struct error *why)
 {
@@ -266,13 +288,7 @@ static bool read_container(void *context, const struct manifest_container *at, s
     bool ok = server_text_read_lines(said, &lines, why);
     free(lines.text);
     fclose(lines.in);
-    if (said->command_line > before && at->replicas > 1) {
-        struct stated_key *copies = &said->all[STATED_COPIES];
-        snprintf(copies->value, sizeof copies->value, "%" PRIu64, at->replicas);
-        snprintf(copies->said, sizeof copies->said, "replicas");
-        copies->line = at->replicas_line;
-    }
-    return ok;
+    return ok && (said->command_line == before || read_copies(said, at, why));
 }
 
 /* ---- the whole text ---------------------------------------------------------------------- */
