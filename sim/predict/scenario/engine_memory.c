@@ -219,7 +219,7 @@ static void add_passed(const struct point *point, struct engine_memory *out)
     const struct setup *setup = &point->setup;
     const struct server_connector *connector =
         server_engine_connector(&point->engine, setup->system.connector);
-    if (point->workload.timed && connector != NULL && connector->gpu_units > 0) {
+    if (connector != NULL && connector->gpu_units > 0) {
         uint64_t tokens = connector->gpu_units * setup->mechanisms.prefix_unit;
         engine_memory_add(out, "copies", (double)(tokens * model_kv_tokens_bytes(&setup->model)),
                           BASIS_PUBLISHED, "KV on its way to host memory");
