@@ -378,7 +378,7 @@ static struct rounds planning_rounds_of(struct planning_rounds *all, struct sour
                            .context = all};
 }
 
-static struct stream_question ask(const struct planning_options *options, uint64_t most)
+static struct stream_question question_of(const struct planning_options *options, uint64_t most)
 {
     struct stream_question question;
     targets_question(&options->targets, &question);
@@ -391,7 +391,7 @@ static bool run_tries(struct planning_rounds *all, struct sources *sources, bool
                       struct error *why)
 {
     struct stream_question question =
-        ask(all->options, all->options->rough ? STREAM_FEWEST : STREAM_MOST);
+        question_of(all->options, all->options->rough ? STREAM_FEWEST : STREAM_MOST);
     struct rounds tries = planning_rounds_of(all, sources);
     tries.question = all->planning->is_stream ? &question : NULL;
     all->whole = false;
@@ -408,7 +408,7 @@ static bool run_tries(struct planning_rounds *all, struct sources *sources, bool
 static bool run_winner(struct planning_rounds *all, bool edges, struct sources *sources,
                        bool *interrupted, struct error *why)
 {
-    struct stream_question question = ask(all->options, STREAM_WHOLE);
+    struct stream_question question = question_of(all->options, STREAM_WHOLE);
     struct rounds rounds = planning_rounds_of(all, sources);
     question.figures = all->whole = !edges;
     rounds.question = &question;
