@@ -158,7 +158,9 @@ static bool emit_attend(struct pipe *pipe, uint32_t layer, struct error *why)
         return false;
     }
     *attended = loads != ENGINE_NONE ? pipe->last[PIPE_MAIN] : *attended;
-    stream_attended(pipe, *attended);
+    if (pipe->mechanisms->prefetch != PREFETCH_WHOLE_HEAD) { /* else only heads take slots */
+        stream_attended(pipe, *attended);
+    }
     return true;
 }
 
@@ -510,9 +512,6 @@ static bool put_head_kv(struct pipe *pipe, uint32_t layer, struct error *why)
     struct pipe_stream *stream = &pipe->stream;
     uint32_t next = stream->slot_now + 1;
     double all = 0, longest = 0;
-    if (pipe_row(pipe, layer) == NULL) {
-        return true;
-    }
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
         double bytes = sequence_bytes(pipe, i, layer) / pipe->plan->offloaded[layer];
         all += bytes * pipe_cohorts(pipe)[i];
@@ -522,16 +521,25 @@ static bool put_head_kv(struct pipe *pipe, uint32_t layer, struct error *why)
                                        &stream->loaded[next % 2], why);
 }
 
+/* The next layer whose heads are loaded; after the last one, that of the next step. */
+static uint32_t next_loaded(const struct pipe *pipe, uint32_t layer)
+{
+    do {
+        layer = (layer + 1) % pipe->plan->layers;
+    } while (pipe_row(pipe, layer) == NULL);
+    return layer;
+}
+
 bool stream_attend_heads(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    uint32_t heads = pipe->plan->offloaded[layer], layers = pipe->plan->layers;
+    uint32_t heads = pipe->plan->offloaded[layer];
     uint64_t kernels = (cost_stage_kernels(pipe->mechanisms, MODEL_ATTEND) + heads - 1) / heads;
     struct kernel head = pipe->kernels[MODEL_ATTEND][layer];
     head.ns /= heads;
     head.bytes /= heads;
     engine_task_id *attended = &pipe->at[layer].attended;
     for (uint32_t h = 0; h < heads; h++) {
-        uint32_t next = h + 1 < heads ? layer : (layer + 1) % layers;
+        uint32_t next = h + 1 < heads ? layer : next_loaded(pipe, layer);
         if (!put_head_kv(pipe, next, why) ||
             !work_put_kernel(pipe, PART_COMPUTE, head, kernels, stream_kv(pipe), attended, why)) {
             return false;
