@@ -158,7 +158,8 @@ static struct bench *host_manager_create_curves(const struct host_scope *scope,
     bool ok = ground != NULL && bench_init(&ground->bench, CHILL_CACHES, scope->seed, why);
     uint32_t threads = ok ? ground->bench.topology.count : 0;
     ok = ok && note_curve(findings, "host.lru_lookup", "looked up", threads, why) &&
-         note_curve(findings, "host.lru_update", "touched or admitted behind its lookup", threads, why);
+         note_curve(findings, "host.lru_update", "touched or admitted behind its lookup", threads,
+                    why);
     uint32_t sizes = scope->units > 0 ? 1 : CURVE_SIZES;
     for (uint32_t i = 0; ok && i < sizes; i++) {
         ok = add_manager(ground, i, scope->units > 0 ? scope->units : curve_units[i], why);

@@ -102,8 +102,7 @@ static uint64_t run_file(const char *path, const char *policy, uint32_t size)
     struct miss_request request = {
         .policy = policy_find(policy, NULL, 0, &why), .sizes = sizes, .count = all ? BLOCKS : 1};
     miss_curve_init(&curve);
-    if (!ids_read(path, &read, &why) ||
-        !miss_curve_of_ids(&read, &request, 1, &curve, &why)) {
+    if (!ids_read(path, &read, &why) || !miss_curve_of_ids(&read, &request, 1, &curve, &why)) {
         die(&why);
     }
     uint64_t misses = curve.misses[all ? size - 1 : 0];

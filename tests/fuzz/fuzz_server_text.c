@@ -29,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(in != NULL || size == 0);
     bool manifest =
         size > 0 && strchr("ask", (char)data[0]) != NULL; /* apiVersion, services, kind */
-    bool read = in != NULL && server_text_read(in, manifest ? "fuzz.yaml" : "fuzz", NULL, 0, &keys, &why);
+    bool read =
+        in != NULL && server_text_read(in, manifest ? "fuzz.yaml" : "fuzz", NULL, 0, &keys, &why);
     if (in != NULL) {
         fclose(in);
     }

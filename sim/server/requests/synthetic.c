@@ -91,8 +91,8 @@ void synthetic_endless(const char *name, char *out)
 
 enum { MOST_SETS = 16 };
 static struct length_set sets[MOST_SETS];
-static const char
-    *set_names[MOST_SETS + 1]; /* texts of the file's tree, which stays; ends with NULL */
+static const struct node *sets_root;         /* of the file, which stays; NULL: it is not read */
+static const char *set_names[MOST_SETS + 1]; /* its texts; ends with NULL */
 static struct error sets_fault;
 
 static bool read_tokens(const struct node *node, uint16_t *out, struct error *why)
@@ -137,17 +137,19 @@ static void length_sets_read(void)
         good = length_set_read(root->children[i], &sets[i], why);
         set_names[i] = root->children[i]->key;
     }
-    set_names[0] = good ? set_names[0] : NULL;
+    sets_root = good ? root : NULL;
 }
 
 const struct length_set *length_set_find(const char *name, struct error *why)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, length_sets_read);
-    int which = name_match(name, set_names);
-    if (set_names[0] == NULL) {
+    if (sets_root == NULL) {
         *why = sets_fault;
-    } else if (which < 0) {
+        return NULL;
+    }
+    int which = name_match(name, set_names);
+    if (which < 0) {
         error_usage(why, NULL, 0, "'lengths' is '%.60s'", name);
         name_expect(name, set_names, why);
     }
@@ -445,6 +447,10 @@ bool synthetic_make(const char *name, const struct requests_options *options, st
     *out = (struct requests){.content = XXH64(name, strlen(name), options->seed)};
     if (!synthetic_read_text(name, &synthetic, why)) {
         return false;
+    }
+    if (synthetic.lengths != NULL) { /* which a change of the file changes */
+        const struct length_set *set = synthetic.lengths;
+        out->content = XXH64(set->pairs, set->count * sizeof *set->pairs, out->content);
     }
     uint64_t count = synthetic.number[COUNT], limit = options->limit;
     bool ends = synthetic_says(name, keys[COUNT]); /* else it goes on for as long as it is read */
