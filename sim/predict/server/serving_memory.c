@@ -258,7 +258,8 @@ static bool check_length(const struct point *point, uint64_t tokens, struct serv
                         (unsigned long long)out->longest);
 }
 
-/* Host memory for prefixes, in blocks: what there is, or where nobody stated it what the engine takes of that. */
+/* Host memory for prefixes, in blocks: what there is, or where nobody stated it what the engine takes
+ * of that. */
 static uint64_t host_blocks(const struct point *point, const struct server_connector *connector,
                             const struct serving_room *room)
 {
