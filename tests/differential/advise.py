@@ -38,7 +38,7 @@ CAPACITY, TIME = 0.1, 0.1  # 'advise' looks for a capacity to a tenth
 
 
 def without_rate(scenario):
-    return "\n".join(line for line in scenario.splitlines() if not line.startswith("rate:"))
+    return json.dumps({key: value for key, value in json.loads(scenario).items() if key != "rate"})
 
 
 class Question:
@@ -172,7 +172,8 @@ class Checker:
         return self.check_clients(question, row) if question.limits else None
 
     def check_clients(self, question, row):
-        found = self.plan(row, question.limits, f"clients=1:{MOST_CLIENTS}")
+        least = json.loads(row["scenario"]).get("replicas", 1)
+        found = self.plan(row, question.limits, f"clients={least}:{MOST_CLIENTS}")
         if found is None:
             return "plan finds no number of clients"
         clients = int(found["value"])
