@@ -51,8 +51,8 @@ struct decode_range stream_step_range(const struct point *point,
                                       const struct serving_memory *memory);
 
 /* Judge the run up to totals->window.to_ns, when so many looks were to come: set the window in which
- * requests count, and what is known of the figures. It is enough once the server is overloaded beyond doubt, or the question, which may be NULL, is
- * answered. */
+ * requests count, and what is known of the figures. It is enough once the server is overloaded beyond
+ * doubt, or the question, which may be NULL, is answered. */
 bool stream_stage_judge(const struct point *point, const struct stream_question *question,
                         const struct requests *requests, const struct served *served,
                         const struct stream_stage *stage, uint32_t looks,
