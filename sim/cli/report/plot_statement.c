@@ -289,7 +289,9 @@ static bool refuse_pair(const char *pair, const struct plot_statement *statement
     } else if (ok) {
         plot_only_release(&names);
         ok = ask(statement, "SELECT DISTINCT key FROM keyed ORDER BY key", store, &names, why);
-        error_usage(why, NULL, 0, "--only: nothing in the database has a key '%s'", key);
+        if (ok) {
+            error_usage(why, NULL, 0, "--only: nothing in the database has a key '%s'", key);
+        }
         given = key;
     }
     if (ok && given == value && strchr(value, '=') != NULL) {

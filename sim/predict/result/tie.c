@@ -23,12 +23,10 @@ static uint64_t hash_subject(const struct cell *cells)
 
 void tie_figure(const struct result *result, const struct column *column, struct tie_figure *out)
 {
-    const double *band = band_of(result, column);
     double value = result_number(result, column), low, high;
     *out = (struct tie_figure){.value = value,
                                .least = value,
                                .most = value,
-                               .has_band = band != NULL,
                                .timed = column_is_pace(column),
                                .subject = hash_subject(result->cells)};
     if (column->range > 0 && result->family_count > 0) {
@@ -41,9 +39,7 @@ void tie_figure(const struct result *result, const struct column *column, struct
         out->least = fmin(value, low); /* of NaN the other one */
         out->most = fmax(value, high);
     }
-    if (band != NULL) {
-        band_ends(column, band, value, &out->least, &out->most);
-    }
+    out->has_band = band_ends(result, column, &out->least, &out->most);
 }
 
 double tie_figure_with(const struct tie_figure *figure, uint32_t family)
@@ -170,11 +166,16 @@ const double *band_of(const struct result *result, const struct column *column)
     return known ? result->band[band] : NULL;
 }
 
-void band_ends(const struct column *column, const double band[2], double value, double *least,
+bool band_ends(const struct result *result, const struct column *column, double *least,
                double *most)
 {
-    double low = 1 + band[0], high = 1 + band[1];
-    bool rate = column->unit == UNIT_PER_S;
-    *least = rate ? value * low : value / high;
-    *most = rate ? value * high : value / low;
+    const double *band = band_of(result, column);
+    double value = result_number(result, column);
+    if (band == NULL) {
+        return false;
+    }
+    bool inverse = band == result->band[0] && column->unit != UNIT_PER_S;
+    *least = inverse ? value / (1 + band[1]) : value * (1 + band[0]);
+    *most = inverse ? value / (1 + band[0]) : value * (1 + band[1]);
+    return true;
 }

@@ -75,6 +75,7 @@ const char *tie_reason(enum tie tie);
  * or a cost of tokens, or no band stands. It belongs to the result. */
 const double *band_of(const struct result *result, const struct column *column);
 
-/* The ends between which `band` puts a figure of that column, in the unit of `value`. */
-void band_ends(const struct column *column, const double band[2], double value, double *least,
+/* The ends between which its band puts a figure of this run, in the figure's unit. False: it has no
+ * band, and they stay as they are. */
+bool band_ends(const struct result *result, const struct column *column, double *least,
                double *most);

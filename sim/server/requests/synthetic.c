@@ -107,20 +107,26 @@ static bool read_tokens(const struct node *node, uint16_t *out, struct error *wh
 
 static bool length_set_read(const struct node *list, struct length_set *out, struct error *why)
 {
-    bool good = list->kind == NODE_LIST && list->count > 0 && list->count <= LENGTH_SET_PAIRS;
-    for (size_t i = 0; good && i < list->count; i++) {
+    if (list->kind != NODE_LIST || list->count == 0 || list->count > LENGTH_SET_PAIRS) {
+        return node_error(list, why, "'%s' is no list of at most %d pairs of tokens", list->key,
+                          LENGTH_SET_PAIRS);
+    }
+    for (size_t i = 0; i < list->count; i++) {
         const struct node *pair = list->children[i];
         struct length_pair *to = &out->pairs[out->count++];
-        good = pair->kind == NODE_LIST && pair->count == 2 &&
-               read_tokens(pair->children[0], &to->prompt, why) &&
-               read_tokens(pair->children[1], &to->output, why);
+        if (pair->kind != NODE_LIST || pair->count != 2) {
+            return node_error(pair, why, "this is no pair of tokens");
+        }
+        if (!read_tokens(pair->children[0], &to->prompt, why) ||
+            !read_tokens(pair->children[1], &to->output, why)) {
+            return false;
+        }
         out->prompt += to->prompt;
         out->output += to->output;
     }
     out->prompt /= out->count;
     out->output /= out->count;
-    return good || node_error(list, why, "'%s' is no list of at most %d pairs of tokens", list->key,
-                              LENGTH_SET_PAIRS);
+    return true;
 }
 
 static void length_sets_read(void)

@@ -336,18 +336,18 @@ const double *target_band(const struct target *target, const struct result *resu
 bool target_range(const struct target *target, const struct result *result, double *least,
                   double *most)
 {
-    const double *band = band_of(result, target->column);
-    if (band != NULL) {
-        band_ends(target->column, band, result_number(result, target->column), least, most);
-    }
-    return band != NULL;
+    return band_ends(result, target->column, least, most);
 }
 
 bool target_is_near(const struct target *target, const struct result *result)
 {
     double least, most;
-    return target_range(target, result, &least, &most) && target->bound > least &&
-           target->bound < most;
+    if (!target_range(target, result, &least, &most)) {
+        return false;
+    }
+    bool met = target_violation(target, result) == 0;
+    return (target_violation_of(target, least) == 0) != met ||
+           (target_violation_of(target, most) == 0) != met;
 }
 
 void targets_open(const struct targets *targets, const struct result *result, struct targets *out)

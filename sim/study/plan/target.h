@@ -82,10 +82,11 @@ const double *target_band(const struct target *target, const struct result *resu
 bool target_range(const struct target *target, const struct result *result, double *least,
                   double *most);
 
-/* Is the bound within that range? */
+/* Is any of that range on the other side of the bound than the run's figure? Once a run of one's own
+ * server is known, all of it can be. */
 bool target_is_near(const struct target *target, const struct result *result);
 
-/* The targets whose bound is within that range. */
+/* The targets that are near so. */
 void targets_open(const struct targets *targets, const struct result *result, struct targets *out);
 
 /* The figure by which runs are compared when the best one is wanted, such as the batch with the

@@ -42,6 +42,7 @@ static const struct {
     {"decode_tokens_per_s>=24", true, 16, 25, true},
     {"cost_per_million_tokens<=9", true, 6.4, 10, true},
     {"cost_per_million_tokens<=11", true, 6.4, 10, false},
+    {"tpot_ms>=40", true, 48, 75, false},
     {"hbm_bytes<=1001", false, 0, 0, false}, /* no band is of memory */
     {"step_us<=60000", false, 0, 0, false},  /* the run has none */
 };
