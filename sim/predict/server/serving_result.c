@@ -378,6 +378,7 @@ static int64_t tpot_ns(const struct request *request, const struct served *serve
 
 struct serving_tokens {
     uint64_t found[PREFIX_MOST_TIERS], computed, prompt, output, preemptions, too_long, good;
+    uint64_t hashed;  /* blocks of known prompts */
     uint64_t counted; /* requests: neither left out nor for warming */
     int64_t since_ns; /* arrival of the first of them; of a stream, the end of the warm-up */
 };
@@ -397,6 +398,7 @@ static void read_served(const struct point *point, const struct requests *reques
         }
         tokens->counted++;
         tokens->prompt += request->prompt;
+        tokens->hashed += request->known ? (request->prompt - 1) / requests->chunk_tokens + 1 : 0;
         tokens->since_ns = served->arrived_ns < tokens->since_ns && !window->is_stream
                                ? served->arrived_ns
                                : tokens->since_ns;
@@ -558,6 +560,9 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
     if (totals->window.is_stream) {
         result_integer(result, COLUMN(requests), (int64_t)tokens.counted);
         result_integer(result, COLUMN(prompt_tokens), (int64_t)tokens.prompt);
+    }
+    if (totals->window.is_stream && tokens.hashed > 0) {
+        result_integer(result, COLUMN(hashed_blocks), (int64_t)tokens.hashed);
     }
     const struct gaps *gaps = &totals->gaps;
     if (gaps->count > 0) {
