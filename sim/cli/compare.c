@@ -10,6 +10,7 @@
 #include "cli/frame/question.h"
 #include "cli/report/picture.h"
 #include "cli/report/plot_statement.h"
+#include "predict/scenario/scenario_keys.h"
 #include "store/store.h"
 #include "study/papers/measured.h"
 
@@ -109,27 +110,29 @@ static void print_rate(double per_s, FILE *out)
     }
 }
 
-/* Requests that arrive all at once have no rate. */
-static void print_rates(const struct cell *cells, double asked)
+/* Returns whether the rates agree. Requests that arrive all at once have no rate. */
+static bool print_rates(const struct cell *cells, double asked)
 {
     const struct cell *in = &cells[COLUMN(requests_in_per_s)->index];
     double predicted = in->set ? in->real : (double)INFINITY;
-    bool agree = isfinite(asked) && in->set
+    bool agree = isnan(asked) ? true
+                 : isfinite(asked) && in->set
                      ? measured_agrees_in_rate(asked, predicted,
                                                (double)cells[COLUMN(requests)->index].integer)
                      : !isfinite(asked) && !in->set;
-    if (!isnan(asked) && !agree) {
+    if (!agree) {
         fputs("note: requests were sent ", stdout);
         print_rate(asked, stdout);
         fputs(" in the measurement, and arrive ", stdout);
         print_rate(predicted, stdout);
         fputs(" in the run\n", stdout);
     }
+    return agree;
 }
 
-/* How the run differs from the measurement (requests, model, rate), and the basis of its figures.
- */
-static void compare_measured_print_notes(const struct result *result,
+/* How the run differs from the measurement (requests, model, rate). Returns whether they can be of the
+ * same load of the same model: endless requests and those of a benchmark are never equally many. */
+static bool compare_measured_print_notes(const struct result *result,
                                          const struct measured *measured)
 {
     const struct cell *cells = result->cells;
@@ -138,14 +141,14 @@ static void compare_measured_print_notes(const struct result *result,
         printf("note: %.0f requests were measured, and %.0f predicted\n", measured->requests,
                requests);
     }
-    if (measured->model[0] != '\0' &&
-        !measured_names_model(measured->model, cells[COLUMN(model)->index].text)) {
+    bool same_model = measured->model[0] == '\0' ||
+                      measured_names_model(measured->model, cells[COLUMN(model)->index].text);
+    if (!same_model) {
         printf("note: %s was measured, and %s predicted\n", measured->model,
                cells[COLUMN(model)->index].text);
     }
-    print_rates(cells, measured->rate);
-    printf("basis of the machine's figures: %s\n\n",
-           cells[COLUMN(basis)->index].set ? cells[COLUMN(basis)->index].text : "none");
+    bool same_rate = print_rates(cells, measured->rate);
+    return same_model && same_rate && measured->requests != 0;
 }
 
 /* Other questions about this server take its error by these keys. */
@@ -162,7 +165,8 @@ static void print_measured_keys(const struct result *result, const struct measur
         const int figure = keys[i].figure;
         double times =
             measured->value[figure] / measured_predicted(result, &measured_figures[figure]);
-        if (times > 0 && isfinite(times)) {
+        const struct scenario_key *key = scenario_key_find(keys[i].key, strlen(keys[i].key));
+        if (times >= key->least && times <= key->most) {
             printf("%s--set %s=%.3gx", before, keys[i].key, times);
             before = " ";
         }
@@ -179,8 +183,11 @@ static bool print_run(const struct compare_run *run, const struct result *result
            cells[COLUMN(model)->index].text, cells[COLUMN(hardware)->index].text,
            run->variant[0] != '\0' ? ", " : "", run->variant, measured->tool);
     bool ok = frame_print(frame, NULL, stdout, why);
-    print_measured_keys(result, measured);
-    compare_measured_print_notes(result, measured);
+    if (compare_measured_print_notes(result, measured)) {
+        print_measured_keys(result, measured);
+    }
+    printf("basis of the machine's figures: %s\n\n",
+           cells[COLUMN(basis)->index].set ? cells[COLUMN(basis)->index].text : "none");
     frame_destroy(frame);
     return ok;
 }
