@@ -98,13 +98,15 @@ static char *row_text(const struct result *result, const struct measured *measur
     return text;
 }
 
-/* Do rows end the file, so that one behind them is one more? */
+/* Do rows end the file, so that one behind them is one more? Else the text may be no YAML, on a line that
+ * the user's file does not have. */
 static bool takes_row(const char *path, const char *text, size_t before, struct error *why)
 {
-    struct node *file = node_parse(text, strlen(text), path, why);
+    struct error unread;
+    struct node *file = node_parse(text, strlen(text), path, &unread);
     const struct node *rows = node_get(file, "rows");
     bool good = rows != NULL && rows->kind == NODE_LIST && rows->count == before + 1;
-    if (file != NULL && !good) {
+    if (!good) {
         error_set(why, path, 0, "does not end with a list of rows");
         error_expect(why, "a new file, or one as in scenarios/measured");
     }
@@ -112,11 +114,29 @@ static bool takes_row(const char *path, const char *text, size_t before, struct 
     return good;
 }
 
-/* The text of the file, or the head of a new one, which the caller frees; and its rows. */
-static char *read_file_of_rows(const char *path, size_t *rows, struct error *why)
+/* Is the row among those of the list? NULL has none. */
+static bool has_row(const struct node *list, const char *row, bool *has, struct error *why)
+{
+    *has = false;
+    for (size_t i = 0; list != NULL && !*has && i < list->count; i++) {
+        char *text = node_canonical(list->children[i], why);
+        if (text == NULL) {
+            return false;
+        }
+        *has = strcmp(text, row) == 0;
+        free(text);
+    }
+    return true;
+}
+
+/* The text of the file, or the head of a new one, which the caller frees; the number of its rows; and
+ * whether this row is one of them. */
+static char *read_file_of_rows(const char *path, const char *row, size_t *rows, bool *has,
+                               struct error *why)
 {
     size_t size = 0;
     *rows = 0;
+    *has = false;
     if (access(path, F_OK) != 0) {
         return text_duplicate(head, why);
     }
@@ -124,7 +144,7 @@ static char *read_file_of_rows(const char *path, size_t *rows, struct error *why
     struct node *file = text != NULL ? node_parse(text, size, path, why) : NULL;
     const struct node *list = node_get(file, "rows");
     *rows = list != NULL ? list->count : 0;
-    if (file == NULL) {
+    if (file == NULL || !has_row(list, row, has, why)) {
         free(text);
         text = NULL;
     }
@@ -159,11 +179,12 @@ bool compare_row_add(const char *path, const struct result *result, const struct
                      struct error *why)
 {
     size_t rows;
+    bool has = false;
     char *row = row_text(result, measured, why);
-    char *before = row != NULL ? read_file_of_rows(path, &rows, why) : NULL;
-    char *after = before != NULL ? with_row(before, row, why) : NULL;
-    bool good =
-        after != NULL && takes_row(path, after, rows, why) && replace_file(path, after, why);
+    char *before = row != NULL ? read_file_of_rows(path, row, &rows, &has, why) : NULL;
+    char *after = before != NULL && !has ? with_row(before, row, why) : NULL;
+    bool good = has || (after != NULL && takes_row(path, after, rows, why) &&
+                        replace_file(path, after, why));
     free(after);
     free(before);
     free(row);
