@@ -100,6 +100,41 @@ static bool read_metric(struct server_text *said, const char *metric, struct err
            server_setting_take(option, value + 1, said, NULL, why);
 }
 
+/* The engine whose metric it is; SERVER_ENGINES: none is named. */
+static unsigned metric_engine(const char *metric)
+{
+    static const char label[] = "engine=\"";
+    const char *at = strstr(metric, label);
+    unsigned engine;
+    bool named = at != NULL && sscanf(at + strlen(label), "%4u\"", &engine) == 1;
+    return named && engine < SERVER_ENGINES ? engine : SERVER_ENGINES;
+}
+
+static bool read_settings(struct server_text *said, const char *line, const char *rest,
+                          struct error *why)
+{
+    return log_settings_read(said, line, why) && read_metric(said, rest, why);
+}
+
+/* Each engine of a server states the blocks of its own pool: the least counts. */
+static bool read_engine(struct server_text *said, unsigned engine, const char *line,
+                        const char *rest, struct error *why)
+{
+    struct stated_key *blocks = &said->all[STATED_KV_BLOCKS], before = *blocks;
+    bool others = memchr(said->engine, true, engine) != NULL;
+    for (size_t i = engine + 1; i < SERVER_ENGINES; i++) {
+        others = others || said->engine[i];
+    }
+    blocks->value[0] = '\0';
+    bool good = read_settings(said, line, rest, why), states = blocks->value[0] != '\0';
+    bool less = strtoull(blocks->value, NULL, 10) < strtoull(before.value, NULL, 10);
+    if (!states || (others && !less)) {
+        *blocks = before;
+    }
+    said->engine[engine] = said->engine[engine] || states;
+    return good;
+}
+
 /* Does the line say that the server failed? The first such line is told. */
 static bool read_failure(struct server_text *said, const char *line)
 {
@@ -127,7 +162,9 @@ static bool read_log(struct server_text *said, const char *line, struct error *w
         if (rest != NULL) {
             said->program = &said->programs[i];
             said->failure = NULL;
-            return log_settings_read(said, line, why) && read_metric(said, rest, why);
+            unsigned engine = metric_engine(rest);
+            return engine < SERVER_ENGINES ? read_engine(said, engine, line, rest, why)
+                                           : read_settings(said, line, rest, why);
         }
     }
     return true;

@@ -114,6 +114,8 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
 
 /* ---- for the files that read it ---- */
 
+enum { SERVER_ENGINES = 1024 };
+
 /* Everything that was said so far, and where the text is read. A switch has the value "yes" or
  * "no", or that of its row; the others that of their key. */
 struct server_text {
@@ -128,6 +130,7 @@ struct server_text {
     const struct server_program *programs, *program; /* all; the server's, NULL: not known */
     size_t program_count;
     struct stated_key all[STATED_MOST];
+    bool engine[SERVER_ENGINES]; /* whose metrics stated a pool: the server's data-parallel ranks */
     struct server_unused unused;
     int starts, start_line; /* as in stated_keys */
 };

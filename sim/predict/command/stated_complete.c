@@ -90,6 +90,26 @@ static void complete_ranks(struct stated_key *all)
     }
 }
 
+/* Engines that state a pool each are data-parallel ranks. */
+static void complete_engines(struct server_text *said)
+{
+    struct stated_key *ranks = &said->all[STATED_DATA_PARALLEL],
+                      *blocks = &said->all[STATED_KV_BLOCKS];
+    int count = 0;
+    for (int i = 0; i < SERVER_ENGINES; i++) {
+        count += said->engine[i];
+    }
+    if (count < 2) {
+        return;
+    }
+    if (ranks->value[0] == '\0') {
+        snprintf(ranks->value, sizeof ranks->value, "%d", count);
+        snprintf(ranks->said, sizeof ranks->said, "engines of its metrics");
+        ranks->line = blocks->line;
+    }
+    snprintf(blocks->said, sizeof blocks->said, "num_gpu_blocks, the least of %d engines", count);
+}
+
 /* A manifest runs copies of the server, which may be several servers itself. */
 static void complete_copies(struct stated_key *all)
 {
@@ -235,6 +255,7 @@ static void drop_single_ranks(struct stated_key *all)
 
 bool stated_complete(struct server_text *said, struct error *why)
 {
+    complete_engines(said);
     if (said->program->ranks_in_tensor) {
         complete_ranks(said->all);
     }

@@ -174,6 +174,16 @@ static const struct {
      "model=m@1 system=vllm@0 tensor_parallel=2@1 expert_parallel=2@1"},
     {"vLLM without torch.compile", "vllm serve m --enforce-eager",
      "model=m@1 system=vllm@0 compile=eager@1"},
+    {"engines of metrics are ranks, and the least of their pools counts",
+     "vllm:cache_config_info{engine=\"0\",num_gpu_blocks=\"7000\"} 1.0\n"
+     "vllm:cache_config_info{engine=\"1\",num_gpu_blocks=\"7010\"} 1.0\n"
+     "vllm:cache_config_info{engine=\"2\",num_gpu_blocks=\"6990\"} 1.0\n"
+     "vllm:num_requests_running{engine=\"2\",model_name=\"m\"} 3.0\n",
+     "model=m@4 system=vllm@0 data_parallel=3@3 kv_pool_blocks=6990@3"},
+    {"the later metrics of one engine count",
+     "vllm:cache_config_info{engine=\"1\",num_gpu_blocks=\"7000\"} 1.0\n"
+     "vllm:cache_config_info{engine=\"1\",num_gpu_blocks=\"7010\",model_name=\"m\"} 1.0\n",
+     "model=m@2 system=vllm@0 kv_pool_blocks=7010@2"},
     {"an image with its tag", "docker run --gpus all \\\n vllm/vllm-openai:v0.22.1 --model org/m",
      "model=org/m@2 system=vllm@0 engine=vllm-0.22@1"},
     {"quotes that wrap, and what follows them",
