@@ -51,7 +51,7 @@ const showCurve = () => {
     const alone = lines.every((line) => line.runs.length < 2); /* a dot says no more than the table */
     for (const part of $("curve").querySelectorAll("svg, .legend, figcaption")) part.style.display =
         alone ? "none" : "";
-    if (alone) return;
+    if (alone || axes.length === 0) return;
     const values = axes[axis].values,
         numbers = axes[axis].numbers && values.every(([, x]) => typeof x === "number");
     const spread = numbers ? values.map(([, x]) => x) : values.map((_, i) => i);

@@ -115,7 +115,7 @@ static bool takes_row(const char *path, const char *text, size_t before, struct 
 }
 
 /* Is the row among those of the list? NULL has none. */
-static bool has_row(const struct node *list, const char *row, bool *has, struct error *why)
+static bool has_equal_row(const struct node *list, const char *row, bool *has, struct error *why)
 {
     *has = false;
     for (size_t i = 0; list != NULL && !*has && i < list->count; i++) {
@@ -144,7 +144,7 @@ static char *read_file_of_rows(const char *path, const char *row, size_t *rows, 
     struct node *file = text != NULL ? node_parse(text, size, path, why) : NULL;
     const struct node *list = node_get(file, "rows");
     *rows = list != NULL ? list->count : 0;
-    if (file == NULL || !has_row(list, row, has, why)) {
+    if (file == NULL || !has_equal_row(list, row, has, why)) {
         free(text);
         text = NULL;
     }

@@ -26,8 +26,9 @@ for name in os.listdir("engines/commands") if yaml else ():
     rows = program["options"]
     flags = list(rows) + [alias for row in rows.values() for alias in row.get("also", ())] + ["host", "port"]
     flags += [flag for part in ("refused", "ignored") for names in program.get(part, {}).values() for flag in names]
-    FLAGS[program["starts"][0]] = [flag.lstrip("-") for flag in flags]
-    WRITES[program["starts"][0]] = " ".join(flag for flag, row in rows.items() if "writes" in row)
+    for start in program["starts"]:
+        FLAGS[start] = [flag.lstrip("-") for flag in flags]
+        WRITES[start] = " ".join(flag for flag, row in rows.items() if "writes" in row)
 
 
 def check(good, what, *more):
