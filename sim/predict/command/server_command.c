@@ -295,6 +295,40 @@ static const char *behind_command(const struct server_text *said, const char *te
     return NULL;
 }
 
+/* The version in an image's tag: "v0.29.0", "0.9.1", or behind the program's name, "rocm6.4_vllm_0.9.1".
+ * Two plain numbers may be a year and a month: "26.01-py3". */
+static bool read_tag(const char *tag, const char *program, unsigned *major, unsigned *minor)
+{
+    const char *name = strstr(tag, program);
+    unsigned patch;
+    if (name != NULL) {
+        name += strlen(program);
+        name += strspn(name, "-_");
+    }
+    const char *at = name != NULL ? name : tag;
+    int numbers = sscanf(at + (*at == 'v'), "%4u.%4u.%4u", major, minor, &patch);
+    return numbers == 3 || (numbers == 2 && (name != NULL || *at == 'v'));
+}
+
+/* Take the version of the image in the text before `end`, if its tag has one. An image that is only called
+ * after the program, "my-vllm:3.0.0", has versions of its own. */
+static void read_image_version(struct server_text *said, const char *text, const char *end)
+{
+    const char *program = said->program->file;
+    char word[WORD];
+    unsigned major, minor;
+    for (bool behind = false; text < end && shell_word(&text, word, sizeof word);
+         behind = is_option(word)) {
+        const char *slash = strrchr(word, '/'), *name = slash != NULL ? slash + 1 : word;
+        const char *tag = strchr(name, ':');
+        if (tag != NULL && strncmp(name, program, strlen(program)) == 0 &&
+            may_be_image(said->program, word, behind) &&
+            read_tag(tag + 1, program, &major, &minor)) {
+            server_text_state_version(said, said->program, major, minor);
+        }
+    }
+}
+
 static bool read_command(struct server_text *said, const char **rest, struct error *why)
 {
     int begins = said->line;
@@ -321,6 +355,7 @@ bool server_command_read(struct server_text *said, const char *line, bool *found
     while (ok && *rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
         *found = true;
         ok = server_command_read_variables(said, rest, (size_t)(line - rest), why);
+        read_image_version(said, rest, line);
         int before = count_joined(rest, line);
         rest = line;
         said->line += before;

@@ -57,6 +57,15 @@ enum { MOST_WRAPPED = 64, LONGEST = 16 << 20 };
 
 /* ---- lines ------------------------------------------------------------------------------- */
 
+void server_text_state_version(struct server_text *said, const struct server_program *program,
+                               unsigned major, unsigned minor)
+{
+    struct stated_key *engine = &said->all[STATED_ENGINE];
+    snprintf(engine->value, sizeof engine->value, "%s-%u.%u", program->file, major, minor);
+    snprintf(engine->said, sizeof engine->said, "version %u.%u", major, minor);
+    engine->line = said->line;
+}
+
 /* vLLM's logo in a log stands beside its version. */
 static void server_text_read_version(struct server_text *said, const char *line)
 {
@@ -70,10 +79,7 @@ static void server_text_read_version(struct server_text *said, const char *line)
                 sscanf(at + strlen(marks->children[j]->text), "%4u.%4u", &major, &minor) != 2) {
                 continue;
             }
-            struct stated_key *engine = &said->all[STATED_ENGINE];
-            snprintf(engine->value, sizeof engine->value, "%s-%u.%u", program->file, major, minor);
-            snprintf(engine->said, sizeof engine->said, "version %u.%u", major, minor);
-            engine->line = said->line;
+            server_text_state_version(said, program, major, minor);
             said->program = program;
         }
     }

@@ -135,6 +135,10 @@ struct server_text {
     int starts, start_line; /* as in stated_keys */
 };
 
+/* The program's version is this one, which the line says. */
+void server_text_state_version(struct server_text *said, const struct server_program *program,
+                               unsigned major, unsigned minor);
+
 /* Take the variables that the first `length` bytes of the line set. */
 bool server_command_read_variables(struct server_text *said, const char *line, size_t length,
                                    struct error *why);

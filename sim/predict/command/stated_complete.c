@@ -236,7 +236,8 @@ static bool complete_program(const struct server_program *program, struct stated
     if (all[STATED_SYSTEM].value[0] == '\0') {
         set(&all[STATED_SYSTEM], &own, program->system);
     }
-    const char *engine = program->versions == NULL ? server_engine_latest(program->file, why) : "";
+    bool unsaid = program->versions == NULL && all[STATED_ENGINE].value[0] == '\0';
+    const char *engine = unsaid ? server_engine_latest(program->file, why) : "";
     if (engine != NULL && engine[0] != '\0') {
         set(&all[STATED_ENGINE], &own, engine);
     }

@@ -174,6 +174,16 @@ static const struct {
      "model=m@1 system=vllm@0 tensor_parallel=2@1 expert_parallel=2@1"},
     {"vLLM without torch.compile", "vllm serve m --enforce-eager",
      "model=m@1 system=vllm@0 compile=eager@1"},
+    {"the tag of an image of another registry", "docker run registry.corp.local:5000/mirror/vllm-openai:v0.29.0 m",
+     "model=m@1 system=vllm@0 engine=vllm-0.29@1"},
+    {"the program's version within a tag", "docker run --name x:1.2.3 rocm/vllm:rocm6.4_vllm_0.9.1 vllm serve m",
+     "model=m@1 system=vllm@0 engine=vllm-0.9@1"},
+    {"a tag without v", "docker run own/vllm:0.9.1-cu129 m", "model=m@1 system=vllm@0 engine=vllm-0.9@1"},
+    {"SGLang's image", "docker run lmsysorg/sglang:v0.5.2-cu126 python3 -m sglang.launch_server --model-path m",
+     "model=m@1 system=sglang@0 engine=sglang-0.5@1"},
+    {"a tag that is a month", "docker run nvcr.io/nvidia/vllm:26.01-py3 vllm serve m", "model=m@1 system=vllm@0"},
+    {"a tag that is a version of something else", "docker run rocm/vllm:rocm6.4 m", "model=m@1 system=vllm@0"},
+    {"a version of one's own image", "docker run team/my-vllm:3.0.0 m", "model=m@1 system=vllm@0"},
     {"engines of metrics are ranks, and the least of their pools counts",
      "vllm:cache_config_info{engine=\"0\",num_gpu_blocks=\"7000\"} 1.0\n"
      "vllm:cache_config_info{engine=\"1\",num_gpu_blocks=\"7010\"} 1.0\n"
