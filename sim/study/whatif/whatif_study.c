@@ -193,22 +193,30 @@ bool whatif_serves(const struct whatif *whatif)
 
 /* ---- the figure of a study ---- */
 
+static bool is_axis(const struct whatif *whatif, const char *key)
+{
+    bool is = false;
+    for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
+        is = is || strcmp(whatif->axes[axis].key, key) == 0;
+    }
+    return is;
+}
+
 /* Clients that wait for their answers set the arrival rate themselves. */
 static bool has_clients(const struct whatif *whatif)
 {
-    bool has = scenario_states(&whatif->scenario, "clients");
-    for (uint32_t axis = 0; axis < whatif->axis_count; axis++) {
-        has = has || strcmp(whatif->axes[axis].key, "clients") == 0;
-    }
-    return has;
+    return scenario_states(&whatif->scenario, "clients") || is_axis(whatif, "clients");
 }
 
 double whatif_arrivals(const struct whatif *whatif)
 {
     double rate = NAN;
+    bool same = !is_axis(whatif, "rate") && !is_axis(whatif, "time_scale");
     for (uint32_t i = 0; i < whatif->count; i++) {
         const struct cell *come = result_cell(&whatif->results[i], COLUMN(requests_in_per_s));
-        if (come->set && !isnan(rate) && come->real != rate) {
+        /* Endless requests arrive at the stated rate, and count for as long as each run needs. */
+        bool drawn = same && result_cell(&whatif->results[i], COLUMN(requests_out_half))->set;
+        if (come->set && !isnan(rate) && come->real != rate && !drawn) {
             return NAN;
         }
         rate = come->set ? come->real : rate;

@@ -71,8 +71,8 @@ const char *whatif_objection(const struct whatif *whatif, uint32_t point);
 /* The figure of a point; NAN if it has none or there is an objection. */
 double whatif_worth(const struct whatif *whatif, uint32_t point);
 
-/* Requests per second that arrive, the same at every point with a time; NAN if they differ or none
- * arrive. */
+/* Requests per second that arrive, the same at every point with a time, or stated as the same; NAN if
+ * they differ or none arrive. */
 double whatif_arrivals(const struct whatif *whatif);
 
 /* The conclusions. Fields are points, or WHATIF_NONE. */
