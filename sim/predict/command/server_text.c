@@ -123,8 +123,8 @@ static bool read_settings(struct server_text *said, const char *line, const char
 }
 
 /* Each engine of a server states the blocks of its own pool: the least counts. */
-static bool read_engine(struct server_text *said, unsigned engine, const char *line,
-                        const char *rest, struct error *why)
+static bool read_metrics_engine(struct server_text *said, unsigned engine, const char *line,
+                                const char *rest, struct error *why)
 {
     struct stated_key *blocks = &said->all[STATED_KV_BLOCKS], before = *blocks;
     bool others = memchr(said->engine, true, engine) != NULL;
@@ -169,7 +169,7 @@ static bool read_log(struct server_text *said, const char *line, struct error *w
             said->program = &said->programs[i];
             said->failure = NULL;
             unsigned engine = metric_engine(rest);
-            return engine < SERVER_ENGINES ? read_engine(said, engine, line, rest, why)
+            return engine < SERVER_ENGINES ? read_metrics_engine(said, engine, line, rest, why)
                                            : read_settings(said, line, rest, why);
         }
     }

@@ -33,8 +33,9 @@ struct stream_options {
                            requests arrive by themselves */
     int64_t answer_ns;  /* about how long a request takes */
     uint64_t past;      /* requests before 0 that fill the prefix cache, at least */
-    uint64_t most_past; /* and at most of sessions that may be under way: where these are more, as ahead of
-                           a server that is asked for far too much, the first of them are left out */
+    uint64_t most_past; /* and at most of sessions that may be under way: where these are more, as
+                           ahead of a server that is asked for far too much, the first of them are
+                           left out */
     uint64_t seed;
 };
 
