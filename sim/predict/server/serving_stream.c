@@ -15,6 +15,9 @@
 enum { FIRST = 500, FEW = 500, LEAST = STREAM_FEWEST, USUAL = STREAM_MOST, MOST = STREAM_WHOLE };
 enum { MOST_STEPS = 4000000 };
 
+/* So many servers, or fewer, need no more requests than one; more servers as many times more. (Assumed.) */
+static const double share_length = 32;
+
 /* A longer run is this many times as long as the last one, at least: it begins anew. */
 static const double longer = 3;
 
@@ -47,6 +50,12 @@ bool serving_is_stream(const struct point *point)
 
 /* ---- the requests of a run ------------------------------------------------------------ */
 
+/* How many times as many requests as of one server tell as much of all: each of them has to fill. */
+static double stream_scale(const struct point *point)
+{
+    return fmax(1, (double)point_servers(point) / share_length);
+}
+
 /* Requests of a run, or before it, for which a list has room; its length is rounded up. */
 static double stream_room(const struct requests *sample)
 {
@@ -59,9 +68,10 @@ void stream_stage_first(const struct point *point, const struct stream_question 
     uint64_t clients = point->workload.clients;
     bool asks =
         question != NULL && !question->figures && clients == 0 && !point->requests->sessions;
-    double most = asks ? fmin((double)question->most, stream_room(point->requests)) : 0;
+    double scale = stream_scale(point);
+    double most = asks ? fmin((double)question->most * scale, stream_room(point->requests)) : 0;
     *out = asks ? (struct stream_stage){.number = 1, .requests = (uint64_t)most}
-                : (struct stream_stage){.requests = FIRST + 2 * clients};
+                : (struct stream_stage){.requests = (uint64_t)(FIRST * scale) + 2 * clients};
 }
 
 /* Requests whose KV fills the tiers of all servers. */
@@ -223,24 +233,40 @@ static double share_too_long(const struct requests *requests, const struct serve
     return sent > 0 ? too_long / sent : 0;
 }
 
-/* The queue grows as well if fewer requests end than are asked for, by more than chance, although the server
- * had the time to fill: a session that waits holds its next requests back, so that no more may come than end.
- * Beyond doubt, if these are a share of them. */
+/* Do most of the requests that were sent still wait at the end of a run? Servers that can answer them begin
+ * with them while they fill. */
+static bool most_wait(const struct requests *requests, const struct served *served)
+{
+    size_t sent = 0, wait = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        bool came = served[i].arrived_ns >= 0 && !served[i].too_long;
+        sent += came;
+        wait += came && served[i].scheduled_ns < 0;
+    }
+    return 2 * wait > sent;
+}
+
+/* The queue grows as well if fewer requests end than are asked for, by more than chance: a session that waits
+ * holds its next requests back, so that no more may come than end. Beyond doubt, if these are a share of
+ * them. Fewer end as well before the servers had the time to fill. */
 static struct stream_load stream_load_read(const struct point *point,
                                            const struct stream_stage *stage, double asked,
-                                           uint64_t come, struct stream_times *times,
+                                           uint64_t come, bool waits, struct stream_times *times,
                                            const struct serving_window *window)
 {
     double lacks = asked - window->rate.value;
     double served_ns =
         stream_times_mean(times, COLUMN(e2e_ms)) - stream_times_mean(times, COLUMN(queue_ms));
-    bool filled = (double)(window->to_ns - window->from_ns) > FILLS * served_ns;
+    double lasts_ns = (double)(window->to_ns - window->from_ns);
+    bool filled = waits || (times->count > 0 && lasts_ns > FILLS * served_ns);
     bool behind = point->workload.clients == 0 && filled && lacks > chance * window->rate.half;
-    bool grows = window->grows || (behind && stage->number > 0 && lacks > behind_share * asked);
+    bool lags = behind && stage->number > 0 && lacks > behind_share * asked;
+    bool grows = filled && (window->grows || lags);
+    bool few = (double)come < LEAST * stream_scale(point);
     return (struct stream_load){
-        .few = come < LEAST,
+        .few = few,
         .grows = grows,
-        .overloaded = grows && behind && lacks > (come >= LEAST ? overload : few_overload) * asked,
+        .overloaded = grows && behind && lacks > (few ? few_overload : overload) * asked,
         .calm =
             point->workload.clients > 0 ||
             (!grows && (!waits_for_room(times) || lacks + window->rate.half < overload * asked)),
@@ -269,8 +295,8 @@ void stream_stage_next(const struct point *point, const struct stream_question *
 {
     double wide = isfinite(finding->wide) ? finding->wide : 2, come = (double)finding->come;
     double wanted = stage->number > 0  ? fmax(1.2 * wide * wide, longer) * come
-                    : question != NULL ? fmin((double)question->most, USUAL)
-                                       : USUAL;
+                    : question != NULL ? fmin((double)question->most, USUAL) * stream_scale(point)
+                                       : USUAL * stream_scale(point);
     double lasting = ANSWERS * finding->taken_ns / fmax(finding->lasts_ns, 1) * 1.2 * come;
     uint64_t most = (uint64_t)fmin(fmax(wanted, lasting), (double)finding->most);
     uint64_t cycles = CYCLES * point->workload.clients;
@@ -285,9 +311,10 @@ static void set_enough(const struct point *point, const struct stream_question *
                        const struct stream_stage *stage, const struct stream_load *load,
                        bool answered, struct serving_window *window, struct stream_finding *out)
 {
-    bool lasting =
-        out->lasts_ns >= ANSWERS * out->taken_ns && out->come >= CYCLES * point->workload.clients;
-    bool asked_enough = question != NULL && out->come >= question->most && lasting;
+    bool lasting = out->taken_ns > 0 && out->lasts_ns >= ANSWERS * out->taken_ns &&
+                   out->come >= CYCLES * point->workload.clients;
+    bool asked_enough = question != NULL && lasting &&
+                        (double)out->come >= (double)question->most * stream_scale(point);
     window->known = window->known && lasting && out->wide <= 1;
     out->enough = stage->number > 0 ? window->known || load->overloaded || (answered && lasting) ||
                                           asked_enough || out->come >= out->most
@@ -303,7 +330,8 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     struct serving_window *window = &totals->window;
     struct stream_times times = {.count = 0};
     *out = (struct stream_finding){.come = stage->requests >> looks};
-    if (looks > 0 && out->come < (requests->sessions ? LEAST : FEW)) {
+    double scale = stream_scale(point);
+    if (looks > 0 && (double)out->come < (requests->sessions ? LEAST : FEW) * scale) {
         return true;
     }
     window->known = set_window(stage, totals);
@@ -317,7 +345,9 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     out->lasts_ns = (double)(window->to_ns - window->from_ns);
     double asked =
         point->workload.rate / point->workload.time_scale * (1 - share_too_long(requests, served));
-    struct stream_load load = stream_load_read(point, stage, asked, out->come, &times, window);
+    bool waits = looks == 0 && (most_wait(requests, served) || waits_for_room(&times));
+    struct stream_load load =
+        stream_load_read(point, stage, asked, out->come, waits, &times, window);
     window->grows = load.grows;
     double open = INFINITY, steps = (double)totals->steps / fmax((double)out->come, 1);
     bool answered = question != NULL && stream_question_answered(question, &load, &times, &open);
@@ -326,8 +356,8 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     answered = answered && (!figures || out->wide <= 1);
     out->wide = figures ? out->wide : fmin(out->wide, open);
     out->taken_ns -= load.grows ? stream_times_mean(&times, COLUMN(queue_ms)) : 0;
-    out->most =
-        (uint64_t)fmin(fmin(MOST, stream_room(point->requests)), fmax(MOST_STEPS / steps, LEAST));
+    out->most = (uint64_t)fmin(fmin(MOST * scale, stream_room(point->requests)),
+                               fmax(MOST_STEPS / steps, LEAST * scale));
     load.overloaded = load.overloaded && (stage->number > 0 || window->known);
     set_enough(point, question, stage, &load, answered, window, out);
     window->known = window->known || (question != NULL && !figures); /* all that is asked */

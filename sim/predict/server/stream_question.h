@@ -19,8 +19,9 @@ struct stream_question {
         double value; /* in the column's unit */
     } all[STREAM_BOUNDS];
     uint32_t count;
-    uint64_t most; /* requests that a run may have for it */
-    bool figures;  /* the figures are asked for as well, to their full precision */
+    uint64_t
+        most;     /* requests that a run may have for it; of many servers more (serving_stream.c) */
+    bool figures; /* the figures are asked for as well, to their full precision */
 };
 
 /* Requests of the shortest run that answers, of the longest that is worth it, and of one that `simulate`
@@ -32,7 +33,7 @@ uint64_t stream_question_hash(const struct stream_question *question);
 
 /* What the run has told so far of the server's load. */
 struct stream_load {
-    bool few;        /* fewer than STREAM_FEWEST requests have come */
+    bool few; /* fewer than STREAM_FEWEST requests have come, or as many to each of many servers */
     bool grows;      /* the queue does, by serving_load.h */
     bool overloaded; /* by so much that it is beyond doubt */
     bool calm;       /* the queue does not: requests hardly wait for room, or as many end as come */
