@@ -419,18 +419,28 @@ static bool run_winner(struct planning_rounds *all, bool edges, struct sources *
 
 /* Tries of a stream's loads only tell whether these hold. Where a winner's load, run to its full precision,
  * does not, the search goes on below it. */
+static bool search_whole(struct planning_rounds *all, struct sources *sources, bool *interrupted,
+                         struct error *why)
+{
+    bool good = true;
+    while (good && !*interrupted && needs_whole(all->planning, all->options)) {
+        good = run_winner(all, false, sources, interrupted, why) &&
+               (*interrupted || run_tries(all, sources, interrupted, why));
+    }
+    return good;
+}
+
+/* A load beside the answer may turn out to be a better one. */
 static bool planning_search(struct planning *planning, const struct planning_options *options,
                             struct sources *sources, bool *interrupted, struct error *why)
 {
     struct planning_rounds all = {.planning = planning, .options = options};
-    bool good = run_tries(&all, sources, interrupted, why);
-    while (good && !*interrupted && needs_whole(planning, options)) {
-        good = run_winner(&all, false, sources, interrupted, why) &&
-               (*interrupted || run_tries(&all, sources, interrupted, why));
-    }
+    bool good =
+        run_tries(&all, sources, interrupted, why) && search_whole(&all, sources, interrupted, why);
     if (good && !*interrupted && planning->is_stream && !options->rough) {
         good = run_winner(&all, true, sources, interrupted, why);
         find_all(planning, options);
+        good = good && search_whole(&all, sources, interrupted, why);
     }
     find_nearest_search(planning);
     return good;
