@@ -6,6 +6,7 @@ server's command sets, or why it is not read; docs/versions.md what changed with
     tools/engine_pages.py --check    fail if either is not what it would be
 """
 import sys
+import textwrap
 from pathlib import Path
 
 import yaml
@@ -87,6 +88,11 @@ def sources(row):
             yield from sources(value)
 
 
+def item(text):
+    """A line of a list, wrapped as pages are."""
+    return textwrap.fill(f"- {text}", 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
 def versions_page():
     lines = [
         "# What changed with which version of an engine",
@@ -105,11 +111,11 @@ def versions_page():
             lines.append(f"{row['summary'][0].upper()}{row['summary'][1:]}.")
             lines.append("")
             if "earlier" in row:
-                lines.append(f"- Before it: {row['earlier']}.")
+                lines.append(item(f"Before it: {row['earlier']}."))
             if "extends" in row:
                 what = ", ".join(changes(row)) or "nothing that is computed"
-                lines.append(f"- Differs from {row['extends']} in: {what}.")
-            lines += [f"- Source: {source}." for source in dict.fromkeys(sources(row))]
+                lines.append(item(f"Differs from {row['extends']} in: {what}."))
+            lines += [item(f"Source: {source}.") for source in dict.fromkeys(sources(row))]
     return "\n".join(lines) + "\n"
 
 

@@ -120,8 +120,12 @@ size_t point_curves(const struct point *point, enum curve_id *ids)
 
 static bool keeps_prefixes_outside(const struct point *point)
 {
-    enum prefix prefix = point->setup.mechanisms.prefix;
-    return prefix != PREFIX_GPU && prefix != PREFIX_NONE;
+    const struct mechanisms *m = &point->setup.mechanisms;
+    bool outside = m->prefix != PREFIX_GPU && m->prefix != PREFIX_NONE;
+    for (int tier = 0; tier < TIER_COUNT; tier++) {
+        outside = outside || m->prefix_below[tier] != PREFIX_BELOW_NONE;
+    }
+    return outside;
 }
 
 /* The servers that measured ones are like: an engine of a known version, weights and the KV of what
