@@ -42,8 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const struct stated_key *key = &keys.all[id];
         require(memchr(key->value, '\0', sizeof key->value) != NULL &&
                 memchr(key->said, '\0', sizeof key->said) != NULL && key->line >= 0);
-        bool counts = id == STATED_KV_POOL || id == STATED_MAX_SEQUENCES ||
-                      id == STATED_BATCHED_TOKENS ||
+        bool counts = id == STATED_KV_TOKENS || id == STATED_KV_BLOCKS ||
+                      id == STATED_MAX_SEQUENCES || id == STATED_BATCHED_TOKENS ||
                       (id >= STATED_TENSOR_PARALLEL && id <= STATED_REPLICAS);
         require(key->value[0] == '\0' || !counts || whole(key->value));
         require(key->value[0] == '\0' || id != STATED_HBM_USABLE ||
