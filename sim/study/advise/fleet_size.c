@@ -280,7 +280,7 @@ static bool begin_whole(struct fleet_form *form, uint32_t most, struct error *wh
 }
 
 /* What a search that was interrupted tried counts, too. */
-static bool search_whole(struct sizing *sizing, struct error *why)
+static bool search_all_servers(struct sizing *sizing, struct error *why)
 {
     bool good = fleet_try(sizing, FLEET_WHOLE, why);
     for (uint32_t i = 0; i < sizing->fleet->count; i++) {
@@ -357,7 +357,7 @@ static bool find_any(struct sizing *sizing, struct error *why)
             any = any || likely != NULL;
             good = likely == NULL || begin_whole(likely, likely->most_servers, why);
         }
-        good = good && (*sizing->interrupted || search_whole(sizing, why));
+        good = good && (*sizing->interrupted || search_all_servers(sizing, why));
         if (good && !any && !*sizing->interrupted) {
             good = fleet_try(sizing, FLEET_ALL_ALONE, why);
             for (uint32_t i = 0; i < fleet->count; i++) {
@@ -404,7 +404,7 @@ static bool compare(struct sizing *sizing, struct error *why)
         struct fleet_form *form = &fleet->forms[i];
         good = !is_open(fleet, form) || begin_whole(form, servers_within(fleet, form), why);
     }
-    return good && (*sizing->interrupted || search_whole(sizing, why));
+    return good && (*sizing->interrupted || search_all_servers(sizing, why));
 }
 
 /* Run the answer until its figures are known. Where it does not hold the rate then, the search
@@ -423,7 +423,7 @@ static bool confirm(struct sizing *sizing, struct error *why)
         }
         good = fleet_try(sizing, FLEET_FULL, why);
         best->searched = true;
-        good = good && (*sizing->interrupted || search_whole(sizing, why));
+        good = good && (*sizing->interrupted || search_all_servers(sizing, why));
     }
     return good;
 }
