@@ -154,20 +154,16 @@ static bool compare_measured_print_notes(const struct result *result,
 /* Other questions about this server take its error by these keys. */
 static void print_measured_keys(const struct result *result, const struct measured *measured)
 {
-    static const struct {
-        int figure;
-        const char *key;
-    } keys[] = {{MEASURED_TTFT, "measured_ttft"},
-                {MEASURED_TPOT, "measured_tpot"},
-                {MEASURED_RATE, "measured_rate"}};
     const char *before = "other questions about this server: ";
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const int figure = keys[i].figure;
-        double times =
-            measured->value[figure] / measured_predicted(result, &measured_figures[figure]);
-        const struct scenario_key *key = scenario_key_find(keys[i].key, strlen(keys[i].key));
+    for (int i = 0; i < MEASURED_FIGURES; i++) {
+        const struct measured_figure *figure = &measured_figures[i];
+        if (figure->key == NULL) {
+            continue;
+        }
+        double times = measured->value[i] / measured_predicted(result, figure);
+        const struct scenario_key *key = scenario_key_find(figure->key, strlen(figure->key));
         if (times >= key->least && times <= key->most) {
-            printf("%s--set %s=%.3gx", before, keys[i].key, times);
+            printf("%s--set %s=%.3gx", before, figure->key, times);
             before = " ";
         }
     }

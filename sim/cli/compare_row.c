@@ -59,16 +59,14 @@ static bool shorten(struct node *root, struct node *map, int levels, const char 
 
 static bool put_served(struct node *row, const struct measured *measured, struct error *why)
 {
-    static const struct {
-        int figure;
-        const char *path, *unit;
-    } served[] = {{MEASURED_TTFT, "served.ttft_ms", "ms"},
-                  {MEASURED_TPOT, "served.tpot_ms", "ms"},
-                  {MEASURED_RATE, "served.decode_tokens_per_s", ""}};
+    char path[64];
     bool good = true;
-    for (size_t i = 0; good && i < sizeof served / sizeof *served; i++) {
-        double value = measured->value[served[i].figure];
-        good = !(value > 0) || node_setf(row, served[i].path, why, "%.6g%s", value, served[i].unit);
+    for (int i = 0; good && i < MEASURED_FIGURES; i++) {
+        double value = measured->value[i];
+        if (measured_figures[i].key != NULL && value > 0) {
+            snprintf(path, sizeof path, "served.%s", measured_figures[i].column);
+            good = node_setf(row, path, why, "%.6g%s", value, i == MEASURED_RATE ? "" : "ms");
+        }
     }
     return good && (node_get(row, "served") != NULL ||
                     error_set(why, NULL, 0, "no mean TTFT, TPOT or rate was measured"));

@@ -33,6 +33,7 @@ struct measured_figure {
     const char *what;   /* "TTFT p99, ms" */
     const char *vllm;   /* key */
     const char *sglang; /* key */
+    const char *key;    /* of a scenario, for how many times the predicted figure it is; or NULL */
 };
 extern const struct measured_figure measured_figures[MEASURED_FIGURES];
 
