@@ -270,6 +270,27 @@ static void activations_become_keys_and_values(void **state)
           OVERRIDES("trace=assumed:hit=0%"), &expected);
 }
 
+/* Half of each token's KV is made of activations: a step whose edge takes so long, and what leaves. */
+static void check_half_recomputed(const char *representation, int64_t edge, int64_t out)
+{
+    const struct expected_times expected = {
+        .step = 247174 + edge,
+        .parts = {[PART_COMPUTE] = 31236 + (247174 - 91570) + edge,
+                  [PART_RECOMPUTE] = 24445,
+                  [PART_MERGE] = 8889,
+                  [PART_LAUNCH] = 2000,
+                  [PART_OVERHEAD] = 25000},
+        .stalls = {[PART_LAUNCH] = 2000, [PART_OVERHEAD] = 20000},
+        .layers = {247174 - 22000},
+        .in = 1400000,
+        .out = out,
+    };
+    check(1,
+          "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, representation_share: 50%,"
+          " merge: yes, micro_batch_overhead: 5us, operators: 8}",
+          OVERRIDES("trace=assumed:hit=0%", representation), &expected);
+}
+
 /* Half of each: 400000 B of KV and 1000000 B of activations in 2000 + 140000. The micro-batch costs
  * 5000 besides; what was loaded is copied behind what was made, 800000 B.
  *
@@ -278,23 +299,8 @@ static void activations_become_keys_and_values(void **state)
  *          -100504, post to 163000 at 90, -247174, edge, 14 ns longer, -267368 */
 static void hybrid_recomputes_beside_the_loads(void **state)
 {
-    const struct expected_times expected = {
-        .step = 267368,
-        .parts = {[PART_COMPUTE] = 31236 + (247174 - 91570) + 20194,
-                  [PART_RECOMPUTE] = 24445,
-                  [PART_MERGE] = 8889,
-                  [PART_LAUNCH] = 2000,
-                  [PART_OVERHEAD] = 25000},
-        .stalls = {[PART_LAUNCH] = 2000, [PART_OVERHEAD] = 20000},
-        .layers = {247174 - 22000},
-        .in = 1400000,
-        .out = 1400,
-    };
     (void)state;
-    check(1,
-          "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, representation: hybrid,"
-          " representation_share: 50%, merge: yes, micro_batch_overhead: 5us, operators: 8}",
-          OVERRIDES("trace=assumed:hit=0%"), &expected);
+    check_half_recomputed("mechanisms.representation=hybrid", 20194, 1400);
 }
 
 /* Heads of 200000 B cross in 22000 and are attended to in 2010 each, while the next crosses. Kernels run
@@ -328,23 +334,8 @@ static void heads_are_loaded_one_ahead(void **state)
  * which the edge takes 28 ns longer. */
 static void both_are_kept_and_one_crosses(void **state)
 {
-    const struct expected_times expected = {
-        .step = 267382,
-        .parts = {[PART_COMPUTE] = 31236 + (247174 - 91570) + 20208,
-                  [PART_RECOMPUTE] = 24445,
-                  [PART_MERGE] = 8889,
-                  [PART_LAUNCH] = 2000,
-                  [PART_OVERHEAD] = 25000},
-        .stalls = {[PART_LAUNCH] = 2000, [PART_OVERHEAD] = 20000},
-        .layers = {247174 - 22000},
-        .in = 1400000,
-        .out = 2800,
-    };
     (void)state;
-    check(1,
-          "mechanisms={sinks: 0tok, recent: 0tok, prefetch: whole-layer, representation: both,"
-          " representation_share: 50%, merge: yes, micro_batch_overhead: 5us, operators: 8}",
-          OVERRIDES("trace=assumed:hit=0%"), &expected);
+    check_half_recomputed("mechanisms.representation=both", 20208, 2800);
 }
 
 int main(void)
