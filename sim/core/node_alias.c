@@ -3,6 +3,7 @@
 #include "core/node_build.h"
 
 #include "core/array.h"
+#include "core/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +17,11 @@ bool node_anchors_add(struct node_anchors *anchors, const char *name, const stru
                        why)) {
         return false;
     }
-    char *copy = strdup(name);
+    char *copy = text_duplicate(name, why);
     anchors->all[anchors->count].name = copy;
     anchors->all[anchors->count].node = node;
     anchors->count += copy != NULL;
-    return copy != NULL || error_set(why, NULL, 0, "out of memory");
+    return copy != NULL;
 }
 
 const struct node *node_anchors_find(const struct node_anchors *anchors, const char *name)

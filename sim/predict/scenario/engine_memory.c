@@ -261,8 +261,9 @@ static void split_vllm(const struct point *point, double sms, struct engine_memo
     /* What PyTorch gives cuBLAS: its documentation of CUBLAS_WORKSPACE_CONFIG. */
     engine_memory_add(out, "workspace", (profile_capability(profile) >= 9 ? 32 : 8.125) * MiB,
                       BASIS_PUBLISHED, "of matrix products");
-    if (reduce_bytes(point) > 0 && workload->compile != COMPILE_EAGER) {
-        engine_memory_add(out, "all-reduce", reduce_bytes(point), BASIS_PUBLISHED,
+    double reduce = reduce_bytes(point);
+    if (reduce > 0 && workload->compile != COMPILE_EAGER) {
+        engine_memory_add(out, "all-reduce", reduce, BASIS_PUBLISHED,
                           "workspace of the fused kernel, by the largest message");
     }
     if (runner->sampler == SAMPLER_TRITON) {

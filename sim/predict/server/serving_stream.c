@@ -294,9 +294,9 @@ void stream_stage_next(const struct point *point, const struct stream_question *
                        struct stream_stage *stage)
 {
     double wide = isfinite(finding->wide) ? finding->wide : 2, come = (double)finding->come;
-    double wanted = stage->number > 0  ? fmax(1.2 * wide * wide, longer) * come
-                    : question != NULL ? fmin((double)question->most, USUAL) * stream_scale(point)
-                                       : USUAL * stream_scale(point);
+    double usual = question != NULL ? fmin((double)question->most, USUAL) : USUAL;
+    double wanted =
+        stage->number > 0 ? fmax(1.2 * wide * wide, longer) * come : usual * stream_scale(point);
     double lasting = ANSWERS * finding->taken_ns / fmax(finding->lasts_ns, 1) * 1.2 * come;
     uint64_t most = (uint64_t)fmin(fmax(wanted, lasting), (double)finding->most);
     uint64_t cycles = CYCLES * point->workload.clients;
