@@ -7,6 +7,6 @@
   UNION ALL SELECT 'replications', COUNT(*) FROM replications UNION ALL SELECT 'ablations', COUNT(*) FROM ablations
   UNION ALL SELECT 'plans', COUNT(*) FROM plans UNION ALL SELECT 'plan_points', COUNT(*) FROM plan_points
   UNION ALL SELECT 'curves', COUNT(*) FROM curves UNION ALL SELECT 'curve_points', COUNT(*) FROM curve_points
-  UNION ALL SELECT 'validations', COUNT(*) FROM validations UNION ALL SELECT 'shards', COUNT(*) FROM shards
+  UNION ALL SELECT 'validations', COUNT(*) FROM validations
 )
 SELECT name AS "table", rows AS "rows" FROM held WHERE rows > 0;

@@ -4,18 +4,16 @@
 
 #include "store/guard.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-#include "predict/result/cell.h"
+#include "core/text.h"
 #include "store/database.h"
 #include "store/schema.h"
 
 #define LONGEST (1 << 26) /* bytes of a text: far more than the largest table of a report */
-
-static const char made[] = "CREATE TABLE ";
 
 void guard_begin(struct store *store)
 {
@@ -36,94 +34,40 @@ void guard_begin(struct store *store)
 
 /* ---- what the file holds ---- */
 
-/* A row of sqlite_schema; "" for a null. */
-struct object {
-    const char *type, *name, *table, *sql;
-};
-
-static bool guard_refuse(const struct store *store, const char *type, const struct object *object,
-                         struct error *why)
-{
-    bool on = strcmp(object->table, object->name) != 0;
-    error_set(why, store->path, 0, "holds the %s '%.60s'%s%.60s%s, which spillway did not make",
-              type, object->name, on ? " on '" : "", on ? object->table : "", on ? "'" : "");
-    return error_expect(why, "spillway's tables as it makes them, and plain tables beside them");
-}
-
-/* The type of a column of the table; NULL: this version has none of that name. */
-static const char *own_type(const struct schema_table *table, const char *name, size_t length)
-{
-    const char *own, *type;
-    for (size_t i = 0; (own = schema_column(table, i, &type)) != NULL; i++) {
-        if (strlen(own) == length && sqlite3_strnicmp(own, name, (int)length) == 0) {
-            return type;
-        }
-    }
-    return NULL;
-}
-
-/* Read "NAME TYPE," with nothing else, of the type that the column has here. Columns that only
- * another version has are plain, too. Returns what follows; NULL: it is another text. */
-static const char *read_plain_column(const struct schema_table *table, const char *at)
-{
-    static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-    static const char *const types[] = {"TEXT", "INTEGER", "REAL"};
-    size_t length = strspn(at, word);
-    const char *declared = at + length + 1, *own = own_type(table, at, length);
-    for (size_t i = 0; length > 0 && at[length] == ' ' && i < 3; i++) {
-        size_t size = strlen(types[i]);
-        if (strncmp(declared, types[i], size) == 0 && declared[size] == ',' &&
-            (own == NULL || strcmp(own, types[i]) == 0)) {
-            return declared + size + 1;
-        }
-    }
-    return NULL;
-}
-
-/* Is it a statement that makes this table, of this version or another one: plain columns, and its key?
- * No column has a constraint, a default or an expression. */
+/* Does the statement make plain columns and the table's key, whatever version's? A constraint, an
+ * expression or a generated column has a parenthesis, or is UNIQUE. */
 static bool is_own_table(const struct schema_table *table, const char *sql)
 {
     char head[64], tail[96];
-    snprintf(head, sizeof head, "CREATE TABLE %s (", table->name);
+    int begin = snprintf(head, sizeof head, "CREATE TABLE %s (", table->name);
     snprintf(tail, sizeof tail, "PRIMARY KEY (%s))%s", table->key,
              table == schema_tables ? "" : " WITHOUT ROWID");
-    if (strncmp(sql, head, strlen(head)) != 0) {
-        return false;
-    }
-    const char *at = sql + strlen(head);
-    while (at != NULL && strcmp(at += strspn(at, " \n"), tail) != 0) {
-        at = read_plain_column(table, at);
-    }
-    return at != NULL;
+    const char *end = strstr(sql, tail);
+    return strncmp(sql, head, (size_t)begin) == 0 && end != NULL && end[strlen(tail)] == '\0' &&
+           memchr(sql + begin, '(', (size_t)(end - sql - begin)) == NULL &&
+           strcasestr(sql, " unique,") == NULL && strcasestr(sql, " unique ") == NULL;
 }
 
-static bool check_table(const struct store *store, const struct object *object, struct error *why)
+/* `row` is one of sqlite_schema: type, name, table, statement. */
+static bool check_object(const struct store *store, sqlite3_stmt *row, struct error *why)
 {
-    const struct schema_table *own = schema_find(object->name);
-    if (own == NULL) {
-        return strncmp(object->sql, made, sizeof made - 1) == 0 ||
-               guard_refuse(store, "virtual table", object, why);
+    const char *at[4];
+    for (int i = 0; i < 4; i++) {
+        const char *text = (const char *)sqlite3_column_text(row, i);
+        at[i] = text != NULL ? text : "";
     }
-    return is_own_table(own, object->sql) ||
-           error_set(why, store->path, 0,
-                     "holds results of another version of spillway (table '%.60s')", object->name);
-}
-
-static bool check_object(const struct store *store, const struct object *object, struct error *why)
-{
-    if (strcmp(object->type, "table") == 0) {
-        return check_table(store, object, why);
+    const struct schema_table *own = schema_find(at[2]);
+    if (strcmp(at[0], "table") == 0 && strncmp(at[3], "CREATE TABLE ", 13) == 0) {
+        return own == NULL || is_own_table(own, at[3]) ||
+               error_set(why, store->path, 0,
+                         "holds results of another version of spillway (table '%.60s')", at[1]);
     }
-    bool index = strcmp(object->type, "index") == 0;
-    bool harmless = index && (object->sql[0] == '\0' || schema_find(object->table) == NULL);
-    return harmless || guard_refuse(store, object->type, object, why);
-}
-
-static const char *text_at(sqlite3_stmt *row, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(row, column);
-    return text != NULL ? text : "";
+    if (strcmp(at[0], "index") == 0 && (at[3][0] == '\0' || own == NULL)) {
+        return true;
+    }
+    error_set(why, store->path, 0, "holds the %s '%.60s', which spillway did not make",
+              strcmp(at[0], "table") == 0 ? "virtual table" : at[0], at[1]);
+    return error_expect(why, "spillway's tables as it makes them, and plain tables beside them");
 }
 
 bool guard_check(struct store *store, bool whole, struct error *why)
@@ -133,8 +77,7 @@ bool guard_check(struct store *store, bool whole, struct error *why)
     bool good = database_prepare(store, "SELECT type, name, tbl_name, sql FROM main.sqlite_schema",
                                  &row, why);
     while (good && (good = database_step(store, row, &more, why)) && more) {
-        struct object object = {text_at(row, 0), text_at(row, 1), text_at(row, 2), text_at(row, 3)};
-        good = check_object(store, &object, why);
+        good = check_object(store, row, why);
     }
     sqlite3_finalize(row);
     for (const struct schema_table *table = schema_tables; good && whole && table->name != NULL;
@@ -145,116 +88,60 @@ bool guard_check(struct store *store, bool whole, struct error *why)
     return good;
 }
 
-/* The types are those that the tables declare; JSON texts are those that predict/result/cell.h reads back. */
+/* ---- values ---- */
 
 enum { LONGEST_TEXT = 1 << 16 }; /* bytes: more than any text of a cell */
 
-/* ---- types ---- */
-
-const char *values_fault(sqlite3_stmt *row, int column)
+static bool is_json(const struct schema_table *table, size_t index, const char *name)
 {
-    static const struct {
-        const char *declared;
-        int type;
-    } types[] = {{"TEXT", SQLITE_TEXT}, {"INTEGER", SQLITE_INTEGER}, {"REAL", SQLITE_FLOAT}};
-    static const char *const names[] = {[SQLITE_INTEGER] = "an integer",
-                                        [SQLITE_FLOAT] = "a number",
-                                        [SQLITE_TEXT] = "a text",
-                                        [SQLITE_BLOB] = "a blob"};
-    const char *declared = sqlite3_column_decltype(row, column);
-    int found = sqlite3_column_type(row, column);
-    for (size_t i = 0; declared != NULL && i < sizeof types / sizeof types[0]; i++) {
-        if (found != SQLITE_NULL && found != types[i].type &&
-            strcmp(types[i].declared, declared) == 0) {
-            return names[found];
+    return table == schema_tables
+               ? strcmp(name, "scenario") == 0 ||
+                     (index < column_count && column_rows[index]->holds != HOLDS_VALUE)
+               : strcmp(name, "parameters") == 0;
+}
+
+/* The first value of a table that is not of its column's type, too long, or no JSON where that is kept:
+ * the key of its row, and its column. */
+static char *find_fault(const struct schema_table *table, struct error *why)
+{
+    struct text_file file;
+    const char *name, *type, *key = schema_column(table, 0, &type);
+    bool good = text_open(&file, why);
+    if (good) {
+        fprintf(file.out, "SELECT %s, CASE", table == schema_tables ? "run" : key);
+    }
+    for (size_t i = 0; good && (name = schema_column(table, i, &type)) != NULL; i++) {
+        fprintf(file.out, " WHEN typeof(%s) NOT IN ('null', lower('%s'))", name, type);
+        if (strcmp(type, "TEXT") == 0) {
+            fprintf(file.out, " OR length(%s) > %d", name, LONGEST_TEXT);
         }
-    }
-    bool longer = found == SQLITE_TEXT && sqlite3_column_bytes(row, column) > LONGEST_TEXT;
-    return longer ? "a text of more than 64 KiB" : NULL;
-}
-
-/* Rows of a table that are looked at. */
-struct value_rows {
-    const struct store *store;
-    const char *table;
-    sqlite3_stmt *row; /* the current one */
-};
-
-/* A row is that of a run, a curve, ...: the name of its first column. */
-static bool store_values_damaged(const struct value_rows *rows, int column, const char *fault,
-                                 struct error *why)
-{
-    const char *key = (const char *)sqlite3_column_text(rows->row, 0);
-    return error_set(why, rows->store->path, 0, "%s %.40s is damaged: '%s' in table '%s' is %s",
-                     sqlite3_column_name(rows->row, 0), key != NULL ? key : "",
-                     sqlite3_column_name(rows->row, column), rows->table, fault);
-}
-
-static bool holds_items(const struct column *column, const char *text)
-{
-    char names[RESULT_MOST_ITEMS][RESULT_NAME];
-    struct result result;
-    result_init(&result);
-    bool holds = cell_parse(&result, column, text, names);
-    result_release(&result);
-    return holds;
-}
-
-static bool holds_json(const char *text)
-{
-    json_t *json = json_loads(text, JSON_DECODE_ANY, NULL);
-    json_decref(json);
-    return json != NULL;
-}
-
-/* What is wrong with a text, beyond its type: some columns of a run hold JSON, and the texts behind them
- * have a most size each. */
-static const char *text_fault(const struct value_rows *rows, int column)
-{
-    const char *text = (const char *)sqlite3_column_text(rows->row, column);
-    bool run = strcmp(rows->table, "runs") == 0;
-    int behind = column - (int)column_count;
-    if (text == NULL) {
-        return NULL;
-    }
-    if (run && behind < 0 && column_rows[column]->holds != HOLDS_VALUE) {
-        return holds_items(column_rows[column], text) ? NULL : "malformed JSON";
-    }
-    if (run && behind >= 0 && behind < SCHEMA_TEXTS &&
-        (size_t)sqlite3_column_bytes(rows->row, column) >= schema_texts[behind].size) {
-        return "longer than spillway writes";
-    }
-    const char *name = sqlite3_column_name(rows->row, column);
-    bool json = (run && text[0] != '\0' && strcmp(name, "scenario") == 0) ||
-                (strcmp(rows->table, "curves") == 0 && strcmp(name, "parameters") == 0);
-    return json && !holds_json(text) ? "malformed JSON" : NULL;
-}
-
-static bool check_row(const struct value_rows *rows, struct error *why)
-{
-    for (int i = 0; i < sqlite3_column_count(rows->row); i++) {
-        const char *fault = values_fault(rows->row, i);
-        if (fault == NULL && sqlite3_column_type(rows->row, i) == SQLITE_TEXT) {
-            fault = text_fault(rows, i);
+        if (is_json(table, i, name)) {
+            fprintf(file.out, " OR NOT (%s = '' OR json_valid(%s))", name, name);
         }
-        if (fault != NULL) {
-            return store_values_damaged(rows, i, fault, why);
-        }
+        fprintf(file.out, " THEN '%s'", name);
     }
-    return true;
+    if (good) {
+        fprintf(file.out, " END AS fault FROM main.%s WHERE fault IS NOT NULL LIMIT 1",
+                table->name);
+    }
+    return text_close(&file, good, why);
 }
 
 bool values_check(struct store *store, struct error *why)
 {
     bool good = true;
     for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        struct value_rows rows = {.store = store, .table = table->name};
-        bool more = true;
-        good = database_prepare_own(store, schema_select(table, "", why), &rows.row, why);
-        while (good && (good = database_step(store, rows.row, &more, why)) && more) {
-            good = check_row(&rows, why);
+        sqlite3_stmt *row = NULL;
+        bool found = false;
+        good = database_prepare_own(store, find_fault(table, why), &row, why) &&
+               database_step(store, row, &found, why);
+        if (good && found) {
+            const char *key = (const char *)sqlite3_column_text(row, 0);
+            good = error_set(why, store->path, 0, "%s %.40s is damaged: '%s' in table '%s'",
+                             sqlite3_column_name(row, 0), key != NULL ? key : "",
+                             sqlite3_column_text(row, 1), table->name);
         }
-        sqlite3_finalize(rows.row);
+        sqlite3_finalize(row);
     }
     return good;
 }

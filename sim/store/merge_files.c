@@ -1,286 +1,114 @@
-/* Merging: each file is copied into an attached database for a moment, and its rows are staged in
- * another one; from there all of them go into the output in one transaction, because SQLite detaches
- * nothing within one. What is there twice is compared when its file is read, so that it can be
- * named, and with the output again in the transaction: another process may have written meanwhile. */
+/* Merging: rows of each file go into the output, all in one transaction. */
 #include "store/database.h"
 
 #include "store/schema.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* ---- the mark of a shard ---- */
-
-/* Read the row; false if no shard is numbered, or its sweep named, like that. */
-static bool read_shard(sqlite3_stmt *row, struct store_shard *out)
+bool store_put_turn(struct store *store, uint32_t number, uint32_t count, struct error *why)
 {
-    const char *scenario = (const char *)sqlite3_column_text(row, 0);
-    int64_t points = sqlite3_column_int64(row, 1);
-    int64_t number = sqlite3_column_int64(row, 2), count = sqlite3_column_int64(row, 3);
-    if (scenario == NULL || strlen(scenario) >= sizeof out->scenario || points < 0 ||
-        points > UINT32_MAX || number < 1 || number > count || count > UINT32_MAX) {
-        return false;
-    }
-    snprintf(out->scenario, sizeof out->scenario, "%s", scenario);
-    out->points = (uint32_t)points;
-    out->number = (uint32_t)number;
-    out->count = (uint32_t)count;
-    return true;
+    char put[96];
+    snprintf(put, sizeof put, "INSERT OR REPLACE INTO turns VALUES (%u, %u)", number, count);
+    return database_run(store, put, why);
 }
 
-/* The shard that the file holds; in a merged file the first one. */
-static bool store_get_shard(struct store *store, struct store_shard *shard, bool *found,
-                            struct error *why)
-{
-    sqlite3_stmt *statement = NULL;
-    bool ok = database_prepare(store,
-                               "SELECT scenario, points, number, count FROM shards ORDER BY number",
-                               &statement, why) &&
-              database_step(store, statement, found, why);
-    ok = ok && (!*found || read_shard(statement, shard) ||
-                error_set(why, store->path, 0, "is damaged: its row in table 'shards'"));
-    sqlite3_finalize(statement);
-    return ok;
-}
+/* Shards of one sweep take turns, run by run: after those of the output before the merge, their runs get
+ * the row numbers that a single machine would have given them. The runs of other files follow. */
+static const char runs_in_turn[] =
+    "SELECT %%c, %lld + number + count * (ROW_NUMBER() OVER (ORDER BY runs.rowid) - 1)"
+    " FROM runs LEFT JOIN (SELECT * FROM turns ORDER BY number LIMIT 1) ORDER BY runs.rowid";
 
-static bool store_insert_shard(struct store *store, const struct store_shard *shard,
-                               struct error *why)
-{
-    sqlite3_stmt *statement = NULL;
-    bool row;
-    bool ok =
-        database_prepare(store, "INSERT OR IGNORE INTO shards VALUES (?,?,?,?)", &statement, why);
-    if (ok) {
-        sqlite3_bind_text(statement, 1, shard->scenario, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(statement, 2, shard->points);
-        sqlite3_bind_int64(statement, 3, shard->number);
-        sqlite3_bind_int64(statement, 4, shard->count);
-        ok = database_step(store, statement, &row, why);
-    }
-    sqlite3_finalize(statement);
-    return ok;
-}
-
-bool store_put_shard(struct store *store, const struct store_shard *shard, struct error *why)
-{
-    struct store_shard held;
-    bool found;
-    if (!store_get_shard(store, &held, &found, why)) {
-        return false;
-    }
-    if (!found) {
-        return store_insert_shard(store, shard, why);
-    }
-    if (strcmp(held.scenario, shard->scenario) != 0) {
-        return error_set(why, store->path, 0,
-                         "holds a shard of another sweep, or of another program");
-    }
-    if (held.number != shard->number || held.count != shard->count) {
-        error_set(why, store->path, 0, "holds shard %u/%u of this sweep, not %u/%u", held.number,
-                  held.count, shard->number, shard->count);
-        return error_expect(why, "a file for each shard, which 'merge' joins");
-    }
-    return true;
-}
-
-/* ---- the files ---- */
-
-/* Shards of one sweep take turns, run by run; other files go first, each as a whole. */
-static const char open_stage[] = "ATTACH '' AS staged; CREATE TABLE staged.turns(run, turn, shard)";
-static const char in_turns[] = "JOIN staged.turns USING (run) ORDER BY turn, shard, turns.rowid";
-
-struct merge {
-    struct store *into;
-    struct store_shard shard; /* the first that was read */
-    const char *first;        /* its file; NULL: none was */
+/* The statements that copy a table. */
+struct table_copy {
+    sqlite3_stmt *from, *into, *same; /* the last: is this row there, to the last bit? */
 };
 
-/* Run a statement that was printed, and free it. */
-static bool run_printed(struct store *store, char *sql, struct error *why)
+/* `last`: the number of the output's last row before the merge. */
+static bool table_copy_prepare(struct table_copy *copy, struct store *part, struct store *into,
+                               const struct schema_table *table, int64_t last, struct error *why)
 {
-    bool good = sql != NULL ? database_run(store, sql, why)
-                            : error_set(why, store->path, 0, "out of memory");
-    sqlite3_free(sql);
-    return good;
+    bool runs = table == schema_tables;
+    char in_turn[sizeof runs_in_turn + 32];
+    snprintf(in_turn, sizeof in_turn, runs_in_turn, (long long)last);
+    return database_prepare_own(part, schema_sql(table, runs ? in_turn : "SELECT %c FROM %t", why),
+                                &copy->from, why) &&
+           database_prepare_own(
+               into,
+               schema_sql(table,
+                          runs ? "INSERT OR IGNORE INTO %t(%c, rowid) VALUES (%v, ?)"
+                               : "INSERT OR IGNORE INTO %t(%c) VALUES (%v)",
+                          why),
+               &copy->into, why) &&
+           database_prepare_own(into, schema_sql(table, "SELECT 1 FROM %t WHERE %w", why),
+                                &copy->same, why);
 }
 
-/* Put the rows of all tables of one attached database into those of another one. `added`: the runs that
- * were new. */
-static bool copy_tables(struct store *store, const char *from, const char *into, const char *order,
-                        uint64_t *added, struct error *why)
+/* Run `to` with the values of `from`, and tell whether it gives a row. */
+static bool step_with_row(struct store *store, sqlite3_stmt *from, sqlite3_stmt *to, bool *row,
+                          struct error *why)
 {
-    bool good = true;
-    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        bool runs = table == schema_tables;
-        char *columns = schema_columns(table, why);
-        good = columns != NULL &&
-               run_printed(store,
-                           sqlite3_mprintf(
-                               "INSERT OR IGNORE INTO %s.%s(%s) SELECT %s FROM %s.%s %s", into,
-                               table->name, columns, columns, from, table->name, runs ? order : ""),
-                           why);
-        *added = runs ? (uint64_t)sqlite3_changes64(store->database) : *added;
-        free(columns);
+    sqlite3_reset(to);
+    for (int i = 0; i < sqlite3_bind_parameter_count(to); i++) {
+        sqlite3_bind_value(to, i + 1, sqlite3_column_value(from, i));
     }
-    return good;
+    return database_step(store, to, row, why);
 }
 
-/* ---- rows that are there twice ---- */
-
-/* The table that lists the keys of `table`: runs of run, and so on. */
-static const struct schema_table *keys_of(const struct schema_table *table)
+static bool copy_row(struct table_copy *copy, struct store *part, struct store *into,
+                     bool *is_added, struct error *why)
 {
-    const struct schema_table *first = schema_tables;
-    size_t length = strcspn(table->key, ",");
-    while (strncmp(first->key, table->key, length) != 0 || strcspn(first->key, ",") != length) {
-        first++;
-    }
-    return first;
-}
-
-/* Refuse a row of `a` that `b` lacks although it has the row's key, or for replications the row of all
- * its keys: some of them may be missing. Values are compared to the last bit. */
-static bool check_rows(struct store *store, const struct schema_table *table, const char *a,
-                       const char *b, const char *path, struct error *why)
-{
-    bool whole = table == schema_draws() || strcmp(table->name, "shards") == 0;
-    const struct schema_table *keys = whole ? table : keys_of(table);
-    int length = (int)(whole ? strlen(table->key) : strcspn(table->key, ","));
-    char *columns = schema_columns(table, why), *sql = NULL;
-    sqlite3_stmt *found = NULL;
-    bool row = false;
-    if (columns != NULL) {
-        sql = sqlite3_mprintf(
-            "SELECT %s FROM %s.%s WHERE (%.*s) IN (SELECT %.*s FROM %s.%s)"
-            " EXCEPT SELECT %s FROM %s.%s WHERE (%.*s) IN (SELECT %.*s FROM %s.%s)"
-            " LIMIT 1",
-            columns, a, table->name, length, table->key, length, table->key, b, keys->name, columns,
-            b, table->name, length, table->key, length, table->key, a, keys->name);
-    }
-    bool good = sql != NULL && database_prepare(store, sql, &found, why) &&
-                database_step(store, found, &row, why);
-    if (good && row) {
-        good = error_set(why, path, 0, "%s %s differs from the one merged before",
-                         sqlite3_column_name(found, 0), sqlite3_column_text(found, 0));
-        error_expect(why, "files of one version of spillway, as they were written");
-    }
-    sqlite3_finalize(found);
-    sqlite3_free(sql);
-    free(columns);
-    return good;
-}
-
-static bool check_twice(struct store *store, const char *path, const char *part, const char *before,
-                        struct error *why)
-{
-    bool good = true;
-    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        good = check_rows(store, table, part, before, path, why) &&
-               check_rows(store, table, before, part, path, why);
-    }
-    return good;
-}
-
-/* ---- merging ---- */
-
-/* All shards must belong to one sweep; files that are no shards may join them. */
-static bool check_part(struct merge *merge, struct store *part, struct store_shard *shard,
-                       struct error *why)
-{
-    static const char nameless[] = "SELECT 1 FROM runs WHERE run IS NULL";
-    bool is_shard;
-    int64_t found;
-    *shard = (struct store_shard){.number = 0};
-    if (!store_get_shard(part, shard, &is_shard, why) ||
-        !database_number(part, nameless, NULL, &found, why)) {
+    bool same = false;
+    if (!step_with_row(into, copy->from, copy->into, &same, why)) {
         return false;
     }
-    if (found != 0) {
-        error_set(why, part->path, 0, "a row has no key");
-        return error_expect(why, "an unchanged file written by spillway");
+    *is_added = sqlite3_changes(into->database) > 0;
+    if (*is_added || !step_with_row(into, copy->from, copy->same, &same, why) || same) {
+        return *is_added || same;
     }
-    if (is_shard && merge->first == NULL) {
-        merge->shard = *shard;
-    }
-    if (!is_shard || (strcmp(merge->shard.scenario, shard->scenario) == 0 &&
-                      merge->shard.count == shard->count)) {
-        return true;
-    }
-    error_set(why, part->path, 0, "holds shard %u/%u of another sweep or program than '%s'",
-              shard->number, shard->count, merge->first);
-    return error_expect(
-        why, "shards of one scenario, by one program, cut into the same number of parts");
+    error_set(why, part->path, 0, "%s %s differs from the one merged before",
+              sqlite3_column_name(copy->from, 0), sqlite3_column_text(copy->from, 0));
+    return error_expect(why, "files of one version of spillway, as they were written");
 }
 
-/* Copy a file, whatever its version, into the attached database `part`. */
-static bool attach(struct store *into, struct store *part, struct error *why)
+static bool copy_table(struct store *part, struct store *into, const struct schema_table *table,
+                       int64_t last, uint64_t *added, struct error *why)
 {
-    if (!database_run(into, "ATTACH '' AS part", why)) {
-        return false;
+    struct table_copy copy = {NULL, NULL, NULL};
+    bool more = true, is_added;
+    bool good = table_copy_prepare(&copy, part, into, table, last, why);
+    while (good && (good = database_step(part, copy.from, &more, why)) && more) {
+        good = copy_row(&copy, part, into, &is_added, why);
+        *added += good && is_added && table == schema_tables;
     }
-    sqlite3_backup *backup = sqlite3_backup_init(into->database, "part", part->database, "main");
-    bool good = backup != NULL && sqlite3_backup_step(backup, -1) == SQLITE_DONE;
-    sqlite3_backup_finish(backup);
-    return good ||
-           error_set(why, part->path, 0, "cannot be copied: %s", sqlite3_errmsg(into->database));
+    sqlite3_finalize(copy.from);
+    sqlite3_finalize(copy.into);
+    sqlite3_finalize(copy.same);
+    return good;
 }
 
-static bool stage_rows(struct store *into, const char *path, const struct store_shard *shard,
+static bool merge_file(struct store *into, const char *path, int64_t last, uint64_t *added,
                        struct error *why)
 {
-    uint64_t unused;
-    char *turns = sqlite3_mprintf(
-        "INSERT INTO staged.turns SELECT run, %s, %u FROM part.runs ORDER BY rowid",
-        shard->number > 0 ? "ROW_NUMBER() OVER (ORDER BY rowid)" : "0", shard->number);
-    return run_printed(into, turns, why) && check_twice(into, path, "part", "main", why) &&
-           check_twice(into, path, "part", "staged", why) &&
-           copy_tables(into, "part", "staged", "", &unused, why) &&
-           database_run(into, "DETACH part", why);
-}
-
-static bool stage(struct merge *merge, const char *path, struct error *why)
-{
-    struct store_shard shard;
     struct store *part = store_open(path, false, why);
-    bool good = part != NULL && check_part(merge, part, &shard, why) &&
-                attach(merge->into, part, why) && stage_rows(merge->into, path, &shard, why);
-    merge->first = merge->first == NULL && good && shard.number > 0 ? path : merge->first;
-    store_close(part);
-    return good;
-}
-
-static bool create_stage(struct store *into, struct error *why)
-{
-    bool good = database_run(into, open_stage, why);
+    bool good = part != NULL;
     for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        good = run_printed(
-            into,
-            sqlite3_mprintf("CREATE TABLE staged.%s AS SELECT * FROM main.%s WHERE 0;"
-                            "CREATE INDEX staged.%s_key ON %s(%s)",
-                            table->name, table->name, table->name, table->name, table->key),
-            why);
+        good = strcmp(table->name, "turns") == 0 || /* what is merged is no shard */
+               copy_table(part, into, table, last, added, why);
     }
+    store_close(part);
     return good;
 }
 
 bool store_merge(struct store *into, const char *const *paths, uint32_t count, uint64_t *added,
                  struct error *why)
 {
-    struct merge merge = {.into = into};
-    struct error unseen;
+    int64_t last = 0;
     *added = 0;
-    sqlite3_limit(into->database, SQLITE_LIMIT_ATTACHED, 2);
-    bool good = create_stage(into, why);
+    bool good = database_run(into, "BEGIN IMMEDIATE", why) &&
+                database_number(into, "SELECT MAX(rowid) FROM runs", NULL, &last, why);
     for (uint32_t i = 0; good && i < count; i++) {
-        good = stage(&merge, paths[i], why);
+        good = merge_file(into, paths[i], last, added, why);
     }
-    good = good && database_run(into, "BEGIN IMMEDIATE", why) &&
-           check_twice(into, into->path, "staged", "main", why) &&
-           copy_tables(into, "staged", "main", in_turns, added, why);
-    good = database_end(into, good, why);
-    database_run(into, "DETACH part", &unseen); /* after a failure */
-    database_run(into, "DETACH staged", &unseen);
-    sqlite3_limit(into->database, SQLITE_LIMIT_ATTACHED, 0);
-    return good;
+    return database_end(into, good, why);
 }

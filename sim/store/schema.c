@@ -106,9 +106,7 @@ static const struct schema_field curve_points[] = {
     {"size", UNIT_WHOLE, AS_KEY, 0},
     {"misses", UNIT_WHOLE, AS_KEY, 0},
 };
-static const struct schema_field shards[] = {
-    {"scenario", UNIT_TEXT, AS_KEY, 0},
-    {"points", UNIT_WHOLE, AS_KEY, 0},
+static const struct schema_field turns[] = {
     {"number", UNIT_WHOLE, AS_KEY, 0},
     {"count", UNIT_WHOLE, AS_KEY, 0},
 };
@@ -161,7 +159,7 @@ const struct schema_table schema_tables[] = {
     {"masses", "run, place, step", OF(masses), DETAIL(mass, masses)},
     {"curves", "curve", OF(curves)},
     {"curve_points", "curve, size", OF(curve_points)},
-    {"shards", "scenario, number, count", OF(shards)},
+    {"turns", "number, count", OF(turns)},
     {"validations", "validation, mechanism", STUDY(validations)},
     {"ablations", "ablation, place", STUDY(ablations)},
     {"plans", "plan, place", STUDY(plans)},
@@ -212,66 +210,31 @@ const char *schema_column(const struct schema_table *table, size_t index, const 
 
 /* ---- statements ---- */
 
-/* "run, layer, us", or with their types. */
-static void write_names(const struct schema_table *table, bool types, FILE *out)
+/* All columns of a table as `what` says (schema_sql()). */
+static void write_columns(const struct schema_table *table, char what, FILE *out)
 {
     const char *name, *type;
     for (size_t i = 0; (name = schema_column(table, i, &type)) != NULL; i++) {
-        fprintf(out, "%s%s", i > 0 ? ", " : "", name);
-        if (types) {
+        fputs(i == 0 ? "" : what == 'w' ? " AND " : ", ", out);
+        fprintf(out, what == 'v' ? "?" : what == 'w' ? "%s IS ?%zu" : "%s", name, i + 1);
+        if (what == 'd') {
             fprintf(out, " %s", type);
         }
     }
 }
 
-char *schema_create(const struct schema_table *table, struct error *why)
+char *schema_sql(const struct schema_table *table, const char *format, struct error *why)
 {
     struct text_file file;
     bool good = text_open(&file, why);
-    if (good) {
-        fprintf(file.out, "CREATE TABLE %s (", table->name);
-        write_names(table, true, file.out);
-        fprintf(file.out, ", PRIMARY KEY (%s))%s", table->key,
-                table == schema_tables ? "" : " WITHOUT ROWID"); /* runs keep their order */
-    }
-    return text_close(&file, good, why);
-}
-
-char *schema_insert(const struct schema_table *table, const char *verb, struct error *why)
-{
-    struct text_file file;
-    const char *type;
-    bool good = text_open(&file, why);
-    if (good) {
-        fprintf(file.out, "%s INTO %s (", verb, table->name);
-        write_names(table, false, file.out);
-        fputs(") VALUES (?", file.out);
-        for (size_t i = 1; schema_column(table, i, &type) != NULL; i++) {
-            fputs(",?", file.out);
+    for (const char *at = format; good && *at != '\0'; at++) {
+        if (*at != '%') {
+            fputc(*at, file.out);
+        } else if (*++at == 't' || *at == 'k') {
+            fputs(*at == 't' ? table->name : table->key, file.out);
+        } else {
+            write_columns(table, *at, file.out);
         }
-        fputc(')', file.out);
-    }
-    return text_close(&file, good, why);
-}
-
-char *schema_columns(const struct schema_table *table, struct error *why)
-{
-    struct text_file file;
-    bool good = text_open(&file, why);
-    if (good) {
-        write_names(table, false, file.out);
-    }
-    return text_close(&file, good, why);
-}
-
-char *schema_select(const struct schema_table *table, const char *rest, struct error *why)
-{
-    struct text_file file;
-    bool good = text_open(&file, why);
-    if (good) {
-        fputs("SELECT ", file.out);
-        write_names(table, false, file.out);
-        fprintf(file.out, " FROM %s %s", table->name, rest);
     }
     return text_close(&file, good, why);
 }

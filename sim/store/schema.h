@@ -58,12 +58,10 @@ const struct schema_table *schema_draws(void);
 /* The name of column `index`, and its type; NULL after the last. */
 const char *schema_column(const struct schema_table *table, size_t index, const char **type);
 
-/* Statements, on the heap: the one that makes a table; "INSERT VERB INTO ... (names) VALUES (?,...)";
- * "SELECT names FROM ... REST"; and the names alone. NULL if there is no room. */
-char *schema_create(const struct schema_table *table, struct error *why);
-char *schema_insert(const struct schema_table *table, const char *verb, struct error *why);
-char *schema_columns(const struct schema_table *table, struct error *why);
-char *schema_select(const struct schema_table *table, const char *rest, struct error *why);
+/* A statement about a table, on the heap: of `format`, with %t for the table's name, %k for its key, %c for
+ * the names of its columns, %d for these with their types, %v for as many "?", and %w for "NAME IS ?1 AND
+ * ...". NULL if there is no room. */
+char *schema_sql(const struct schema_table *table, const char *format, struct error *why);
 
 /* Fixed-size texts of a run that follow the columns of results in `runs`. */
 struct schema_text {

@@ -141,7 +141,15 @@ static bool complete_table(struct store *store, const struct schema_table *table
     const char *name, *type;
     bool good = true;
     if (!database_has(store, table->name, NULL)) {
-        char *create = only_look ? NULL : schema_create(table, why);
+        char *create =
+            only_look
+                ? NULL
+                : schema_sql(
+                      table,
+                      table == schema_tables
+                          ? "CREATE TABLE %t (%d, PRIMARY KEY (%k))" /* runs keep their order */
+                          : "CREATE TABLE %t (%d, PRIMARY KEY (%k)) WITHOUT ROWID",
+                      why);
         good = create != NULL && database_run(store, create, why);
         free(create);
         return good;
@@ -480,7 +488,7 @@ static bool holds_nothing(struct store *store)
     for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
         char select[64];
         snprintf(select, sizeof select, "SELECT 1 FROM %s LIMIT 1", table->name);
-        good = strcmp(table->name, "shards") == 0 || !database_has(store, table->name, NULL) ||
+        good = strcmp(table->name, "turns") == 0 || !database_has(store, table->name, NULL) ||
                (database_number(store, select, NULL, &row, &unseen) && row == 0);
     }
     return good;

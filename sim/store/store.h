@@ -5,7 +5,7 @@
  * h2d_bytes), requests (run, request, its fate), waits (run, request, name, ms: the parts of its
  * time from arrival to end), series (series.def: servers over time), families and masses
  * (run, place, the figures of each family; its attention mass by step), replications (run, hash of the
- * ranges drawn from, number, the figures that replications keep), curve_points (curve, size, misses), shards,
+ * ranges drawn from, number, the figures that replications keep), curve_points (curve, size, misses), turns (which shard it holds),
  * and curves, validations, ablations, plans and plan_points (the .def file of that name).
  *
  * A run's identity is its hash, in which the program has a part: a run that is already stored is
@@ -55,21 +55,13 @@ bool store_get(struct store *store, const char *run, struct result *result, stru
  * replications are added. */
 bool store_put(struct store *store, const struct result *result, struct error *why);
 
-/* The part of a sweep over several machines that a file holds. */
-struct store_shard {
-    char scenario[17]; /* hash of the program and of the whole sweep */
-    uint32_t points, number, count;
-};
+/* Note that the file holds shard `number` of the `count` of a sweep over several machines. */
+bool store_put_turn(struct store *store, uint32_t number, uint32_t count, struct error *why);
 
-/* Write the shard into the file, before its runs. A file that holds another sweep's or
- * program's shard, or another shard of this sweep, is refused. */
-bool store_put_shard(struct store *store, const struct store_shard *shard, struct error *why);
-
-/* Put the contents of the files at `paths` into `into`, in one transaction; `*added` counts the new
+/* Put the contents of the files at `paths` into `into`, each in one transaction; `*added` counts the new
  * runs. Shards of one sweep are interleaved, so that together they give the file that a single
  * machine would have written; other files follow each other. Rows that are there twice must be
- * equal. Files of another schema, and shards of different sweeps or programs, are
- * refused. */
+ * equal; files of another schema are refused. */
 bool store_merge(struct store *into, const char *const *paths, uint32_t count, uint64_t *added,
                  struct error *why);
 

@@ -14,7 +14,6 @@
 #include "core/version.h"
 #include "predict/result/cell.h"
 #include "store/database.h"
-#include "store/guard.h"
 #include "store/schema.h"
 
 /* ---- putting a row of runs ---- */
@@ -62,7 +61,8 @@ static bool put_run(struct store *store, const struct result *result, bool *adde
 {
     sqlite3_stmt *statement = NULL;
     bool row, good = database_prepare_own(
-                  store, schema_insert(schema_tables, "INSERT OR IGNORE", why), &statement, why);
+                  store, schema_sql(schema_tables, "INSERT OR IGNORE INTO %t(%c) VALUES (%v)", why),
+                  &statement, why);
     if (good) {
         bind_run(statement, result);
         good = database_step(store, statement, &row, why);
@@ -144,9 +144,10 @@ static bool put_detail(struct store *store, const struct schema_table *table,
     const char *rows = rows_of(table, result);
     sqlite3_stmt *statement = NULL;
     uint32_t count;
-    const char *verb = table == schema_draws() ? "INSERT OR IGNORE" : "INSERT";
+    const char *put = table == schema_draws() ? "INSERT OR IGNORE INTO %t(%c) VALUES (%v)"
+                                              : "INSERT INTO %t(%c) VALUES (%v)";
     bool more;
-    bool good = database_prepare_own(store, schema_insert(table, verb, why), &statement, why);
+    bool good = database_prepare_own(store, schema_sql(table, put, why), &statement, why);
     memcpy(&count, (const char *)result + table->count, sizeof count);
     for (uint32_t i = 0; good && i < count; i++) {
         sqlite3_bind_text(statement, 1, result_cell(result, COLUMN(run))->text, -1, SQLITE_STATIC);
@@ -177,6 +178,16 @@ static bool run_is_damaged(const struct store *store, const char *run, const cha
                            struct error *why)
 {
     return error_set(why, store->path, 0, "run %s is damaged: %s", run, what);
+}
+
+/* SQLite lets a column hold a value of any type. */
+static bool holds_own_type(sqlite3_stmt *row, int at)
+{
+    const char *declared = sqlite3_column_decltype(row, at);
+    int found = sqlite3_column_type(row, at), own = declared[0] == 'T'   ? SQLITE_TEXT
+                                                    : declared[0] == 'I' ? SQLITE_INTEGER
+                                                                         : SQLITE_FLOAT;
+    return found == SQLITE_NULL || found == own;
 }
 
 /* The items of parts_us, stalls_us and basis_share keep their names side by side. */
@@ -214,7 +225,7 @@ static bool read_column(const struct store *store, sqlite3_stmt *row, int at, co
     if (sqlite3_column_type(row, at) == SQLITE_NULL) {
         return true;
     }
-    if (values_fault(row, at) != NULL) {
+    if (!holds_own_type(row, at)) {
         return run_is_damaged(store, run, column->name, why);
     }
     if (column_is_text(column)) {
@@ -251,8 +262,8 @@ static bool get_run(struct store *store, const char *run, struct result *result,
 {
     sqlite3_stmt *statement = NULL;
     bool row = false;
-    bool good = database_prepare_own(store, schema_select(schema_tables, "WHERE run = ?", why),
-                                     &statement, why);
+    bool good = database_prepare_own(
+        store, schema_sql(schema_tables, "SELECT %c FROM %t WHERE run = ?", why), &statement, why);
     if (good) {
         sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
         good = database_step(store, statement, &row, why) &&
@@ -300,7 +311,7 @@ static bool read_detail(sqlite3_stmt *from, const struct schema_table *table, ch
 {
     bool good = true;
     for (int i = 0; good && i < sqlite3_column_count(from); i++) {
-        good = values_fault(from, i) == NULL;
+        good = holds_own_type(from, i);
     }
     for (size_t i = 0; good && i < table->begins; i++) {
         good = read_field(from, (int)i, &table->begin[i], row);
@@ -332,8 +343,9 @@ static bool get_detail(struct store *store, const struct schema_table *table, co
     size_t capacity = 0;
     uint32_t count = 0;
     bool row = false;
-    bool good = database_prepare_own(store, schema_select(table, "WHERE run = ? ORDER BY 2", why),
-                                     &statement, why);
+    bool good = database_prepare_own(
+        store, schema_sql(table, "SELECT %c FROM %t WHERE run = ? ORDER BY 2", why), &statement,
+        why);
     if (good) {
         sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
     }
@@ -367,14 +379,14 @@ bool store_get(struct store *store, const char *run, struct result *result, stru
 bool store_get_draws(struct store *store, const char *run, struct result_draws *draws,
                      struct error *why)
 {
-    static const char own[] = "WHERE run = ? AND ranges = ? ORDER BY replication";
+    static const char own[] = "SELECT %c FROM %t WHERE run = ? AND ranges = ? ORDER BY replication";
     const struct schema_table *table = schema_draws();
     sqlite3_stmt *row = NULL;
     size_t capacity = 0;
     bool more = false;
     draws->values = NULL;
     draws->count = 0;
-    bool good = database_prepare_own(store, schema_select(table, own, why), &row, why);
+    bool good = database_prepare_own(store, schema_sql(table, own, why), &row, why);
     if (good) {
         sqlite3_bind_text(row, 1, run, -1, SQLITE_STATIC);
         sqlite3_bind_text(row, 2, draws->ranges, -1, SQLITE_STATIC);
@@ -471,7 +483,7 @@ static bool remove_whole(struct store *store, const struct store_frame *of, stru
 static bool put_frame(struct store *store, const struct store_frame *of, struct error *why)
 {
     const struct schema_table *table = schema_find(of->table);
-    char *insert = schema_insert(table, "INSERT OR REPLACE", why);
+    char *insert = schema_sql(table, "INSERT OR REPLACE INTO %t(%c) VALUES (%v)", why);
     bool good =
         insert != NULL && remove_whole(store, of, why) &&
         database_put_each(store, insert, store_frame_bind_row, of, of->frame->row_count, why);

@@ -235,7 +235,7 @@ check a_task_goes_on_with_the_database_that_it_left $?
 task_is 5 COMPLETED 0 && task_is 8 COMPLETED 0
 check tasks_that_nothing_disturbs_run_once $?
 
-dump() { sqlite3 -readonly "$1" .dump | grep -v 'INTO shards'; }
+dump() { sqlite3 -readonly "$1" .dump | grep -v 'INTO turns'; }
 grep -qx "16 runs added to $scratch/out/results.db" "$scratch/out/merge.log" &&
     cmp <(dump "$scratch/whole.db") <(dump "$scratch/out/results.db")
 check the_merged_database_is_that_of_one_process $?

@@ -238,17 +238,6 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
     return ok;
 }
 
-/* The database records which part of which sweep it holds. */
-static bool mark_shard(const struct scenario *scenario, const struct sweep_options *sweep,
-                       struct error *why)
-{
-    struct store_shard shard = {
-        .points = scenario->points, .number = sweep->shard.number, .count = sweep->shard.count};
-    return shard.count == 0 || sweep->store == NULL ||
-           (scenario_hash(scenario, shard.scenario, why) &&
-            store_put_shard(sweep->store, &shard, why));
-}
-
 static bool simulate_run(const struct arguments *arguments, struct error *why)
 {
     struct question question = {.store = NULL};
@@ -258,7 +247,9 @@ static bool simulate_run(const struct arguments *arguments, struct error *why)
               question_begin(arguments, &question, sweep.replications.count > 0, why);
     sweep.store = question.store;
     sweep.jobs = question.jobs;
-    ok = ok && mark_shard(&question.scenario, &sweep, why) &&
+    bool shard = sweep.shard.count > 0 && sweep.store != NULL;
+    ok = ok &&
+         (!shard || store_put_turn(sweep.store, sweep.shard.number, sweep.shard.count, why)) &&
          run_scenario(arguments, &question.scenario, &sweep, why);
     question_end(&question);
     return ok;

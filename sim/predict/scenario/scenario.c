@@ -1,17 +1,14 @@
 #include "predict/scenario/scenario.h"
 
 #include "core/array.h"
-#include "core/version.h"
 #include "predict/scenario/resolve.h"
 #include "predict/scenario/resolve_workload.h"
 #include "predict/scenario/scenario_set.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #define MOST_POINTS 1000000u
 
@@ -90,23 +87,6 @@ bool scenario_copy(const struct scenario *from, struct scenario *out, struct err
                              .points = 1,
                              .sources = sources_hold(from->sources)};
     return out->root != NULL;
-}
-
-bool scenario_hash(const struct scenario *scenario, char hash[17], struct error *why)
-{
-    char *text = scenario_canonical(scenario, why);
-    if (text == NULL) {
-        return false;
-    }
-    uint64_t all = XXH64(text, strlen(text), 0);
-    all = XXH64(spillway_program, strlen(spillway_program), all);
-    for (size_t i = 0; scenario->sweep != NULL && i < scenario->sweep->count; i++) {
-        const char *key = scenario->sweep->children[i]->key;
-        all = XXH64(key, strlen(key) + 1, all);
-    }
-    snprintf(hash, 17, "%016" PRIx64, all);
-    free(text);
-    return true;
 }
 
 /* Lay one swept value over `root`, as a file with that value would be: overrides inside a swept map

@@ -43,10 +43,6 @@ void scenario_release(struct scenario *scenario);
  * `out` can be released like any other. */
 bool scenario_copy(const struct scenario *from, struct scenario *out, struct error *why);
 
-/* A hash of the program and of the whole scenario, with the sweep and its order: 16 hex digits.
- * Names of files are part of the hash, their contents are not. */
-bool scenario_hash(const struct scenario *scenario, char hash[17], struct error *why);
-
 /* Build a scenario of one run: start with an empty one, then lay maps over it in turn, as files
  * with the same contents would be. */
 bool scenario_init(struct scenario *out, struct error *why);

@@ -121,9 +121,9 @@ static void what_spillway_did_not_make_is_refused_by_its_name(void **state)
         const char *statements, *message;
     } cases[] = {
         {"CREATE TRIGGER stop BEFORE INSERT ON runs BEGIN SELECT RAISE(IGNORE); END",
-         "holds the trigger 'stop' on 'runs', which spillway did not make"},
+         "holds the trigger 'stop', which spillway did not make"},
         {"CREATE TABLE mine (a); CREATE TRIGGER t AFTER INSERT ON mine BEGIN SELECT 1; END",
-         "holds the trigger 't' on 'mine', which spillway did not make"},
+         "holds the trigger 't', which spillway did not make"},
         {"CREATE VIEW mine AS SELECT 1", "holds the view 'mine', which spillway did not make"},
         {"DROP TABLE stalls; CREATE VIEW stalls(run, name, us) AS WITH RECURSIVE n(i) AS (SELECT 1"
          " UNION ALL SELECT i + 1 FROM n) SELECT i, i, i FROM n",
@@ -131,9 +131,9 @@ static void what_spillway_did_not_make_is_refused_by_its_name(void **state)
         {"CREATE VIRTUAL TABLE words USING fts5(word)",
          "holds the virtual table 'words', which spillway did not make"},
         {"CREATE INDEX quick ON runs(abs(batch))",
-         "holds the index 'quick' on 'runs', which spillway did not make"},
+         "holds the index 'quick', which spillway did not make"},
         {"CREATE UNIQUE INDEX one ON runs(system)",
-         "holds the index 'one' on 'runs', which spillway did not make"},
+         "holds the index 'one', which spillway did not make"},
         {"ALTER TABLE runs ADD COLUMN big AS (zeroblob(1000000000))",
          "holds results of another version of spillway (table 'runs')"},
         {"DROP TABLE parts; CREATE TABLE parts (run TEXT, name TEXT, us REAL)",
@@ -142,7 +142,7 @@ static void what_spillway_did_not_make_is_refused_by_its_name(void **state)
          "holds results of another version of spillway (table 'parts')"},
         {"DROP TABLE plans; CREATE TABLE Plans (a)",
          "holds results of another version of spillway (table 'Plans')"},
-        {"DROP TABLE shards", "is damaged: the table 'shards' is missing"},
+        {"DROP TABLE turns", "is damaged: the table 'turns' is missing"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_refused(cases[i].statements, false, cases[i].message);
@@ -172,51 +172,25 @@ static void a_value_that_its_column_does_not_hold_is_named(void **state)
         const char *statements, *message;
     } cases[] = {
         {"UPDATE runs SET step_us = " LONG,
-         "run r1 is damaged: 'step_us' in table 'runs' is a text"},
-        {"UPDATE runs SET batch = 1.5", "run r1 is damaged: 'batch' in table 'runs' is a number"},
-        {"UPDATE runs SET system = x'00'", "run r1 is damaged: 'system' in table 'runs' is a blob"},
+         "run r1 is damaged: 'step_us' in table 'runs'"},
+        {"UPDATE runs SET batch = 1.5", "run r1 is damaged: 'batch' in table 'runs'"},
+        {"UPDATE runs SET system = x'00'", "run r1 is damaged: 'system' in table 'runs'"},
         {"UPDATE runs SET system = " LONG,
-         "run r1 is damaged: 'system' in table 'runs' is a text of more than 64 KiB"},
+         "run r1 is damaged: 'system' in table 'runs'"},
         {"INSERT INTO series (run, bin, ms) VALUES ('r1', 1, 'many')",
-         "run r1 is damaged: 'ms' in table 'series' is a text"},
+         "run r1 is damaged: 'ms' in table 'series'"},
         {"UPDATE runs SET parts_us = '{'",
-         "run r1 is damaged: 'parts_us' in table 'runs' is malformed JSON"},
-        {"UPDATE runs SET ttft_band = '[]'",
-         "run r1 is damaged: 'ttft_band' in table 'runs' is malformed JSON"},
-        {"UPDATE runs SET scenario = printf('%.9000c', '1')",
-         "run r1 is damaged: 'scenario' in table 'runs' is longer than spillway writes"},
+         "run r1 is damaged: 'parts_us' in table 'runs'"},
         {"UPDATE runs SET scenario = '{\"a\":'",
-         "run r1 is damaged: 'scenario' in table 'runs' is malformed JSON"},
+         "run r1 is damaged: 'scenario' in table 'runs'"},
         {"UPDATE curves SET curve = 'c1', parameters = '{'",
-         "curve c1 is damaged: 'parameters' in table 'curves' is malformed JSON"},
+         "curve c1 is damaged: 'parameters' in table 'curves'"},
         {"INSERT INTO plans (plan, place, tried) VALUES ('p', 0, 'x')",
-         "plan p is damaged: 'tried' in table 'plans' is a text"},
+         "plan p is damaged: 'tried' in table 'plans'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_refused(cases[i].statements, false, cases[i].message);
     }
-}
-
-static void a_shard_that_cannot_be_is_refused(void **state)
-{
-    (void)state;
-    static const char *const rows[] = {"'s', 4, 0, 2",          "'s', 4, -5, 2",
-                                       "'s', 4, 3, 2",          "'s', -1, 1, 2",
-                                       "'s', 4, 1, 4294967297", "'the name of a sweep', 4, 1, 2"};
-    char into_path[128];
-    snprintf(into_path, sizeof into_path, "%s/into.db", folder);
-    struct store *into = store_open(into_path, true, &why);
-    assert_non_null(into);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char statement[128];
-        uint64_t added;
-        const char *const paths[] = {path};
-        snprintf(statement, sizeof statement, "INSERT INTO shards VALUES (%s)", rows[i]);
-        make_file(statement);
-        assert_false(store_merge(into, paths, 1, &added, &why));
-        assert_string_equal(why.found, "is damaged: its row in table 'shards'");
-    }
-    store_close(into);
 }
 
 /* ---- journals ---- */
@@ -353,7 +327,6 @@ int main(void)
         IN_FOLDER(what_spillway_did_not_make_is_refused_by_its_name),
         IN_FOLDER(plain_tables_of_a_user_may_stay),
         IN_FOLDER(a_value_that_its_column_does_not_hold_is_named),
-        IN_FOLDER(a_shard_that_cannot_be_is_refused),
         IN_FOLDER(a_journal_that_is_no_file_is_refused),
         IN_FOLDER(a_log_that_cannot_be_made_is_told),
         IN_FOLDER(what_a_log_left_behind_holds_is_looked_at),
