@@ -44,7 +44,6 @@ sim/study/ablate
 sim/study/papers
 sim/cli/frame
 sim/cli/trace
-sim/cli/curve
 sim/cli/runs
 sim/cli/report
 sim/cli/plan

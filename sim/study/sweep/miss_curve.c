@@ -26,7 +26,6 @@ void miss_curve_release(struct miss_curve *curve)
 {
     free(curve->accesses);
     free(curve->misses);
-    free(curve->first_uses);
     miss_curve_init(curve);
 }
 
@@ -37,10 +36,9 @@ static bool miss_curve_reserve(struct miss_curve *curve, uint32_t groups, uint32
     curve->groups = groups;
     curve->count = count;
     curve->accesses = array_zeroed(groups, sizeof *curve->accesses, why);
-    size_t points = (size_t)groups * count;
-    curve->first_uses =
-        curve->accesses ? array_zeroed(groups, sizeof *curve->first_uses, why) : NULL;
-    curve->misses = curve->first_uses ? array_zeroed(points, sizeof *curve->misses, why) : NULL;
+    curve->misses = curve->accesses != NULL
+                        ? array_zeroed((size_t)groups * count, sizeof *curve->misses, why)
+                        : NULL;
     return curve->misses != NULL;
 }
 
@@ -51,7 +49,6 @@ bool miss_curve_sum(const struct miss_curve *curve, struct miss_curve *whole, st
     }
     for (uint32_t group = 0; group < curve->groups; group++) {
         whole->accesses[0] += curve->accesses[group];
-        whole->first_uses[0] += curve->first_uses[group];
         for (uint32_t i = 0; i < curve->count; i++) {
             whole->misses[i] += miss_curve_group(curve, group)[i];
         }
@@ -176,7 +173,6 @@ struct miss_curve_layer {
     uint32_t sequence, number;
     struct miss_curve_scratch *scratch;
     struct caches *caches;   /* [KV heads] */
-    bool *seen;              /* [KV heads][units] wanted by a step so far */
     struct next_use *future; /* [KV heads] */
 };
 
@@ -217,19 +213,6 @@ static bool miss_curve_foresee_demand(struct miss_curve_layer *layer, uint32_t h
     return next_use_add(&layer->future[head], demand, why);
 }
 
-/* The units of a demand that are wanted for the first time. */
-static uint32_t miss_curve_count_first(struct miss_curve_layer *layer, uint32_t head,
-                                       const struct demand *demand)
-{
-    bool *seen = layer->seen + (size_t)head * layer->job->header->units;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < demand->wanted; i++) {
-        count += !seen[demand->units[i]];
-        seen[demand->units[i]] = true;
-    }
-    return count;
-}
-
 static bool count_demand(struct miss_curve_layer *layer, uint32_t head, uint32_t step,
                          const struct demand *demand, struct error *why)
 {
@@ -243,8 +226,6 @@ static bool count_demand(struct miss_curve_layer *layer, uint32_t head, uint32_t
     }
     caches_access(&layer->caches[head], demand, counts, miss_curve_group(curve, group));
     curve->accesses[group] += counts ? demand->wanted : 0;
-    uint32_t first = miss_curve_count_first(layer, head, demand);
-    curve->first_uses[group] += counts ? first : 0;
     return true;
 }
 
@@ -320,16 +301,13 @@ static bool count_layer(struct miss_curve_layer *layer, struct error *why)
     uint32_t heads = layer->job->header->kv_heads;
     layer->caches = array_zeroed(heads, sizeof *layer->caches, why);
     layer->future = layer->caches ? array_zeroed(heads, sizeof *layer->future, why) : NULL;
-    size_t units = (size_t)heads * layer->job->header->units;
-    layer->seen = layer->future ? array_zeroed(units, sizeof *layer->seen, why) : NULL;
-    bool good = layer->seen && count_heads(layer, why);
+    bool good = layer->future && count_heads(layer, why);
     for (uint32_t head = 0; layer->future && head < heads; head++) {
         caches_release(&layer->caches[head]);
         next_use_release(&layer->future[head]);
     }
     free(layer->caches);
     free(layer->future);
-    free(layer->seen);
     return good;
 }
 

@@ -32,8 +32,6 @@ struct miss_curve {
     uint32_t groups, count; /* `count` as in the request */
     uint64_t *accesses;     /* [groups]; owned */
     uint64_t *misses;       /* [groups][count], one per size; owned */
-    uint64_t *first_uses;   /* [groups] accesses of a trace to blocks that no earlier step wanted;
-                             * owned. Whether they hit is up to what caches begin with. */
 };
 
 void miss_curve_init(struct miss_curve *curve);

@@ -1,0 +1,701 @@
+/* `spillway curve`: the hit ratios of policies at a range of cache sizes. A table has a row a curve and a
+ * column a size; JSON and the database have all points. */
+#include "cli/frame/command.h"
+#include "cli/frame/message.h"
+#include "cli/frame/question.h"
+#include "cli/trace/trace_argument.h"
+#include "core/array.h"
+#include "core/text.h"
+#include "core/units.h"
+#include "decode/replay/replay.h"
+#include "policy/policy.h"
+#include "policy/qsac.h"
+#include "store/stored_run.h"
+#include "study/sweep/miss_curve.h"
+#include "study/whatif/whatif_study.h"
+#include "tables/frame.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { POLICY, SIZES, BY, SELECTION, ORDER, LAYERS, JSON, DATABASE };
+
+static const char *const groups[] = {"layer", "head", NULL};
+
+static const struct command_option options[] = {
+    [POLICY] = {.name = "--policy",
+                .argument = "POLICY,...",
+                .list = true,
+                .summary = "policies: NAME, plugin:PATH, or with parameters as in a scenario: "
+                           "{name: qsac, eta: 0.9} (default: every policy that can run on the "
+                           "trace)"},
+    [SIZES] = {.name = "--sizes",
+               .argument = "N,...",
+               .list = true,
+               .summary = "cache sizes per head: blocks, or shares of all blocks such as 30% "
+                          "(default: some shares; every size for lru with --json)"},
+    [BY] = {.name = "--by",
+            .argument = "GROUP",
+            .summary = "print a curve for each layer or KV head of a trace (default: one for all "
+                       "heads)",
+            .values = groups},
+    [SELECTION] = {.name = "--selection",
+                   .argument = "SHARE",
+                   .summary = "share of a trace's context in each demand (default: 10%)"},
+    [ORDER] = {.name = "--order",
+               .argument = "ORDER",
+               .summary = "handle the units of a step as one batch, or sequentially (default: "
+                          "batch)",
+               .values = policy_orders},
+    [LAYERS] = {.name = "--layers",
+                .argument = "N,...",
+                .list = true,
+                .summary = layer_choice_summary},
+    [JSON] = {.name = "--json", .summary = "print one JSON object per size"},
+    [DATABASE] = {.name = "--db",
+                  .argument = "FILE",
+                  .summary = "store the curves in this SQLite file, for 'plot curves' and 'plot "
+                             "spread'"},
+    {.name = NULL},
+};
+
+enum { PARAMETERS = 512 }; /* the longest name and value, for POLICY_MOST_PARAMS */
+
+struct curve_sizes {
+    uint32_t *size; /* owned */
+    size_t count, capacity;
+    bool in_blocks; /* the list has blocks only, and not shares */
+};
+
+struct policy_curves {
+    const struct policy_kind *policy;
+    double values[POLICY_MOST_PARAMS];
+    struct curve_sizes sizes;
+    struct miss_curve curve; /* the groups of the report */
+    struct miss_curve whole; /* their sum */
+};
+
+/* A trace or a stream of ids, and the curves of policies on it. */
+struct curve_report {
+    const char *source;  /* as the user named it */
+    struct trace *trace; /* NULL: the source is a stream of ids; owned */
+    struct ids ids;
+    struct layer_choice layers; /* of the trace */
+    uint64_t hash;              /* of the source */
+    uint32_t blocks, warmup;
+    double selection;
+    enum policy_order order;
+    enum miss_group group;
+    struct policy_curves *policies; /* [count] owned */
+    uint32_t count;
+};
+
+/* ---- the source ---- */
+
+static bool open_ids(const struct arguments *arguments, struct curve_report *report,
+                     struct error *why)
+{
+    for (int option = BY; option <= LAYERS; option++) {
+        if (arguments_given(arguments, option)) {
+            return error_usage(why, NULL, 0,
+                               "%s applies to traces; a stream of ids has neither steps nor heads",
+                               options[option].name);
+        }
+    }
+    if (!ids_read(report->source, &report->ids, why)) {
+        return false;
+    }
+    report->order = POLICY_SEQUENTIAL;
+    report->blocks = report->ids.blocks;
+    report->hash = report->ids.hash;
+    return true;
+}
+
+static bool read_selection(const struct arguments *arguments, double *selection, struct error *why)
+{
+    const char *text = arguments_text(arguments, SELECTION);
+    *selection = 0.1;
+    if (text != NULL && !units_parse(text, UNIT_SHARE, NULL, 0, "--selection", selection, why)) {
+        return false;
+    }
+    if (!(*selection > 0 && *selection <= 1)) {
+        error_usage(why, NULL, 0, "'--selection' is '%s'", text);
+        return error_expect(why, "more than 0 %% and at most 100 %%");
+    }
+    return true;
+}
+
+/* The first half of a trace's steps warms up the cache, as in a simulation. */
+static bool open_trace(const struct arguments *arguments, struct curve_report *report,
+                       struct error *why)
+{
+    const char *order = arguments_text(arguments, ORDER), *group = arguments_text(arguments, BY);
+    report->trace = trace_from_arguments(arguments, why);
+    if (report->trace == NULL ||
+        !layer_choice_apply(report->trace, arguments_text(arguments, LAYERS), &report->layers,
+                            why)) {
+        return false;
+    }
+    report->blocks = trace_header(report->trace)->units;
+    report->warmup = trace_header(report->trace)->steps / 2;
+    report->order = order != NULL && strcmp(order, policy_orders[POLICY_SEQUENTIAL]) == 0
+                        ? POLICY_SEQUENTIAL
+                        : POLICY_BATCH;
+    if (group != NULL) {
+        report->group = strcmp(group, groups[0]) == 0 ? MISS_LAYER : MISS_HEAD;
+    }
+    return read_selection(arguments, &report->selection, why) &&
+           trace_hash(report->trace, &report->hash, why);
+}
+
+static bool source_open(const struct arguments *arguments, struct curve_report *report,
+                        struct error *why)
+{
+    uint32_t count;
+    *report = (struct curve_report){.source = arguments_operands(arguments, &count)[0]};
+    const char *suffix = strrchr(report->source, '.');
+    bool ids = suffix != NULL && strcmp(suffix, ".u32") == 0;
+    return (ids ? open_ids : open_trace)(arguments, report, why);
+}
+
+/* ---- policies ---- */
+
+static bool read_policy(const char *text, struct policy_curves *curves, struct error *why)
+{
+    struct node *node = node_parse(text, strlen(text), "--policy", why);
+    bool ok = node != NULL && policy_read(node, &curves->policy, curves->values, why);
+    if (!ok) {
+        why->line = 0; /* of an option */
+    }
+    node_destroy(node);
+    return ok;
+}
+
+/* Can every head give the policy what it needs? A policy that caches nothing has no curve, and
+ * neither has one that attends only to what it holds. */
+static bool is_fed(const struct policy_kind *policy, const struct curve_report *report)
+{
+    bool positions = report->trace != NULL;
+    bool queries = positions && trace_header(report->trace)->has_queries;
+    return policy != &policy_none && !policy->chooses_own && (!policy->needs_queries || queries) &&
+           (!policy->by_position || positions);
+}
+
+static bool read_policies(const struct arguments *arguments, struct curve_report *report,
+                          struct error *why)
+{
+    uint32_t given;
+    const char *const *texts = arguments_all(arguments, POLICY, &given);
+    uint32_t most = given;
+    while (given == 0 && policies[most] != NULL) {
+        most++;
+    }
+    report->policies = array_zeroed(most, sizeof *report->policies, why);
+    bool ok = report->policies != NULL;
+    for (uint32_t i = 0; ok && i < most; i++) {
+        if (given > 0 || is_fed(policies[i], report)) {
+            const char *text = given > 0 ? texts[i] : policies[i]->name;
+            ok = read_policy(text, &report->policies[report->count++], why);
+        }
+    }
+    return ok;
+}
+
+/* ---- sizes ---- */
+
+/* Closer together at small sizes, where curves bend. */
+static const char default_list[] = "1%,2%,5%,10%,15%,20%,30%,40%,50%,70%,100%";
+
+static bool sizes_add(struct curve_sizes *sizes, double size, struct error *why)
+{
+    if (!array_reserve(&sizes->size, &sizes->capacity, sizes->count + 1, sizeof *sizes->size,
+                       why)) {
+        return false;
+    }
+    sizes->size[sizes->count++] = (uint32_t)size;
+    return true;
+}
+
+/* Blocks, as 512, or a share of all, as 30% or 0.3; a share above 0 is at least one block. */
+static bool sizes_add_text(struct curve_sizes *sizes, const char *text, uint32_t blocks,
+                           struct error *why)
+{
+    struct quantity quantity;
+    bool known = quantity_parse(text, &quantity) && quantity.value >= 0;
+    if (known && quantity.unit == UNIT_COUNT && quantity.value > 0 && quantity.value < 1) {
+        quantity.unit = UNIT_SHARE;
+    }
+    if (known && quantity.unit == UNIT_SHARE && quantity.value <= 1) {
+        double share = quantity.value;
+        sizes->in_blocks = false;
+        return sizes_add(sizes, share > 0 ? fmax(1, floor(share * blocks + 0.5)) : 0, why);
+    }
+    if (known && quantity.unit == UNIT_COUNT && quantity.value <= UINT32_MAX &&
+        quantity.value == floor(quantity.value)) {
+        return sizes_add(sizes, quantity.value, why);
+    }
+    error_usage(why, NULL, 0, "--sizes: '%s' is not a size", text);
+    return error_expect(why, "numbers of blocks, as 512, or shares, as 30%%, separated by commas");
+}
+
+/* Leave out sizes below `least`, and with few blocks repeated ones of the default list. */
+static void sizes_filter(struct curve_sizes *sizes, uint32_t least, bool once)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < sizes->count; i++) {
+        if (sizes->size[i] >= least &&
+            !(once && kept > 0 && sizes->size[i] == sizes->size[kept - 1])) {
+            sizes->size[kept++] = sizes->size[i];
+        }
+    }
+    sizes->count = kept;
+}
+
+/* A cache too small for a set cannot reuse it, so a policy that reuses sets has no curve at that
+ * size. This is an error only if that policy alone was asked for. */
+static bool choose_sizes(const struct arguments *arguments, const struct curve_report *report,
+                         struct policy_curves *curves, struct error *why)
+{
+    const char *list = arguments_text(arguments, SIZES);
+    struct curve_sizes *sizes = &curves->sizes;
+    bool all = list == NULL && curves->policy == &policy_lru && arguments_given(arguments, JSON);
+    bool alone = list != NULL && report->count == 1, ok = true;
+    uint32_t wanted = 0;
+    sizes->in_blocks = true;
+    for (uint32_t size = 1; ok && all && size <= report->blocks; size++) {
+        ok = sizes_add(sizes, size, why);
+    }
+    char *copy = text_duplicate(list != NULL ? list : default_list, why), *rest = copy, *text;
+    ok = ok && copy != NULL;
+    while (ok && !all && (text = strsep(&rest, ",")) != NULL) {
+        ok = sizes_add_text(sizes, text, report->blocks, why);
+    }
+    free(copy);
+    if (ok && curves->policy->needs_queries && report->trace != NULL && !alone) {
+        ok = replay_wanted(report->trace, report->selection, &wanted, why);
+    }
+    sizes_filter(sizes, wanted, list == NULL);
+    return ok;
+}
+
+/* ---- curves ---- */
+
+static struct miss_request curve_request(const struct curve_report *report,
+                                         const struct policy_curves *curves)
+{
+    return (struct miss_request){.policy = curves->policy,
+                                 .values = curves->values,
+                                 .group = report->group,
+                                 .order = report->order,
+                                 .selection = report->selection,
+                                 .starts_full = true,
+                                 .warmup = report->warmup,
+                                 .sizes = curves->sizes.size,
+                                 .count = (uint32_t)curves->sizes.count};
+}
+
+/* What a trial of eta measures: the smallest cache that QSAC can have. */
+struct curve_trial {
+    const struct trace *trace;
+    struct miss_request request;
+};
+
+/* A set is reused as a whole or missed as a whole. */
+static bool try_eta(void *context, const double *values, double *reused, struct error *why)
+{
+    struct curve_trial *trial = context;
+    struct miss_curve curve;
+    trial->request.values = values;
+    miss_curve_init(&curve);
+    bool ok = miss_curve_of_trace(trial->trace, &trial->request, 0, &curve, why);
+    *reused = ok ? 1 - (double)curve.misses[0] / (double)curve.accesses[0] : 0;
+    miss_curve_release(&curve);
+    return ok;
+}
+
+/* Choose QSAC's eta by the share of sets to reuse, if that was asked for. */
+static bool choose_eta(const struct curve_report *report, struct policy_curves *curves,
+                       struct error *why)
+{
+    uint32_t wanted;
+    if (curves->policy != &policy_qsac || report->trace == NULL ||
+        qsac_reuse(curves->values) == 0) {
+        return true;
+    }
+    struct curve_trial trial = {report->trace, curve_request(report, curves)};
+    trial.request.group = MISS_WHOLE;
+    trial.request.sizes = &wanted;
+    trial.request.count = 1;
+    return replay_wanted(report->trace, report->selection, &wanted, why) &&
+           qsac_choose_eta(curves->values, try_eta, &trial, why);
+}
+
+static bool fill_report(const struct arguments *arguments, struct curve_report *report,
+                        struct error *why)
+{
+    bool ok = read_policies(arguments, report, why);
+    for (uint32_t i = 0; ok && i < report->count; i++) {
+        struct policy_curves *curves = &report->policies[i];
+        char left[PROGRESS_LEFT];
+        progress_show(i, report->count, "%s, %u of %u policies%s", curves->policy->name, i + 1,
+                      report->count, progress_left((double)i / report->count, left));
+        ok = choose_sizes(arguments, report, curves, why) && choose_eta(report, curves, why);
+        const struct miss_request request = curve_request(report, curves);
+        ok = ok &&
+             (report->trace != NULL
+                  ? miss_curve_of_trace(report->trace, &request, 0, &curves->curve, why)
+                  : miss_curve_of_ids(&report->ids, &request, 0, &curves->curve, why)) &&
+             miss_curve_sum(&curves->curve, &curves->whole, why);
+    }
+    progress_clear();
+    return ok;
+}
+
+/* ---- what is said of a curve ---- */
+
+/* A curve of a policy: of a layer, of a head, or of all. */
+struct one_curve {
+    const struct policy_curves *of;
+    const struct miss_curve *curve;
+    uint32_t group;     /* of it */
+    double layer, head; /* as the model numbers them; NaN: all */
+    uint32_t knee;      /* the size there; 0: it has none, as a flat one */
+};
+
+/* A policy has the curves of its groups, and that of all behind them. */
+static uint32_t curves_of(const struct curve_report *report, const struct policy_curves *of)
+{
+    return report->group == MISS_WHOLE ? 1 : of->curve.groups + 1;
+}
+
+static struct one_curve curve_at(const struct curve_report *report, const struct policy_curves *of,
+                                 uint32_t place)
+{
+    struct one_curve one = {.of = of, .curve = &of->whole, .layer = NAN, .head = NAN};
+    uint32_t at;
+    if (place + 1 < curves_of(report, of)) {
+        uint32_t heads = report->group == MISS_HEAD ? trace_header(report->trace)->kv_heads : 1;
+        one.curve = &of->curve;
+        one.group = place;
+        one.layer = trace_model_layer(report->trace, place / heads);
+        one.head = report->group == MISS_HEAD ? place % heads : (double)NAN;
+    }
+    const uint64_t *misses = miss_curve_group(one.curve, one.group);
+    uint32_t count = one.curve->count;
+    bool flat = count == 0 || misses[count - 1] == misses[0];
+    if (!flat &&
+        knee_find(of->sizes.size, misses, one.curve->count, one.curve->accesses[one.group], &at)) {
+        one.knee = of->sizes.size[at];
+    }
+    return one;
+}
+
+/* What a policy is called: a plug-in by the name that it gives itself, unless another policy of the report
+ * has that name. */
+static const char *curve_title(const struct curve_report *report, const struct policy_kind *own)
+{
+    bool taken = own->title == NULL;
+    for (uint32_t i = 0; !taken && i < report->count; i++) {
+        const struct policy_kind *other = report->policies[i].policy;
+        taken = other != own && strcmp(own->title, policy_title(other)) == 0;
+    }
+    return taken ? own->name : own->title;
+}
+
+/* Write ", eta 0.9, power 1" or {"eta":0.9,"power":1}: the first, as QSAC's eta, and others that differ
+ * from their defaults. */
+static void write_parameters(const struct policy_curves *curves, bool json, char text[PARAMETERS])
+{
+    const struct policy_param *param = curves->policy->params;
+    const char *comma = json ? "" : ", ";
+    snprintf(text, PARAMETERS, "%s", json ? "{" : "");
+    for (size_t i = 0; param != NULL && param[i].name != NULL; i++) {
+        if (i == 0 || curves->values[i] != param[i].value) {
+            text_append(text, PARAMETERS, json ? "%s\"%s\":%.15g" : "%s%s %.15g", comma,
+                        param[i].name, curves->values[i]);
+            comma = json ? "," : ", ";
+        }
+    }
+    text_append(text, PARAMETERS, "%s", json ? "}" : "");
+}
+
+/* ---- for programs ---- */
+
+enum { POINT_POLICY, POINT_PARAMETERS, POINT_LAYER, POINT_HEAD, SIZE, ACCESSES, MISSES, POINTS };
+
+static const struct frame_column point_columns[POINTS] = {
+    [POINT_POLICY] = {.key = "policy"},
+    [POINT_PARAMETERS] = {.key = "parameters", .unit = UNIT_JSON, .sparse = true},
+    [POINT_LAYER] = {.key = "layer", .unit = UNIT_WHOLE, .sparse = true},
+    [POINT_HEAD] = {.key = "head", .unit = UNIT_WHOLE, .sparse = true},
+    [SIZE] = {.key = "size", .unit = UNIT_WHOLE},
+    [ACCESSES] = {.key = "accesses", .unit = UNIT_WHOLE},
+    [MISSES] = {.key = "misses", .unit = UNIT_WHOLE},
+};
+
+static void put_points(const struct one_curve *one, struct frame *frame)
+{
+    char parameters[PARAMETERS];
+    write_parameters(one->of, true, parameters);
+    for (uint32_t i = 0; i < one->curve->count; i++) {
+        frame_row(frame);
+        frame_text(frame, POINT_POLICY, one->of->policy->name);
+        frame_text(frame, POINT_PARAMETERS, parameters[1] != '}' ? parameters : NULL);
+        frame_number(frame, POINT_LAYER, one->layer);
+        frame_number(frame, POINT_HEAD, one->head);
+        frame_number(frame, SIZE, one->of->sizes.size[i]);
+        frame_number(frame, ACCESSES, (double)one->curve->accesses[one->group]);
+        frame_number(frame, MISSES, (double)miss_curve_group(one->curve, one->group)[i]);
+    }
+}
+
+/* A line for each size of each curve; those of groups add up to that of all, which is left out. */
+static bool curve_print_json(const struct curve_report *report, struct error *why)
+{
+    struct frame *frame = frame_create(point_columns, POINTS, why);
+    for (uint32_t p = 0; p < report->count; p++) {
+        for (uint32_t i = 0; i < report->policies[p].curve.groups; i++) {
+            const struct one_curve one = curve_at(report, &report->policies[p], i);
+            put_points(&one, frame);
+        }
+    }
+    bool ok = frame != NULL && frame_print_json(frame, stdout, why);
+    frame_destroy(frame);
+    return ok;
+}
+
+/* ---- for people: a row a curve, a column a size ---- */
+
+/* So many sizes are too many beside a policy, which frame_create() says. */
+enum { TABLE_POLICY, TABLE_LAYER, TABLE_HEAD, NAMES, MOST_SIZES = TABLE_MOST_COLUMNS };
+
+/* The sizes are those of the policy with the most; other policies have some of them. */
+static const struct curve_sizes *most_sizes(const struct curve_report *report)
+{
+    const struct curve_sizes *most = &report->policies[0].sizes;
+    for (uint32_t p = 1; p < report->count; p++) {
+        const struct curve_sizes *sizes = &report->policies[p].sizes;
+        most = sizes->count > most->count ? sizes : most;
+    }
+    return most;
+}
+
+/* Layer and head are named where they differ. */
+static struct frame *table_frame(const struct curve_report *report, const struct curve_sizes *sizes,
+                                 char titles[MOST_SIZES][32], struct error *why)
+{
+    struct frame_column columns[NAMES + MOST_SIZES] = {
+        [TABLE_POLICY] = {.title = "policy"},
+        [TABLE_LAYER] = {.title = report->group != MISS_WHOLE ? "layer" : NULL, .unit = UNIT_WHOLE},
+        [TABLE_HEAD] = {.title = report->group == MISS_HEAD ? "head" : NULL, .unit = UNIT_WHOLE}};
+    uint32_t count = (uint32_t)(sizes->count < MOST_SIZES ? sizes->count : MOST_SIZES);
+    for (uint32_t i = 0; i < count; i++) {
+        double share = 100.0 * sizes->size[i] / report->blocks;
+        snprintf(titles[i], sizeof *titles, sizes->in_blocks ? "%.0f" : "%.1f%%",
+                 sizes->in_blocks ? sizes->size[i] : share);
+        columns[NAMES + i] = (struct frame_column){.title = titles[i], .unit = UNIT_SHARE};
+    }
+    return frame_create(columns, NAMES + count, why);
+}
+
+static void put_curve(const struct curve_report *report, const struct one_curve *one,
+                      const struct curve_sizes *sizes, struct frame *frame)
+{
+    char parameters[PARAMETERS];
+    uint64_t accesses = one->curve->accesses[one->group];
+    write_parameters(one->of, false, parameters);
+    frame_row(frame);
+    frame_textf(frame, TABLE_POLICY, "%s%s", curve_title(report, one->of->policy), parameters);
+    frame_number(frame, TABLE_LAYER, one->layer);
+    frame_text(frame, TABLE_LAYER, isnan(one->layer) ? "all" : NULL);
+    frame_text(frame, TABLE_HEAD, "");
+    frame_number(frame, TABLE_HEAD, one->head);
+    for (uint32_t i = 0; i < sizes->count && accesses > 0; i++) {
+        uint32_t size = sizes->size[i], at = 0;
+        while (at < one->curve->count && one->of->sizes.size[at] != size) {
+            at++;
+        }
+        if (at < one->curve->count) {
+            double misses = (double)miss_curve_group(one->curve, one->group)[at];
+            frame_textf(frame, NAMES + i, "%s%.1f", size > 0 && size == one->knee ? "*" : "",
+                        100 * (1 - misses / (double)accesses));
+        }
+    }
+}
+
+static void print_title(const struct curve_report *report)
+{
+    uint64_t accesses = report->policies[0].whole.accesses[0];
+    const char *by = report->policies[0].sizes.in_blocks ? " by blocks" : "";
+    char chosen[LAYER_CHOICE_TEXT];
+    if (report->trace == NULL) {
+        printf("hit ratio in %%%s: %" PRIu64 " accesses to %" PRIu32 " blocks\n\n", by, accesses,
+               report->blocks);
+        return;
+    }
+    layer_choice_write(&report->layers, report->trace, chosen);
+    printf("hit ratio in %%%s, a cache a head, on %s%s\ndemands of %g %% of %" PRIu32
+           " blocks, %s; %" PRIu64 " accesses after %" PRIu32 " step%s of warm-up\n\n",
+           by, report->source, chosen, 100 * report->selection, report->blocks,
+           report->order == POLICY_BATCH ? "a step at a time" : "one by one", accesses,
+           report->warmup, text_plural(report->warmup));
+}
+
+static bool curve_print_table(const struct curve_report *report, struct error *why)
+{
+    const struct curve_sizes *sizes = most_sizes(report);
+    char titles[MOST_SIZES][32];
+    struct frame *frame = table_frame(report, sizes, titles, why);
+    bool ok = frame != NULL, lacks = false;
+    for (uint32_t p = 0; ok && p < report->count; p++) {
+        const struct policy_curves *curves = &report->policies[p];
+        lacks = lacks || curves->sizes.count < sizes->count;
+        for (uint32_t i = 0; i < curves_of(report, curves); i++) {
+            const struct one_curve one = curve_at(report, curves, i);
+            put_curve(report, &one, sizes, frame);
+        }
+    }
+    if (ok) {
+        print_title(report);
+        ok = frame_print(frame, NULL, stdout, why);
+        printf(
+            "\n* knee: the size whose misses lie furthest below the line from no cache to the largest "
+            "size\n%s",
+            lacks ? "-: the cache is smaller than a head's demand, so no set could be reused\n"
+                  : "");
+    }
+    frame_destroy(frame);
+    return ok;
+}
+
+/* ---- rows of the database ---- */
+
+enum {
+#define FIELD(name, type, what) DATA_##name,
+#include "tables/curves.def"
+#undef FIELD
+    CURVE_COLUMNS
+};
+
+static const struct frame_column stored_columns[CURVE_COLUMNS] = {
+#define FIELD(id, type, meaning) {.key = #id, .unit = UNIT_##type},
+#include "tables/curves.def"
+#undef FIELD
+};
+
+static const struct frame_column stored_points[] = {
+    {.key = "curve"}, {.key = "size", .unit = UNIT_WHOLE}, {.key = "misses", .unit = UNIT_WHOLE}};
+
+/* All that has a part in the curve's figures identifies it. */
+static void write_name(const struct curve_report *report, const struct one_curve *one,
+                       const char *source, const char *parameters, char name[17])
+{
+    const struct policy_kind *policy = one->of->policy;
+    bool trace = report->trace != NULL;
+    const int64_t numbers[] = {report->blocks,
+                               trace ? (int64_t)trace_header(report->trace)->unit_tokens : -1,
+                               report->warmup, isnan(one->layer) ? -1 : (int64_t)one->layer,
+                               isnan(one->head) ? -1 : (int64_t)one->head};
+    const char *const texts[] = {policy_orders[report->order], source, parameters, policy->name};
+    double selection = trace ? report->selection : -1;
+    uint64_t hash = XXH64(numbers, sizeof numbers, policy->content);
+    hash = XXH64(&selection, sizeof selection, hash);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        hash = XXH64(texts[i], strlen(texts[i]) + 1, hash);
+    }
+    snprintf(name, 17, "%016" PRIx64, hash);
+}
+
+static void store_curve(const struct curve_report *report, const struct one_curve *one,
+                        struct frame *const frames[2])
+{
+    const struct policy_kind *policy = one->of->policy;
+    char parameters[PARAMETERS], name[17], source[17];
+    bool trace = report->trace != NULL;
+    write_parameters(one->of, true, parameters);
+    snprintf(source, sizeof source, "%016" PRIx64, report->hash);
+    write_name(report, one, source, parameters, name);
+    frame_row(frames[0]);
+    frame_text(frames[0], DATA_curve, name);
+    frame_text(frames[0], DATA_source, report->source);
+    frame_text(frames[0], DATA_source_hash, source);
+    frame_number(frames[0], DATA_blocks, report->blocks);
+    frame_number(frames[0], DATA_unit_tokens,
+                 trace ? trace_header(report->trace)->unit_tokens : (double)NAN);
+    frame_number(frames[0], DATA_selection, trace ? report->selection : (double)NAN);
+    frame_text(frames[0], DATA_step_order, policy_orders[report->order]);
+    frame_number(frames[0], DATA_warmup, report->warmup);
+    frame_text(frames[0], DATA_policy, policy->name);
+    frame_text(frames[0], DATA_policy_title, curve_title(report, policy));
+    frame_text(frames[0], DATA_parameters, parameters);
+    frame_number(frames[0], DATA_layer, one->layer);
+    frame_number(frames[0], DATA_head, one->head);
+    frame_number(frames[0], DATA_accesses, (double)one->curve->accesses[one->group]);
+    frame_number(frames[0], DATA_knee, one->knee > 0 ? (double)one->knee : NAN);
+    for (uint32_t i = 0; i < one->curve->count; i++) {
+        frame_row(frames[1]);
+        frame_text(frames[1], 0, name);
+        frame_number(frames[1], 1, one->of->sizes.size[i]);
+        frame_number(frames[1], 2, (double)miss_curve_group(one->curve, one->group)[i]);
+    }
+}
+
+/* A curve that is already stored is replaced with all its points, as it may have had other sizes. */
+static bool curve_store(const struct curve_report *report, struct store *store, struct error *why)
+{
+    struct frame *frames[] = {frame_create(stored_columns, CURVE_COLUMNS, why),
+                              frame_create(stored_points, 3, why)};
+    for (uint32_t p = 0; p < report->count; p++) {
+        for (uint32_t i = 0; i < curves_of(report, &report->policies[p]); i++) {
+            const struct one_curve one = curve_at(report, &report->policies[p], i);
+            store_curve(report, &one, frames);
+        }
+    }
+    const struct store_frame stored[] = {
+        {.table = "curves", .frame = frames[0], .is_nameless = true},
+        {.table = "curve_points", .frame = frames[1], .is_nameless = true, .whole = "curve"},
+    };
+    bool ok = store_put_frames(store, stored, 2, why);
+    frame_destroy(frames[0]);
+    frame_destroy(frames[1]);
+    return ok;
+}
+
+/* ---- the command ---- */
+
+/* The database is opened first, so that a bad path fails before the computation. */
+static bool curve_run(const struct arguments *arguments, struct error *why)
+{
+    struct curve_report report;
+    struct store *store = NULL;
+    bool ok =
+        source_open(arguments, &report, why) && database_open(arguments, &store, why) &&
+        fill_report(arguments, &report, why) &&
+        (store == NULL || curve_store(&report, store, why)) &&
+        (arguments_given(arguments, JSON) ? curve_print_json : curve_print_table)(&report, why);
+    store_close(store);
+    for (uint32_t i = 0; i < report.count; i++) {
+        miss_curve_release(&report.policies[i].curve);
+        miss_curve_release(&report.policies[i].whole);
+        free(report.policies[i].sizes.size);
+    }
+    free(report.policies);
+    trace_close(report.trace);
+    ids_release(&report.ids);
+    return ok;
+}
+
+const struct command command_curve = {
+    .name = "curve",
+    .operands = "TRACE|IDS.u32",
+    .least_operands = 1,
+    .most_operands = 1,
+    .summary = "print the hit ratios of cache policies at a range of cache sizes",
+    .example = "spillway curve smollm2-135m --policy arc --sizes 10%,30%\n"
+               "spillway curve smollm2-135m --policy lru --policy '{name: qsac, eta: 0.9}'",
+    .options = options,
+    .run = curve_run,
+};
