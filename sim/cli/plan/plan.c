@@ -190,9 +190,8 @@ static bool plan_command_print_answer(const struct arguments *arguments,
     const char *folder = arguments_text(arguments, DEPLOY);
     bool good = (json ? plan_command_print_json(planning, &with->targets, why)
                       : plan_report(planning, &with->targets, view, stdout, why)) &&
-                (met ? plan_winner_print(planning, path, json, why)
+                (met ? plan_winner_print(planning, path, folder, json, why)
                      : json || !view->why || plan_nearest_explain(planning, why)) &&
-                (folder == NULL || !met || plan_winner_deploy(planning, folder, why)) &&
                 output_flush(stdout, "standard output", why);
     return good && (met || error_unmet(why, with->targets.count > 0
                                                 ? "no candidate meets all targets"
@@ -231,10 +230,8 @@ static void plan_command_print_axes(FILE *out)
     const struct frame_column *columns = plan_columns(&count);
     frame_columns_print("\ncolumns of the table, for --columns; each target has one by its key:",
                         columns, count, out);
-    columns = tradeoff_columns(false, &count);
+    columns = tradeoff_columns(&count);
     frame_columns_print("\ncolumns of --pareto:", columns, count, out);
-    columns = tradeoff_columns(true, &count);
-    frame_columns_print("\ncolumns of --pareto for servers:", columns, count, out);
 }
 
 /* ---- options ---- */
@@ -315,17 +312,6 @@ static bool plan_command_read_options(const struct arguments *arguments,
            read_allowed(arguments_text(arguments, ALLOW), &out->candidates, why);
 }
 
-static bool plan_command_read_columns(const struct arguments *arguments,
-                                      const struct scenario *scenario, struct table_view *out,
-                                      struct error *why)
-{
-    uint32_t count;
-    const struct frame_column *columns = arguments_given(arguments, PARETO)
-                                             ? tradeoff_columns(scenario_serves(scenario), &count)
-                                             : plan_columns(&count);
-    return view_read(arguments, columns, count, out, why);
-}
-
 /* ---- the answer ---- */
 
 static bool print_tradeoff(const struct arguments *arguments, const struct tradeoff *tradeoff,
@@ -365,6 +351,8 @@ static bool plan_command_run(const struct arguments *arguments, struct error *wh
     struct planning_options with = {.maximise = false};
     struct table_view view;
     bool pareto = arguments_given(arguments, PARETO);
+    uint32_t count;
+    const struct frame_column *columns = (pareto ? tradeoff_columns : plan_columns)(&count);
     bool good = plan_command_read_options(arguments, &with, why) &&
                 deployment_check(arguments_text(arguments, OUTPUT),
                                  arguments_text(arguments, DEPLOY), why) &&
@@ -372,7 +360,7 @@ static bool plan_command_run(const struct arguments *arguments, struct error *wh
                 question_begin(arguments, &question, false, why);
     with.study = question_study(&question);
     good = good && plan_question_read(&question.scenario, pareto, &with, why) &&
-           plan_command_read_columns(arguments, &question.scenario, &view, why) &&
+           view_read(arguments, columns, count, &view, why) &&
            (pareto ? plan_command_weigh : plan)(arguments, &question.scenario, &with, &view, why);
     question_end(&question);
     return good;
@@ -391,6 +379,3 @@ const struct command command_plan = {
     .more = plan_command_print_axes,
     .run = plan_command_run,
 };
-
-/* What a plan asks of its scenario, where options leave it open: the axis, and what any server has to
- * meet. */

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/frame/left_out.h"
@@ -203,15 +204,6 @@ static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
     }
 }
 
-/* How to try other values than those of a usual range. */
-static void say_others(const struct planning *planning, const struct search *search,
-                       char text[PLAN_ANSWER])
-{
-    text_append(text, PLAN_ANSWER, "; for %s values: --%s %s=FROM:TO",
-                search_shown(search) == 0 ? "higher" : "other",
-                planning->maximise ? "maximise" : "minimise", search->axis.key);
-}
-
 /* What the next better value misses; or that the axis itself, not a target, limits the value. */
 static void say_next(const struct planning *planning, const struct targets *targets,
                      const struct search *search, char text[PLAN_ANSWER])
@@ -227,9 +219,6 @@ static void say_next(const struct planning *planning, const struct targets *targ
         return;
     }
     text_append(text, PLAN_ANSWER, "; the axis %s there", planning->maximise ? "ends" : "begins");
-    if (planning->maximise && search->axis.numeric && strcmp(search->axis.key, "batch") != 0) {
-        say_others(planning, search, text);
-    }
 }
 
 static void say_winner(const struct planning *planning, const struct targets *targets,
@@ -257,48 +246,15 @@ static void say_winner(const struct planning *planning, const struct targets *ta
     }
 }
 
-/* May values outside the usual range do, such as more replicas, or a lower rate than the lowest? */
-static bool is_range_short(const struct planning *planning, const struct search *search)
-{
-    bool lowest = search->axis.ranges && search->nearest + 1 == search->grid.count &&
-                  strcmp(search->axis.key, "batch") != 0 && !grid_is_flat(&search->grid);
-    return search->fixed == NULL && search->axis.numeric && !planning->by_figure &&
-           (planning->maximise ? lowest : search->axis.around);
-}
-
-/* Which of several targets no value meets; or that they only exclude each other. */
-static void say_open(const struct planning *planning, const struct targets *targets,
-                     char text[PLAN_ANSWER])
-{
-    struct targets open;
-    char names[TARGETS_TEXT];
-    planning_unmet(planning, targets, &open);
-    if (targets->count > 1 && open.count == 0) {
-        text_append(text, PLAN_ANSWER, "each target is met by some value, all together by none; ");
-    } else if (targets->count > 1) {
-        text_append(text, PLAN_ANSWER, "no value tried meets %s; ", targets_text(&open, names));
-    }
-}
-
 static void say_nearest(const struct planning *planning, const struct targets *targets,
                         char text[PLAN_ANSWER])
 {
     const struct search *search = &planning->searches[planning->nearest];
-    char from[TEXT], to[TEXT];
-    text_append(text, PLAN_ANSWER, "out of reach: ");
-    say_open(planning, targets, text);
-    text_append(text, PLAN_ANSWER, "the nearest is ");
+    text_append(text, PLAN_ANSWER, "out of reach: the nearest is ");
     say_name(planning, search, text);
     say_value(planning, search, " with ", text);
     text_append(text, PLAN_ANSWER, ", which ");
     say_violation(planning, targets, &search->results[search->nearest], text);
-    if (is_range_short(planning, search)) {
-        uint32_t last = search->axis.count - 1;
-        text_append(text, PLAN_ANSWER, "; only %s to %s were tried",
-                    axis_label(&search->axis, 0, from, sizeof from),
-                    axis_label(&search->axis, last, to, sizeof to));
-        say_others(planning, search, text);
-    }
 }
 
 /* No value has figures to judge: the reason of the first candidate stands for all. */
@@ -397,38 +353,13 @@ static void plan_notes_add(const struct planning *planning, const struct targets
     }
 }
 
-/* Is anything unknown about the values that were not tried? */
-static bool is_unsettled(const struct search *search)
-{
-    const struct grid *grid = &search->grid;
-    bool flat = search->found == PLANNING_NONE && grid_is_flat(grid);
-    return grid->tried < grid->count &&
-           (search_shown(search) == PLANNING_NONE || flat || grid->uneven);
-}
-
-static void plan_report_print_tried(const struct planning *planning, FILE *out)
-{
-    struct planning_tried tried = {0, 0};
-    char line[PLAN_ANSWER] = "", name[PLAN_NAME];
-    planning_count_tried(planning, &tried);
-    text_append(line, sizeof line, "%" PRIu64 " of %" PRIu64 " value%s tried", tried.runs,
-                tried.values, tried.values == 1 ? " was" : "s were");
-    for (uint32_t i = 0, count = 0; i < planning->count; i++) {
-        if (is_unsettled(&planning->searches[i])) {
-            plan_name(planning, &planning->searches[i], name);
-            text_append(line, sizeof line, "%s%s",
-                        count++ == 0 ? "; an untried one may do better for " : ", ", name);
-        }
-    }
-    table_line("", line, out);
-}
-
 bool plan_report(const struct planning *planning, const struct targets *targets,
                  const struct table_view *view, FILE *out, struct error *why)
 {
     struct runs_notes *notes = runs_notes_create(why);
     struct frame *frame = notes != NULL ? plan_frame(planning, targets, view, why) : NULL;
     char goal[PLAN_GOAL], text[TARGETS_TEXT], answer[PLAN_ANSWER];
+    struct planning_tried tried = {0, 0};
     bool good = frame != NULL;
     if (good) {
         plan_notes_add(planning, targets, notes);
@@ -442,7 +373,9 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
         plan_answer(planning, targets, answer);
         fputc('\n', out);
         table_line("", answer, out);
-        plan_report_print_tried(planning, out);
+        planning_count_tried(planning, &tried);
+        fprintf(out, "%" PRIu64 " of %" PRIu64 " value%s tried\n", tried.runs, tried.values,
+                tried.values == 1 ? " was" : "s were");
         left_out_print(planning->candidates, planning->count, out);
         runs_notes_print_below(notes, true, view->why, out);
     }
@@ -503,45 +436,27 @@ static bool plan_winner_print_command(const struct scenario *point, const struct
 
 /* ---- its scenario, as YAML: a line a key ---- */
 
-/* The name of a machine, or of a part, that has no overrides; NULL if it has some. */
-static const char *yaml_bare_name(const struct node *node)
-{
-    const struct node *extends = node_get(node, "extends");
-    return extends != NULL && node->count == 1 && extends->kind == NODE_SCALAR ? extends->text
-                                                                               : NULL;
-}
-
-static void yaml_print_node(const struct node *node, FILE *out)
-{
-    const char *name = yaml_bare_name(node);
-    if (name != NULL || node->kind == NODE_SCALAR) {
-        quote_write(QUOTE_YAML, name != NULL ? name : node->text, out);
-        return;
-    }
-    if (node->kind == NODE_NULL) {
-        fputs("null", out);
-        return;
-    }
-    fputc(node->kind == NODE_MAP ? '{' : '[', out);
-    for (size_t i = 0; i < node->count; i++) {
-        fputs(i > 0 ? ", " : "", out);
-        if (node->kind == NODE_MAP) {
-            quote_write(QUOTE_YAML, node->children[i]->key, out);
-            fputs(": ", out);
-        }
-        yaml_print_node(node->children[i], out);
-    }
-    fputc(node->kind == NODE_MAP ? '}' : ']', out);
-}
-
-static void print_yaml(const struct node *root, FILE *out)
+/* A machine without overrides is its name; what has parts is JSON, which is YAML, too. */
+static bool print_yaml(const struct node *root, FILE *out, struct error *why)
 {
     for (size_t i = 0; i < root->count; i++) {
+        const struct node *node = root->children[i];
+        const struct node *extends = node->count == 1 ? node_get(node, "extends") : NULL;
+        node = extends != NULL ? extends : node;
+        char *text = node->kind == NODE_SCALAR ? NULL : node_canonical(node, why);
         quote_write(QUOTE_YAML, root->children[i]->key, out);
         fputs(": ", out);
-        yaml_print_node(root->children[i], out);
+        if (node->kind == NODE_SCALAR) {
+            quote_write(QUOTE_YAML, node->text, out);
+        } else if (text != NULL) {
+            fputs(text, out);
+        } else {
+            return false;
+        }
         fputc('\n', out);
+        free(text);
     }
+    return true;
 }
 
 static bool plan_winner_write_scenario(const struct scenario *scenario, const char *path,
@@ -552,39 +467,25 @@ static bool plan_winner_write_scenario(const struct scenario *scenario, const ch
     bool good = all != NULL;
     if (good && path == NULL) {
         fputs("\nits scenario:\n\n", stdout);
-        print_yaml(all, stdout);
+        good = print_yaml(all, stdout, why);
     } else if (good && (good = output_open(path, &output, why))) {
-        print_yaml(all, output.file);
-        good = output_commit(&output, why);
+        good = print_yaml(all, output.file, why) && output_commit(&output, why);
     }
     node_destroy(all);
     return good;
 }
 
-bool plan_winner_print(const struct planning *planning, const char *path, bool json,
-                       struct error *why)
+bool plan_winner_print(const struct planning *planning, const char *path, const char *folder,
+                       bool json, struct error *why)
 {
     const struct search *search = &planning->searches[planning->winner];
-    if (path == NULL && json) {
-        return true;
-    }
+    const struct result *result = &search->results[search->found];
     struct scenario point;
-    bool good = search_scenario(search, search->found, &point, why) &&
-                plan_winner_write_scenario(&point, path, why) &&
-                (json || plan_winner_print_command(&point, &search->results[search->found], why));
-    scenario_release(&point);
-    return good;
-}
-
-bool plan_winner_deploy(const struct planning *planning, const char *folder, struct error *why)
-{
-    const struct search *search = &planning->searches[planning->winner];
-    struct scenario point;
-    bool good = search_scenario(search, search->found, &point, why);
-    if (good) {
-        good = deployment_write(&(struct deployment){&point, &search->results[search->found], 1},
-                                folder, why);
-    }
+    bool good =
+        search_scenario(search, search->found, &point, why) &&
+        ((path == NULL && json) || plan_winner_write_scenario(&point, path, why)) &&
+        (json || plan_winner_print_command(&point, result, why)) &&
+        (folder == NULL || deployment_write(&(struct deployment){&point, result, 1}, folder, why));
     scenario_release(&point);
     return good;
 }

@@ -14,10 +14,9 @@
 bool plan_report(const struct planning *planning, const struct targets *targets,
                  const struct table_view *view, FILE *out, struct error *why);
 
-/* The columns that a reader can choose in any plan, and in a Pareto front of decode steps or of
- * servers. */
+/* The columns that a reader can choose in any plan, and in a Pareto front. */
 const struct frame_column *plan_columns(uint32_t *count);
-const struct frame_column *tradeoff_columns(bool serves, uint32_t *count);
+const struct frame_column *tradeoff_columns(uint32_t *count);
 
 /* For people: a Pareto front, one row per run. */
 bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targets,
@@ -57,17 +56,15 @@ bool plan_store(const struct planning *planning, const struct targets *targets, 
 
 /* ---- below the table: how to run the winner, or what keeps the nearest from the targets ---- */
 
-/* Write the winner's scenario to the file `path` (NULL: print it), and print the command that
- * starts its server, if it has one. With `json` nothing is printed. The plan must have a winner. */
-bool plan_winner_print(const struct planning *planning, const char *path, bool json,
-                       struct error *why);
+/* Write the winner's scenario to the file `path` (NULL: print it), and print the command that starts its
+ * server, if it has one; write the files that start its servers into `folder` (deployment.h), if that is
+ * not NULL. With `json` nothing is printed. The plan must have a winner. */
+bool plan_winner_print(const struct planning *planning, const char *path, const char *folder,
+                       bool json, struct error *why);
 
 /* Print what limits the step of the run that comes nearest, and what would help. Prints nothing if
  * no run has figures. */
 bool plan_nearest_explain(const struct planning *planning, struct error *why);
-
-/* Write the files that start the winner's servers into `folder` (deployment.h). */
-bool plan_winner_deploy(const struct planning *planning, const char *folder, struct error *why);
 
 /* A plan in words: its candidates, its goal, and its answer in one sentence, for tables, reports and
  * the database alike. */

@@ -10,94 +10,81 @@
 #include <string.h>
 
 enum { TEXT = 64, LINE = 2048 };
-/* Columns of decode steps and of servers. */
-enum { SYSTEM, HARDWARE, AXIS };
+enum {
+    SYSTEM,
+    HARDWARE,
+    AXIS,
+    STEPS = AXIS + WHATIF_MOST_AXES,
+    SERVED = STEPS + 5,
+    EACH_GPU = SERVED + 4
+};
 
 static const struct frame_column columns[] = {
     [SYSTEM] = {.title = "system"},
     [HARDWARE] = {.title = "hardware"},
-    [AXIS] = {.title = "budget",
-              .unit = UNIT_COUNT,
-              .optional = true,
-              .name = "budget",
-              .what = "share of the context that the cache holds"},
-    {.of = "batch"}, /* the other axis */
-    {.of = "kv", .optional = true, .drop = 1},
+    [AXIS] = {.unit = UNIT_COUNT}, /* each axis is a title */
+    [AXIS + 1] = {.unit = UNIT_COUNT},
+    /* of decode steps alone */
+    [STEPS] = {.of = "kv", .optional = true, .drop = 1},
     {.of = "cache_bytes", .optional = true, .extra = true},
-    {.of = "hbm_bytes"},
+    {.of = "hbm_bytes", .optional = true},
     {.of = "hit_ratio", .optional = true, .drop = 2},
     {.of = "mass_recall", .optional = true},
+    [SERVED] = {.of = "ttft_ms", .optional = true},
+    {.of = "ttft_p99_ms", .title = "p99", .optional = true},
     {.of = "tpot_ms"},
     {.of = "decode_tokens_per_s"},
+    [EACH_GPU] = {.of = "tokens_per_s_per_gpu"},
     {.of = "cost_per_million_tokens", .optional = true},
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
-static const struct frame_column served[] = {
-    [SYSTEM] = {.title = "system"},
-    [HARDWARE] = {.title = "hardware"},
-    [AXIS] = {.unit = UNIT_COUNT}, /* each axis is a title */
-    [AXIS + 1] = {.unit = UNIT_COUNT},
-    {.of = "ttft_ms"},
-    {.of = "ttft_p99_ms", .title = "p99"},
-    {.of = "tpot_ms"},
-    {.of = "decode_tokens_per_s", .what = "output tokens a second"},
-    {.of = "tokens_per_s_per_gpu"},
-    {.of = "cost_per_million_tokens", .optional = true},
-};
-enum { SERVED = sizeof served / sizeof served[0] };
-static_assert(WHATIF_MOST_AXES == 2, "each axis has a column");
-
-const struct frame_column *tradeoff_columns(bool serves, uint32_t *count)
+const struct frame_column *tradeoff_columns(uint32_t *count)
 {
-    *count = serves ? (uint32_t)SERVED : (uint32_t)COLUMNS;
-    return serves ? served : columns;
+    *count = COLUMNS;
+    return columns;
 }
 
 /* ---- the table ---- */
 
-/* Of decode steps, the first of two axes is a title. */
-static struct frame *create_step_frame(const struct tradeoff *tradeoff,
-                                       const struct table_view *view, struct error *why)
+/* A study with all axes: a system without a cache lacks the first of two. */
+static const struct whatif *widest(const struct tradeoff *tradeoff)
 {
-    struct frame_column own[COLUMNS];
-    memcpy(own, columns, sizeof columns);
-    for (uint32_t i = 0; i < tradeoff->pareto_count; i++) {
+    const struct whatif *most = &tradeoff->studies[tradeoff->pareto[0].study];
+    for (uint32_t i = 1; i < tradeoff->pareto_count; i++) {
         const struct whatif *study = &tradeoff->studies[tradeoff->pareto[i].study];
-        own[AXIS].title = study->axis_count > 1 ? axis_title(&study->axes[0]) : own[AXIS].title;
+        most = study->axis_count > most->axis_count ? study : most;
     }
-    return frame_create_view(own, COLUMNS, view, why);
+    return most;
 }
 
-/* Each axis of servers is a title. */
 static struct frame *create_frame(const struct tradeoff *tradeoff, const struct table_view *view,
                                   struct error *why)
 {
-    const struct whatif *study = &tradeoff->studies[tradeoff->pareto[0].study];
-    struct frame_column own[SERVED];
-    if (!tradeoff->serves) {
-        return create_step_frame(tradeoff, view, why);
-    }
-    memcpy(own, served, sizeof served);
+    const struct whatif *study = widest(tradeoff);
+    struct frame_column own[COLUMNS];
+    memcpy(own, columns, sizeof columns);
     for (uint32_t i = 0; i < study->axis_count; i++) {
         own[AXIS + i].title = axis_title(&study->axes[i]);
     }
-    return frame_create_view(own, SERVED, view, why);
+    for (uint32_t i = STEPS; tradeoff->serves && i < SERVED; i++) {
+        own[i].extra = true;
+    }
+    own[EACH_GPU].extra = !tradeoff->serves;
+    return frame_create_view(own, COLUMNS, view, why);
 }
 
-/* Decode steps show their budget if the study varied it; the batch, the other axis, is a figure. */
 static void tradeoff_report_put_run(const struct tradeoff *tradeoff, const struct tradeoff_run *run,
                                     struct frame *frame)
 {
     const struct whatif *study = &tradeoff->studies[run->study];
-    const struct cell *cells = run->result->cells;
-    uint32_t axes = tradeoff->serves ? study->axis_count : study->axis_count - 1;
+    uint32_t skipped = widest(tradeoff)->axis_count - study->axis_count;
     frame_row(frame);
-    frame_text(frame, SYSTEM, cells[COLUMN(system)->index].text);
-    frame_text(frame, HARDWARE, cells[COLUMN(hardware)->index].text);
-    for (uint32_t i = 0; i < axes; i++) {
+    frame_text(frame, SYSTEM, result_cell(run->result, COLUMN(system))->text);
+    frame_text(frame, HARDWARE, result_cell(run->result, COLUMN(hardware))->text);
+    for (uint32_t i = 0; i < study->axis_count; i++) {
         char label[TEXT];
-        frame_text(frame, AXIS + i,
+        frame_text(frame, AXIS + skipped + i,
                    axis_label(&study->axes[i], whatif_value(study, i, run->point), label, TEXT));
     }
     frame_result(frame, run->result);

@@ -42,20 +42,6 @@ static void reachable_targets(const struct search *search, const struct targets 
     }
 }
 
-void planning_unmet(const struct planning *planning, const struct targets *all, struct targets *out)
-{
-    out->count = 0;
-    for (uint32_t i = 0; i < all->count; i++) {
-        bool met = false;
-        for (uint32_t j = 0; j < planning->count && !met; j++) {
-            met = is_reachable(&planning->searches[j], &all->all[i]);
-        }
-        if (!met) {
-            out->all[out->count++] = all->all[i];
-        }
-    }
-}
-
 /* The value nearest to meeting `all`, which the search was judged by: among the tried values that
  * meet every reachable target, the first with the least violation. If none meets them together, and
  * for loads, that of grid_nearest(). */

@@ -124,10 +124,6 @@ bool winner_is(const struct planning *planning, const struct search *search);
  * The plan must have a winner. */
 bool winner_ties(const struct planning *planning, const struct search *search);
 
-/* The targets among `all` that no tried value of any search meets. */
-void planning_unmet(const struct planning *planning, const struct targets *all,
-                    struct targets *out);
-
 /* ---- the parts of a plan, for planning.c ---- */
 
 /* Tell how many values of a search were tried. */

@@ -50,8 +50,7 @@ struct axis {
     char key[128];      /* a path in a scenario: "mechanisms.budget" */
     const char *option; /* the option that messages name: "--over" */
     bool numeric;
-    bool ranges; /* the values come from a range, */
-    bool around; /* which nobody stated: the one around the scenario's own value */
+    bool ranges; /* the values come from a range */
     enum unit unit;
     struct axis_value *values; /* [count], numbers ascend; owned */
     uint32_t count;

@@ -177,7 +177,6 @@ static bool walk_others(const struct axis_base *base, struct axis *axis, struct 
     double most = own.unit == UNIT_SHARE ? fmin(4 * own.value, 1) : 4 * own.value;
     double least = whole ? fmax(own.value / 4, 1) : own.value / 4;
     axis->unit = own.unit;
-    axis->around = true;
     if (good) {
         good = axis_walk(axis, least, most, axis_points(base, 9), whole, why) &&
                axis_usual_add_own(axis, own.value, text, why);
