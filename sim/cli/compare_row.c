@@ -96,95 +96,53 @@ static char *row_text(const struct result *result, const struct measured *measur
     return text;
 }
 
-/* Do rows end the file, so that one behind them is one more? Else the text may be no YAML, on a line that
- * the user's file does not have. */
-static bool takes_row(const char *path, const char *text, size_t before, struct error *why)
+/* The text of the file, or the head of a new one, with one more line at its end. */
+static char *with_row(const char *path, const char *row, struct error *why)
+{
+    struct text_file file;
+    size_t size;
+    char *before =
+        access(path, F_OK) == 0 ? node_file(path, &size, why) : text_duplicate(head, why);
+    if (before == NULL || strstr(before, row) != NULL) {
+        return before;
+    }
+    bool good = text_open(&file, why);
+    if (good) {
+        size_t length = strlen(before);
+        bool ended = length == 0 || before[length - 1] == '\n';
+        fprintf(file.out, "%s%s  - %s\n", before, ended ? "" : "\n", row);
+    }
+    free(before);
+    return text_close(&file, good, why);
+}
+
+/* A row that does not lie in a list of rows is no YAML, or another key's. */
+static bool check_rows(const char *path, const char *text, struct error *why)
 {
     struct error unread;
     struct node *file = node_parse(text, strlen(text), path, &unread);
     const struct node *rows = node_get(file, "rows");
-    bool good = rows != NULL && rows->kind == NODE_LIST && rows->count == before + 1;
+    bool good = rows != NULL && rows->kind == NODE_LIST && file->children[file->count - 1] == rows;
+    node_destroy(file);
     if (!good) {
         error_set(why, path, 0, "does not end with a list of rows");
         error_expect(why, "a new file, or one as in scenarios/measured");
     }
-    node_destroy(file);
     return good;
-}
-
-/* Is the row among those of the list? NULL has none. */
-static bool has_equal_row(const struct node *list, const char *row, bool *has, struct error *why)
-{
-    *has = false;
-    for (size_t i = 0; list != NULL && !*has && i < list->count; i++) {
-        char *text = node_canonical(list->children[i], why);
-        if (text == NULL) {
-            return false;
-        }
-        *has = strcmp(text, row) == 0;
-        free(text);
-    }
-    return true;
-}
-
-/* The text of the file, or the head of a new one, which the caller frees; the number of its rows; and
- * whether this row is one of them. */
-static char *read_file_of_rows(const char *path, const char *row, size_t *rows, bool *has,
-                               struct error *why)
-{
-    size_t size = 0;
-    *rows = 0;
-    *has = false;
-    if (access(path, F_OK) != 0) {
-        return text_duplicate(head, why);
-    }
-    char *text = node_file(path, &size, why);
-    struct node *file = text != NULL ? node_parse(text, size, path, why) : NULL;
-    const struct node *list = node_get(file, "rows");
-    *rows = list != NULL ? list->count : 0;
-    if (file == NULL || !has_equal_row(list, row, has, why)) {
-        free(text);
-        text = NULL;
-    }
-    node_destroy(file);
-    return text;
-}
-
-/* The file with one more row. */
-static char *with_row(const char *before, const char *row, struct error *why)
-{
-    struct text_file file;
-    size_t length = strlen(before);
-    bool good = text_open(&file, why);
-    if (good) {
-        bool ended = length == 0 || before[length - 1] == '\n';
-        fprintf(file.out, "%s%s  - %s\n", before, ended ? "" : "\n", row);
-    }
-    return text_close(&file, good, why);
-}
-
-static bool replace_file(const char *path, const char *text, struct error *why)
-{
-    struct output output;
-    if (!output_open(path, &output, why)) {
-        return false;
-    }
-    fputs(text, output.file);
-    return output_commit(&output, why);
 }
 
 bool compare_row_add(const char *path, const struct result *result, const struct measured *measured,
                      struct error *why)
 {
-    size_t rows;
-    bool has = false;
+    struct output output;
     char *row = row_text(result, measured, why);
-    char *before = row != NULL ? read_file_of_rows(path, row, &rows, &has, why) : NULL;
-    char *after = before != NULL && !has ? with_row(before, row, why) : NULL;
-    bool good = has || (after != NULL && takes_row(path, after, rows, why) &&
-                        replace_file(path, after, why));
-    free(after);
-    free(before);
+    char *text = row != NULL ? with_row(path, row, why) : NULL;
+    bool good = text != NULL && check_rows(path, text, why) && output_open(path, &output, why);
+    if (good) {
+        fputs(text, output.file);
+        good = output_commit(&output, why);
+    }
+    free(text);
     free(row);
     return good;
 }

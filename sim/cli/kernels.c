@@ -111,19 +111,6 @@ struct shape {
     double kv_heads;       /* of --heads, whose size is that of the query heads */
 };
 
-static bool refuse_size(enum kernel_op op, const char *a, const char *verb, const char *b,
-                        struct error *why)
-{
-    char list[128] = "";
-    for (int size = BATCH; size < GPUS; size++) {
-        if ((ops[op].sizes & BIT(size)) != 0) {
-            name_list_add(list, sizeof list, options[size].name);
-        }
-    }
-    error_usage(why, NULL, 0, "'%s' %s '%s'", a, verb, b);
-    return error_expect(why, "%s%s", list, ops[op].dtypes != 0 ? "; maybe a type" : "");
-}
-
 static bool parse_size(const char *text, int option, double *out, struct error *why)
 {
     bool tokens = option == CONTEXT || option == M || option == N || option == K;
@@ -132,12 +119,8 @@ static bool parse_size(const char *text, int option, double *out, struct error *
     if (!units_parse_whole(text, unit, MOST_SIZE, NULL, 0, options[option].name, &value, why)) {
         return false;
     }
-    if (value == 0) {
-        error_usage(why, NULL, 0, "'%s' is 0", options[option].name);
-        return error_expect(why, "at least 1");
-    }
     *out = (double)value;
-    return true;
+    return value > 0 || error_usage(why, NULL, 0, "'%s' is 0", options[option].name);
 }
 
 /* "32/8" is two sizes. */
@@ -160,10 +143,11 @@ static bool read_size(const struct arguments *arguments, int size, struct shape 
     const char *text = arguments_text(arguments, size), *op = kernel_op_names[out->op];
     bool has = (ops[out->op].sizes & BIT(size)) != 0;
     if (text == NULL) {
-        return !has || size == GPUS || refuse_size(out->op, op, "needs", options[size].name, why);
+        return !has || size == GPUS ||
+               error_usage(why, NULL, 0, "'%s' needs '%s'", op, options[size].name);
     }
     if (!has) {
-        return refuse_size(out->op, options[size].name, "does not apply to", op, why);
+        return error_usage(why, NULL, 0, "'%s' does not apply to '%s'", options[size].name, op);
     }
     return size == HEADS ? parse_heads(text, out, why)
                          : parse_size(text, size, &out->size[size], why);
@@ -171,49 +155,25 @@ static bool read_size(const struct arguments *arguments, int size, struct shape 
 
 static bool read_type(const char *text, struct shape *out, struct error *why)
 {
-    const char *names[DTYPE_COUNT + 1] = {NULL};
-    size_t count = 0;
     out->dtype = DTYPE_BF16;
-    if (text == NULL) {
-        return true;
-    }
-    if (ops[out->op].dtypes == 0) {
-        return error_usage(why, NULL, 0, "'%s' has no type", kernel_op_names[out->op]);
-    }
-    for (int dtype = 0; dtype < DTYPE_COUNT; dtype++) {
-        if ((ops[out->op].dtypes & BIT(dtype)) != 0) {
-            names[count++] = dtype_name((enum dtype)dtype);
-            if (strcmp(names[count - 1], text) == 0) {
-                out->dtype = (enum dtype)dtype;
-                return true;
-            }
-        }
-    }
-    error_usage(why, NULL, 0, "'dtype' of '%s' is '%.60s'", kernel_op_names[out->op], text);
-    return name_expect(text, names, why);
+    return text == NULL ||
+           (dtype_find(text, "--dtype", 0, &out->dtype, why) &&
+            ((ops[out->op].dtypes & BIT(out->dtype)) != 0 ||
+             error_usage(why, NULL, 0, "'%s' has no type '%s'", kernel_op_names[out->op], text)));
 }
 
+/* Sizes that contradict each other. */
 static bool check_sizes(const struct shape *shape, struct error *why)
 {
     double queries = shape->size[HEADS], kv = shape->kv_heads;
-    if (shape->op == MLA && kv != 1) {
-        error_usage(why, NULL, 0, "%.0f KV heads of latents", kv);
-        return error_expect(why, "1, which all query heads share");
-    }
-    if (shape->size[GPUS] == 1) {
-        error_usage(why, NULL, 0, "an all-reduce of 1 GPU");
-        return error_expect(why, "2 or more");
-    }
-    if (shape->op == PROMPT && shape->size[M] > shape->size[CONTEXT]) {
-        error_usage(why, NULL, 0, "%.0f rows of a prompt of %.0f tokens", shape->size[M],
-                    shape->size[CONTEXT]);
-        return error_expect(why, "at most as many rows as tokens");
-    }
-    if (kv > 0 && fmod(queries, kv) != 0) {
-        error_usage(why, NULL, 0, "%.0f query heads share %.0f KV heads", queries, kv);
-        return error_expect(why, "a multiple of the KV heads");
-    }
-    return true;
+    const char *fault = shape->op == MLA && kv != 1 ? "all query heads share 1 KV head of latents"
+                        : shape->size[GPUS] == 1    ? "an all-reduce needs 2 GPUs or more"
+                        : kv > 0 && fmod(queries, kv) != 0
+                            ? "query heads are no multiple of the KV heads"
+                        : shape->op == PROMPT && shape->size[M] > shape->size[CONTEXT]
+                            ? "a prompt has more rows than tokens"
+                            : NULL;
+    return fault == NULL || error_usage(why, NULL, 0, "%s", fault);
 }
 
 static bool shape_read(const struct arguments *arguments, struct shape *out, struct error *why)
@@ -240,36 +200,22 @@ static double kernel_bytes(enum dtype dtype, double values)
     return values * (double)dtype_bytes(dtype, MANY) / MANY;
 }
 
-static struct kernel mla_time(const struct profile *profile, const struct shape *shape)
-{
-    const double *size = shape->size;
-    double values = size[HEADS] * (2 * LATENT + ROPE); /* of queries and outputs */
-    const struct attention_work work = {
-        .bytes = kernel_bytes(shape->dtype, size[BATCH] * size[CONTEXT] * (LATENT + ROPE)) +
-                 kernel_bytes(DTYPE_BF16, size[BATCH] * values),
-        .flops = 2 * size[BATCH] * size[CONTEXT] * values,
-        .rows = size[HEADS],
-        .pairs = size[BATCH],
-        .kv = shape->dtype,
-        .multiplied = DTYPE_BF16,
-        .latent = true,
-    };
-    return kernel_attention(profile, &work);
-}
-
+/* Of decode attention, over K and V or over latents. */
 static struct kernel attention_time(const struct profile *profile, const struct shape *shape)
 {
     const double *size = shape->size;
-    double query = size[HEADS] * size[DIM];
+    bool latent = shape->op == MLA;
+    double token = latent ? LATENT + ROPE : 2 * shape->kv_heads * size[DIM];
+    double ends = size[HEADS] * (latent ? 2 * LATENT + ROPE : 2 * size[DIM]); /* queries, outputs */
     const struct attention_work work = {
-        .bytes = kernel_bytes(shape->dtype,
-                              2 * size[BATCH] * size[CONTEXT] * shape->kv_heads * size[DIM]) +
-                 kernel_bytes(DTYPE_BF16, 2 * size[BATCH] * query),
-        .flops = 4 * size[BATCH] * size[CONTEXT] * query,
+        .bytes = kernel_bytes(shape->dtype, size[BATCH] * size[CONTEXT] * token) +
+                 kernel_bytes(DTYPE_BF16, size[BATCH] * ends),
+        .flops = 2 * size[BATCH] * size[CONTEXT] * ends,
         .rows = size[HEADS] / shape->kv_heads,
         .pairs = size[BATCH] * shape->kv_heads,
         .kv = shape->dtype,
         .multiplied = DTYPE_BF16,
+        .latent = latent,
     };
     return kernel_attention(profile, &work);
 }
@@ -324,10 +270,10 @@ static struct kernel shape_time(const struct profile *profile, const struct shap
     default:
         break;
     }
-    struct kernel kernel = shape->op == ATTENTION ? attention_time(profile, shape)
-                           : shape->op == PROMPT  ? prompt_time(profile, shape)
-                           : shape->op == MLA     ? mla_time(profile, shape)
-                                                  : product_time(profile, shape);
+    bool decodes = shape->op == ATTENTION || shape->op == MLA;
+    struct kernel kernel = (decodes               ? attention_time
+                            : shape->op == PROMPT ? prompt_time
+                                                  : product_time)(profile, shape);
     return kernel_spaced(profile, kernel, 1, true);
 }
 

@@ -73,12 +73,6 @@ static void validate_put_row(const struct validation_row *row, struct frame *fra
     frame_number(frame, DATA_error, row->error);
     frame_number(frame, DATA_gate, row->gate);
     frame_text(frame, DATA_verdict, validation_verdicts[row->verdict]);
-    frame_number(frame, DATA_profiled_us, row->profiled / 1e3);
-    frame_number(frame, DATA_profiled_error, row->profiled_error);
-    frame_number(frame, DATA_predicted_rank, row->predicted_rank);
-    frame_number(frame, DATA_measured_rank, row->measured_rank);
-    frame_textf(frame, DATA_rank, "%" PRIu32 " / %" PRIu32, row->predicted_rank,
-                row->measured_rank);
     frame_number(frame, DATA_output_error, row->output_error);
 }
 
@@ -143,25 +137,13 @@ static void validate_print_changes(const struct validation *validation)
     putchar('\n');
 }
 
-/* "9 of 10 predicted too fast" */
-static void print_bias(const struct validation_class *class)
-{
-    uint32_t high = class->count - class->low;
-    printf(", %" PRIu32 " of %" PRIu32 " predicted too %s", class->low > high ? class->low : high,
-           class->count, class->low > high ? "fast" : "slow");
-}
-
 static void validate_print_class(const struct validation *validation, int by, bool named)
 {
     const struct validation_class *class = &validation->classes[by];
     if (class->count > 0) {
-        printf("%s%smedian error %.1f %%, gate %.0f %%: %s", named ? validation_gates[by].of : "",
+        printf("%s%smedian error %.1f %%, gate %.0f %%: %s\n", named ? validation_gates[by].of : "",
                named ? ": " : "", 100 * class->median_error, 100 * class->median_gate,
                validation_verdicts[class->verdict]);
-        if (class->verdict == VALIDATION_BIAS) {
-            print_bias(class);
-        }
-        printf("; as profiled %.1f %%\n", 100 * class->median_profiled_error);
     }
 }
 
@@ -193,10 +175,10 @@ static void validate_print_remarks(const struct subject *subject,
         validate_print_class(validation, by, validation->shape.site == MINIATURE_GPU);
     }
     printf("one layer of %s at %" PRIu64 " tokens; %" PRIu32 " cores; error: predicted relative "
-           "to measured; rank: predicted / measured\n",
+           "to measured\n",
            subject->model.name, validation->shape.context, validation->shape.threads);
     puts("predicted: from the profile's curves, with those of the host measured again in the "
-         "same rounds; as profiled: what simulate predicts, from the profile alone");
+         "same rounds");
     print_absent(validation);
     validate_print_changes(validation);
     print_stand_ins(validation);

@@ -33,9 +33,12 @@ bool frame_print_fields(const struct frame *frame, FILE *out, struct error *why)
         const struct frame_column *column = &frame->columns[i];
         const struct frame_cell *cell = &frame->cells[i];
         char room[FRAME_WORDS];
-        if (column->title != NULL && column->unit == UNIT_JSON && cell->set) {
+        if (column->title == NULL || (column->sparse && !cell->set)) {
+            continue;
+        }
+        if (column->unit == UNIT_JSON && cell->set) {
             add_object(fields, cell->text);
-        } else if (column->title != NULL) {
+        } else {
             const char *text = frame_cell_words(column, cell, room);
             frame_add(
                 fields,

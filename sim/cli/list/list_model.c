@@ -354,108 +354,6 @@ static bool page_read_engine(const struct scenario *asked, struct model_page *ou
 
 /* ---- the page ---- */
 
-static void say_shared(const struct model_page *page, FILE *out)
-{
-    const struct model *model = &page->model;
-    char bytes[32];
-    if (model_gpus(model) == 1) {
-        return;
-    }
-    fprintf(out, "on %u GPUs", model_gpus(model));
-    fprintf(out,
-            " (tensor %u, data %u, experts %u, pipeline %u, context %u): weights of %s on the "
-            "fullest\n",
-            model->tensor_parallel, model->parallel.data, model->parallel.experts,
-            model->parallel.pipeline, page->context_parallel,
-            units_format((double)model_weight_bytes(model), UNIT_BYTES, bytes, sizeof bytes));
-}
-
-static void say_title(const struct model_page *page, FILE *out)
-{
-    const struct model *model = &page->model;
-    fprintf(
-        out, "%s: %s%s, %u layers, weights in %s%s%s, KV in %s", model->name, model->architecture,
-        model->known ? "" : " (unknown: read by its keys)", model->layer_count,
-        dtype_name(model->weights), model->experts != model->weights ? ", experts in " : "",
-        model->experts != model->weights ? dtype_name(model->experts) : "", dtype_name(model->kv));
-    if (model->trained_context > 0) {
-        fprintf(out, ", trained to %u tokens", model->trained_context);
-    }
-    fputc('\n', out);
-    if (model->indexed > 0) {
-        fprintf(out,
-                "the index of its files has %" PRIu64 " parameters, its config.json %" PRIu64 "\n",
-                model->indexed, model_parameters(model));
-    }
-}
-
-static bool page_print_table(struct frame *frame, FILE *out, struct error *why)
-{
-    fputc('\n', out);
-    bool ok = frame != NULL && frame_ok(frame, why) && frame_print(frame, NULL, out, why);
-    frame_destroy(frame);
-    return ok;
-}
-
-static struct kv_limits page_limits(const struct model_page *page)
-{
-    struct kv_limits limits = kv_limits_of(&page->engine.groups, page->batched, page->caches);
-    limits.hybrid = page->hybrid;
-    limits.context = page->context_parallel;
-    return limits;
-}
-
-static bool print_vllm(const struct model_page *page, FILE *out, struct error *why)
-{
-    struct kv_limits limits = page_limits(page);
-    struct kv_groups groups;
-    char text[320];
-    if (!kv_groups_plan(&page->model, &limits, &groups, why) ||
-        !page_print_table(kv_groups_frame(&groups, &limits, page->length, why), out, why)) {
-        return false;
-    }
-    if (page->pool > 0) {
-        kv_groups_say(&groups, &limits, page->pool, page->length, text, sizeof text);
-        table_line("", text, out);
-    }
-    return true;
-}
-
-/* Pools for `page->length` tokens, or as SGLang divides the memory that is stated. */
-static struct kv_pools page_pools(const struct model_page *page)
-{
-    double tokens = (double)page->length;
-    struct kv_pools pools = {tokens, floor(tokens * page->windowed), page->slots, 1};
-    if (page->pool > 0) {
-        (void)kv_pools_divide(&page->model, &page->engine.pools, page->pool, &pools);
-    }
-    return pools;
-}
-
-static bool print_sglang(const struct model_page *page, FILE *out)
-{
-    struct kv_pools pools = page_pools(page);
-    char text[320];
-    kv_pools_say(&page->model, &pools, text, sizeof text);
-    fputc('\n', out);
-    table_line("", text, out);
-    return true;
-}
-
-static bool print_page(const struct model_page *page, FILE *out, struct error *why)
-{
-    say_title(page, out);
-    say_shared(page, out);
-    return page_print_table(model_page_layers(page, why), out, why) &&
-           page_print_table(model_page_weights(page, why), out, why) &&
-           page_print_table(model_page_kept(page, why), out, why) &&
-           (page->engine.pools.slots > 0    ? print_sglang(page, out)
-            : page->engine.groups.block > 0 ? print_vllm(page, out, why)
-                                            : true);
-}
-
-/* ---- for programs ---- */
-
 enum {
     NAME,
     ARCHITECTURE,
@@ -463,6 +361,9 @@ enum {
     TRAINED,
     GPUS,
     HELD,
+    WEIGHTS_TYPE,
+    KV_TYPE,
+    INDEXED,
     LAYERS,
     WEIGHTS,
     KV,
@@ -476,50 +377,74 @@ enum {
     STATES,
     FIELDS
 };
+#define NUMBER(name, of, words) .key = (name), .title = (name), .unit = UNIT_##of, .what = (words)
 static const struct frame_column fields[FIELDS] = {
-    [NAME] = {.key = "model"},
-    [ARCHITECTURE] = {.key = "architecture"},
-    [KNOWN] = {.key = "known_architecture", .unit = UNIT_WHOLE},
-    [TRAINED] = {.key = "trained_context", .unit = UNIT_WHOLE},
-    [GPUS] = {.key = "gpus", .unit = UNIT_WHOLE},
-    [HELD] = {.key = "weight_bytes", .unit = UNIT_WHOLE},
+    [NAME] = {.key = "model", .title = "model"},
+    [ARCHITECTURE] = {.key = "architecture", .title = "architecture"},
+    [KNOWN] = {NUMBER("known_architecture", WHOLE, "0: read by its keys")},
+    [TRAINED] = {NUMBER("trained_context", WHOLE, "tokens")},
+    [GPUS] = {NUMBER("gpus", WHOLE, "tensor x data x pipeline x context")},
+    [HELD] = {NUMBER("weight_bytes", BYTES, "on the fullest GPU")},
+    [WEIGHTS_TYPE] = {.key = "weights_type", .title = "weights_type"},
+    [KV_TYPE] = {.key = "kv_type", .title = "kv_type"},
+    [INDEXED] = {NUMBER("indexed_parameters", WHOLE, "by the index of its files"), .sparse = true},
     [LAYERS] = {.key = "layers", .unit = UNIT_JSON},
     [WEIGHTS] = {.key = "weights", .unit = UNIT_JSON},
     [KV] = {.key = "kv", .unit = UNIT_JSON},
     [GROUPS] = {.key = "groups", .unit = UNIT_JSON, .sparse = true},
-    [BLOCK] = {.key = "block_bytes", .unit = UNIT_WHOLE, .sparse = true},
-    [TAKEN] = {.key = "sequence_bytes", .unit = UNIT_WHOLE, .sparse = true},
-    [TOKENS] = {.key = "pool_tokens", .unit = UNIT_WHOLE, .sparse = true},
-    [LONGEST] = {.key = "longest_sequence", .unit = UNIT_WHOLE, .sparse = true},
-    [FULL] = {.key = "full_pool_bytes", .unit = UNIT_WHOLE, .sparse = true},
-    [WINDOWS] = {.key = "window_pool_bytes", .unit = UNIT_WHOLE, .sparse = true},
-    [STATES] = {.key = "state_pool_bytes", .unit = UNIT_WHOLE, .sparse = true},
+    [BLOCK] = {NUMBER("block_bytes", BYTES, "of the engine's pool"), .sparse = true},
+    [TAKEN] = {NUMBER("sequence_bytes", BYTES, "of a sequence of `context` tokens"),
+               .sparse = true},
+    [TOKENS] = {NUMBER("pool_tokens", WHOLE, "that the engine logs"), .sparse = true},
+    [LONGEST] = {NUMBER("longest_sequence", WHOLE, "tokens that the pool can hold"),
+                 .sparse = true},
+    [FULL] = {NUMBER("full_pool_bytes", BYTES, "KV of all tokens"), .sparse = true},
+    [WINDOWS] = {NUMBER("window_pool_bytes", BYTES, "KV of windows"), .sparse = true},
+    [STATES] = {NUMBER("state_pool_bytes", BYTES, "states"), .sparse = true},
 };
 
-static bool put_vllm(const struct model_page *page, struct frame *frame, struct error *why)
+static struct kv_limits page_limits(const struct model_page *page)
+{
+    struct kv_limits limits = kv_limits_of(&page->engine.groups, page->batched, page->caches);
+    limits.hybrid = page->hybrid;
+    limits.context = page->context_parallel;
+    return limits;
+}
+
+static bool put_vllm(const struct model_page *page, struct kv_groups *groups, struct frame *frame,
+                     struct error *why)
 {
     struct kv_limits limits = page_limits(page);
-    struct kv_groups groups;
     uint64_t pool = (uint64_t)page->pool;
-    if (!kv_groups_plan(&page->model, &limits, &groups, why)) {
+    if (!kv_groups_plan(&page->model, &limits, groups, why)) {
         return false;
     }
-    uint64_t blocks = kv_groups_blocks(&groups, &limits, page->length);
-    frame_take(frame, GROUPS, kv_groups_frame(&groups, &limits, page->length, why));
-    frame_number(frame, BLOCK, (double)groups.block_bytes);
-    frame_number(frame, TAKEN, (double)(blocks * groups.block_bytes));
+    uint64_t blocks = kv_groups_blocks(groups, &limits, page->length);
+    frame_number(frame, BLOCK, (double)groups->block_bytes);
+    frame_number(frame, TAKEN, (double)(blocks * groups->block_bytes));
     if (pool > 0) {
-        frame_number(frame, TOKENS, (double)kv_groups_tokens(&groups, &limits, pool, page->length));
+        frame_number(frame, TOKENS, (double)kv_groups_tokens(groups, &limits, pool, page->length));
         frame_number(frame, LONGEST,
-                     (double)kv_groups_longest(&groups, &limits, pool, page->length));
+                     (double)kv_groups_longest(groups, &limits, pool, page->length));
     }
     return true;
 }
 
-static bool put_page(const struct model_page *page, struct frame *frame, struct error *why)
+/* Pools for `page->length` tokens, or as SGLang divides the memory that is stated. */
+static void put_sglang(const struct model_page *page, struct frame *frame)
 {
-    const struct model *model = &page->model;
-    struct kv_pools pools = page_pools(page);
+    double tokens = (double)page->length;
+    struct kv_pools pools = {tokens, floor(tokens * page->windowed), page->slots, 1};
+    if (page->pool > 0) {
+        (void)kv_pools_divide(&page->model, &page->engine.pools, page->pool, &pools);
+    }
+    frame_number(frame, FULL, kv_pools_full(&page->model, pools.tokens));
+    frame_number(frame, WINDOWS, kv_pools_window(&page->model, pools.windowed));
+    frame_number(frame, STATES, kv_pools_states(&page->model, pools.slots));
+}
+
+static void put_model(const struct model *model, struct frame *frame)
+{
     frame_row(frame);
     frame_text(frame, NAME, model->name);
     frame_text(frame, ARCHITECTURE, model->architecture);
@@ -527,22 +452,46 @@ static bool put_page(const struct model_page *page, struct frame *frame, struct 
     frame_number(frame, TRAINED, model->trained_context > 0 ? (double)model->trained_context : NAN);
     frame_number(frame, GPUS, model_gpus(model));
     frame_number(frame, HELD, (double)model_weight_bytes(model));
-    frame_take(frame, LAYERS, model_page_layers(page, why));
-    frame_take(frame, WEIGHTS, model_page_weights(page, why));
-    frame_take(frame, KV, model_page_kept(page, why));
-    if (page->engine.pools.slots > 0) {
-        frame_number(frame, FULL, kv_pools_full(model, pools.tokens));
-        frame_number(frame, WINDOWS, kv_pools_window(model, pools.windowed));
-        frame_number(frame, STATES, kv_pools_states(model, pools.slots));
-    }
-    return page->engine.groups.block == 0 || put_vllm(page, frame, why);
+    frame_textf(frame, WEIGHTS_TYPE, "%s%s%s", dtype_name(model->weights),
+                model->experts != model->weights ? ", experts in " : "",
+                model->experts != model->weights ? dtype_name(model->experts) : "");
+    frame_text(frame, KV_TYPE, dtype_name(model->kv));
+    frame_number(frame, INDEXED, model->indexed > 0 ? (double)model->indexed : NAN);
 }
 
-static bool print_json(const struct model_page *page, FILE *out, struct error *why)
+/* A table of the page: a cell of the JSON object, or lines below the page's first. */
+static bool add_table(struct frame *page, uint32_t column, struct frame *table, bool json,
+                      struct error *why)
+{
+    if (json) {
+        frame_take(page, column, table);
+        return true;
+    }
+    putchar('\n');
+    bool ok = table != NULL && frame_ok(table, why) && frame_print(table, NULL, stdout, why);
+    frame_destroy(table);
+    return ok;
+}
+
+static bool print_page(const struct model_page *page, bool json, struct error *why)
 {
     struct frame *frame = frame_create(fields, FIELDS, why);
-    bool ok = frame != NULL && put_page(page, frame, why) && frame_ok(frame, why) &&
-              frame_print_json(frame, out, why);
+    struct kv_groups groups;
+    struct kv_limits limits = page_limits(page);
+    bool grouped = page->engine.pools.slots == 0 && page->engine.groups.block > 0;
+    put_model(&page->model, frame);
+    if (page->engine.pools.slots > 0) {
+        put_sglang(page, frame);
+    }
+    bool ok =
+        frame != NULL && (!grouped || put_vllm(page, &groups, frame, why)) &&
+        (json || frame_print_fields(frame, stdout, why)) &&
+        add_table(frame, LAYERS, model_page_layers(page, why), json, why) &&
+        add_table(frame, WEIGHTS, model_page_weights(page, why), json, why) &&
+        add_table(frame, KV, model_page_kept(page, why), json, why) &&
+        (!grouped || add_table(frame, GROUPS, kv_groups_frame(&groups, &limits, page->length, why),
+                               json, why)) &&
+        (!json || (frame_ok(frame, why) && frame_print_json(frame, stdout, why)));
     frame_destroy(frame);
     return ok;
 }
@@ -555,8 +504,7 @@ bool list_model_page(const char *name, const char *const *sets, uint32_t set_cou
     bool ok = asked.root != NULL && scenario_values_take(&asked.values, asked.root, why) &&
               read_model(&asked, name, &page.model, why);
     if (ok) {
-        ok = page_read_engine(&asked, &page, why) &&
-             (json ? print_json : print_page)(&page, stdout, why);
+        ok = page_read_engine(&asked, &page, why) && print_page(&page, json, why);
         model_release(&page.model);
     }
     scenario_release(&asked);

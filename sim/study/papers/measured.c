@@ -42,60 +42,42 @@ const struct measured_figure measured_figures[MEASURED_FIGURES] = {
 #define LEAST 1e-6
 #define MOST 1e12
 
-/* The value for a message, such as "-5", "1e+308" or "a text". */
-static const char *measured_number_describe(const json_t *value, char *text, size_t size)
-{
-    static const char *const kinds[] = {
-        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_STRING] = "a text",
-        [JSON_TRUE] = "true",        [JSON_FALSE] = "false",
-    };
-    if (json_is_number(value)) {
-        snprintf(text, size, "%.6g", json_number_value(value));
-    } else {
-        snprintf(text, size, "%s", kinds[json_typeof(value)]);
-    }
-    return text;
-}
-
 bool measured_number(const json_t *object, const char *key, const char *path, int line, double *out,
                      struct error *why)
 {
     const json_t *value = json_object_get(object, key);
-    char text[32];
+    double number = json_number_value(value); /* 0 if it is not a number */
     *out = NAN;
     if (value == NULL || json_is_null(value)) {
         return true;
     }
-    double number = json_number_value(value); /* 0 if it is not a number */
     if (json_is_number(value) && (number == 0 || (number >= LEAST && number <= MOST))) {
         *out = number;
         return true;
     }
-    error_set(why, path, line, "'%s' is %s", key,
-              measured_number_describe(value, text, sizeof text));
+    if (json_is_number(value)) {
+        error_set(why, path, line, "'%s' is %.6g", key, number);
+    } else {
+        error_set(why, path, line, "'%s' is not a number", key);
+    }
     return error_expect(why, "a plausible measurement: 0, or from %g to %g", LEAST, MOST);
 }
 
 /* ---- times of single requests, and the figures that follow from them ---- */
 
+enum { TTFT, TPOT, ITL, E2E, TIMES }; /* in the order of the figures */
+
 /* Times in ms. */
 struct request_times {
     struct times_list {
-        double *ms;
+        double *ms; /* owned */
         size_t count, capacity;
-    } ttft, tpot, e2e, itl; /* owned */
+    } of[TIMES];
 };
 
-static void request_times_release(struct request_times *times)
+static bool add_time(struct request_times *times, int of, double ms, struct error *why)
 {
-    free(times->ttft.ms);
-    free(times->tpot.ms);
-    free(times->e2e.ms);
-    free(times->itl.ms);
-}
-
-static bool times_list_add(struct times_list *list, double ms, struct error *why)
-{
+    struct times_list *list = &times->of[of];
     if (!array_reserve(&list->ms, &list->capacity, list->count + 1, sizeof *list->ms, why)) {
         return false;
     }
@@ -105,138 +87,82 @@ static bool times_list_add(struct times_list *list, double ms, struct error *why
 
 /* An answer of `tokens` tokens, by when the first and the last one came. An answer of one token has no
  * TPOT. */
-static bool request_times_add(struct request_times *times, double ttft_ms, double e2e_ms,
-                              double tokens, struct error *why)
+static bool add_answer(struct request_times *times, double ttft_ms, double e2e_ms, double tokens,
+                       struct error *why)
 {
-    return times_list_add(&times->ttft, ttft_ms, why) && times_list_add(&times->e2e, e2e_ms, why) &&
-           (tokens <= 1 || times_list_add(&times->tpot, (e2e_ms - ttft_ms) / (tokens - 1), why));
-}
-
-/* Mean, median, 90th and 99th percentile; those that are known stay. */
-static void times_list_sum_up(struct times_list *list, double value[4])
-{
-    const double shares[] = {0.5, 0.9, 0.99};
-    if (list->count == 0) {
-        return;
-    }
-    gsl_sort(list->ms, 1, list->count);
-    value[0] = isnan(value[0]) ? gsl_stats_mean(list->ms, 1, list->count) : value[0];
-    for (int i = 0; i < 3; i++) {
-        double at = gsl_stats_quantile_from_sorted_data(list->ms, 1, list->count, shares[i]);
-        value[1 + i] = isnan(value[1 + i]) ? at : value[1 + i];
-    }
+    return add_time(times, TTFT, ttft_ms, why) && add_time(times, E2E, e2e_ms, why) &&
+           (tokens <= 1 || add_time(times, TPOT, (e2e_ms - ttft_ms) / (tokens - 1), why));
 }
 
 /* Compute the figures that `out` does not have yet, and move TTFT and TPOT to it. */
-static void request_times_sum_up(struct request_times *times, struct measured *out)
+static void sum_up(struct request_times *times, struct measured *out)
 {
-    times_list_sum_up(&times->ttft, &out->value[MEASURED_TTFT]);
-    times_list_sum_up(&times->tpot, &out->value[MEASURED_TPOT]);
-    times_list_sum_up(&times->e2e, &out->value[MEASURED_E2E]);
-    times_list_sum_up(&times->itl, &out->value[MEASURED_ITL]);
-    out->ttft = (struct measured_times){times->ttft.ms, times->ttft.count};
-    out->tpot = (struct measured_times){times->tpot.ms, times->tpot.count};
-    times->ttft.ms = times->tpot.ms = NULL;
+    static const double shares[] = {0.5, 0.9, 0.99};
+    for (int of = 0; of < TIMES; of++) {
+        struct times_list *list = &times->of[of];
+        double *value = &out->value[4 * of];
+        gsl_sort(list->ms, 1, list->count);
+        for (int i = 0; i < 4 && list->count > 0; i++) {
+            double is = i == 0 ? gsl_stats_mean(list->ms, 1, list->count)
+                               : gsl_stats_quantile_from_sorted_data(list->ms, 1, list->count,
+                                                                     shares[i - 1]);
+            value[i] = isnan(value[i]) ? is : value[i];
+        }
+    }
+    out->ttft = (struct measured_times){times->of[TTFT].ms, times->of[TTFT].count};
+    out->tpot = (struct measured_times){times->of[TPOT].ms, times->of[TPOT].count};
+    times->of[TTFT].ms = times->of[TPOT].ms = NULL;
 }
 
-/* ---- lists of a benchmark that kept each request ---- */
+/* ---- a benchmark that kept each request ---- */
 
-static const double most_s = 1e9, ms = 1e3;
-
-static const char *const keys[] = {"ttfts", "itls", "output_lens"};
-enum { TTFTS, ITLS, OUTPUTS, LISTS };
-
-static bool blame(const char *path, const char *key, size_t place, struct error *why)
-{
-    error_set(why, path, 0, "'%s': entry %zu is no time or number of tokens", key, place + 1);
-    return error_expect(why, "seconds in 'ttfts', lists of seconds in 'itls', whole numbers in "
-                             "'output_lens'");
-}
-
-/* A number from 0 to most_s, or NAN. */
+/* A number from 0 to 10^9, or NAN. */
 static double detail_number(const json_t *value)
 {
     double number = json_number_value(value);
-    return json_is_number(value) && number >= 0 && number <= most_s ? number : (double)NAN;
+    return json_is_number(value) && number >= 0 && number <= 1e9 ? number : (double)NAN;
 }
 
-static bool find_lists(const json_t *object, const char *path, const json_t *lists[LISTS],
-                       struct error *why)
+/* Add a request by its TTFT, its gaps and its number of tokens; false if one of them is none. Requests
+ * without output have failed and are left out. */
+static bool add_detail(const json_t *ttft, const json_t *gaps, const json_t *output,
+                       struct request_times *times, struct error *why)
 {
-    for (int i = 0; i < LISTS; i++) {
-        lists[i] = json_object_get(object, keys[i]);
-        if (!json_is_array(lists[i]) || json_array_size(lists[i]) != json_array_size(lists[0])) {
-            error_set(why, path, 0, "'%s' is not a list with an entry for each of 'ttfts'",
-                      keys[i]);
-            return error_expect(why, "'ttfts', 'itls' and 'output_lens' of one benchmark");
-        }
-    }
-    return true;
-}
-
-/* Add the gaps of a request; `*sum_s` is how long its answer took after the first token. */
-static bool add_gaps(const json_t *gaps, const char *path, size_t place,
-                     struct request_times *times, double *sum_s, struct error *why)
-{
-    *sum_s = 0;
-    if (!json_is_array(gaps)) {
-        return blame(path, keys[ITLS], place, why);
-    }
-    for (size_t i = 0; i < json_array_size(gaps); i++) {
+    double first = detail_number(ttft), tokens = detail_number(output), last = first;
+    bool good = !isnan(first) && !isnan(tokens) && json_is_array(gaps);
+    for (size_t i = 0; good && tokens >= 1 && i < json_array_size(gaps); i++) {
         double gap = detail_number(json_array_get(gaps, i));
-        if (isnan(gap)) {
-            return blame(path, keys[ITLS], place, why);
-        }
-        *sum_s += gap;
-        if (!times_list_add(&times->itl, ms * gap, why)) {
-            return false;
-        }
+        last += gap;
+        good = !isnan(gap) && add_time(times, ITL, 1e3 * gap, why);
     }
-    return true;
-}
-
-static bool measured_detail_add(const json_t *lists[LISTS], const char *path, size_t place,
-                                struct request_times *times, struct error *why)
-{
-    double sum_s, first = detail_number(json_array_get(lists[TTFTS], place));
-    double tokens = detail_number(json_array_get(lists[OUTPUTS], place));
-    if (isnan(first) || isnan(tokens)) {
-        return blame(path, keys[isnan(first) ? TTFTS : OUTPUTS], place, why);
-    }
-    return tokens < 1 ||
-           (add_gaps(json_array_get(lists[ITLS], place), path, place, times, &sum_s, why) &&
-            request_times_add(times, ms * first, ms * (first + sum_s), tokens, why));
+    return good && (tokens < 1 || add_answer(times, 1e3 * first, 1e3 * last, tokens, why));
 }
 
 /* `ttfts` in seconds, and with it `itls`, the seconds between the tokens of each, and `output_lens`.
- * Without `ttfts` it adds nothing. Requests without output, or with an error, have failed and are
- * left out. */
-static bool measured_detail_read(const json_t *object, const char *path,
-                                 struct request_times *times, struct error *why)
+ * Without `ttfts` it adds nothing. Requests with an error are left out. */
+static bool read_details(const json_t *object, const char *path, struct request_times *times,
+                         struct error *why)
 {
-    const json_t *lists[LISTS], *errors = json_object_get(object, "errors");
-    if (json_object_get(object, keys[TTFTS]) == NULL) {
-        return true;
-    }
-    if (!find_lists(object, path, lists, why)) {
-        return false;
-    }
-    for (size_t i = 0; i < json_array_size(lists[TTFTS]); i++) {
+    const json_t *ttfts = json_object_get(object, "ttfts"), *gaps = json_object_get(object, "itls");
+    const json_t *outputs = json_object_get(object, "output_lens");
+    const json_t *errors = json_object_get(object, "errors");
+    size_t count = json_array_size(ttfts);
+    bool good = ttfts == NULL || (json_is_array(ttfts) && json_array_size(gaps) == count &&
+                                  json_array_size(outputs) == count);
+    for (size_t i = 0; good && i < count; i++) {
         const char *fault = json_string_value(json_array_get(errors, i));
-        bool failed = fault != NULL && fault[0] != '\0';
-        if (!failed && !measured_detail_add(lists, path, i, times, why)) {
-            return false;
-        }
+        good = (fault != NULL && fault[0] != '\0') ||
+               add_detail(json_array_get(ttfts, i), json_array_get(gaps, i),
+                          json_array_get(outputs, i), times, why);
     }
-    return true;
+    if (!good) {
+        error_set(why, path, 0, "'ttfts', 'itls' and 'output_lens' are not those of one benchmark");
+        error_expect(why, "seconds, lists of seconds, and whole numbers, as many of each");
+    }
+    return good;
 }
 
-double measured_predicted(const struct result *result, const struct measured_figure *figure)
-{
-    return result_number(result, column_find(figure->column));
-}
-
-/* ---- a summary ------------------------------------------------------------------------ */
+/* ---- a summary ---- */
 
 /* The model that was served, and the rate. "inf" is vLLM's word for all at once, "trace" SGLang's
  * for as recorded. */
@@ -276,82 +202,65 @@ static bool read_summary(const json_t *object, const char *path, struct measured
            read_conditions(object, path, out, why);
 }
 
-/* A file of consecutive objects. */
-struct objects {
-    FILE *file;
-    const char *path;
-    long start; /* of the last object, in bytes */
-    int read;
-};
-
-/* The line on which the last object begins, for errors. Loses the position in the file. */
-static int first_line(const struct objects *in)
-{
-    int line = 1;
-    rewind(in->file);
-    for (long at = 0; at < in->start; at++) {
-        line += getc(in->file) == '\n';
-    }
-    return line;
-}
-
-/* ---- requests ------------------------------------------------------------------------- */
+/* ---- requests ---- */
 
 /* The stamps of a request in seconds; `arrival` NAN: absent. */
 struct stamps {
     double arrival, queued, first, last, tokens;
 };
 
-struct stamped {
+/* What a file is read into. */
+struct measured_reading {
+    const char *path;
+    int objects; /* so far */
     struct stamps *all;
     size_t count, capacity;
+    struct request_times times;
 };
 
-static bool add_request(const json_t *object, const struct objects *in, struct stamped *stamped,
-                        struct error *why)
+static bool add_request(const json_t *object, struct measured_reading *reading, struct error *why)
 {
     struct stamps at;
-    if (!measured_number(object, "arrival_time", in->path, 0, &at.arrival, why) ||
-        !measured_number(object, "queued_ts", in->path, 0, &at.queued, why) ||
-        !measured_number(object, "first_token_ts", in->path, 0, &at.first, why) ||
-        !measured_number(object, "last_token_ts", in->path, 0, &at.last, why) ||
-        !measured_number(object, "output_toks", in->path, 0, &at.tokens, why)) {
-        why->line = first_line(in);
+    const char *path = reading->path;
+    int line = reading->objects;
+    if (!measured_number(object, "arrival_time", path, line, &at.arrival, why) ||
+        !measured_number(object, "queued_ts", path, line, &at.queued, why) ||
+        !measured_number(object, "first_token_ts", path, line, &at.first, why) ||
+        !measured_number(object, "last_token_ts", path, line, &at.last, why) ||
+        !measured_number(object, "output_toks", path, line, &at.tokens, why)) {
         return false;
     }
     if (!(at.first >= at.queued && at.last >= at.first && at.tokens >= 1)) {
-        error_set(why, in->path, first_line(in), "no served request");
+        error_set(why, path, line, "no served request");
         return error_expect(why, "queued_ts, first_token_ts and last_token_ts, in this order, and "
                                  "output_toks");
     }
-    if (!array_reserve(&stamped->all, &stamped->capacity, stamped->count + 1, sizeof at, why)) {
+    if (!array_reserve(&reading->all, &reading->capacity, reading->count + 1, sizeof at, why)) {
         return false;
     }
-    stamped->all[stamped->count++] = at;
+    reading->all[reading->count++] = at;
     return true;
 }
 
 /* How much later the queue's clock is than the arrivals'; NAN if not all requests have both. */
-static double clocks_apart(const struct stamped *stamped)
+static double clocks_apart(const struct measured_reading *reading)
 {
     double least = INFINITY;
-    for (size_t i = 0; i < stamped->count; i++) {
-        double apart = stamped->all[i].queued - stamped->all[i].arrival;
+    for (size_t i = 0; i < reading->count; i++) {
+        double apart = reading->all[i].queued - reading->all[i].arrival;
         least = isnan(apart) || isnan(least) ? (double)NAN : fmin(least, apart);
     }
     return least;
 }
 
-/* Compute the file's figures. */
-static bool sum_up_stamps(const struct stamped *stamped, struct request_times *times,
-                          struct measured *out, struct error *why)
+static bool sum_up_stamps(struct measured_reading *reading, struct measured *out, struct error *why)
 {
-    double apart = clocks_apart(stamped), start = INFINITY, end = 0, tokens = 0;
-    for (size_t i = 0; i < stamped->count; i++) {
-        const struct stamps *at = &stamped->all[i];
+    double apart = clocks_apart(reading), start = INFINITY, end = 0, tokens = 0;
+    for (size_t i = 0; i < reading->count; i++) {
+        const struct stamps *at = &reading->all[i];
         double sent = isnan(apart) ? at->queued : at->arrival + apart;
-        if (!request_times_add(times, 1e3 * (at->first - sent), 1e3 * (at->last - sent), at->tokens,
-                               why)) {
+        if (!add_answer(&reading->times, 1e3 * (at->first - sent), 1e3 * (at->last - sent),
+                        at->tokens, why)) {
             return false;
         }
         start = fmin(start, sent);
@@ -359,96 +268,62 @@ static bool sum_up_stamps(const struct stamped *stamped, struct request_times *t
         tokens += at->tokens;
     }
     out->tool = "requests";
-    out->requests = (double)stamped->count;
+    out->requests = (double)reading->count;
     out->value[MEASURED_RATE] = end > start ? tokens / (end - start) : NAN;
     return true;
 }
 
-/* ---- the file ------------------------------------------------------------------------- */
-
-/* The next object; NULL at the end (`*ended`) or on an error. */
-static json_t *next_object(struct objects *in, bool *ended, struct error *why)
-{
-    json_error_t fault;
-    int c;
-    while ((c = getc(in->file)) == ' ' || c == '\n' || c == '\r' || c == '\t') {
-    }
-    *ended = c == EOF;
-    if (*ended) {
-        return NULL;
-    }
-    ungetc(c, in->file);
-    in->start = ftell(in->file);
-    in->read++;
-    json_t *object = json_loadf(in->file, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &fault);
-    if (object == NULL) {
-        error_set(why, in->path, first_line(in) + fault.line - 1, "invalid JSON: %s", fault.text);
-    } else if (!json_is_object(object)) {
-        error_set(why, in->path, first_line(in), "not a JSON object");
-        json_decref(object);
-        object = NULL;
-    }
-    return object;
-}
-
-static void skip_mark(FILE *file)
-{
-    char start[3];
-    if (text_mark(start, fread(start, 1, sizeof start, file)) == 0) {
-        rewind(file);
-    }
-}
-
-/* What a file is read into. */
-struct measured_reading {
-    struct objects in;
-    struct stamped stamped;     /* owned */
-    struct request_times times; /* owned */
-};
+/* ---- the file ---- */
 
 /* A file is one summary, or requests only. */
 static bool take_object(struct measured_reading *reading, const json_t *object,
                         struct measured *out, struct error *why)
 {
-    const struct objects *in = &reading->in;
     bool request = json_object_get(object, "first_token_ts") != NULL;
-    if (request && reading->stamped.count + 1 == (size_t)in->read) {
-        return add_request(object, in, &reading->stamped, why);
+    if (!json_is_object(object)) {
+        return error_set(why, reading->path, reading->objects, "not a JSON object");
     }
-    if (in->read == 1) {
-        return measured_detail_read(object, in->path, &reading->times, why) &&
-               read_summary(object, in->path, out, why);
+    if (request && reading->count + 1 == (size_t)reading->objects) {
+        return add_request(object, reading, why);
     }
-    error_set(why, in->path, first_line(in), "a second run");
+    if (reading->objects == 1) {
+        return read_details(object, reading->path, &reading->times, why) &&
+               read_summary(object, reading->path, out, why);
+    }
+    error_set(why, reading->path, reading->objects, "a second run");
     return error_expect(why, "one run: remove the line of the other");
 }
 
-static bool read_objects(struct measured_reading *reading, struct measured *out, struct error *why)
+/* Objects follow each other, a line each or over several; errors count them as lines. */
+static bool read_objects(FILE *file, struct measured_reading *reading, struct measured *out,
+                         struct error *why)
 {
-    bool ended = false, ok = true;
-    while (ok) {
-        json_t *object = next_object(&reading->in, &ended, why);
-        if (object == NULL) {
-            ok = ended;
-            break;
+    json_error_t fault;
+    bool good = true;
+    int c;
+    while (good && (c = getc(file)) != EOF) {
+        if (strchr(" \n\r\t", c) != NULL) {
+            continue;
         }
-        ok = take_object(reading, object, out, why);
+        ungetc(c, file);
+        json_t *object = json_loadf(file, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, &fault);
+        reading->objects++;
+        good = object != NULL ? take_object(reading, object, out, why)
+                              : error_set(why, reading->path, reading->objects + fault.line - 1,
+                                          "invalid JSON: %s", fault.text);
         json_decref(object);
     }
-    if (ok && reading->in.read == 0) {
-        return error_set(why, reading->in.path, 0, "is empty");
+    if (good && reading->objects == 0) {
+        return error_set(why, reading->path, 0, "is empty");
     }
-    ok = ok && (reading->stamped.count == 0 ||
-                sum_up_stamps(&reading->stamped, &reading->times, out, why));
-    if (ok) {
-        request_times_sum_up(&reading->times, out);
-    }
-    return ok;
+    return good && (reading->count == 0 || sum_up_stamps(reading, out, why));
 }
 
 bool measured_read(const char *path, struct measured *out, struct error *why)
 {
+    struct measured_reading reading = {.path = path};
     struct stat status;
+    char start[3];
     FILE *file = fopen(path, "r");
     if (file == NULL) {
         return error_set(why, path, 0, "cannot open: %s", strerror(errno));
@@ -461,11 +336,17 @@ bool measured_read(const char *path, struct measured *out, struct error *why)
     for (int i = 0; i < MEASURED_FIGURES; i++) {
         out->value[i] = NAN;
     }
-    struct measured_reading reading = {.in = {.file = file, .path = path}};
-    skip_mark(file);
-    bool ok = read_objects(&reading, out, why);
-    request_times_release(&reading.times);
-    free(reading.stamped.all);
+    if (text_mark(start, fread(start, 1, sizeof start, file)) == 0) {
+        rewind(file);
+    }
+    bool ok = read_objects(file, &reading, out, why);
+    if (ok) {
+        sum_up(&reading.times, out);
+    }
+    for (int of = 0; of < TIMES; of++) {
+        free(reading.times.of[of].ms);
+    }
+    free(reading.all);
     fclose(file);
     return ok;
 }
@@ -475,6 +356,11 @@ void measured_release(struct measured *measured)
     free(measured->ttft.ms);
     free(measured->tpot.ms);
     measured->ttft = measured->tpot = (struct measured_times){.ms = NULL};
+}
+
+double measured_predicted(const struct result *result, const struct measured_figure *figure)
+{
+    return result_number(result, column_find(figure->column));
 }
 
 /* ---- does it match a run? ---- */
@@ -488,16 +374,13 @@ static const char *measured_next_word(const char *at)
     return at + strspn(at, separators);
 }
 
-static bool same_word(const char *a, const char *b)
-{
-    size_t length = strcspn(a, separators);
-    return length == strcspn(b, separators) && strncasecmp(a, b, length) == 0;
-}
-
 bool measured_names_model(const char *model_id, const char *model)
 {
     while (*model != '\0' && *model_id != '\0') {
-        model = same_word(model_id, model) ? measured_next_word(model) : model;
+        size_t length = strcspn(model_id, separators);
+        bool same =
+            length == strcspn(model, separators) && strncasecmp(model_id, model, length) == 0;
+        model = same ? measured_next_word(model) : model;
         model_id = measured_next_word(model_id);
     }
     return *model == '\0';

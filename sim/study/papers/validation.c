@@ -2,7 +2,6 @@
 
 #include "decode/replay/replay.h"
 
-#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_statistics_double.h>
 #include <jansson.h>
 #include <math.h>
@@ -221,11 +220,10 @@ static bool predict(struct validation *validation, enum miniature_id id, const s
     struct validation_row *row = &validation->rows[id];
     const struct profile today = profile_today(profile, validation);
     const struct miniature *shape = &validation->shape;
-    const struct miniature_stand_ins *stand_ins = &validation->stand_ins;
     bool good = miniature_replay(shape, id, trace, &ledger, why) &&
                 (!check_counts(&ledger, wanted, missed, row) ||
-                 (miniature_predict(shape, id, profile, stand_ins, &ledger, &row->profiled, why) &&
-                  miniature_predict(shape, id, &today, stand_ins, &ledger, &row->predicted, why)));
+                 miniature_predict(shape, id, &today, &validation->stand_ins, &ledger,
+                                   &row->predicted, why));
     ledger_release(&ledger);
     return good;
 }
@@ -333,83 +331,44 @@ static bool validation_read_lines(const char *lines, const struct trace *trace,
 
 /* ---- judging ---- */
 
-static void rank(struct validation *out)
-{
-    for (int i = 0; i < MINIATURE_COUNT; i++) {
-        struct validation_row *row = &out->rows[i];
-        row->predicted_rank = row->measured_rank = 1;
-        for (int j = 0; validation_ran(out, i) && j < MINIATURE_COUNT; j++) {
-            bool other = validation_ran(out, j);
-            row->predicted_rank += other && out->rows[j].predicted < row->predicted;
-            row->measured_rank += other && out->rows[j].measured.median < row->measured.median;
-        }
-    }
-}
-
-const char *const validation_verdicts[] = {[VALIDATION_MET] = "met",
-                                           [VALIDATION_NOISE] = "noise",
-                                           [VALIDATION_BIAS] = "bias",
-                                           [VALIDATION_MISSED] = "missed"};
+const char *const validation_verdicts[] = {
+    [VALIDATION_MET] = "met", [VALIDATION_NOISE] = "noise", [VALIDATION_MISSED] = "missed"};
 
 const struct validation_gates validation_gates[MINIATURE_CLASSES] = {
     [MINIATURE_BY_GPU] = {"of the GPU alone", 0.08, 0.03},
     [MINIATURE_BY_CPU] = {"managed by the CPU", 0.20, 0.10},
 };
 
-/* The sign test (Conover, Practical Nonparametric Statistics, 3.4): if each of `count` is as likely
- * on either side, are there `side` or more on one of the two in less than 5 % of cases? */
-bool validation_one_sided(uint32_t side, uint32_t count)
-{
-    return 2 * gsl_cdf_binomial_P(count - side, 0.5, count) < 0.05;
-}
-
 /* `gate` is set to `asked`, or to twice the spread if that is larger. */
-static enum validation_verdict judge_error(double error, double asked, double spread,
-                                           bool one_sided, double *gate)
+static enum validation_verdict judge_error(double error, double asked, double spread, double *gate)
 {
     *gate = fmax(asked, 2 * spread);
-    return fabs(error) <= asked  ? VALIDATION_MET
-           : fabs(error) > *gate ? VALIDATION_MISSED
-           : one_sided           ? VALIDATION_BIAS
-                                 : VALIDATION_NOISE;
-}
-
-/* Are the samples on one side of the prediction? A prediction outside the outer deciles leaves nine
- * tenths of them on the other side, at least. */
-static bool samples_one_sided(const struct validation_figure *measured, double predicted)
-{
-    uint32_t within = (uint32_t)ceil((measured->samples - 1) / 10.0);
-    return (predicted < measured->p10 || predicted > measured->p90) &&
-           validation_one_sided(measured->samples - within, measured->samples);
+    return fabs(error) <= asked   ? VALIDATION_MET
+           : fabs(error) <= *gate ? VALIDATION_NOISE
+                                  : VALIDATION_MISSED;
 }
 
 static void judge_class(struct validation *out, enum miniature_class by)
 {
     const struct validation_gates *asked = &validation_gates[by];
     struct validation_class *class = &out->classes[by];
-    double errors[MINIATURE_COUNT], profiled[MINIATURE_COUNT], spreads[MINIATURE_COUNT];
+    double errors[MINIATURE_COUNT], spreads[MINIATURE_COUNT];
     for (int i = 0; i < MINIATURE_COUNT; i++) {
         struct validation_row *row = &out->rows[i];
         if (!validation_ran(out, i) || miniature_kinds[i].by != by) {
             continue;
         }
         row->error = row->predicted / row->measured.median - 1;
-        row->profiled_error = row->profiled / row->measured.median - 1;
         double spread = (row->measured.p90 - row->measured.p10) / 2 / row->measured.median;
-        row->verdict = judge_error(row->error, asked->each, spread,
-                                   samples_one_sided(&row->measured, row->predicted), &row->gate);
-        class->low += row->error < 0;
+        row->verdict = judge_error(row->error, asked->each, spread, &row->gate);
         errors[class->count] = fabs(row->error);
-        profiled[class->count] = fabs(row->profiled_error);
         spreads[class->count++] = spread;
     }
     if (class->count > 0) {
         class->median_error = gsl_stats_median(errors, 1, class->count);
-        class->median_profiled_error = gsl_stats_median(profiled, 1, class->count);
-        uint32_t high = class->count - class->low, side = class->low > high ? class->low : high;
-        class->verdict = judge_error(class->median_error, asked->median,
-                                     gsl_stats_median(spreads, 1, class->count),
-                                     validation_one_sided(side, class->count), &class->median_gate);
+        class->verdict =
+            judge_error(class->median_error, asked->median,
+                        gsl_stats_median(spreads, 1, class->count), &class->median_gate);
     }
 }
 
@@ -425,6 +384,5 @@ bool validation_judge(const struct miniature *shape, const struct trace *trace,
     for (int by = 0; by < MINIATURE_CLASSES; by++) {
         judge_class(out, (enum miniature_class)by);
     }
-    rank(out);
     return true;
 }

@@ -2,19 +2,14 @@
  * on a host without one, beside the simulator's predictions for the machine of a profile
  * (decode/miniature/miniature.h).
  *
- * Each mechanism is predicted twice. "As profiled" uses the profile's curves, as simulate does.
- * "Today" uses the same curves, measured by the harness in the same rounds as the mechanisms and
- * with calibrate's own probes. The first error includes changes of the machine since it was
- * profiled, which can be 50 % on a shared machine. The second error is that of the model alone, and
- * is the one that is judged. Nothing is fitted. The rates of the threads that stand in for a GPU
- * and a link are not curves of a host, so both predictions use the measured rates.
+ * A prediction uses the profile's curves; those of the host were measured again by the harness, in the
+ * same rounds as the mechanisms and with calibrate's own probes, because a shared machine may have
+ * changed by 50 % since it was profiled. So the error is that of the model alone. Nothing is fitted.
  *
  * The gate for mechanisms whose time the GPU alone decides is 8 % for each error and 3 % for the
  * median of all; for mechanisms that a CPU manages it is 20 % and 10 %. No gate is tighter than
  * twice the spread of the measurement, which is half the distance from its first to its last
- * decile. An error above the asked gate but within twice the spread is noise and decides nothing,
- * unless a sign test finds that the samples of a mechanism, or the errors of a class, lie on one
- * side: then it is a bias, whatever the spread.
+ * decile. An error above the asked gate but within twice the spread is noise and decides nothing.
  */
 #pragma once
 
@@ -28,7 +23,7 @@ struct validation_gates {
 };
 extern const struct validation_gates validation_gates[MINIATURE_CLASSES];
 
-enum validation_verdict { VALIDATION_MET, VALIDATION_NOISE, VALIDATION_BIAS, VALIDATION_MISSED };
+enum validation_verdict { VALIDATION_MET, VALIDATION_NOISE, VALIDATION_MISSED };
 extern const char *const validation_verdicts[]; /* their names */
 
 struct validation_figure {
@@ -39,11 +34,9 @@ struct validation_figure {
 struct validation_row {
     struct validation_figure measured; /* ns per layer */
     double output_error;               /* largest difference, as a share of the largest value */
-    double profiled, profiled_error;   /* as profiled: ns per layer; divided by measured, minus 1 */
-    double predicted, error;           /* the same today */
+    double predicted, error;           /* ns per layer; divided by measured, minus 1 */
     double gate;                       /* largest error that is not missed */
     enum validation_verdict verdict;
-    uint32_t predicted_rank, measured_rank; /* 1 is the fastest */
     char absent[256]; /* why it was not run or not predicted; "": it was run and predicted */
     bool failed;      /* it is absent because it failed, not because this machine cannot run it */
 };
@@ -61,8 +54,7 @@ struct validation_curve {
 /* All mechanisms of a class. */
 struct validation_class {
     uint32_t count; /* 0: none was run */
-    uint32_t low;   /* predicted faster than measured */
-    double median_error, median_gate, median_profiled_error;
+    double median_error, median_gate;
     enum validation_verdict verdict;
 };
 
@@ -78,9 +70,6 @@ struct validation {
 /* Does the mechanism belong to this site? Was it run and predicted? */
 bool validation_has(const struct validation *validation, int id);
 bool validation_ran(const struct validation *validation, int id);
-
-/* Do `side` of `count` lie on one side more often than chance would have it, at 5 %? */
-bool validation_one_sided(uint32_t side, uint32_t count);
 
 /* The shape of a run: the model's heads at the least multiple of the recorded context that has
  * `context` tokens. Fails for a trace of clusters, a trace that is too short, a model with latent

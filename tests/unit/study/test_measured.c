@@ -38,12 +38,18 @@ static void a_number_that_none_measures_is_an_error_and_names_its_key(void **sta
         double value; /* NAN: not said */
         const char *found;
     } cases[] = {
-        {"{\"k\": 12.5}", 12.5, NULL},           {"{\"k\": 0}", 0, NULL},
-        {"{\"k\": 1e12}", 1e12, NULL},           {"{\"k\": null}", NAN, NULL},
-        {"{\"other\": -1}", NAN, NULL},          {"{\"k\": -5}", 0, "'k' is -5"},
-        {"{\"k\": 1e308}", 0, "'k' is 1e+308"},  {"{\"k\": 1e-300}", 0, "'k' is 1e-300"},
-        {"{\"k\": \"12\"}", 0, "'k' is a text"}, {"{\"k\": [1]}", 0, "'k' is a list"},
-        {"{\"k\": {}}", 0, "'k' is an object"},  {"{\"k\": true}", 0, "'k' is true"},
+        {"{\"k\": 12.5}", 12.5, NULL},
+        {"{\"k\": 0}", 0, NULL},
+        {"{\"k\": 1e12}", 1e12, NULL},
+        {"{\"k\": null}", NAN, NULL},
+        {"{\"other\": -1}", NAN, NULL},
+        {"{\"k\": -5}", 0, "'k' is -5"},
+        {"{\"k\": 1e308}", 0, "'k' is 1e+308"},
+        {"{\"k\": 1e-300}", 0, "'k' is 1e-300"},
+        {"{\"k\": \"12\"}", 0, "'k' is not a number"},
+        {"{\"k\": [1]}", 0, "'k' is not a number"},
+        {"{\"k\": {}}", 0, "'k' is not a number"},
+        {"{\"k\": true}", 0, "'k' is not a number"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
