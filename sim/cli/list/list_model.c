@@ -443,7 +443,7 @@ static void put_sglang(const struct model_page *page, struct frame *frame)
     frame_number(frame, STATES, kv_pools_states(&page->model, pools.slots));
 }
 
-static void put_model(const struct model *model, struct frame *frame)
+static void page_put_model(const struct model *model, struct frame *frame)
 {
     frame_row(frame);
     frame_text(frame, NAME, model->name);
@@ -479,7 +479,7 @@ static bool print_page(const struct model_page *page, bool json, struct error *w
     struct kv_groups groups;
     struct kv_limits limits = page_limits(page);
     bool grouped = page->engine.pools.slots == 0 && page->engine.groups.block > 0;
-    put_model(&page->model, frame);
+    page_put_model(&page->model, frame);
     if (page->engine.pools.slots > 0) {
         put_sglang(page, frame);
     }

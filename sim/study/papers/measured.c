@@ -75,7 +75,7 @@ struct request_times {
     } of[TIMES];
 };
 
-static bool add_time(struct request_times *times, int of, double ms, struct error *why)
+static bool measured_add_time(struct request_times *times, int of, double ms, struct error *why)
 {
     struct times_list *list = &times->of[of];
     if (!array_reserve(&list->ms, &list->capacity, list->count + 1, sizeof *list->ms, why)) {
@@ -90,8 +90,9 @@ static bool add_time(struct request_times *times, int of, double ms, struct erro
 static bool add_answer(struct request_times *times, double ttft_ms, double e2e_ms, double tokens,
                        struct error *why)
 {
-    return add_time(times, TTFT, ttft_ms, why) && add_time(times, E2E, e2e_ms, why) &&
-           (tokens <= 1 || add_time(times, TPOT, (e2e_ms - ttft_ms) / (tokens - 1), why));
+    return measured_add_time(times, TTFT, ttft_ms, why) &&
+           measured_add_time(times, E2E, e2e_ms, why) &&
+           (tokens <= 1 || measured_add_time(times, TPOT, (e2e_ms - ttft_ms) / (tokens - 1), why));
 }
 
 /* Compute the figures that `out` does not have yet, and move TTFT and TPOT to it. */
@@ -133,7 +134,7 @@ static bool add_detail(const json_t *ttft, const json_t *gaps, const json_t *out
     for (size_t i = 0; good && tokens >= 1 && i < json_array_size(gaps); i++) {
         double gap = detail_number(json_array_get(gaps, i));
         last += gap;
-        good = !isnan(gap) && add_time(times, ITL, 1e3 * gap, why);
+        good = !isnan(gap) && measured_add_time(times, ITL, 1e3 * gap, why);
     }
     return good && (tokens < 1 || add_answer(times, 1e3 * first, 1e3 * last, tokens, why));
 }
