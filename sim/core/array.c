@@ -43,3 +43,39 @@ void *array_zeroed(size_t count, size_t item, struct error *why)
     }
     return items;
 }
+
+/* Stands before each of an owner's arrays. */
+union arrays_item {
+    union arrays_item *before;
+    max_align_t align;
+};
+
+void *arrays_add(struct arrays *arrays, size_t count, size_t item, struct error *why)
+{
+    union arrays_item *added = NULL;
+    size_t bytes;
+    if (arrays->failed) {
+        return NULL;
+    }
+    if (!__builtin_mul_overflow(count, item, &bytes) &&
+        !__builtin_add_overflow(bytes, sizeof *added, &bytes)) {
+        added = calloc(1, bytes);
+    }
+    if (added == NULL) {
+        arrays->failed = !out_of_memory(why, count, item);
+        return NULL;
+    }
+    added->before = arrays->last;
+    arrays->last = added;
+    return added + 1;
+}
+
+void arrays_release(struct arrays *arrays)
+{
+    while (arrays->last != NULL) {
+        union arrays_item *last = arrays->last;
+        arrays->last = last->before;
+        free(last);
+    }
+    arrays->failed = false;
+}

@@ -20,3 +20,15 @@ bool array_reserve(void *items, size_t *capacity, size_t needed, size_t item, st
  * runs out or the product overflows. The caller frees it. A count of 0 gives one byte, so that
  * success is never NULL. */
 void *array_zeroed(size_t count, size_t item, struct error *why);
+
+/* Zeroed arrays of one owner, allocated one after the other and freed together. A zeroed struct has
+ * none. */
+struct arrays {
+    union arrays_item *last; /* owned */
+    bool failed;             /* for one of them memory ran out */
+};
+
+/* One more, as array_zeroed(). After a failure all further ones are NULL, too, so that the owner
+ * looks at `failed` once, behind the last. */
+void *arrays_add(struct arrays *arrays, size_t count, size_t item, struct error *why);
+void arrays_release(struct arrays *arrays);

@@ -8,13 +8,11 @@
  * Invariants: ONCE + its ghost <= capacity; all four <= 2 capacity; ghosts exist only once the
  * cache has been full, and it then stays full.
  */
-#include "core/array.h"
 #include "policy/batch.h"
 #include "policy/policy.h"
 #include "policy/queues.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
     ONCE = QUEUE_HELD,
@@ -25,37 +23,17 @@ enum {
 
 struct arc {
     struct policy base;
-    uint32_t capacity;
     double target; /* blocks of ONCE; 0 ... capacity */
     struct queues queues;
-    uint32_t *missed; /* [blocks] scratch */
 };
 
-static void arc_destroy(struct policy *policy)
+static bool arc_init(struct policy *policy, const double *values, const struct policy_env *env,
+                     struct error *why)
 {
     struct arc *arc = (struct arc *)policy;
-    if (arc) {
-        queues_release(&arc->queues);
-        free(arc->missed);
-        free(arc);
-    }
-}
-
-static struct policy *arc_create(const double *values, const struct policy_env *env,
-                                 struct error *why)
-{
     (void)values;
-    struct arc *arc = array_zeroed(1, sizeof *arc, why);
-    if (!arc) {
-        return NULL;
-    }
-    arc->capacity = env->capacity;
-    if (!queues_init(&arc->queues, env->blocks, why) ||
-        !(arc->missed = array_zeroed(env->blocks, sizeof *arc->missed, why))) {
-        arc_destroy(&arc->base);
-        return NULL;
-    }
-    return &arc->base;
+    policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
+    return queues_init(&arc->queues, &policy->arrays, env->blocks, why);
 }
 
 static inline bool arc_touch(struct policy *policy, uint32_t block)
@@ -88,17 +66,17 @@ static void arc_make_room(struct arc *arc)
     struct queues *queues = &arc->queues;
     uint32_t once = queue_count(queues, ONCE) + queue_count(queues, GHOST_ONCE);
     uint32_t again = queue_count(queues, AGAIN) + queue_count(queues, GHOST_AGAIN);
-    if (once == arc->capacity && queue_count(queues, GHOST_ONCE) == 0) {
+    if (once == arc->base.capacity && queue_count(queues, GHOST_ONCE) == 0) {
         queue_pop(queues, ONCE);
         arc->base.held--;
         return;
     }
-    if (once == arc->capacity) {
+    if (once == arc->base.capacity) {
         queue_pop(queues, GHOST_ONCE);
-    } else if (once + again == 2 * arc->capacity) {
+    } else if (once + again == 2 * arc->base.capacity) {
         queue_pop(queues, GHOST_AGAIN);
     }
-    if (arc->base.held == arc->capacity) {
+    if (arc->base.held == arc->base.capacity) {
         arc_replace(arc, false);
     }
 }
@@ -112,7 +90,7 @@ static inline bool arc_admit(struct policy *policy, uint32_t block)
         double once = queue_count(queues, GHOST_ONCE), again = queue_count(queues, GHOST_AGAIN);
         bool was_again = queue_has(queues, GHOST_AGAIN, block);
         arc->target = was_again ? fmax(arc->target - fmax(once / again, 1), 0)
-                                : fmin(arc->target + fmax(again / once, 1), arc->capacity);
+                                : fmin(arc->target + fmax(again / once, 1), arc->base.capacity);
         queue_remove(queues, block);
         arc_replace(arc, was_again);
         queue_push(queues, AGAIN, block);
@@ -126,8 +104,7 @@ static inline bool arc_admit(struct policy *policy, uint32_t block)
 
 static void arc_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
 {
-    const struct arc *arc = (const struct arc *)policy;
-    batch_access(policy, arc->capacity, arc->missed, arc_touch, arc_admit, demand, outcome);
+    batch_access(policy, arc_touch, arc_admit, demand, outcome);
     outcome->updates = outcome->hit; /* moved to the end of AGAIN */
 }
 
@@ -139,8 +116,8 @@ static bool arc_holds(const struct policy *policy, uint32_t block)
 const struct policy_kind policy_arc = {
     .name = "arc",
     .summary = "blocks seen once and seen again, balanced by evictions that came too early",
-    .create = arc_create,
+    .size = sizeof(struct arc),
+    .init = arc_init,
     .access = arc_access,
     .holds = arc_holds,
-    .destroy = arc_destroy,
 };

@@ -20,12 +20,13 @@ typedef bool (*batch_touch)(struct policy *policy, uint32_t block);
  * policy right. Returns false if the policy rejects it. */
 typedef bool (*batch_admit)(struct policy *policy, uint32_t block);
 
-/* Handle a whole access and fill in the outcome. `missed` is scratch for as many blocks as are
- * wanted. Inlined, so that the calls of `touch` and `admit` are inlined too. */
-static inline __attribute__((always_inline)) void
-batch_access(struct policy *policy, uint32_t capacity, uint32_t *missed, batch_touch touch,
-             batch_admit admit, const struct demand *demand, struct outcome *outcome)
+/* Handle a whole access and fill in the outcome, with the policy's `missed` as scratch. Inlined, so that the calls of `touch` and `admit` are inlined too. */
+static inline __attribute__((always_inline)) void batch_access(struct policy *policy,
+                                                               batch_touch touch, batch_admit admit,
+                                                               const struct demand *demand,
+                                                               struct outcome *outcome)
 {
+    uint32_t capacity = policy->capacity, *missed = policy->missed;
     uint32_t size = policy->order == POLICY_BATCH ? demand->wanted : 1;
     uint32_t before = policy->held, all_missed = 0, admitted = 0;
     for (uint32_t end = demand->wanted; end > 0; end -= size) {

@@ -25,7 +25,6 @@
  * born than the recent share holds, born ones have to be heavy, too. A trace has one mass for all
  * of them, so the outcome only says which share of them may be lost.
  */
-#include "core/array.h"
 #include "policy/policy.h"
 
 #include <math.h>
@@ -59,28 +58,13 @@ struct heavy_hitter {
     uint32_t kept_count;
 };
 
-static void heavy_hitter_destroy(struct policy *policy)
+static bool heavy_hitter_init(struct policy *policy, const double *values,
+                              const struct policy_env *env, struct error *why)
 {
     struct heavy_hitter *heavy = (struct heavy_hitter *)policy;
-    if (heavy) {
-        free(heavy->sum);
-        free(heavy->order);
-        free(heavy->kept);
-        free(heavy);
-    }
-}
-
-static struct policy *heavy_hitter_create(const double *values, const struct policy_env *env,
-                                          struct error *why)
-{
     if (values[BORN] != floor(values[BORN])) {
         error_usage(why, NULL, 0, "policy 'heavy-hitter' has born %g", values[BORN]);
-        error_expect(why, "0 or 1");
-        return NULL;
-    }
-    struct heavy_hitter *heavy = array_zeroed(1, sizeof *heavy, why);
-    if (!heavy) {
-        return NULL;
+        return error_expect(why, "0 or 1");
     }
     uint32_t outside = policy_outside(env);
     heavy->first = env->sinks;
@@ -90,13 +74,10 @@ static struct policy *heavy_hitter_create(const double *values, const struct pol
     heavy->listens = env->warmup > 0 ? env->warmup : 1;
     heavy->each =
         env->capacity < outside ? values[BORN] * env->born : 0; /* all KV: with those born */
-    if (!(heavy->sum = array_zeroed(env->blocks, sizeof *heavy->sum, why)) ||
-        !(heavy->order = array_zeroed(outside, sizeof *heavy->order, why)) ||
-        !(heavy->kept = array_zeroed(env->blocks, sizeof *heavy->kept, why))) {
-        heavy_hitter_destroy(&heavy->base);
-        return NULL;
-    }
-    return &heavy->base;
+    heavy->sum = arrays_add(&policy->arrays, env->blocks, sizeof *heavy->sum, why);
+    heavy->order = arrays_add(&policy->arrays, outside, sizeof *heavy->order, why);
+    heavy->kept = arrays_add(&policy->arrays, env->blocks, sizeof *heavy->kept, why);
+    return true;
 }
 
 static void add_up(struct heavy_hitter *heavy, const struct demand *demand)
@@ -184,7 +165,7 @@ const struct policy_kind policy_heavy_hitter = {
     .params = heavy_hitter_params,
     .chooses_own = true,
     .passes = heavy_hitter_passes,
-    .create = heavy_hitter_create,
+    .size = sizeof(struct heavy_hitter),
+    .init = heavy_hitter_init,
     .access = heavy_hitter_access,
-    .destroy = heavy_hitter_destroy,
 };

@@ -9,14 +9,12 @@
  *
  * The draws use a random stream of the environment's seed, so a replay repeats exactly.
  */
-#include "core/array.h"
 #include "core/random.h"
 #include "policy/batch.h"
 #include "policy/queues.h"
 #include "policy/policy.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { RECENCY = QUEUE_HELD, GHOST_LRU = QUEUE_GHOST, GHOST_LFU = QUEUE_GHOST_2 };
 
@@ -24,53 +22,33 @@ static const double learning_rate = 0.45, discount_of_capacity = 0.005, odds_lea
 
 struct lecar {
     struct policy base;
-    uint32_t capacity;
     double discount; /* of a regret, per access */
     double odds;     /* probability that LRU evicts */
     uint64_t clock;  /* accesses so far */
     gsl_rng *random;
     struct queues queues;
     struct frequency frequency;
-    uint64_t *left;   /* [blocks] when a remembered block was evicted */
-    uint32_t *missed; /* [blocks] scratch */
+    uint64_t *left; /* [blocks] when a remembered block was evicted */
 };
 
-static void lecar_destroy(struct policy *policy)
+static void lecar_release(struct policy *policy)
 {
-    struct lecar *lecar = (struct lecar *)policy;
-    if (!lecar) {
-        return;
-    }
-    if (lecar->random) {
-        gsl_rng_free(lecar->random);
-    }
-    queues_release(&lecar->queues);
-    frequency_release(&lecar->frequency);
-    free(lecar->left);
-    free(lecar->missed);
-    free(lecar);
+    gsl_rng_free(((struct lecar *)policy)->random);
 }
 
-static struct policy *lecar_create(const double *values, const struct policy_env *env,
-                                   struct error *why)
+static bool lecar_init(struct policy *policy, const double *values, const struct policy_env *env,
+                       struct error *why)
 {
+    struct lecar *lecar = (struct lecar *)policy;
     (void)values;
-    struct lecar *lecar = array_zeroed(1, sizeof *lecar, why);
-    if (!lecar) {
-        return NULL;
-    }
-    lecar->capacity = env->capacity;
     lecar->discount = pow(discount_of_capacity, 1.0 / env->capacity);
     lecar->odds = 0.5;
-    if (!(lecar->random = random_stream(env->seed, "policy.lecar", 0, why)) ||
-        !queues_init(&lecar->queues, env->blocks, why) ||
-        !frequency_init(&lecar->frequency, env->blocks, env->capacity, why) ||
-        !(lecar->left = array_zeroed(env->blocks, sizeof *lecar->left, why)) ||
-        !(lecar->missed = array_zeroed(env->blocks, sizeof *lecar->missed, why))) {
-        lecar_destroy(&lecar->base);
-        return NULL;
-    }
-    return &lecar->base;
+    lecar->random = random_stream(env->seed, "policy.lecar", 0, why);
+    lecar->left = arrays_add(&policy->arrays, env->blocks, sizeof *lecar->left, why);
+    policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
+    return lecar->random != NULL &&
+           queues_init(&lecar->queues, &policy->arrays, env->blocks, why) &&
+           frequency_init(&lecar->frequency, &policy->arrays, env->blocks, env->capacity, why);
 }
 
 static inline bool lecar_touch(struct policy *policy, uint32_t block)
@@ -98,7 +76,7 @@ static void lecar_evict(struct lecar *lecar)
     if (oldest == least) {
         return;
     }
-    if (queue_count(queues, history) == lecar->capacity) {
+    if (queue_count(queues, history) == lecar->base.capacity) {
         queue_pop(queues, history);
     }
     queue_push(queues, history, block);
@@ -118,7 +96,7 @@ static inline bool lecar_admit(struct policy *policy, uint32_t block)
         lecar->odds = fmin(fmax(lru / (lru + lfu), odds_least), 1 - odds_least);
         queue_remove(&lecar->queues, block);
     }
-    if (policy->held == lecar->capacity) {
+    if (policy->held == lecar->base.capacity) {
         lecar_evict(lecar);
     }
     queue_push(&lecar->queues, RECENCY, block);
@@ -130,8 +108,7 @@ static inline bool lecar_admit(struct policy *policy, uint32_t block)
 static void lecar_access(struct policy *policy, const struct demand *demand,
                          struct outcome *outcome)
 {
-    const struct lecar *lecar = (const struct lecar *)policy;
-    batch_access(policy, lecar->capacity, lecar->missed, lecar_touch, lecar_admit, demand, outcome);
+    batch_access(policy, lecar_touch, lecar_admit, demand, outcome);
     outcome->updates = outcome->hit; /* moved in the list and in the heap; as one block */
 }
 
@@ -144,8 +121,9 @@ const struct policy_kind policy_lecar = {
     .name = "lecar",
     .summary = "LRU or LFU evicts, drawn at random; the odds learn from regret",
     .draws_lots = true,
-    .create = lecar_create,
+    .size = sizeof(struct lecar),
+    .init = lecar_init,
     .access = lecar_access,
     .holds = lecar_holds,
-    .destroy = lecar_destroy,
+    .release = lecar_release,
 };

@@ -13,10 +13,8 @@
  *
  * Invariants: a block is held if its stamp >= oldest; all other stamps, and 0, are below it.
  */
-#include "core/array.h"
 #include "policy/policy.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* Log entries per block: at least three in four are touches between two clean-ups. */
@@ -24,46 +22,26 @@ enum { LOG_PER_BLOCK = 4 };
 
 struct lru {
     struct policy base;
-    uint32_t blocks, capacity;
+    uint32_t blocks;
     uint32_t *stamp; /* [blocks] place of a block's last touch in the log */
     uint32_t *log;   /* [length] blocks; place 0 is not used */
     uint32_t length, oldest, end;
 };
 
-static void lru_destroy(struct policy *policy)
+static bool lru_init(struct policy *policy, const double *values, const struct policy_env *env,
+                     struct error *why)
 {
     struct lru *lru = (struct lru *)policy;
-    if (!lru) {
-        return;
-    }
-    free(lru->stamp);
-    free(lru->log);
-    free(lru);
-}
-
-static struct policy *lru_create(const double *values, const struct policy_env *env,
-                                 struct error *why)
-{
     (void)values;
     if (env->blocks >= UINT32_MAX / LOG_PER_BLOCK) {
-        error_set(why, NULL, 0, "%u blocks are too many for a cache", env->blocks);
-        return NULL;
-    }
-    struct lru *lru = array_zeroed(1, sizeof *lru, why);
-    if (!lru) {
-        return NULL;
+        return error_set(why, NULL, 0, "%u blocks are too many for a cache", env->blocks);
     }
     lru->blocks = env->blocks;
-    lru->capacity = env->capacity;
     lru->length = env->blocks * LOG_PER_BLOCK + 1;
     lru->oldest = lru->end = 1;
-    lru->stamp = array_zeroed(lru->blocks, sizeof *lru->stamp, why);
-    lru->log = lru->stamp ? array_zeroed(lru->length, sizeof *lru->log, why) : NULL;
-    if (!lru->log) {
-        lru_destroy(&lru->base);
-        return NULL;
-    }
-    return &lru->base;
+    lru->stamp = arrays_add(&policy->arrays, lru->blocks, sizeof *lru->stamp, why);
+    lru->log = arrays_add(&policy->arrays, lru->length, sizeof *lru->log, why);
+    return true;
 }
 
 /* Write the held blocks to the start of the log and drop the rest. */
@@ -88,7 +66,7 @@ static void lru_clean(struct lru *lru)
 static void lru_batch(struct lru *lru, const uint32_t *units, uint32_t wanted,
                       struct outcome *outcome)
 {
-    uint32_t touched = wanted < lru->capacity ? wanted : lru->capacity;
+    uint32_t touched = wanted < lru->base.capacity ? wanted : lru->base.capacity;
     if (lru->length - lru->end < touched) {
         lru_clean(lru);
     }
@@ -108,7 +86,7 @@ static void lru_batch(struct lru *lru, const uint32_t *units, uint32_t wanted,
     hit += promoted;
 
     uint32_t admitted = touched - promoted, held = lru->base.held + admitted;
-    uint32_t evicted = held > lru->capacity ? held - lru->capacity : 0;
+    uint32_t evicted = held > lru->base.capacity ? held - lru->base.capacity : 0;
     for (uint32_t left = evicted; left > 0; oldest++) {
         left -= stamp[log[oldest]] == oldest;
     }
@@ -143,8 +121,8 @@ static bool lru_holds(const struct policy *policy, uint32_t block)
 const struct policy_kind policy_lru = {
     .name = "lru",
     .summary = "the block touched longest ago is evicted",
-    .create = lru_create,
+    .size = sizeof(struct lru),
+    .init = lru_init,
     .access = lru_access,
     .holds = lru_holds,
-    .destroy = lru_destroy,
 };

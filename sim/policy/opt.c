@@ -11,57 +11,33 @@
  *
  *     key     upper half: next use, never 0; lower half: the block; 0: not held
  */
-#include "core/array.h"
 #include "policy/batch.h"
 #include "policy/policy.h"
 
-#include <stdlib.h>
-
 struct opt {
     struct policy base;
-    uint32_t capacity;
     const uint32_t *next_use; /* of each future access; the caller's */
     uint32_t leaves;          /* a power of two */
     uint64_t *tree;           /* [2 * leaves] node i above 2i and 2i + 1; leaf of b at leaves + b */
     uint64_t *missed_key;     /* [blocks] of a missed block, until it is admitted */
-    uint32_t *missed;         /* [blocks] scratch */
 };
 
-static void opt_destroy(struct policy *policy)
+static bool opt_init(struct policy *policy, const double *values, const struct policy_env *env,
+                     struct error *why)
 {
     struct opt *opt = (struct opt *)policy;
-    if (opt) {
-        free(opt->tree);
-        free(opt->missed_key);
-        free(opt->missed);
-        free(opt);
-    }
-}
-
-static struct policy *opt_create(const double *values, const struct policy_env *env,
-                                 struct error *why)
-{
     (void)values;
     if (env->blocks > 1u << 31) {
-        error_set(why, NULL, 0, "%u blocks are too many for a cache", env->blocks);
-        return NULL;
+        return error_set(why, NULL, 0, "%u blocks are too many for a cache", env->blocks);
     }
-    struct opt *opt = array_zeroed(1, sizeof *opt, why);
-    if (!opt) {
-        return NULL;
-    }
-    opt->capacity = env->capacity;
     opt->next_use = env->next_use;
     for (opt->leaves = 1; opt->leaves < env->blocks;) {
         opt->leaves *= 2;
     }
-    if (!(opt->tree = array_zeroed((size_t)2 * opt->leaves, sizeof *opt->tree, why)) ||
-        !(opt->missed_key = array_zeroed(env->blocks, sizeof *opt->missed_key, why)) ||
-        !(opt->missed = array_zeroed(env->blocks, sizeof *opt->missed, why))) {
-        opt_destroy(&opt->base);
-        return NULL;
-    }
-    return &opt->base;
+    opt->tree = arrays_add(&policy->arrays, (size_t)2 * opt->leaves, sizeof *opt->tree, why);
+    opt->missed_key = arrays_add(&policy->arrays, env->blocks, sizeof *opt->missed_key, why);
+    policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
+    return true;
 }
 
 /* Give a block a greater key than it has. */
@@ -101,7 +77,7 @@ static inline bool opt_touch(struct policy *policy, uint32_t block)
 static inline bool opt_admit(struct policy *policy, uint32_t block)
 {
     struct opt *opt = (struct opt *)policy;
-    if (policy->held == opt->capacity) {
+    if (policy->held == opt->base.capacity) {
         opt_evict(opt);
     }
     opt_raise(opt, block, opt->missed_key[block]);
@@ -112,22 +88,20 @@ static inline bool opt_admit(struct policy *policy, uint32_t block)
 static inline bool opt_admit_nearer(struct policy *policy, uint32_t block)
 {
     const struct opt *opt = (const struct opt *)policy;
-    bool room = policy->held < opt->capacity || opt->missed_key[block] < opt->tree[1];
+    bool room = policy->held < opt->base.capacity || opt->missed_key[block] < opt->tree[1];
     return room && opt_admit(policy, block);
 }
 
 static void opt_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
 {
-    const struct opt *opt = (const struct opt *)policy;
-    batch_access(policy, opt->capacity, opt->missed, opt_touch, opt_admit, demand, outcome);
+    batch_access(policy, opt_touch, opt_admit, demand, outcome);
     outcome->updates = outcome->hit; /* moved in the heap */
 }
 
 static void opt_access_bypass(struct policy *policy, const struct demand *demand,
                               struct outcome *outcome)
 {
-    const struct opt *opt = (const struct opt *)policy;
-    batch_access(policy, opt->capacity, opt->missed, opt_touch, opt_admit_nearer, demand, outcome);
+    batch_access(policy, opt_touch, opt_admit_nearer, demand, outcome);
     outcome->updates = outcome->hit;
 }
 
@@ -135,16 +109,16 @@ const struct policy_kind policy_opt = {
     .name = "opt",
     .summary = "knows the future: evicts the block wanted last, admits every fetched block",
     .needs_next_use = true,
-    .create = opt_create,
+    .size = sizeof(struct opt),
+    .init = opt_init,
     .access = opt_access,
-    .destroy = opt_destroy,
 };
 
 const struct policy_kind policy_opt_bypass = {
     .name = "opt:bypass",
     .summary = "knows the future: admits a block only if it is wanted before a held one",
     .needs_next_use = true,
-    .create = opt_create,
+    .size = sizeof(struct opt),
+    .init = opt_init,
     .access = opt_access_bypass,
-    .destroy = opt_destroy,
 };

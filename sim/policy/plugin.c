@@ -176,11 +176,12 @@ static bool take_description(struct plugin *plugin, const char *file, int line, 
     plugin->kind.summary = api->summary;
     plugin->kind.needs_queries = api->needs_queries != 0;
     plugin->kind.draws_lots = true; /* it may */
-    plugin->kind.create = plugin_create;
+    plugin->kind.size = plugin_size;
+    plugin->kind.init = plugin_init;
     plugin->kind.access = plugin_access;
     plugin->kind.holds = api->needs_queries ? NULL : plugin_holds;
     plugin->kind.check = plugin_check;
-    plugin->kind.destroy = plugin_destroy;
+    plugin->kind.release = plugin_release;
     return take_params(plugin, file, line, why);
 }
 

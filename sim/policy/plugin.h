@@ -29,8 +29,10 @@ const struct policy_kind *plugin_find(const char *name, const char *file, int li
                                       struct error *why);
 
 /* The functions of every plug-in's policy_kind: they call the plug-in and check its answers. */
-struct policy *plugin_create(const double *values, const struct policy_env *env, struct error *why);
+extern const size_t plugin_size;
+bool plugin_init(struct policy *policy, const double *values, const struct policy_env *env,
+                 struct error *why);
 void plugin_access(struct policy *policy, const struct demand *demand, struct outcome *outcome);
 bool plugin_holds(const struct policy *policy, uint32_t block);
 bool plugin_check(const struct policy *policy, struct error *why);
-void plugin_destroy(struct policy *policy);
+void plugin_release(struct policy *policy);

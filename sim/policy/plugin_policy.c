@@ -7,18 +7,15 @@
  */
 #include "policy/plugin.h"
 
-#include "core/array.h"
-
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 struct spillway_cache {
     struct policy base;
     const struct spillway_policy *api;
     const char *name;
     void *instance; /* NULL for a capacity of 0, which needs no plug-in */
-    uint32_t blocks, capacity, query_heads;
+    uint32_t blocks, query_heads;
     bool *held;            /* [blocks] */
     uint32_t *wanted_at;   /* [blocks] the last call that wanted the block ... */
     uint32_t *admitted_at; /* ... and the last one that admitted it */
@@ -28,6 +25,8 @@ struct spillway_cache {
     bool broken;
     char broke[sizeof((struct error *)NULL)->found];
 };
+
+const size_t plugin_size = sizeof(struct spillway_cache);
 
 static void break_promise(struct spillway_cache *cache, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -99,8 +98,9 @@ static void check_answer(struct spillway_cache *cache, const struct spillway_ans
     } else if (answer->hit != (answer->reused ? wanted : hit)) {
         break_promise(cache, "answers %u hits of %u wanted blocks and holds %u of them",
                       answer->hit, wanted, hit);
-    } else if (cache->base.held > cache->capacity) {
-        break_promise(cache, "holds %u blocks in a cache of %u", cache->base.held, cache->capacity);
+    } else if (cache->base.held > cache->base.capacity) {
+        break_promise(cache, "holds %u blocks in a cache of %u", cache->base.held,
+                      cache->base.capacity);
     } else if (answer->lookups > most || answer->updates > most) {
         break_promise(cache, "looks up %u and updates %u of %u blocks", answer->lookups,
                       answer->updates, cache->blocks);
@@ -171,20 +171,12 @@ bool plugin_check(const struct policy *policy, struct error *why)
     return error_expect(why, "answers that agree with what it admitted and evicted");
 }
 
-void plugin_destroy(struct policy *policy)
+void plugin_release(struct policy *policy)
 {
     struct spillway_cache *cache = (struct spillway_cache *)policy;
-    if (cache == NULL) {
-        return;
-    }
     if (cache->instance != NULL) {
         cache->api->destroy(cache->instance);
     }
-    free(cache->held);
-    free(cache->wanted_at);
-    free(cache->admitted_at);
-    free(cache->mass);
-    free(cache);
 }
 
 static bool create_instance(struct spillway_cache *cache, const double *values,
@@ -212,31 +204,23 @@ static bool create_instance(struct spillway_cache *cache, const double *values,
             error_expect(why, "%s", reason));
 }
 
-struct policy *plugin_create(const double *values, const struct policy_env *env, struct error *why)
+bool plugin_init(struct policy *policy, const double *values, const struct policy_env *env,
+                 struct error *why)
 {
-    const struct plugin *plugin = (const struct plugin *)env->kind;
+    struct spillway_cache *cache = (struct spillway_cache *)policy;
+    const struct plugin *plugin = (const struct plugin *)policy->kind;
     if (plugin->api->needs_queries && env->capacity < env->wanted) {
         error_set(why, NULL, 0, "policy '%s' has a cache of %u blocks, but a head wants %u",
                   plugin->name, env->capacity, env->wanted);
-        error_expect(why, "a budget of at least the selection ('1x')");
-        return NULL;
-    }
-    struct spillway_cache *cache = array_zeroed(1, sizeof *cache, why);
-    if (cache == NULL) {
-        return NULL;
+        return error_expect(why, "a budget of at least the selection ('1x')");
     }
     cache->api = plugin->api;
     cache->name = plugin->name;
     cache->blocks = env->blocks;
-    cache->capacity = env->capacity;
     cache->query_heads = env->query_heads;
-    if (!(cache->held = array_zeroed(env->blocks, sizeof *cache->held, why)) ||
-        !(cache->wanted_at = array_zeroed(env->blocks, sizeof *cache->wanted_at, why)) ||
-        !(cache->admitted_at = array_zeroed(env->blocks, sizeof *cache->admitted_at, why)) ||
-        !(cache->mass = array_zeroed(env->blocks, sizeof *cache->mass, why)) ||
-        !create_instance(cache, values, env, why)) {
-        plugin_destroy(&cache->base);
-        return NULL;
-    }
-    return &cache->base;
+    cache->held = arrays_add(&policy->arrays, env->blocks, sizeof *cache->held, why);
+    cache->wanted_at = arrays_add(&policy->arrays, env->blocks, sizeof *cache->wanted_at, why);
+    cache->admitted_at = arrays_add(&policy->arrays, env->blocks, sizeof *cache->admitted_at, why);
+    cache->mass = arrays_add(&policy->arrays, env->blocks, sizeof *cache->mass, why);
+    return !policy->arrays.failed && create_instance(cache, values, env, why);
 }

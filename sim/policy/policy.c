@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/name.h"
@@ -78,8 +79,6 @@ struct policy *policy_create(const struct policy_kind *kind, const double *given
                              const struct policy_env *env, struct error *why)
 {
     double values[POLICY_MOST_PARAMS];
-    struct policy_env own = *env;
-    own.kind = kind;
     if (!policy_take_values(kind, given, values, why)) {
         return NULL;
     }
@@ -98,9 +97,14 @@ struct policy *policy_create(const struct policy_kind *kind, const double *given
         error_set(why, NULL, 0, "policy '%s' needs to know the future", kind->name);
         return NULL;
     }
-    struct policy *policy = kind->create(values, &own, why);
-    if (policy) {
-        *policy = (struct policy){.kind = kind, .order = env->order};
+    struct policy *policy = array_zeroed(1, kind->size, why);
+    if (policy == NULL) {
+        return NULL;
+    }
+    *policy = (struct policy){.kind = kind, .order = env->order, .capacity = env->capacity};
+    if ((kind->init != NULL && !kind->init(policy, values, env, why)) || policy->arrays.failed) {
+        policy_destroy(policy);
+        return NULL;
     }
     return policy;
 }
@@ -127,9 +131,14 @@ void policy_footprint(const struct policy *policy, uint32_t *now, uint32_t *most
 
 void policy_destroy(struct policy *policy)
 {
-    if (policy) {
-        policy->kind->destroy(policy);
+    if (policy == NULL) {
+        return;
     }
+    if (policy->kind->release != NULL) {
+        policy->kind->release(policy);
+    }
+    arrays_release(&policy->arrays);
+    free(policy);
 }
 
 /* A policy and its parameters as text, the same in a scenario and on the command line. */

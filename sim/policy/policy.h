@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/array.h"
 #include "core/error.h"
 #include "core/node.h"
 #include "trace/demand.h"
@@ -29,11 +30,10 @@ extern const char *const policy_orders[]; /* "batch", "sequential"; ends with NU
 struct policy_kind;
 
 struct policy_env {
-    const struct policy_kind *kind; /* whose create() is called; policy_create() fills it in */
-    uint32_t blocks;                /* ids are below this */
-    uint32_t capacity;              /* blocks the cache may hold, at most `blocks` */
-    uint32_t wanted;                /* most blocks that a demand asks for */
-    uint32_t tokens;                /* whose demands are one union, at most; 0: one */
+    uint32_t blocks;   /* ids are below this */
+    uint32_t capacity; /* blocks the cache may hold, at most `blocks` */
+    uint32_t wanted;   /* most blocks that a demand asks for */
+    uint32_t tokens;   /* whose demands are one union, at most; 0: one */
     enum policy_order order;
     uint32_t sinks, recent; /* first and last blocks, which no demand asks for and others keep */
     uint32_t warmup;        /* accesses before the reported ones */
@@ -82,7 +82,10 @@ struct outcome {
 struct policy {
     const struct policy_kind *kind;
     enum policy_order order;
+    uint32_t capacity;        /* blocks it may hold */
     uint32_t held, held_most; /* blocks, now and at most so far */
+    uint32_t *missed;         /* [blocks] scratch of batch.h, if the policy makes it */
+    struct arrays arrays;     /* all of the instance's, which policy_destroy() frees */
 };
 
 struct policy_kind {
@@ -97,23 +100,25 @@ struct policy_kind {
     bool names_for_cpu;    /* it chooses its own and also names units for the CPU */
     bool by_position;      /* a block's position tells whether it is held */
     bool draws_lots;       /* the seed may change its decisions */
-    bool ignores_capacity; /* answers alike at every capacity that create() accepts */
+    bool ignores_capacity; /* answers alike at every capacity that init() accepts */
     /* The share of the cache through which tokens pass on their way out, for these parameters: all
      * that the policy will drop is dropped when as many tokens have been born. NULL: none pass. */
     double (*passes)(const double *values);
     uint64_t content; /* of a plug-in: hash of its file; 0 for a row of the table */
-    /* Called by policy_create(), which has checked `values` and `env` and fills the `struct policy`
-     * of the instance. The instance starts empty. */
-    struct policy *(*create)(const double *values, const struct policy_env *env, struct error *why);
+    size_t size;      /* of an instance */
+    /* Called by policy_create(), which has checked `values` and `env` and filled the `struct policy`
+     * of the zeroed instance, and which looks at `arrays.failed` afterwards. NULL: nothing to do. */
+    bool (*init)(struct policy *policy, const double *values, const struct policy_env *env,
+                 struct error *why);
     /* `outcome` comes zeroed; policy_access() updates `held_most`. */
     void (*access)(struct policy *policy, const struct demand *demand, struct outcome *outcome);
     /* Is `block` in the cache? NULL if blocks do not come and go one by one, or if the policy knows
      * the future, which is given by unit. */
     bool (*holds)(const struct policy *policy, uint32_t block);
-    /* Returns false if an answer broke the interface's rules; NULL if that is impossible. */
     /* False where an answer broke what the interface promises; NULL: that cannot be. */
     bool (*check)(const struct policy *policy, struct error *why);
-    void (*destroy)(struct policy *policy); /* NULL is fine */
+    void (*release)(
+        struct policy *policy); /* what is not in `arrays`, after a failure, too; NULL */
 };
 
 /* The table of policies, by name; ends with NULL. */

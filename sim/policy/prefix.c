@@ -4,28 +4,23 @@
  * leaves the blocks there, and nothing is admitted or evicted afterwards. No cache has to be looked
  * up, because the position of a block tells where it is.
  */
-#include "core/array.h"
 #include "policy/policy.h"
-
-#include <stdlib.h>
 
 struct prefix_policy {
     struct policy base;
     uint32_t first, count; /* blocks that stay */
 };
 
-static struct policy *prefix_create(const double *values, const struct policy_env *env,
-                                    struct error *why)
+static bool prefix_init(struct policy *policy, const double *values, const struct policy_env *env,
+                        struct error *why)
 {
-    (void)values;
-    struct prefix_policy *prefix = array_zeroed(1, sizeof *prefix, why);
-    if (!prefix) {
-        return NULL;
-    }
+    struct prefix_policy *prefix = (struct prefix_policy *)policy;
     uint32_t outside = policy_outside(env);
+    (void)values;
+    (void)why;
     prefix->first = env->sinks;
     prefix->count = env->capacity < outside ? env->capacity : outside;
-    return &prefix->base;
+    return true;
 }
 
 static void prefix_access(struct policy *policy, const struct demand *demand,
@@ -41,11 +36,6 @@ static void prefix_access(struct policy *policy, const struct demand *demand,
     policy->held = prefix->count;
 }
 
-static void prefix_destroy(struct policy *policy)
-{
-    free(policy);
-}
-
 static bool prefix_holds(const struct policy *policy, uint32_t block)
 {
     const struct prefix_policy *prefix = (const struct prefix_policy *)policy;
@@ -56,8 +46,8 @@ const struct policy_kind policy_prefix = {
     .name = "prefix",
     .summary = "the first blocks by position stay; the others are streamed",
     .by_position = true,
-    .create = prefix_create,
+    .size = sizeof(struct prefix_policy),
+    .init = prefix_init,
     .access = prefix_access,
     .holds = prefix_holds,
-    .destroy = prefix_destroy,
 };

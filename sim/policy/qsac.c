@@ -26,12 +26,10 @@
  */
 #include "policy/qsac.h"
 
-#include "core/array.h"
 #include "policy/policy.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ETA, POWER, ADAPTIVE, AGGREGATE, REUSE, TRIALS = 10 };
@@ -50,7 +48,7 @@ typedef double (*aggregate_function)(const double *cosine, const double *weight,
 
 struct qsac {
     struct policy base;
-    uint32_t capacity, query_heads, head_dim, tokens;
+    uint32_t query_heads, head_dim, tokens;
     aggregate_function aggregate;
     double threshold;
     double *weight;        /* [tokens][query_heads] importance; equal weights if all are 0 */
@@ -167,21 +165,6 @@ static void take_importance(struct qsac *qsac, const double *values, const float
     qsac->threshold = qsac_threshold(values, sum / qsac->query_heads);
 }
 
-static void qsac_destroy(struct policy *policy)
-{
-    struct qsac *qsac = (struct qsac *)policy;
-    if (!qsac) {
-        return;
-    }
-    free(qsac->weight);
-    free(qsac->cosine);
-    free(qsac->label);
-    free(qsac->label_squared);
-    free(qsac->set);
-    free(qsac->in_set);
-    free(qsac);
-}
-
 static bool qsac_check(const double *values, const struct policy_env *env, struct error *why)
 {
     if (values[ADAPTIVE] != floor(values[ADAPTIVE]) ||
@@ -204,34 +187,29 @@ static bool qsac_check(const double *values, const struct policy_env *env, struc
     return true;
 }
 
-static struct policy *qsac_create(const double *values, const struct policy_env *env,
-                                  struct error *why)
+static bool qsac_init(struct policy *policy, const double *values, const struct policy_env *env,
+                      struct error *why)
 {
-    if (!qsac_check(values, env, why)) {
-        return NULL;
-    }
-    struct qsac *qsac = array_zeroed(1, sizeof *qsac, why);
-    if (!qsac) {
-        return NULL;
-    }
+    struct qsac *qsac = (struct qsac *)policy;
     uint32_t heads = env->query_heads;
+    if (!qsac_check(values, env, why)) {
+        return false;
+    }
     qsac->tokens = env->tokens > 0 ? env->tokens : 1;
-    qsac->capacity = env->capacity;
     qsac->query_heads = heads;
     qsac->head_dim = env->head_dim;
     qsac->aggregate = aggregates[(size_t)values[AGGREGATE]];
     size_t queries = (size_t)qsac->tokens * heads;
-    if (!(qsac->weight = array_zeroed(queries, sizeof *qsac->weight, why)) ||
-        !(qsac->cosine = array_zeroed(queries, sizeof *qsac->cosine, why)) ||
-        !(qsac->label = array_zeroed((size_t)heads * env->head_dim, 1, why)) ||
-        !(qsac->label_squared = array_zeroed(heads, sizeof *qsac->label_squared, why)) ||
-        !(qsac->set = array_zeroed(env->capacity, sizeof *qsac->set, why)) ||
-        !(qsac->in_set = array_zeroed(env->blocks, sizeof *qsac->in_set, why))) {
-        qsac_destroy(&qsac->base);
-        return NULL;
+    qsac->weight = arrays_add(&policy->arrays, queries, sizeof *qsac->weight, why);
+    qsac->cosine = arrays_add(&policy->arrays, queries, sizeof *qsac->cosine, why);
+    qsac->label = arrays_add(&policy->arrays, (size_t)heads * env->head_dim, 1, why);
+    qsac->label_squared = arrays_add(&policy->arrays, heads, sizeof *qsac->label_squared, why);
+    qsac->set = arrays_add(&policy->arrays, env->capacity, sizeof *qsac->set, why);
+    qsac->in_set = arrays_add(&policy->arrays, env->blocks, sizeof *qsac->in_set, why);
+    if (!policy->arrays.failed) {
+        take_importance(qsac, values, env->importance);
     }
-    take_importance(qsac, values, env->importance);
-    return &qsac->base;
+    return true;
 }
 
 /* The query of the group's head `j` at this demand's step. */
@@ -295,7 +273,7 @@ static void qsac_access(struct policy *policy, const struct demand *demand, stru
     struct qsac *qsac = (struct qsac *)policy;
     uint32_t tokens, before = policy->held;
     tokens_of(demand, &tokens);
-    assert((demand->wanted <= qsac->capacity || tokens > 1) && tokens <= qsac->tokens &&
+    assert((demand->wanted <= qsac->base.capacity || tokens > 1) && tokens <= qsac->tokens &&
            demand->query_heads == qsac->query_heads);
     outcome->lookups = tokens * qsac->query_heads;
     if (labels_match(qsac, demand)) {
@@ -309,7 +287,7 @@ static void qsac_access(struct policy *policy, const struct demand *demand, stru
     for (uint32_t i = 0; i < qsac->base.held; i++) {
         qsac->in_set[qsac->set[i]] = false;
     }
-    uint32_t kept = demand->wanted < qsac->capacity ? demand->wanted : qsac->capacity;
+    uint32_t kept = demand->wanted < qsac->base.capacity ? demand->wanted : qsac->base.capacity;
     for (uint32_t i = 0; i < kept; i++) {
         qsac->in_set[qsac->set[i] = demand->units[i]] = true;
     }
@@ -327,7 +305,7 @@ const struct policy_kind policy_qsac = {
     .params = qsac_params,
     .needs_queries = true,
     .ignores_capacity = true,
-    .create = qsac_create,
+    .size = sizeof(struct qsac),
+    .init = qsac_init,
     .access = qsac_access,
-    .destroy = qsac_destroy,
 };

@@ -2,37 +2,18 @@
 
 #include "policy/queues.h"
 
-#include <stdlib.h>
-
-#include "core/array.h"
-
-bool queues_init(struct queues *queues, uint32_t blocks, struct error *why)
+bool queues_init(struct queues *queues, struct arrays *arrays, uint32_t blocks, struct error *why)
 {
-    *queues = (struct queues){0};
     if (blocks >= 1u << 29) { /* positions have 30 bits */
         return error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
     }
     queues->length = 2 * blocks + 1;
-    queues->place = array_zeroed(blocks, sizeof *queues->place, why);
-    bool good = queues->place != NULL;
-    for (int q = 0; good && q < QUEUES; q++) {
-        queues->queue[q].oldest = queues->queue[q].end = 1;
-        queues->queue[q].log = array_zeroed(queues->length, sizeof(uint32_t), why);
-        good = queues->queue[q].log != NULL;
-    }
-    if (!good) {
-        queues_release(queues);
-    }
-    return good;
-}
-
-void queues_release(struct queues *queues)
-{
-    free(queues->place);
+    queues->place = arrays_add(arrays, blocks, sizeof *queues->place, why);
     for (int q = 0; q < QUEUES; q++) {
-        free(queues->queue[q].log);
+        queues->queue[q].oldest = queues->queue[q].end = 1;
+        queues->queue[q].log = arrays_add(arrays, queues->length, sizeof(uint32_t), why);
     }
-    *queues = (struct queues){0};
+    return !arrays->failed;
 }
 
 void queue_clean(struct queues *queues, uint32_t name)
@@ -53,34 +34,22 @@ void queue_clean(struct queues *queues, uint32_t name)
     queue->end = kept;
 }
 
-bool frequency_init(struct frequency *frequency, uint32_t blocks, uint32_t capacity,
-                    struct error *why)
+bool frequency_init(struct frequency *frequency, struct arrays *arrays, uint32_t blocks,
+                    uint32_t capacity, struct error *why)
 {
-    *frequency = (struct frequency){.blocks = blocks};
     if (blocks >= UINT32_MAX / 2) {
         return error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
     }
     size_t links = (size_t)blocks + FREQUENCY_RINGS + 1, heap = (size_t)capacity + 1;
-    if (!(frequency->rank = array_zeroed(blocks, sizeof *frequency->rank, why)) ||
-        !(frequency->links = array_zeroed(links, sizeof *frequency->links, why)) ||
-        !(frequency->heap = array_zeroed(heap, sizeof *frequency->heap, why)) ||
-        !(frequency->place = array_zeroed(blocks, sizeof *frequency->place, why))) {
-        frequency_release(frequency);
-        return false;
-    }
-    for (uint32_t head = blocks; head < links; head++) {
+    frequency->blocks = blocks;
+    frequency->rank = arrays_add(arrays, blocks, sizeof *frequency->rank, why);
+    frequency->links = arrays_add(arrays, links, sizeof *frequency->links, why);
+    frequency->heap = arrays_add(arrays, heap, sizeof *frequency->heap, why);
+    frequency->place = arrays_add(arrays, blocks, sizeof *frequency->place, why);
+    for (uint32_t head = blocks; !arrays->failed && head < links; head++) {
         frequency->links[head] = (struct frequency_link){.older = head, .newer = head};
     }
-    return true;
-}
-
-void frequency_release(struct frequency *frequency)
-{
-    free(frequency->rank);
-    free(frequency->links);
-    free(frequency->heap);
-    free(frequency->place);
-    *frequency = (struct frequency){0};
+    return !arrays->failed;
 }
 
 /* ---- the heap, ordered by the ranks stored in it ---- */

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/array.h"
 #include "core/error.h"
 
 enum { QUEUE_GHOST, QUEUE_GHOST_2, QUEUE_HELD, QUEUE_HELD_2, QUEUES };
@@ -29,9 +30,8 @@ struct queues {
     } queue[QUEUES];
 };
 
-/* Four empty queues over `blocks`. On failure nothing is left to release. */
-bool queues_init(struct queues *queues, uint32_t blocks, struct error *why);
-void queues_release(struct queues *queues);
+/* Four empty queues over `blocks`, in `arrays`. */
+bool queues_init(struct queues *queues, struct arrays *arrays, uint32_t blocks, struct error *why);
 
 /* Make room in a full log; for queue_push(). */
 void queue_clean(struct queues *queues, uint32_t name);
@@ -137,10 +137,9 @@ struct frequency {
     uint32_t count;  /* in the heap */
 };
 
-/* Start with no block held and room for `capacity`. On failure nothing is left to release. */
-bool frequency_init(struct frequency *frequency, uint32_t blocks, uint32_t capacity,
-                    struct error *why);
-void frequency_release(struct frequency *frequency);
+/* Start with no block held and room for `capacity`, in `arrays`. */
+bool frequency_init(struct frequency *frequency, struct arrays *arrays, uint32_t blocks,
+                    uint32_t capacity, struct error *why);
 
 /* Add a block that is not held, with a count of 1. */
 void frequency_add(struct frequency *frequency, uint32_t block);

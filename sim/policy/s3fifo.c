@@ -9,12 +9,9 @@
  * room enters MAIN; this happens only until the cache is full, because an eviction leaves room in
  * SMALL.
  */
-#include "core/array.h"
 #include "policy/batch.h"
 #include "policy/policy.h"
 #include "policy/queues.h"
-
-#include <stdlib.h>
 
 enum { SMALL = QUEUE_HELD, MAIN = QUEUE_HELD_2, GHOST = QUEUE_GHOST };
 
@@ -22,43 +19,23 @@ enum { COUNT_MOST = 3, COUNT_MOVES = 2 /* from SMALL to MAIN */ };
 
 struct s3fifo {
     struct policy base;
-    uint32_t capacity, small, ghosts;
+    uint32_t small, ghosts;
     struct queues queues;
-    uint32_t moved;   /* blocks that evictions moved to the end of MAIN, in this step */
-    uint16_t *count;  /* [blocks] hits of a held block in its queue; not bytes: a byte store may
+    uint32_t moved;  /* blocks that evictions moved to the end of MAIN, in this step */
+    uint16_t *count; /* [blocks] hits of a held block in its queue; not bytes: a byte store may
                          alias any object */
-    uint32_t *missed; /* [blocks] scratch */
 };
 
-static void s3fifo_destroy(struct policy *policy)
+static bool s3fifo_init(struct policy *policy, const double *values, const struct policy_env *env,
+                        struct error *why)
 {
     struct s3fifo *s3fifo = (struct s3fifo *)policy;
-    if (s3fifo) {
-        queues_release(&s3fifo->queues);
-        free(s3fifo->count);
-        free(s3fifo->missed);
-        free(s3fifo);
-    }
-}
-
-static struct policy *s3fifo_create(const double *values, const struct policy_env *env,
-                                    struct error *why)
-{
     (void)values;
-    struct s3fifo *s3fifo = array_zeroed(1, sizeof *s3fifo, why);
-    if (!s3fifo) {
-        return NULL;
-    }
-    s3fifo->capacity = env->capacity;
     s3fifo->small = env->capacity < 10 ? 1 : env->capacity / 10;
     s3fifo->ghosts = (uint32_t)((uint64_t)env->capacity * 9 / 10);
-    if (!queues_init(&s3fifo->queues, env->blocks, why) ||
-        !(s3fifo->count = array_zeroed(env->blocks, sizeof *s3fifo->count, why)) ||
-        !(s3fifo->missed = array_zeroed(env->blocks, sizeof *s3fifo->missed, why))) {
-        s3fifo_destroy(&s3fifo->base);
-        return NULL;
-    }
-    return &s3fifo->base;
+    s3fifo->count = arrays_add(&policy->arrays, env->blocks, sizeof *s3fifo->count, why);
+    policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
+    return queues_init(&s3fifo->queues, &policy->arrays, env->blocks, why);
 }
 
 static inline bool s3fifo_touch(struct policy *policy, uint32_t block)
@@ -115,8 +92,8 @@ static void s3fifo_evict_main(struct s3fifo *s3fifo)
 static void s3fifo_make_room(struct s3fifo *s3fifo)
 {
     const struct queues *queues = &s3fifo->queues;
-    uint32_t main = s3fifo->capacity - s3fifo->small;
-    while (s3fifo->base.held == s3fifo->capacity) {
+    uint32_t main = s3fifo->base.capacity - s3fifo->small;
+    while (s3fifo->base.held == s3fifo->base.capacity) {
         if (queue_count(queues, MAIN) > main || queue_count(queues, SMALL) == 0) {
             s3fifo_evict_main(s3fifo);
         } else {
@@ -146,8 +123,7 @@ static void s3fifo_access(struct policy *policy, const struct demand *demand,
 {
     struct s3fifo *s3fifo = (struct s3fifo *)policy;
     s3fifo->moved = 0;
-    batch_access(policy, s3fifo->capacity, s3fifo->missed, s3fifo_touch, s3fifo_admit, demand,
-                 outcome);
+    batch_access(policy, s3fifo_touch, s3fifo_admit, demand, outcome);
     outcome->updates = s3fifo->moved; /* a hit only counts */
 }
 
@@ -159,8 +135,8 @@ static bool s3fifo_holds(const struct policy *policy, uint32_t block)
 const struct policy_kind policy_s3fifo = {
     .name = "s3fifo",
     .summary = "a small FIFO filters, a main one gives second chances",
-    .create = s3fifo_create,
+    .size = sizeof(struct s3fifo),
+    .init = s3fifo_init,
     .access = s3fifo_access,
     .holds = s3fifo_holds,
-    .destroy = s3fifo_destroy,
 };

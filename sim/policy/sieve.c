@@ -11,56 +11,33 @@
  *
  * Invariant: a held block lies between `hand` and the end, or `hand` is 0.
  */
-#include "core/array.h"
 #include "policy/batch.h"
 #include "policy/policy.h"
-
-#include <stdlib.h>
 
 enum { ABSENT = 0, HELD = 1, MARKED = 3 };
 
 struct sieve {
     struct policy base;
-    uint32_t capacity, hole; /* hole: the id of a block that is never wanted */
-    uint32_t *log;           /* [length] */
+    uint32_t hole; /* the id of a block that is never wanted */
+    uint32_t *log; /* [length] */
     uint32_t length, end, hand;
-    uint16_t *state;  /* [blocks + 1] not bytes: a byte store may alias any object */
-    uint32_t *missed; /* [blocks] scratch */
+    uint16_t *state; /* [blocks + 1] not bytes: a byte store may alias any object */
 };
 
-static void sieve_destroy(struct policy *policy)
+static bool sieve_init(struct policy *policy, const double *values, const struct policy_env *env,
+                       struct error *why)
 {
     struct sieve *sieve = (struct sieve *)policy;
-    if (sieve) {
-        free(sieve->log);
-        free(sieve->state);
-        free(sieve->missed);
-        free(sieve);
-    }
-}
-
-static struct policy *sieve_create(const double *values, const struct policy_env *env,
-                                   struct error *why)
-{
     (void)values;
     if (env->capacity > UINT32_MAX / 2) {
-        error_set(why, NULL, 0, "a cache of %u blocks is too large", env->capacity);
-        return NULL;
+        return error_set(why, NULL, 0, "a cache of %u blocks is too large", env->capacity);
     }
-    struct sieve *sieve = array_zeroed(1, sizeof *sieve, why);
-    if (!sieve) {
-        return NULL;
-    }
-    sieve->capacity = env->capacity;
     sieve->hole = env->blocks;
     sieve->length = 2 * env->capacity;
-    if (!(sieve->log = array_zeroed(sieve->length, sizeof *sieve->log, why)) ||
-        !(sieve->state = array_zeroed((size_t)env->blocks + 1, sizeof *sieve->state, why)) ||
-        !(sieve->missed = array_zeroed(env->blocks, sizeof *sieve->missed, why))) {
-        sieve_destroy(&sieve->base);
-        return NULL;
-    }
-    return &sieve->base;
+    sieve->log = arrays_add(&policy->arrays, sieve->length, sizeof *sieve->log, why);
+    sieve->state = arrays_add(&policy->arrays, (size_t)env->blocks + 1, sizeof *sieve->state, why);
+    policy->missed = arrays_add(&policy->arrays, env->blocks, sizeof *policy->missed, why);
+    return true;
 }
 
 static inline bool sieve_touch(struct policy *policy, uint32_t block)
@@ -91,7 +68,7 @@ static inline void sieve_evict(struct sieve *sieve)
 static inline bool sieve_admit(struct policy *policy, uint32_t block)
 {
     struct sieve *sieve = (struct sieve *)policy;
-    if (policy->held == sieve->capacity) {
+    if (policy->held == policy->capacity) {
         sieve_evict(sieve);
     }
     if (sieve->end == sieve->length) {
@@ -114,8 +91,7 @@ static inline bool sieve_admit(struct policy *policy, uint32_t block)
 static void sieve_access(struct policy *policy, const struct demand *demand,
                          struct outcome *outcome)
 {
-    const struct sieve *sieve = (const struct sieve *)policy;
-    batch_access(policy, sieve->capacity, sieve->missed, sieve_touch, sieve_admit, demand, outcome);
+    batch_access(policy, sieve_touch, sieve_admit, demand, outcome);
 }
 
 static bool sieve_holds(const struct policy *policy, uint32_t block)
@@ -126,8 +102,8 @@ static bool sieve_holds(const struct policy *policy, uint32_t block)
 const struct policy_kind policy_sieve = {
     .name = "sieve",
     .summary = "a hand evicts blocks that were not hit, old to new; survivors keep their places",
-    .create = sieve_create,
+    .size = sizeof(struct sieve),
+    .init = sieve_init,
     .access = sieve_access,
     .holds = sieve_holds,
-    .destroy = sieve_destroy,
 };

@@ -21,11 +21,9 @@
  *
  * Neither alpha nor how often prompts are appended is published; beta is, as 0.25 to 1, usually 1.
  */
-#include "core/array.h"
 #include "policy/policy.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { ALPHA, BETA, APPEND };
 
@@ -48,28 +46,13 @@ struct window_maw {
     uint32_t kept_count;
 };
 
-static void window_maw_destroy(struct policy *policy)
+static bool window_maw_init(struct policy *policy, const double *values,
+                            const struct policy_env *env, struct error *why)
 {
     struct window_maw *maw = (struct window_maw *)policy;
-    if (maw) {
-        free(maw->average);
-        free(maw->weight);
-        free(maw->kept);
-        free(maw);
-    }
-}
-
-static struct policy *window_maw_create(const double *values, const struct policy_env *env,
-                                        struct error *why)
-{
     if (values[APPEND] != floor(values[APPEND])) {
         error_usage(why, NULL, 0, "policy 'window-maw' has append %g", values[APPEND]);
-        error_expect(why, "a whole number of steps");
-        return NULL;
-    }
-    struct window_maw *maw = array_zeroed(1, sizeof *maw, why);
-    if (!maw) {
-        return NULL;
+        return error_expect(why, "a whole number of steps");
     }
     uint32_t outside = policy_outside(env);
     uint32_t window = env->capacity < outside ? env->capacity : outside;
@@ -80,13 +63,10 @@ static struct policy *window_maw_create(const double *values, const struct polic
     maw->threshold = outside > window ? values[BETA] / (outside - window) : INFINITY;
     maw->append = (uint32_t)values[APPEND];
     maw->prompt = env->warmup > 0 ? env->warmup : 1;
-    if (!(maw->average = array_zeroed(env->blocks, sizeof *maw->average, why)) ||
-        !(maw->weight = array_zeroed(env->blocks, sizeof *maw->weight, why)) ||
-        !(maw->kept = array_zeroed(env->blocks, sizeof *maw->kept, why))) {
-        window_maw_destroy(&maw->base);
-        return NULL;
-    }
-    return &maw->base;
+    maw->average = arrays_add(&policy->arrays, env->blocks, sizeof *maw->average, why);
+    maw->weight = arrays_add(&policy->arrays, env->blocks, sizeof *maw->weight, why);
+    maw->kept = arrays_add(&policy->arrays, env->blocks, sizeof *maw->kept, why);
+    return true;
 }
 
 /* Does this access belong to a prompt, so that the CPU attends to everything? */
@@ -168,7 +148,7 @@ const struct policy_kind policy_window_maw = {
     .params = window_maw_params,
     .chooses_own = true,
     .names_for_cpu = true,
-    .create = window_maw_create,
+    .size = sizeof(struct window_maw),
+    .init = window_maw_init,
     .access = window_maw_access,
-    .destroy = window_maw_destroy,
 };

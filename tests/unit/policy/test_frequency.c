@@ -64,11 +64,12 @@ static void the_least_is_what_a_search_finds(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct error why;
-        struct frequency frequency;
+        struct frequency frequency = {.touches = 0};
+        struct arrays arrays = {.failed = false};
         struct naive naive = {.held = 0};
         gsl_rng *random = random_stream(seed, "test.frequency", 0, &why);
         assert_non_null(random);
-        assert_true(frequency_init(&frequency, BLOCKS, BLOCKS, &why));
+        assert_true(frequency_init(&frequency, &arrays, BLOCKS, BLOCKS, &why));
         for (uint32_t step = 1; step <= STEPS; step++) {
             step_both(&frequency, &naive, step, random);
             if (naive.held > 0 && below(random, 8) == 0) {
@@ -80,7 +81,7 @@ static void the_least_is_what_a_search_finds(void **state)
                 }
             }
         }
-        frequency_release(&frequency);
+        arrays_release(&arrays);
         gsl_rng_free(random);
     }
 }
