@@ -22,6 +22,7 @@
 enum { LOG_PER_BLOCK = 4, WORD = 64 };
 
 struct stack {
+    struct arrays arrays;
     enum policy_order order;
     uint32_t blocks;
     uint32_t length;   /* of the log; a power of two, at least one word */
@@ -64,11 +65,12 @@ struct stack *stack_create(uint32_t blocks, enum policy_order order, struct erro
     }
     stack->words = stack->length / WORD;
     stack->end = 1;
-    if (!(stack->place = array_zeroed(blocks, sizeof *stack->place, why)) ||
-        !(stack->log = array_zeroed(stack->length, sizeof *stack->log, why)) ||
-        !(stack->marks = array_zeroed(stack->words, sizeof *stack->marks, why)) ||
-        !(stack->right = array_zeroed(stack->words, sizeof *stack->right, why)) ||
-        !(stack->deep = array_zeroed((size_t)blocks + 1, sizeof *stack->deep, why))) {
+    stack->place = arrays_add(&stack->arrays, blocks, sizeof *stack->place, why);
+    stack->log = arrays_add(&stack->arrays, stack->length, sizeof *stack->log, why);
+    stack->marks = arrays_add(&stack->arrays, stack->words, sizeof *stack->marks, why);
+    stack->right = arrays_add(&stack->arrays, stack->words, sizeof *stack->right, why);
+    stack->deep = arrays_add(&stack->arrays, (size_t)blocks + 1, sizeof *stack->deep, why);
+    if (stack->arrays.failed) {
         stack_destroy(stack);
         return NULL;
     }
@@ -79,11 +81,7 @@ struct stack *stack_create(uint32_t blocks, enum policy_order order, struct erro
 void stack_destroy(struct stack *stack)
 {
     if (stack) {
-        free(stack->place);
-        free(stack->log);
-        free(stack->marks);
-        free(stack->right);
-        free(stack->deep);
+        arrays_release(&stack->arrays);
         free(stack);
     }
 }

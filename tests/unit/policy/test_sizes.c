@@ -34,7 +34,8 @@ static void what_each_size_hits_is_as_worked_by_hand(void **state)
     (void)state;
     static const uint32_t capacities[] = {0, 1, 2, 4};
     struct error why;
-    struct lru_sizes *lru = lru_sizes_create(5, capacities, 4, &why);
+    struct policy_env env = {.blocks = 5, .wanted = 5, .order = POLICY_BATCH};
+    struct policy_sizes *lru = policy_sizes_create(&policy_lru, NULL, &env, capacities, 4, &why);
     assert_non_null(lru);
     for (size_t d = 0; d < sizeof hand / sizeof hand[0]; d++) {
         uint32_t units[5];
@@ -43,14 +44,14 @@ static void what_each_size_hits_is_as_worked_by_hand(void **state)
             units[i] = (uint32_t)(hand[d].demand[i] - 'A');
         }
         struct outcome outcomes[4];
-        lru_sizes_access(lru, &demand, outcomes);
+        policy_sizes_access(lru, &demand, outcomes);
         for (uint32_t i = 0; i < 4; i++) {
             assert_int_equal(outcomes[i].hit, hand[d].hit[i]);
             assert_int_equal(outcomes[i].missed, demand.wanted - hand[d].hit[i]);
             assert_int_equal(outcomes[i].updates, hand[d].promoted[i]);
         }
     }
-    lru_sizes_destroy(lru);
+    policy_sizes_destroy(lru);
 }
 
 /* ---- random ---- */
