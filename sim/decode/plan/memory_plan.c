@@ -363,62 +363,12 @@ struct replay_plan plan_replay(const struct setup *setup, const struct plan *pla
     return replay;
 }
 
-/* The hash of all fields but heads and policy, whose hash is given. */
-static uint64_t hash_common(const struct replay_plan *replay, uint64_t policy)
-{
-    struct replay_fields fields = replay_fields(replay);
-    uint64_t hash = XXH64(fields.shares, sizeof fields.shares, policy);
-    for (uint32_t i = 0; i < REPLAY_ASKS; i++) {
-        hash = XXH64(fields.errors[i], sizeof fields.errors[i], hash);
-    }
-    return XXH64(fields.numbers, sizeof fields.numbers, hash);
-}
-
-static uint64_t hash_policy(const struct replay_plan *replay)
-{
-    uint64_t hash =
-        XXH64(replay->policy->name, strlen(replay->policy->name), replay->policy->content);
-    return XXH64(replay->policy_values, POLICY_MOST_PARAMS * sizeof *replay->policy_values, hash);
-}
-
-/* The hash of what a policy needs of a replay. */
-static uint64_t hash_needs(const struct policy_kind *policy)
-{
-    const bool needs[] = {policy->needs_queries, policy->needs_next_use, policy->chooses_own,
-                          policy->by_position};
-    return XXH64(needs, sizeof needs, 0);
-}
-
-uint64_t plan_replay_hash(const struct replay_plan *replay)
-{
-    uint64_t hash = hash_common(replay, hash_policy(replay));
-    for (uint32_t i = 0; i < replay->layers * replay->kv_heads; i++) {
-        const uint64_t head[] = {replay->heads[i].offloaded,
-                                 (uint64_t)llround(replay->heads[i].importance * 1e6)};
-        hash = XXH64(head, sizeof head, hash);
-    }
-    return hash;
-}
-
-/* The hash of all fields but policy, capacity, batch, heads, and those that follow from them.
- * Caches of blocks have one policy. */
-uint64_t plan_family(const struct replay_plan *replay)
-{
-    struct replay_plan common = *replay;
-    common.batch = common.before = common.behind = 0;
-    common.cpu_threads = common.whole_layers = 0;
-    common.capacity = 0;
-    common.recomputed = 0;
-    bool alone = replay->block_span != BLOCK_UNIT;
-    return hash_common(&common, alone ? hash_policy(replay) : hash_needs(replay->policy));
-}
-
 uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
 {
     uint64_t hash = 0;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         const struct replay_plan replay = plan_replay(setup, plan, i);
-        uint64_t own = plan_replay_hash(&replay);
+        uint64_t own = replay_plan_hash(&replay);
         hash = i == 0 ? own : XXH64(&own, sizeof own, hash);
     }
     return hash;

@@ -156,13 +156,8 @@ enum tier_id plan_overfull(const struct plan *plan);
 /* Heads that leave HBM, over all layers. */
 uint64_t plan_offloaded_heads(const struct plan *plan);
 
-/* XXH64 of a replay plan: cohorts of one trace with equal hashes have equal ledgers. plan_hash()
- * covers all cohorts. */
-uint64_t plan_replay_hash(const struct replay_plan *replay);
+/* XXH64 of the replays of all cohorts. */
 uint64_t plan_hash(const struct setup *setup, const struct plan *plan);
-
-/* XXH64 of the fields in which all plans of one replay_run_all() must be equal. */
-uint64_t plan_family(const struct replay_plan *replay);
 
 /* The share of the tokens outside HBM that is kept as activations, or recomputed from token ids.
  * `context` is the mean of `batch` sequences, of which HBM holds `act_hbm` as activations. All

@@ -24,14 +24,7 @@ void ledger_release(struct ledger *ledger)
 
 bool ledger_reserve(struct ledger *ledger, uint32_t steps, uint32_t layers, struct error *why)
 {
-    ledger_release(ledger);
-    ledger->rows = array_zeroed((size_t)steps * layers, sizeof *ledger->rows, why);
-    if (ledger->rows == NULL) {
-        return false;
-    }
-    ledger->steps = steps;
-    ledger->layers = layers;
-    return true;
+    return ledger_reserve_sum(ledger, steps, layers, 0, why);
 }
 
 bool ledger_reserve_sum(struct ledger *ledger, uint32_t steps, uint32_t layers, uint32_t parts,
@@ -190,40 +183,15 @@ void ledger_add_mass(struct ledger_row *row, const struct ledger_row *pair, uint
     row->mass_most += times * pair->mass_most;
 }
 
-#define COLUMN(field)                                                                              \
-    {                                                                                              \
-        offsetof(struct ledger_row, field), sizeof(((struct ledger_row *)NULL)->field)             \
-    }
-
-static const struct {
-    size_t offset, size;
-} columns[] = {
-    COLUMN(wanted),        COLUMN(hit),
-    COLUMN(missed),        COLUMN(missed_worst),
-    COLUMN(for_cpu),       COLUMN(for_cpu_padded),
-    COLUMN(for_cpu_worst), COLUMN(recomputed),
-    COLUMN(lookups),       COLUMN(updates),
-    COLUMN(inserts),       COLUMN(fetching_heads),
-    COLUMN(reused_heads),  COLUMN(offloaded_heads),
-    COLUMN(mass),          COLUMN(mass_most),
-};
-
-enum { COLUMNS = sizeof columns / sizeof *columns };
-
-static_assert(COLUMNS == 16 && sizeof(struct ledger_row) == 120, "every field is in the list");
-
+/* What stands before the rows. */
 struct head {
     uint32_t steps, layers;
     uint64_t wanted, hit, cold;
 };
 
-static size_t row_bytes(void)
+static size_t row_bytes(uint32_t steps, uint32_t layers)
 {
-    size_t bytes = 0;
-    for (int c = 0; c < COLUMNS; c++) {
-        bytes += columns[c].size;
-    }
-    return bytes;
+    return (size_t)steps * layers * sizeof(struct ledger_row);
 }
 
 uint8_t *ledger_pack(const struct ledger *ledger, size_t *size)
@@ -231,18 +199,11 @@ uint8_t *ledger_pack(const struct ledger *ledger, size_t *size)
     struct error unseen;
     struct head head = {ledger->steps, ledger->layers, ledger->demand_wanted, ledger->demand_hit,
                         ledger->demand_cold};
-    size_t rows = (size_t)ledger->steps * ledger->layers;
-    *size = sizeof head + rows * row_bytes();
-    uint8_t *bytes = array_zeroed(*size, 1, &unseen), *at = bytes;
-    if (bytes == NULL) {
-        return NULL;
-    }
-    memcpy(at, &head, sizeof head);
-    at += sizeof head;
-    for (int c = 0; c < COLUMNS; c++) {
-        for (size_t r = 0; r < rows; r++, at += columns[c].size) {
-            memcpy(at, (const char *)&ledger->rows[r] + columns[c].offset, columns[c].size);
-        }
+    size_t rows = row_bytes(ledger->steps, ledger->layers);
+    uint8_t *bytes = array_zeroed(1, *size = sizeof head + rows, &unseen);
+    if (bytes != NULL) {
+        memcpy(bytes, &head, sizeof head);
+        memcpy(bytes + sizeof head, ledger->rows, rows);
     }
     return bytes;
 }
@@ -252,12 +213,11 @@ bool ledger_unpack(const uint8_t *bytes, size_t size, uint32_t steps, uint32_t l
 {
     struct error unseen;
     struct head head;
-    size_t rows = (size_t)steps * layers;
-    if (size != sizeof head + rows * row_bytes()) {
+    size_t rows = row_bytes(steps, layers);
+    if (size != sizeof head + rows) {
         return false;
     }
     memcpy(&head, bytes, sizeof head);
-    bytes += sizeof head;
     if (head.steps != steps || head.layers != layers ||
         !ledger_reserve(ledger, steps, layers, &unseen)) {
         return false;
@@ -265,11 +225,7 @@ bool ledger_unpack(const uint8_t *bytes, size_t size, uint32_t steps, uint32_t l
     ledger->demand_wanted = head.wanted;
     ledger->demand_hit = head.hit;
     ledger->demand_cold = head.cold;
-    for (int c = 0; c < COLUMNS; c++) {
-        for (size_t r = 0; r < rows; r++, bytes += columns[c].size) {
-            memcpy((char *)&ledger->rows[r] + columns[c].offset, bytes, columns[c].size);
-        }
-    }
+    memcpy(ledger->rows, bytes + sizeof head, rows);
     return true;
 }
 

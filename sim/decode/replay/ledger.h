@@ -80,8 +80,8 @@ void ledger_keep(struct ledger *ledger, double share);
 void ledger_add(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);
 void ledger_add_mass(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);
 
-/* A ledger as bytes, and back: sizes and totals, then the rows column by column, which compress
- * better than row by row. In the machine's byte order; a sum of ledgers is not meant.
+/* A ledger that is no sum as bytes, and back: sizes and totals, then the rows, in the machine's byte
+ * order.
  */
 
 /* The bytes, in memory that the caller frees; NULL without memory. */

@@ -54,6 +54,7 @@ struct likeness_measurement {
 
 /* The policies of a layer, head by head. */
 struct likeness_layer {
+    struct arrays arrays;
     struct trace_frame frame;
     struct demand_buffer buffer;
     struct policy **policies; /* [kv_heads * LIKENESS_FIGURES], NULL for LIKENESS_STATS */
@@ -87,9 +88,10 @@ static bool likeness_layer_init(struct likeness_layer *layer,
     *layer = (struct likeness_layer){0};
     trace_frame_init(&layer->frame);
     demand_buffer_init(&layer->buffer);
-    if (!(layer->policies = array_zeroed(count, sizeof(struct policy *), why)) ||
-        !(layer->wanted = array_zeroed(count, sizeof(double), why)) ||
-        !(layer->got = array_zeroed(count, sizeof(double), why))) {
+    layer->policies = arrays_add(&layer->arrays, count, sizeof(struct policy *), why);
+    layer->wanted = arrays_add(&layer->arrays, count, sizeof(double), why);
+    layer->got = arrays_add(&layer->arrays, count, sizeof(double), why);
+    if (layer->arrays.failed) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -167,9 +169,7 @@ static bool likeness_measure_layer(uint32_t number, uint32_t thread, void *conte
     }
     trace_frame_release(&layer.frame);
     demand_buffer_release(&layer.buffer);
-    free(layer.policies);
-    free(layer.wanted);
-    free(layer.got);
+    arrays_release(&layer.arrays);
     return ok;
 }
 

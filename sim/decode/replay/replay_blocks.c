@@ -38,6 +38,7 @@ struct wanted_blocks {
 
 /* A source layer and the target layers [first, end) that read it. */
 struct blocks_layer {
+    struct arrays arrays; /* all but `list`, which grows */
     const struct replay_job *job;
     const struct replay_part *part; /* the part being played */
     uint32_t *played_as;            /* [parts] the first part that is played as this one */
@@ -67,15 +68,8 @@ struct blocks_group {
 
 static void replay_blocks_layer_release(struct blocks_layer *layer)
 {
-    free(layer->played_as);
-    free(layer->wants);
+    arrays_release(&layer->arrays);
     free(layer->list);
-    free(layer->tally);
-    free(layer->place);
-    free(layer->demand);
-    free(layer->rows);
-    free(layer->manager);
-    free(layer->streams);
     replay_union_release(&layer->unions);
 }
 
@@ -131,7 +125,7 @@ static bool init_unions(struct blocks_layer *layer, struct error *why)
         return true;
     }
     size_t streams = (size_t)REPLAY_ASKS * job->header->kv_heads;
-    layer->streams = array_zeroed(streams, sizeof *layer->streams, why);
+    layer->streams = arrays_add(&layer->arrays, streams, sizeof *layer->streams, why);
     for (uint32_t head = 0; layer->streams != NULL && head < job->header->kv_heads; head++) {
         layer->streams[REPLAY_ASKS * head + ASKS_OWN] = 1;
     }
@@ -158,18 +152,18 @@ static bool replay_blocks_layer_init(struct blocks_layer *layer, const struct re
     size_blocks(layer);
     size_t lists = (size_t)job->header->kv_heads * layer->total;
     size_t rows = (size_t)plan->kv_heads * plan->steps;
-    layer->played_as = array_zeroed(job->part_count, sizeof *layer->played_as, why);
-    for (uint32_t i = 0; layer->played_as != NULL && i < job->part_count; i++) {
+    struct arrays *arrays = &layer->arrays;
+    layer->played_as = arrays_add(arrays, job->part_count, sizeof *layer->played_as, why);
+    layer->wants = arrays_add(arrays, lists, sizeof *layer->wants, why);
+    layer->tally = arrays_add(arrays, layer->blocks, sizeof *layer->tally, why);
+    layer->place = arrays_add(arrays, (size_t)layer->tally_most + 1, sizeof *layer->place, why);
+    layer->demand = arrays_add(arrays, layer->blocks, sizeof *layer->demand, why);
+    layer->rows = arrays_add(arrays, rows, sizeof *layer->rows, why);
+    layer->manager = arrays_add(arrays, plan->steps, sizeof *layer->manager, why);
+    for (uint32_t i = 0; !arrays->failed && i < job->part_count; i++) {
         layer->played_as[i] = played_as(job, i);
     }
-    return layer->played_as != NULL && init_unions(layer, why) &&
-           (layer->wants = array_zeroed(lists, sizeof *layer->wants, why)) &&
-           (layer->tally = array_zeroed(layer->blocks, sizeof *layer->tally, why)) &&
-           (layer->place =
-                array_zeroed((size_t)layer->tally_most + 1, sizeof *layer->place, why)) &&
-           (layer->demand = array_zeroed(layer->blocks, sizeof *layer->demand, why)) &&
-           (layer->rows = array_zeroed(rows, sizeof *layer->rows, why)) &&
-           (layer->manager = array_zeroed(plan->steps, sizeof *layer->manager, why));
+    return !arrays->failed && init_unions(layer, why);
 }
 
 /* ---- what source heads want ---- */

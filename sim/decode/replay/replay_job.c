@@ -222,7 +222,7 @@ static bool take_sizes(struct replay_instances *set, uint32_t number, struct err
 {
     const struct replay_job *job = set->job;
     struct replay_instance *instance = &set->all[number];
-    instance->capacities = array_zeroed(job->part_count, sizeof(uint32_t), why);
+    instance->capacities = arrays_add(&set->arrays, job->part_count, sizeof(uint32_t), why);
     for (uint32_t part = 0; instance->capacities != NULL && part < job->part_count; part++) {
         uint32_t capacity = job->parts[part].capacity;
         if (reads(set, part, number) &&
@@ -233,35 +233,20 @@ static bool take_sizes(struct replay_instances *set, uint32_t number, struct err
     if (instance->capacities != NULL) {
         qsort(instance->capacities, instance->count, sizeof(uint32_t), compare_units);
     }
-    instance->records = instance->capacities != NULL
-                            ? array_zeroed(instance->count, sizeof *instance->records, why)
-                            : NULL;
-    bool good = instance->records != NULL;
-    for (uint32_t i = 0; good && i < instance->count; i++) {
-        instance->records[i].rows = array_zeroed(job->plan->steps, sizeof(struct ledger_row), why);
-        good = instance->records[i].rows != NULL;
-    }
-    return good;
-}
-
-static void instance_release(struct replay_instance *instance)
-{
+    instance->records = arrays_add(&set->arrays, instance->count, sizeof *instance->records, why);
     for (uint32_t i = 0; instance->records != NULL && i < instance->count; i++) {
-        free(instance->records[i].rows);
+        instance->records[i].rows =
+            arrays_add(&set->arrays, job->plan->steps, sizeof(struct ledger_row), why);
     }
-    policy_sizes_destroy(instance->caches);
-    free(instance->records);
-    free(instance->capacities);
+    return !set->arrays.failed;
 }
 
 void replay_instances_release(struct replay_instances *set)
 {
     for (uint32_t i = 0; i < set->count; i++) {
-        instance_release(&set->all[i]);
+        policy_sizes_destroy(set->all[i].caches);
     }
-    free(set->all);
-    free(set->first_of_stream);
-    free(set->instance_of);
+    arrays_release(&set->arrays);
 }
 
 bool replay_instances_init(struct replay_instances *set, const struct replay_job *job,
@@ -277,9 +262,10 @@ bool replay_instances_init(struct replay_instances *set, const struct replay_job
         .streams = REPLAY_ASKS * header->kv_heads,
     };
     size_t targets = (size_t)(set->end - set->first) * plan->kv_heads * job->part_count;
-    if (!(set->all = array_zeroed(targets, sizeof *set->all, why)) ||
-        !(set->first_of_stream = array_zeroed(set->streams, sizeof(uint32_t), why)) ||
-        !(set->instance_of = array_zeroed(targets, sizeof(uint32_t), why))) {
+    set->all = arrays_add(&set->arrays, targets, sizeof *set->all, why);
+    set->first_of_stream = arrays_add(&set->arrays, set->streams, sizeof(uint32_t), why);
+    set->instance_of = arrays_add(&set->arrays, targets, sizeof(uint32_t), why);
+    if (set->arrays.failed) {
         return false;
     }
     for (uint32_t stream = 0; stream < set->streams; stream++) {

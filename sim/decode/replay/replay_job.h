@@ -106,7 +106,7 @@ struct policy_sizes;
 
 /* The rows of one cache for one sequence. */
 struct replay_record {
-    struct ledger_row *rows;    /* [steps] owned */
+    struct ledger_row *rows;    /* [steps] */
     uint64_t most;              /* units that the cache has held */
     uint64_t wanted, hit, cold; /* units of the trace over reported steps */
 };
@@ -117,14 +117,15 @@ struct replay_instance {
     float importance;
     const struct replay_plan *plan; /* the first with its policy */
     uint32_t next;                  /* instance of the same stream, or REPLAY_NO_INSTANCE */
-    uint32_t *capacities;           /* [count] ascending, owned */
+    uint32_t *capacities;           /* [count] ascending */
     uint32_t count;
     struct policy_sizes *caches;
-    struct replay_record *records; /* [count] owned */
+    struct replay_record *records; /* [count] */
 };
 
 /* A source layer and the target layers [first, end) that read it. */
 struct replay_instances {
+    struct arrays arrays; /* of all that is here */
     const struct replay_job *job;
     uint32_t source, first, end;
     struct replay_instance *all;

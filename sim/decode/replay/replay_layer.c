@@ -18,6 +18,7 @@
 #include "trace/generate/trace_profile.h"
 
 struct replay_layer {
+    struct arrays arrays; /* the fixed ones below */
     const struct replay_job *job;
     struct replay_instances set;
     float *importance;          /* [query heads of a group] */
@@ -39,14 +40,8 @@ static void replay_layer_release(struct replay_layer *layer)
     for (uint32_t stream = 0; layer->future && stream < layer->set.streams; stream++) {
         next_use_release(&layer->future[stream]);
     }
-    free(layer->future);
     replay_instances_release(&layer->set);
-    free(layer->importance);
-    free(layer->for_cpu);
-    free(layer->tasks);
-    free(layer->outcomes);
-    free(layer->fill_units);
-    free(layer->fill_mass);
+    arrays_release(&layer->arrays);
     replay_union_release(&layer->unions);
 }
 
@@ -57,17 +52,18 @@ static bool replay_layer_init(struct replay_layer *layer, const struct replay_jo
     const struct replay_plan *plan = job->plan;
     const struct trace_header *header = job->header;
     *layer = (struct replay_layer){.job = job};
-    if (!replay_instances_init(&layer->set, job, source, why) ||
-        !(layer->importance = array_zeroed(header->query_heads, sizeof(float), why)) ||
-        !(layer->future = array_zeroed(layer->set.streams, sizeof *layer->future, why)) ||
-        !(layer->for_cpu = array_zeroed(plan->kv_heads, sizeof *layer->for_cpu, why)) ||
-        !(layer->tasks = array_zeroed(plan->steps, sizeof *layer->tasks, why)) ||
-        !(layer->outcomes = array_zeroed(job->part_count, sizeof *layer->outcomes, why)) ||
-        !(layer->fill_units = array_zeroed(header->units, sizeof *layer->fill_units, why)) ||
-        !(layer->fill_mass = array_zeroed(header->units, sizeof *layer->fill_mass, why))) {
+    if (!replay_instances_init(&layer->set, job, source, why)) {
         return false;
     }
-    return plan->rows == NULL || replay_union_init(&layer->unions, job, why);
+    struct arrays *arrays = &layer->arrays;
+    layer->importance = arrays_add(arrays, header->query_heads, sizeof(float), why);
+    layer->future = arrays_add(arrays, layer->set.streams, sizeof *layer->future, why);
+    layer->for_cpu = arrays_add(arrays, plan->kv_heads, sizeof *layer->for_cpu, why);
+    layer->tasks = arrays_add(arrays, plan->steps, sizeof *layer->tasks, why);
+    layer->outcomes = arrays_add(arrays, job->part_count, sizeof *layer->outcomes, why);
+    layer->fill_units = arrays_add(arrays, header->units, sizeof *layer->fill_units, why);
+    layer->fill_mass = arrays_add(arrays, header->units, sizeof *layer->fill_mass, why);
+    return !arrays->failed && (plan->rows == NULL || replay_union_init(&layer->unions, job, why));
 }
 
 /* The most units that a demand can have; where sets are reused, that one token's can have. */
@@ -392,23 +388,21 @@ bool replay_union_init(struct replay_union *all, const struct replay_job *job, s
     *all = (struct replay_union){.streams = REPLAY_ASKS * job->header->kv_heads,
                                  .steps = replay_steps_read(job->plan),
                                  .whole = job->plan->policy->needs_queries};
-    return (all->kept = array_zeroed((size_t)all->streams * all->steps, sizeof *all->kept, why)) &&
-           (all->stamp = array_zeroed(units, sizeof *all->stamp, why)) &&
-           (all->union_units = array_zeroed(units, sizeof *all->union_units, why)) &&
-           (all->union_mass = array_zeroed(units, sizeof *all->union_mass, why)) &&
-           (all->members = array_zeroed(job->plan->queries, sizeof *all->members, why));
+    size_t rows = (size_t)all->streams * all->steps;
+    all->kept = arrays_add(&all->arrays, rows, sizeof *all->kept, why);
+    all->stamp = arrays_add(&all->arrays, units, sizeof *all->stamp, why);
+    all->union_units = arrays_add(&all->arrays, units, sizeof *all->union_units, why);
+    all->union_mass = arrays_add(&all->arrays, units, sizeof *all->union_mass, why);
+    all->members = arrays_add(&all->arrays, job->plan->queries, sizeof *all->members, why);
+    return !all->arrays.failed;
 }
 
 void replay_union_release(struct replay_union *all)
 {
-    free(all->kept);
+    arrays_release(&all->arrays);
     free(all->units);
     free(all->mass);
     free(all->queries);
-    free(all->stamp);
-    free(all->union_units);
-    free(all->union_mass);
-    free(all->members);
 }
 
 /* ---- what is kept ---- */

@@ -25,10 +25,11 @@ bool replay_blocks(uint32_t index, uint32_t thread, void *context, struct error 
 
 /* The demands of all steps of one recorded sequence and layer, stream by stream (replay_layer.c). */
 struct replay_union {
+    struct arrays arrays;    /* all but units, mass and queries, which grow */
     uint32_t streams, steps; /* recorded steps that the plan reads */
     bool whole; /* all units of a row are kept, and its queries: the policy compares them */
-    struct kept_demand *kept; /* [streams][steps], owned */
-    uint32_t *units;          /* of all, best first; owned, as all below */
+    struct kept_demand *kept; /* [streams][steps] */
+    uint32_t *units;          /* of all, best first; owned, as mass and queries */
     uint8_t *mass;
     int8_t *queries;
     size_t count, unit_capacity, mass_capacity, query_count, query_capacity;

@@ -89,7 +89,7 @@ static bool readers_key(const struct replay_request *request, uint64_t *key, str
     if (!trace_hash(request->setup->trace, &trace, why)) {
         return false;
     }
-    *key = XXH64(&trace, sizeof trace, plan_family(request->plan));
+    *key = XXH64(&trace, sizeof trace, replay_plan_family(request->plan));
     return true;
 }
 
@@ -239,7 +239,7 @@ static bool add_plan(struct replays *replays, struct trace_readers *readers,
 bool replays_expect(struct replays *replays, const struct replay_request *request,
                     struct error *why)
 {
-    uint64_t key, hash = plan_replay_hash(request->plan);
+    uint64_t key, hash = replay_plan_hash(request->plan);
     if (!reads_trace(request)) {
         return true;
     }
@@ -420,7 +420,7 @@ static bool alone_key(const struct replay_request *request, uint64_t *key, struc
 {
     const struct setup *setup = request->setup;
     const double assumed[] = {setup->assumed_hit, setup->assumed_spread, request->fixed_hit};
-    uint64_t of[] = {plan_replay_hash(request->plan), 0, setup_asks_trace(setup), setup->seed};
+    uint64_t of[] = {replay_plan_hash(request->plan), 0, setup_asks_trace(setup), setup->seed};
     if (setup->trace != NULL && !trace_hash(setup->trace, &of[1], why)) {
         return false;
     }
@@ -441,7 +441,7 @@ static const struct ledger *get_of_pass(const struct run_context *context,
         return NULL;
     }
     const struct trace_readers *readers = find_readers(replays, key);
-    size_t plan = readers == NULL ? 0 : find_plan(readers, plan_replay_hash(making->request->plan));
+    size_t plan = readers == NULL ? 0 : find_plan(readers, replay_plan_hash(making->request->plan));
     if (readers == NULL || plan == readers->count) {
         return NULL;
     }

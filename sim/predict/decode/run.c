@@ -683,7 +683,7 @@ bool threshold_choose(const struct setup *setup, const struct plan *plan,
     bool good = heads != NULL && trace_hash(trials.trace, &key, why);
     const double *chosen = NULL;
     if (good) {
-        key = XXH64("eta", 3, key ^ plan_replay_hash(&trials.plan));
+        key = XXH64("eta", 3, key ^ replay_plan_hash(&trials.plan));
         chosen = shared_get(context->shared, &eta_kind, key, &trials, &entry, why);
     }
     if (chosen != NULL) {

@@ -93,15 +93,6 @@ static void sequences_alike_are_dealt_as_pairs_in_a_row(void **state)
 /* ---- in a replay ----------------------------------------------------------------------------- */
 
 /* A policy that holds nothing and keeps for the CPU the recorded units of even number. */
-static struct policy *even_create(const double *values, const struct policy_env *env,
-                                  struct error *why)
-{
-    (void)values;
-    (void)env;
-    (void)why;
-    return calloc(1, sizeof(struct policy));
-}
-
 static void even_access(struct policy *policy, const struct demand *demand, struct outcome *outcome)
 {
     (void)policy;
@@ -110,18 +101,12 @@ static void even_access(struct policy *policy, const struct demand *demand, stru
     }
 }
 
-static void even_destroy(struct policy *policy)
-{
-    free(policy);
-}
-
 static const struct policy_kind even = {
     .name = "even",
     .chooses_own = true,
     .names_for_cpu = true,
-    .create = even_create,
+    .size = sizeof(struct policy),
     .access = even_access,
-    .destroy = even_destroy,
 };
 
 static char folder[32];
