@@ -1,5 +1,6 @@
 #include "core/node_fields.h"
 
+#include "core/array.h"
 #include "core/name.h"
 #include "core/text.h"
 
@@ -170,9 +171,41 @@ static bool node_fields_check_keys(const struct node *map, const struct node_fie
     return node_check_keys(map, keys, where, why);
 }
 
-static bool node_fields_read_one(const struct node *map, const struct node_field *field, void *at,
+/* Rows of a list, or of a map. */
+static bool node_fields_rows(const struct node *rows, const struct node_field *field, char *out,
+                             struct error *why)
+{
+    bool named = field->type == NODE_FIELD_ROWS, good = true;
+    uint32_t *count = (uint32_t *)(out + field->count);
+    char *at = out + field->offset;
+    *count = 0;
+    if (rows == NULL) {
+        return true;
+    }
+    if (rows->kind != (named ? NODE_MAP : NODE_LIST) || (!named && rows->count > field->most)) {
+        node_error(rows, why, "'%s' is no %s", field->key, named ? "map" : "list that is read");
+        return error_expect(why, "%s {%s: ..., ...}", named ? "NAME:" : "-", field->inside->key);
+    }
+    if (named) {
+        char **made = (char **)at;
+        *made = *made != NULL ? *made : array_zeroed(rows->count, field->size, why);
+        at = *made;
+        good = at != NULL;
+    }
+    for (; good && *count < rows->count; ++*count, at += field->size) {
+        const struct node *row = rows->children[*count];
+        if (named) {
+            memcpy(at, &row->key, sizeof row->key);
+        }
+        good = node_fields_read(row, field->inside, named ? row->key : field->key, at, why);
+    }
+    return good;
+}
+
+static bool node_fields_read_one(const struct node *map, const struct node_field *field, void *out,
                                  struct error *why)
 {
+    void *at = (char *)out + field->offset;
     enum unit unit = field->unit != UNIT_TEXT ? field->unit : UNIT_COUNT;
     uint64_t small = 0;
     switch (field->type) {
@@ -196,6 +229,9 @@ static bool node_fields_read_one(const struct node *map, const struct node_field
         return node_word(map, field->key, field->words, at, why);
     case NODE_FIELD_MAP:
         return node_fields_read(node_get(map, field->key), field->inside, field->key, at, why);
+    case NODE_FIELD_LIST:
+    case NODE_FIELD_ROWS:
+        return node_fields_rows(node_stated(map, field->key), field, out, why);
     case NODE_FIELD_NODE:
         memcpy(at, &(const struct node *){node_stated(map, field->key)}, sizeof(struct node *));
         break;
@@ -208,27 +244,10 @@ bool node_fields_read(const struct node *map, const struct node_field *fields, c
 {
     bool good = node_fields_check_keys(map, fields, where, why);
     for (const struct node_field *field = fields; good && field->key != NULL; field++) {
-        good = node_fields_read_one(map, field, (char *)out + field->offset, why);
-    }
-    return good;
-}
-
-bool node_fields_list(const struct node *list, const struct node_field *fields, size_t size,
-                      uint32_t most, void *out, uint32_t *count, struct error *why)
-{
-    *count = 0;
-    memset(out, 0, size * most);
-    if (list == NULL || list->kind == NODE_NULL) {
-        return true;
-    }
-    if (list->kind != NODE_LIST || list->count > most) {
-        node_error(list, why, "'%s' is no list of at most %u", list->key, most);
-        return error_expect(why, "- {%s: ..., ...}", fields[0].key);
-    }
-    bool good = true;
-    for (; good && *count < list->count; (*count)++) {
-        good = node_fields_read(list->children[*count], fields, list->key,
-                                (char *)out + *count * size, why);
+        good = node_fields_read_one(map, field, out, why);
+        if (good && field->needed && node_stated(map, field->key) == NULL) {
+            good = node_error(map, why, "'%.60s' has no '%s'", where, field->key);
+        }
     }
     return good;
 }

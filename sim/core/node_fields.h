@@ -14,7 +14,9 @@ enum node_field_type {
     NODE_FIELD_SMALL, /* uint32_t, the same */
     NODE_FIELD_WORD,  /* int or an enum: its index among the words */
     NODE_FIELD_MAP,   /* a map, whose keys `inside` reads into a part of the struct */
-    NODE_FIELD_NODE,  /* const struct node *, as it is: its caller reads it */
+    NODE_FIELD_LIST, /* a list of such maps, into an array of at most `most` structs, which are zero */
+    NODE_FIELD_ROWS, /* the same of a map of maps; the first member of a struct gets its map's name */
+    NODE_FIELD_NODE, /* const struct node *, as it is: its caller reads it */
 };
 
 struct node_field {
@@ -22,9 +24,11 @@ struct node_field {
     enum node_field_type type;
     size_t offset;                   /* of the member */
     enum unit unit;                  /* of a number; none: a plain one */
-    uint64_t most;                   /* of a whole number; 0: any */
+    uint64_t most;                   /* of a whole number; 0: any. Of rows: how many */
     const char *const *words;        /* end with NULL */
     const struct node_field *inside; /* ends with a key of NULL */
+    size_t size, count; /* of rows: bytes of one, and the offset of a uint32_t that counts them */
+    bool needed;        /* a map without it is refused */
 };
 
 /* A row for the member of a struct, with the fields that its type needs. */
@@ -38,8 +42,3 @@ struct node_field {
  * `where` names the map in messages. */
 bool node_fields_read(const struct node *map, const struct node_field *fields, const char *where,
                       void *out, struct error *why);
-
-/* Read a list of such maps into an array of at most `most` structs of `size` bytes, which start as
- * zeroes; `*count` is how many there are. */
-bool node_fields_list(const struct node *list, const struct node_field *fields, size_t size,
-                      uint32_t most, void *out, uint32_t *count, struct error *why);

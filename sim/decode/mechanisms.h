@@ -232,7 +232,7 @@ struct system_info {
     const char *lossless; /* mechanisms_lossless() of its mechanisms, overrides included */
     char baseline[64];    /* system that it is compared with; "": all of the KV in HBM */
     char engine[32];      /* that runs it as a server (server/server_engine.h), or "" */
-    char connector[32];   /* by which that moves KV (server/server_connector.h), or "" */
+    char connector[32];   /* by which that moves KV (server/server_engine.h), or "" */
     char command[1024];   /* starts its server, with {NAME}s (study/plan/server_command.h), or "" */
 };
 

@@ -9,7 +9,6 @@
 #include "core/node.h"
 #include "core/node_fields.h"
 #include "core/text.h"
-#include "server/engine_rows.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -184,43 +183,93 @@ static const struct node_field path_fields[] = {
     NODE_FIELD("reserves_all", YES, server_path, reserves_all),
     NODE_FIELD("whole_prompts", YES, server_path, whole_prompts),
     {.key = NULL}};
-static const char *const too_long_words[] = {"aborted", "refused", NULL};
-/* A version, and what of it is read by code of its own. */
-struct version_read {
-    struct server_engine engine;
-    const struct node *gpus, *graphs, *padding, *reduces, *dense, *host_memory, *connectors,
-        *refuses;
-    const char *extends; /* was followed before */
-};
-static const struct node_field version_fields[] = {
-    NODE_FIELD("extends", TEXT, version_read, extends),
-    NODE_FIELD("summary", TEXT, version_read, engine.summary),
-    NODE_FIELD("source", TEXT, version_read, engine.source),
-    NODE_FIELD("errors_of", TEXT, version_read, engine.errors_of),
-    NODE_FIELD("earlier", TEXT, version_read, engine.earlier),
-    NODE_FIELD("gpus", NODE, version_read, gpus),
-    NODE_FIELD("kv_memory", WORD, version_read, engine.memory, .words = memory_words),
-    NODE_FIELD("usable", REAL, version_read, engine.usable, .unit = UNIT_SHARE),
-    NODE_FIELD("reserved", MAP, version_read, engine.reserved, .inside = reserved_fields),
-    NODE_FIELD("kernels", REAL, version_read, engine.kernel_bytes, .unit = UNIT_BYTES),
-    NODE_FIELD("runner", MAP, version_read, engine.runner, .inside = runner_fields),
-    NODE_FIELD("dense", NODE, version_read, dense),
-    NODE_FIELD("graphs", NODE, version_read, graphs),
-    NODE_FIELD("padding", NODE, version_read, padding),
-    NODE_FIELD("all_reduce", NODE, version_read, reduces),
-    NODE_FIELD("mxfp4_fp8", YES, version_read, engine.mxfp4_fp8),
-    NODE_FIELD("caches_states", YES, version_read, engine.caches_states),
-    NODE_FIELD("groups", MAP, version_read, engine.groups, .inside = group_fields),
-    NODE_FIELD("pools", MAP, version_read, engine.pools, .inside = pool_fields),
-    NODE_FIELD("path", MAP, version_read, engine.path, .inside = path_fields),
-    NODE_FIELD("host_memory", NODE, version_read, host_memory),
-    NODE_FIELD("connectors", NODE, version_read, connectors),
-    NODE_FIELD("too_long", WORD, version_read, engine.too_long, .words = too_long_words),
-    NODE_FIELD("refuses", NODE, version_read, refuses),
-    NODE_FIELD("machines", TEXT, version_read, engine.machines),
-    {.key = NULL}};
+static const char *const kind_words[] = {"pinned", "shared", NULL};
+static const char *const rounding_words[] = {
+    "exact", "pages", "powers-of-two", "each-pool", "first-of-latents", NULL};
 
-/* ---- reading a version ---- */
+static const struct node_field refusal_fields[] = {
+    NODE_FIELD("experts", TEXT, engine_refusal, experts),
+    NODE_FIELD("indexer", YES, engine_refusal, indexer),
+    NODE_FIELD("blocks", YES, engine_refusal, blocks),
+    NODE_FIELD("below", REAL, engine_refusal, below),
+    NODE_FIELD("from", REAL, engine_refusal, from),
+    NODE_FIELD("source", TEXT, engine_refusal, source, .needed = true),
+    {.key = NULL}};
+static const struct node_field host_fields[] = {
+    NODE_FIELD("of", TEXT, host_engine, engine, .needed = true),
+    NODE_FIELD("versions", TEXT, host_engine, versions, .needed = true),
+    NODE_FIELD("unit", REAL, host_engine, unit, .unit = UNIT_BYTES, .needed = true),
+    NODE_FIELD("each", YES, host_engine, each),
+    NODE_FIELD("whole", YES, host_engine, whole),
+    NODE_FIELD("above_gpu", YES, host_engine, above_gpu),
+    NODE_FIELD("memory", WORD, host_engine, kind, .words = kind_words),
+    NODE_FIELD("rounding", WORD, host_engine, rounding, .words = rounding_words),
+    NODE_FIELD("source", TEXT, host_engine, source, .needed = true),
+    {.key = NULL}};
+static const char *const piece_words[] = {"unit", "block", "layer", "half", "row", NULL};
+static const char *const mover_words[] = {"calls", "batch", "kernel", NULL};
+
+static const struct node_field way_fields[] = {
+    NODE_FIELD("pieces", WORD, connector_way, pieces, .words = piece_words),
+    NODE_FIELD("by", WORD, connector_way, by, .words = mover_words),
+    NODE_FIELD("kernel_below", REAL, connector_way, kernel_below, .unit = UNIT_BYTES),
+    NODE_FIELD("unit", WHOLE, connector_way, unit_ns, TIME),
+    {.key = NULL}};
+static const struct node_field lookup_fields[] = {
+    NODE_FIELD("request", WHOLE, connector_lookup, request_ns, TIME),
+    NODE_FIELD("token", WHOLE, connector_lookup, token_ns, TIME),
+    NODE_FIELD("gpu", WHOLE, connector_lookup, gpu_ns, TIME),
+    NODE_FIELD("again", YES, connector_lookup, again),
+    {.key = NULL}};
+static const struct node_field connector_fields[] = {
+    NODE_FIELD("load", MAP, server_connector, load, .inside = way_fields),
+    NODE_FIELD("save", MAP, server_connector, save, .inside = way_fields),
+    NODE_FIELD("dense", WORD, server_connector, dense, .words = piece_words),
+    NODE_FIELD("latents", WORD, server_connector, latents, .words = piece_words),
+    NODE_FIELD("frees_early", YES, server_connector, frees_early),
+    NODE_FIELD("prompts_only", YES, server_connector, prompts_only),
+    NODE_FIELD("calls_first", YES, server_connector, calls_first),
+    NODE_FIELD("steps", SMALL, server_connector, steps, .unit = UNIT_COUNT, .most = 64),
+    NODE_FIELD("lookup", MAP, server_connector, lookup, .inside = lookup_fields),
+    NODE_FIELD("gpu_units", SMALL, server_connector, gpu_units, .unit = UNIT_COUNT, .most = 64),
+    NODE_FIELD("host_ratio", REAL, server_connector, host_ratio, .unit = UNIT_COUNT),
+    NODE_FIELD("step", WHOLE, server_connector, step_ns, TIME),
+    NODE_FIELD("source", TEXT, server_connector, source, .needed = true),
+    {.key = NULL}};
+static const char *const too_long_words[] = {"aborted", "refused", NULL};
+
+/* An array of the engine, or a pointer to one. */
+#define LIST(key, kind, member, number, fields, ...)                                               \
+    NODE_FIELD(key, kind, server_engine, member, .inside = fields,                                 \
+               .size = sizeof *((struct server_engine *)NULL)->member,                             \
+               .count = offsetof(struct server_engine, number), ##__VA_ARGS__)
+
+static const struct node_field version_fields[] = {
+    NODE_FIELD("summary", TEXT, server_engine, summary),
+    NODE_FIELD("source", TEXT, server_engine, source),
+    NODE_FIELD("errors_of", TEXT, server_engine, errors_of),
+    NODE_FIELD("earlier", TEXT, server_engine, earlier),
+    LIST("gpus", LIST, gpus, gpu_count, gpu_fields, .most = SERVER_ENGINE_GPUS),
+    NODE_FIELD("kv_memory", WORD, server_engine, memory, .words = memory_words),
+    NODE_FIELD("usable", REAL, server_engine, usable, .unit = UNIT_SHARE),
+    NODE_FIELD("reserved", MAP, server_engine, reserved, .inside = reserved_fields),
+    NODE_FIELD("kernels", REAL, server_engine, kernel_bytes, .unit = UNIT_BYTES),
+    NODE_FIELD("runner", MAP, server_engine, runner, .inside = runner_fields),
+    NODE_FIELD("dense", MAP, server_engine, dense, .inside = runner_fields),
+    LIST("graphs", LIST, sizes, size_count, size_fields, .most = SETUP_GRAPH_SIZES),
+    LIST("padding", LIST, padding, padding_count, padding_fields, .most = SERVER_ENGINE_PADDINGS),
+    LIST("all_reduce", LIST, reduces, reduce_count, reduce_fields, .most = SERVER_ENGINE_REDUCES),
+    NODE_FIELD("mxfp4_fp8", YES, server_engine, mxfp4_fp8),
+    NODE_FIELD("caches_states", YES, server_engine, caches_states),
+    NODE_FIELD("groups", MAP, server_engine, groups, .inside = group_fields),
+    NODE_FIELD("pools", MAP, server_engine, pools, .inside = pool_fields),
+    NODE_FIELD("path", MAP, server_engine, path, .inside = path_fields),
+    LIST("host_memory", ROWS, host, host_count, host_fields),
+    LIST("connectors", ROWS, connectors, connector_count, connector_fields),
+    NODE_FIELD("too_long", WORD, server_engine, too_long, .words = too_long_words),
+    LIST("refuses", ROWS, refusals, refusal_count, refusal_fields),
+    NODE_FIELD("machines", TEXT, server_engine, machines),
+    {.key = NULL}};
 
 /* The first key without which, or with whose value, nothing can be computed; NULL if there is none.
  * `*expected` says what it should be. */
@@ -260,7 +309,7 @@ static const char *wrong_key(const struct server_engine *engine, const char **ex
 /* A hash of what decides figures. */
 static bool hash_content(const struct node *merged, uint64_t *out, struct error *why)
 {
-    static const char *const told[] = {"extends", "summary", "source", "earlier"};
+    static const char *const told[] = {"summary", "source", "earlier"};
     struct node *copy = node_copy(merged, why);
     for (size_t i = 0; copy != NULL && i < sizeof told / sizeof *told; i++) {
         node_remove(copy, told[i]);
@@ -272,50 +321,9 @@ static bool hash_content(const struct node *merged, uint64_t *out, struct error 
     return *out != 0;
 }
 
-/* Read a version, `merged` with the keys of what it extends, as the row `name`. Its texts are those
- * of that tree. Complaints are about `own`, the version as its file has it. */
-static bool server_engine_read(const struct node *own, const struct node *merged, const char *name,
-                               struct server_engine *out, struct error *why)
-{
-    struct version_read all = {.engine.row = name};
-    struct server_engine *engine = &all.engine;
-    if (!node_fields_read(merged, version_fields, name, &all, why) ||
-        !node_fields_list(all.gpus, gpu_fields, sizeof *engine->gpus, SERVER_ENGINE_GPUS,
-                          engine->gpus, &engine->gpu_count, why) ||
-        !node_fields_list(all.graphs, size_fields, sizeof *engine->sizes, SETUP_GRAPH_SIZES,
-                          engine->sizes, &engine->size_count, why) ||
-        !node_fields_list(all.padding, padding_fields, sizeof *engine->padding,
-                          SERVER_ENGINE_PADDINGS, engine->padding, &engine->padding_count, why) ||
-        !node_fields_list(all.reduces, reduce_fields, sizeof *engine->reduces,
-                          SERVER_ENGINE_REDUCES, engine->reduces, &engine->reduce_count, why)) {
-        return false;
-    }
-    engine->dense = engine->runner;
-    if (!node_fields_read(all.dense, runner_fields, "dense", &engine->dense, why)) {
-        return false;
-    }
-    const char *expected, *key = wrong_key(engine, &expected);
-    if (key != NULL) {
-        node_key_error(own, key, why, "engine '%s' %s '%s'", name,
-                       node_get(own, key) != NULL ? "has an invalid" : "lacks", key);
-        return error_expect(why, "%s", expected);
-    }
-    if (!hash_content(merged, &engine->content, why) ||
-        !engine_rows_read(all.host_memory, all.connectors, all.refuses, engine, why)) {
-        return false;
-    }
-    *out = *engine;
-    return true;
-}
-
-static const char folder[] = "engines", suffix[] = "yaml", none[] = "none";
-enum { DEEPEST = 32 };
-
-static const char *const program_keys[] = {"versions", NULL};
-
 /* ---- versions ---- */
 
-enum { PARTS = 3, DIGITS = 3 };
+enum { PARTS = 3, DIGITS = 3, DEEPEST = 32 };
 struct version {
     int number[PARTS], parts;
 };
@@ -350,18 +358,17 @@ static int version_compare(const struct version *a, const struct version *b)
     return by;
 }
 
-/* ---- files ---- */
-
 struct program_version {
     const struct node *node; /* of the program's tree; its key is the version */
     struct version number;
     char name[SERVER_ENGINE_NAME];
-    struct node *merged; /* with the keys of what it extends; NULL: it was not read */
-    struct server_engine engine;
+    struct node *merged; /* with the keys of what it extends, whose texts the engine's are */
+    struct server_engine engine; /* without a row: it was not read */
 };
 
-/* A file of engines, by its name, or by its path if it is a user's own. */
+/* A file of engines, by its name, or by its path if it is a user's own. It lives as long as the process. */
 struct engine_file {
+    struct engine_file *next;
     char name[SERVER_ENGINE_NAME];
     bool own;
     struct node *root; /* NULL: it was not read */
@@ -370,48 +377,45 @@ struct engine_file {
     size_t count;
 };
 
-/* What was read. It lives as long as the process. */
-static struct {
-    pthread_mutex_t lock;
-    bool listed;
-    struct engine_file **all;
-    size_t count, capacity;
-    const char **names;
-} engine_files = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all that follows */
+static struct engine_file *engine_files;
+static const char **engine_names; /* NULL: not all shipped files were read */
+static const char folder[] = "engines", suffix[] = "yaml", none[] = "none";
+
+/* ---- files ---- */
 
 static struct engine_file *engine_file_add(const char *name, size_t length, bool own,
                                            struct error *why)
 {
     struct engine_file *program = array_zeroed(1, sizeof *program, why);
-    if (program == NULL || !array_reserve(&engine_files.all, &engine_files.capacity,
-                                          engine_files.count + 1, sizeof *engine_files.all, why)) {
-        free(program);
-        return NULL;
+    if (program != NULL) {
+        snprintf(program->name, sizeof program->name, "%.*s", (int)length, name);
+        program->own = own;
+        program->next = engine_files;
+        engine_files = program;
     }
-    snprintf(program->name, sizeof program->name, "%.*s", (int)length, name);
-    program->own = own;
-    engine_files.all[engine_files.count++] = program;
     return program;
 }
 
 /* Know the names of the shipped programs. */
 static bool engine_files_list(struct error *why)
 {
+    static bool listed;
     char **names;
     size_t count;
-    if (engine_files.listed) {
+    if (listed) {
         return true;
     }
     if (!find_names(folder, suffix, &names, &count, why)) {
         return false;
     }
-    engine_files.listed = true;
-    for (size_t i = 0; i < count; i++) {
-        engine_files.listed &= engine_file_add(names[i], strlen(names[i]), false, why) != NULL;
+    listed = true;
+    for (size_t i = count; i-- > 0;) {
+        listed &= engine_file_add(names[i], strlen(names[i]), false, why) != NULL;
         free(names[i]);
     }
     free(names);
-    return engine_files.listed;
+    return listed;
 }
 
 /* The program whose name, or whose file's path, the text begins with, and what follows; NULL if there
@@ -424,8 +428,7 @@ static struct engine_file *engine_file_find(const char *text, const char **rest,
     if (strlen(text) >= SERVER_ENGINE_NAME || (path == 0 && !engine_files_list(why))) {
         return NULL;
     }
-    for (size_t i = 0; i < engine_files.count; i++) {
-        struct engine_file *program = engine_files.all[i];
+    for (struct engine_file *program = engine_files; program != NULL; program = program->next) {
         size_t length = strlen(program->name);
         bool begins = path > 0 ? length == path && strncmp(text, program->name, length) == 0
                                : strncasecmp(text, program->name, length) == 0;
@@ -460,6 +463,7 @@ static bool read_versions(struct engine_file *program, const struct node *versio
 
 static bool engine_file_read(struct engine_file *program, struct error *why)
 {
+    static const char *const keys[] = {"versions", NULL};
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s", program->name);
     if (program->root != NULL) {
@@ -470,7 +474,7 @@ static bool engine_file_read(struct engine_file *program, struct error *why)
     }
     struct node *root = node_load(path, why);
     const struct node *versions = node_get(root, "versions");
-    bool good = root != NULL && node_check_keys(root, program_keys, "engine", why);
+    bool good = root != NULL && node_check_keys(root, keys, "engine", why);
     if (good && (versions == NULL || versions->kind != NODE_MAP || versions->count == 0)) {
         node_error(root, why, "this file has no 'versions'");
         good = error_expect(why, "a map of versions, such as 0.19: {extends: 0.18, ...}");
@@ -500,83 +504,86 @@ static struct program_version *version_for(const struct engine_file *program,
     return found != NULL ? found : oldest;
 }
 
-/* ---- what a version extends ---- */
+/* ---- reading a version ---- */
 
-static struct node *merge_version(const struct engine_file *program,
-                                  const struct program_version *version, int depth,
-                                  struct error *why);
+static bool version_merge(const struct engine_file *program, struct program_version *version,
+                          int depth, struct error *why);
 
-/* The version that another one extends: "0.19" of the same file, or "vllm-0.19". */
-static struct node *merge_base(const struct engine_file *program, const struct node *extends,
-                               int depth, struct error *why)
+/* A copy of the version that another one extends: "0.19" of the same file, or "vllm-0.19". Without
+ * what only it is called. */
+static struct node *version_base(const struct engine_file *program, const struct node *extends,
+                                 int depth, struct error *why)
 {
     const char *rest = extends->text != NULL ? extends->text : "";
     struct version number;
-    if (depth == DEEPEST) {
-        node_error(extends, why, "'%s' extends itself", rest);
-        return NULL;
-    }
     if (!isdigit((unsigned char)*rest)) {
         struct engine_file *other = engine_file_find(rest, &rest, why);
         program = other != NULL && engine_file_read(other, why) ? other : NULL;
     }
     for (size_t i = 0; program != NULL && version_parse(rest, &number) && i < program->count; i++) {
-        if (version_compare(&program->versions[i].number, &number) == 0) {
-            return merge_version(program, &program->versions[i], depth + 1, why);
+        struct program_version *base = &program->versions[i];
+        if (version_compare(&base->number, &number) == 0 && depth < DEEPEST) {
+            struct node *copy =
+                version_merge(program, base, depth + 1, why) ? node_copy(base->merged, why) : NULL;
+            if (copy != NULL) {
+                node_remove(copy, "summary");
+                node_remove(copy, "source");
+            }
+            return copy;
         }
     }
-    node_error(extends, why, "'extends' names no version that is known");
+    node_error(extends, why,
+               depth < DEEPEST ? "'extends' names no version that is known"
+                               : "this version extends itself");
     error_expect(why, "another version of this file, or one such as vllm-0.19");
     return NULL;
 }
 
-/* The version's keys over those of what it extends; the caller destroys the tree. */
-static struct node *merge_version(const struct engine_file *program,
-                                  const struct program_version *version, int depth,
-                                  struct error *why)
+/* Lay the version's keys over those of what it extends. */
+static bool version_merge(const struct engine_file *program, struct program_version *version,
+                          int depth, struct error *why)
 {
     const struct node *extends = node_get(version->node, "extends");
-    if (extends == NULL) {
-        return node_copy(version->node, why);
+    if (version->merged != NULL) {
+        return true;
     }
-    struct node *merged = merge_base(program, extends, depth, why);
-    if (merged != NULL) {
-        node_remove(merged, "summary");
-        node_remove(merged, "source");
-    }
-    if (merged != NULL && !node_merge(merged, version->node, why)) {
+    struct node *merged = extends == NULL ? node_copy(version->node, why)
+                                          : version_base(program, extends, depth, why);
+    if (merged == NULL || (extends != NULL && !node_merge(merged, version->node, why))) {
         node_destroy(merged);
-        merged = NULL;
+        return false;
     }
-    return merged;
+    node_remove(merged, "extends");
+    version->merged = merged;
+    return true;
 }
 
 static bool version_read(const struct engine_file *program, struct program_version *version,
                          struct error *why)
 {
-    if (version->merged != NULL) {
+    struct server_engine *engine = &version->engine;
+    const char *expected, *key;
+    if (engine->row != NULL) {
         return true;
     }
-    struct node *merged = merge_version(program, version, 0, why);
-    bool good = merged != NULL &&
-                server_engine_read(version->node, merged, version->name, &version->engine, why);
-    if (!good) {
-        node_destroy(merged);
+    if (!version_merge(program, version, 0, why) ||
+        !node_fields_read(node_get(version->merged, "runner"), runner_fields, "runner",
+                          &engine->dense,
+                          why) || /* as the other models, unless it says otherwise */
+        !node_fields_read(version->merged, version_fields, version->name, engine, why) ||
+        !hash_content(version->merged, &engine->content, why)) {
         return false;
     }
-    version->merged = merged; /* the engine's texts are its own */
+    if ((key = wrong_key(engine, &expected)) != NULL) {
+        node_key_error(version->node, key, why, "engine '%s' %s '%s'", version->name,
+                       node_get(version->node, key) != NULL ? "has an invalid" : "lacks", key);
+        return error_expect(why, "%s", expected);
+    }
+    engine->row = version->name;
     return true;
 }
 
 /* ---- finding ---- */
-
-static const char *stand_in(const struct engine_file *program, const struct program_version *row,
-                            const struct version *number)
-{
-    return version_compare(&row->number, number) > 0 ? "earliest"
-           : row == version_for(program, NULL)       ? "latest"
-                                                     : "nearest earlier";
-}
 
 /* The same as server_engine_find() but for "none"; the lock is held. `*known`: there is a program of
  * this name. */
@@ -590,7 +597,7 @@ static bool engine_find(const char *text, const char *file, int line, struct ser
     if (program == NULL || !engine_file_read(program, why)) {
         return false;
     }
-    struct program_version *row = version_for(program, NULL);
+    struct program_version *latest = version_for(program, NULL), *row = latest;
     if (version_parse(rest, &number)) {
         row = version_for(program, &number);
     } else if (program->own && *rest == '\0') {
@@ -609,7 +616,11 @@ static bool engine_find(const char *text, const char *file, int line, struct ser
     for (int i = 0; i < program->parts && i < number.parts; i++) {
         text_append(out->name, sizeof out->name, "%c%d", i == 0 ? '-' : '.', number.number[i]);
     }
-    out->stand_in = strcmp(out->name, row->name) != 0 ? stand_in(program, row, &number) : NULL;
+    if (strcmp(out->name, row->name) != 0) {
+        out->stand_in = version_compare(&row->number, &number) > 0 ? "earliest"
+                        : row == latest                            ? "latest"
+                                                                   : "nearest earlier";
+    }
     return true;
 }
 
@@ -621,9 +632,9 @@ bool server_engine_find(const char *text, const char *file, int line, struct ser
         *out = (struct server_engine){.name = "none"};
         return true;
     }
-    pthread_mutex_lock(&engine_files.lock);
+    pthread_mutex_lock(&lock);
     bool good = engine_find(text, file, line, out, &known, why);
-    pthread_mutex_unlock(&engine_files.lock);
+    pthread_mutex_unlock(&lock);
     const char *const *names = known ? NULL : server_engine_names(why);
     if (names != NULL) {
         error_input(why, file, line, "unknown engine '%.100s'", text);
@@ -641,42 +652,44 @@ bool server_engine_canonical(const char *text, char *out, size_t size)
 }
 
 /* Read all shipped programs and collect the names of their versions; the lock is held. */
-static bool list_names(struct error *why)
+static const char **list_names(struct error *why)
 {
-    size_t count = 2, used = 1;
-    bool good = engine_files_list(why);
-    for (size_t i = 0; good && i < engine_files.count; i++) {
-        good = engine_files.all[i]->own || engine_file_read(engine_files.all[i], why);
-        count += engine_files.all[i]->count;
-    }
-    const char **names = good ? array_zeroed(count, sizeof *names, why) : NULL;
-    for (size_t i = 0; names != NULL && i < engine_files.count; i++) {
-        const struct engine_file *program = engine_files.all[i];
-        for (size_t j = 0; !program->own && j < program->count; j++) {
-            names[used++] = program->versions[j].name;
+    const char **names = NULL;
+    size_t capacity = 0, used = 1;
+    bool good = engine_files_list(why) && array_reserve(&names, &capacity, 2, sizeof *names, why);
+    for (struct engine_file *program = engine_files; good && program != NULL;
+         program = program->next) {
+        good = program->own || engine_file_read(program, why);
+        for (size_t i = 0; good && !program->own && i < program->count; i++) {
+            good = array_reserve(&names, &capacity, used + 2, sizeof *names, why);
+            if (good) {
+                names[used++] = program->versions[i].name;
+            }
         }
     }
-    if (names != NULL) {
-        names[0] = none;
+    if (!good) {
+        free(names);
+        return NULL;
     }
-    engine_files.names = names;
-    return names != NULL;
+    names[0] = none;
+    names[used] = NULL;
+    return names;
 }
 
 const char *const *server_engine_names(struct error *why)
 {
-    pthread_mutex_lock(&engine_files.lock);
-    bool good = engine_files.names != NULL || list_names(why);
-    pthread_mutex_unlock(&engine_files.lock);
-    return good ? engine_files.names : NULL;
+    pthread_mutex_lock(&lock);
+    engine_names = engine_names != NULL ? engine_names : list_names(why);
+    pthread_mutex_unlock(&lock);
+    return engine_names;
 }
 
 const char *server_engine_latest(const char *program, struct error *why)
 {
     const char *rest;
-    pthread_mutex_lock(&engine_files.lock);
+    pthread_mutex_lock(&lock);
     struct engine_file *found = engine_file_find(program, &rest, why);
     bool good = found != NULL && engine_file_read(found, why);
-    pthread_mutex_unlock(&engine_files.lock);
+    pthread_mutex_unlock(&lock);
     return good ? version_for(found, NULL)->name : NULL;
 }

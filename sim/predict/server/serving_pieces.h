@@ -1,5 +1,5 @@
 /* What a server's connector makes of copies between a GPU and host memory: how many pieces a unit has, how
- * much longer they take than its bytes on the link, and the CPU's time for them (server/server_connector.h). */
+ * much longer they take than its bytes on the link, and the CPU's time for them (server/server_engine.h). */
 #pragma once
 
 #include "predict/scenario/point.h"
