@@ -6,110 +6,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <xxhash.h>
-
-/* A curve takes some 40 bytes for each block of all requests. What only it knows is then unknown. */
-enum { MOST_BLOCKS = 1 << 24 };
-
-/* The inputs for making a curve. */
-struct serving_making {
-    const struct prefix_options *prefix;
-    const struct requests *requests;
-    struct router *router;
-};
-
-static void *make_curve(void *context, struct error *why)
-{
-    struct serving_making *making = context;
-    struct prefix_curve *curve = prefix_curve_create(making->prefix, making->requests, why);
-    bool ok = curve != NULL;
-    for (uint32_t server = 0; ok && server < making->router->servers; server++) {
-        uint32_t count = router_select(making->router, server);
-        ok = prefix_curve_add(curve, making->router->indices, count, why);
-    }
-    if (!ok) {
-        prefix_curve_destroy(curve);
-        return NULL;
-    }
-    return curve;
-}
-
-static void destroy_curve(void *curve)
-{
-    prefix_curve_destroy(curve);
-}
-
-static const struct shared_kind curve_kind = {make_curve, destroy_curve};
-
-/* The key of a curve. It does not include the times of requests or the sizes of the lower tiers. */
-static uint64_t curve_key(const struct point *point, const struct prefix_options *prefix,
-                          const struct requests *requests)
-{
-    uint64_t blocks = requests_longest(requests) / prefix->block_tokens + 1;
-    const struct workload *workload = &point->workload;
-    const uint64_t numbers[] = {
-        workload->content,
-        workload->limit,
-        workload->hash_tokens,
-        point_servers(point),
-        workload->request_tokens,
-        prefix->compute_ns == NULL ? 0 : XXH64(prefix->compute_ns, blocks * sizeof(double), 0),
-        (uint64_t)workload->routing,
-        prefix->block_tokens,
-        prefix->gpu_keeps,
-        prefix->gpu_blocks,
-        prefix->unit_blocks,
-        prefix->lower[0].write,
-        0x70726566697863ull /* kind of value */};
-    return XXH64(numbers, sizeof numbers, 0);
-}
-
-static bool replay_each(const struct prefix_options *prefix, const struct requests *requests,
-                        struct router *router, struct prefix_totals *totals, struct error *why)
-{
-    *totals = (struct prefix_totals){.requests = 0};
-    for (uint32_t server = 0; server < router->servers; server++) {
-        uint32_t count = router_select(router, server);
-        if (!prefix_replay(prefix, requests, router->indices, count, totals, why)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool replay_sizes(const struct point *point, const struct prefix_options *prefix,
-                         const struct requests *requests, struct router *router,
-                         struct shared *shared, struct prefix_totals *totals, struct error *why)
-{
-    if (serving_tiers_shared(point)) {
-        *totals = (struct prefix_totals){.requests = 0};
-        return prefix_replay_shared(prefix, requests, router->server_of, router->servers, totals,
-                                    why);
-    }
-    uint64_t tokens = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        tokens += request_tokens(&requests->all[i]);
-    }
-    if (!prefix_curve_applies(prefix) || tokens / prefix->block_tokens > MOST_BLOCKS) {
-        return replay_each(prefix, requests, router, totals, why);
-    }
-    struct serving_making making = {prefix, requests, router};
-    struct shared_entry *entry;
-    const struct prefix_curve *curve =
-        shared_get(shared, &curve_kind, curve_key(point, prefix, requests), &making, &entry, why);
-    bool ok = curve != NULL, known = ok;
-    uint64_t most = 0;
-    for (uint32_t k = 0; k < prefix->lower_count; k++) {
-        known = known && prefix->lower[k].blocks >= prefix_curve_least(curve);
-        most = prefix->lower[k].blocks > most ? prefix->lower[k].blocks : most;
-    }
-    if (known) {
-        *totals = prefix_curve_read(curve, prefix);
-        totals->best_known = ok = prefix_curve_best(curve, most, &totals->best_tokens, why);
-    }
-    shared_release(shared, entry);
-    return ok && (known || replay_each(prefix, requests, router, totals, why));
-}
 
 bool serving_replay(const struct point *point, const struct prefix_options *prefix,
                     const struct requests *requests, struct router *router,
@@ -123,7 +19,15 @@ bool serving_replay(const struct point *point, const struct prefix_options *pref
         (compute_ns = host_worth_find(point, &with, requests, context, why)) == NULL) {
         return false;
     }
-    bool ok = replay_sizes(point, &with, requests, router, context->shared, totals, why);
+    *totals = (struct prefix_totals){.requests = 0};
+    bool shared = serving_tiers_shared(point), ok = true;
+    if (shared) {
+        ok = prefix_replay_shared(&with, requests, router->server_of, router->servers, totals, why);
+    }
+    for (uint32_t server = 0; ok && !shared && server < router->servers; server++) {
+        uint32_t count = router_select(router, server);
+        ok = prefix_replay(&with, requests, router->indices, count, totals, why);
+    }
     free(compute_ns);
     return ok;
 }

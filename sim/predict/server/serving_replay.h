@@ -7,9 +7,8 @@
 #include "server/prefix/prefix_replay.h"
 #include "server/workload.h"
 
-/* Replay the requests of `point`'s workload through one cache per server. Runs that differ only in
- * the sizes of their lower tiers share one pass, if one pass can give all sizes
- * (server/prefix/prefix_replay.h). What those tiers find has its worth (below). */
+/* Replay the requests of `point`'s workload through one cache per server. What tiers below the GPU find has
+ * its worth (below). */
 bool serving_replay(const struct point *point, const struct prefix_options *prefix,
                     const struct requests *requests, struct router *router,
                     const struct run_context *context, struct prefix_totals *totals,

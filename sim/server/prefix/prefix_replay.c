@@ -4,7 +4,6 @@
 #include "core/array.h"
 #include "core/engine/calendar.h"
 #include "policy/policy.h"
-#include "policy/stack.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -28,17 +27,6 @@ bool prefix_replay_one(struct prefix_cache *cache, const struct prefix_options *
     }
     assert(fits); /* the request is alone */
     return fits;
-}
-
-void prefix_replay_past(struct prefix_cache *cache, const struct prefix_options *options,
-                        const struct requests *requests, const uint32_t *indices, uint32_t count)
-{
-    struct prefix_match unused;
-    prefix_past(cache);
-    for (uint32_t i = 0; i < count; i++) {
-        prefix_replay_one(cache, options, indices[i], &requests->all[indices[i]], &unused);
-    }
-    prefix_now(cache);
 }
 
 /* What lower tiers found follows what the GPU did. */
@@ -68,48 +56,123 @@ void prefix_moved_add(struct prefix_moved moved[PREFIX_MOST_TIERS],
     }
 }
 
-/* Add the result of one request. */
-static void prefix_totals_add(struct prefix_totals *totals, const struct request *request,
-                              const struct prefix_match *match)
+/* A request finds what earlier ones left; add the result. */
+static bool replay_into(struct prefix_cache *cache, const struct prefix_options *options,
+                        const struct requests *requests, uint32_t index, struct prefix_match *match,
+                        struct prefix_totals *totals)
 {
+    const struct request *request = &requests->all[index];
+    if (!prefix_replay_one(cache, options, index, request, match)) {
+        totals->too_long++;
+        return false;
+    }
     for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
         totals->found[k] += match->found[k];
     }
     totals->compute_tokens += match->compute_tokens;
     totals->prompt_tokens += request->prompt;
     totals->requests++;
+    totals->worth_ns += found_worth(options, match);
+    return true;
 }
 
-static bool replay_into(struct prefix_cache *cache, const struct prefix_options *options,
-                        const struct requests *requests, uint32_t index,
-                        struct prefix_totals *totals, struct error *why)
+/* ---- what the largest tier could find ------------------------------------------------------- */
+
+/* The units that the requests of a server held. */
+struct held_units {
+    struct prefix_best best;
+    bool *touched; /* by number of a unit's last block: a request held it, owned */
+    uint64_t places;
+};
+
+/* More blocks than that are not remembered. */
+enum { MOST_BLOCKS = 1 << 24 };
+
+/* Is the bound one of the tiers? They have LRU, take a block whoever holds it, load all that is found, hold
+ * all of a request, and none takes only what the tier above evicts. */
+static bool bound_applies(const struct prefix_options *options, const struct requests *requests)
 {
-    const struct request *request = &requests->all[index];
-    struct prefix_match match;
-    if (prefix_replay_one(cache, options, index, request, &match)) {
-        prefix_totals_add(totals, request, &match);
-        totals->worth_ns += found_worth(options, &match);
-    } else {
-        totals->too_long++;
+    uint64_t longest = requests_longest(requests), tokens = 0;
+    bool applies = options->lower_count > 0 && options->least_blocks == 0 && !options->cheaper;
+    for (uint32_t k = 0; k < options->lower_count; k++) {
+        const struct prefix_tier *tier = &options->lower[k];
+        applies = applies && tier->write != PREFIX_WRITE_EVICT && tier->policy == &policy_lru &&
+                  tier->least_asked <= 1 &&
+                  tier->blocks >= (longest > 0 ? longest - 1 : 0) / options->block_tokens;
     }
-    return stop_flag_check(options->stop, why);
+    for (size_t i = 0; applies && i < requests->count; i++) {
+        tokens += request_tokens(&requests->all[i]);
+    }
+    return applies && tokens / options->block_tokens <= MOST_BLOCKS;
+}
+
+/* A request has ended. It held its whole units; it looked up those behind what the GPU had, up to the first
+ * that nobody had held before. */
+static bool hold_units(struct held_units *units, const struct prefix_cache *cache,
+                       const struct prefix_options *options, const struct request *request,
+                       uint32_t index, const struct prefix_match *match, struct error *why)
+{
+    uint32_t block = options->block_tokens;
+    uint64_t unit = options->unit_blocks > 0 ? options->unit_blocks : 1;
+    uint64_t full =
+        (options->prompts_only ? request->prompt : request_kept_tokens(request)) / block;
+    uint64_t from = match->found[0] / block / unit * unit, to = from;
+    while (to + unit <= (request->prompt - 1) / block &&
+           units->touched[prefix_id(cache, index, to + unit - 1)]) {
+        to += unit;
+    }
+    for (uint64_t end = full / unit * unit; end > 0; end -= unit) {
+        uint32_t id = prefix_id(cache, index, end - 1);
+        units->touched[id] = true;
+        if (!prefix_best_hold(&units->best, id, end > from && end <= to, why)) {
+            return false;
+        }
+    }
+    prefix_best_next(&units->best);
+    return true;
+}
+
+static bool units_init(struct held_units *units, const struct prefix_cache *cache,
+                       const struct prefix_options *options, struct error *why)
+{
+    uint64_t most = 0, unit = options->unit_blocks > 0 ? options->unit_blocks : 1;
+    for (uint32_t k = 0; k < options->lower_count; k++) {
+        most = options->lower[k].blocks > most ? options->lower[k].blocks : most;
+    }
+    *units = (struct held_units){.places = most / unit + (most % unit > 0)};
+    return (units->touched = array_zeroed(prefix_ids(cache), sizeof *units->touched, why)) != NULL;
 }
 
 bool prefix_replay(const struct prefix_options *options, const struct requests *requests,
                    const uint32_t *indices, uint32_t count, struct prefix_totals *totals,
                    struct error *why)
 {
-    struct prefix_cache *cache = prefix_cache_create(options, requests, why);
-    if (cache == NULL) {
-        return false;
-    }
-    bool ok = true;
+    struct prefix_options own = *options;
+    struct held_units units = {.touched = NULL};
+    struct prefix_match match;
+    uint64_t best = 0;
+    totals->best_known = bound_applies(options, requests);
+    own.recycles = own.recycles && !totals->best_known; /* else a number stands for one block */
+    struct prefix_cache *cache = prefix_cache_create(&own, requests, why);
+    bool ok = cache != NULL && (!totals->best_known || units_init(&units, cache, options, why));
     for (uint32_t i = 0; ok && i < count; i++) {
-        ok = replay_into(cache, options, requests, indices[i], totals, why);
+        uint32_t index = indices[i];
+        bool fits = replay_into(cache, options, requests, index, &match, totals);
+        ok = stop_flag_check(options->stop, why) &&
+             (!totals->best_known || !fits ||
+              hold_units(&units, cache, options, &requests->all[index], index, &match, why));
     }
-    prefix_moved_add(totals->moved, cache, true);
-    ok = ok && prefix_check(cache, why);
+    if (cache != NULL) {
+        prefix_moved_add(totals->moved, cache, true);
+        ok = ok && prefix_check(cache, why) &&
+             (!totals->best_known || prefix_best_find(&units.best, prefix_ids(cache), units.places,
+                                                      options->stop, &best, why));
+    }
+    totals->best_tokens +=
+        best * (options->unit_blocks > 0 ? options->unit_blocks : 1) * options->block_tokens;
     prefix_cache_destroy(cache);
+    prefix_best_release(&units.best);
+    free(units.touched);
     return ok;
 }
 
@@ -125,7 +188,9 @@ bool prefix_replay_shared(const struct prefix_options *options, const struct req
         ok = (caches[server] = prefix_cache_create(&own, requests, why)) != NULL;
     }
     for (uint32_t i = 0; ok && i < requests->count; i++) {
-        ok = replay_into(caches[server_of[i]], &own, requests, i, totals, why);
+        struct prefix_match unused;
+        replay_into(caches[server_of[i]], &own, requests, i, &unused, totals);
+        ok = stop_flag_check(own.stop, why);
     }
     for (uint32_t server = 0; ok && server < servers; server++) {
         prefix_moved_add(totals->moved, caches[server], server == 0);
@@ -137,292 +202,6 @@ bool prefix_replay_shared(const struct prefix_options *options, const struct req
     free(caches);
     prefix_pool_destroy(own.pool);
     return ok;
-}
-
-/* ---- the curve of sizes --------------------------------------------------------------------------
- *
- * A cache without lower tiers finds blocks on the GPU; a stack beside it gives the depths of others.
- *
- * A block is found if one of the tiers is as large as its unit's deepest block, in the first tier
- * that is as large as its own depth. It is saved to a tier if it is not there when it is touched at
- * its request's end. If it was found, it was touched when the request began, and is there if it was
- * there then; else what the request left behind it may have pushed it out.
- */
-
-/* The depths of a block when its request began, of its unit's deepest block if that may be found (0:
- * no), and of the block itself when it is touched. */
-struct depths {
-    uint32_t own, unit, now;
-    bool gpu; /* the GPU had it */
-};
-
-/* What the pass over a server's requests leaves. */
-struct prefix_server {
-    uint64_t distinct;        /* different blocks that it touched */
-    struct prefix_best units; /* the units that requests held */
-};
-
-struct prefix_curve {
-    struct prefix_options options; /* without lower tiers */
-    uint32_t unit;                 /* blocks that they keep together */
-    bool fills;                    /* blocks are offered as they fill, from the first on */
-    uint64_t longest;              /* blocks of a request */
-    const struct requests *requests;
-    uint32_t ids;         /* numbers of blocks */
-    struct depths *found; /* [found_count] blocks that may be found, owned */
-    size_t found_count, found_capacity;
-    double *compute_ns; /* [ids + 1] of the units found at each depth, owned */
-    uint64_t *saved;    /* [ids + 1] touches of other blocks, which a tier of at least this many
-                           blocks does not save, owned; 0: first touches */
-    struct prefix_server *servers; /* [server_count] owned */
-    size_t server_count, server_capacity;
-    struct prefix_totals totals; /* without lower tiers */
-};
-
-/* One pass over requests. */
-struct prefix_curve_pass {
-    struct prefix_curve *curve;
-    struct prefix_cache *gpu;
-    struct stack *stack;
-    struct depths *depths; /* scratch: of a request's full blocks; fits the longest one */
-    struct prefix_server *server;
-};
-
-bool prefix_curve_applies(const struct prefix_options *options)
-{
-    bool applies = options->lower_count > 0 && options->least_blocks == 0 && !options->cheaper;
-    for (uint32_t k = 0; k < options->lower_count; k++) {
-        applies = applies && options->lower[k].write != PREFIX_WRITE_EVICT &&
-                  options->lower[k].policy == &policy_lru && options->lower[k].least_asked <= 1;
-    }
-    return applies;
-}
-
-struct prefix_curve *prefix_curve_create(const struct prefix_options *options,
-                                         const struct requests *requests, struct error *why)
-{
-    struct prefix_curve *curve = array_zeroed(1, sizeof *curve, why);
-    if (curve == NULL) {
-        return NULL;
-    }
-    curve->options = *options;
-    curve->options.lower_count = 0;
-    curve->options.recycles = false; /* a number stands for one block in all requests */
-    curve->requests = requests;
-    curve->unit = options->unit_blocks > 0 ? options->unit_blocks : 1;
-    curve->fills = options->lower[0].write == PREFIX_WRITE_FILL;
-    uint64_t longest = requests_longest(requests); /* the last token of an output has no KV */
-    curve->longest = (longest > 0 ? longest - 1 : 0) / options->block_tokens;
-    struct prefix_cache *cache = prefix_cache_create(&curve->options, requests, why);
-    bool ok = cache != NULL;
-    if (ok) {
-        curve->ids = prefix_ids(cache);
-        curve->saved = array_zeroed((size_t)curve->ids + 1, sizeof *curve->saved, why);
-        curve->compute_ns = array_zeroed((size_t)curve->ids + 1, sizeof *curve->compute_ns, why);
-    }
-    prefix_cache_destroy(cache);
-    if (!ok || curve->saved == NULL || curve->compute_ns == NULL) {
-        prefix_curve_destroy(curve);
-        return NULL;
-    }
-    return curve;
-}
-
-void prefix_curve_destroy(struct prefix_curve *curve)
-{
-    if (curve != NULL) {
-        free(curve->found);
-        free(curve->saved);
-        free(curve->compute_ns);
-        for (size_t server = 0; server < curve->server_count; server++) {
-            prefix_best_release(&curve->servers[server].units);
-        }
-        free(curve->servers);
-        free(curve);
-    }
-}
-
-/* The prompt's units after the blocks found on the GPU may be found, up to the first that nobody
- * touched before. The last block of a unit is the deepest. */
-static void mark_units(struct prefix_curve_pass *pass, size_t index, uint64_t found)
-{
-    struct prefix_curve *curve = pass->curve;
-    uint64_t most = (curve->requests->all[index].prompt - 1) / curve->options.block_tokens;
-    const double *compute = curve->options.compute_ns;
-    uint64_t unit = curve->unit, end = found / unit * unit + unit;
-    for (; end <= most && pass->depths[end - 1].own > 0; end += unit) {
-        uint32_t depth = pass->depths[end - 1].own;
-        curve->compute_ns[depth] += compute != NULL ? compute[end] - compute[found] : 0;
-        for (uint64_t block = end - unit; block < end; block++) {
-            pass->depths[block].unit = depth;
-        }
-        found = end;
-    }
-}
-
-/* The request ends: all its whole units are touched, beginnings last. Blocks of whole units on the
- * GPU were touched when it began, where they were. */
-static bool prefix_curve_touch(struct prefix_curve_pass *pass, size_t index, uint64_t full,
-                               uint64_t gpu, struct error *why)
-{
-    struct prefix_curve *curve = pass->curve;
-    full -= full % curve->unit;
-    gpu -= gpu % curve->unit;
-    if (!array_reserve(&curve->found, &curve->found_capacity, curve->found_count + full,
-                       sizeof *curve->found, why)) {
-        return false;
-    }
-    for (uint64_t block = full; block-- > 0;) {
-        struct depths *depths = &pass->depths[block];
-        uint32_t id = prefix_id(pass->gpu, index, block), now = stack_depth(pass->stack, id);
-        const struct demand demand = {.units = &id, .wanted = 1, .recorded = 1};
-        pass->server->distinct += now == 0;
-        depths->now = curve->fills || block < gpu ? depths->own : now;
-        if (depths->unit > 0) {
-            curve->found[curve->found_count++] = *depths;
-        } else {
-            curve->saved[depths->now]++;
-        }
-        stack_access(pass->stack, &demand, false);
-        if ((block + 1) % curve->unit == 0 &&
-            !prefix_best_hold(&pass->server->units, id, depths->unit > 0, why)) {
-            return false;
-        }
-    }
-    prefix_best_next(&pass->server->units);
-    return true;
-}
-
-static bool pass_request(struct prefix_curve_pass *pass, size_t index, struct error *why)
-{
-    struct prefix_curve *curve = pass->curve;
-    const struct request *request = &curve->requests->all[index];
-    struct prefix_match match;
-    if (!prefix_replay_one(pass->gpu, &curve->options, index, request, &match)) {
-        curve->totals.too_long++;
-        return true;
-    }
-    uint64_t tokens = curve->options.prompts_only ? request->prompt : request_kept_tokens(request);
-    uint64_t full = tokens / curve->options.block_tokens;
-    uint64_t gpu = match.found[0] / curve->options.block_tokens;
-    prefix_totals_add(&curve->totals, request, &match);
-    for (uint64_t block = 0; block < full; block++) {
-        uint32_t own = stack_depth(pass->stack, prefix_id(pass->gpu, index, block));
-        pass->depths[block] = (struct depths){.own = own, .now = own, .gpu = block < gpu};
-    }
-    mark_units(pass, index, gpu);
-    return prefix_curve_touch(pass, index, full, gpu, why);
-}
-
-bool prefix_curve_add(struct prefix_curve *curve, const uint32_t *indices, uint32_t count,
-                      struct error *why)
-{
-    struct prefix_curve_pass pass = {
-        .curve = curve,
-        .gpu = prefix_cache_create(&curve->options, curve->requests, why),
-        .stack = stack_create(curve->ids, POLICY_SEQUENTIAL, why),
-        .depths = array_zeroed(curve->longest + 1, sizeof *pass.depths, why),
-    };
-    bool ok = pass.gpu != NULL && pass.stack != NULL && pass.depths != NULL &&
-              array_reserve(&curve->servers, &curve->server_capacity, curve->server_count + 1,
-                            sizeof *curve->servers, why);
-    if (ok) {
-        pass.server = &curve->servers[curve->server_count++];
-        *pass.server = (struct prefix_server){.distinct = 0};
-    }
-    for (uint32_t i = 0; ok && i < count; i++) {
-        ok = stop_flag_check(curve->options.stop, why) && pass_request(&pass, indices[i], why);
-    }
-    prefix_cache_destroy(pass.gpu);
-    stack_destroy(pass.stack);
-    free(pass.depths);
-    return ok;
-}
-
-uint64_t prefix_curve_least(const struct prefix_curve *curve)
-{
-    return curve->longest;
-}
-
-/* A block that was found in tier `source`, or on the GPU (0). */
-static void read_found(const struct depths *block, const struct prefix_options *options,
-                       uint32_t source, struct prefix_moved moved[PREFIX_MOST_TIERS])
-{
-    moved[source].loaded += source > 0;
-    for (uint32_t k = 1; k <= options->lower_count; k++) {
-        const struct prefix_tier *tier = &options->lower[k - 1];
-        bool taken = k < source && tier->takes_loads;
-        moved[k].saved += block->own > tier->blocks && !taken;
-    }
-}
-
-/* Returns the size of the largest tier. */
-static uint64_t read_blocks(const struct prefix_curve *curve, const struct prefix_options *options,
-                            struct prefix_moved moved[PREFIX_MOST_TIERS])
-{
-    uint64_t most = 0;
-    for (uint32_t k = 0; k < options->lower_count; k++) {
-        most = options->lower[k].blocks > most ? options->lower[k].blocks : most;
-    }
-    for (size_t i = 0; i < curve->found_count; i++) {
-        const struct depths *block = &curve->found[i];
-        uint32_t source = block->gpu ? 0 : 1;
-        if (block->unit > most) {
-            for (uint32_t k = 1; k <= options->lower_count; k++) {
-                moved[k].saved += block->now > options->lower[k - 1].blocks;
-            }
-            continue;
-        }
-        while (source > 0 && block->own > options->lower[source - 1].blocks) {
-            source++;
-        }
-        read_found(block, options, source, moved);
-    }
-    return most;
-}
-
-struct prefix_totals prefix_curve_read(const struct prefix_curve *curve,
-                                       const struct prefix_options *options)
-{
-    struct prefix_totals totals = curve->totals;
-    uint64_t most = read_blocks(curve, options, totals.moved);
-    for (uint64_t depth = 1; depth <= most && depth <= curve->ids; depth++) {
-        totals.worth_ns += curve->compute_ns[depth];
-    }
-    for (uint32_t k = 1; k <= options->lower_count; k++) {
-        struct prefix_moved *moved = &totals.moved[k];
-        uint64_t blocks = options->lower[k - 1].blocks;
-        /* Beside the blocks that may be found the tier was given others; some it has at the end. */
-        moved->saved += curve->saved[0];
-        for (uint64_t depth = curve->ids; depth > blocks; depth--) {
-            moved->saved += curve->saved[depth];
-        }
-        for (size_t server = 0; server < curve->server_count; server++) {
-            uint64_t distinct = curve->servers[server].distinct;
-            moved->held += distinct < blocks ? distinct : blocks;
-        }
-        totals.found[k] = moved->loaded * curve->options.block_tokens;
-        totals.compute_tokens -= totals.found[k];
-        totals.worth_ns -=
-            curve->options.compute_ns != NULL ? (double)moved->loaded * options->load_ns[k] : 0;
-    }
-    return totals;
-}
-
-bool prefix_curve_best(const struct prefix_curve *curve, uint64_t blocks, uint64_t *tokens,
-                       struct error *why)
-{
-    uint64_t places = blocks / curve->unit + (blocks % curve->unit > 0);
-    *tokens = 0;
-    for (size_t server = 0; server < curve->server_count; server++) {
-        uint64_t found;
-        if (!prefix_best_find(&curve->servers[server].units, curve->ids, places,
-                              curve->options.stop, &found, why)) {
-            return false;
-        }
-        *tokens += found * curve->unit * curve->options.block_tokens;
-    }
-    return true;
 }
 
 /* ---- Belady's bound ------------------------------------------------------------------------- */

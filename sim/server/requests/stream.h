@@ -2,7 +2,7 @@
  *
  * What an empty server does with the first requests of a list tells what a short list does to it.
  * So time 0 of a stream is long after its first request. The requests before it fill the prefix
- * cache, without a clock (prefix_replay_past()). At 0
+ * cache, without a clock (prefix_past()). At 0
  *
  *   - sessions have begun as long ago as sessions do: each is at one of its turns, or its user
  *     thinks. How long answers took them is not known before a server runs: the caller says about
