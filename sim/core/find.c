@@ -109,90 +109,49 @@ bool find_path(const char *folder, const char *name, const char *suffix, char *p
            error_set(why, NULL, 0, "the path of '%.100s' in '%s' is too long", name, folder);
 }
 
-/* Length of NAME in NAME.SUFFIX, 0 when `file` is hidden or has another suffix. */
-static size_t find_name_length(const char *file, const char *suffix)
-{
-    size_t length = strlen(file);
-    size_t tail = suffix[0] != '\0' ? strlen(suffix) + 1 : 0;
-    if (file[0] == '.' || length <= tail) {
-        return 0;
-    }
-    const char *dot = file + length - tail;
-    return tail == 0 || (dot[0] == '.' && strcmp(dot + 1, suffix) == 0) ? length - tail : 0;
-}
-
-static bool append_name(char ***names, size_t *count, size_t *capacity, const char *file,
-                        size_t length, struct error *why)
-{
-    if (!array_reserve(names, capacity, *count + 1, sizeof **names, why)) {
-        return false;
-    }
-    char *name = strndup(file, length);
-    if (name == NULL) {
-        return error_set(why, NULL, 0, "out of memory");
-    }
-    (*names)[(*count)++] = name;
-    return true;
-}
-
-/* Can it be read? A FIFO of a fitting name would be waited for. */
-static bool find_is_listed(DIR *folder, const char *name, const char *suffix)
-{
-    struct stat status;
-    return fstatat(dirfd(folder), name, &status, 0) == 0 &&
-           (S_ISREG(status.st_mode) || (S_ISDIR(status.st_mode) && suffix[0] == '\0'));
-}
-
-static bool find_read_names(DIR *folder, const char *suffix, char ***names, size_t *count,
-                            struct error *why)
-{
-    size_t capacity = 0;
-    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-        size_t length = find_name_length(entry->d_name, suffix);
-        if (length > 0 && find_is_listed(folder, entry->d_name, suffix) &&
-            !append_name(names, count, &capacity, entry->d_name, length, why)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static int find_compare_names(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* A FIFO of a fitting name would be waited for. */
+static bool is_regular(const char *folder, const char *file)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    int length = snprintf(path, sizeof path, "%s/%s", folder, file);
+    return (size_t)length < sizeof path && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 bool find_names(const char *folder, const char *suffix, char ***names, size_t *count,
                 struct error *why)
 {
     char path[PATH_MAX];
-    *names = NULL;
+    struct dirent **files;
     *count = 0;
+    *names = NULL;
     if (!find_path(folder, "", "", path, sizeof path, why)) {
         return false;
     }
-    DIR *opened = opendir(path);
-    if (opened == NULL && errno == ENOENT) { /* no such files ship */
-        return true;
+    int found = scandir(path, &files, NULL, NULL);
+    if (found < 0) { /* no such files may ship */
+        return errno == ENOENT || error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
     }
-    if (opened == NULL) {
-        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
-    }
-    bool done = find_read_names(opened, suffix, names, count, why);
-    closedir(opened);
-    if (!done) {
-        for (size_t i = 0; i < *count; i++) {
-            free((*names)[i]);
+    *names = array_zeroed((size_t)found, sizeof **names, why);
+    for (int i = 0; i < found; i++) {
+        char *file = files[i]->d_name, *dot = strrchr(file, '.');
+        if (*names != NULL && dot != NULL && strcmp(dot + 1, suffix) == 0 && file[0] != '.' &&
+            is_regular(path, file)) {
+            (*names)[*count] = strndup(file, (size_t)(dot - file));
+            *count += (*names)[*count] != NULL;
         }
-        free(*names);
-        *names = NULL;
-        *count = 0;
-        return false;
+        free(files[i]);
     }
-    if (*count > 0) {
-        qsort(*names, *count, sizeof **names, find_compare_names);
+    free(files);
+    if (*names != NULL) {
+        qsort(*names, *count, sizeof **names, compare_names);
     }
-    return true;
+    return *names != NULL;
 }
 
 bool find_left_out(const char *folder, const char *name, char *out, size_t size, uint64_t *bytes)

@@ -22,9 +22,8 @@ const char *find_data(struct error *why);
 bool find_path(const char *folder, const char *name, const char *suffix, char *path, size_t size,
                struct error *why);
 
-/* The sorted NAMEs of all regular files DATA/FOLDER/NAME.SUFFIX; with the suffix "", of all files
- * and folders. Hidden ones are not listed; a folder that does not exist has none. The caller frees each
- * name and the array. */
+/* The sorted NAMEs of all regular files DATA/FOLDER/NAME.SUFFIX that are not hidden; none if there is no
+ * such folder. The caller frees each name and the array. */
 bool find_names(const char *folder, const char *suffix, char ***names, size_t *count,
                 struct error *why);
 

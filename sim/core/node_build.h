@@ -13,25 +13,5 @@ const char *node_intern(const char *file, struct error *why);
 /* A node without key, text or children; `file` is interned. */
 struct node *node_create(enum node_kind kind, const char *file, int line, struct error *why);
 
-/* What the anchors of a document mark. The nodes are those of its tree. */
-struct node_anchors {
-    struct node_anchor {
-        char *name;
-        const struct node *node;
-    } * all;
-    size_t count, capacity;
-};
-bool node_anchors_add(struct node_anchors *anchors, const char *name, const struct node *node,
-                      struct error *why);
-const struct node *node_anchors_find(const struct node_anchors *anchors, const char *name);
-void node_anchors_release(struct node_anchors *anchors);
-
-/* Nodes of a tree, each with one more for every 64 bytes of its text, so that a limit on them bounds the
- * memory of copies; and how deep its lists and maps are nested. */
-size_t node_measure(const struct node *node, size_t *depth);
-
-/* Replace the keys "<<" of all maps by what they stand for. */
-bool node_merge_keys(struct node *node, struct error *why);
-
 /* Hand `child` over to `parent`. On failure it is still the caller's. */
 bool node_append(struct node *parent, struct node *child, struct error *why);

@@ -1,9 +1,8 @@
-/* From YAML to nodes: libyaml's events, an explicit stack of the open containers, and every refusal
- * that node.h promises.
+/* From YAML to nodes: a function reads what libyaml's events of one node say, and all within it, with every
+ * refusal that node.h promises.
  *
- * The limits keep the cost linear in the file, although a map compares its keys with each other;
- * the limit on depth bounds every later recursion.
- */
+ * The limits keep the cost linear in the file, although a map compares its keys with each other and an
+ * alias is a copy; the limit on depth bounds every recursion, of libyaml, too. */
 #include "core/array.h"
 #include "core/node.h"
 #include "core/node_build.h"
@@ -15,274 +14,289 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { FILE_LIMIT = 16 << 20, NODE_LIMIT = 1 << 20, ANCHOR_LIMIT = 1000 };
+enum { FILE_LIMIT = 16 << 20, NODE_LIMIT = 1 << 20, ANCHOR_LIMIT = 256 };
 
 struct reader {
     yaml_parser_t parser;
-    const char *text;
-    size_t size;
-    const char *file;
-    struct node *root;
-    struct node *open[NODE_DEEPEST]; /* containers, outermost first; all hang below root */
-    size_t depth;
-    char *key; /* read, but its value not yet; owned */
-    size_t nodes;
-    struct node_anchors anchors;
-    bool done;
+    const char *text, *file;
+    size_t depth; /* of open lists and maps */
+    size_t nodes; /* made so far, each with one more for every 64 bytes of its text */
+    struct {
+        char *name; /* owned */
+        const struct node *node;
+    } anchors[ANCHOR_LIMIT];
+    size_t anchor_count;
 };
 
-static int line_of(const yaml_mark_t *mark)
-{
-    return (int)mark->line + 1;
-}
-
 /* Errors of the character decoder state only an offset. */
-static int node_read_line_at(const struct reader *reader, size_t offset)
-{
-    int line = 1;
-    for (size_t i = 0; i < offset && i < reader->size; i++) {
-        line += reader->text[i] == '\n';
-    }
-    return line;
-}
-
 static bool syntax_error(const struct reader *reader, struct error *why)
 {
     const yaml_parser_t *parser = &reader->parser;
+    const char *problem = parser->problem != NULL ? parser->problem : "cannot be read";
+    int line = 1;
     if (parser->error == YAML_MEMORY_ERROR) {
         return error_set(why, reader->file, 0, "out of memory");
     }
-    const char *problem = parser->problem != NULL ? parser->problem : "cannot be read";
-    if (parser->error == YAML_READER_ERROR) {
-        error_input(why, reader->file, node_read_line_at(reader, parser->problem_offset),
-                    "not text: %s (byte %zu)", problem, parser->problem_offset);
-        return error_expect(why, "YAML in UTF-8");
+    if (parser->error != YAML_READER_ERROR) {
+        return error_input(why, reader->file, (int)parser->problem_mark.line + 1, "not YAML: %s",
+                           problem);
     }
-    return error_input(why, reader->file, line_of(&parser->problem_mark), "not YAML: %s", problem);
+    for (size_t i = 0; i < parser->problem_offset; i++) {
+        line += reader->text[i] == '\n';
+    }
+    error_input(why, reader->file, line, "not text: %s (byte %zu)", problem,
+                parser->problem_offset);
+    return error_expect(why, "YAML in UTF-8");
 }
 
-static bool node_read_refuse(const struct reader *reader, const yaml_event_t *event,
-                             struct error *why, const char *what)
+/* The caller deletes the event. */
+static bool next_event(struct reader *reader, yaml_event_t *event, struct error *why)
 {
-    return error_input(why, reader->file, line_of(&event->start_mark), "%s", what);
+    return yaml_parser_parse(&reader->parser, event) || syntax_error(reader, why);
 }
 
-/* A scalar in a map that waits for its next key. */
-static bool node_read_key(struct reader *reader, const yaml_event_t *event, struct error *why)
+static bool refuse(const struct reader *reader, const yaml_event_t *at, struct error *why,
+                   const char *what)
 {
-    const char *key = (const char *)event->data.scalar.value;
-    size_t length = event->data.scalar.length;
-    if (length == 0 || length > NODE_LONGEST_KEY || strlen(key) != length) {
-        node_read_refuse(reader, event, why, "the key is empty, too long or not text");
+    return error_input(why, reader->file, (int)at->start_mark.line + 1, "%s", what);
+}
+
+/* Hand `child`, which may be NULL, over to `parent`. */
+static bool take_child(struct node *parent, struct node *child, struct error *why)
+{
+    bool good = child != NULL && node_append(parent, child, why);
+    if (!good) {
+        node_destroy(child);
+    }
+    return good;
+}
+
+/* Give the map copies of the keys that it lacks: the value of "<<" (yaml.org/type/merge). */
+static bool take_keys(struct node *map, const struct node *from, struct error *why)
+{
+    if (from->kind != NODE_MAP) {
+        return error_input(why, from->file, from->line, "'<<' is no map, nor a list of maps");
+    }
+    bool good = true;
+    for (size_t i = 0; good && i < from->count; i++) {
+        const struct node *child = from->children[i];
+        if (node_get(map, child->key) == NULL) {
+            good = map->count < NODE_MOST_KEYS
+                       ? take_child(map, node_copy(child, why), why)
+                       : error_input(why, from->file, from->line, "a map of more than %d keys",
+                                     NODE_MOST_KEYS);
+        }
+    }
+    return good;
+}
+
+static bool merge_keys(struct node *map, struct error *why)
+{
+    const struct node *from = node_get(map, "<<");
+    bool good = true, list = from != NULL && from->kind == NODE_LIST;
+    for (size_t i = 0; good && list && i < from->count; i++) {
+        good = take_keys(map, from->children[i], why);
+    }
+    good = good && (from == NULL || list || take_keys(map, from, why));
+    node_remove(map, "<<");
+    return good;
+}
+
+static bool check_key(struct reader *reader, const struct node *map, const yaml_event_t *key,
+                      struct error *why)
+{
+    const char *text = (const char *)key->data.scalar.value;
+    if (key->type != YAML_SCALAR_EVENT || key->data.scalar.anchor != NULL) {
+        return refuse(reader, key, why, "a key that is a list, a map, an alias or an anchor");
+    }
+    size_t length = key->data.scalar.length;
+    if (length == 0 || length > NODE_LONGEST_KEY || strlen(text) != length) {
+        refuse(reader, key, why, "the key is empty, too long or not text");
         return error_expect(why, "1 to %d bytes of text", NODE_LONGEST_KEY);
     }
-    const struct node *map = reader->open[reader->depth - 1];
-    const struct node *twin = node_get(map, key);
+    const struct node *twin = node_get(map, text);
     if (twin != NULL) {
-        return error_input(why, reader->file, line_of(&event->start_mark),
-                           "duplicate key '%s', first in line %d", key, twin->line);
+        return error_input(why, reader->file, (int)key->start_mark.line + 1,
+                           "duplicate key '%s', first in line %d", text, twin->line);
     }
-    if (map->count == NODE_MOST_KEYS) {
-        return error_input(why, reader->file, line_of(&event->start_mark),
-                           "a map of more than %d keys", NODE_MOST_KEYS);
-    }
-    reader->key = strdup(key);
-    return reader->key != NULL || error_set(why, reader->file, 0, "out of memory");
+    return map->count < NODE_MOST_KEYS || refuse(reader, key, why, "a map of more than 1024 keys");
 }
 
-static bool wants_key(const struct reader *reader)
+static struct node *read_node(struct reader *reader, const yaml_event_t *event, struct error *why);
+
+/* The node that comes next. */
+static struct node *read_next(struct reader *reader, struct error *why)
 {
-    return reader->depth > 0 && reader->key == NULL &&
-           reader->open[reader->depth - 1]->kind == NODE_MAP;
+    yaml_event_t event;
+    if (!next_event(reader, &event, why)) {
+        return NULL;
+    }
+    struct node *node = read_node(reader, &event, why);
+    yaml_event_delete(&event);
+    return node;
 }
 
-/* Attach a new node at the current place of the document. */
-static struct node *place_node(struct reader *reader, enum node_kind kind,
-                               const yaml_event_t *event, struct error *why)
+/* The value of a key, which is checked. */
+static bool read_value(struct reader *reader, const char *key, struct node *map, struct error *why)
 {
-    if (++reader->nodes > NODE_LIMIT) {
-        node_read_refuse(reader, event, why, "more than a million values");
+    struct node *child = read_next(reader, why);
+    if (child == NULL) {
+        return false;
+    }
+    free(child->key);
+    child->key = text_duplicate(key, why);
+    if (child->key == NULL) {
+        node_destroy(child);
+        return false;
+    }
+    return take_child(map, child, why);
+}
+
+/* What a list or a map holds, up to its end. */
+static bool read_inside(struct reader *reader, struct node *parent, struct error *why)
+{
+    bool map = parent->kind == NODE_MAP, good = true;
+    for (bool ends = false; good && !ends;) {
+        yaml_event_t event;
+        if (!next_event(reader, &event, why)) {
+            return false;
+        }
+        ends = event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
+        if (!ends) {
+            good = map ? check_key(reader, parent, &event, why) &&
+                             read_value(reader, (const char *)event.data.scalar.value, parent, why)
+                       : take_child(parent, read_node(reader, &event, why), why);
+        }
+        yaml_event_delete(&event);
+    }
+    return good && (!map || merge_keys(parent, why));
+}
+
+static bool read_scalar(struct reader *reader, const yaml_event_t *event, struct node *scalar,
+                        struct error *why)
+{
+    const char *text = (const char *)event->data.scalar.value;
+    bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    if (strlen(text) != event->data.scalar.length) {
+        return refuse(reader, event, why, "a zero byte in a text");
+    }
+    if (plain && (text[0] == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0)) {
+        scalar->kind = NODE_NULL;
+        return true;
+    }
+    return (scalar->text = text_duplicate(text, why)) != NULL;
+}
+
+/* Nodes of a tree, and of their texts; and how deep its lists and maps are nested. */
+static size_t measure(const struct node *node, size_t *depth)
+{
+    size_t count = 1 + (node->text != NULL ? strlen(node->text) / 64 : 0), deepest = 0;
+    for (size_t i = 0; i < node->count; i++) {
+        size_t below;
+        count += measure(node->children[i], &below);
+        deepest = below > deepest ? below : deepest;
+    }
+    *depth = deepest + (node->kind == NODE_MAP || node->kind == NODE_LIST);
+    return count;
+}
+
+/* A copy of what its anchor marks, which ends before it; the latest of that name. */
+static struct node *read_alias(struct reader *reader, const yaml_event_t *event, struct error *why)
+{
+    const struct node *of = NULL;
+    size_t depth;
+    for (size_t i = 0; i < reader->anchor_count; i++) {
+        bool same = strcmp(reader->anchors[i].name, (const char *)event->data.alias.anchor) == 0;
+        of = same ? reader->anchors[i].node : of;
+    }
+    if (of == NULL) {
+        refuse(reader, event, why, "an alias of no anchor before it");
         return NULL;
     }
-    struct node *node = node_create(kind, reader->file, line_of(&event->start_mark), why);
-    if (node == NULL) {
+    reader->nodes += measure(of, &depth);
+    if (reader->nodes > NODE_LIMIT || reader->depth + depth > NODE_DEEPEST) {
+        refuse(reader, event, why, "aliases make too many values, too much text, or nest too deep");
         return NULL;
     }
-    node->key = reader->key;
-    reader->key = NULL;
-    if (reader->depth == 0) {
-        reader->root = node;
-    } else if (!node_append(reader->open[reader->depth - 1], node, why)) {
+    return node_copy(of, why);
+}
+
+/* Note what an anchor marks. */
+static bool mark_node(struct reader *reader, const yaml_event_t *event, const yaml_char_t *anchor,
+                      const struct node *node, struct error *why)
+{
+    if (reader->anchor_count == ANCHOR_LIMIT) {
+        return refuse(reader, event, why, "more than 256 anchors");
+    }
+    char *name = text_duplicate((const char *)anchor, why);
+    reader->anchors[reader->anchor_count].name = name;
+    reader->anchors[reader->anchor_count].node = node;
+    reader->anchor_count += name != NULL;
+    return name != NULL;
+}
+
+static struct node *read_node(struct reader *reader, const yaml_event_t *event, struct error *why)
+{
+    bool list = event->type == YAML_SEQUENCE_START_EVENT;
+    bool scalar = event->type == YAML_SCALAR_EVENT;
+    if (event->type == YAML_ALIAS_EVENT) {
+        return read_alias(reader, event, why);
+    }
+    const yaml_char_t *tag = scalar ? event->data.scalar.tag
+                             : list ? event->data.sequence_start.tag
+                                    : event->data.mapping_start.tag;
+    const yaml_char_t *anchor = scalar ? event->data.scalar.anchor
+                                : list ? event->data.sequence_start.anchor
+                                       : event->data.mapping_start.anchor;
+    const char *fault = tag != NULL                                ? "tags are not supported"
+                        : !scalar && reader->depth == NODE_DEEPEST ? "nested deeper than 32"
+                        : ++reader->nodes > NODE_LIMIT             ? "more than a million values"
+                                                                   : NULL;
+    if (fault != NULL) {
+        refuse(reader, event, why, fault);
+        return NULL;
+    }
+    struct node *node = node_create(scalar ? NODE_SCALAR
+                                    : list ? NODE_LIST
+                                           : NODE_MAP,
+                                    reader->file, (int)event->start_mark.line + 1, why);
+    reader->depth += !scalar;
+    bool good = node != NULL &&
+                (scalar ? read_scalar(reader, event, node, why) : read_inside(reader, node, why));
+    reader->depth -= !scalar;
+    if (!good || (anchor != NULL && !mark_node(reader, event, anchor, node, why))) {
         node_destroy(node);
         return NULL;
     }
     return node;
 }
 
-static bool is_null(const yaml_event_t *event)
+/* Read to the end of the text, which has one document at most. */
+static bool read_documents(struct reader *reader, struct node **root, struct error *why)
 {
-    static const char *const words[] = {"", "~", "null"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp((const char *)event->data.scalar.value, words[i]) == 0) {
-            return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-        }
-    }
-    return false;
-}
-
-/* Note what an anchor marks. Few may, because each alias looks through them. */
-static bool mark_node(struct reader *reader, const yaml_event_t *event, const yaml_char_t *anchor,
-                      const struct node *node, struct error *why)
-{
-    if (node == NULL || anchor == NULL) {
-        return node != NULL;
-    }
-    if (reader->anchors.count == ANCHOR_LIMIT) {
-        return node_read_refuse(reader, event, why, "more than a thousand anchors");
-    }
-    return node_anchors_add(&reader->anchors, (const char *)anchor, node, why);
-}
-
-static bool read_scalar(struct reader *reader, const yaml_event_t *event, struct error *why)
-{
-    const yaml_char_t *anchor = event->data.scalar.anchor;
-    if (event->data.scalar.tag != NULL) {
-        return node_read_refuse(reader, event, why, "tags are not supported");
-    }
-    if (wants_key(reader)) {
-        return anchor == NULL ? node_read_key(reader, event, why)
-                              : node_read_refuse(reader, event, why, "an anchor at a key");
-    }
-    const char *text = (const char *)event->data.scalar.value;
-    if (strlen(text) != event->data.scalar.length) {
-        return node_read_refuse(reader, event, why, "a zero byte in a text");
-    }
-    bool null = is_null(event);
-    struct node *node = place_node(reader, null ? NODE_NULL : NODE_SCALAR, event, why);
-    if (!mark_node(reader, event, anchor, node, why)) {
-        return false;
-    }
-    if (null) {
-        return true;
-    }
-    node->text = strdup(text);
-    return node->text != NULL || error_set(why, reader->file, 0, "out of memory");
-}
-
-static bool read_start(struct reader *reader, const yaml_event_t *event, enum node_kind kind,
-                       const yaml_char_t *anchor, const yaml_char_t *tag, struct error *why)
-{
-    if (tag != NULL) {
-        return node_read_refuse(reader, event, why, "tags are not supported");
-    }
-    if (wants_key(reader)) {
-        return node_read_refuse(reader, event, why, "a list or map as a key");
-    }
-    if (reader->depth == NODE_DEEPEST) {
-        return error_input(why, reader->file, line_of(&event->start_mark), "nested deeper than %d",
-                           NODE_DEEPEST);
-    }
-    struct node *node = place_node(reader, kind, event, why);
-    if (!mark_node(reader, event, anchor, node, why)) {
-        return false;
-    }
-    reader->open[reader->depth++] = node;
-    return true;
-}
-
-/* A copy of what its anchor marks, which lies before it. */
-static bool read_alias(struct reader *reader, const yaml_event_t *event, struct error *why)
-{
-    const char *name = (const char *)event->data.alias.anchor;
-    const struct node *of = node_anchors_find(&reader->anchors, name);
-    bool within = false;
-    size_t depth = 0;
-    for (size_t i = 0; i < reader->depth; i++) {
-        within = within || reader->open[i] == of;
-    }
-    if (of == NULL || within || wants_key(reader)) {
-        return node_read_refuse(reader, event, why,
-                                of == NULL ? "an alias of no anchor before it"
-                                : within   ? "an alias within what its anchor marks"
-                                           : "an alias as a key");
-    }
-    reader->nodes += node_measure(of, &depth);
-    if (reader->nodes > NODE_LIMIT || reader->depth + depth > NODE_DEEPEST) {
-        return node_read_refuse(reader, event, why,
-                                "aliases make more than a million values, too "
-                                "much text, or nest them too deep");
-    }
-    struct node *copy = node_copy(of, why);
-    if (copy == NULL) {
-        return false;
-    }
-    free(copy->key);
-    copy->key = reader->key;
-    reader->key = NULL;
-    if (reader->depth > 0 && !node_append(reader->open[reader->depth - 1], copy, why)) {
-        node_destroy(copy);
-        return false;
-    }
-    return true;
-}
-
-static bool read_document(struct reader *reader, const yaml_event_t *event, struct error *why)
-{
-    if (reader->root != NULL) {
-        return node_read_refuse(reader, event, why, "a second document in one file");
-    }
-    return true;
-}
-
-static bool read_event(struct reader *reader, const yaml_event_t *event, struct error *why)
-{
-    switch (event->type) {
-    case YAML_DOCUMENT_START_EVENT:
-        return read_document(reader, event, why);
-    case YAML_SCALAR_EVENT:
-        return read_scalar(reader, event, why);
-    case YAML_SEQUENCE_START_EVENT:
-        return read_start(reader, event, NODE_LIST, event->data.sequence_start.anchor,
-                          event->data.sequence_start.tag, why);
-    case YAML_MAPPING_START_EVENT:
-        return read_start(reader, event, NODE_MAP, event->data.mapping_start.anchor,
-                          event->data.mapping_start.tag, why);
-    case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT:
-        reader->depth--;
-        return true;
-    case YAML_ALIAS_EVENT:
-        return read_alias(reader, event, why);
-    case YAML_STREAM_END_EVENT:
-        reader->done = true;
-        return true;
-    default:
-        return true;
-    }
-}
-
-static bool read_events(struct reader *reader, struct error *why)
-{
-    while (!reader->done) {
+    bool good = true;
+    for (bool ends = false; good && !ends;) {
         yaml_event_t event;
-        if (!yaml_parser_parse(&reader->parser, &event)) {
-            return syntax_error(reader, why);
-        }
-        bool read = read_event(reader, &event, why);
-        yaml_event_delete(&event);
-        if (!read) {
+        if (!next_event(reader, &event, why)) {
             return false;
         }
+        ends = event.type == YAML_STREAM_END_EVENT;
+        if (event.type == YAML_DOCUMENT_START_EVENT) {
+            good = *root == NULL ? (*root = read_next(reader, why)) != NULL
+                                 : refuse(reader, &event, why, "a second document in one file");
+        }
+        yaml_event_delete(&event);
     }
-    if (reader->root == NULL) { /* an empty document */
-        reader->root = node_create(NODE_NULL, reader->file, 1, why);
+    if (good && *root == NULL) { /* an empty text */
+        *root = node_create(NODE_NULL, reader->file, 1, why);
     }
-    return reader->root != NULL;
+    return good && *root != NULL;
 }
 
 struct node *node_parse(const char *text, size_t size, const char *name, struct error *why)
 {
-    struct reader reader = {.text = text, .size = size, .file = node_intern(name, why)};
+    struct reader reader = {.text = text, .file = node_intern(name, why)};
+    struct node *root = NULL;
     if (reader.file == NULL) {
         return NULL;
     }
@@ -296,16 +310,16 @@ struct node *node_parse(const char *text, size_t size, const char *name, struct 
     }
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, size);
-    bool read = read_events(&reader, why);
-    read = read && node_merge_keys(reader.root, why);
-    node_anchors_release(&reader.anchors);
+    bool good = read_documents(&reader, &root, why);
+    for (size_t i = 0; i < reader.anchor_count; i++) {
+        free(reader.anchors[i].name);
+    }
     yaml_parser_delete(&reader.parser);
-    free(reader.key);
-    if (!read) {
-        node_destroy(reader.root);
+    if (!good) {
+        node_destroy(root);
         return NULL;
     }
-    return reader.root;
+    return root;
 }
 
 /* A pipe may be silent for as long as it likes; Ctrl-C then ends the waiting. */

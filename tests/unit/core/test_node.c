@@ -118,11 +118,11 @@ static void aliases_of_long_texts_and_anchors_are_bounded(void **state)
     assert_null(node_parse(text, used, "a.yaml", &why));
     assert_true(why.line > 3 && why.line < 80); /* a million values of 64 bytes */
     used = 0;
-    for (int i = 0; i < 1001; i++) {
+    for (int i = 0; i < 257; i++) {
         used += (size_t)sprintf(text + used, "- &a%d x\n", i);
     }
     assert_null(node_parse(text, used, "a.yaml", &why));
-    assert_int_equal(why.line, 1001);
+    assert_int_equal(why.line, 257);
     free(text);
 }
 
