@@ -20,12 +20,6 @@ bool arguments_ask_help(const char *word)
     return strcmp(word, command_help.name) == 0 || strcmp(word, "-h") == 0;
 }
 
-/* A word of argv: the number of its option, or the number that stands for operands. */
-struct word {
-    uint32_t option;
-    const char *text;
-};
-
 static uint32_t option_count(const struct command *command)
 {
     uint32_t count = 0;
@@ -115,11 +109,43 @@ static bool arguments_check_value(const struct command_option *option, const cha
     return name_expect(value, option->values, why);
 }
 
-/* Read the option at `*at`; `*at` advances if its value is the next word. */
-static bool arguments_read_option(const struct command *command, int count, char *const *argv,
-                                  int *at, struct word *word, struct error *why)
+static bool argument_add(struct argument *given, const char *text, struct error *why)
 {
-    const char *text = argv[*at];
+    if (!array_reserve(&given->all, &given->capacity, given->count + 1, sizeof *given->all, why)) {
+        return false;
+    }
+    given->all[given->count++] = text;
+    return true;
+}
+
+/* Add each item of the list to the option's, and the list to the whole. */
+static bool argument_add_list(struct argument *given, const char *list, struct error *why)
+{
+    struct text_file file;
+    bool good = text_open(&file, why);
+    if (good) {
+        fprintf(file.out, "%s%s%s", given->count > 0 ? given->whole : "",
+                given->count > 0 ? "," : "", list);
+    }
+    free(given->whole);
+    free(given->items);
+    given->whole = text_close(&file, good, why);
+    given->items = given->whole != NULL ? text_duplicate(given->whole, why) : NULL;
+    const char *rest = given->items, *item;
+    size_t length;
+    good = rest != NULL;
+    for (given->count = 0; good && text_item(&rest, &item, &length);) {
+        good = argument_add(given, item, why);
+        ((char *)item)[length] = '\0';
+    }
+    return good;
+}
+
+/* Read the option at `*at`; `*at` advances if its value is the next word. */
+static bool arguments_read_option(struct arguments *out, int *at, struct error *why)
+{
+    const struct command *command = out->command;
+    const char *text = out->typed[*at];
     for (uint32_t i = 0; command->options[i].name != NULL; i++) {
         const struct command_option *option = &command->options[i];
         const char *value;
@@ -127,66 +153,20 @@ static bool arguments_read_option(const struct command *command, int count, char
             continue;
         }
         if (option->argument == NULL) {
-            *word = (struct word){i, option->name};
-            return value == NULL || error_usage(why, NULL, 0, "'%s' takes no value", option->name);
+            return value == NULL ? argument_add(&out->given[i], option->name, why)
+                                 : error_usage(why, NULL, 0, "'%s' takes no value", option->name);
         }
-        if (value == NULL && *at + 1 < count && strncmp(argv[*at + 1], "--", 2) != 0) {
-            value = argv[++*at];
+        if (value == NULL && *at + 1 < out->count && strncmp(out->typed[*at + 1], "--", 2) != 0) {
+            value = out->typed[++*at];
         }
         if (value == NULL) {
             error_usage(why, NULL, 0, "'%s' has no value", option->name);
             return error_expect(why, "%s %s", option->name, option->argument);
         }
-        *word = (struct word){i, value};
-        return arguments_check_value(option, value, why);
+        return arguments_check_value(option, value, why) &&
+               (option->list ? argument_add_list : argument_add)(&out->given[i], value, why);
     }
     return unknown_option(command, text, strcspn(text, "="), why);
-}
-
-/* Replace the last word, a list, by a word for each item. Items are copied to `*room`, which moves on.
- */
-static void split_list(struct word *words, uint32_t *found, char **room)
-{
-    struct word list = words[--*found];
-    const char *rest = list.text, *item;
-    size_t length;
-    while (text_item(&rest, &item, &length)) {
-        words[(*found)++] = (struct word){list.option, *room};
-        memcpy(*room, item, length);
-        *room += length + 1; /* zeroed */
-    }
-}
-
-/* Write the whole list of each option that takes one. */
-static void join_lists(struct arguments *out, char *room)
-{
-    const struct command_option *options = out->command->options;
-    for (uint32_t i = 0; options[i].name != NULL; i++) {
-        if (!options[i].list || out->start[i] == out->start[i + 1]) {
-            continue;
-        }
-        out->lists[i] = room;
-        for (uint32_t at = out->start[i]; at < out->start[i + 1]; at++) {
-            room = stpcpy(room, out->texts[at]);
-            *room++ = at + 1 < out->start[i + 1] ? ',' : '\0';
-        }
-    }
-}
-
-/* Sort the words by option, in the order in which they were typed. */
-static void sort_words(const struct word *words, uint32_t count, uint32_t options,
-                       struct arguments *out)
-{
-    uint32_t filled = 0;
-    for (uint32_t option = 0; option <= options; option++) {
-        out->start[option] = filled;
-        for (uint32_t i = 0; i < count; i++) {
-            if (words[i].option == option) {
-                out->texts[filled++] = words[i].text;
-            }
-        }
-    }
-    out->start[options + 1] = filled;
 }
 
 static bool arguments_check_options(const struct arguments *arguments, struct error *why)
@@ -194,7 +174,7 @@ static bool arguments_check_options(const struct arguments *arguments, struct er
     const struct command *command = arguments->command;
     for (uint32_t i = 0; command->options[i].name != NULL; i++) {
         const struct command_option *option = &command->options[i];
-        uint32_t count = arguments->start[i + 1] - arguments->start[i];
+        uint32_t count = arguments->given[i].count;
         if (count > 1 && !option->repeats && !option->list) {
             return error_usage(why, NULL, 0, "'%s' is given %u times", option->name, count);
         }
@@ -252,61 +232,35 @@ static bool check_operands(const struct arguments *arguments, struct error *why)
                         spelling);
 }
 
-static bool arguments_read_words(int count, char *const *argv, struct arguments *out,
-                                 struct word *words, struct error *why)
+static bool arguments_read_words(struct arguments *out, struct error *why)
 {
-    uint32_t options = option_count(out->command), found = 0;
-    char *room = out->room;
-    bool ended = false;
-    for (int at = 0; at < count; at++) {
-        const char *text = argv[at];
+    struct argument *operands = &out->given[option_count(out->command)];
+    bool ended = false, good = true;
+    for (int at = 0; good && at < out->count; at++) {
+        const char *text = out->typed[at];
         if (ended || text[0] != '-' || text[1] == '\0') {
-            words[found++] = (struct word){options, text};
+            good = argument_add(operands, text, why);
         } else if (strcmp(text, "--") == 0) {
             ended = true;
         } else if (arguments_ask_help(text)) {
             out->help = true;
             return true;
-        } else if (!arguments_read_option(out->command, count, argv, &at, &words[found++], why)) {
-            return false;
-        } else if (out->command->options[words[found - 1].option].list) {
-            split_list(words, &found, &room);
+        } else {
+            good = arguments_read_option(out, &at, why);
         }
     }
-    sort_words(words, found, options, out);
-    join_lists(out, room);
-    return arguments_check_options(out, why) && check_operands(out, why);
-}
-
-/* Words if every comma separates; and the bytes of all of them, with a final 0 each. */
-static size_t most_words(int count, char *const *argv, size_t *bytes)
-{
-    size_t most = (size_t)count;
-    *bytes = 0;
-    for (int i = 0; i < count; i++) {
-        *bytes += strlen(argv[i]) + 1;
-        for (const char *comma = argv[i]; (comma = strchr(comma, ',')) != NULL; comma++) {
-            most++;
-        }
-    }
-    return most;
+    return good && arguments_check_options(out, why) && check_operands(out, why);
 }
 
 bool arguments_parse(const struct command *command, int count, char *const *argv,
                      struct arguments *out, struct error *why)
 {
     *out = (struct arguments){.command = command, .typed = argv, .count = count};
-    size_t size;
-    size_t most = most_words(count, argv, &size);
-    struct word *words = array_zeroed(most, sizeof *words, why);
-    out->texts = words == NULL ? NULL : array_zeroed(most, sizeof *out->texts, why);
-    out->room = out->texts == NULL ? NULL : array_zeroed(2 * size, 1, why);
-    bool ok = out->room != NULL && arguments_read_words(count, argv, out, words, why);
-    free(words);
-    if (!ok) {
+    bool good = arguments_read_words(out, why);
+    if (!good) {
         arguments_release(out);
     }
-    return ok;
+    return good;
 }
 
 void arguments_blame(const struct arguments *arguments, struct error *why)
@@ -323,16 +277,18 @@ void arguments_blame(const struct arguments *arguments, struct error *why)
 
 void arguments_release(struct arguments *arguments)
 {
-    free(arguments->texts);
-    free(arguments->room);
-    *arguments = (struct arguments){.texts = NULL};
+    for (size_t i = 0; i <= COMMAND_MOST_OPTIONS; i++) {
+        free(arguments->given[i].all);
+        free(arguments->given[i].whole);
+        free(arguments->given[i].items);
+    }
+    *arguments = (struct arguments){.command = NULL};
 }
 
 const char *const *arguments_all(const struct arguments *arguments, int option, uint32_t *count)
 {
-    const uint32_t *start = &arguments->start[option < 0 ? 0 : option];
-    *count = option < 0 ? 0 : start[1] - start[0];
-    return &arguments->texts[start[0]];
+    *count = option < 0 ? 0 : arguments->given[option].count;
+    return option < 0 ? NULL : arguments->given[option].all;
 }
 
 const char *const *arguments_operands(const struct arguments *arguments, uint32_t *count)
@@ -342,11 +298,10 @@ const char *const *arguments_operands(const struct arguments *arguments, uint32_
 
 const char *arguments_text(const struct arguments *arguments, int option)
 {
-    uint32_t count;
-    const char *const *texts = arguments_all(arguments, option, &count);
-    return count == 0                         ? NULL
-           : arguments->lists[option] != NULL ? arguments->lists[option]
-                                              : texts[0];
+    const struct argument *given = option < 0 ? NULL : &arguments->given[option];
+    return given == NULL || given->count == 0 ? NULL
+           : given->whole != NULL             ? given->whole
+                                              : given->all[0];
 }
 
 bool arguments_given(const struct arguments *arguments, int option)

@@ -9,18 +9,20 @@
 
 #include "cli/frame/command.h"
 
-/* The texts belong to argv or to `room`. The values of option `i` are texts[start[i]] up to, and
- * without, texts[start[i + 1]]; a switch has its name as value. Operands follow as if they were one
- * more option. */
+/* What was typed for an option; a switch has its name as value. */
+struct argument {
+    const char **all; /* [count] argv's, or within `items`; owned */
+    uint32_t count;
+    size_t capacity;
+    char *whole, *items; /* of an option that takes a list: "A,B", and its items; owned */
+};
+
 struct arguments {
     const struct command *command;
     const struct command *const *commands; /* all of the program; NULL until it is run */
     char *const *typed;                    /* [count] argv's, as they were typed */
     int count;
-    const char **texts;                          /* owned */
-    const char *lists[COMMAND_MOST_OPTIONS + 1]; /* of options that take a list, whole: "A,B" */
-    char *room;                                  /* owned: items and lists */
-    uint32_t start[COMMAND_MOST_OPTIONS + 2];
+    struct argument given[COMMAND_MOST_OPTIONS + 1]; /* by option; behind the last one, operands */
     bool help; /* --help was given: nothing else was checked */
 };
 
