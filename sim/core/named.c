@@ -2,6 +2,7 @@
  * from every file in it: these are few and small. A model's further names are Hugging Face ids. */
 #include "core/named.h"
 
+#include "core/array.h"
 #include "core/find.h"
 #include "core/name.h"
 #include "core/node.h"
@@ -66,107 +67,105 @@ static bool is_path(const struct named_kind *kind, const char *name)
 
 /* ---- all spellings of a kind ---- */
 
-/* A spelling, and the name of the file that it stands for. Returns whether the walk ends here. */
-typedef bool (*spelling_visit)(void *context, const char *spelling, const char *name);
+/* Spellings, and the names of the files that they stand for; all owned. Without memory some are missing:
+ * nothing but a name that is not found comes of it. */
+struct spellings {
+    struct spelling {
+        char *text, *name;
+    } * all;
+    size_t count, capacity;
+};
 
-/* A further name: an id as it is, without its organisation, and without both that and the ending of
- * a tuned model, which people leave out. */
-static bool visit_further_name(const char *text, const char *name, spelling_visit visit,
-                               void *context)
+static void spelling_add(struct spellings *out, const char *text, size_t length, const char *name)
 {
-    static const char tuned[] = "-Instruct";
-    const char *slash = strrchr(text, '/');
-    char base[NAMED_SIZE];
-    if (visit(context, text, name)) {
-        return true;
+    struct error unseen;
+    if (length > 0 &&
+        array_reserve(&out->all, &out->capacity, out->count + 1, sizeof *out->all, &unseen)) {
+        struct spelling added = {strndup(text, length), strdup(name)};
+        out->all[out->count] = added;
+        out->count += added.text != NULL && added.name != NULL;
     }
-    text_copy(base, sizeof base, slash != NULL ? slash + 1 : "");
-    size_t length = strlen(base), end = strlen(tuned);
-    if (length > 0 && visit(context, base, name)) {
-        return true;
-    }
-    if (length <= end || strcmp(base + length - end, tuned) != 0) {
-        return false;
-    }
-    base[length - end] = '\0';
-    return visit(context, base, name);
 }
 
-/* The further names in the file of `name`. */
-static bool visit_further(const struct named_kind *kind, const char *name, spelling_visit visit,
-                          void *context)
+/* The further names in the file of `name`: each id as it is, without its organisation, and without both
+ * that and the ending of a tuned model, which people leave out. */
+static void spellings_add_further(struct spellings *out, const struct named_kind *kind,
+                                  const char *name)
 {
+    static const char tuned[] = "-Instruct";
     char path[PATH_MAX];
     struct error unread;
-    bool ends = false;
     struct node *root = find_path(kind->folder, name, kind->suffix, path, sizeof path, &unread)
                             ? node_load(path, &unread)
                             : NULL;
     const struct node *list = node_get(root, kind->also);
-    for (size_t i = 0; !ends && list != NULL && i < list->count; i++) {
-        const struct node *one = list->children[i];
-        ends = one->kind == NODE_SCALAR && visit_further_name(one->text, name, visit, context);
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        const char *text = list->children[i]->kind == NODE_SCALAR ? list->children[i]->text : "";
+        const char *slash = strrchr(text, '/'), *base = slash != NULL ? slash + 1 : "";
+        size_t length = strlen(base), end = strlen(tuned);
+        spelling_add(out, text, strlen(text), name);
+        spelling_add(out, base, length, name);
+        if (length > end && strcmp(base + length - end, tuned) == 0) {
+            spelling_add(out, base, length - end, name);
+        }
     }
     node_destroy(root);
-    return ends;
 }
 
 /* The names of all files, or their further names. */
-static bool visit_spellings(const struct named_kind *kind, bool further, spelling_visit visit,
-                            void *context)
+static struct spellings spellings_of(const struct named_kind *kind, bool further)
 {
+    struct spellings out = {.count = 0};
+    struct error unread;
     char **names;
     size_t count;
-    struct error unread;
-    bool ends = false;
-    if ((further && kind->also == NULL) ||
-        !find_names(kind->folder, kind->suffix, &names, &count, &unread)) {
-        return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!ends) {
-            ends = further ? visit_further(kind, names[i], visit, context)
-                           : visit(context, names[i], names[i]);
+    bool found = (!further || kind->also != NULL) &&
+                 find_names(kind->folder, kind->suffix, &names, &count, &unread);
+    for (size_t i = 0; found && i < count; i++) {
+        if (further) {
+            spellings_add_further(&out, kind, names[i]);
+        } else {
+            spelling_add(&out, names[i], strlen(names[i]), names[i]);
         }
         free(names[i]);
     }
-    free(names);
-    return ends;
+    free(found ? names : NULL);
+    return out;
+}
+
+static void spellings_release(struct spellings *spellings)
+{
+    for (size_t i = 0; i < spellings->count; i++) {
+        free(spellings->all[i].text);
+        free(spellings->all[i].name);
+    }
+    free(spellings->all);
 }
 
 /* ---- the file of a name ---- */
-
-struct wanted {
-    const char *text;
-    char *name; /* of the file, NAMED_SIZE */
-};
-
-static bool spelling_is_wanted(void *context, const char *spelling, const char *name)
-{
-    struct wanted *wanted = context;
-    bool same = name_same(spelling, wanted->text);
-    if (same) {
-        text_copy(wanted->name, NAMED_SIZE, name);
-    }
-    return same;
-}
 
 bool named_canonical(const struct named_kind *kind, const char *name, char out[NAMED_SIZE])
 {
     char path[PATH_MAX];
     struct error unread;
-    struct wanted wanted = {name, out};
     if (name[0] == '\0' || strlen(name) >= NAMED_SIZE || is_path(kind, name)) {
         return false;
     }
-    if (strchr(name, '/') == NULL &&
-        find_path(kind->folder, name, kind->suffix, path, sizeof path, &unread) &&
-        access(path, F_OK) == 0) {
+    bool found = strchr(name, '/') == NULL &&
+                 find_path(kind->folder, name, kind->suffix, path, sizeof path, &unread) &&
+                 access(path, F_OK) == 0;
+    if (found) {
         text_copy(out, NAMED_SIZE, name);
-        return true;
     }
-    return visit_spellings(kind, false, spelling_is_wanted, &wanted) ||
-           visit_spellings(kind, true, spelling_is_wanted, &wanted);
+    for (int further = 0; further < 2 && !found; further++) {
+        struct spellings spellings = spellings_of(kind, further);
+        for (size_t i = 0; i < spellings.count && !found; i++) {
+            found = name_same(spellings.all[i].text, name);
+            text_copy(out, NAMED_SIZE, found ? spellings.all[i].name : "");
+        }
+        spellings_release(&spellings);
+    }
+    return found;
 }
 
 /* ---- where there is none ---- */
@@ -178,63 +177,38 @@ static const char *base_of(const char *name)
     return slash != NULL ? slash + 1 : name;
 }
 
-struct nearest {
-    const char *text;
-    int distance;
-    char spelling[NAMED_SIZE];
-};
-
 /* An id is compared with ids, and their organisations may differ. */
-static bool note_nearest(void *context, const char *spelling, const char *name)
+static int distance_of(const char *name, const char *spelling)
 {
-    struct nearest *nearest = context;
-    bool alike = (strchr(nearest->text, '/') != NULL) == (strchr(spelling, '/') != NULL);
-    int distance = alike ? name_distance(base_of(nearest->text), base_of(spelling)) : NAME_FAR;
-    (void)name;
-    if (distance < nearest->distance) {
-        text_copy(nearest->spelling, sizeof nearest->spelling, spelling);
-        nearest->distance = distance;
-    }
-    return false;
-}
-
-static bool list_spelling(void *context, const char *spelling, const char *name)
-{
-    char *list = context;
-    (void)name;
-    return !name_list_append(list, NAMED_SIZE, spelling);
-}
-
-/* Does a file of this name, or of the name with the suffix, lie in the working directory? */
-static bool lies_here(const struct named_kind *kind, const char *name, char *here, size_t size)
-{
-    if (name[0] == '\0' || strchr(name, '/') != NULL) {
-        return false;
-    }
-    snprintf(here, size, "%s", name);
-    if (access(here, F_OK) != 0) {
-        text_append(here, size, ".%s", kind->suffix);
-    }
-    return access(here, F_OK) == 0;
+    bool alike = (strchr(name, '/') != NULL) == (strchr(spelling, '/') != NULL);
+    return alike ? name_distance(base_of(name), base_of(spelling)) : NAME_FAR;
 }
 
 bool named_expect(const struct named_kind *const *kinds, const char *name, struct error *why)
 {
-    struct nearest nearest = {.text = name, .distance = NAME_FAR};
-    char names[NAMED_SIZE] = "", here[NAMED_SIZE + 16];
+    char names[NAMED_SIZE] = "", nearest[NAMED_SIZE] = "";
+    int least = NAME_FAR;
     for (size_t k = 0; kinds[k] != NULL; k++) {
-        visit_spellings(kinds[k], false, note_nearest, &nearest);
-        visit_spellings(kinds[k], true, note_nearest, &nearest);
+        for (int further = 0; further < 2; further++) {
+            struct spellings spellings = spellings_of(kinds[k], further);
+            for (size_t i = 0; i < spellings.count; i++) {
+                int distance = distance_of(name, spellings.all[i].text);
+                if (distance < least) {
+                    text_copy(nearest, sizeof nearest, spellings.all[i].text);
+                    least = distance;
+                }
+                if (kinds[0]->list == NULL) { /* they are few */
+                    name_list_append(names, sizeof names, spellings.all[i].text);
+                }
+            }
+            spellings_release(&spellings);
+        }
     }
-    if (kinds[0]->list == NULL) { /* they are few */
-        visit_spellings(kinds[0], false, list_spelling, names);
-    } else {
+    if (kinds[0]->list != NULL) {
         snprintf(names, sizeof names, "one of '%s'", kinds[0]->list);
     }
-    bool lies = lies_here(kinds[0], name, here, sizeof here);
-    error_expect(why, "%s, or the path of %s%s%s%s", names, kinds[0]->path,
-                 lies ? ", such as ./" : "", lies ? here : "", lies ? ", which is here" : "");
-    return error_nearest(why, nearest.distance != NAME_FAR ? nearest.spelling : NULL);
+    error_expect(why, "%s, or the path of %s", names, kinds[0]->path);
+    return error_nearest(why, least != NAME_FAR ? nearest : NULL);
 }
 
 /* Was a file of this name left out of a package? If so, `why` says where it is. */
@@ -277,12 +251,7 @@ bool named_file(const struct named_kind *kind, const char *name, const char *fil
     if (named_left_out(kind, name, file, line, why)) {
         return false;
     }
-    if (named_id(name, kind->suffix)) {
-        error_input(why, file, line, "no file and no shipped %s is called '%.100s'", kind->what,
-                    name);
-    } else {
-        error_input(why, file, line, "unknown %s '%.100s'", kind->what, name);
-    }
+    error_input(why, file, line, "unknown %s '%.100s'", kind->what, name);
     error_key(why, kind->what);
     return named_expect(kinds, name, why);
 }
@@ -298,32 +267,23 @@ static int likeness(const char *id, const char *name)
     return ends ? 3 : strncasecmp(last, name, typed) == 0 ? 2 : strcasestr(id, name) != NULL;
 }
 
-struct best_id {
-    const struct named_kind *kind;
-    const char *name;
-    int likeness; /* so far */
-    char *id;     /* NAMED_SIZE */
-};
-
-static bool note_id(void *context, const char *spelling, const char *name)
-{
-    struct best_id *best = context;
-    int likes = named_id(spelling, best->kind->suffix) ? likeness(spelling, best->name) : -1;
-    (void)name;
-    if (likes > best->likeness) {
-        text_copy(best->id, NAMED_SIZE, spelling);
-        best->likeness = likes;
-    }
-    return false;
-}
-
 /* The id of a file that suits a name best, if one is at least so like it. */
 static bool named_best_id(const struct named_kind *kind, const char *canonical, const char *name,
                           int least, char out[NAMED_SIZE])
 {
-    struct best_id best = {kind, name, least - 1, out};
-    visit_further(kind, canonical, note_id, &best);
-    return best.likeness >= least;
+    struct spellings spellings = {.count = 0};
+    int best = least - 1;
+    spellings_add_further(&spellings, kind, canonical);
+    for (size_t i = 0; i < spellings.count; i++) {
+        const char *id = spellings.all[i].text;
+        int likes = named_id(id, kind->suffix) ? likeness(id, name) : -1;
+        if (likes > best) {
+            text_copy(out, NAMED_SIZE, id);
+            best = likes;
+        }
+    }
+    spellings_release(&spellings);
+    return best >= least;
 }
 
 bool named_first_id(const struct named_kind *kind, const char *name, char out[NAMED_SIZE])

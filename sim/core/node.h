@@ -15,6 +15,7 @@
 #include "core/units.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 enum node_kind { NODE_NULL, NODE_SCALAR, NODE_LIST, NODE_MAP };
 
@@ -40,6 +41,7 @@ void node_destroy(struct node *node);
 /* All bytes of a file but a byte order mark, and a 0 behind them. The caller frees them. A file of more
  * than 16 MiB is refused. */
 char *node_file(const char *path, size_t *size, struct error *why);
+char *node_stream(FILE *in, const char *name, size_t *size, struct error *why);
 
 /* Child of a map by key, NULL when absent (or when `map` is NULL or no map). */
 const struct node *node_get(const struct node *map, const char *key);

@@ -329,46 +329,42 @@ static bool unread(const char *path, const char *what, struct error *why)
                           : error_set(why, path, 0, "%s: %s", what, strerror(errno));
 }
 
-/* All bytes of a file. */
-static char *read_file(FILE *file, const char *path, size_t *size, struct error *why)
+char *node_stream(FILE *in, const char *name, size_t *size, struct error *why)
 {
+    enum { BLOCK = 1 << 16 };
     char *text = NULL;
-    size_t capacity = 0;
-    size_t got = 1;
+    size_t capacity = 0, got = 1;
     for (*size = 0; got > 0 && *size <= FILE_LIMIT; *size += got) {
-        if (!array_reserve(&text, &capacity, *size + 65536 + 1, 1, why)) {
+        if (!array_reserve(&text, &capacity, *size + BLOCK + 1, 1, why)) {
             free(text);
             return NULL;
         }
-        got = fread(text + *size, 1, 65536, file);
+        got = fread(text + *size, 1, BLOCK, in);
     }
-    if (ferror(file)) {
-        unread(path, "cannot be read", why);
-    } else if (*size > FILE_LIMIT) {
-        error_input(why, path, 0, "larger than 16 MiB");
-    } else {
-        return text;
+    bool whole = !ferror(in) || unread(name, "cannot be read", why);
+    if (!whole || *size > FILE_LIMIT) {
+        free(text);
+        if (whole) {
+            error_input(why, name, 0, "larger than 16 MiB");
+        }
+        return NULL;
     }
-    free(text);
-    return NULL;
+    size_t mark = text_mark(text, *size);
+    *size -= mark;
+    memmove(text, text + mark, *size);
+    text[*size] = '\0';
+    return text;
 }
 
 char *node_file(const char *path, size_t *size, struct error *why)
 {
     FILE *file = fopen(path, "rb");
+    char *text = NULL;
     if (file == NULL) {
         unread(path, "cannot be opened", why);
-        return NULL;
-    }
-    char *text = read_file(file, path, size, why);
-    fclose(file);
-    size_t mark = text != NULL ? text_mark(text, *size) : 0;
-    if (mark > 0) {
-        *size -= mark;
-        memmove(text, text + mark, *size);
-    }
-    if (text != NULL) {
-        text[*size] = '\0';
+    } else {
+        text = node_stream(file, path, size, why);
+        fclose(file);
     }
     return text;
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/array.h"
+#include "core/node.h"
 
 /* The path of this program with a suffix. */
 static bool harness_path(const char *ending, char path[PATH_MAX], struct error *why)
@@ -65,21 +66,12 @@ bool harness_read(const char *command, const char *operand, bool host, char **ou
 /* The exit status with which a shell reports a program that it cannot run. */
 enum { CANNOT_RUN = 127 };
 
+/* Everything that was written to the file. */
 static char *child_read_all(FILE *file, struct error *why)
 {
-    char *text = NULL;
-    size_t used = 0, capacity = 0, got = 1;
+    size_t size;
     rewind(file);
-    while (got > 0) {
-        if (!array_reserve(&text, &capacity, used + BUFSIZ, 1, why)) {
-            free(text);
-            return NULL;
-        }
-        got = fread(text + used, 1, BUFSIZ - 1, file);
-        used += got;
-    }
-    text[used] = '\0';
-    return text;
+    return node_stream(file, "a program's output", &size, why);
 }
 
 /* Take over a two-line complaint as this project's programs print it. */

@@ -1,14 +1,10 @@
 #include "predict/command/manifest.h"
 
-#include "core/array.h"
 #include "core/node.h"
 #include "core/quote.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { LONGEST = 16 << 20, BLOCK = 1 << 16 };
 
 bool manifest_named(const char *file)
 {
@@ -154,25 +150,6 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     return good;
 }
 
-static bool read_manifest(FILE *in, const char *file, char **text, size_t *size, struct error *why)
-{
-    size_t capacity = 0;
-    for (*text = NULL, *size = 0;;) {
-        if (*size > LONGEST) {
-            return error_set(why, file, 0, "the file is longer than %d MiB", LONGEST >> 20);
-        }
-        if (!array_reserve(text, &capacity, *size + BLOCK + 1, 1, why)) {
-            return false;
-        }
-        size_t got = fread(*text + *size, 1, BLOCK, in);
-        *size += got;
-        (*text)[*size] = '\0';
-        if (got == 0) {
-            return !ferror(in) || error_set(why, file, 0, "cannot be read: %s", strerror(errno));
-        }
-    }
-}
-
 /* Where the document ends: before a line that begins with "---". */
 static size_t document_size(const char *text)
 {
@@ -193,9 +170,9 @@ bool manifest_read(FILE *in, const char *file, manifest_visit *visit, void *cont
                    struct error *why)
 {
     struct visitor visitor = {.visit = visit, .context = context};
-    char *text;
     size_t size, length;
-    bool good = read_manifest(in, file, &text, &size, why);
+    char *text = node_stream(in, file, &size, why);
+    bool good = text != NULL;
     for (const char *at = text; good && *at != '\0'; at += length) {
         at += strncmp(at, "---", 3) == 0 ? 3 : 0;
         length = document_size(at);

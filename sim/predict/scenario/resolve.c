@@ -20,21 +20,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_measured(const struct profile *profile, enum curve_id id)
-{
-    return profile_states(profile, id) && profile->curves[id].basis == BASIS_MEASURED;
-}
-
 /* No mechanism uses a network. One that was measured is the machine's, and not a wish. */
 static bool check_places(const struct profile *profile, struct error *why)
 {
     const struct node *stated = node_get(profile->node, "network");
-    if (stated != NULL && !is_measured(profile, CURVE_NETWORK_BANDWIDTH)) {
-        node_error(stated, why,
-                   "the machine has a 'network', but no mechanism sends KV to another server");
-        return error_expect(why, "a machine without 'network'");
+    bool measured = profile_states(profile, CURVE_NETWORK_BANDWIDTH) &&
+                    profile->curves[CURVE_NETWORK_BANDWIDTH].basis == BASIS_MEASURED;
+    if (stated == NULL || measured) {
+        return true;
     }
-    return true;
+    node_error(stated, why,
+               "the machine has a 'network', but no mechanism sends KV to another server");
+    return error_expect(why, "a machine without 'network'");
 }
 
 /* A scenario can give prefixes no more of a tier below host memory than the machine has. */
@@ -363,18 +360,6 @@ static bool resolve_read_dtype(const struct node *map, const char *key, int *out
     return true;
 }
 
-/* Weights and KV have a type each, so one word could mean either. */
-static bool check_dtype(const struct scenario *scenario, struct error *why)
-{
-    const struct node *dtype = node_stated(scenario->root, "dtype");
-    if (dtype == NULL || dtype->kind != NODE_SCALAR) {
-        return true;
-    }
-    node_error(dtype, why, "'dtype' is '%.60s', for weights or for KV?", dtype->text);
-    return error_expect(why, "dtype.weights=%.60s, or dtype.kv=%.60s, or both", dtype->text,
-                        dtype->text);
-}
-
 bool resolve_gpus(const struct scenario *scenario, struct scenario_gpus *out, struct error *why)
 {
     enum { MOST_GPUS = 1024 }; /* counts of a server's step stay far below 2^32 */
@@ -405,7 +390,7 @@ static bool resolve_read_model(const struct scenario *scenario, struct files *fi
                error_expect(why, "keys of config.json, such as {sliding_window: 4096}");
     }
     if (!read_required_text(scenario, "model", "llama-3-8b", &node, &name, why) ||
-        !check_dtype(scenario, why) || !node_check_keys(dtype, dtype_keys, "dtype", why) ||
+        !node_check_keys(dtype, dtype_keys, "dtype", why) ||
         !resolve_read_dtype(dtype, "weights", &options.weights, why) ||
         !resolve_read_dtype(dtype, "kv", &options.kv, why) || !resolve_gpus(scenario, &gpus, why)) {
         return false;
@@ -418,18 +403,6 @@ static bool resolve_read_model(const struct scenario *scenario, struct files *fi
                        why);
 }
 
-/* Where a version of an engine is given as the system, say how to write both. Returns false. */
-static bool expect_engine(const char *name, struct error *why)
-{
-    struct server_engine engine;
-    struct error unread;
-    bool version = server_engine_find(name, NULL, 0, &engine, &unread) && engine.row != NULL;
-    return version && why->nearest[0] != '\0'
-               ? error_expect(why, "system: %s, and of a server engine: %s", why->nearest,
-                              engine.name)
-               : false;
-}
-
 static bool read_system(const struct scenario *scenario, struct files *files, struct node **merged,
                         struct setup *out, struct error *why)
 {
@@ -439,8 +412,7 @@ static bool read_system(const struct scenario *scenario, struct files *files, st
         return false;
     }
     return system_load(files, name, node, node_get(scenario->root, "mechanisms"), &out->mechanisms,
-                       &out->system, merged, why) ||
-           expect_engine(name, why);
+                       &out->system, merged, why);
 }
 
 /* Check that the profile has all curves that the pipeline will read. */

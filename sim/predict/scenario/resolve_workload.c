@@ -52,17 +52,6 @@ static bool find_file(const struct node *node, char path[WORKLOAD_PATH], struct 
                       why);
 }
 
-/* Tokens of a hash mean nothing in a file without hashes. */
-static bool check_hashes(const struct scenario *scenario, const struct requests *requests,
-                         struct error *why)
-{
-    if (!scenario_states(scenario, "hash_tokens") || requests->chunk_tokens > 0) {
-        return true;
-    }
-    scenario_error(scenario, "hash_tokens", why, "'hash_tokens' for a workload without hashes");
-    return error_expect(why, "no 'hash_tokens', or a workload with 'hash_ids' or 'input_tok_ids'");
-}
-
 /* The requests of the keys `workload`, `limit`, `hash_tokens` and `seed`, which belong to the
  * scenario's sources; their file, or the text that makes them up, is written to `path`. NULL on failure. */
 static const struct requests *requests_find(const struct scenario *scenario,
@@ -79,14 +68,11 @@ static const struct requests *requests_find(const struct scenario *scenario,
         .hash_tokens = (uint32_t)scenario_stated(values, "hash_tokens", 0),
         .seed = made ? (uint64_t)scenario_stated(values, "seed", 1) : 0};
     const struct requests *requests = sources_requests(scenario->sources, path, &options, why);
-    if (requests == NULL) {
-        if (made) {
-            snprintf(why->file, sizeof why->file, "%s", workload->file);
-            why->line = workload->line;
-        }
-        return NULL;
+    if (requests == NULL && made) {
+        snprintf(why->file, sizeof why->file, "%s", workload->file);
+        why->line = workload->line;
     }
-    return check_hashes(scenario, requests, why) ? requests : NULL;
+    return requests;
 }
 
 /* ---- the context ---------------------------------------------------------------------- */
@@ -176,21 +162,13 @@ static bool lay_synthetic(struct scenario *scenario, const char *load, struct er
     return node_set(scenario->root, "workload", text, why);
 }
 
-/* Without any of these keys the scenario would be one of decode steps, which nobody asked for who
- * wrote one of them and left it empty. */
+/* Without its load, the scenario would be one of decode steps, for which nobody asked. */
 static bool check_empty(const struct scenario *scenario, struct error *why)
 {
-    static const struct {
-        const char *key, *example;
-    } keys[] = {{"workload", "a file of requests"},
-                {"rate", "requests a second, such as rate=2.5"},
-                {"clients", "a number of clients, such as clients=16"}};
-    for (size_t i = 0; i < 3 && !scenario_states(scenario, "workload"); i++) {
-        bool empty = i == 0 ? node_get(scenario->root, "workload") != NULL
-                            : scenario_value(&scenario->values, keys[i].key)->empty;
-        if (empty) {
-            scenario_error(scenario, keys[i].key, why, "'%s' is empty", keys[i].key);
-            return error_expect(why, "%s", keys[i].example);
+    static const char *const keys[] = {"rate", "clients"};
+    for (int i = 0; i < 2 && !scenario_states(scenario, "workload"); i++) {
+        if (scenario_value(&scenario->values, keys[i])->empty) {
+            return scenario_error(scenario, keys[i], why, "'%s' is empty", keys[i]);
         }
     }
     return true;
@@ -264,21 +242,6 @@ static bool check_arrivals_kind(const struct scenario *scenario, const struct wo
     return true;
 }
 
-/* What warms the servers at another load is told how many it is, and has a load of the same kind. */
-static bool check_warm(const struct scenario *scenario, const struct workload *workload,
-                       struct error *why)
-{
-    const char *key = workload->warm_rate > 0 ? "warm_rate" : "warm_clients";
-    bool by_rate = workload->warm_rate > 0, by_clients = workload->warm_clients > 0;
-    bool alike = (!by_rate || workload->rate > 0) && (!by_clients || workload->clients > 0);
-    if ((!by_rate && !by_clients) || (alike && workload->warm > 0)) {
-        return true;
-    }
-    scenario_error(scenario, key, why, "'%s' needs 'warm_requests' and '%s'", key,
-                   by_rate ? "rate" : "clients");
-    return error_expect(why, "both");
-}
-
 static bool check_arrivals(const struct scenario *scenario, const struct workload *workload,
                            struct error *why)
 {
@@ -286,12 +249,7 @@ static bool check_arrivals(const struct scenario *scenario, const struct workloa
         return scenario_error(scenario, "clients", why,
                               "clients send when their last request ends; remove 'rate'");
     }
-    if (workload->rate == 0 && scenario_states(scenario, "burstiness")) {
-        return scenario_error(
-            scenario, "burstiness", why,
-            "'burstiness' needs 'rate': the workload's arrivals have their own gaps");
-    }
-    return check_warm(scenario, workload, why) && check_arrivals_kind(scenario, workload, why);
+    return check_arrivals_kind(scenario, workload, why);
 }
 
 /* The defaults of a balance are those of SGLang's router. */
@@ -306,15 +264,31 @@ static const struct workload standard = {.time_scale = 1,
                                          .balance_abs = 64,
                                          .balance_rel = 1.5};
 
-static bool check_balance(const struct scenario *scenario, const struct workload *workload,
+/* Refuse a key that would have no effect. */
+static bool check_effects(const struct scenario *scenario, const struct point *point,
                           struct error *why)
 {
-    static const char *const keys[] = {"cache_threshold", "balance_abs_threshold",
-                                       "balance_rel_threshold"};
-    for (int i = 0; i < 3 && workload->routing != ROUTE_PREFIX_LOAD; i++) {
-        if (scenario_states(scenario, keys[i])) {
-            scenario_error(scenario, keys[i], why, "'%s' is for another routing", keys[i]);
-            return error_expect(why, "'routing: prefix-load' as well");
+    const struct workload *workload = &point->workload;
+    bool warms = workload->warm > 0, balances = workload->routing == ROUTE_PREFIX_LOAD;
+    const struct {
+        const char *key, *needs;
+        bool counts;
+    } keys[] = {
+        {"hash_tokens", "a workload with 'hash_ids' or 'input_tok_ids'",
+         point->requests->chunk_tokens > 0},
+        {"burstiness", "'rate': the workload's arrivals have their own gaps", workload->rate > 0},
+        {"warm_rate", "'warm_requests' and 'rate'", warms && workload->rate > 0},
+        {"warm_clients", "'warm_requests' and 'clients'", warms && workload->clients > 0},
+        {"compile", "an engine that measures its memory: a version of vLLM",
+         point->engine.memory == ENGINE_MEASURED},
+        {"cache_threshold", "'routing: prefix-load'", balances},
+        {"balance_abs_threshold", "'routing: prefix-load'", balances},
+        {"balance_rel_threshold", "'routing: prefix-load'", balances},
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (!keys[i].counts && scenario_states(scenario, keys[i].key)) {
+            return scenario_error(scenario, keys[i].key, why, "'%s' needs %s", keys[i].key,
+                                  keys[i].needs);
         }
     }
     return true;
@@ -376,19 +350,6 @@ static bool read_engine(const struct scenario *scenario, bool serves, struct poi
                    "steps in an 'engine' need no CPU in between, and those of system '%s' do",
                    system->name);
     return error_expect(why, "engine: none");
-}
-
-/* Only an engine that measures its memory sees what torch.compile does. */
-static bool check_compile(const struct scenario *scenario, const struct server_engine *engine,
-                          struct error *why)
-{
-    if (!scenario_states(scenario, "compile") || engine->memory == ENGINE_MEASURED) {
-        return true;
-    }
-    scenario_error(scenario, "compile", why,
-                   "'compile' is for an engine that measures its memory, and '%s' does not",
-                   engine->name);
-    return error_expect(why, "a version of vLLM as 'engine'");
 }
 
 /* Without requests, the engine has its own limits of a step, or is told to run a larger batch. */
@@ -486,7 +447,6 @@ bool resolve_workload(const struct scenario *scenario, struct point *out, struct
     return check_arrivals(scenario, read, why) && node_check_keys(slo, slo_keys, "slo", why) &&
            read_objective(slo, "ttft_ms", &read->slo_ttft_ns, why) &&
            read_objective(slo, "tpot_ms", &read->slo_tpot_ns, why) &&
-           read_engine(scenario, true, out, why) && check_compile(scenario, &out->engine, why) &&
-           check_balance(scenario, read, why) && check_clients(scenario, out, why) &&
-           check_routing(scenario, read, why);
+           read_engine(scenario, true, out, why) && check_effects(scenario, out, why) &&
+           check_clients(scenario, out, why) && check_routing(scenario, read, why);
 }

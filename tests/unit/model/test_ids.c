@@ -79,8 +79,7 @@ static void an_unknown_id_names_the_nearest(void **state)
     assert_false(load("meta-llama/Llama-3.1-8B-Instuct", &model, &why));
     assert_string_equal(why.file, "a.yaml");
     assert_int_equal(why.line, 7);
-    assert_string_equal(why.found, "no file and no shipped model is called "
-                                   "'meta-llama/Llama-3.1-8B-Instuct'");
+    assert_string_equal(why.found, "unknown model 'meta-llama/Llama-3.1-8B-Instuct'");
     assert_string_equal(why.nearest, "meta-llama/Llama-3.1-8B-Instruct");
     assert_false(load("unsloth/Llama-3.1-8B-Instruct", &model, &why));
     assert_string_equal(why.nearest, "meta-llama/Llama-3.1-8B-Instruct");

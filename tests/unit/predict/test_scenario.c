@@ -721,7 +721,7 @@ static const struct {
     {"expert_skew=50%", "--set 'expert_skew' '50%'"},
     {"dtype.kv=fp7", "--set 'fp7' nearest 'fp8'"},
     {"dtype.v=fp8", "--set 'v' 'dtype'"},
-    {"dtype=fp8", "--set 'dtype' 'fp8'"},
+    {"dtype=fp8", "--set 'dtype'"},
     {"rate=", "--set 'rate'"}, /* not a decode step */
     {"clients=", "--set 'clients'"},
     {"hbm_usable=0%", "--set 'hbm_usable' '0%'"},
