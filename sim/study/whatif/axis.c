@@ -1,57 +1,63 @@
-/* The values of an axis, and parsing those that were given. */
+/* The values of an axis: those that were given, or its usual range. */
+#include "study/whatif/axis.h"
+
 #include "core/array.h"
-#include "core/quote.h"
 #include "core/text.h"
 #include "decode/mechanisms.h"
-#include "policy/policy.h"
+#include "decode/plan/memory.h"
+#include "decode/system.h"
 #include "predict/scenario/scenario_keys.h"
 #include "predict/scenario/scenario_set.h"
-#include "study/whatif/axis_build.h"
+#include "predict/server/serving_memory.h"
+#include "server/requests/requests.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* An axis that is being read. */
+struct axis_reading {
+    const struct axis_base *base;
+    struct axis *axis;
+    const struct node *tree; /* the resolved scenario, which sets every key */
+    struct error *why;
+};
+
+static bool expect_values(const struct axis_reading *reading)
+{
+    return error_expect(reading->why, "values such as %s=[A, B], or a range such as %s=FROM:TO",
+                        reading->axis->key, reading->axis->key);
+}
+
 /* ---- values ---- */
 
-bool axis_add(struct axis *axis, double number, const char *text, struct axis_value **added,
-              struct error *why)
+static bool axis_add(const struct axis_reading *reading, const struct axis_value *value,
+                     const char *text)
 {
+    struct axis *axis = reading->axis;
     if (axis->count == AXIS_MOST_VALUES) {
-        return error_usage(why, axis->option, 0, "'%s' has more than %d values", axis->key,
+        return error_usage(reading->why, axis->option, 0, "'%s' has more than %d values", axis->key,
                            AXIS_MOST_VALUES);
     }
-    char *copy = strdup(text);
-    if (copy == NULL) {
-        return error_set(why, NULL, 0, "out of memory: no room for a value");
-    }
-    struct axis_value *value = &axis->values[axis->count++];
-    *value = (struct axis_value){.number = number, .text = copy};
-    if (added != NULL) {
-        *added = value;
-    }
-    return true;
+    axis->values[axis->count] = *value;
+    return (axis->values[axis->count++].text = text_duplicate(text, reading->why)) != NULL;
 }
 
 /* In base units, which a scenario accepts for any quantity; shares in percent. */
-static void axis_write_number(double number, enum unit unit, char *text, size_t size)
+static bool add_number(const struct axis_reading *reading, double number, bool own)
 {
     static const char *const suffixes[] = {
         [UNIT_COUNT] = "",          [UNIT_SHARE] = "%",           [UNIT_TIMES] = "x",
         [UNIT_TOKENS] = "tok",      [UNIT_BYTES] = "B",           [UNIT_NS] = "ns",
         [UNIT_BYTES_PER_S] = "B/s", [UNIT_FLOP_PER_S] = "FLOP/s",
     };
-    double shown = unit == UNIT_SHARE ? 100 * number : number;
-    snprintf(text, size, shown == nearbyint(shown) ? "%.0f%s" : "%.6g%s", shown, suffixes[unit]);
-}
-
-bool axis_add_number(struct axis *axis, double number, struct axis_value **added, struct error *why)
-{
     char text[64];
-    axis_write_number(number, axis->unit, text, sizeof text);
-    return axis_add(axis, number, text, added, why);
+    enum unit unit = reading->axis->unit;
+    double shown = unit == UNIT_SHARE ? 100 * number : number;
+    snprintf(text, sizeof text, shown == nearbyint(shown) ? "%.0f%s" : "%.6g%s", shown,
+             suffixes[unit]);
+    return axis_add(reading, &(struct axis_value){.number = number, .own = own}, text);
 }
 
 static double three_digits(double number)
@@ -61,25 +67,21 @@ static double three_digits(double number)
     return strtod(text, NULL);
 }
 
-bool axis_is_counted(const struct axis *axis, enum unit unit, double number)
-{
-    return number == nearbyint(number) && !axis_key_is_real(axis->key) &&
-           (unit == UNIT_COUNT || unit == UNIT_TOKENS || unit == UNIT_BYTES || unit == UNIT_NS);
-}
-
-/* The ends stay as they are. For whole numbers, `points` is limited to the number of them. */
-bool axis_walk(struct axis *axis, double from, double to, uint32_t points, bool whole,
-               struct error *why)
+/* From one end to the other in equal ratios; in equal steps if `from` is 0. The ends stay as they are. Numbers
+ * between them are rounded to three digits, or if `whole` to whole numbers, of which no more are made
+ * than there are. */
+static bool axis_walk(const struct axis_reading *reading, double from, double to, uint32_t points,
+                      bool whole)
 {
     bool good = true, each = whole && to - from < points;
-    axis->ranges = true;
+    reading->axis->ranges = true;
     points = each ? (uint32_t)(to - from) + 1 : points;
     for (uint32_t i = 0; good && i < points; i++) {
         double at = points > 1 ? (double)i / (points - 1) : 0;
         double number = from > 0 && !each ? from * pow(to / from, at) : from + (to - from) * at;
         bool end = i == 0 || i + 1 == points;
         number = whole ? nearbyint(number) : end ? number : three_digits(number);
-        good = axis_add_number(axis, i + 1 == points && !whole ? to : number, NULL, why);
+        good = add_number(reading, i + 1 == points && !whole ? to : number, false);
     }
     return good;
 }
@@ -100,12 +102,8 @@ static void sort_values(struct axis *axis)
         struct axis_value *value = &axis->values[i];
         struct axis_value *last = kept > 0 ? &axis->values[kept - 1] : NULL;
         if (last != NULL && fabs(value->number - last->number) <= 1e-9 * fabs(value->number)) {
-            if (value->own) {
-                struct axis_value other = *last;
-                *last = *value;
-                *value = other;
-            }
-            free(value->text);
+            free(value->own ? last->text : value->text);
+            *last = value->own ? *value : *last;
         } else {
             axis->values[kept++] = *value;
         }
@@ -122,230 +120,10 @@ void axis_release(struct axis *axis)
     *axis = (struct axis){.values = NULL};
 }
 
-/* ---- values that were given ---- */
-
-static bool one_point(const struct axis *axis, const char *value, struct error *why)
-{
-    error_usage(why, axis->option, 0, "an axis needs two values or more: '%s' is '%s'", axis->key,
-                value);
-    return error_expect(why, "values such as %s=[A, B], or a range such as %s=FROM:TO", axis->key,
-                        axis->key);
-}
-
-static bool read_end(const struct axis *axis, const char *text, struct quantity *out,
-                     struct error *why)
-{
-    if (quantity_parse(text, out)) {
-        out->unit = axis_key_unit(axis->key, out->unit);
-        return true;
-    }
-    error_usage(why, axis->option, 0, "'%s' of '%s' is not a number", text, axis->key);
-    return error_expect(why, "a range of numbers FROM:TO, or values [A, B]");
-}
-
-static bool walk_between(const struct axis_base *base, struct axis *axis, char *text,
-                         struct error *why)
-{
-    struct quantity from, to;
-    char *colon = strchr(text, ':');
-    assert(colon != NULL); /* that makes it a range */
-    *colon = '\0';
-    if (!read_end(axis, text, &from, why) || !read_end(axis, colon + 1, &to, why)) {
-        return false;
-    }
-    if (from.value == 0 && from.unit == UNIT_COUNT) {
-        from.unit = to.unit;
-    }
-    if (from.unit != to.unit) {
-        return error_usage(why, axis->option, 0, "'%s:%s' mixes two units", text, colon + 1);
-    }
-    bool whole =
-        axis_is_counted(axis, from.unit, from.value) && axis_is_counted(axis, to.unit, to.value);
-    axis->unit = from.unit;
-    return axis_walk(axis, fmin(from.value, to.value), fmax(from.value, to.value),
-                     axis_points(base, 9), whole, why);
-}
-
-/* Are all of them numbers of one unit? */
-static bool are_numbers(const struct node *list, const struct axis *axis, enum unit *unit)
-{
-    struct quantity quantity;
-    for (size_t i = 0; i < list->count; i++) {
-        const struct node *node = list->children[i];
-        if (node->kind != NODE_SCALAR || !quantity_parse(node->text, &quantity) ||
-            (i > 0 && axis_key_unit(axis->key, quantity.unit) != *unit)) {
-            return false;
-        }
-        *unit = axis_key_unit(axis->key, quantity.unit);
-    }
-    return true;
-}
-
-static bool take_value(struct axis *axis, const struct node *node, struct error *why)
-{
-    struct quantity quantity = {.value = axis->count};
-    struct axis_value *value;
-    if (axis->numeric) {
-        quantity_parse(node->text, &quantity);
-    }
-    if (node->kind == NODE_SCALAR) {
-        return axis_add(axis, quantity.value, node->text, NULL, why);
-    }
-    char *text = node_canonical(node, why);
-    bool good = text != NULL && axis_add(axis, quantity.value, text, &value, why);
-    if (good) {
-        value->is_map = true;
-    }
-    free(text);
-    return good;
-}
-
-/* A single value is a list of one. */
-static bool axis_take_values(struct axis *axis, const char *text, struct error *why)
-{
-    struct node *list = node_parse(text, strlen(text), axis->option, why);
-    bool good = list != NULL;
-    if (good && list->kind != NODE_LIST) {
-        good = one_point(axis, text, why);
-    }
-    good = good && scenario_spell_value(list, axis->key, why);
-    axis->numeric = good && are_numbers(list, axis, &axis->unit);
-    for (size_t i = 0; good && i < list->count; i++) {
-        good = take_value(axis, list->children[i], why);
-    }
-    node_destroy(list);
-    return good;
-}
-
-/* Mark the values that are the scenario's own. */
-static void axis_find_own(const struct axis_base *base, struct axis *axis)
-{
-    struct error unseen;
-    struct quantity own;
-    const char *text;
-    struct node *tree = axis_key_tree(base, &unseen);
-    const struct node *node = node_find(tree, axis->key);
-    bool number = tree != NULL && axis->numeric &&
-                  axis_key_own(base, axis, tree, &own, &text, &unseen) && own.unit == axis->unit;
-    for (uint32_t i = 0; i < axis->count; i++) {
-        struct axis_value *value = &axis->values[i];
-        value->own = number ? value->number == own.value
-                            : node != NULL && node->kind == NODE_SCALAR &&
-                                  strcmp(node->text, value->text) == 0;
-    }
-    node_destroy(tree);
-}
-
-/* ---- an axis ---- */
-
-static bool axis_read_values(const struct axis_base *base, struct axis *axis, char *values,
-                             struct error *why)
-{
-    axis->numeric = true;
-    if (values == NULL) {
-        return axis_walk_usual(base, axis, why);
-    }
-    if (!(values[0] != '[' && strchr(values, ':') != NULL ? walk_between(base, axis, values, why)
-                                                          : axis_take_values(axis, values, why))) {
-        return false;
-    }
-    axis_find_own(base, axis);
-    return true;
-}
-
-bool axis_read(const char *text, size_t length, const struct axis_base *base, struct axis *axis,
-               struct error *why)
-{
-    *axis = (struct axis){.option = base->option};
-    char *copy = strndup(text, length);
-    if (copy == NULL) {
-        return error_set(why, NULL, 0, "out of memory: no room for an axis");
-    }
-    axis->values = array_zeroed(AXIS_MOST_VALUES, sizeof *axis->values, why);
-    if (axis->values == NULL) {
-        free(copy);
-        return false;
-    }
-    char *values = strchr(copy, '=');
-    if (values != NULL) {
-        *values++ = '\0';
-    }
-    bool good = axis_key_resolve(copy, axis, why) && axis_read_values(base, axis, values, why);
-    free(copy);
-    if (good && axis->numeric) {
-        sort_values(axis);
-    }
-    if (good && axis->count < 2) {
-        good = one_point(axis, axis->count > 0 ? axis->values[0].text : "", why);
-    }
-    return good;
-}
-
-const char *axis_title(const struct axis *axis)
-{
-    if (strcmp(axis->key, AXIS_DRAFTS) == 0) {
-        return "drafts";
-    }
-    const char *dot = strrchr(axis->key, '.');
-    return dot != NULL ? dot + 1 : axis->key;
-}
-
-/* Write a policy as tables name it; anything else stays. */
-static void name_policy(const char *value, char *text, size_t size)
-{
-    struct error unseen;
-    struct node *node = node_parse(value, strlen(value), "", &unseen);
-    if (node != NULL) {
-        policy_words(node, text, size);
-    }
-    node_destroy(node);
-}
-
-const char *axis_label(const struct axis *axis, uint32_t value, char *text, size_t size)
-{
-    if (axis->ranges) {
-        return units_format(axis->values[value].number, axis->unit, text, size);
-    }
-    snprintf(text, size, "%s", axis->values[value].text);
-    if (strcmp(axis->key, "mechanisms.policy") == 0) {
-        name_policy(axis->values[value].text, text, size);
-    }
-    return text;
-}
-
-static void axis_write_value(const struct axis_value *value, FILE *out)
-{
-    if (value->is_map) {
-        fputs(value->text, out);
-        return;
-    }
-    fputc('"', out);
-    quote_write(QUOTE_YAML_DOUBLE, value->text, out);
-    fputc('"', out);
-}
-
-bool axis_sweep(const struct axis *axis, struct scenario *scenario, struct error *why)
-{
-    struct text_file file;
-    bool good = text_open(&file, why);
-    for (uint32_t i = 0; good && i < axis->count; i++) {
-        fputs(i > 0 ? ", " : "[", file.out);
-        axis_write_value(&axis->values[i], file.out);
-        fputs(i + 1 == axis->count ? "]" : "", file.out);
-    }
-    char *list = text_close(&file, good, why);
-    good = list != NULL && scenario_sweep(scenario, axis->key, list, why);
-    free(list);
-    return good;
-}
-
-/* Resolves the name of an axis to a path in a scenario, and finds the value that the scenario or
- * the machine has there. */
-
 /* ---- keys ---- */
 
 /* The figure of the machine that a path names; CURVE_COUNT if it names none. */
-static enum curve_id axis_key_find_figure(const char *path)
+static enum curve_id axis_figure(const char *path)
 {
     for (size_t i = 0; strncmp(path, "hardware.", 9) == 0 && i < CURVE_COUNT; i++) {
         if (strcmp(path + 9, curve_kinds[i].name) == 0) {
@@ -355,13 +133,14 @@ static enum curve_id axis_key_find_figure(const char *path)
     return CURVE_COUNT;
 }
 
-static bool refuse_key(const struct axis *axis, const char *key, struct error *why)
+static bool refuse_key(const struct axis_reading *reading, const char *key)
 {
+    struct error *why = reading->why;
     char path[SCENARIO_PATH];
     const char *name = strncmp(key, "mechanisms.", 11) == 0 ? key + 11
                        : strncmp(key, "hardware.", 9) == 0  ? key + 9
                                                             : key;
-    error_usage(why, axis->option, 0, "'%s' cannot be an axis", key);
+    error_usage(why, reading->axis->option, 0, "'%s' cannot be an axis", key);
     error_expect(why, "a key of the scenario, a mechanism, or a figure of the machine such as "
                       "hardware.link.h2d");
     return error_nearest(why, scenario_suggest(name, path));
@@ -389,8 +168,10 @@ static bool is_mechanism(const char *path)
     return false;
 }
 
-bool axis_key_resolve(const char *name, struct axis *axis, struct error *why)
+/* Write the path that a name stands for into the axis' key. */
+static bool resolve_key(const struct axis_reading *reading, const char *name)
 {
+    struct axis *axis = reading->axis;
     bool bare = !is_scenario_key(name) && is_mechanism(name);
     const char *prefix = bare ? "mechanisms." : strcmp(name, "link") == 0 ? "hardware." : "";
     const char *suffix = strcmp(name, "drafts") == 0 ? ".count" : "";
@@ -400,81 +181,510 @@ bool axis_key_resolve(const char *name, struct axis *axis, struct error *why)
     if (strncmp(axis->key, "mechanisms.", 11) == 0) {
         known = is_mechanism(axis->key + 11);
     } else if (strncmp(axis->key, "hardware.", 9) == 0 && strchr(part + 1, '.') != NULL) {
-        known = axis_key_find_figure(axis->key) != CURVE_COUNT;
+        known = axis_figure(axis->key) != CURVE_COUNT;
     }
-    return known || refuse_key(axis, name, why);
+    return known || refuse_key(reading, name);
 }
 
-bool axis_key_is_real(const char *path)
+/* Must values be whole numbers? Counts must, unless `number` is not whole itself or the key takes any number, as
+ * a rate does. */
+static bool is_counted(const struct axis *axis, enum unit unit, double number)
 {
-    const struct scenario_key *key = scenario_key_find(path, strlen(path));
-    return key != NULL && key->shape == SCENARIO_NUMBER;
+    const struct scenario_key *key = scenario_key_find(axis->key, strlen(axis->key));
+    bool real = key != NULL && key->shape == SCENARIO_NUMBER;
+    return number == nearbyint(number) && !real &&
+           (unit == UNIT_COUNT || unit == UNIT_TOKENS || unit == UNIT_BYTES || unit == UNIT_NS);
 }
 
 /* ---- the scenario's own value ---- */
 
 /* A number without a unit has the key's unit, if the key has one. */
-enum unit axis_key_unit(const char *path, enum unit unit)
+static enum unit unit_of(const char *path, enum unit unit)
 {
     const struct scenario_key *own = scenario_key_find(path, strlen(path));
-    if (unit != UNIT_COUNT) {
-        return unit;
-    }
-    if (own != NULL && unit_is_bare(own->unit)) {
+    if (unit == UNIT_COUNT && own != NULL && unit_is_bare(own->unit)) {
         return own->unit;
     }
     for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-        if (strncmp(path, "mechanisms.", 11) == 0 && strcmp(path + 11, key->name) == 0) {
+        if (unit == UNIT_COUNT && strncmp(path, "mechanisms.", 11) == 0 &&
+            strcmp(path + 11, key->name) == 0) {
             return key->unit;
         }
     }
     return unit;
 }
 
-static bool own_figure(const struct axis_base *base, enum curve_id id, struct quantity *out,
-                       struct error *why)
+static bool own_figure(const struct axis_reading *reading, enum curve_id id, struct quantity *out)
 {
-    const struct curve *curve = &base->point->setup.profile.curves[id];
+    const struct profile *profile = &reading->base->point->setup.profile;
+    const struct curve *curve = &profile->curves[id];
     if (curve->count == 1) {
         *out = (struct quantity){curve->value[0], curve_kinds[id].unit};
         return true;
     }
-    error_usage(why, base->option, 0,
+    error_usage(reading->why, reading->axis->option, 0,
                 curve->count == 0 ? "hardware '%s' does not state '%s'"
                                   : "hardware '%s': '%s' is a curve, not a single figure",
-                base->point->setup.profile.name, curve_kinds[id].name);
-    return error_expect(why, "a range such as hardware.%s=FROM:TO", curve_kinds[id].name);
+                profile->name, curve_kinds[id].name);
+    return expect_values(reading);
 }
 
-/* The scenario's own number at the axis' key, and how the scenario writes it: a text of `tree`. */
-bool axis_key_own(const struct axis_base *base, const struct axis *axis, const struct node *tree,
-                  struct quantity *out, const char **text, struct error *why)
+/* How the scenario writes the value at the axis' key; NULL: it is no plain value. */
+static const char *own_text(const struct axis_reading *reading)
 {
-    enum curve_id figure = axis_key_find_figure(axis->key);
-    const struct node *node = node_find(tree, axis->key);
-    *text = NULL;
-    if (node != NULL && node->kind == NODE_SCALAR && strcmp(node->text, "none") == 0) {
-        enum tier_id tier = tier_of_room(axis->key); /* whose room is the machine's then */
+    const struct node *node = node_find(reading->tree, reading->axis->key);
+    return node != NULL && node->kind == NODE_SCALAR ? node->text : NULL;
+}
+
+/* The scenario's own number, and how the scenario writes it; NULL: it is the machine's. */
+static bool own_number(const struct axis_reading *reading, struct quantity *out, const char **text)
+{
+    const char *key = reading->axis->key;
+    enum curve_id figure = axis_figure(key);
+    *text = own_text(reading);
+    if (*text != NULL && strcmp(*text, "none") == 0) {
+        enum tier_id tier = tier_of_room(key); /* whose room is the machine's then */
         figure = tier != TIER_COUNT ? tier_kinds[tier].capacity : figure;
     }
     if (figure != CURVE_COUNT) {
-        return own_figure(base, figure, out, why);
+        *text = NULL;
+        return own_figure(reading, figure, out);
     }
-    if (node != NULL && node->kind == NODE_SCALAR && quantity_parse(node->text, out)) {
-        *text = node->text;
-        out->unit = axis_key_unit(axis->key, out->unit);
+    if (*text != NULL && quantity_parse(*text, out)) {
+        out->unit = unit_of(key, out->unit);
         return true;
     }
-    const char *said = node != NULL && node->kind == NODE_SCALAR ? node->text : "not set";
-    error_usage(why, axis->option, 0, "'%s' is %s here; a usual range needs a number", axis->key,
-                said);
-    return error_expect(why, "values such as %s=[A, B], or a range such as %s=FROM:TO", axis->key,
-                        axis->key);
+    error_usage(reading->why, reading->axis->option, 0,
+                "'%s' is %s here; a usual range needs a number", key,
+                *text != NULL ? *text : "not set");
+    return expect_values(reading);
 }
 
-/* The resolved scenario, which sets every key. */
-struct node *axis_key_tree(const struct axis_base *base, struct error *why)
+/* ---- usual ranges ---- */
+
+/* In axis_walk()'s words. */
+struct usual {
+    double from, to;
+    uint32_t points;
+    bool whole, zero; /* `zero`: 0 comes before it */
+    double own;       /* the scenario's own value; NaN: none */
+    const char *text; /* as the scenario writes it; NULL: as any number */
+};
+
+/* The number of points of a range: as asked for, or the usual number. */
+static uint32_t points_of(const struct axis_reading *reading, uint32_t usual)
 {
-    const char *text = base->point->scenario;
-    return node_parse(text, strlen(text), "scenario", why);
+    return reading->base->points > 0 ? reading->base->points : usual;
+}
+
+/* The share of the KV that the scenario's own budget holds. */
+static double own_share(const struct axis_base *base)
+{
+    const struct setup *setup = &base->point->setup;
+    const struct amount *budget = &setup->mechanisms.budget;
+    double kv = (double)base->plan->memory.in[TIER_HOST].kv / memory_host_copies(setup);
+    if (budget->rest || budget->unit == UNIT_BYTES) {
+        return fmin((double)base->plan->memory.in[TIER_GPU].cache / kv, 1);
+    }
+    double times = setup_share(setup, &setup->mechanisms.selection);
+    double share = budget->unit == UNIT_SHARE   ? budget->value
+                   : budget->unit == UNIT_TIMES ? budget->value * times
+                                                : budget->value / (double)setup->context;
+    return fmin(share, 1);
+}
+
+/* Why the system cannot have this share as its budget; NULL if it can. */
+static const char *contradiction(const struct setup *setup, double share)
+{
+    const char *key;
+    struct mechanisms mechanisms = setup->mechanisms;
+    mechanisms.budget = (struct amount){.unit = UNIT_SHARE, .value = share};
+    return mechanisms_contradiction(&mechanisms, &key);
+}
+
+const char *axis_no_budget(const struct setup *setup)
+{
+    return mechanisms_offload(&setup->mechanisms) ? contradiction(setup, 1)
+                                                  : "it keeps all KV in HBM";
+}
+
+/* From nothing, or from the least that the policy must hold, to everything. Nobody needs caches
+ * below a hundredth. */
+static bool usual_budget(const struct axis_reading *reading, struct usual *out)
+{
+    const struct setup *setup = &reading->base->point->setup;
+    const struct mechanisms *m = &setup->mechanisms;
+    const char *reason = axis_no_budget(setup);
+    double block = (double)m->granularity / (double)setup->context;
+    if (reason != NULL) {
+        error_usage(reading->why, reading->axis->option, 0, "system '%s' has no cache to size: %s",
+                    setup->system.name, reason);
+        return error_expect(reading->why, "a system that caches KV, see 'list systems'");
+    }
+    reading->axis->unit = UNIT_SHARE;
+    out->zero = !m->policy->needs_queries && contradiction(setup, 0) == NULL;
+    out->from =
+        m->policy->needs_queries ? setup_share(setup, &m->selection) : fmin(fmax(0.01, block), 1);
+    out->to = 1;
+    out->points = points_of(reading, 13) - out->zero;
+    out->own = own_share(reading->base);
+    out->text = own_text(reading);
+    return true;
+}
+
+static bool usual_batch(const struct axis_reading *reading, struct usual *out)
+{
+    uint32_t most = reading->base->most_batch > 1 ? reading->base->most_batch : 2;
+    *out = (struct usual){.from = 1,
+                          .to = most,
+                          .points = points_of(reading, (uint32_t)ceil(log2(most)) + 1),
+                          .whole = true,
+                          .own = reading->base->plan->batch};
+    return true;
+}
+
+/* A context that nobody stated is the first value, which planned_own() filled in. */
+static bool usual_context(const struct axis_reading *reading, struct usual *out)
+{
+    const struct setup *setup = &reading->base->point->setup;
+    double own = (double)setup->context;
+    double most = setup->model.trained_context > own ? setup->model.trained_context : 128 * own;
+    bool stated = scenario_states(reading->base->scenario, "context") || setup->prompt > 0;
+    uint32_t doublings = (uint32_t)ceil(log2(most / own));
+    reading->axis->unit = UNIT_TOKENS;
+    *out = (struct usual){.from = stated ? fmax(own / 8, 1) : own,
+                          .to = stated ? own * 2 : most,
+                          .points = points_of(reading, stated ? 5 : doublings + 1),
+                          .whole = true,
+                          .own = stated ? own : (double)NAN};
+    return true;
+}
+
+/* Numbers of GPUs that one server holds and that divide the heads of most models. */
+static bool usual_gpus(const struct axis_reading *reading, struct usual *out)
+{
+    double own = reading->base->point->setup.model.tensor_parallel;
+    *out = (struct usual){.from = 1, .to = 8, .points = 4, .whole = true, .own = own};
+    return true;
+}
+
+/* None to eight drafts; more win nothing by published lengths. */
+static bool usual_drafts(const struct axis_reading *reading, struct usual *out)
+{
+    *out = (struct usual){.to = 8, .points = 9, .whole = true, .own = NAN};
+    return reading->base->point->setup.drafts.count > 0 ||
+           (error_usage(reading->why, reading->axis->option, 0, "nothing here says who drafts"),
+            error_expect(reading->why,
+                         "--set 'drafts={count: 3, method: eagle3, acceptance: 70%%}'"));
+}
+
+/* From a quarter to four times the own value. The range of a share ends at 100 %. */
+static bool usual_others(const struct axis_reading *reading, struct usual *out)
+{
+    struct quantity own;
+    if (!own_number(reading, &own, &out->text)) {
+        return false;
+    }
+    if (!(own.value > 0)) {
+        error_usage(reading->why, reading->axis->option, 0,
+                    "'%s' is 0 here, so it has no usual range", reading->axis->key);
+        return expect_values(reading);
+    }
+    reading->axis->unit = own.unit;
+    out->own = own.value;
+    out->whole = is_counted(reading->axis, own.unit, own.value);
+    out->from = out->whole ? fmax(own.value / 4, 1) : own.value / 4;
+    out->to = own.unit == UNIT_SHARE ? fmin(4 * own.value, 1) : 4 * own.value;
+    out->points = points_of(reading, 9);
+    return true;
+}
+
+/* Requests per second that arrive in the scenario: its rate, or that of the workload. */
+static double own_rate(const struct point *point)
+{
+    const struct workload *workload = &point->workload;
+    const struct requests *requests = point->requests;
+    if (workload->rate > 0) {
+        return workload->rate;
+    }
+    double seconds = (double)requests->all[requests->count - 1].arrival_ns / 1e9;
+    double gaps = (double)(requests->count - 1);
+    return seconds > 0 && gaps > 0 ? gaps / seconds / workload->time_scale : 1;
+}
+
+/* A search must not end where the range that people look at does: it goes on in the same ratios, 13
+ * octaves down, where each request is alone, and 4 up. No rate is so low that the times of the
+ * requests leave the range of a clock of nanoseconds (1e18 of them is 30 years). */
+enum { OCTAVES_SHOWN = 9, OCTAVES_BELOW = 13, OCTAVES_ABOVE = 4 };
+
+static bool usual_rate(const struct axis_reading *reading, struct usual *out)
+{
+    const struct point *point = reading->base->point;
+    if (!point_serves(point)) {
+        return usual_others(reading, out);
+    }
+    double own = own_rate(point), below = 0, above = 0;
+    const double steps = (double)(AXIS_FINE - 1) / OCTAVES_SHOWN; /* of an octave */
+    if (reading->base->points == AXIS_FINE) {
+        double least = fmax((double)point->requests->count / 1e9, 1e-6);
+        below = ceil(OCTAVES_BELOW * steps);
+        above = ceil(OCTAVES_ABOVE * steps);
+        while (below > 0 && own / 8 * exp2(-below / steps) < least) {
+            below--;
+        }
+    }
+    *out = (struct usual){.from = own / 8 * exp2(-below / steps),
+                          .to = own * 64 * exp2(above / steps),
+                          .points = points_of(reading, 9) + (uint32_t)(below + above),
+                          .own = point->workload.rate == 0 ? (double)NAN : own};
+    return true;
+}
+
+/* Bytes of the workload's distinct prompt tokens, if prefixes are kept in the tier. 0 if they are
+ * not, or if the contents of prompts are unknown. */
+static double prefix_bytes(const struct point *point, enum tier_id tier)
+{
+    const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
+    bool keeps = false;
+    for (uint32_t k = 1; point_serves(point) && k < tiers.count; k++) {
+        keeps = keeps || tiers.of[k] == tier;
+    }
+    return keeps ? (double)point->requests->hashed.distinct_tokens *
+                       (double)serving_token_bytes(&point->setup)
+                 : 0;
+}
+
+/* If neither the scenario nor the machine sets it: from a 64th to all of the prefixes, or of the
+ * tier. */
+static bool usual_room(const struct axis_reading *reading, struct usual *out)
+{
+    const struct setup *setup = &reading->base->point->setup;
+    enum tier_id tier = tier_of_room(reading->axis->key);
+    if (tier == TIER_COUNT || setup->room[tier] > 0 ||
+        !profile_states(&setup->profile, tier_kinds[tier].capacity)) {
+        return usual_others(reading, out);
+    }
+    double own = (double)reading->base->plan->limit[tier];
+    double keeps = prefix_bytes(reading->base->point, tier);
+    out->to = keeps > 0 ? fmin(keeps, own) : own;
+    out->from = ceil(out->to / 64);
+    out->points = points_of(reading, 9);
+    out->whole = true;
+    out->own = own;
+    out->text = "none";
+    reading->axis->unit = UNIT_BYTES;
+    return true;
+}
+
+/* If the scenario sets none: from a quarter to all of the tokens that the server has room for. */
+static bool usual_pool(const struct axis_reading *reading, struct usual *out)
+{
+    const struct point *point = reading->base->point;
+    struct serving_memory memory;
+    if (point->setup.kv_pool_tokens > 0 || !point_serves(point) ||
+        mechanisms_offload(&point->setup.mechanisms)) {
+        return usual_others(reading, out);
+    }
+    if (!serving_memory_plan(point, reading->base->runs, &memory, reading->why)) {
+        return false;
+    }
+    double own = (double)memory.prefix.gpu_blocks * memory.prefix.block_tokens;
+    uint32_t points = points_of(reading, 9);
+    *out = (struct usual){ceil(own / 4), own, points, .whole = true, .own = own, .text = "none"};
+    reading->axis->unit = UNIT_TOKENS;
+    return true;
+}
+
+static bool walk_links(const struct axis_reading *reading)
+{
+    static const char *const links[] = {"pcie3-x16", "pcie4-x16", "pcie5-x16", "pcie6-x16",
+                                        "nvlink-c2c"};
+    const struct node *hardware = node_get(reading->base->scenario->root, "hardware");
+    const struct node *link = node_get(hardware, "link");
+    for (size_t i = 0; link != NULL && i < link->count; i++) {
+        if (strcmp(link->children[i]->key, "extends") != 0) {
+            node_error(link->children[i], reading->why,
+                       "'hardware.link.%s' would apply to every link", link->children[i]->key);
+            return error_expect(reading->why,
+                                "links without overrides, or hardware.link.%s as the axis",
+                                link->children[i]->key);
+        }
+    }
+    reading->axis->numeric = false;
+    bool good = true;
+    for (size_t i = 0; good && i < sizeof links / sizeof *links; i++) {
+        good = axis_add(reading, &(struct axis_value){.number = (double)i}, links[i]);
+    }
+    return good;
+}
+
+static bool walk_usual(const struct axis_reading *reading)
+{
+    static const struct {
+        const char *key;
+        bool (*find)(const struct axis_reading *reading, struct usual *out);
+    } rows[] = {
+        {"mechanisms.budget", usual_budget}, {"batch", usual_batch}, {"context", usual_context},
+        {"tensor_parallel", usual_gpus},     {"rate", usual_rate},   {"kv_pool_tokens", usual_pool},
+        {AXIS_DRAFTS, usual_drafts},         {NULL, usual_room},
+    };
+    struct usual usual = {.own = NAN};
+    size_t row = 0;
+    reading->axis->unit = UNIT_COUNT;
+    if (strcmp(reading->axis->key, "hardware.link") == 0) {
+        return walk_links(reading);
+    }
+    while (rows[row].key != NULL && strcmp(rows[row].key, reading->axis->key) != 0) {
+        row++;
+    }
+    return rows[row].find(reading, &usual) && (!usual.zero || add_number(reading, 0, false)) &&
+           axis_walk(reading, usual.from, usual.to, usual.points, usual.whole) &&
+           (isnan(usual.own) ||
+            (usual.text != NULL
+                 ? axis_add(reading, &(struct axis_value){.number = usual.own, .own = true},
+                            usual.text)
+                 : add_number(reading, usual.own, true)));
+}
+
+/* ---- values that were given ---- */
+
+static bool one_point(const struct axis_reading *reading, const char *value)
+{
+    error_usage(reading->why, reading->axis->option, 0,
+                "an axis needs two values or more: '%s' is '%s'", reading->axis->key, value);
+    return expect_values(reading);
+}
+
+static bool read_end(const struct axis_reading *reading, const char *text, struct quantity *out)
+{
+    if (quantity_parse(text, out)) {
+        out->unit = unit_of(reading->axis->key, out->unit);
+        return true;
+    }
+    error_usage(reading->why, reading->axis->option, 0, "'%s' of '%s' is not a number", text,
+                reading->axis->key);
+    return error_expect(reading->why, "a range of numbers FROM:TO, or values [A, B]");
+}
+
+/* FROM:TO */
+static bool walk_between(const struct axis_reading *reading, char *text)
+{
+    struct axis *axis = reading->axis;
+    struct quantity from, to;
+    char *colon = strchr(text, ':');
+    *colon = '\0';
+    if (!read_end(reading, text, &from) || !read_end(reading, colon + 1, &to)) {
+        return false;
+    }
+    if (from.value == 0 && from.unit == UNIT_COUNT) {
+        from.unit = to.unit;
+    }
+    if (from.unit != to.unit) {
+        return error_usage(reading->why, axis->option, 0, "'%s:%s' mixes two units", text,
+                           colon + 1);
+    }
+    bool whole = is_counted(axis, from.unit, from.value) && is_counted(axis, to.unit, to.value);
+    axis->unit = from.unit;
+    return axis_walk(reading, fmin(from.value, to.value), fmax(from.value, to.value),
+                     points_of(reading, 9), whole);
+}
+
+/* Are all of them numbers of one unit? */
+static bool are_numbers(const struct node *list, const struct axis *axis, enum unit *unit)
+{
+    struct quantity quantity;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct node *node = list->children[i];
+        if (node->kind != NODE_SCALAR || !quantity_parse(node->text, &quantity) ||
+            (i > 0 && unit_of(axis->key, quantity.unit) != *unit)) {
+            return false;
+        }
+        *unit = unit_of(axis->key, quantity.unit);
+    }
+    return true;
+}
+
+/* A single value is a list of one. */
+static bool take_values(const struct axis_reading *reading, const char *text)
+{
+    struct axis *axis = reading->axis;
+    struct node *list = node_parse(text, strlen(text), axis->option, reading->why);
+    bool good = list != NULL && (list->kind == NODE_LIST || one_point(reading, text)) &&
+                scenario_spell_value(list, axis->key, reading->why);
+    axis->numeric = good && are_numbers(list, axis, &axis->unit);
+    for (size_t i = 0; good && i < list->count; i++) {
+        const struct node *node = list->children[i];
+        struct quantity quantity = {.value = axis->count};
+        bool is_map = node->kind != NODE_SCALAR;
+        char *map = is_map ? node_canonical(node, reading->why) : NULL;
+        if (axis->numeric) {
+            quantity_parse(node->text, &quantity);
+        }
+        const struct axis_value value = {.number = quantity.value, .is_map = is_map};
+        good = (!is_map || map != NULL) && axis_add(reading, &value, is_map ? map : node->text);
+        free(map);
+    }
+    node_destroy(list);
+    return good;
+}
+
+/* Mark the values that are the scenario's own. */
+static void find_own(const struct axis_reading *reading)
+{
+    struct axis *axis = reading->axis;
+    struct error unseen;
+    const struct axis_reading quiet = {reading->base, axis, reading->tree, &unseen};
+    struct quantity own;
+    const char *text, *said = own_text(reading);
+    bool number = axis->numeric && own_number(&quiet, &own, &text) && own.unit == axis->unit;
+    for (uint32_t i = 0; i < axis->count; i++) {
+        struct axis_value *value = &axis->values[i];
+        value->own =
+            number ? value->number == own.value : said != NULL && strcmp(said, value->text) == 0;
+    }
+}
+
+/* ---- an axis ---- */
+
+static bool read_values(const struct axis_reading *reading, char *values)
+{
+    reading->axis->numeric = true;
+    if (values == NULL) {
+        return walk_usual(reading);
+    }
+    bool range = values[0] != '[' && strchr(values, ':') != NULL;
+    bool good = range ? walk_between(reading, values) : take_values(reading, values);
+    if (good) {
+        find_own(reading);
+    }
+    return good;
+}
+
+bool axis_read(const char *text, size_t length, const struct axis_base *base, struct axis *axis,
+               struct error *why)
+{
+    const char *scenario = base->point->scenario;
+    *axis = (struct axis){.option = base->option};
+    struct node *tree = node_parse(scenario, strlen(scenario), "scenario", why);
+    const struct axis_reading reading = {base, axis, tree, why};
+    char *copy = strndup(text, length);
+    axis->values = tree != NULL ? array_zeroed(AXIS_MOST_VALUES, sizeof *axis->values, why) : NULL;
+    bool good = axis->values != NULL &&
+                (copy != NULL || error_set(why, NULL, 0, "out of memory: no room for an axis"));
+    if (good) {
+        char *values = strchr(copy, '=');
+        if (values != NULL) {
+            *values++ = '\0';
+        }
+        good = resolve_key(&reading, copy) && read_values(&reading, values);
+    }
+    if (good && axis->numeric) {
+        sort_values(axis);
+    }
+    if (good && axis->count < 2) {
+        good = one_point(&reading, axis->count > 0 ? axis->values[0].text : "");
+    }
+    free(copy);
+    node_destroy(tree);
+    return good;
 }
