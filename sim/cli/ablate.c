@@ -26,12 +26,6 @@ enum {
     LINE = 4096,
 };
 
-/* The rows of a mechanism that are nearest to the base and nearest to the system. */
-struct ablate_ends {
-    const struct ablation_row *rows[2];
-    int64_t saves[2];
-};
-
 /* As many decimals of milliseconds as the longest step needs. */
 static int ablate_decimals(const struct ablation *ablation)
 {
@@ -94,33 +88,20 @@ static const char *ablate_others(const struct ablation *ablation, const struct a
     return text;
 }
 
-/* The mechanism's row of this kind that has a run. */
-static const struct ablation_row *ablate_text_find_row(const struct ablation *ablation,
-                                                       enum ablation_kind kind, uint32_t mechanism)
-{
-    const struct ablation_row *row = ablation->rows;
-    while (row->kind != kind || row->mechanism != mechanism || row->refused != NULL) {
-        row++;
-    }
-    return row;
-}
-
-/* Returns false if a step has no time. */
-static bool ablate_ends(const struct ablation *ablation, uint32_t mechanism,
-                        struct ablate_ends *out)
-{
-    double times;
-    out->rows[0] = ablate_text_find_row(ablation, ABLATION_ALONE, mechanism);
-    out->rows[1] = ablate_text_find_row(ablation, ABLATION_LEFT_OUT, mechanism);
-    return ablation_saves(ablation, out->rows[0], &out->saves[0], &times) &&
-           ablation_saves(ablation, out->rows[1], &out->saves[1], &times);
-}
-
 /* Does the mechanism change no step, alone and with the others? Its rows are then left out. */
 static bool ablate_is_idle(const struct ablation *ablation, uint32_t mechanism)
 {
-    struct ablate_ends ends;
-    return ablate_ends(ablation, mechanism, &ends) && ends.saves[0] == 0 && ends.saves[1] == 0;
+    bool idle = true;
+    for (uint32_t i = 0; i < ablation->row_count; i++) {
+        const struct ablation_row *row = &ablation->rows[i];
+        bool is_its = row->kind == ABLATION_ALONE || row->kind == ABLATION_LEFT_OUT;
+        int64_t ns;
+        double times;
+        if (is_its && row->mechanism == mechanism && row->refused == NULL) {
+            idle = idle && ablation_saves(ablation, row, &ns, &times) && ns == 0;
+        }
+    }
+    return idle;
 }
 
 enum {

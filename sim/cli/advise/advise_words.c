@@ -1,6 +1,7 @@
 /* What the sentences and rows of `advise` have in common: how a run stands to its limits, and names of forms. */
 #include "cli/advise/advise.h"
 
+#include "predict/result/tie.h"
 #include "cli/runs/runs_text.h"
 #include "core/node.h"
 #include "core/text.h"
@@ -69,9 +70,9 @@ static void say_target(const struct target *target, const struct result *result,
              target_violation(target, result) > 0 ? "instead of" : "of", target->typed);
     if (margin < TARGET_AMPLE) {
         text_append(words, ADVISE_WORDS, " (by %.2g %%%s)", 100 * margin,
-                    target_band(target, result) == NULL ? ""
-                    : target_is_near(target, result)    ? ", within the error"
-                                                        : ", more than the error");
+                    band_of(result, target->column) == NULL ? ""
+                    : target_is_near(target, result)        ? ", within the error"
+                                                            : ", more than the error");
     }
     /* A median that is met says nothing of requests that take ten times as long. */
     if (column == COLUMN(ttft_p50_ms)) {
@@ -212,7 +213,7 @@ void advise_factors(const struct result *result, double *low, double *high)
 {
     const struct target rate = {.column = COLUMN(decode_tokens_per_s)};
     double value = result_cell(result, COLUMN(decode_tokens_per_s))->real, least, most;
-    bool known = target_range(&rate, result, &least, &most);
+    bool known = band_ends(result, rate.column, &least, &most);
     *low = known ? least / value : NAN;
     *high = known ? most / value : NAN;
 }

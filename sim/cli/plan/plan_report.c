@@ -13,6 +13,7 @@
 #include "core/node.h"
 #include "core/quote.h"
 #include "core/text.h"
+#include "predict/result/tie.h"
 #include "study/plan/server_command.h"
 #include "tables/table.h"
 
@@ -293,7 +294,7 @@ static void note_open(const struct search *search, const struct targets *targets
         const struct target *target = &open.all[i];
         char low[TARGET_TEXT], high[TARGET_TEXT];
         double least = 0, most = 0;
-        target_range(target, result, &least, &most);
+        band_ends(result, target->column, &least, &most);
         runs_notes_add_note(notes, search->candidate->system,
                             note_make(NOTE_target_open, note_text(target->text),
                                       note_flag(target_violation(target, result) == 0),

@@ -5,10 +5,8 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "core/array.h"
 #include "core/files.h"
 #include "core/find.h"
-#include "core/name.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "predict/result/result.h"
@@ -196,27 +194,19 @@ static void append_tables(const char *text, FILE *out)
 
 /* ---- the statement ---- */
 
-static char *read_files(const struct plot_statement *statement, const char *end, struct error *why)
-{
-    struct text_file file;
-    bool good = text_open(&file, why) && append_files(statement, end, file.out, why);
-    return text_close(&file, good, why);
-}
-
 /* The text with this SELECT in place of the last file, if it is not NULL. */
 static char *plot_statement_ending(const struct plot_statement *statement, const char *end,
                                    struct error *why)
 {
     struct text_file file;
-    char *files = read_files(statement, end, why);
-    bool good = files != NULL && text_open(&file, why);
-    if (!good) {
-        free(files);
-        return NULL;
+    bool good = text_open(&file, why) && append_files(statement, end, file.out, why);
+    char *files = text_close(&file, good, why);
+    good = files != NULL && text_open(&file, why);
+    if (good) {
+        append_tables(files, file.out);
     }
-    append_tables(files, file.out);
     free(files);
-    return text_close(&file, true, why);
+    return good ? text_close(&file, true, why) : NULL;
 }
 
 char *plot_statement_text(const struct plot_statement *statement, struct error *why)
@@ -226,93 +216,33 @@ char *plot_statement_text(const struct plot_statement *statement, struct error *
 
 /* ---- a key or a value that nothing has is an error, never a selection of nothing ---- */
 
-/* Names that a query gave, with room for the final NULL. */
-struct names {
-    char **names;
-    size_t count, capacity;
-};
-
-static void plot_only_release(struct names *names)
-{
-    for (size_t i = 0; i < names->count; i++) {
-        free(names->names[i]);
-    }
-    free(names->names);
-}
-
-static bool plot_only_add_name(uint32_t count, const char *const *columns,
-                               const char *const *values, void *context, struct error *why)
-{
-    struct names *names = context;
-    (void)count;
-    (void)columns;
-    if (!array_reserve(&names->names, &names->capacity, names->count + 2, sizeof *names->names,
-                       why)) {
-        return false;
-    }
-    char *copy = strdup(values[0]);
-    if (copy == NULL) {
-        return error_set(why, NULL, 0, "out of memory: no room for a name");
-    }
-    names->names[names->count++] = copy;
-    names->names[names->count] = NULL;
-    return true;
-}
-
-/* What the statement gives if it ends with this SELECT. The caller releases the names. */
-static bool ask(const struct plot_statement *statement, const char *end, struct store *store,
-                struct names *names, struct error *why)
-{
-    *names = (struct names){.names = NULL};
-    char *text = plot_statement_ending(statement, end, why);
-    bool ok = text != NULL && store_query(store, text, plot_only_add_name, names, why);
-    free(text);
-    return ok;
-}
-
-/* Refuse KEY=VALUE: name the values of the key, or of an unknown key the keys. */
-static bool refuse_pair(const char *pair, const struct plot_statement *statement,
-                        struct store *store, struct error *why)
-{
-    struct names names;
-    int length = (int)strcspn(pair, "=");
-    char key[64];
-    const char *value = pair + length + 1, *given = value;
-    const struct plot_statement of_key = {
-        .begin = statement->begin, .only = &pair, .only_count = 1};
-    snprintf(key, sizeof key, "%.*s", length, pair);
-    bool ok = ask(&of_key, "SELECT DISTINCT value FROM keyed WHERE key IN (SELECT key FROM only)",
-                  store, &names, why);
-    if (ok && names.count > 0) {
-        error_usage(why, NULL, 0, "--only: nothing that can be drawn has '%s' as its '%s'", value,
-                    key);
-    } else if (ok) {
-        plot_only_release(&names);
-        ok = ask(statement, "SELECT DISTINCT key FROM keyed ORDER BY key", store, &names, why);
-        if (ok) {
-            error_usage(why, NULL, 0, "--only: nothing in the database has a key '%s'", key);
-        }
-        given = key;
-    }
-    if (ok && given == value && strchr(value, '=') != NULL) {
-        error_expect(why, "each key with an --only of its own: --only %s", value);
-    } else if (ok && names.count > 0) {
-        name_expect(given, (const char *const *)names.names, why);
-    }
-    plot_only_release(&names);
-    return false;
-}
-
-/* The items that nothing has in any spelling, of lists that nothing has as a whole. */
+/* The items that nothing has in any spelling, of lists that nothing has as a whole; with each the values of its
+ * key. */
 static const char unmatched[] =
-    "SELECT key || '=' || item FROM only WHERE (key, list) NOT IN (SELECT only.key, list FROM only "
+    "SELECT key, item, (SELECT group_concat(value, ', ') FROM (SELECT DISTINCT value FROM keyed WHERE keyed.key = "
+    "only.key)) AS known FROM only WHERE (key, list) NOT IN (SELECT only.key, list FROM only "
     "JOIN keyed USING (key, value) WHERE item = list) AND (item <> list OR (key, list) NOT IN "
     "(SELECT key, list FROM only WHERE item <> list)) GROUP BY key, list, item "
     "HAVING MAX((key, value) IN (SELECT key, value FROM keyed)) = 0";
 
+static bool refuse_item(uint32_t count, const char *const *names, const char *const *values,
+                        void *context, struct error *why)
+{
+    const char *key = values[0], *item = values[1], *known = values[2];
+    (void)count;
+    (void)names;
+    (void)context;
+    if (known == NULL) {
+        error_usage(why, NULL, 0, "--only: nothing in the database has a key '%s'", key);
+        return error_expect(why, "a key of its scenarios, or for curves source, policy, selection, "
+                                 "order or a parameter");
+    }
+    error_usage(why, NULL, 0, "--only: nothing that can be drawn has '%s' as its '%s'", item, key);
+    return error_expect(why, "%s", known);
+}
+
 bool plot_only_check(const struct plot_statement *statement, struct store *store, struct error *why)
 {
-    struct names missing;
     for (uint32_t i = 0; i < statement->only_count; i++) {
         if (strchr(statement->only[i], '=') == NULL) {
             error_usage(why, NULL, 0, "--only: '%s' has no '='", statement->only[i]);
@@ -322,8 +252,8 @@ bool plot_only_check(const struct plot_statement *statement, struct store *store
     if (statement->only_count == 0) {
         return true;
     }
-    bool ok = ask(statement, unmatched, store, &missing, why) &&
-              (missing.count == 0 || refuse_pair(missing.names[0], statement, store, why));
-    plot_only_release(&missing);
-    return ok;
+    char *text = plot_statement_ending(statement, unmatched, why);
+    bool good = text != NULL && store_query(store, text, refuse_item, NULL, why);
+    free(text);
+    return good;
 }

@@ -84,8 +84,8 @@ static struct search *planning_line(const struct planning_rounds *all, uint32_t 
     return &planning->searches[line % machines * systems + line / machines];
 }
 
-void planning_report(const struct planning *planning, const struct search *search, uint32_t tried,
-                     const struct study *study)
+static void planning_report(const struct planning *planning, const struct search *search,
+                            uint32_t tried, const struct study *study)
 {
     char what[TEXT];
     snprintf(what, sizeof what, "%.60s on %.60s: %u run%s", search->candidate->system,
@@ -464,8 +464,35 @@ static bool begin_all(struct planning *planning, const struct planning_options *
         good = planning->candidates[i].left_out[0] != '\0' ||
                search_begin(search, &planning->candidates[i], options, planning->is_stream, why);
     }
-    return good && planning_check_any(planning, why) &&
-           search_check_typed(planning, options->axis, why);
+    return good && planning_check_any(planning, why);
+}
+
+/* Fail if somebody typed values that no candidate can have: the error of the first is the reason. */
+static bool check_typed(const struct planning *planning, const char *axis, struct error *why)
+{
+    const struct search *first = NULL;
+    uint32_t value = 0;
+    for (uint32_t i = 0; strchr(axis, '=') != NULL && i < planning->count; i++) {
+        const struct search *search = &planning->searches[i];
+        for (uint32_t j = 0; j < search->grid.count; j++) {
+            if (!grid_tried(&search->grid, j)) {
+                continue;
+            }
+            if (search->fixed != NULL || !result_failed(&search->results[j])) {
+                return true;
+            }
+            value = first == NULL ? j : value;
+            first = first == NULL ? search : first;
+        }
+    }
+    if (first == NULL) {
+        return true;
+    }
+    const struct result *result = &first->results[value];
+    error_usage(why, first->axis.option, 0, "'%s' cannot be %s: %s", first->axis.key,
+                search_text(first, value), result->message);
+    error_expect(why, "%s", result->expected);
+    return error_nearest(why, result->nearest);
 }
 
 /* Of `scenario`, or of it with requests without end. */
@@ -477,7 +504,8 @@ static bool plan_scenario(const struct scenario *scenario, const struct planning
         (out->searches = array_zeroed(out->count, sizeof *out->searches, why)) != NULL &&
         begin_all(out, options, why) &&
         planning_guess(out, options, scenario->sources, interrupted, why) &&
-        (*interrupted || planning_search(out, options, scenario->sources, interrupted, why));
+        (*interrupted || (planning_search(out, options, scenario->sources, interrupted, why) &&
+                          (*interrupted || check_typed(out, options->axis, why))));
     return good;
 }
 

@@ -126,10 +126,6 @@ bool winner_ties(const struct planning *planning, const struct search *search);
 
 /* ---- the parts of a plan, for planning.c ---- */
 
-/* Tell how many values of a search were tried. */
-void planning_report(const struct planning *planning, const struct search *search, uint32_t tried,
-                     const struct study *study);
-
 /* search.c: set up the search. A candidate that cannot be resolved keeps its error; the others go
  * on. */
 bool search_begin(struct search *search, struct candidate *candidate,
@@ -138,10 +134,6 @@ void search_release(struct search *search);
 
 /* Does the axis, in the notation of axis.h, vary a load? */
 bool search_is_load(const char *axis);
-
-/* search.c: check the axes of the searches that began. A value that the user typed and that is
- * invalid for every candidate is a usage error with its reason. */
-bool search_check_typed(const struct planning *planning, const char *axis, struct error *why);
 
 /* guess.c: say where the searches of a rate among many begin, by one cheap run of each. */
 bool planning_guess(struct planning *planning, const struct planning_options *options,

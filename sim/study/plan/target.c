@@ -328,21 +328,10 @@ void targets_without_queue(const struct targets *targets, struct targets *out)
 
 /* ---- how certain it is ---- */
 
-const double *target_band(const struct target *target, const struct result *result)
-{
-    return band_of(result, target->column);
-}
-
-bool target_range(const struct target *target, const struct result *result, double *least,
-                  double *most)
-{
-    return band_ends(result, target->column, least, most);
-}
-
 bool target_is_near(const struct target *target, const struct result *result)
 {
     double least, most;
-    if (!target_range(target, result, &least, &most)) {
+    if (!band_ends(result, target->column, &least, &most)) {
         return false;
     }
     bool met = target_violation(target, result) == 0;

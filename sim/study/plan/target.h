@@ -74,14 +74,6 @@ void targets_without_queue(const struct targets *targets, struct targets *out);
 /* How certain it is that a run meets or misses a target: a run's error band puts its figure into a
  * range (predict/result/tie.h). If the bound lies in it, the real system may be on either side. */
 
-/* The band of the figure that a target judges, as shares; NULL if none is known. */
-const double *target_band(const struct target *target, const struct result *result);
-
-/* The range that the band gives for the figure that a target judges, in the result's stored unit.
- * Returns false if the figure is not a time, a rate or a cost of tokens, or if no band is known. */
-bool target_range(const struct target *target, const struct result *result, double *least,
-                  double *most);
-
 /* Is any of that range on the other side of the bound than the run's figure? Once a run of one's own
  * server is known, all of it can be. */
 bool target_is_near(const struct target *target, const struct result *result);

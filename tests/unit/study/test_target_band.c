@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "predict/result/tie.h"
 #include "study/plan/target.h"
 
 #include <math.h>
@@ -57,7 +58,7 @@ static void a_bound_within_the_band_may_go_either_way(void **state)
         double least = 0, most = 0;
         make_run(&run);
         assert_true(targets_parse(cases[i].target, &targets, &why));
-        bool known = target_range(&targets.all[0], &run, &least, &most);
+        bool known = band_ends(&run, targets.all[0].column, &least, &most);
         if (known != cases[i].known || fabs(least - cases[i].least) > 1e-9 * cases[i].least ||
             fabs(most - cases[i].most) > 1e-9 * cases[i].most ||
             target_is_near(&targets.all[0], &run) != cases[i].near) {
@@ -107,7 +108,7 @@ static void a_servers_figures_have_bands_of_their_own(void **state)
         run.band[BANDED_TTFT - BANDED_RATE][0] = -0.5;
         run.band[BANDED_TTFT - BANDED_RATE][1] = 1;
         assert_true(targets_parse(served[i].target, &targets, &why));
-        bool known = target_range(&targets.all[0], &run, &least, &most);
+        bool known = band_ends(&run, targets.all[0].column, &least, &most);
         if (known != served[i].known || fabs(least - served[i].least) > 1e-9 * served[i].least ||
             fabs(most - served[i].most) > 1e-9 * served[i].most) {
             fail_msg("%s: %d, %g to %g", served[i].target, known, least, most);
