@@ -216,11 +216,11 @@ char *plot_statement_text(const struct plot_statement *statement, struct error *
 
 /* ---- a key or a value that nothing has is an error, never a selection of nothing ---- */
 
-/* The items that nothing has in any spelling, of lists that nothing has as a whole; with each the values of its
- * key. */
+/* The items that nothing has in any spelling, of lists that nothing has as a whole; with each the values of
+ * its key. */
 static const char unmatched[] =
-    "SELECT key, item, (SELECT group_concat(value, ', ') FROM (SELECT DISTINCT value FROM keyed WHERE keyed.key = "
-    "only.key)) AS known FROM only WHERE (key, list) NOT IN (SELECT only.key, list FROM only "
+    "SELECT key, item, (SELECT group_concat(value, ', ') FROM (SELECT DISTINCT value FROM keyed "
+    "WHERE keyed.key = only.key)) AS known FROM only WHERE (key, list) NOT IN (SELECT only.key, list FROM only "
     "JOIN keyed USING (key, value) WHERE item = list) AND (item <> list OR (key, list) NOT IN "
     "(SELECT key, list FROM only WHERE item <> list)) GROUP BY key, list, item "
     "HAVING MAX((key, value) IN (SELECT key, value FROM keyed)) = 0";
