@@ -22,8 +22,8 @@ struct reader {
     size_t depth; /* of open lists and maps */
     size_t nodes; /* made so far, each with one more for every 64 bytes of its text */
     struct {
-        char *name; /* owned */
-        const struct node *node;
+        char *name;        /* owned */
+        struct node *node; /* a copy, as merging may remove what is marked; owned */
     } anchors[ANCHOR_LIMIT];
     size_t anchor_count;
 };
@@ -228,11 +228,15 @@ static bool mark_node(struct reader *reader, const yaml_event_t *event, const ya
     if (reader->anchor_count == ANCHOR_LIMIT) {
         return refuse(reader, event, why, "more than 256 anchors");
     }
-    char *name = text_duplicate((const char *)anchor, why);
-    reader->anchors[reader->anchor_count].name = name;
-    reader->anchors[reader->anchor_count].node = node;
-    reader->anchor_count += name != NULL;
-    return name != NULL;
+    size_t depth;
+    reader->nodes += measure(node, &depth);
+    if (reader->nodes > NODE_LIMIT) {
+        return refuse(reader, event, why, "anchors mark too many values, or too much text");
+    }
+    size_t at = reader->anchor_count++;
+    reader->anchors[at].name = text_duplicate((const char *)anchor, why);
+    reader->anchors[at].node = node_copy(node, why);
+    return reader->anchors[at].name != NULL && reader->anchors[at].node != NULL;
 }
 
 static struct node *read_node(struct reader *reader, const yaml_event_t *event, struct error *why)
@@ -313,6 +317,7 @@ struct node *node_parse(const char *text, size_t size, const char *name, struct 
     bool good = read_documents(&reader, &root, why);
     for (size_t i = 0; i < reader.anchor_count; i++) {
         free(reader.anchors[i].name);
+        node_destroy(reader.anchors[i].node);
     }
     yaml_parser_delete(&reader.parser);
     if (!good) {
