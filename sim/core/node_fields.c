@@ -202,6 +202,15 @@ static bool node_fields_rows(const struct node *rows, const struct node_field *f
     return good;
 }
 
+bool node_check_texts(const struct node *list, struct error *why)
+{
+    bool good = list == NULL || list->kind == NODE_LIST;
+    for (size_t i = 0; good && list != NULL && i < list->count; i++) {
+        good = list->children[i]->kind == NODE_SCALAR;
+    }
+    return good || node_error(list, why, "'%s' is no list of texts", list->key);
+}
+
 static bool node_fields_read_one(const struct node *map, const struct node_field *field, void *out,
                                  struct error *why)
 {
@@ -232,6 +241,11 @@ static bool node_fields_read_one(const struct node *map, const struct node_field
     case NODE_FIELD_LIST:
     case NODE_FIELD_ROWS:
         return node_fields_rows(node_stated(map, field->key), field, out, why);
+    case NODE_FIELD_TEXTS:
+        if (!node_check_texts(node_stated(map, field->key), why)) {
+            return false;
+        }
+        /* fall through */
     case NODE_FIELD_NODE:
         memcpy(at, &(const struct node *){node_stated(map, field->key)}, sizeof(struct node *));
         break;

@@ -16,7 +16,8 @@ enum node_field_type {
     NODE_FIELD_MAP,   /* a map, whose keys `inside` reads into a part of the struct */
     NODE_FIELD_LIST, /* a list of such maps, into an array of at most `most` structs, which are zero */
     NODE_FIELD_ROWS, /* the same of a map of maps; the first member of a struct gets its map's name */
-    NODE_FIELD_NODE, /* const struct node *, as it is: its caller reads it */
+    NODE_FIELD_TEXTS, /* const struct node *, a list of texts; NULL: none */
+    NODE_FIELD_NODE,  /* const struct node *, as it is: its caller reads it */
 };
 
 struct node_field {
@@ -42,3 +43,6 @@ struct node_field {
  * `where` names the map in messages. */
 bool node_fields_read(const struct node *map, const struct node_field *fields, const char *where,
                       void *out, struct error *why);
+
+/* Fail if it is no list of texts; NULL passes. */
+bool node_check_texts(const struct node *list, struct error *why);

@@ -2,7 +2,6 @@
 #include "predict/command/server_text.h"
 
 #include "core/node.h"
-#include "predict/command/shell_words.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -14,6 +13,54 @@
 enum { WORD = 4096 }; /* bytes of a word that are read */
 
 /* ---- words ------------------------------------------------------------------------------- */
+
+/* Quotes and backslashes are taken off, nothing is expanded. '\v' stands for the end of a line that a
+ * backslash joined to the next. */
+
+static bool ends_command(const char *at)
+{
+    bool redirected = isdigit((unsigned char)*at) && (at[1] == '>' || at[1] == '<');
+    return *at == '\0' || redirected || strchr("|;&><#\n", *at) != NULL;
+}
+
+/* Does the character behind this backslash stand for itself? */
+static bool is_escape(const char *at, char quote)
+{
+    return at[0] == '\\' && at[1] != '\0' &&
+           (quote == '\0' || (quote == '"' && strchr("\\\"$`", at[1]) != NULL));
+}
+
+/* Read the next word, cut to `size`, and move `*at` behind it. False at the command's end: a pipe, a
+ * redirection, a comment or the end of the text, where `*at` then stands. `open`: the text ends within
+ * the word's quotes. */
+static bool shell_word_open(const char **at, char *out, size_t size, bool *open)
+{
+    size_t length = 0;
+    char quote = '\0';
+    *at += strspn(*at, " \t\v");
+    *open = false;
+    if (ends_command(*at)) {
+        return false;
+    }
+    for (; **at != '\0' && (quote != '\0' || strchr(" \t\v\n|;&><", **at) == NULL); (*at)++) {
+        bool escape = is_escape(*at, quote);
+        bool opens = quote == '\0' && (**at == '\'' || **at == '"'), closes = **at == quote;
+        quote = opens ? **at : closes ? '\0' : quote;
+        *at += escape;
+        if (!opens && !closes && length + 1 < size) {
+            out[length++] = **at;
+        }
+    }
+    out[length] = '\0';
+    *open = quote != '\0';
+    return true;
+}
+
+static bool shell_word(const char **at, char *out, size_t size)
+{
+    bool open;
+    return shell_word_open(at, out, size, &open);
+}
 
 /* Is the word an option? "-1" and "-.5" are values. */
 static bool is_option(const char *word)

@@ -27,7 +27,7 @@ struct option_read {
     const struct node *also;
 };
 static const struct node_field option_fields[] = {
-    NODE_FIELD("also", NODE, option_read, also),
+    NODE_FIELD("also", TEXTS, option_read, also),
     NODE_FIELD("sets", TEXT, option_read, option.sets),
     NODE_FIELD("as", WORD, option_read, option.value, .words = value_words),
     NODE_FIELD("yes", TEXT, option_read, option.yes),
@@ -46,14 +46,14 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("name", TEXT, program_read, program.title),
     NODE_FIELD("system", TEXT, program_read, program.system),
     NODE_FIELD("tiered", TEXT, program_read, program.tiered),
-    NODE_FIELD("starts", NODE, program_read, program.starts),
+    NODE_FIELD("starts", TEXTS, program_read, program.starts),
     NODE_FIELD("image", TEXT, program_read, program.image),
     NODE_FIELD("image_serves", YES, program_read, program.image_serves),
-    NODE_FIELD("logs", NODE, program_read, program.logs),
-    NODE_FIELD("begins", NODE, program_read, program.begins),
-    NODE_FIELD("fails", NODE, program_read, program.fails),
+    NODE_FIELD("logs", TEXTS, program_read, program.logs),
+    NODE_FIELD("begins", TEXTS, program_read, program.begins),
+    NODE_FIELD("fails", TEXTS, program_read, program.fails),
     NODE_FIELD("metrics", TEXT, program_read, program.metrics),
-    NODE_FIELD("versions", NODE, program_read, program.versions),
+    NODE_FIELD("versions", TEXTS, program_read, program.versions),
     NODE_FIELD("units", NODE, program_read, program.units),
     NODE_FIELD("block", WHOLE, program_read, program.block, .unit = UNIT_TOKENS),
     NODE_FIELD("ranks_in_tensor", YES, program_read, program.ranks_in_tensor),
@@ -63,17 +63,6 @@ static const struct node_field program_fields[] = {
     {.key = NULL}};
 
 /* ---- reading ----------------------------------------------------------------------------- */
-
-/* Is it a list of texts, or empty? */
-static bool server_program_check_list(const struct node *list, struct error *why)
-{
-    bool good = list == NULL || list->kind == NODE_LIST;
-    for (size_t i = 0; good && list != NULL && i < list->count; i++) {
-        good = list->children[i]->kind == NODE_SCALAR;
-    }
-    return good || node_error(list, why, "'%s' is no list of texts",
-                              list->key != NULL ? list->key : "options");
-}
 
 /* Has an option that is read as a word its map of words, each with a map of keys and their
  * values? */
@@ -137,7 +126,7 @@ static bool read_options(struct server_program *program, const struct node *map,
         const struct node *row = map->children[i];
         struct option_read read = {.option = {.sets = NULL}};
         good = node_fields_read(row, option_fields, row->key, &read, why) &&
-               server_program_check_list(read.also, why) && check_words(row, &read.option, why) &&
+               check_words(row, &read.option, why) &&
                add_option(program, row, row->key, read.option, why);
         for (size_t j = 0; good && read.also != NULL && j < read.also->count; j++) {
             struct server_option alias = read.option;
@@ -156,7 +145,7 @@ static bool read_unread(struct server_program *program, const struct node *map, 
                 node_error(map, why, "'%s' is no map of reasons", map->key);
     for (size_t i = 0; good && map != NULL && i < map->count; i++) {
         const struct node *names = map->children[i];
-        good = server_program_check_list(names, why);
+        good = node_check_texts(names, why);
         for (size_t j = 0; good && j < names->count; j++) {
             const struct server_option option = {.reason = names->key, .harmless = harmless};
             good = add_option(program, names->children[j], names->children[j]->text, option, why);
@@ -169,12 +158,7 @@ static bool program_read(const struct node *root, struct server_program *out, st
 {
     struct program_read read = {.program = {.file = out->file}};
     struct server_program *program = &read.program;
-    if (!node_fields_read(root, program_fields, program->file, &read, why) ||
-        !server_program_check_list(program->starts, why) ||
-        !server_program_check_list(program->logs, why) ||
-        !server_program_check_list(program->begins, why) ||
-        !server_program_check_list(program->fails, why) ||
-        !server_program_check_list(program->versions, why)) {
+    if (!node_fields_read(root, program_fields, program->file, &read, why)) {
         return false;
     }
     if (program->title == NULL || program->system == NULL || program->starts == NULL ||

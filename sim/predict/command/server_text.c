@@ -15,42 +15,9 @@
 #include <string.h>
 
 static const char *const known_keys[STATED_KNOWN] = {
-    [STATED_MODEL] = "model",
-    [STATED_SYSTEM] = "system",
-    [STATED_PREFIX] = "mechanisms.prefix",
-    [STATED_ENGINE] = "engine",
-    [STATED_COMPILE] = "compile",
-    [STATED_TENSOR_PARALLEL] = "tensor_parallel",
-    [STATED_DATA_PARALLEL] = "data_parallel",
-    [STATED_PIPELINE_PARALLEL] = "pipeline_parallel",
-    [STATED_EXPERT_PARALLEL] = "expert_parallel",
-    [STATED_REPLICAS] = "replicas",
-    [STATED_MAX_SEQUENCES] = "max_sequences",
-    [STATED_BATCHED_TOKENS] = "batched_tokens",
-    [STATED_REQUEST_TOKENS] = "request_tokens",
-    [STATED_HBM_USABLE] = "hbm_usable",
-    [STATED_KV_DTYPE] = "dtype.kv",
-    [STATED_WEIGHTS_DTYPE] = "dtype.weights",
-    [STATED_KV_TOKENS] = "kv_pool_tokens",
-    [STATED_KV_BLOCKS] = "kv_pool_blocks",
-    [STATED_KV_BYTES] = "kv_pool",
-    [STATED_HOST] = "host_memory",
-    [STATED_DISK] = "disk_space",
-    [STATED_PREFIX_BLOCK] = "mechanisms.prefix_block",
-    [STATED_PREFIX_UNIT] = "mechanisms.prefix_unit",
-    [STATED_DRAFT_METHOD] = "drafts.method",
-    [STATED_DRAFT_MODEL] = "drafts.model",
-    [STATED_WEIGHTS_OUTSIDE] = "weights_outside",
-    [STATED_BLOCK_TOKENS] = "block_tokens",
-    [STATED_WHOLE_EXPERTS] = "whole_experts",
-    [STATED_SHARED_RANKS] = "shared_ranks",
-    [STATED_RANK_COUNT] = "rank_count",
-    [STATED_HOST_EACH] = "host_each",
-    [STATED_DISK_EACH] = "disk_each",
-    [STATED_GPU_PREFIXES] = "gpu_prefixes",
-    [STATED_PAGE_TOKENS] = "page_tokens",
-    [STATED_DRAFTER] = "drafter",
-    [STATED_COPIES] = "copies",
+#define KEY(id, name) [STATED_##id] = (name),
+#define FACT(id, name) KEY(id, name)
+#include "predict/command/stated.def"
 };
 
 enum { MOST_WRAPPED = 64, LONGEST = 16 << 20 };
@@ -106,14 +73,15 @@ static bool read_metric(struct server_text *said, const char *metric, struct err
            server_setting_take(option, value + 1, said, NULL, why);
 }
 
-/* The engine whose metric it is; SERVER_ENGINES: none is named. */
-static unsigned metric_engine(const char *metric)
+/* The bit of the engine whose metric it is; 0: none is named. */
+static uint64_t metric_engine(const char *metric)
 {
     static const char label[] = "engine=\"";
     const char *at = strstr(metric, label);
     unsigned engine;
-    bool named = at != NULL && sscanf(at + strlen(label), "%4u\"", &engine) == 1;
-    return named && engine < SERVER_ENGINES ? engine : SERVER_ENGINES;
+    return at != NULL && sscanf(at + strlen(label), "%4u\"", &engine) == 1 && engine < 64
+               ? UINT64_C(1) << engine
+               : 0;
 }
 
 static bool read_settings(struct server_text *said, const char *line, const char *rest,
@@ -123,21 +91,17 @@ static bool read_settings(struct server_text *said, const char *line, const char
 }
 
 /* Each engine of a server states the blocks of its own pool: the least counts. */
-static bool read_metrics_engine(struct server_text *said, unsigned engine, const char *line,
+static bool read_metrics_engine(struct server_text *said, uint64_t engine, const char *line,
                                 const char *rest, struct error *why)
 {
     struct stated_key *blocks = &said->all[STATED_KV_BLOCKS], before = *blocks;
-    bool others = memchr(said->engine, true, engine) != NULL;
-    for (size_t i = engine + 1; i < SERVER_ENGINES; i++) {
-        others = others || said->engine[i];
-    }
     blocks->value[0] = '\0';
     bool good = read_settings(said, line, rest, why), states = blocks->value[0] != '\0';
     bool less = strtoull(blocks->value, NULL, 10) < strtoull(before.value, NULL, 10);
-    if (!states || (others && !less)) {
+    if (!states || ((said->engines & ~engine) != 0 && !less)) {
         *blocks = before;
     }
-    said->engine[engine] = said->engine[engine] || states;
+    said->engines |= states ? engine : 0;
     return good;
 }
 
@@ -168,9 +132,9 @@ static bool read_log(struct server_text *said, const char *line, struct error *w
         if (rest != NULL) {
             said->program = &said->programs[i];
             said->failure = NULL;
-            unsigned engine = metric_engine(rest);
-            return engine < SERVER_ENGINES ? read_metrics_engine(said, engine, line, rest, why)
-                                           : read_settings(said, line, rest, why);
+            uint64_t engine = metric_engine(rest);
+            return engine > 0 ? read_metrics_engine(said, engine, line, rest, why)
+                              : read_settings(said, line, rest, why);
         }
     }
     return true;

@@ -32,46 +32,16 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Keys that code reads or fills in, in the order in which they are told, and facts that are no key;
- * then those that only options set (server_program.h). */
+/* Keys that code reads or fills in, and facts; then those that only options set (server_program.h). */
 enum stated_key_id {
-    STATED_MODEL,
-    STATED_SYSTEM,
-    STATED_PREFIX,
-    STATED_ENGINE,
-    STATED_COMPILE,
-    STATED_TENSOR_PARALLEL,
-    STATED_DATA_PARALLEL,
-    STATED_PIPELINE_PARALLEL,
-    STATED_EXPERT_PARALLEL,
-    STATED_REPLICAS,
-    STATED_MAX_SEQUENCES,
-    STATED_BATCHED_TOKENS,
-    STATED_REQUEST_TOKENS,
-    STATED_HBM_USABLE,
-    STATED_KV_DTYPE,
-    STATED_WEIGHTS_DTYPE,
-    STATED_KV_TOKENS,
-    STATED_KV_BLOCKS,
-    STATED_KV_BYTES,
-    STATED_HOST,
-    STATED_DISK,
-    STATED_PREFIX_BLOCK,
-    STATED_PREFIX_UNIT,
-    STATED_DRAFT_METHOD,
-    STATED_DRAFT_MODEL,
-    STATED_WEIGHTS_OUTSIDE, /* no key: memory of each GPU's weights that lie on the host, "80GiB" */
+#define KEY(id, name) STATED_##id,
+#define FACT(id, name)
+#include "predict/command/stated.def"
     STATED_FACTS,
-    STATED_BLOCK_TOKENS = STATED_FACTS,
-    STATED_WHOLE_EXPERTS,
-    STATED_SHARED_RANKS,
-    STATED_RANK_COUNT,
-    STATED_HOST_EACH,
-    STATED_DISK_EACH,
-    STATED_GPU_PREFIXES,
-    STATED_PAGE_TOKENS,
-    STATED_DRAFTER,
-    STATED_COPIES, /* of the server, that a manifest runs */
+    STATED_BEFORE_FACTS = STATED_FACTS - 1,
+#define KEY(id, name)
+#define FACT(id, name) STATED_##id,
+#include "predict/command/stated.def"
     STATED_KNOWN,
     STATED_MOST = STATED_KNOWN + 16
 };
@@ -114,8 +84,6 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
 
 /* ---- for the files that read it ---- */
 
-enum { SERVER_ENGINES = 1024 };
-
 /* Everything that was said so far, and where the text is read. A switch has the value "yes" or
  * "no", or that of its row; the others that of their key. */
 struct server_text {
@@ -130,7 +98,7 @@ struct server_text {
     const struct server_program *programs, *program; /* all; the server's, NULL: not known */
     size_t program_count;
     struct stated_key all[STATED_MOST];
-    bool engine[SERVER_ENGINES]; /* whose metrics stated a pool: the server's data-parallel ranks */
+    uint64_t engines; /* a bit for each whose metrics stated a pool: data-parallel ranks */
     struct server_unused unused;
     int starts, start_line; /* as in stated_keys */
 };

@@ -95,10 +95,7 @@ static void complete_engines(struct server_text *said)
 {
     struct stated_key *ranks = &said->all[STATED_DATA_PARALLEL],
                       *blocks = &said->all[STATED_KV_BLOCKS];
-    int count = 0;
-    for (int i = 0; i < SERVER_ENGINES; i++) {
-        count += said->engine[i];
-    }
+    int count = __builtin_popcountll(said->engines);
     if (count < 2) {
         return;
     }
