@@ -19,16 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what is offered: names that begin as the word under the cursor does ---- */
-
 struct offer {
     FILE *out;
-    const char *word; /* as far as it is typed */
-    const char *part; /* the part of it that is completed, behind "model=" or "vllm," */
+    const char *word; /* under the cursor, as far as it is typed */
+    const char
+        *part; /* the part of it that is completed: behind "--set=", "model=" or "mechanisms." */
 };
 
 /* Print the whole word with this name in place of the part, on a line, if the part begins it.
- * `ending` follows the name; an ending of "=", "." or "," says that the word goes on. */
+ * `ending` follows the name; an ending of "=" or "." says that the word goes on. */
 static void offer_name(struct offer offer, const char *name, const char *ending)
 {
     if (strncmp(name, offer.part, strlen(offer.part)) == 0) {
@@ -56,188 +55,104 @@ static void offer_files(struct offer offer, const struct named_kind *kind)
     free(found ? names : NULL);
 }
 
-/* The same offer behind the last of these characters in its part. */
-static struct offer offer_behind(struct offer offer, const char *separators)
-{
-    for (size_t skip; offer.part[skip = strcspn(offer.part, separators)] != '\0';) {
-        offer.part += skip + 1;
-    }
-    return offer;
-}
-
-/* Take a beginning off the part, if it is there. */
-static bool offer_skip(struct offer *offer, const char *start)
-{
-    bool begins = strncmp(offer->part, start, strlen(start)) == 0;
-    offer->part += begins ? strlen(start) : 0;
-    return begins;
-}
-
 /* ---- keys of scenarios, and their values ---- */
 
-static const char *const switches[] = {"yes", "no", NULL};
-
-static void offer_mechanism(struct offer offer, const char *key)
+static void offer_values(struct offer offer, const char *path)
 {
+    static const char *const switches[] = {"yes", "no", NULL};
+    const struct scenario_key *key = scenario_key_find(path, strlen(path));
+    struct error unread;
     for (const struct mechanism_key *row = mechanism_keys; row->name != NULL; row++) {
-        if (strcmp(row->name, key) == 0) {
+        if (strncmp(path, "mechanisms.", 11) == 0 && strcmp(row->name, path + 11) == 0) {
             offer_names(offer, row->type == MECHANISM_SWITCH ? switches : row->values);
             for (size_t i = 0; row->type == MECHANISM_POLICY && policies[i] != NULL; i++) {
                 offer_name(offer, policies[i]->name, "");
             }
         }
     }
-}
-
-static void offer_key(struct offer offer, const struct scenario_key *key)
-{
-    struct error unread;
+    for (int i = 0; i < DTYPE_COUNT && strncmp(path, "dtype.", 6) == 0; i++) {
+        offer_name(offer, dtype_name((enum dtype)i), "");
+    }
+    if (key == NULL) {
+        return;
+    }
     offer_names(offer, key->shape == SCENARIO_SWITCH   ? switches
                        : key->shape == SCENARIO_ENGINE ? server_engine_names(&unread)
                                                        : key->words);
-    if (key->shape == SCENARIO_NAME) {
-        offer_files(offer, key->named);
-    } else if (key->shape == SCENARIO_MACHINE) {
-        offer_files(offer, &named_machine);
+    if (key->shape == SCENARIO_NAME || key->shape == SCENARIO_MACHINE) {
+        offer_files(offer, key->shape == SCENARIO_NAME ? key->named : &named_machine);
     } else if (key->shape == SCENARIO_TRACE) {
         offer_files(offer, &named_trace);
         offer_name(offer, ENSEMBLE_NAME, "");
         offer_files(offer, &named_trace_profile);
     }
-    if (key->named == &named_workload) {
-        offer_name(offer, "synthetic:prompt", "=");
-        offer_name(offer, "synthetic:lengths", "=");
-    }
 }
 
-/* The values of a key by its path; a mechanism may stand without "mechanisms.". */
-static void offer_values(struct offer offer, const char *path)
+/* KEY=VALUE of a scenario, or a key. Mechanisms are offered once "mechanisms." is typed: they are many. */
+static void offer_setting(struct offer offer, const char *ending)
 {
-    const struct scenario_key *key = scenario_key_find(path, strlen(path));
-    if (key != NULL) {
-        offer_key(offer, key);
-    } else if (strncmp(path, "dtype.", 6) == 0) {
-        for (int i = 0; i < DTYPE_COUNT; i++) {
-            offer_name(offer, dtype_name((enum dtype)i), "");
-        }
-    } else if (strncmp(path, "hardware.", 9) == 0) {
-        for (size_t i = 0; named_parts[i] != NULL; i++) {
-            if (strcmp(named_parts[i]->what, path + 9) == 0) {
-                offer_files(offer, named_parts[i]);
-            }
-        }
-    } else {
-        offer_mechanism(offer, path + (strncmp(path, "mechanisms.", 11) == 0 ? 11 : 0));
-    }
-}
-
-static void offer_mechanisms(struct offer offer, const char *ending)
-{
-    for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-        offer_name(offer, key->name, ending);
-    }
-}
-
-/* KEY=VALUE of a scenario, or an axis: KEY, KEY=[VALUE,VALUE. The keys of maps are offered once their
- * map is typed: there are many. */
-static void offer_setting(struct offer offer, bool axis)
-{
-    const char *ending = axis ? "" : offer_skip(&offer, "sweep.") ? "=[" : "=";
-    size_t length = strcspn(offer.part, "=");
-    char path[128];
-    if (offer.part[length] == '=') {
-        snprintf(path, sizeof path, "%.*s", (int)length, offer.part);
-        offer_values(offer_behind(offer, "=[, "), path);
-    } else if (offer_skip(&offer, "mechanisms.")) {
-        offer_mechanisms(offer, ending);
-    } else if (offer_skip(&offer, "hardware.")) {
-        for (size_t i = 0; named_parts[i] != NULL; i++) {
-            offer_name(offer, named_parts[i]->what, ending);
+    static const char map[] = "mechanisms.";
+    const char *equals = strchr(offer.part, '=');
+    char path[SCENARIO_PATH];
+    if (equals != NULL) {
+        snprintf(path, sizeof path, "%.*s", (int)(equals - offer.part), offer.part);
+        offer.part = equals + 1;
+        offer_values(offer, path);
+    } else if (strncmp(offer.part, map, strlen(map)) == 0) {
+        offer.part += strlen(map);
+        for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
+            offer_name(offer, key->name, ending);
         }
     } else {
         for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
-            bool map = key->shape == SCENARIO_MECHANISMS || key->shape == SCENARIO_SWEEP ||
-                       key->shape == SCENARIO_CONFIG;
-            offer_name(offer, key->name, map ? "." : ending);
-        }
-        if (axis) {
-            offer_mechanisms(offer, "");
-            offer_name(offer, "link", "");
+            offer_name(offer, key->name, key->shape == SCENARIO_MECHANISMS ? "." : ending);
         }
     }
 }
 
-/* ---- what an argument takes ---- */
+/* ---- the words of a command ---- */
 
-/* An option, or an operand as the help spells it, takes the values of a key. Of which command, or
- * "COMMAND FIRST_OPERAND"; "": of any. */
-static const struct {
-    const char *command, *spelling, *key;
-} takes[] = {
-    {"", "--set", "KEY=VALUE"},
-    {"", "--over", "AXIS"},
-    {"", "--minimise", "AXIS"},
-    {"", "--maximise", "AXIS"},
-    {"", "--system", "system"},
-    {"", "--hardware", "hardware"},
-    {"", "--price", "hardware"},
-    {"", "--workload", "workload"},
-    {"", "--weights", "dtype.weights"},
-    {"", "--dtype", "dtype.kv"},
-    {"", "--policy", "policy"},
-    {"", "MODEL", "model"},
-    {"", "MACHINE", "hardware"},
-    {"", "TRACE", "trace"},
-    {"validate", "PROFILE", "hardware"},
-    {"trace generate", "PROFILE", "trace"},
-    {"list hardware", "NAME", "hardware"},
-    {"list model", "NAME", "model"},
-};
-
-/* Of a list, what follows the last comma, unless that may be within the values of an axis.
- *   context  the command's name and its first operand
- *   lists    how the help spells what may be a list: with a comma */
-static void offer_argument(struct offer offer, const char *context, const char *spelling,
-                           const char *lists)
+/* What follows an option, or is an operand as the help spells it. Of a list, the last item. */
+static void offer_argument(struct offer offer, const char *spelling)
 {
-    offer = strchr(lists, ',') != NULL && strchr(offer.part, '[') == NULL ? offer_behind(offer, ",")
-                                                                          : offer;
+    static const struct {
+        const char *spelling, *key;
+    } takes[] = {
+        {"--system", "system"}, {"--hardware", "hardware"}, {"--workload", "workload"},
+        {"MODEL", "model"},     {"MACHINE", "hardware"},    {"TRACE", "trace"},
+        {"PROFILE", "trace"},
+    };
+    bool axis = strcmp(spelling, "--over") == 0;
+    if (axis || strcmp(spelling, "--set") == 0) {
+        offer_setting(offer, axis ? "" : "=");
+    }
     for (size_t i = 0; i < sizeof takes / sizeof takes[0]; i++) {
-        const char *key = takes[i].key;
-        size_t length = strlen(takes[i].spelling);
-        if (strncmp(context, takes[i].command, strlen(takes[i].command)) == 0 &&
-            strncmp(spelling, takes[i].spelling, length) == 0 &&
-            strchr("|[]", spelling[length]) != NULL) {
-            bool axis = strcmp(key, "AXIS") == 0;
-            if (axis || strcmp(key, "KEY=VALUE") == 0) {
-                offer_setting(offer, axis);
-            } else {
-                offer_values(offer, key);
-            }
+        if (strncmp(spelling, takes[i].spelling, strlen(takes[i].spelling)) == 0) {
+            const char *comma = strrchr(offer.part, ',');
+            offer.part = comma != NULL ? comma + 1 : offer.part;
+            offer_values(offer, takes[i].key);
         }
     }
 }
 
 /* Number `at` of the operands, by its word in the usage line. */
-static void offer_operand(struct offer offer, const struct command *command, const char *context,
-                          uint32_t at)
+static void offer_operand(struct offer offer, const struct command *command, uint32_t at)
 {
     const char *spelling = command->operands;
     for (size_t i = 0; at == 0 && command->kind != NULL && command->kind(i) != NULL; i++) {
         offer_name(offer, command->kind(i), "");
     }
-    for (at -= command->kind != NULL; at != UINT32_MAX; at--) {
-        size_t length = strcspn(spelling, " ");
-        char word[64];
-        snprintf(word, sizeof word, "%.*s", (int)length, spelling);
-        if (at == 0) {
-            offer_argument(offer, context, word + (word[0] == '['), word);
-        }
-        spelling += length + (spelling[length] == ' ');
+    if (at == 0 && command->kind != NULL) {
+        return;
+    }
+    for (at -= command->kind != NULL; at > 0 && spelling != NULL; at--) {
+        spelling = strchr(spelling, ' ');
+        spelling += spelling != NULL;
+    }
+    if (spelling != NULL) {
+        offer_argument(offer, spelling);
     }
 }
-
-/* ---- the words of a command ---- */
 
 /* The option with an argument that `word` is, maybe with "=" and a value; NULL if it is none. */
 static const struct command_option *option_of(const struct command *command, const char *word)
@@ -258,28 +173,24 @@ static void offer_word(const struct command *command, const char *const *words, 
     struct offer offer = {out, word, word};
     const struct command_option *open = NULL; /* its value is the next word */
     uint32_t operands = 0;
-    char context[64];
-    snprintf(context, sizeof context, "%s", command->name);
     for (uint32_t i = 0; i + 1 < count; i++) {
         bool is_value = open != NULL;
         open = is_value || strchr(words[i], '=') != NULL ? NULL : option_of(command, words[i]);
-        if (!is_value && words[i][0] != '-' && operands++ == 0) {
-            snprintf(context, sizeof context, "%s %.30s", command->name, words[i]);
-        }
+        operands += !is_value && words[i][0] != '-';
     }
     if (open == NULL && equals != NULL && (open = option_of(command, word)) != NULL) {
         offer.part = equals + 1;
     }
     if (open != NULL) {
         offer_names(offer, open->values);
-        offer_argument(offer, context, open->name, open->argument);
+        offer_argument(offer, open->name);
     } else if (word[0] == '-' || operands >= command->most_operands) {
         for (const struct command_option *row = command->options; row->name != NULL; row++) {
             offer_name(offer, row->name, "");
         }
         offer_name(offer, command_help.name, "");
     } else {
-        offer_operand(offer, command, context, operands);
+        offer_operand(offer, command, operands);
     }
 }
 
