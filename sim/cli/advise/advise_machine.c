@@ -424,8 +424,7 @@ static bool machine_print_below(const struct arguments *arguments, const void *c
     }
     if (good) {
         print_alike(advice, stdout);
-        (wide ? left_out_print : left_out_print_counts)(systems->candidates, systems->count,
-                                                        stdout);
+        left_out_print(systems->candidates, systems->count, wide, stdout);
         print_far(advice, stdout);
         print_tried(advice);
         advise_print_unshared(&advice_plain(advice)->candidate->scenario,

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -100,25 +99,6 @@ static void message_progress(uint32_t done, uint32_t total, const char *text)
 enum { LINE = 256, LEAST_SECONDS = 2 };
 #define BETWEEN 0.1 /* seconds from one object to the next */
 
-/* The most characters of a line: a line that wraps at the terminal's edge could not be erased. */
-static size_t line_room(void)
-{
-    struct winsize size;
-    bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    return known ? size.ws_col - 1u : SIZE_MAX;
-}
-
-/* The number of bytes in the first `characters` characters of a UTF-8 text. */
-static int progress_bytes_of(const char *text, size_t characters)
-{
-    int bytes = 0;
-    while (text[bytes] != '\0' && (((unsigned char)text[bytes] & 0xc0) == 0x80 || characters > 0)) {
-        characters -= ((unsigned char)text[bytes] & 0xc0) != 0x80;
-        bytes++;
-    }
-    return bytes;
-}
-
 static double seconds_now(void)
 {
     struct timespec now;
@@ -153,10 +133,11 @@ void progress_show(uint32_t done, uint32_t total, const char *format, ...)
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (watched) {
-        dprintf(STDERR_FILENO, "\r"); /* a terminal shall obey this */
-        fprintf(stderr, "%.*s", progress_bytes_of(line, line_room()), line);
+        /* A terminal shall obey this: a line that wrapped at its edge could not be erased. */
+        dprintf(STDERR_FILENO, "\r\033[?7l");
+        fputs(line, stderr);
         fflush(stderr);
-        dprintf(STDERR_FILENO, "\033[K");
+        dprintf(STDERR_FILENO, "\033[K\033[?7h");
     } else {
         message_progress(done, total, line);
     }

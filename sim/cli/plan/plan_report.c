@@ -377,7 +377,7 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
         planning_count_tried(planning, &tried);
         fprintf(out, "%" PRIu64 " of %" PRIu64 " value%s tried\n", tried.runs, tried.values,
                 tried.values == 1 ? " was" : "s were");
-        left_out_print(planning->candidates, planning->count, out);
+        left_out_print(planning->candidates, planning->count, true, out);
         runs_notes_print_below(notes, true, view->why, out);
     }
     frame_destroy(frame);

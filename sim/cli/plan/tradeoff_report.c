@@ -131,7 +131,7 @@ static void tradeoff_report_print_absent(const struct tradeoff *tradeoff, FILE *
                     tradeoff->candidates[i].machine, tradeoff->why[i].found);
         }
     }
-    left_out_print(tradeoff->candidates, tradeoff->count, out);
+    left_out_print(tradeoff->candidates, tradeoff->count, true, out);
 }
 
 bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targets,
