@@ -156,17 +156,24 @@ void setup_init(struct setup *setup)
     setup->seed = SETUP_SEED;
 }
 
+void setup_close_traces(struct setup *setup)
+{
+    for (uint32_t i = 0; i < setup->cohort_count; i++) {
+        if (setup->cohorts[i].trace != setup->trace) {
+            trace_close(setup->cohorts[i].trace);
+        }
+        setup->cohorts[i].trace = NULL;
+    }
+    trace_close(setup->trace);
+    setup->trace = NULL;
+}
+
 void setup_release(struct setup *setup)
 {
     model_release(&setup->model);
     drafts_release(&setup->drafts);
     profile_release(&setup->profile);
-    for (uint32_t i = 1; setup->cohorts != NULL && i < setup->cohort_count; i++) {
-        if (setup->cohorts[i].trace != setup->trace) {
-            trace_close(setup->cohorts[i].trace);
-        }
-    }
+    setup_close_traces(setup);
     free(setup->cohorts);
-    trace_close(setup->trace);
     setup_init(setup);
 }

@@ -153,3 +153,6 @@ bool setup_selects_in(const struct setup *setup, uint32_t layer);
 
 void setup_init(struct setup *setup);
 void setup_release(struct setup *setup);
+
+/* Close its trace and those of its cohorts; it has none then. */
+void setup_close_traces(struct setup *setup);

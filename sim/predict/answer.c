@@ -148,7 +148,7 @@ static bool open_member(struct answer *answer, uint32_t family, struct error *wh
     bool good = serves ? serving_run(&member->view, answer->context, &member->result, why)
                        : member->run != NULL;
     if (!good) {
-        point_view_release(point, &member->view);
+        point_view_release(&member->view);
         bool of_family = point->family_count > 0 && setup_asks_trace(&point->setup);
         return of_family ? name_failed(point->families[family].name, why) : false;
     }
@@ -271,7 +271,7 @@ void answer_close(struct answer *answer)
         struct member *member = &answer->members[i];
         run_close(member->run);
         result_release(&member->result);
-        point_view_release(answer->point, &member->view);
+        point_view_release(&member->view);
     }
     free(answer);
 }
@@ -318,6 +318,6 @@ bool answer_ranges(const struct point *point, double by, const struct run_contex
     }
     bool good = point_serves(point) ? serving_ranges(&view, by, context, ranges, why)
                                     : run_setup_ranges(&view.setup, by, context, ranges, why);
-    point_view_release(point, &view);
+    point_view_release(&view);
     return good;
 }

@@ -50,7 +50,7 @@ static bool timeline_command_show(const struct point *point, const char *path, s
     result_release(&result);
     if (good) {
         good = write_timeline(&view.setup, path, why);
-        point_view_release(point, &view);
+        point_view_release(&view);
     }
     return good;
 }

@@ -45,12 +45,7 @@ bool point_view(const struct point *point, uint32_t family, struct point *view, 
 {
     struct setup *setup = &view->setup;
     *view = *point;
-    if (point->family_count == 0) {
-        return true;
-    }
     view->family_count = 0;
-    setup->trace = point->families[family].trace;
-    snprintf(setup->trace_name, sizeof setup->trace_name, "%s", point->families[family].name);
     if (setup->cohorts != NULL) {
         setup->cohorts = array_zeroed(setup->cohort_count, sizeof *setup->cohorts, why);
         if (setup->cohorts == NULL) {
@@ -58,18 +53,27 @@ bool point_view(const struct point *point, uint32_t family, struct point *view, 
         }
         memcpy(setup->cohorts, point->setup.cohorts, setup->cohort_count * sizeof *setup->cohorts);
     }
-    for (uint32_t i = 0; i < setup->cohort_count; i++) {
-        setup->cohorts[i].trace = setup->trace;
+    if (point->family_count > 0) {
+        setup->trace = point->families[family].trace;
+        snprintf(setup->trace_name, sizeof setup->trace_name, "%s", point->families[family].name);
+        for (uint32_t i = 0; i < setup->cohort_count; i++) {
+            setup->cohorts[i].trace = setup->trace;
+        }
+        resolve_trace_source(setup);
     }
-    resolve_trace_source(setup);
+    for (uint32_t i = 0; i < setup->cohort_count; i++) {
+        if (setup->cohorts[i].trace != setup->trace) {
+            trace_hold(setup->cohorts[i].trace);
+        }
+    }
+    trace_hold(setup->trace);
     return true;
 }
 
-void point_view_release(const struct point *point, struct point *view)
+void point_view_release(struct point *view)
 {
-    if (view->setup.cohorts != point->setup.cohorts) {
-        free(view->setup.cohorts);
-    }
+    setup_close_traces(&view->setup);
+    free(view->setup.cohorts);
 }
 
 bool point_serves(const struct point *point)

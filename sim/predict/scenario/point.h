@@ -57,11 +57,14 @@ void point_close_families(struct point *point);
 /* The number of views of the point: its families, or 1. */
 uint32_t point_views(const struct point *point);
 
-/* A view of the point with the trace of one family; of a point without families, of the point as it
- * is. It borrows what the point owns, except for cohorts of its own. The caller calls
+/* A view of the point with the trace of one family; of a point without families, of the point as it is.
+ * It has references to its traces and cohorts of its own, and borrows the rest. The caller calls
  * point_view_release() after success. */
 bool point_view(const struct point *point, uint32_t family, struct point *view, struct error *why);
-void point_view_release(const struct point *point, struct point *view);
+void point_view_release(struct point *view);
+
+/* Give a view another seed; if its traces are generated, they are generated anew. */
+bool point_view_reseed(struct point *view, uint64_t seed, struct error *why);
 
 /* Does the point simulate a server, rather than steps of one batch? */
 bool point_serves(const struct point *point);

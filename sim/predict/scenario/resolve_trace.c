@@ -331,18 +331,6 @@ static struct trace *generate_trace(const struct trace_profile *profile, const c
     return trace_open_generated(profile, path, &geometry, why);
 }
 
-static void close_traces(struct setup *out)
-{
-    trace_close(out->trace);
-    out->trace = NULL;
-    for (uint32_t i = 0; i < out->cohort_count; i++) {
-        if (i > 0) {
-            trace_close(out->cohorts[i].trace);
-        }
-        out->cohorts[i].trace = NULL;
-    }
-}
-
 /* One trace for each context. */
 static bool generate_traces(const struct scenario *scenario, const struct trace_profile *profile,
                             const char *path, struct sources *sources, struct setup *out,
@@ -357,7 +345,7 @@ static bool generate_traces(const struct scenario *scenario, const struct trace_
         struct trace *trace = generate_trace(profile, path, &own, steps, why);
         trace = trace != NULL ? sources_generated(sources, trace, why) : NULL;
         if (trace == NULL) {
-            close_traces(out);
+            setup_close_traces(out);
             return false;
         }
         out->trace = i == 0 ? trace : out->trace;
@@ -442,7 +430,7 @@ static bool open_default(const struct scenario *scenario, struct sources *source
         return point->family_count > 0;
     }
     point_close_families(point);
-    close_traces(out);
+    setup_close_traces(out);
     snprintf(out->trace_fault, sizeof out->trace_fault, "%.100s", reason.found);
     return open_generated(scenario, sources, out, why);
 }
@@ -511,50 +499,26 @@ bool resolve_hangs_on_seed(const struct point *point)
 }
 
 /* Sizes were checked when the point was resolved. The traces of a draw are not shared. */
-static bool generate_again(const struct setup *setup, struct files *files, struct setup *view,
-                           struct error *why)
+static bool generate_again(struct files *files, struct setup *view, struct error *why)
 {
+    struct trace *before = trace_hold(view->trace);
     struct trace_profile profile;
-    size_t cohorts = setup->cohort_count * sizeof *setup->cohorts;
-    view->trace = NULL;
-    if (setup->cohorts != NULL) {
-        view->cohorts = array_zeroed(1, cohorts, why);
-        if (view->cohorts == NULL) {
-            return false;
-        }
-        memcpy(view->cohorts, setup->cohorts, cohorts);
-        for (uint32_t i = 0; i < view->cohort_count; i++) {
-            view->cohorts[i].trace = NULL;
-        }
-    }
-    bool good = trace_profile_load(files, trace_path(setup->trace), &profile, why);
+    bool good = trace_profile_load(files, trace_path(before), &profile, why);
     if (good) {
-        good = generate_traces(NULL, &profile, trace_path(setup->trace), NULL, view, why);
+        setup_close_traces(view);
+        good = generate_traces(NULL, &profile, trace_path(before), NULL, view, why);
         trace_profile_release(&profile);
     }
     for (uint32_t i = 0; good && i < setup_cohort_count(view); i++) {
-        trace_stop_when(setup_cohort(view, i).trace, trace_stop(setup->trace));
+        trace_stop_when(setup_cohort(view, i).trace, trace_stop(before));
     }
-    if (!good && view->cohorts != setup->cohorts) {
-        free(view->cohorts);
-    }
+    trace_close(before);
     return good;
 }
 
-bool resolve_seeded(const struct point *point, uint64_t seed, struct point *view, struct error *why)
+bool point_view_reseed(struct point *view, uint64_t seed, struct error *why)
 {
-    *view = *point;
     view->setup.seed = seed;
-    return !is_generated(&point->setup) ||
-           generate_again(&point->setup, sources_files(point->sources), &view->setup, why);
-}
-
-void resolve_seeded_release(const struct point *point, struct point *view)
-{
-    if (view->setup.trace != point->setup.trace) {
-        close_traces(&view->setup);
-    }
-    if (view->setup.cohorts != point->setup.cohorts) {
-        free(view->setup.cohorts);
-    }
+    return !is_generated(&view->setup) ||
+           generate_again(sources_files(view->sources), &view->setup, why);
 }

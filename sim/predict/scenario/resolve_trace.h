@@ -33,12 +33,6 @@ bool resolve_trace_canonical(const char *name, char *out, size_t size);
  * a policy draws lots, or if a server's arrivals are drawn. It does not for a recording. */
 bool resolve_hangs_on_seed(const struct point *point);
 
-/* A view of a point with another seed. It has its own traces if they are generated, and points to
- * the original for everything else. */
-bool resolve_seeded(const struct point *point, uint64_t seed, struct point *view,
-                    struct error *why);
-void resolve_seeded_release(const struct point *point, struct point *view);
-
 /* The families of recordings that `trace: ensemble` stands for.
  *
  * Demands differ more between models than most policies do, so a scenario whose model has no

@@ -146,18 +146,13 @@ static bool time_replayed(const struct replication_course *course, const struct 
 
 /* A run with another seed is replayed again; a server's answer keeps no replay and is reused. */
 static bool time_seeded(const struct replication_course *course, uint32_t number,
-                        const struct drawn_view *view, const struct profile *machine,
+                        struct drawn_view *view, const struct profile *machine,
                         double values[DRAWN_MOST], struct error *why)
 {
-    struct point seeded;
-    if (!resolve_seeded(&view->point, view->point.setup.seed + number, &seeded, why)) {
-        return false;
-    }
-    bool good = point_serves(&seeded)
-                    ? time_answer(course, view->family, &seeded, machine, values, why)
-                    : time_replayed(course, &seeded, number, machine, values, why);
-    resolve_seeded_release(&view->point, &seeded);
-    return good;
+    struct point *seeded = &view->point;
+    return point_view_reseed(seeded, seeded->setup.seed + number, why) &&
+           (point_serves(seeded) ? time_answer(course, view->family, seeded, machine, values, why)
+                                 : time_replayed(course, seeded, number, machine, values, why));
 }
 
 /* Time a replication on its machine, with its family. */
@@ -175,7 +170,7 @@ static bool time_drawn(const struct replication_course *course, uint32_t number,
     bool good = course->seeded
                     ? time_seeded(course, number, &view, machine, values, why)
                     : time_answer(course, view.family, &view.point, machine, values, why);
-    point_view_release(course->point, &view.point);
+    point_view_release(&view.point);
     return good;
 }
 

@@ -228,7 +228,7 @@ static void expect_point(const struct sweep *sweep, const struct point *point)
     for (uint32_t i = 0; i < point_views(point); i++) {
         if (point_view(point, i, &view, &unseen)) {
             run_expect(&view.setup, &sweep->runs, &unseen);
-            point_view_release(point, &view);
+            point_view_release(&view);
         }
     }
 }

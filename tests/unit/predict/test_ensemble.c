@@ -45,7 +45,7 @@ static void a_view_has_the_recording_of_its_family(void **state)
         assert_ptr_equal(view.setup.trace, point.families[i].trace);
         assert_non_null(strstr(trace_path(view.setup.trace), ensemble_families[i].recording));
         assert_int_equal(point_views(&view), 1);
-        point_view_release(&point, &view);
+        point_view_release(&view);
     }
     point_release(&point);
 }
@@ -64,7 +64,7 @@ static void a_view_of_mixed_contexts_has_its_own_cohorts(void **state)
         assert_ptr_equal(point.setup.cohorts[i].trace, point.families[0].trace);
         assert_int_equal(view.setup.cohorts[i].context, point.setup.cohorts[i].context);
     }
-    point_view_release(&point, &view);
+    point_view_release(&view);
     point_release(&point);
 }
 
