@@ -9,8 +9,6 @@ struct store {
     sqlite3 *database;
     char *path;                   /* as the user wrote it */
     const struct stop_flag *stop; /* abandons statements; NULL: nothing does */
-    bool fresh;                   /* the file was absent before */
-    bool unwritten;               /* there was no room for something, or the disk failed */
     bool in_memory;               /* no file: `path` is ":memory:" */
 };
 

@@ -253,28 +253,6 @@ int32_t schema_version(void)
     return columns;
 }
 
-/* Offsets in SQLite's header (big-endian): https://www.sqlite.org/fileformat.html */
-enum { HEADER_SIZE = 100, APPLICATION_AT = 68 };
-static const char header_magic[16] = "SQLite format 3";
-
-static uint32_t header_number(const unsigned char *header, int at)
-{
-    return (uint32_t)header[at] << 24 | (uint32_t)header[at + 1] << 16 |
-           (uint32_t)header[at + 2] << 8 | (uint32_t)header[at + 3];
-}
-
-static bool check_header(const char *path, const unsigned char header[HEADER_SIZE],
-                         struct error *why)
-{
-    if (memcmp(header, header_magic, sizeof header_magic) != 0) {
-        return error_set(why, path, 0, "is not an SQLite database; it was not changed");
-    }
-    if (header_number(header, APPLICATION_AT) != SCHEMA_APPLICATION) {
-        return error_set(why, path, 0, "is a database of another program; it was not changed");
-    }
-    return true;
-}
-
 /* SQLite opens what has these names beside a file before it reads the file, and would wait for a
  * FIFO's other end. */
 static bool check_beside(const char *path, struct error *why)
@@ -292,6 +270,24 @@ static bool check_beside(const char *path, struct error *why)
     return good;
 }
 
+/* SQLite's header begins with 16 characters and has the application's number at byte 68
+ * (https://www.sqlite.org/fileformat.html). */
+static bool check_header(const char *path, struct error *why)
+{
+    char header[100] = "";
+    FILE *file = fopen(path, "rb");
+    if (file == NULL) {
+        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
+    }
+    bool whole = fread(header, 1, sizeof header, file) == sizeof header;
+    fclose(file);
+    if (!whole || memcmp(header, "SQLite format 3", 16) != 0) {
+        return error_set(why, path, 0, "is not an SQLite database; it was not changed");
+    }
+    return memcmp(header + 68, SCHEMA_APPLICATION, 4) == 0 ||
+           error_set(why, path, 0, "is a database of another program; it was not changed");
+}
+
 bool schema_check_file(const char *path, bool writable, struct error *why)
 {
     struct stat info;
@@ -302,26 +298,11 @@ bool schema_check_file(const char *path, bool writable, struct error *why)
         return (errno == ENOENT && writable) ||
                error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
     }
-    if (S_ISDIR(info.st_mode)) {
-        return error_set(why, path, 0, "is a directory, not a database");
-    }
     if (!S_ISREG(info.st_mode)) {
         return error_set(why, path, 0, "is not a regular file");
     }
     if (info.st_size == 0) {
         return writable || error_set(why, path, 0, "is empty: it holds no results");
     }
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
-    }
-    unsigned char header[HEADER_SIZE] = {0};
-    bool whole = fread(header, 1, sizeof header, file) == sizeof header;
-    bool failed = ferror(file) != 0;
-    fclose(file);
-    if (failed) {
-        return error_set(why, path, 0, "cannot be read");
-    }
-    return whole ? check_header(path, header, why)
-                 : error_set(why, path, 0, "is not an SQLite database; it was not changed");
+    return check_header(path, why);
 }

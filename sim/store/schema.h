@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SCHEMA_APPLICATION 0x53706c77
+#define SCHEMA_APPLICATION "Splw"
 
 /* How a row of a run keeps a field. */
 enum schema_as {

@@ -9,13 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/array.h"
+#include "core/node.h"
 #include "core/quote.h"
 #include "core/stop_flag.h"
 #include "core/units.h"
+#include "policy/plugin.h"
+#include "policy/policy.h"
 #include "predict/result/shown.h"
 #include "predict/result/tie.h"
 #include "core/version.h"
@@ -47,7 +48,6 @@ static bool database_error(struct store *store, struct error *why)
 {
     int extended = sqlite3_extended_errcode(store->database);
     int code = extended & 0xff;
-    store->unwritten = store->unwritten || code == SQLITE_FULL || code == SQLITE_IOERR;
     if (store->stop != NULL && !stop_flag_check(store->stop, why)) {
         return false;
     }
@@ -181,9 +181,10 @@ static bool is_complete(struct store *store)
 /* Tables, columns and marks in one transaction; another process may have made them meanwhile. */
 static bool complete_file(struct store *store, struct error *why)
 {
+    static const unsigned char id[] = SCHEMA_APPLICATION;
     char marks[96];
     snprintf(marks, sizeof marks, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
-             SCHEMA_APPLICATION, (int)schema_version());
+             id[0] << 24 | id[1] << 16 | id[2] << 8 | id[3], (int)schema_version());
     bool good = database_run(store, "BEGIN IMMEDIATE", why);
     good = good && (is_complete(store) ||
                     (complete_tables(store, false, why) && database_run(store, marks, why)));
@@ -204,6 +205,8 @@ static bool complete_file(struct store *store, struct error *why)
  *                                    (predict/result/shown.h). Without a range, or with one that has no
  *                                    width: VALUE as it is, or with three digits if BESIDE is not
  *                                    0, because its column has ranges in other rows
+ *   policy_words(POLICY)             the policy of a stored scenario as tables name it; null if this
+ *                                    program has none of that name
  *   tied(RUN, RUN, COLUMN)           why two runs of the database tie in a column (predict/result/tie.h),
  *                                    "at most 2 % apart"; null if they differ, or if one is not
  *                                    there
@@ -303,33 +306,21 @@ static void tied_answer(sqlite3_context *context, int count, sqlite3_value **val
     }
 }
 
-struct text_function {
-    store_text answer;
-};
-
-static void text_answer(sqlite3_context *context, int count, sqlite3_value **values)
+/* A database loads no plug-in: it may come from anyone. */
+static void policy_words_answer(sqlite3_context *context, int count, sqlite3_value **values)
 {
-    const struct text_function *function = sqlite3_user_data(context);
-    const char *value = (const char *)sqlite3_value_text(values[0]);
+    struct error unseen;
     char text[256] = "";
+    const char *value = (const char *)sqlite3_value_text(values[0]);
+    struct node *node = value != NULL ? node_parse(value, strlen(value), "", &unseen) : NULL;
+    const struct node *named =
+        node != NULL && node->kind == NODE_MAP ? node_get(node, "name") : node;
     (void)count;
-    if (value != NULL && function->answer(value, text, sizeof text)) {
+    if (named != NULL && named->kind == NODE_SCALAR && !plugin_is_named(named->text) &&
+        policy_words(node, text, sizeof text)) {
         sqlite3_result_text(context, text, -1, SQLITE_TRANSIENT);
     }
-}
-
-bool store_add_function(struct store *store, const char *name, store_text answer, struct error *why)
-{
-    struct text_function *function = array_zeroed(1, sizeof *function, why);
-    if (function == NULL) {
-        return false;
-    }
-    function->answer = answer;
-    /* SQLite frees the function, even if it refuses it. */
-    int code =
-        sqlite3_create_function_v2(store->database, name, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-                                   function, text_answer, NULL, NULL, free);
-    return code == SQLITE_OK || database_error(store, why);
+    node_destroy(node);
 }
 
 static const struct {
@@ -341,6 +332,7 @@ static const struct {
     {"magnitude", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, magnitude_answer},
     {"shell_word", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, shell_word_answer},
     {"ranged", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC, ranged_answer},
+    {"policy_words", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, policy_words_answer},
     {"tied", 3, SQLITE_UTF8, tied_answer}, /* it reads runs */
 };
 
@@ -453,7 +445,6 @@ static struct store *open_store(const char *path, bool writable, bool in_memory,
         return NULL;
     }
     store->in_memory = in_memory;
-    store->fresh = !in_memory && access(path, F_OK) != 0;
     if (!store_open_file(store, writable, why)) {
         store_close(store);
         return NULL;
@@ -478,53 +469,9 @@ struct store *store_open_memory(struct error *why)
     return open_store(":memory:", true, true, why);
 }
 
-/* ---- a file that was made for nothing ---- */
-
-static bool holds_nothing(struct store *store)
-{
-    struct error unseen;
-    int64_t row = 0;
-    bool good = true;
-    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        char select[64];
-        snprintf(select, sizeof select, "SELECT 1 FROM %s LIMIT 1", table->name);
-        good = strcmp(table->name, "turns") == 0 || !database_has(store, table->name, NULL) ||
-               (database_number(store, select, NULL, &row, &unseen) && row == 0);
-    }
-    return good;
-}
-
-/* Locking a file without any page writes its first one. If even that has no room, and nobody else
- * has the lock, an empty file is unused. */
-static bool is_unused(struct store *store, const char *file)
-{
-    struct error unseen;
-    struct stat info;
-    if (database_run(store, "BEGIN EXCLUSIVE", &unseen)) {
-        return holds_nothing(store);
-    }
-    return sqlite3_errcode(store->database) != SQLITE_BUSY && stat(file, &info) == 0 &&
-           info.st_size == 0;
-}
-
-/* Remove the file if this store made it, a write failed, and it holds no result (the mark of a shard
- * is none). An existing file, and one that another process uses, stays. The lock is held until the file
- * is gone, so nobody stores a result in between. Whoever has the file open meanwhile gets an error from
- * SQLite at its next write: the file was deleted. */
-static void remove_unused(struct store *store)
-{
-    if (store->fresh && store->unwritten) {
-        const char *file = sqlite3_db_filename(store->database, "main"); /* where a link leads */
-        if (is_unused(store, file)) {
-            unlink(file);
-        }
-    }
-}
-
 void store_close(struct store *store)
 {
     if (store != NULL) {
-        remove_unused(store);
         sqlite3_close(store->database);
         free(store->path);
         free(store);

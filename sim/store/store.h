@@ -31,8 +31,7 @@
 struct stop_flag;
 struct store;
 
-/* Open for writing (created when absent) or for reading only (must exist). If the disk has no room
- * for the first result of a file that was created, store_close() removes it. */
+/* Open for writing (created when absent) or for reading only (must exist). */
 struct store *store_open(const char *path, bool writable, struct error *why);
 
 /* A store that nothing else sees and that ends with store_close(), for runs that one question asks
@@ -70,13 +69,6 @@ typedef bool (*store_row)(uint32_t count, const char *const *names, const char *
                           void *context, struct error *why);
 bool store_query(struct store *store, const char *sql, store_row row, void *context,
                  struct error *why);
-
-/* Give queries a function of one text, besides those of store.c. `answer` writes a text of at
- * most `size` bytes with its NUL; false: the function is null. It is null of null, too. `name` and
- * `answer` outlive the store. */
-typedef bool (*store_text)(const char *value, char *text, size_t size);
-bool store_add_function(struct store *store, const char *name, store_text answer,
-                        struct error *why);
 
 /* Whose results a reader sees, where a file holds those of several programs.
  *

@@ -463,7 +463,7 @@ static bool advise_open_store(const struct arguments *arguments, struct store **
                               struct error *why)
 {
     if (arguments_given(arguments, ADVISE_HTML) && !arguments_given(arguments, ADVISE_DB)) {
-        return (*out = store_open_memory(why)) != NULL && database_name_policies(*out, why);
+        return (*out = store_open_memory(why)) != NULL;
     }
     return database_open(arguments, out, why);
 }

@@ -14,11 +14,9 @@
 #include "cli/frame/help.h"
 #include "cli/frame/message.h"
 #include "core/disk_cache.h"
-#include "core/node.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "core/version.h"
-#include "policy/plugin.h"
 #include "predict/scenario/scenario_keys.h"
 
 static const int signals[] = {SIGINT, SIGTERM};
@@ -131,25 +129,6 @@ bool database_open(const struct arguments *arguments, struct store **out, struct
     return path == NULL || *out != NULL;
 }
 
-/* Write the policy of a stored scenario as tables name it. A database loads no plug-in: it may come
- * from anyone. */
-static bool database_policy_words(const char *value, char *text, size_t size)
-{
-    struct error unseen;
-    struct node *node = node_parse(value, strlen(value), "", &unseen);
-    const struct node *named =
-        node != NULL && node->kind == NODE_MAP ? node_get(node, "name") : node;
-    bool known = named != NULL && named->kind == NODE_SCALAR && !plugin_is_named(named->text) &&
-                 policy_words(node, text, size);
-    node_destroy(node);
-    return known;
-}
-
-bool database_name_policies(struct store *store, struct error *why)
-{
-    return store_add_function(store, "policy_words", database_policy_words, why);
-}
-
 static void note_program(const struct store_program *program, char note[DATABASE_NOTE])
 {
     note[0] = '\0';
@@ -170,8 +149,7 @@ struct store *database_show(const char *path, char note[DATABASE_NOTE], struct e
 {
     struct store_program program;
     struct store *store = store_open(path, false, why);
-    if (store != NULL &&
-        (!store_show_program(store, &program, why) || !database_name_policies(store, why))) {
+    if (store != NULL && !store_show_program(store, &program, why)) {
         store_close(store);
         return NULL;
     }
