@@ -45,7 +45,6 @@ struct schema_table {
     size_t rows, count, size; /* size: of a row; 0: no detail of a run */
     bool inside;              /* the rows are an array in the result, not one that it points to */
     size_t reals;             /* offset in the row of the numbers of `walk` */
-    bool read;                /* store_get() reads them back */
 };
 extern const struct schema_table schema_tables[]; /* ends with name NULL */
 

@@ -46,8 +46,7 @@ void store_watch(struct store *store, const struct stop_flag *stop);
 /* Is there a finished run of this identity? */
 bool store_has(struct store *store, const char *run, bool *found, struct error *why);
 
-/* Read a run back: all columns and detail except requests, waits, series, masses and replications. Texts
- * belong to the result. */
+/* Read a run back: all columns, and of its detail the figures of families. Texts belong to the result. */
 bool store_get(struct store *store, const char *run, struct result *result, struct error *why);
 
 /* Put a run with its detail in one transaction. A stored run stays as it is, except that missing

@@ -282,81 +282,41 @@ static double run_read_real(sqlite3_stmt *row, int at)
                                                        : sqlite3_column_double(row, at);
 }
 
-/* The number of the row and texts that are not the row's own are not read. */
-static bool read_field(sqlite3_stmt *from, int at, const struct schema_field *field, char *row)
-{
-    char *value = row + field->at;
-    const char *text = (const char *)sqlite3_column_text(from, at);
-    int64_t whole = sqlite3_column_int64(from, at);
-    double real = run_read_real(from, at);
-    switch (field->as) {
-    case AS_64:
-        memcpy(value, &whole, sizeof whole);
-        return true;
-    case AS_NS:
-        return cell_read_ns(sqlite3_column_double(from, at), unit_ns(field->unit), &whole) &&
-               memcpy(value, &whole, sizeof whole) != NULL;
-    case AS_REAL:
-        memcpy(value, &real, sizeof real);
-        return true;
-    case AS_NAME:
-        return text != NULL && strlen(text) < RESULT_NAME &&
-               memcpy(value, text, strlen(text) + 1) != NULL;
-    default:
-        return true;
-    }
-}
-
-static bool read_detail(sqlite3_stmt *from, const struct schema_table *table, char *row)
+/* The figures of one row behind the table's first columns; false if one is of another type. */
+static bool read_reals(sqlite3_stmt *row, const struct schema_table *table, double *values)
 {
     bool good = true;
-    for (int i = 0; good && i < sqlite3_column_count(from); i++) {
-        good = holds_own_type(from, i);
-    }
-    for (size_t i = 0; good && i < table->begins; i++) {
-        good = read_field(from, (int)i, &table->begin[i], row);
-    }
-    for (uint32_t i = 0; good && table->walk != NULL && table->walk(i) != NULL; i++) {
-        double real = run_read_real(from, (int)(table->begins + i));
-        memcpy(row + table->reals + i * sizeof real, &real, sizeof real);
+    for (uint32_t i = 0; good && table->walk(i) != NULL; i++) {
+        int at = (int)(table->begins + i);
+        good = holds_own_type(row, at);
+        values[i] = run_read_real(row, at);
     }
     return good;
 }
 
-/* Make room for one more row. Those inside a result are families. */
-static bool detail_reserve(const struct schema_table *table, struct result *result, uint32_t count,
-                           size_t *capacity, struct error *why)
+static bool get_families(struct store *store, const char *run, struct result *result,
+                         struct error *why)
 {
-    char *rows = rows_of(table, result);
-    if (table->inside) {
-        return count < RESULT_MOST_FAMILIES;
-    }
-    bool good = array_reserve(&rows, capacity, count + 1U, table->size, why);
-    memcpy((char *)result + table->rows, &rows, sizeof rows);
-    return good;
-}
-
-static bool get_detail(struct store *store, const struct schema_table *table, const char *run,
-                       struct result *result, struct error *why)
-{
-    sqlite3_stmt *statement = NULL;
-    size_t capacity = 0;
-    uint32_t count = 0;
-    bool row = false;
-    bool good = database_prepare_own(
-        store, schema_sql(table, "SELECT %c FROM %t WHERE run = ? ORDER BY 2", why), &statement,
-        why);
+    static const char own[] = "SELECT %c FROM %t WHERE run = ? ORDER BY place";
+    const struct schema_table *table = schema_find("families");
+    sqlite3_stmt *row = NULL;
+    bool more = false;
+    bool good = database_prepare_own(store, schema_sql(table, own, why), &row, why);
     if (good) {
-        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
+        sqlite3_bind_text(row, 1, run, -1, SQLITE_STATIC);
     }
-    while (good && (good = database_step(store, statement, &row, why)) && row) {
-        good = (detail_reserve(table, result, count, &capacity, why) &&
-                read_detail(statement, table, rows_of(table, result) + count * table->size)) ||
+    while (good && (good = database_step(store, row, &more, why)) && more) {
+        struct result_family *family = &result->families[result->family_count];
+        const char *name = (const char *)sqlite3_column_text(row, 2);
+        good = (result->family_count < RESULT_MOST_FAMILIES && name != NULL &&
+                strlen(name) < RESULT_NAME && read_reals(row, table, family->values)) ||
                run_is_damaged(store, run, table->name, why);
-        count += good;
-        memcpy((char *)result + table->count, &count, sizeof count);
+        if (good) {
+            strcpy(family->name, name);
+            result->family_count++;
+        }
     }
-    sqlite3_finalize(statement);
+    sqlite3_finalize(row);
     return good;
 }
 
@@ -364,10 +324,8 @@ bool store_get(struct store *store, const char *run, struct result *result, stru
 {
     result_init(result);
     result->names = array_zeroed(3 * RESULT_MOST_ITEMS, sizeof *result->names, why);
-    bool good = result->names != NULL && get_run(store, run, result, why);
-    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        good = !table->read || get_detail(store, table, run, result, why);
-    }
+    bool good = result->names != NULL && get_run(store, run, result, why) &&
+                get_families(store, run, result, why);
     if (!good) {
         result_release(result);
     }
@@ -395,7 +353,7 @@ bool store_get_draws(struct store *store, const char *run, struct result_draws *
            sqlite3_column_int64(row, 2) == draws->count) {
         good = array_reserve(&draws->values, &capacity, draws->count + 1U, sizeof *draws->values,
                              why) &&
-               (read_detail(row, table, (char *)draws->values[draws->count]) ||
+               (read_reals(row, table, draws->values[draws->count]) ||
                 run_is_damaged(store, run, table->name, why));
         draws->count += good;
     }

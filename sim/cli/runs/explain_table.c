@@ -253,7 +253,8 @@ static void put_class(const struct point *point, const struct result *result,
     json_put_text(json, "class", class);
     json_put_text(json, "system", error_band_system(setup));
     json_put_text(json, "profile", setup->profile.name);
-    json_put(json, "layers", "%" PRIu32, result->layer_count);
+    json_put(json, "layers", "%" PRIu32,
+             result_cell(result, COLUMN(step_us))->set ? setup->model.layer_count : 0);
 }
 
 /* The columns that differ from the run's, without those that a run timed again does not have. */
