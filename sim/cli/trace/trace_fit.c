@@ -98,34 +98,18 @@ static bool share_layers(const struct fitted *fitted, struct trace *recording,
     return ok;
 }
 
-/* A twin of the shape of `recording` at `context` tokens, from the heads of `profile`. */
-static struct trace *make_twin(const struct trace_profile *profile, const struct trace *recording,
-                               uint32_t context, uint64_t seed, struct error *why)
-{
-    const struct trace_header *header = trace_header(recording);
-    struct trace_geometry geometry = {
-        .layers = header->layers,
-        .kv_heads = header->kv_heads,
-        .query_heads = header->query_heads,
-        .head_dim = header->head_dim,
-        .context = context,
-        .keep = (double)header->keep / header->context,
-        .sequences = 1,
-        .steps = header->steps,
-        .seed = seed,
-    };
-    return trace_open_generated(profile, "twin", &geometry, why);
-}
-
 /* The mean figures of twins. The caller releases `out`, on failure too. */
 static bool draw_twins(const struct fitted *fitted, const struct trace_profile *profile,
                        const struct trace *recording, uint32_t context, struct likeness *out,
                        struct error *why)
 {
     bool ok = true;
+    struct trace_geometry geometry = trace_geometry_of(trace_header(recording));
+    geometry.context = context;
     for (uint64_t seed = 1; ok && seed <= TWIN_DRAWS; seed++) {
         struct likeness one = {0};
-        struct trace *twin = make_twin(profile, recording, context, seed, why);
+        geometry.seed = seed;
+        struct trace *twin = trace_open_generated(profile, "twin", &geometry, why);
         ok = twin != NULL && likeness_measure(twin, fitted->share, 0, &one, why);
         for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
             for (uint32_t head = 0; head < one.heads; head++) {

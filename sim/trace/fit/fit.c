@@ -108,17 +108,11 @@ static bool correct_layer(const struct fit *fit, struct trace_profile *profile, 
                           struct error *why)
 {
     const struct trace_header *header = trace_header(fit->recording);
-    struct trace_geometry geometry = {
-        .layers = 1,
-        .kv_heads = header->kv_heads,
-        .query_heads = header->query_heads,
-        .head_dim = header->head_dim,
-        .context = header->context,
-        .keep = (double)wanted / header->context,
-        .sequences = 1,
-        .steps = fit->steps,
-        .seed = round,
-    };
+    struct trace_geometry geometry = trace_geometry_of(header);
+    geometry.layers = 1;
+    geometry.keep = (double)wanted / header->context;
+    geometry.steps = fit->steps;
+    geometry.seed = round;
     struct trace *twin = trace_open_generated(profile, "twin", &geometry, why);
     bool ok = twin != NULL && fit_samples_load(twin, 0, fit->steps, samples, why);
     for (uint32_t number = 0; ok && number < header->kv_heads; number++) {

@@ -36,9 +36,8 @@ struct locality_measurement {
     const struct trace *trace;
     const struct trace_header *header;
     struct demand_shape shape;
-    uint32_t every;                   /* of the tiles, one in so many */
-    struct locality_scratch *scratch; /* one per thread */
-    struct locality_sums *sums;       /* [layers] */
+    uint32_t every;             /* of the tiles, one in so many */
+    struct locality_sums *sums; /* [layers] */
 };
 
 /* ---- one step of a layer ---- */
@@ -119,19 +118,23 @@ static bool fit_locality_measure_layer(uint32_t layer, uint32_t thread, void *co
                                        struct error *why)
 {
     const struct locality_measurement *all = context;
-    struct locality_scratch *scratch = &all->scratch[thread];
-    const struct trace_frame *frame = &scratch->frame;
-    for (uint32_t tile = 0; tile < trace_tiles(all->header); tile += all->every) {
-        if (!trace_read(all->trace, 0, tile, layer, &scratch->frame, why)) {
-            return false;
-        }
-        for (uint32_t s = 0; s < frame->steps; s++) {
-            if (!fit_locality_add_step(all, scratch, s, &all->sums[layer], why)) {
-                return false;
-            }
+    const struct trace_header *header = all->header;
+    struct locality_scratch scratch = {
+        .wanted = array_zeroed((size_t)header->kv_heads * header->units, 1, why)};
+    bool ok = scratch.wanted != NULL;
+    (void)thread;
+    trace_frame_init(&scratch.frame);
+    demand_buffer_init(&scratch.buffer);
+    for (uint32_t tile = 0; ok && tile < trace_tiles(header); tile += all->every) {
+        ok = trace_read(all->trace, 0, tile, layer, &scratch.frame, why);
+        for (uint32_t s = 0; ok && s < scratch.frame.steps; s++) {
+            ok = fit_locality_add_step(all, &scratch, s, &all->sums[layer], why);
         }
     }
-    return true;
+    trace_frame_release(&scratch.frame);
+    demand_buffer_release(&scratch.buffer);
+    free(scratch.wanted);
+    return ok;
 }
 
 static void fit_locality_sum_up(const struct locality_measurement *all, struct fit_locality *out)
@@ -150,22 +153,6 @@ static void fit_locality_sum_up(const struct locality_measurement *all, struct f
     for (int width = 0; width < PROFILE_WIDTHS; width++) {
         out->near[width] = sum.wanted > 0 ? sum.near[width] / sum.wanted : 0;
     }
-}
-
-static bool fit_locality_scratch_init(struct locality_scratch *scratch,
-                                      const struct trace_header *header, struct error *why)
-{
-    trace_frame_init(&scratch->frame);
-    demand_buffer_init(&scratch->buffer);
-    scratch->wanted = array_zeroed((size_t)header->kv_heads * header->units, 1, why);
-    return scratch->wanted != NULL;
-}
-
-static void fit_locality_scratch_release(struct locality_scratch *scratch)
-{
-    trace_frame_release(&scratch->frame);
-    demand_buffer_release(&scratch->buffer);
-    free(scratch->wanted);
 }
 
 /* How many tiles stand for each that is read, so that about `steps` steps are read. */
@@ -187,32 +174,17 @@ bool fit_locality_measure(const struct trace *trace, const struct trace_selectio
                               selection->sinks, selection->recent),
         .every = one_tile_in(header, steps),
     };
-    threads = parallel_threads(threads);
-    threads = threads < header->layers ? threads : header->layers;
-    all.scratch = array_zeroed(threads, sizeof *all.scratch, why);
-    all.sums = all.scratch != NULL ? array_zeroed(header->layers, sizeof *all.sums, why) : NULL;
-    bool ok = all.sums != NULL;
-    for (uint32_t i = 0; ok && i < threads; i++) {
-        ok = fit_locality_scratch_init(&all.scratch[i], header, why);
-    }
-    ok = ok && parallel_for(header->layers, threads, fit_locality_measure_layer, &all, why);
+    all.sums = array_zeroed(header->layers, sizeof *all.sums, why);
+    bool ok = all.sums != NULL &&
+              parallel_for(header->layers, threads, fit_locality_measure_layer, &all, why);
     if (ok) {
         fit_locality_sum_up(&all, out);
     }
-    for (uint32_t i = 0; all.scratch != NULL && i < threads; i++) {
-        fit_locality_scratch_release(&all.scratch[i]);
-    }
-    free(all.scratch);
     free(all.sums);
     return ok;
 }
 
 /* ---- the parameters ---- */
-
-static double fit_locality_within(double value, double least, double most)
-{
-    return fmin(fmax(value, least), most);
-}
 
 /* What a twin of the recording shows with the profile as it is. */
 static bool measure_twin(const struct trace *recording, double share, uint32_t threads,
@@ -220,16 +192,8 @@ static bool measure_twin(const struct trace *recording, double share, uint32_t t
                          struct error *why)
 {
     const struct trace_header *header = trace_header(recording);
-    const struct trace_geometry geometry = {
-        .layers = header->layers,
-        .kv_heads = header->kv_heads,
-        .query_heads = header->query_heads,
-        .head_dim = header->head_dim,
-        .context = header->context,
-        .keep = share,
-        .sequences = 1,
-        .steps = header->steps,
-    };
+    struct trace_geometry geometry = trace_geometry_of(header);
+    geometry.keep = share;
     const struct trace_selection selection = {share, header->sinks, header->recent};
     struct trace *twin = trace_open_generated(profile, "twin", &geometry, why);
     bool ok = twin != NULL && fit_locality_measure(twin, &selection, STEPS, threads, out, why);
@@ -250,8 +214,7 @@ static struct profile_locality to_parameters(const struct same *same)
     struct profile_locality out = {.alike = same->alike < LEAST ? 0 : sqrt(same->alike)};
     double before = 1;
     for (int width = 0; width < PROFILE_WIDTHS && same->near[width] >= LEAST; width++) {
-        out.near[width] =
-            before > 0 ? sqrt(fit_locality_within(same->near[width] / before, 0, 1)) : 0;
+        out.near[width] = before > 0 ? sqrt(fmin(same->near[width] / before, 1)) : 0;
         before = fmin(before, same->near[width]);
     }
     return out;
@@ -262,9 +225,9 @@ static void correct(const struct fit_locality *shown, const struct fit_locality 
 {
     for (int width = 0; width < PROFILE_WIDTHS; width++) {
         double missing = shown->near[width] - twin->near[width];
-        same->near[width] = fit_locality_within(same->near[width] + gain * missing, 0, 0.98);
+        same->near[width] = fmin(fmax(same->near[width] + gain * missing, 0), 0.98);
     }
-    same->alike = fit_locality_within(same->alike + gain * (shown->alike - twin->alike), 0, 0.98);
+    same->alike = fmin(fmax(same->alike + gain * (shown->alike - twin->alike), 0), 0.98);
 }
 
 bool fit_locality_solve(const struct trace *recording, double share, uint32_t threads,

@@ -4,6 +4,8 @@
 #include "trace/fit/fit_solve.h"
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_fit.h>
+#include <gsl/gsl_statistics.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,28 +30,24 @@
 static bool solve_octave(const struct fit_levels *levels, uint32_t ranks, uint32_t o, double *level,
                          double *spread)
 {
-    double w = 0, wt = 0, wz = 0, wtt = 0, wtz = 0;
-    uint32_t used = 0;
+    double t[FIT_RANKS], z[FIT_RANKS], weight[FIT_RANKS], level_at_0, steep, unused[4];
+    size_t used = 0;
     for (uint32_t r = 0; r < ranks && levels->units[o] >= OCTAVE_UNITS; r++) {
         double share = levels->chosen[r][o] / levels->units[o];
         if (share > CHOSEN_LEAST && share < 1 - CHOSEN_LEAST) {
-            double t = levels->threshold[r], z = gsl_cdf_ugaussian_Pinv(share);
-            double weight = fmin(share, 1 - share);
-            w += weight;
-            wt += weight * t;
-            wz += weight * z;
-            wtt += weight * t * t;
-            wtz += weight * t * z;
-            used++;
+            t[used] = levels->threshold[r];
+            z[used] = gsl_cdf_ugaussian_Pinv(share);
+            weight[used++] = fmin(share, 1 - share);
         }
     }
-    double spare = w * wtt - wt * wt;
-    if (used < 2 || !(spare > 0)) {
+    if (used < 2 || !(gsl_stats_max(t, 1, used) > gsl_stats_min(t, 1, used))) {
         return false;
     }
-    double steep = -(w * wtz - wt * wz) / spare;
-    *spread = fmin(fmax(1 / fmax(steep, 1e-3), SPREAD_LEAST), SPREAD_MOST);
-    *level = wz / w * *spread + wt / w;
+    gsl_fit_wlinear(t, 1, weight, 1, z, 1, used, &level_at_0, &steep, &unused[0], &unused[1],
+                    &unused[2], &unused[3]);
+    double mean = gsl_stats_wmean(weight, 1, t, 1, used);
+    *spread = fmin(fmax(-1 / fmin(steep, -1e-3), SPREAD_LEAST), SPREAD_MOST);
+    *level = (level_at_0 + steep * mean) * *spread + mean;
     return true;
 }
 

@@ -327,6 +327,20 @@ static struct trace_generator *generator_create(const struct trace_profile *prof
     return generator;
 }
 
+struct trace_geometry trace_geometry_of(const struct trace_header *header)
+{
+    return (struct trace_geometry){
+        .layers = header->layers,
+        .kv_heads = header->kv_heads,
+        .query_heads = header->query_heads,
+        .head_dim = header->head_dim,
+        .context = header->context,
+        .keep = (double)header->keep / header->context,
+        .sequences = 1,
+        .steps = header->steps,
+    };
+}
+
 struct trace *trace_open_generated(const struct trace_profile *profile, const char *name,
                                    const struct trace_geometry *geometry, struct error *why)
 {

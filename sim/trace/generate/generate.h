@@ -25,6 +25,9 @@ struct trace_geometry {
     uint64_t seed;
 };
 
+/* The shape of a recording, one sequence of it. */
+struct trace_geometry trace_geometry_of(const struct trace_header *header);
+
 /* Open a trace whose frames are made when they are read. `name` is the profile's name in messages
  * and in the trace's source; `profile` is copied. Close it with trace_close(). */
 struct trace *trace_open_generated(const struct trace_profile *profile, const char *name,
