@@ -141,10 +141,8 @@ static void runs_shared_print(const struct runs_shared *shared, const struct sce
 /* ---- remarks ---- */
 
 /* Notes, or texts, that runs have in common: each is kept once, with the systems whose runs have it.
- *
- * Only the first few are kept; the others are counted by runs.
- */
-enum { REMARKS_MOST = 16 };
+ * Only the first few are kept. */
+enum { REMARKS_MOST = NOTES_MOST };
 
 struct runs_remarks {
     struct remark {
@@ -154,22 +152,19 @@ struct runs_remarks {
     } items[REMARKS_MOST];
     struct notes notes; /* merged, in the order of `items` */
     uint32_t count;
-    uint32_t other_runs;
-    char others[1024]; /* their systems */
+    bool more; /* some are not kept */
 };
 
 /* Add a run of `system` to the remark at `index`, or to a new one. */
 static void runs_notes_add_run(struct runs_remarks *remarks, uint32_t index, const char *system)
 {
-    if (index == REMARKS_MOST) {
-        remarks->other_runs++;
-        name_list_add(remarks->others, sizeof remarks->others, system);
-        return;
+    remarks->more = remarks->more || index == REMARKS_MOST;
+    if (index < REMARKS_MOST) {
+        struct remark *remark = &remarks->items[index];
+        remarks->count += index == remarks->count;
+        remark->runs++;
+        name_list_add(remark->systems, sizeof remark->systems, system);
     }
-    struct remark *remark = &remarks->items[index];
-    remarks->count += index == remarks->count;
-    remark->runs++;
-    name_list_add(remark->systems, sizeof remark->systems, system);
 }
 
 static void runs_notes_add_text(struct runs_remarks *remarks, const char *text, const char *system)
@@ -237,19 +232,6 @@ static void note_trust(struct runs_notes *notes, const struct result *result)
     notes->extrapolated += extrapolated->set && extrapolated->integer != 0;
 }
 
-/* Notes that have no room count as one run's. */
-static void note_notes(struct runs_notes *notes, const struct result *result, const char *system)
-{
-    uint32_t others = notes->messages.other_runs;
-    for (uint32_t i = 0; i < result->notes.count; i++) {
-        struct note note = notes_at(&result->notes, i);
-        add_note(&notes->messages, &note, system);
-    }
-    if (notes->messages.other_runs > others) {
-        notes->messages.other_runs = others + 1;
-    }
-}
-
 /* Where KV is left out but nothing misses, as in HBM, only the mass rests on the trace. */
 static void note_source(struct runs_notes *notes, const struct result *result, const char *system)
 {
@@ -276,7 +258,10 @@ void runs_notes_add(struct runs_notes *notes, const struct result *result)
     notes->runs++;
     notes->decodes = notes->decodes || result_cell(result, COLUMN(step_us))->set;
     notes->ranged = notes->ranged || result->family_count > 0;
-    note_notes(notes, result, system);
+    for (uint32_t i = 0; i < result->notes.count; i++) {
+        struct note note = notes_at(&result->notes, i);
+        add_note(&notes->messages, &note, system);
+    }
     if (result_cell(result, COLUMN(basis))->set) { /* not of a server that was not timed */
         note_trust(notes, result);
         note_source(notes, result, system);
@@ -308,11 +293,6 @@ static bool write_share(const struct runs_notes *notes, enum basis basis, char t
 
 /* ---- above ---- */
 
-static const char *runs_or_run(uint32_t count)
-{
-    return count == 1 ? "run" : "runs";
-}
-
 static void print_sources(const struct runs_notes *notes, FILE *out)
 {
     const char *label = notes->ranged ? "demands: " : "hit ratio: ";
@@ -332,10 +312,6 @@ static void print_sources(const struct runs_notes *notes, FILE *out)
                      ? "; figures are medians over them, in brackets the range"
                      : "");
         table_line(i == 0 ? label : below, line, out);
-    }
-    if (sources->other_runs > 0) {
-        fprintf(out, "%sothers, of %u %s\n", below, sources->other_runs,
-                runs_or_run(sources->other_runs));
     }
 }
 
@@ -384,11 +360,8 @@ static void runs_notes_print(const struct runs_notes *notes, bool told, FILE *ou
             table_line("note: ", line, out);
         }
     }
-    if (told && remarks->other_runs > 0) {
-        char line[LINE];
-        snprintf(line, sizeof line, "more notes on %s (%u %s): 'simulate' each alone",
-                 remarks->others, remarks->other_runs, runs_or_run(remarks->other_runs));
-        table_line("note: ", line, out);
+    if (told && remarks->more) {
+        table_line("note: ", "there are more notes: 'simulate' each run alone", out);
     }
 }
 

@@ -187,7 +187,7 @@ static void each_note_of_a_run_is_one(void **state)
     assert_holds(PRINT(sweep, {.system = "a", .models = "bcdefghijklmnopq"},
                        {.system = "b", .models = "rs"}),
                  "note: q" UNUSED " (a: 1 of 2 runs)\n"
-                 "note: more notes on b (1 run): 'simulate' each alone");
+                 "note: there are more notes: 'simulate' each run alone");
 }
 
 static void numbers_of_several_runs_are_a_range(void **state)
