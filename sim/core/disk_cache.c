@@ -30,26 +30,25 @@ struct disk_cache {
  * back; what the machine's end leaves half-written is damage, and costs no more than what was kept. */
 static const char set_up[] =
     "PRAGMA synchronous = OFF;"
-    "CREATE TABLE IF NOT EXISTS kept(hash INTEGER PRIMARY KEY, key BLOB, value BLOB, sum INTEGER, used INTEGER);"
+    "CREATE TABLE IF NOT EXISTS kept(hash INTEGER PRIMARY KEY, key BLOB, value BLOB, used INTEGER);"
     "CREATE INDEX IF NOT EXISTS kept_used ON kept(used);"
-    "SELECT hash, key, value, sum, used FROM kept LIMIT 1";
+    "SELECT hash, key, value, used FROM kept LIMIT 1";
 
 /* Make the folder, and the one above it. */
 static void make_folders(const char *folder)
 {
-    char path[PATH_MAX];
-    size_t length = strlen(folder);
-    text_copy(path, sizeof path, folder);
-    while (length > 0 && path[length - 1] == '/') {
-        path[--length] = '\0';
+    char above[PATH_MAX];
+    text_copy(above, sizeof above, folder);
+    char *end = above + strlen(above);
+    while (end > above && end[-1] == '/') {
+        *--end = '\0';
     }
-    char *slash = strrchr(path, '/');
+    char *slash = strrchr(above, '/');
     if (slash != NULL) {
         *slash = '\0';
-        mkdir(path, 0700);
-        *slash = '/';
+        mkdir(above, 0700);
     }
-    mkdir(path, 0700);
+    mkdir(folder, 0700);
 }
 
 /* SQLite would follow a link, and wait for the other end of a FIFO. */
@@ -61,25 +60,26 @@ static bool is_plain_or_absent(const char *path, const char *ending)
     return lstat(name, &info) != 0 || S_ISREG(info.st_mode);
 }
 
+static int open_once(struct disk_cache *cache)
+{
+    int code = sqlite3_open_v2(cache->path, &cache->database,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
+    sqlite3_busy_timeout(cache->database, BUSY_MS);
+    code = code == SQLITE_OK ? sqlite3_exec(cache->database, set_up, NULL, NULL, NULL) : code;
+    if (code != SQLITE_OK) {
+        sqlite3_close(cache->database);
+        cache->database = NULL;
+    }
+    return code;
+}
+
 /* Open the file; one that is no cache is made anew. */
 static bool open_database(struct disk_cache *cache)
 {
-    for (int try = 0; try < 2; try++) {
-        int code = sqlite3_open_v2(cache->path, &cache->database,
-                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
-        sqlite3_busy_timeout(cache->database, BUSY_MS);
-        code = code == SQLITE_OK ? sqlite3_exec(cache->database, set_up, NULL, NULL, NULL) : code;
-        if (code == SQLITE_OK) {
-            return true;
-        }
-        sqlite3_close(cache->database);
-        cache->database = NULL;
-        if ((code != SQLITE_CORRUPT && code != SQLITE_NOTADB && code != SQLITE_ERROR) ||
-            unlink(cache->path) != 0) {
-            return false;
-        }
-    }
-    return false;
+    int code = open_once(cache);
+    bool other = code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR;
+    return code == SQLITE_OK ||
+           (other && unlink(cache->path) == 0 && open_once(cache) == SQLITE_OK);
 }
 
 struct disk_cache *disk_cache_open(const char *folder, uint64_t most)
@@ -90,9 +90,7 @@ struct disk_cache *disk_cache_open(const char *folder, uint64_t most)
         return NULL;
     }
     int length = snprintf(cache->path, sizeof cache->path, "%s/replays.db", folder);
-    if (length < (int)sizeof cache->path) {
-        make_folders(folder);
-    }
+    make_folders(folder);
     if (length >= (int)sizeof cache->path || !is_plain_or_absent(cache->path, "") ||
         !is_plain_or_absent(cache->path, "-journal") || !open_database(cache)) {
         free(cache);
@@ -158,58 +156,42 @@ static void disk_cache_run(struct disk_cache *cache, const char *sql, struct dis
 
 /* ---- reading ---- */
 
-/* The value as it is stored, on the heap. A value counts as used where many others were since: most
- * readers then write nothing. */
-static uint8_t *disk_cache_read(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size)
+/* Decompress a value, which fails if its checksum differs. */
+static uint8_t *unpack(const void *stored, size_t stored_size, size_t *size)
 {
+    unsigned long long wanted = ZSTD_getFrameContentSize(stored, stored_size);
+    uint8_t *value = wanted <= DISK_CACHE_MOST ? malloc((size_t)wanted + 1) : NULL;
+    if (value != NULL && ZSTD_decompress(value, wanted, stored, stored_size) != wanted) {
+        free(value);
+        value = NULL;
+    }
+    *size = (size_t)wanted;
+    return value;
+}
+
+/* A value counts as used where many others were since: most readers then write nothing. */
+uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size)
+{
+    static const char find[] = "SELECT value, used + 32 < (SELECT MAX(used) FROM kept)"
+                               " FROM kept WHERE hash = ?1 AND key = ?2";
     static const char touch[] = "UPDATE kept SET used = 1 + (SELECT MAX(used) FROM kept)"
                                 " WHERE hash = ?1";
-    uint8_t *stored = NULL;
+    uint8_t *value = NULL;
     bool old = false;
-    sqlite3_stmt *row =
-        disk_cache_prepare(cache,
-                           "SELECT value, sum, used + 32 < (SELECT MAX(used) FROM kept)"
-                           " FROM kept WHERE hash = ?1 AND key = ?2",
-                           key);
+    if (cache == NULL) {
+        return NULL;
+    }
+    pthread_mutex_lock(&cache->lock);
+    sqlite3_stmt *row = disk_cache_prepare(cache, find, key);
     if (disk_cache_step(cache, row)) {
-        *size = (size_t)sqlite3_column_bytes(row, 0);
-        stored = malloc(*size + 1);
-        old = sqlite3_column_int(row, 2) != 0;
-    }
-    if (stored != NULL && *size > 0) {
-        memcpy(stored, sqlite3_column_blob(row, 0), *size);
-    }
-    if (stored != NULL && sqlite3_column_int64(row, 1) != (int64_t)XXH3_64bits(stored, *size)) {
-        free(stored);
-        stored = NULL;
+        value = unpack(sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0), size);
+        old = sqlite3_column_int(row, 1) != 0;
     }
     sqlite3_finalize(row);
     if (old) {
         disk_cache_run(cache, touch, key);
     }
-    return stored;
-}
-
-uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size)
-{
-    size_t stored_size = 0;
-    if (cache == NULL) {
-        return NULL;
-    }
-    pthread_mutex_lock(&cache->lock);
-    uint8_t *stored = disk_cache_read(cache, key, &stored_size), *value = NULL;
     pthread_mutex_unlock(&cache->lock);
-    if (stored == NULL) {
-        return NULL;
-    }
-    unsigned long long wanted = ZSTD_getFrameContentSize(stored, stored_size);
-    value = wanted <= DISK_CACHE_MOST ? malloc((size_t)wanted + 1) : NULL;
-    if (value != NULL && ZSTD_decompress(value, wanted, stored, stored_size) != wanted) {
-        free(value);
-        value = NULL;
-    }
-    free(stored);
-    *size = (size_t)wanted;
     return value;
 }
 
@@ -230,8 +212,9 @@ static uint64_t bytes_used(struct disk_cache *cache)
 static void disk_cache_insert(struct disk_cache *cache, struct disk_cache_bytes key,
                               struct disk_cache_bytes stored)
 {
-    static const char add[] = "INSERT OR REPLACE INTO kept VALUES (?1, ?2, ?3, ?4,"
-                              " 1 + (SELECT IFNULL(MAX(used), 0) FROM kept))";
+    static const char add[] =
+        "INSERT OR REPLACE INTO kept(hash, key, value, used) VALUES (?1, ?2, ?3,"
+        " 1 + (SELECT IFNULL(MAX(used), 0) FROM kept))";
     static const char evict[] =
         "DELETE FROM kept WHERE hash IN (SELECT hash FROM kept ORDER BY used"
         " LIMIT (SELECT COUNT(*) / 10 + 1 FROM kept))";
@@ -247,13 +230,23 @@ static void disk_cache_insert(struct disk_cache *cache, struct disk_cache_bytes 
     }
     sqlite3_stmt *statement = disk_cache_prepare(cache, add, key);
     sqlite3_bind_blob64(statement, 3, stored.at, stored.size, SQLITE_STATIC);
-    sqlite3_bind_int64(statement, 4, (int64_t)XXH3_64bits(stored.at, stored.size));
     disk_cache_step(cache, statement);
     sqlite3_finalize(statement);
     disk_cache_run(cache, "COMMIT", key);
     if (!sqlite3_get_autocommit(cache->database)) {
         disk_cache_run(cache, "ROLLBACK", key);
     }
+}
+
+/* Compress with a checksum. */
+static size_t pack(uint8_t *stored, size_t room, struct disk_cache_bytes value)
+{
+    ZSTD_CCtx *context = ZSTD_createCCtx();
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+    size_t size = ZSTD_compress2(context, stored, room, value.at, value.size);
+    ZSTD_freeCCtx(context);
+    return size;
 }
 
 void disk_cache_put(struct disk_cache *cache, struct disk_cache_bytes key,
@@ -264,7 +257,7 @@ void disk_cache_put(struct disk_cache *cache, struct disk_cache_bytes key,
     }
     size_t room = ZSTD_compressBound(value.size);
     uint8_t *stored = malloc(room);
-    size_t size = stored != NULL ? ZSTD_compress(stored, room, value.at, value.size, LEVEL) : 0;
+    size_t size = stored != NULL ? pack(stored, room, value) : 0;
     if (stored != NULL && !ZSTD_isError(size) && key.size + size <= cache->most / 64) {
         pthread_mutex_lock(&cache->lock);
         disk_cache_insert(cache, key, (struct disk_cache_bytes){stored, size});

@@ -155,15 +155,6 @@ static char *print_sources(const char *letters)
                  count);
 }
 
-static void sources_past_the_sixteenth_are_counted(void **state)
-{
-    (void)state;
-    assert_lacks(print_sources("abcdefghijklmnopp"), "others");
-    assert_holds(print_sources("abcdefghijklmnopq"), "           p\n"
-                                                     "           others, of 1 run\n");
-    assert_holds(print_sources("abcdefghijklmnopqar"), "           others, of 2 runs\n");
-}
-
 #define UNUSED " has its own indexer, which the system does not use"
 
 static void a_note_is_said_once(void **state)
@@ -233,7 +224,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_stands_where_it_belongs),
         cmocka_unit_test(only_a_run_with_a_time_can_say_that_nothing_is_offloaded),
-        cmocka_unit_test(sources_past_the_sixteenth_are_counted),
         cmocka_unit_test(a_note_is_said_once),
         cmocka_unit_test(each_note_of_a_run_is_one),
         cmocka_unit_test(numbers_of_several_runs_are_a_range),
