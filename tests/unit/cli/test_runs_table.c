@@ -141,20 +141,6 @@ static void only_a_run_with_a_time_can_say_that_nothing_is_offloaded(void **stat
                  "hit ratio:");
 }
 
-/* The table of runs whose hit ratios rest on sources of these letters, one each. */
-static char *print_sources(const char *letters)
-{
-    char sources[20][2] = {""};
-    struct run runs[20];
-    uint32_t count = (uint32_t)strlen(letters);
-    for (uint32_t i = 0; i < count; i++) {
-        sources[i][0] = letters[i];
-        runs[i] = (struct run){.system = "a", .source = sources[i]};
-    }
-    return print("seed: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]", runs,
-                 count);
-}
-
 #define UNUSED " has its own indexer, which the system does not use"
 
 static void a_note_is_said_once(void **state)
