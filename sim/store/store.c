@@ -378,8 +378,8 @@ static void set_up(struct store *store)
     guard_begin(store);
 }
 
-/* A reader changes no file: one of an older version is read from a copy that SQLite keeps in memory, or
- * in a file of its own if it is large. */
+/* A reader changes no file: one of an older version, or with results of other programs, is read from a
+ * copy that SQLite keeps in memory, or in a file of its own if it is large. */
 static bool read_copy(struct store *store, struct error *why)
 {
     sqlite3 *copy = NULL;
@@ -390,8 +390,7 @@ static bool read_copy(struct store *store, struct error *why)
     sqlite3_backup_finish(backup);
     if (!good) {
         sqlite3_close(copy);
-        return error_set(why, store->path, 0,
-                         "cannot be copied to be read: it is of an older version");
+        return error_set(why, store->path, 0, "cannot be copied to be read");
     }
     sqlite3_close(store->database);
     store->database = copy;
@@ -517,10 +516,6 @@ bool store_query(struct store *store, const char *sql, store_row row, void *cont
 
 /* ---- whose results are shown ---- */
 
-/* A view of the connection hides the table of the same name: queries need not know. Pages are made of
- * queries that name a table a hundred times over, and SQLite copies a view of 250 columns each time:
- * a table that has nothing to hide has no view. */
-
 static const char select_program[] =
     "WITH stored(version, has_runs, last) AS ("
     "  SELECT version, 1, MAX(rowid) FROM main.runs GROUP BY version"
@@ -547,50 +542,32 @@ static bool read_program(struct store *store, struct store_program *out, struct 
     return ok;
 }
 
-/* The tables whose rows name their program, as far as this file has them. A view has no rowid of
- * its own, and pictures sort by it. */
-static const char select_views[] =
-    "SELECT printf('CREATE TEMP VIEW %s AS SELECT %s* FROM main.%s WHERE version = %Q;', name,"
-    "  CASE name WHEN 'runs' THEN 'rowid, ' ELSE '' END, name, ?1),"
-    " printf('SELECT 1 FROM main.%s WHERE version IS NOT %Q LIMIT 1', name, ?1) FROM main.sqlite_schema"
-    " WHERE name IN ('runs', 'plans', 'plan_points', 'ablations', 'validations') ORDER BY name";
-
-/* `row` is one of select_views. */
-static bool create_view(struct store *store, sqlite3_stmt *row, struct error *why)
+/* Take the rows of other programs out of a copy of the file, so that queries need not know. */
+static bool hide_others(struct store *store, const char *program, uint64_t *hidden,
+                        struct error *why)
 {
-    int64_t hides;
-    return database_number(store, (const char *)sqlite3_column_text(row, 1), NULL, &hides, why) &&
-           (hides == 0 || database_run(store, (const char *)sqlite3_column_text(row, 0), why));
-}
-
-static bool create_views(struct store *store, const char *program, struct error *why)
-{
-    sqlite3_stmt *statement = NULL;
-    bool row = true;
-    bool ok = database_run(store, "PRAGMA query_only = 0", why) &&
-              database_prepare(store, select_views, &statement, why);
-    if (ok) {
-        sqlite3_bind_text(statement, 1, program, -1, SQLITE_STATIC);
+    static const char *const tables[] = {"runs", "validations", "plans", "plan_points",
+                                         "ablations"};
+    bool good = true, copied = false;
+    for (size_t i = 0; good && i < sizeof tables / sizeof *tables; i++) {
+        char *where = sqlite3_mprintf("FROM %s WHERE version IS NOT %Q", tables[i], program);
+        char *count = sqlite3_mprintf("SELECT COUNT(*) %s", where);
+        char *take = sqlite3_mprintf("DELETE %s", where);
+        int64_t others = 0;
+        good = take != NULL && count != NULL && database_number(store, count, NULL, &others, why) &&
+               (others == 0 ||
+                ((copied || (copied = read_copy(store, why))) && database_run(store, take, why)));
+        *hidden += i < 2 ? (uint64_t)others : 0; /* runs and validations */
+        sqlite3_free(where);
+        sqlite3_free(count);
+        sqlite3_free(take);
     }
-    while (ok && (ok = database_step(store, statement, &row, why)) && row) {
-        ok = create_view(store, statement, why);
-    }
-    sqlite3_finalize(statement);
-    return ok && database_run(store, "PRAGMA query_only = 1", why);
+    return good && database_run(store, "PRAGMA query_only = 1", why);
 }
-
-static const char count_hidden[] =
-    "SELECT (SELECT COUNT(*) FROM main.runs) + (SELECT COUNT(*) FROM main.validations)"
-    " - (SELECT COUNT(*) FROM runs) - (SELECT COUNT(*) FROM validations)";
 
 bool store_show_program(struct store *store, struct store_program *out, struct error *why)
 {
-    int64_t hidden = 0;
     *out = (struct store_program){.name = ""};
-    bool good =
-        read_program(store, out, why) &&
-        (out->name[0] == '\0' || (create_views(store, out->name, why) &&
-                                  database_number(store, count_hidden, NULL, &hidden, why)));
-    out->hidden = (uint64_t)hidden;
-    return good;
+    return read_program(store, out, why) &&
+           (out->name[0] == '\0' || hide_others(store, out->name, &out->hidden, why));
 }
