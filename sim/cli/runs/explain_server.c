@@ -45,22 +45,21 @@ static void add_share(struct shares *shares, const char *name, double share)
     shares->names[place] = name;
 }
 
-/* "its prompt 62 %, the queue 30 %": the largest; small ones are left out. */
-static void print_shares(const struct shares *shares, FILE *out)
+/* " A first token takes 12 ms in the mean: its prompt 62 %, the queue 30 %." The largest shares; small ones
+ * are left out. */
+static void print_shares(const char *what, double ms, const char *then, const struct shares *shares,
+                         FILE *out)
 {
+    fprintf(out, "%s %.*f ms%s", what, ms < 100 ? 1 : 0, ms, then);
     for (int i = 0; i < shares->count && i < SHOWN; i++) {
         if (i == 0 || shares->of[i] >= LEAST_SHARE) {
             fprintf(out, "%s%s %.0f %%", i > 0 ? ", " : "", shares->names[i], 100 * shares->of[i]);
         }
     }
+    fputc('.', out);
 }
 
 /* ---- where the time goes ---------------------------------------------------------------- */
-
-static void print_mean(const char *what, double ms, FILE *out)
-{
-    fprintf(out, "%s %.*f ms", what, ms < 100 ? 1 : 0, ms);
-}
 
 /* All requests' time that was charged to `name`. */
 static double waited(const struct result *result, const char *name)
@@ -85,50 +84,31 @@ static void divide(const struct result *result, double *before, double *after)
     }
 }
 
-/* Time on either side of the first token, of causes that lie on both. */
-struct explain_shared {
-    double api, others;
-};
-
-/* Returns what lies before the first token. */
-static struct explain_shared print_before(const struct result *result, double before, FILE *out)
+static void print_times(const struct result *result, double before, double after, FILE *out)
 {
     double queue = waited(result, "queue"), load = waited(result, "load");
-    double prefill = waited(result, "prefill"), rest = fmax(0, before - queue - load - prefill);
-    struct shares shares = {.count = 0};
-    struct explain_shared shared = {.api = fmin(rest, waited(result, "api"))};
-    shared.others = rest - shared.api;
-    add_share(&shares, "the API process", shared.api / before);
-    add_share(&shares, "the queue", queue / before);
-    add_share(&shares, "prefixes from the host", load / before);
-    add_share(&shares, "steps with its prompt", prefill / before);
-    add_share(&shares, "waiting beside others", shared.others / before);
-    print_mean("A first token takes", result_number(result, COLUMN(ttft_ms)), out);
-    fputs(" in the mean: ", out);
-    print_shares(&shares, out);
-    fputs(".", out);
-    return shared;
-}
-
-static void print_after(const struct result *result, double after, struct explain_shared before,
-                        FILE *out)
-{
-    struct shares shares = {.count = 0};
-    double others = waited(result, "others") + waited(result, "preempted") - before.others;
+    double prefill = waited(result, "prefill"), api = waited(result, "api");
+    double rest = fmax(0, before - queue - load - prefill), api_before = fmin(rest, api);
+    double others = waited(result, "others") + waited(result, "preempted") - (rest - api_before);
+    struct shares first = {.count = 0}, later = {.count = 0};
+    add_share(&first, "the API process", api_before / before);
+    add_share(&first, "the queue", queue / before);
+    add_share(&first, "prefixes from the host", load / before);
+    add_share(&first, "steps with its prompt", prefill / before);
+    add_share(&first, "waiting beside others", (rest - api_before) / before);
+    print_shares("A first token takes", result_number(result, COLUMN(ttft_ms)),
+                 " in the mean: ", &first, out);
     if (!result_cell(result, COLUMN(tpot_ms))->set || after <= 0) {
         return;
     }
-    add_share(&shares, "decoding", waited(result, "decode") / after);
-    add_share(&shares, "prompts of others", fmax(0, others) / after);
-    add_share(&shares, "the API process", (waited(result, "api") - before.api) / after);
+    add_share(&later, "decoding", waited(result, "decode") / after);
+    add_share(&later, "prompts of others", fmax(0, others) / after);
+    add_share(&later, "the API process", (api - api_before) / after);
     for (int part = 0; part < PART_COUNT; part++) {
-        add_share(&shares, pipeline_part_names[part],
-                  waited(result, pipeline_part_names[part]) / after);
+        const char *name = pipeline_part_names[part];
+        add_share(&later, name, waited(result, name) / after);
     }
-    print_mean(" A later one takes", result_number(result, COLUMN(tpot_ms)), out);
-    fputs(": ", out);
-    print_shares(&shares, out);
-    fputs(".", out);
+    print_shares(" A later one takes", result_number(result, COLUMN(tpot_ms)), ": ", &later, out);
 }
 
 /* The mean of a level over the bins. */
@@ -193,11 +173,6 @@ static void print_tiers(const struct result *result, FILE *out)
 
 /* ---- what would help -------------------------------------------------------------------- */
 
-static const char *explain_times_name_of(const struct explain_time *time)
-{
-    return time->column == COLUMN(ttft_ms) ? "TTFT" : "TPOT";
-}
-
 /* Where TTFT and TPOT go, which figures of the machine would help most, and which to
  * measure first. */
 static void explain_times_write(const struct explanation *explanation, FILE *out)
@@ -209,12 +184,12 @@ static void explain_times_write(const struct explanation *explanation, FILE *out
         fputs("No request was answered.", out);
         return;
     }
-    print_after(result, after, print_before(result, before, out), out);
+    print_times(result, before, after, out);
     print_load(result, out);
     print_tiers(result, out);
     for (uint32_t i = 0; i < explanation->count; i++) {
         const struct explain_time *time = &explanation->times[i];
-        explain_helps(explanation, time, explain_times_name_of(time), out);
+        explain_helps(explanation, time, time->column == COLUMN(ttft_ms) ? "TTFT" : "TPOT", out);
     }
     explain_measure_first(explanation, explanation->count > 1 ? "TTFT or TPOT" : "TTFT",
                           EXPLAIN_SHOWN, out);
