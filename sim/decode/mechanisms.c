@@ -12,287 +12,43 @@
 #include "core/text.h"
 #include "decode/replay/replay.h"
 
-static const char *const resident_values[] = {"none", "first-layer", "difficulty", "all", NULL};
-static const char *const residency_values[] = {"fixed", "pressure", NULL};
-static const char *const retrieval_values[] = {
-    "none", "quest", "hata", "loki", "clusters", "partial-weights", "pq", "native", NULL};
+#define WORD(id, word) word,
+#define CHOICE(member, group, standard, what, list)                                                \
+    static const char *const member##_words[] = {list NULL};
+#include "decode/mechanisms.def"
+#undef WORD
 static const char *const block_span_values[] = {"unit", "head", "layer", NULL};
-static const char *const manager_values[] = {"cpu", "gpu", "split", NULL};
-static const char *const update_values[] = {"overlapped", "blocking", NULL};
-static const char *const transfer_values[] = {
-    "copy-engine", "gather+copy", "pageable", "sm-zero-copy", "cpu-store", "in-place", NULL};
-static const char *const transfer_stream_values[] = {"own", "main", NULL};
 static const char *const copy_values[] = {"asynchronous", "synchronous", NULL};
-static const char *const prefetch_values[] = {"none", "next-layer", "whole-layer", "whole-head",
-                                              NULL};
-static const char *const pinned_rounding_values[] = {"pages", "powers", NULL};
-static const char *const pool_of_values[] = {"cores", "node", NULL};
-static const char *const sync_values[] = {"cpu", "gpu", NULL};
-static const char *const attention_values[] = {"gpu", "hybrid", "cpu", NULL};
-static const char *const launch_values[] = {"eager", "graph", NULL};
-static const char *const micro_batch_values[] = {"whole", "zig-zag", "balanced", "alternating",
-                                                 NULL};
-static const char *const representation_values[] = {"kv", "act", "hybrid", "tokens", "both", NULL};
-static const char *const prefix_values[] = {"none", "gpu", "two-tier", "host", NULL};
-static const char *const prefix_write_values[] = {"finish", "fill", "evict", NULL};
+static const char *const prefix_below_values[] = {"none", "arrive", "evict", NULL};
 const char *const prefix_evictions[] = {"none",
 #define POLICY(id)
 #define EVICTION(id) #id,
 #include "policy/policies.def"
 #undef POLICY
                                         NULL};
-static const char *const prefix_below_values[] = {"none", "arrive", "evict", NULL};
-static const char *const prefix_load_values[] = {"before-start", "layer-by-layer", "in-step", NULL};
-static const char *const prefix_save_values[] = {"beside", "in-step", NULL};
-static const char *const preemption_values[] = {"recompute", "swap", NULL};
-static const char *const barrier_values[] = {"none", "layer", "pass", NULL};
-
-#define FIELD(member) offsetof(struct mechanisms, member)
 #define ROW(key, of, kind, member, by_default, what, ...)                                          \
-    {                                                                                              \
-        .name = key, .group = of, .type = MECHANISM_##kind, .offset = FIELD(member),               \
-        .standard = by_default, .summary = what, __VA_ARGS__                                       \
-    }
-#define CHOICE(key, of, member, list, by_default, what)                                            \
-    ROW(key, of, CHOICE, member, by_default, what, .unit = UNIT_COUNT, .values = list)
-#define SWITCH(key, of, member, by_default, what)                                                  \
-    ROW(key, of, SWITCH, member, by_default, what, .unit = UNIT_COUNT)
-#define WHOLE(key, of, member, in, by_default, what, ...)                                          \
-    ROW(key, of, WHOLE, member, by_default, what, .unit = in, ##__VA_ARGS__)
-#define EXTENT(key, of, member, in, by_default, what)                                              \
-    ROW(key, of, EXTENT, member, by_default, what, .unit = in)
-#define REAL(key, of, member, in, by_default, what, ...)                                           \
-    ROW(key, of, REAL, member, by_default, what, .unit = in, ##__VA_ARGS__)
+    {.name = #key,                                                                                 \
+     .group = #of,                                                                                 \
+     .type = MECHANISM_##kind,                                                                     \
+     .offset = offsetof(struct mechanisms, member),                                                \
+     .standard = by_default,                                                                       \
+     .summary = what,                                                                              \
+     __VA_ARGS__},
+#define POLICY_KEY(key, of, ...) ROW(key, of, POLICY, key, __VA_ARGS__, .unit = UNIT_COUNT)
+#define BUDGET(key, of, ...) ROW(key, of, BUDGET, key, __VA_ARGS__, .unit = UNIT_COUNT)
+#define CHOICE(key, of, by_default, what, words)                                                   \
+    CHOICE_AT(key, key, of, key##_words, by_default, what)
+#define CHOICE_OF(key, ...) CHOICE_AT(key, key, __VA_ARGS__)
+#define CHOICE_AT(key, place, of, list, by_default, what)                                          \
+    ROW(key, of, CHOICE, place, by_default, what, .unit = UNIT_COUNT, .values = list)
+#define SWITCH(key, of, ...) ROW(key, of, SWITCH, key, __VA_ARGS__, .unit = UNIT_COUNT)
+#define WHOLE(key, ...) WHOLE_AT(key, key, __VA_ARGS__)
+#define WHOLE_AT(key, place, of, in, ...) ROW(key, of, WHOLE, place, __VA_ARGS__, .unit = in)
+#define EXTENT(key, of, in, ...) ROW(key, of, EXTENT, key, __VA_ARGS__, .unit = in)
+#define REAL(key, of, in, ...) ROW(key, of, REAL, key, __VA_ARGS__, .unit = in)
 
 const struct mechanism_key mechanism_keys[] = {
-    ROW("policy", "policy", POLICY, policy, "none", "cache policy, or {name: qsac, eta: 0.8}",
-        .unit = UNIT_COUNT),
-    ROW("budget", "policy", BUDGET, budget, "0x",
-        "HBM of the cache: 8GiB, 30% of the KV, 3x the selection, 4096tok a layer, or the rest",
-        .unit = UNIT_COUNT),
-    WHOLE("granularity", "policy", granularity, UNIT_TOKENS, "1tok",
-          "tokens of a block of the cache's manager", .least = 1,
-          .rule = "a block holds at least one token"),
-    WHOLE(
-        "cache_page", "policy", cache_page, UNIT_TOKENS, "0tok",
-        "tokens of a page of the cache, if a block, a cluster, fills whole ones; 0: it takes its size"),
-    CHOICE("block_span", "policy", block_span, block_span_values, "unit",
-           "what is cached and evicted: units of the trace, blocks of one head, or blocks of all "
-           "heads of a layer"),
-    WHOLE("block_candidates", "policy", block_candidates, UNIT_COUNT, "0",
-          "most blocks that a step touches and admits, those with most wanted tokens; 0: all"),
-    WHOLE("sinks", "recent", sinks, UNIT_TOKENS, "4tok", "first tokens, always in HBM"),
-    EXTENT("recent", "recent", recent, UNIT_TOKENS, "64tok",
-           "last tokens, always in HBM: 64tok, or a share"),
-    CHOICE("resident_heads", "resident_heads", resident_heads, resident_values, "none",
-           "heads whose whole KV stays in HBM"),
-    REAL("resident_epsilon", "resident_heads", resident_epsilon, UNIT_COUNT, "0.1",
-         "slack in the reuse difficulty that makes a head resident"),
-    CHOICE("residency", "residency", residency, residency_values, "fixed",
-           "KV of other heads that is offloaded: all of it (fixed), or what HBM has no room for "
-           "(pressure)"),
-    EXTENT("selection", "retrieval", selection, UNIT_SHARE, "100%",
-           "the most that a head attends to: a share of the context, or 2048tok"),
-    REAL("selection_margin", "retrieval", selection_margin, UNIT_COUNT, "0",
-         "of the selection keep only scores at most this far below the highest, in natural "
-         "logarithms; 0: all"),
-    CHOICE("retrieval", "retrieval", retrieval, retrieval_values, "none",
-           "how the selection is found"),
-    REAL("retrieval_keys", "retrieval", retrieval_keys, UNIT_TIMES, "0x",
-         "size of an entry in keys: 1x for a centroid, 0.25x for a quarter of the channels"),
-    WHOLE("retrieval_bytes", "retrieval", retrieval_bytes, UNIT_BYTES, "0B",
-          "further bytes of an entry of a KV head, such as codes"),
-    WHOLE("retrieval_scores", "retrieval", retrieval_scores, UNIT_BYTES, "0B",
-          "bytes read and written for an entry's scores before top-k"),
-    SWITCH("retrieval_in_place", "retrieval", retrieval_in_place, "no",
-           "retrieval reads the KV itself: there is no separate index"),
-    SWITCH("retrieval_stream", "retrieval", retrieval_stream, "no",
-           "the index lies on the host and is copied to HBM a layer ahead"),
-    WHOLE("retrieval_tokens", "retrieval", retrieval_tokens, UNIT_TOKENS, "1tok",
-          "tokens of an entry", .least = 1, .rule = "an entry stands for at least one token"),
-    SWITCH("retrieval_per_query_head", "retrieval", retrieval_per_query_head, "no",
-           "top-k sorts the scores of every query head"),
-    SWITCH("retrieval_fused", "retrieval", retrieval_fused, "no",
-           "top-k is one kernel with a block of threads for each head, instead of a sort"),
-    REAL("retrieval_query", "prefetch", retrieval_query, UNIT_SHARE, "0%",
-         "share of the query projection run once more to speculate", .most = 1,
-         .rule = "a share is at most 100%"),
-    WHOLE("retrieval_kernels", "retrieval", retrieval_kernels, UNIT_COUNT, "0",
-          "kernels of scoring and top-k"),
-    WHOLE("retrieval_id_bytes", "retrieval", retrieval_id_bytes, UNIT_BYTES, "8B",
-          "bytes of an index of a selected entry that is copied to the CPU: int64"),
-    REAL("estimation", "retrieval", estimation, UNIT_SHARE, "0%",
-         "share of the entries attended to by their summary only", .most = 1,
-         .rule = "a share is at most 100%"),
-    WHOLE("cluster_segment", "retrieval", cluster_segment, UNIT_TOKENS, "8192tok",
-          "tokens of a segment: clusters are made within one", .least = 1,
-          .rule = "a segment holds at least one token"),
-    WHOLE("cluster_iterations", "retrieval", cluster_iterations, UNIT_COUNT, "0",
-          "iterations of the k-means that builds the index in prefill; on the host the minimum"),
-    WHOLE("cluster_iterations_most", "retrieval", cluster_iterations_most, UNIT_COUNT, "300",
-          "most iterations of the host's k-means, however many prefill hides"),
-    WHOLE("cluster_passes", "retrieval", cluster_passes, UNIT_COUNT, "2",
-          "passes of the host's k-means over all keys, besides its iterations"),
-    WHOLE("cluster_centroids", "retrieval", cluster_centroids, UNIT_COUNT, "0",
-          "centroids of product quantisation, which the host trains; 0: its training is not timed"),
-    WHOLE("cluster_threads", "retrieval", cluster_threads, UNIT_COUNT, "0",
-          "threads of the host's k-means; 0: every core"),
-    WHOLE("full_layers", "prefetch", full_layers, UNIT_COUNT, "0",
-          "first layers that load all their KV: nothing speculates for them"),
-    CHOICE(
-        "manager", "manager", manager, manager_values, "gpu",
-        "where the cache is looked up and updated: by a pool of the CPU, on the GPU, or (split) on "
-        "the GPU and then, behind the transfer, by the launch thread"),
-    WHOLE("lookup_kernels", "manager", lookup_kernels, UNIT_COUNT, "1",
-          "kernels that tell hits from misses on the GPU"),
-    CHOICE("update", "manager", update, update_values, "overlapped",
-           "whether a layer waits for the manager's update"),
-    WHOLE("pool_threads", "manager", pool_threads, UNIT_COUNT, "0",
-          "threads of the CPU pool; 0: all that pool_of allows"),
-    CHOICE("pool_of", "manager", pool_of, pool_of_values, "cores",
-           "where the pool's threads run: on every core, or on the logical CPUs of one NUMA node"),
-    WHOLE("pool_spare", "manager", pool_spare, UNIT_COUNT, "0",
-          "threads of these that the pool leaves to others"),
-    CHOICE("transfer", "transfer", transfer, transfer_values, "copy-engine",
-           "how missed KV crosses the link: copied, or (in-place) loaded by attention itself"),
-    WHOLE("transfer_threads", "transfer", transfer_threads, UNIT_COUNT, "0",
-          "threads of CPU stores or of the gather; 0: every core"),
-    WHOLE("transfer_ctas", "transfer", transfer_ctas, UNIT_COUNT, "16",
-          "CTAs of SM loads for each (sequence, head)", .least = 1,
-          .rule = "a copy needs at least one CTA"),
-    WHOLE("transfer_cta_threads", "transfer", transfer_cta_threads, UNIT_COUNT, "256",
-          "threads of each of these CTAs, which take room on the SMs from other kernels",
-          .least = 1, .most = 1024, .rule = "a CTA has from 1 to 1024 threads"),
-    WHOLE("transfer_lane_bytes", "transfer", transfer_lane_bytes, UNIT_BYTES, "8B",
-          "bytes that each of these threads loads at a time", .least = 1, .most = 16,
-          .rule = "a thread loads from 1 to 16 bytes at a time"),
-    CHOICE("transfer_stream", "transfer", transfer_stream, transfer_stream_values, "own",
-           "whether a transfer has its own stream or runs on the kernels' stream"),
-    CHOICE("copy", "transfer", copy, copy_values, "asynchronous",
-           "whether kernels run while KV is copied: of a prompt to the host, or, in a server, of "
-           "prefixes both ways"),
-    REAL("disk_kv", "disk_kv", disk_kv, UNIT_SHARE, "0%",
-         "share of the KV outside HBM that lies on the disk", .most = 1,
-         .rule = "a share is at most 100%"),
-    REAL("disk_weights", "disk_kv", disk_weights, UNIT_SHARE, "0%",
-         "share of the weights outside HBM that lies on the disk", .most = 1,
-         .rule = "a share is at most 100%"),
-    WHOLE("disk_block", "disk_kv", disk_block, UNIT_TOKENS, "8tok",
-          "tokens of a head whose K and V lie together on the disk and are read together",
-          .least = 1, .rule = "a read brings at least one token"),
-    WHOLE("disk_depth", "disk_kv", disk_depth, UNIT_COUNT, "32",
-          "reads of the disk in flight; a drive gains nothing by more than 32", .least = 1,
-          .rule = "at least one read is in flight"),
-    SWITCH("host_shared", "host_shared", host_shared, "no",
-           "GPUs that have the same KV share one copy of it on the host"),
-    CHOICE("pinned_rounding", "pinned_rounding", pinned_rounding, pinned_rounding_values, "pages",
-           "size of an allocation of pinned memory: whole pages, or PyTorch's power of two"),
-    SWITCH("merge", "merge", merge, "no",
-           "hits are copied into an execution buffer, misses also into the cache"),
-    WHOLE(
-        "hit_ctas", "merge", hit_ctas, UNIT_COUNT, "16",
-        "CTAs that copy hits, for each (sequence, head); 0: the CTAs of sm-zero-copy copy hits and "
-        "misses, each their share"),
-    WHOLE("admit_ctas", "merge", admit_ctas, UNIT_COUNT, "1",
-          "CTAs that admit misses, for each (sequence, head)", .least = 1,
-          .rule = "a copy needs at least one CTA"),
-    SWITCH("repeat_kv", "repeat_kv", repeat_kv, "no",
-           "KV and entries are copied once per query head before they are read"),
-    CHOICE(
-        "prefetch", "prefetch", prefetch, prefetch_values, "none",
-        "whether a layer's KV is fetched one layer ahead, or all KV of each of its heads one head "
-        "ahead"),
-    CHOICE("attention", "attention", attention, attention_values, "gpu",
-           "where attention runs: on the GPU; or hybrid: the GPU attends to a window, which is the "
-           "budget, and the CPU to the entries kept outside; or cpu: the CPU attends to all KV "
-           "outside HBM"),
-    CHOICE("sync", "sync", sync, sync_values, "gpu",
-           "what waits for indices and for KV: the launch thread or a kernel"),
-    WHOLE("syncs", "sync", syncs, UNIT_COUNT, "0", "synchronisations of CPU and GPU in each layer"),
-    WHOLE("sync_copies", "sync", sync_copies, UNIT_COUNT, "1",
-          "blocking copies to the CPU in each layer, one after the other; each is one of syncs",
-          .least = 1, .rule = "the indices come in at least one copy"),
-    CHOICE("barrier", "barrier", barrier, barrier_values, "none",
-           "when the launch thread waits for all kernels and copies: after each layer or pass"),
-    REAL("weights", "weights", weights, UNIT_SHARE, "100%",
-         "share of a layer's weights that stays in HBM; the rest is streamed a layer ahead",
-         .most = 1, .rule = "a share is at most 100%"),
-    SWITCH("weights_spread", "weights", weights_spread, "no",
-           "streamed weights cross in equal parts, one with each micro-batch"),
-    CHOICE("micro_batch", "micro_batch", micro_batch, micro_batch_values, "whole",
-           "how many sequences pass a layer together; alternating: half of them, and while the CPU "
-           "attends for one half, the GPU computes for the other"),
-    WHOLE("micro_batch_sequences", "micro_batch", micro_batch_sequences, UNIT_COUNT, "0",
-          "sequences of a zig-zag block"),
-    WHOLE("micro_batch_tokens", "micro_batch", micro_batch_tokens, UNIT_TOKENS, "0tok",
-          "most tokens of a balanced micro-batch, unless it is a single sequence"),
-    WHOLE("micro_batch_overhead", "micro_batch", micro_batch_overhead, UNIT_NS, "0us",
-          "further GPU time of each micro-batch in each layer"),
-    WHOLE("prefill_chunk", "prefill_chunk", prefill_chunk, UNIT_TOKENS, "8192tok",
-          "tokens processed at a time in a prefill; 0tok: all of a micro-batch"),
-    CHOICE("representation", "representation", representation, representation_values, "kv",
-           "what is stored of a token: K and V, activations, some of each, its id alone, or both K "
-           "and V and activations, of which only one crosses"),
-    REAL(
-        "representation_share", "representation", representation_share, UNIT_SHARE, "0%",
-        "share of the context outside HBM whose K and V are made of activations, or run again from "
-        "tokens",
-        .most = 1, .rule = "a share is at most 100%"),
-    SWITCH("balance", "representation", balance, "no",
-           "choose that share so that recomputing K and V takes as long as loading the rest"),
-    SWITCH("balance_counts_act", "representation", balance_counts_act, "yes",
-           "the balance counts the loads of activations"),
-    SWITCH("halves", "halves", halves, "no",
-           "attention and FFN are two layers: weights and micro-batches pass twice"),
-    CHOICE("launch", "launch", launch, launch_values, "eager",
-           "operator by operator, or one CUDA graph a step"),
-    REAL("launch_cost", "launch", launch_cost, UNIT_TIMES, "1x",
-         "CPU time of one launch by the system's software, over host.launch"),
-    WHOLE("operators", "operators", operators, UNIT_COUNT, "40",
-          "kernels of a layer outside retrieval, transfer and merge", .least = 1,
-          .rule = "a layer has at least one kernel"),
-    WHOLE("step_overhead", "step_overhead", step_overhead, UNIT_NS, "0us",
-          "time of scheduler and sampler in each step"),
-    CHOICE("prefix", "prefix", prefix, prefix_values, "none",
-           "prefix cache of a server: where KV of ended requests is kept for reuse"),
-    WHOLE("prefix_block", "prefix", prefix_block, UNIT_TOKENS, "16tok",
-          "tokens of a block of the prefix cache", .least = 1,
-          .rule = "a block holds at least one token"),
-    CHOICE("prefix_write", "prefix", prefix_write, prefix_write_values, "finish",
-           "when a full block is copied to the host tier: when its request ends, when it fills, or "
-           "when it is evicted"),
-    WHOLE("prefix_asked", "prefix", prefix_asked, UNIT_COUNT, "1",
-          "requests that must have held a block before it is copied to the host tier", .least = 1,
-          .most = UINT8_MAX, .rule = "from 1 to 255 requests"),
-    CHOICE("prefix_eviction", "prefix", prefix_eviction, prefix_evictions, "lru",
-           "policy of the host tier; none: it takes no more blocks when it is full"),
-    CHOICE("prefix_disk", "prefix", prefix_below[TIER_DISK], prefix_below_values, "none",
-           "tier of the prefix cache on the server's drives: none, or written when a block has "
-           "arrived in the tier above, or when that evicts it"),
-    CHOICE("prefix_pool", "prefix", prefix_below[TIER_POOL], prefix_below_values, "none",
-           "tier of the prefix cache in a pool that servers share: none, or written likewise"),
-    WHOLE("prefix_reads", "prefix", prefix_reads, UNIT_COUNT, "32",
-          "reads of the drives that are in flight together", .least = 1,
-          .rule = "at least one read is in flight"),
-    WHOLE("prefix_disk_asked", "prefix", prefix_below_asked[TIER_DISK], UNIT_COUNT, "1",
-          "requests that must have held a block before it is written to the drives", .least = 1,
-          .most = UINT8_MAX, .rule = "from 1 to 255 requests"),
-    WHOLE("prefix_least", "prefix", prefix_least, UNIT_TOKENS, "0tok",
-          "fewest tokens that are loaded from drives and pool together; fewer are computed"),
-    SWITCH("prefix_cheaper", "prefix", prefix_cheaper, "no",
-           "a prefix is loaded only as far as that is faster than computing it"),
-    SWITCH("prefix_pins", "prefix", prefix_pins, "no",
-           "the host tier does not evict a block that is being copied"),
-    WHOLE("prefix_unit", "prefix", prefix_unit, UNIT_TOKENS, "0tok",
-          "tokens that are copied and looked up together; 0: a block"),
-    CHOICE("prefix_load", "prefix", prefix_load, prefix_load_values, "before-start",
-           "what waits for a prefix on the host: its request, before it starts; each layer of its "
-           "step, for its own part; or all of that step"),
-    CHOICE(
-        "prefix_save", "prefix", prefix_save, prefix_save_values, "beside",
-        "blocks are copied to the host beside later steps, or at the end of their step, which waits"),
-    CHOICE("preemption", "prefix", preemption, preemption_values, "recompute",
-           "the KV of a preempted request is computed again, or copied to the host and back"),
+#include "decode/mechanisms.def"
     {.name = NULL},
 };
 

@@ -192,10 +192,9 @@ const struct tier_kind tier_kinds[TIER_COUNT] = {
                   CURVE_GPU_HBM_BANDWIDTH, CURVE_COUNT},
     [TIER_HOST] = {"host", "host memory", "host_memory", SHARED_BY_GPUS, CURVE_HOST_DRAM_CAPACITY,
                    CURVE_HOST_DRAM_BANDWIDTH, CURVE_COUNT},
-    [TIER_DISK] = {"disk", "disk", "disk_space", SHARED_BY_GPUS, CURVE_DISK_CAPACITY, CURVE_COUNT,
-                   CURVE_DISK_READ_ONE},
-    [TIER_POOL] = {"pool", "pool", "pool_space", SHARED_BY_SERVERS, CURVE_POOL_CAPACITY,
-                   CURVE_POOL_TOTAL, CURVE_COUNT},
+#define TIER(ID, name, where, sharers, total, one, ...)                                            \
+    [TIER_##ID] = {#name, #name, #name "_space", sharers, CURVE_##ID##_CAPACITY, total, one},
+#include "core/tiers.def"
 };
 
 enum tier_id tier_of_room(const char *key)
@@ -232,18 +231,15 @@ const struct way_kind way_kinds[WAY_COUNT] = {
     /* As exchange.h has it, a send takes as long as an all-reduce of its bytes between two. */
     [WAY_PEER] = {"fabric", TIER_GPU, TIER_GPU,
                   BY_ENGINE_ALONE(CURVE_FABRIC_COLLECTIVE_2, CURVE_COUNT), WAY_PEER, CURVE_COUNT},
-    [WAY_DISK_IN] = {"disk to host", TIER_DISK, TIER_HOST,
-                     BY_ENGINE_ALONE(CURVE_DISK_READ, CURVE_DISK_LATENCY), WAY_DISK_OUT,
-                     CURVE_COUNT},
-    [WAY_DISK_OUT] = {"host to disk", TIER_HOST, TIER_DISK,
-                      BY_ENGINE_ALONE(CURVE_DISK_WRITE, CURVE_DISK_LATENCY), WAY_DISK_IN,
-                      CURVE_COUNT},
-    [WAY_POOL_IN] = {"pool to host", TIER_POOL, TIER_HOST,
-                     BY_ENGINE_ALONE(CURVE_POOL_READ, CURVE_POOL_LATENCY), WAY_POOL_OUT,
-                     CURVE_COUNT},
-    [WAY_POOL_OUT] = {"host to pool", TIER_HOST, TIER_POOL,
-                      BY_ENGINE_ALONE(CURVE_POOL_WRITE, CURVE_POOL_LATENCY), WAY_POOL_IN,
-                      CURVE_COUNT},
+#define TIER(ID, name, ...)                                                                        \
+    [WAY_##ID##_IN] = {#name " to host", TIER_##ID,                                                \
+                       TIER_HOST,        BY_ENGINE_ALONE(CURVE_##ID##_READ, CURVE_##ID##_LATENCY), \
+                       WAY_##ID##_OUT,   CURVE_COUNT},                                             \
+    [WAY_##ID##                                                                                    \
+        _OUT] = {"host to " #name, TIER_HOST,                                                      \
+                 TIER_##ID,        BY_ENGINE_ALONE(CURVE_##ID##_WRITE, CURVE_##ID##_LATENCY),      \
+                 WAY_##ID##_IN,    CURVE_COUNT},
+#include "core/tiers.def"
     [WAY_NETWORK] = {"network", TIER_HOST, TIER_HOST,
                      BY_ENGINE_ALONE(CURVE_NETWORK_BANDWIDTH, CURVE_NETWORK_LATENCY), WAY_NETWORK,
                      CURVE_COUNT},

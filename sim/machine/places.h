@@ -22,11 +22,17 @@
  *     TIER_DISK   the drives of that server    `disk`
  *     TIER_POOL   memory that servers share    `pool`
  *
- * A tier is a row of tier_kinds[]; its figures are curves of a machine (machine/curves.def). What
- * moves between two tiers takes a way (below). Tiers that servers share come last.
+ * Those below the host are rows of core/tiers.def; the figures of a tier are curves of a machine
+ * (machine/curves.def). What moves between two tiers takes a way (below).
  */
 
-enum tier_id { TIER_GPU, TIER_HOST, TIER_DISK, TIER_POOL, TIER_COUNT };
+enum tier_id {
+    TIER_GPU,
+    TIER_HOST,
+#define TIER(ID, ...) TIER_##ID,
+#include "core/tiers.def"
+    TIER_COUNT
+};
 
 enum tier_sharers { SHARED_BY_NOBODY, SHARED_BY_GPUS, SHARED_BY_SERVERS };
 
@@ -61,12 +67,10 @@ enum tier_id tier_of_room(const char *key);
 enum way_id {
     WAY_IN,
     WAY_OUT,
-    WAY_DISK_IN,
-    WAY_DISK_OUT,
-    STEP_WAYS, /* those that a decode step takes come first */
+#define TIER(ID, ...) WAY_##ID##_IN, WAY_##ID##_OUT,
+#include "core/tiers.def"
+    STEP_WAYS, /* those of one GPU come first */
     WAY_PEER = STEP_WAYS,
-    WAY_POOL_IN,
-    WAY_POOL_OUT,
     WAY_NETWORK,
     WAY_COUNT
 };

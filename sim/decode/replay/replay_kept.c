@@ -18,7 +18,7 @@
 
 static_assert(sizeof(struct replay_plan) == 248, "every field is part of the hash");
 
-static uint64_t hash_rows(const struct replay_plan *plan)
+static uint64_t hash_plan_rows(const struct replay_plan *plan)
 {
     size_t steps = (size_t)plan->warmup + plan->steps + 1;
     return plan->rows == NULL ? 0 : XXH64(plan->rows, steps * sizeof *plan->rows, 0);
@@ -53,7 +53,7 @@ static uint64_t hash_common(const struct replay_plan *plan, uint64_t hash)
         plan->behind,
         plan->rows != NULL ? plan->queries : 1,
         plan->rejected_before,
-        hash_rows(plan),
+        hash_plan_rows(plan),
     };
     hash = XXH64(shares, sizeof shares, hash);
     for (uint32_t i = 0; i < REPLAY_ASKS; i++) {

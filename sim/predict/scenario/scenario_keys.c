@@ -248,12 +248,18 @@ const struct scenario_key scenario_keys[] = {
      "host memory that may be taken whole; what a machine has is hardware.host.dram_capacity",
      .shape = SCENARIO_WHOLE, .unit = UNIT_BYTES, .words = room_words, .serving = true,
      .positive = true, IN(SETUP, setup, room[TIER_HOST]), .most = MOST_BYTES},
-    {"disk_space", "1TB", "bytes of the machine's drives for prefixes; default: all",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_BYTES, .words = room_words, .serving = true,
-     .positive = true, IN(SETUP, setup, room[TIER_DISK]), .most = MOST_BYTES},
-    {"pool_space", "8TB", "bytes of the machine's pool for prefixes; default: all",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_BYTES, .words = room_words, .serving = true,
-     .positive = true, IN(SETUP, setup, room[TIER_POOL]), .most = MOST_BYTES},
+#define TIER(ID, name, where, sharers, total, one, example, what, ...)                             \
+    {#name "_space",                                                                               \
+     example,                                                                                      \
+     what,                                                                                         \
+     .shape = SCENARIO_WHOLE,                                                                      \
+     .unit = UNIT_BYTES,                                                                           \
+     .words = room_words,                                                                          \
+     .serving = true,                                                                              \
+     .positive = true,                                                                             \
+     IN(SETUP, setup, room[TIER_##ID]),                                                            \
+     .most = MOST_BYTES},
+#include "core/tiers.def"
     {"workload", "requests.jsonl",
      "file of requests (Mooncake, Bailian, LLMServingSim, Azure, BurstGPT, vLLM, or what a "
      "benchmark kept), or synthetic:prompt=1000,output=200 or synthetic:lengths=sharegpt; "
