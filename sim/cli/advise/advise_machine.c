@@ -359,20 +359,6 @@ static bool store_all(const struct advice *advice, struct store *store, struct e
     return good;
 }
 
-/* Plain vLLM is searched in its form and among the systems: the same runs. */
-static void print_tried(const struct advice *advice)
-{
-    struct planning_tried tried = {0, 0};
-    planning_count_tried(&advice->systems, &tried);
-    for (uint32_t i = 0; i < advice->trial_count; i++) {
-        if (i != advice->plain) {
-            planning_count_tried(&advice->trials[i].planning, &tried);
-        }
-    }
-    printf("%" PRIu64 " of %" PRIu64 " %s were tried\n", tried.runs, tried.values,
-           advice->serves ? "rates" : "batches");
-}
-
 /* What a highest rate rests on. */
 static void note_rate(const struct advice *advice, const struct search *search,
                       struct runs_notes *notes)
@@ -426,7 +412,6 @@ static bool machine_print_below(const struct arguments *arguments, const void *c
         print_alike(advice, stdout);
         left_out_print(systems->candidates, systems->count, wide, stdout);
         print_far(advice, stdout);
-        print_tried(advice);
         advise_print_unshared(&advice_plain(advice)->candidate->scenario,
                               advice->form.servers * advice->form.gpus, "--gpus", stdout);
         advise_print_made(arguments, &advice_plain(advice)->candidate->scenario, stdout);

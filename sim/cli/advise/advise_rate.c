@@ -88,17 +88,15 @@ static bool is_shown(const struct fleet_size *fleet, uint32_t index)
     return form->servers > 0 || fleet_best_on(fleet, form->candidate->machine) == index;
 }
 
-/* Forms that the table does not show, by their reason, and how much was run to know it. */
+/* Forms that the table does not show, by their reason. */
 static void fleet_print_rest(const struct fleet_size *fleet, FILE *out)
 {
     char line[LINE] = "";
-    uint64_t values = 0;
     uint32_t dearer = 0, refused = 0;
     const char *such = NULL;
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
         bool can_be = form->refused[0] == '\0', left = !is_shown(fleet, i);
-        values += can_be ? form->most_servers : 0;
         dearer += left && can_be;
         refused += left && !can_be;
         such = such == NULL && left && !can_be ? form->refused : such;
@@ -114,10 +112,6 @@ static void fleet_print_rest(const struct fleet_size *fleet, FILE *out)
     if (dearer + refused > 0) {
         table_line("other forms (--json lists them): ", line, out);
     }
-    fprintf(out,
-            "%u of %" PRIu64 " pairs of a form and a number of servers were tried, and %u of one "
-            "server with its share\n",
-            fleet->runs, values, fleet->shares);
 }
 
 /* For people a time to the first token, or of a token, is shown as it is limited, or as its 99th
@@ -145,8 +139,7 @@ static void put_why(const struct fleet_size *fleet, const struct fleet_form *for
         text_copy(text, sizeof text, form->refused);
     } else if (misses != NULL) {
         advise_put_limits(rows, DATA_limits, &fleet->targets, misses);
-        snprintf(text, sizeof text, "%s%s, weights in %s: %.3000s",
-                 form->fewer > 0 ? "" : "a request alone on ", shape, form->weights,
+        snprintf(text, sizeof text, "%s, weights in %s: %.3000s", shape, form->weights,
                  advise_limits(&fleet->targets, misses, true, limits));
     } else if (form->decided) {
         snprintf(text, sizeof text, "%s costs more", shape);
@@ -235,9 +228,9 @@ static bool fleet_put_run(const struct fleet_size *fleet, const struct fleet_for
     const struct result *run = form->servers > 0 ? fleet_holds(form) : fleet_misses(form);
     struct scenario scenario;
     if (servers == 0) {
-        return run == NULL || run_put_json(run, rows, DATA_run, why);
+        return true;
     }
-    bool good = fleet_scenario(fleet, form, servers, &scenario, why) &&
+    bool good = fleet_scenario(fleet, form, servers, form->is_whole, &scenario, why) &&
                 advise_put_run(&scenario, run, rows, DATA_scenario, DATA_run, why);
     scenario_release(&scenario);
     return good;
@@ -499,7 +492,7 @@ static bool answer_fleet(const struct arguments *arguments, const struct fleet_s
         const struct fleet_form *best = &fleet->forms[fleet->best];
         answer.result = fleet_holds(best);
         answer.servers = best->servers;
-        good = fleet_scenario(fleet, best, best->servers, &answer.scenario, why);
+        good = fleet_scenario(fleet, best, best->servers, true, &answer.scenario, why);
     }
     good = good && fleet_verdict(fleet, model, &answer, why);
     if (good && json) {

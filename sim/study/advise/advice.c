@@ -69,10 +69,6 @@ bool advice_set_requests(struct scenario *scenario, struct error *why)
 
 /* ---- one search: the best batch of each system, or with requests the highest rate ---- */
 
-/* Each try of a rate serves all requests: as little work as a search takes. Rates are found to a
- * tenth: values of the axis are 2.5 % apart. */
-enum { A_ROUND = 2, CLOSE = 4 };
-
 bool advice_add_targets(bool serves, struct targets *targets, struct error *why)
 {
     return !serves || (targets_add_unjudged("queue_grows<=0", targets, why) &&
@@ -92,6 +88,8 @@ struct advice_asked {
     double guess;            /* the highest rate, probably; 0: unknown */
     const char *systems;     /* NULL: the scenario's; if it names none, all */
     const char *key, *value; /* one key of the scenario; NULL: none */
+    const struct advice
+        *chooses; /* it chooses the answer among what is found; NULL: nothing is advised */
 };
 
 /* The scenario as it is asked for. The caller releases `out`, on failure too. */
@@ -108,6 +106,29 @@ static bool advice_set(const struct scenario *scenario, const struct advice_opti
            (asked->key == NULL || node_set(out->root, asked->key, asked->value, why));
 }
 
+static bool is_simpler(const struct search *a, const struct search *b)
+{
+    bool x = strcmp(a->candidate->system, ADVICE_PLAIN) == 0;
+    bool y = strcmp(b->candidate->system, ADVICE_PLAIN) == 0;
+    return x != y ? x : a->candidate->mechanisms < b->candidate->mechanisms;
+}
+
+/* The best of what one can start; of those too close to call to it, the simplest. */
+static uint32_t advice_choose(const void *context)
+{
+    const struct advice *advice = context;
+    const struct planning *systems = &advice->systems;
+    const struct search *best = advice_best(advice, advice_starts), *simplest = best;
+    for (uint32_t i = 0; best != NULL && i < systems->count; i++) {
+        const struct search *search = &systems->searches[i];
+        if (advice_starts(search) && advice_result(search) != NULL && advice_ties(search, best) &&
+            is_simpler(search, simplest)) {
+            simplest = search;
+        }
+    }
+    return simplest != NULL ? (uint32_t)(simplest - systems->searches) : PLANNING_NONE;
+}
+
 /* With requests only systems of engines are searched unless the scenario names one. */
 static bool advice_search(const struct scenario *scenario, const struct advice_options *options,
                           const struct advice_asked *asked, struct planning *out, bool *interrupted,
@@ -121,10 +142,10 @@ static bool advice_search(const struct scenario *scenario, const struct advice_o
                                     .maximise = serves,
                                     .by_figure = !serves,
                                     .best = COLUMN(decode_tokens_per_s),
-                                    .tries = serves ? A_ROUND : 0,
-                                    .close = CLOSE,
                                     .guess = asked->guess,
                                     .rough = true,
+                                    .choose = asked->chooses != NULL ? advice_choose : NULL,
+                                    .context = asked->chooses,
                                     .study = options->study};
     struct scenario as;
     with.candidates.systems = asked->systems;
@@ -228,28 +249,6 @@ static uint32_t choose_form(const struct advice *advice)
 }
 
 /* ---- all systems ---- */
-
-static bool is_simpler(const struct search *a, const struct search *b)
-{
-    bool x = strcmp(a->candidate->system, ADVICE_PLAIN) == 0;
-    bool y = strcmp(b->candidate->system, ADVICE_PLAIN) == 0;
-    return x != y ? x : a->candidate->mechanisms < b->candidate->mechanisms;
-}
-
-/* The best of what one can start; of those too close to call to it, the simplest. */
-static uint32_t advice_choose(const struct advice *advice)
-{
-    const struct planning *systems = &advice->systems;
-    const struct search *best = advice_best(advice, advice_starts), *simplest = best;
-    for (uint32_t i = 0; best != NULL && i < systems->count; i++) {
-        const struct search *search = &systems->searches[i];
-        if (advice_starts(search) && advice_result(search) != NULL && advice_ties(search, best) &&
-            is_simpler(search, simplest)) {
-            simplest = search;
-        }
-    }
-    return simplest != NULL ? (uint32_t)(simplest - systems->searches) : PLANNING_NONE;
-}
 
 /* Where every run of every system failed, an error of the scenario is one of the command, and no
  * answer. That nothing fits is an answer. */
@@ -448,15 +447,16 @@ static bool advice_run_all(const struct scenario *scenario, const struct advice_
     }
     out->plain = choose_form(out);
     out->form = out->trials[out->plain].form;
-    const struct advice_asked all = {
-        .form = out->form, .guess = found_rate(out), .systems = options->candidates.systems};
+    const struct advice_asked all = {.form = out->form,
+                                     .guess = found_rate(out),
+                                     .systems = options->candidates.systems,
+                                     .chooses = out};
     good = advice_search(scenario, options, &all, &out->systems, interrupted, why) &&
            (*interrupted || check_ran(&out->systems, why));
-    out->best = good ? advice_choose(out) : PLANNING_NONE;
+    out->best = good ? out->systems.winner : PLANNING_NONE;
     if (!good || *interrupted) {
         return good;
     }
-    out->systems.winner = out->best != PLANNING_NONE ? out->best : out->systems.winner;
     good = advice_host_find(options, out, interrupted, why);
     return good && !*interrupted ? try_changes(scenario, options, out, interrupted, why) : good;
 }
@@ -497,8 +497,15 @@ const struct search *advice_trial_search(const struct advice_trial *trial)
     return &trial->planning.searches[0];
 }
 
+/* Among the systems it may have been run to the full precision of its figures. */
 const struct search *advice_plain(const struct advice *advice)
 {
+    for (uint32_t i = 0; i < advice->systems.count; i++) {
+        const struct search *search = &advice->systems.searches[i];
+        if (strcmp(search->candidate->system, ADVICE_PLAIN) == 0 && search->grid.count > 0) {
+            return search;
+        }
+    }
     return advice_trial_search(&advice->trials[advice->plain]);
 }
 

@@ -49,25 +49,16 @@ static bool set_found(const struct search *search, const char *system, uint64_t 
            (gib == 0 || scenario_values_set(&out->values, "host_memory", (double)(gib << 30), why));
 }
 
-/* A view of the options' context for runs as long as those by which the loads were searched. */
-static struct run_context runs_of(const struct advice_options *options,
-                                  struct stream_question *question)
-{
-    struct run_context runs = *options->study.runs;
-    targets_question(&options->targets, question);
-    runs.question = question;
-    return runs;
-}
-
-/* Run it. A point may fail: then the result says so. */
+/* Run it, as long as so many requests take. A point may fail: then the result says so. */
 static bool run_found(const struct advice_options *options, const struct search *search,
-                      const char *system, uint64_t gib, struct result *out, bool *interrupted,
-                      struct error *why)
+                      const char *system, uint64_t gib, uint64_t most, struct result *out,
+                      bool *interrupted, struct error *why)
 {
     uint32_t count = 0;
     struct scenario scenario;
-    struct stream_question question;
-    const struct run_context runs = runs_of(options, &question);
+    const struct stream_question question = targets_question(&options->targets, most);
+    struct run_context runs = *options->study.runs; /* a view */
+    runs.question = &question;
     const struct study alone = {.store = options->study.store, .runs = &runs, .jobs = 1};
     bool good = set_found(search, system, gib, &scenario, why) &&
                 sweep_keep(&scenario, &alone, out, &count, interrupted, why) &&
@@ -82,8 +73,8 @@ static bool run_beside(const struct advice_options *options, const struct advice
 {
     uint64_t gib = host->size.gib > 0 ? host->size.gib : host->size.most_gib;
     struct result with;
-    bool good =
-        run_found(options, advice_plain(advice), host->system, gib, &with, interrupted, why);
+    bool good = run_found(options, advice_plain(advice), host->system, gib, STREAM_FEWEST, &with,
+                          interrupted, why);
     if (good && !*interrupted) {
         advice_host_forget(host);
         host->with = with;
@@ -110,14 +101,12 @@ static bool find_size(const struct advice_options *options, struct advice *advic
     const struct search *advised = advised_search(advice);
     struct scenario scenario;
     struct point point;
-    struct stream_question question;
-    const struct run_context runs = runs_of(options, &question);
     bool good = set_found(advised != NULL ? advised : advice_plain(advice), advice->host.system, 0,
                           &scenario, why) &&
                 scenario_point(&scenario, 0, &point, why);
     scenario_release(&scenario);
     if (good) {
-        good = host_size_find(&point, &runs, gib, &advice->host.size, why);
+        good = host_size_find(&point, options->study.runs, gib, &advice->host.size, why);
         point_release(&point);
     }
     return good;
@@ -135,7 +124,7 @@ static bool state_size(const struct advice_options *options, struct advice *advi
     while (good && !holds && !*interrupted) {
         struct result result;
         good = scenario_values_set(values, "host_memory", (double)(size->gib << 30), why) &&
-               run_found(options, best, NULL, 0, &result, interrupted, why);
+               run_found(options, best, NULL, 0, STREAM_WHOLE, &result, interrupted, why);
         if (good && !*interrupted) {
             result_release(&best->results[best->found]);
             best->results[best->found] = result;

@@ -127,6 +127,10 @@ static void check_form(struct fleet_form *form, const struct run_context *runs)
     }
     form->price = point.setup.profile.price_per_hour;
     form->ranks = point_servers(&point);
+    const struct workload *workload = &point.workload;
+    bool in_turn = workload->routing == ROUTE_ROUND_ROBIN && !point.requests->sessions &&
+                   workload->arrivals != ARRIVALS_CONSTANT;
+    form->burstiness = in_turn ? workload->burstiness : 0;
     if (!serving_memory_plan(&point, runs, &memory, &refused)) {
         text_copy(form->refused, sizeof form->refused, refused.found);
     } else {
@@ -154,7 +158,6 @@ static bool make_form(const struct candidate *candidate, const struct weights *w
     *form = (struct fleet_form){.candidate = candidate, .gpus = gpus};
     uint32_t most = (options->most_gpus > 0 ? options->most_gpus : FLEET_MOST_GPUS) / gpus;
     form->most_servers = most > 0 ? most : 1;
-    result_init(&form->single);
     snprintf(form->weights, sizeof form->weights, "%s", type);
     if (!scenario_copy(&candidate->scenario, &form->scenario, why)) {
         return false;
@@ -288,9 +291,7 @@ const struct result *fleet_holds(const struct fleet_form *form)
 
 const struct result *fleet_misses(const struct fleet_form *form)
 {
-    return form->fewer > 0                     ? &form->runs[form->fewer - 1]
-           : form->is_alone && form->alone > 0 ? &form->single
-                                               : NULL;
+    return form->fewer > 0 ? &form->runs[form->fewer - 1] : NULL;
 }
 
 /* ---- of a machine ---- */
@@ -319,42 +320,44 @@ double fleet_found_on(const struct fleet_size *fleet, const struct fleet_form *f
 
 /* ---- what is better ---- */
 
-/* Times from arrival to the last token are known to this share. */
-static const double known_to = 0.05;
+/* Times from arrival to the last token that differ by less are as good. */
+static const double as_good = 1.05;
 
-/* Of two forms that hold the rate: the cheaper one; at one price the one that holds it amply, then the one
- * with the shorter times, then plain vLLM, then fewer servers. */
+enum { COST, AMPLE, PLAIN, TAKES, SERVERS, COSTS };
+
+/* What a form that holds the rate costs, most important part first: less is better. Times count by steps, so
+ * that this is an order. */
+static void costs_of(const struct fleet_form *form, double costs[COSTS])
+{
+    costs[COST] = fleet_cost(form, form->servers);
+    costs[AMPLE] = !form->ample;
+    costs[PLAIN] = strcmp(form->candidate->system, ADVICE_PLAIN) != 0;
+    costs[TAKES] = floor(log(result_number(fleet_holds(form), COLUMN(e2e_ms))) / log(as_good));
+    costs[SERVERS] = form->servers;
+}
+
 static bool is_cheaper(const struct fleet_form *a, const struct fleet_form *b)
 {
-    double x = fleet_cost(a, a->servers), y = fleet_cost(b, b->servers);
-    double taken = result_number(fleet_holds(a), COLUMN(e2e_ms));
-    double other_taken = result_number(fleet_holds(b), COLUMN(e2e_ms));
-    bool differ = fabs(taken - other_taken) > known_to * fmax(taken, other_taken);
-    bool plain = strcmp(a->candidate->system, ADVICE_PLAIN) == 0;
-    bool other = strcmp(b->candidate->system, ADVICE_PLAIN) == 0;
-    return x != y                 ? x < y
-           : a->ample != b->ample ? a->ample
-           : differ               ? taken < other_taken
-           : plain != other       ? plain
-                                  : a->servers < b->servers;
+    double x[COSTS], y[COSTS];
+    costs_of(a, x);
+    costs_of(b, y);
+    int i = 0;
+    while (i + 1 < COSTS && x[i] == y[i]) {
+        i++;
+    }
+    return x[i] < y[i];
 }
 
-/* By how much the run that fleet_misses() gives falls short. */
-static double shortfall(const struct fleet_form *form)
-{
-    return form->fewer > 0 ? form->grid.violation[form->fewer - 1] : form->alone;
-}
-
-/* Of two forms that do not hold the rate, the one that was tried whole and comes nearer says more. */
+/* Of two forms that do not hold the rate, the one that was tried and comes nearer says more. */
 static bool is_better_form(const struct fleet_form *a, const struct fleet_form *b)
 {
     bool holds = a->servers > 0, other = b->servers > 0;
-    bool tried = fleet_misses(a) != NULL, other_tried = fleet_misses(b) != NULL;
+    bool tried = a->fewer > 0, other_tried = b->fewer > 0;
     return holds != other         ? holds
            : holds                ? is_cheaper(a, b)
            : tried != other_tried ? tried
-           : tried                ? shortfall(a) < shortfall(b)
-                                  : a->gpus > b->gpus;
+           : tried ? a->grid.violation[a->fewer - 1] < b->grid.violation[b->fewer - 1]
+                   : a->gpus > b->gpus;
 }
 
 void fleet_size_choose(struct fleet_size *fleet)
@@ -363,6 +366,7 @@ void fleet_size_choose(struct fleet_size *fleet)
         struct fleet_form *form = &fleet->forms[i];
         form->ample = form->servers > 0 && targets_ample(&fleet->targets, fleet_holds(form));
     }
+    fleet->best = FLEET_NONE;
     for (uint32_t i = 0; i < fleet->count; i++) {
         bool better = fleet->best == FLEET_NONE ||
                       is_better_form(&fleet->forms[i], &fleet->forms[fleet->best]);

@@ -1,36 +1,34 @@
-/* Cheap runs say where the search for each form's servers begins. Whether servers hold the rate is then
- * asked of the endless stream of which `plan` asks its loads: first of one server with its share, then of
- * all of them. */
+/* Cheap runs say where the search for each form's servers begins. How many a form takes is then asked of one
+ * server with its share of the endless stream of which `plan` asks its loads, and the answer of all its
+ * servers. */
 #include "study/advise/fleet_size.h"
 
 #include "core/array.h"
 #include "study/advise/advice.h"
-#include "study/plan/host_room.h"
 #include "study/sweep/rounds.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Requests of a cheap run that have a server alone; numbers of servers of a form that are tried in a
- * round. */
-enum { ALONE = 100, A_ROUND = 2 };
+/* Requests of a cheap run that have a server alone; numbers of servers of a form that are tried in a round;
+ * and of how many servers one more or less makes no difference that a run could tell. */
+enum { ALONE = 100, A_ROUND = 2, MANY = 32 };
 
 /* What the tries of a round serve. */
 enum fleet_what {
     FLEET_AT_ONCE,   /* cheap: one server, a few requests at once */
     FLEET_ALONE,     /* cheap: one server, each of a few requests alone */
+    FLEET_ALL_ALONE, /* the same in steady state, where a few missed a limit */
     FLEET_SHARE,     /* one server with its share of the rate */
-    FLEET_WHOLE,     /* so many servers, the rate: do they hold it? */
+    FLEET_WHOLE,     /* the answer's servers, or fewer or more, with the rate: do they hold it? */
     FLEET_FULL,      /* the answer, until its figures are known */
-    FLEET_ALL_ALONE, /* one server, each request of the workload alone */
-    FLEET_LESS_HOST, /* the answer, with less host memory */
+    FLEET_LESS_HOST, /* the same with less host memory */
 };
 
 struct sizing {
     struct fleet_size *fleet;
     const struct fleet_options *options;
     struct sources *sources;
-    struct targets times; /* without the queue's: a request alone has none */
     bool is_stream;       /* the requests go on without end */
     enum fleet_what what; /* of all tries of a round */
     uint32_t holds,
@@ -50,34 +48,41 @@ static bool set_alone(struct scenario *scenario, uint64_t servers, struct error 
     return scenario_values_set(&scenario->values, "clients", (double)servers, why);
 }
 
+/* The share of one of so many servers that get requests in turn: every n-th arrival of a stream whose gaps are
+ * of a gamma distribution, so that its own gaps are more even. */
+static bool set_share(const struct fleet_form *form, double rate, uint32_t servers,
+                      struct scenario *scenario, struct error *why)
+{
+    bool even = form->burstiness > 0 && servers > 1;
+    return scenario_values_set(&scenario->values, "rate", rate / servers, why) &&
+           (!even ||
+            scenario_values_set(&scenario->values, "burstiness", form->burstiness * servers, why));
+}
+
 /* A line is a form, and its values are numbers of servers, less one. */
 static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void *context,
                       struct error *why)
 {
     const struct sizing *sizing = context;
-    const struct fleet_form *form = &sizing->fleet->forms[line];
-    if (sizing->what == FLEET_WHOLE || sizing->what == FLEET_FULL) {
-        return fleet_scenario(sizing->fleet, form, value + 1, out, why);
-    }
-    if (sizing->what == FLEET_LESS_HOST) {
-        return fleet_scenario(sizing->fleet, form, form->servers, out, why) &&
+    const struct fleet_size *fleet = sizing->fleet;
+    const struct fleet_form *form = &fleet->forms[line];
+    switch (sizing->what) {
+    case FLEET_WHOLE:
+    case FLEET_FULL:
+        return fleet_scenario(fleet, form, value + 1, true, out, why);
+    case FLEET_LESS_HOST:
+        return fleet_scenario(fleet, form, form->servers, true, out, why) &&
                scenario_values_set(&out->values, "host_memory",
                                    (double)(fleet_host_gib(form, form->servers) >> value << 30),
                                    why);
-    }
-    bool good =
-        scenario_copy(&form->scenario, out, why) && fleet_host_set(form, value + 1, out, why);
-    switch (sizing->what) {
-    case FLEET_AT_ONCE:
-        return good && capacity_set_at_once(out, why);
     case FLEET_SHARE:
-        return good &&
-               scenario_values_set(&out->values, "rate", sizing->fleet->rate / (value + 1), why);
-    case FLEET_ALONE:
-        return good && set_alone(out, form->ranks, why) &&
-               scenario_values_set(&out->values, "limit", ALONE, why);
-    default: /* FLEET_ALL_ALONE */
-        return good && set_alone(out, form->ranks, why);
+        return fleet_scenario(fleet, form, value + 1, false, out, why);
+    default:
+        return scenario_copy(&form->scenario, out, why) && fleet_host_set(form, 1, out, why) &&
+               (sizing->what == FLEET_AT_ONCE ? capacity_set_at_once(out, why)
+                                              : set_alone(out, form->ranks, why)) &&
+               (sizing->what != FLEET_ALONE ||
+                scenario_values_set(&out->values, "limit", ALONE, why));
     }
 }
 
@@ -93,21 +98,21 @@ static void keep(struct result *result, struct result *out)
 /* How far the forms are: each step forward counts once, so that the share never falls. */
 static void tell(const struct sizing *sizing)
 {
-    enum { SURVEYED = 1, WEIGHED = 2, DECIDED = 4 };
+    enum { SURVEYED = 1, DECIDED = 3 };
     static const char *const names[] = {
         [FLEET_AT_ONCE] = "what a server answers at most",
         [FLEET_ALONE] = "a few requests that have a server alone",
+        [FLEET_ALL_ALONE] = "many requests that have a server alone",
         [FLEET_SHARE] = "one server with its share of the rate",
         [FLEET_WHOLE] = "all servers with the whole rate",
         [FLEET_FULL] = "the answer, until its figures are known",
-        [FLEET_ALL_ALONE] = "all requests, each with a server alone",
         [FLEET_LESS_HOST] = "the answer with less host memory",
     };
     uint32_t done = 0;
     for (uint32_t i = 0; i < sizing->fleet->count; i++) {
         const struct fleet_form *form = &sizing->fleet->forms[i];
         bool ends = form->refused[0] != '\0' || form->decided;
-        done += ends ? DECIDED : form->weighed ? WEIGHED : form->most > 0 ? SURVEYED : 0;
+        done += ends ? DECIDED : form->most > 0 ? SURVEYED : 0;
     }
     const struct study *study = &sizing->options->study;
     if (study->on_progress != NULL) {
@@ -123,6 +128,7 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
     struct fleet_form *form = &sizing->fleet->forms[line];
     const struct targets *targets = &sizing->options->targets;
     double violation = targets_violation(targets, result);
+    struct targets times;
     bool less;
     (void)why;
     switch (sizing->what) {
@@ -132,22 +138,17 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
             result_reason(result, form->refused, sizeof form->refused);
         }
         break;
-    case FLEET_ALONE:
-        form->alone = targets_violation(&sizing->times, result);
+    case FLEET_ALONE: /* have no queue */
+    case FLEET_ALL_ALONE:
+        targets_without_queue(targets, &times);
+        form->is_slow = targets_violation(&times, result) > 0;
         break;
     case FLEET_SHARE:
-        grid_put(&form->grid, value, violation);
-        break;
     case FLEET_WHOLE:
     case FLEET_FULL:
         form->full = sizing->what == FLEET_FULL ? value + 1 : form->full;
         grid_put(&form->grid, value, violation);
         keep(result, &form->runs[value]);
-        break;
-    case FLEET_ALL_ALONE:
-        form->alone = targets_violation(&sizing->times, result);
-        form->is_alone = true;
-        keep(result, &form->single);
         break;
     case FLEET_LESS_HOST:
         less = violation == 0 && (!form->ample || targets_ample(targets, result));
@@ -157,8 +158,6 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
         }
         break;
     }
-    sizing->fleet->shares += sizing->what == FLEET_SHARE;
-    sizing->fleet->runs += sizing->what == FLEET_WHOLE;
     tell(sizing);
     return true;
 }
@@ -169,12 +168,11 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
 {
     const struct sizing *sizing = context;
     struct fleet_form *form = &sizing->fleet->forms[line];
-    bool can_be = form->refused[0] == '\0', best = line == sizing->fleet->best;
+    bool best = line == sizing->fleet->best;
     values[0] = 0;
     switch (sizing->what) {
-    case FLEET_ALL_ALONE: /* a few missed a limit: whether all do, all must say */
-        return can_be && form->alone > 0 && !form->is_alone &&
-               isinf(fleet_found_on(sizing->fleet, form));
+    case FLEET_ALL_ALONE:
+        return form->is_slow;
     case FLEET_SHARE:
     case FLEET_WHOLE:
         return form->searched ? grid_next(&form->grid, A_ROUND, values) : 0;
@@ -185,7 +183,7 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
         values[0] = (sizing->holds + sizing->fails) / 2;
         return best && sizing->fails - sizing->holds > 1;
     default:
-        return can_be;
+        return form->refused[0] == '\0';
     }
 }
 
@@ -193,14 +191,13 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
  * known on which side of the limits they are, and that of the answer until its figures are known. */
 static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error *why)
 {
-    struct stream_question question;
-    targets_question(what == FLEET_ALL_ALONE ? &sizing->times : &sizing->options->targets,
-                     &question);
-    bool rough = what < FLEET_SHARE;
-    question.figures = what == FLEET_FULL || what == FLEET_LESS_HOST;
-    question.most = question.figures || what == FLEET_WHOLE ? STREAM_MOST : STREAM_FEWEST;
+    bool rough = what < FLEET_ALL_ALONE;
+    const struct stream_question question =
+        targets_question(&sizing->options->targets, what <= FLEET_SHARE   ? STREAM_FEWEST
+                                                    : what == FLEET_WHOLE ? STREAM_MOST
+                                                                          : STREAM_WHOLE);
     const struct rounds rounds = {.lines = sizing->fleet->count,
-                                  .once = rough || what == FLEET_FULL,
+                                  .once = what < FLEET_SHARE || what == FLEET_FULL,
                                   .question = sizing->is_stream && !rough ? &question : NULL,
                                   .rough = rough,
                                   .study = &sizing->options->study,
@@ -214,75 +211,33 @@ static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error 
     return rounds_run(&rounds, sizing->interrupted, why);
 }
 
-/* Begin to search a form's servers, 1 to `most`, at a guess. */
-static bool begin(struct fleet_form *form, uint32_t most, uint32_t guess, uint32_t reach,
-                  struct error *why)
-{
-    grid_release(&form->grid);
-    form->searched = grid_init(&form->grid, most, why);
-    if (form->searched) {
-        grid_near(&form->grid, (guess < 1 ? 1 : guess < most ? guess : most) - 1, reach, 1);
-    }
-    return form->searched;
-}
-
-/* ---- by its share of the rate ---- */
-
-/* Servers at a share of what each answers at most. */
-static uint32_t servers_at(const struct fleet_size *fleet, const struct fleet_form *form,
-                           double share)
-{
-    double servers = form->most > 0 ? ceil(fleet->rate / (share * form->most)) : 1;
-    return servers < form->most_servers ? (uint32_t)servers : form->most_servers;
-}
-
-/* Search by cheap runs: `guess` becomes what is found, or else `most`. */
-static bool begin_share(const struct fleet_size *fleet, struct fleet_form *form, uint32_t most,
-                        struct error *why)
-{
-    uint32_t guess = servers_at(fleet, form, CAPACITY_USUAL);
-    guess = guess < most ? guess : most;
-    return begin(form, most, guess, 1 + guess / 8, why);
-}
-
-static bool search_shares(struct sizing *sizing, struct error *why)
-{
-    bool good = fleet_try(sizing, FLEET_SHARE, why);
-    for (uint32_t i = 0; i < sizing->fleet->count && !*sizing->interrupted; i++) {
-        struct fleet_form *form = &sizing->fleet->forms[i];
-        if (form->searched) {
-            uint32_t found = grid_found(&form->grid);
-            form->guess = found != GRID_NONE ? found + 1 : form->grid.count;
-            form->weighed = true;
-            form->searched = false;
-        }
-    }
-    return good;
-}
-
-/* ---- all servers ---- */
-
 static void runs_release(struct fleet_form *form)
 {
-    for (uint32_t i = 0; form->runs != NULL && i < form->run_count; i++) {
+    for (uint32_t i = 0; i < form->grid.count; i++) {
         result_release(&form->runs[i]);
     }
     free(form->runs);
     form->runs = NULL;
+    grid_release(&form->grid);
 }
 
-static bool begin_whole(struct fleet_form *form, uint32_t most, struct error *why)
+/* Begin to search a form's servers, 1 to `most`, at a guess. */
+static bool begin(struct fleet_form *form, uint32_t most, uint32_t guess, uint32_t apart,
+                  struct error *why)
 {
     runs_release(form);
     form->runs = array_zeroed(most, sizeof *form->runs, why);
-    form->run_count = form->runs != NULL ? most : 0;
-    return form->runs != NULL && begin(form, most, form->guess, 1, why);
+    form->searched = form->runs != NULL && grid_init(&form->grid, most, why);
+    if (form->searched) {
+        grid_near(&form->grid, (guess < most ? guess : most) - 1, apart, apart);
+    }
+    return form->searched;
 }
 
-/* What a search that was interrupted tried counts, too. */
-static bool search_all_servers(struct sizing *sizing, struct error *why)
+/* Search the forms that begun. What a search that was interrupted tried counts, too. */
+static bool search(struct sizing *sizing, enum fleet_what what, struct error *why)
 {
-    bool good = fleet_try(sizing, FLEET_WHOLE, why);
+    bool good = fleet_try(sizing, what, why);
     for (uint32_t i = 0; i < sizing->fleet->count; i++) {
         struct fleet_form *form = &sizing->fleet->forms[i];
         if (form->searched) {
@@ -299,11 +254,24 @@ static bool search_all_servers(struct sizing *sizing, struct error *why)
     return good;
 }
 
-/* ---- an answer on each machine ---- */
+/* ---- one server with its share ---- */
 
-/* Of the machine whose first form this is, and which has no answer yet, the form that is probably
- * the cheapest among those that may hold the rate; NULL if none may. Until it is weighed a form may
- * be as cheap as if nothing were limited. */
+/* Servers at a share of what each answers at most; all that may be, if requests alone seem to miss a limit. */
+static uint32_t servers_at(const struct fleet_size *fleet, const struct fleet_form *form,
+                           double share)
+{
+    double servers = form->most > 0 ? ceil(fleet->rate / (share * form->most)) : 1;
+    return servers < form->most_servers && !form->is_slow ? (uint32_t)servers : form->most_servers;
+}
+
+static bool begin_share(const struct fleet_size *fleet, struct fleet_form *form, uint32_t most,
+                        struct error *why)
+{
+    return begin(form, most, servers_at(fleet, form, CAPACITY_USUAL), 1, why);
+}
+
+/* Of the machine whose first form this is, and which has no answer yet, the form that is probably the cheapest
+ * among those that are not decided; NULL if all are. */
 static struct fleet_form *find_likely(const struct fleet_size *fleet, uint32_t first)
 {
     struct fleet_form *likely = NULL;
@@ -314,9 +282,8 @@ static struct fleet_form *find_likely(const struct fleet_size *fleet, uint32_t f
     for (uint32_t i = first;
          i < fleet->count && fleet_on_one_machine(&fleet->forms[i], &fleet->forms[first]); i++) {
         struct fleet_form *form = &fleet->forms[i];
-        bool may_hold = form->refused[0] == '\0' && !form->decided && form->alone == 0;
-        double cost = fleet_cost(form, form->weighed ? form->guess : servers_at(fleet, form, 1));
-        if (may_hold && cost < least) {
+        double cost = fleet_cost(form, servers_at(fleet, form, 1));
+        if (form->refused[0] == '\0' && !form->decided && cost < least) {
             least = cost;
             likely = form;
         }
@@ -324,51 +291,23 @@ static struct fleet_form *find_likely(const struct fleet_size *fleet, uint32_t f
     return likely;
 }
 
-/* Search the servers of the form that is probably the cheapest by cheap runs, until such a form was
- * searched. */
-static bool weigh(struct sizing *sizing, struct error *why)
-{
-    bool good = true, any = true;
-    while (good && any && !*sizing->interrupted) {
-        any = false;
-        for (uint32_t i = 0; good && i < sizing->fleet->count; i++) {
-            struct fleet_form *likely = find_likely(sizing->fleet, i);
-            if (likely != NULL && !likely->weighed) {
-                any = true;
-                good = begin_share(sizing->fleet, likely, likely->most_servers, why);
-            }
-        }
-        good = good && search_shares(sizing, why);
-    }
-    return good;
-}
-
-/* All servers of the form that is probably the cheapest are tried, until each machine has an answer, or no
- * form of it is left. */
+/* The form that is probably the cheapest is searched, until each machine has an answer, or no form of it is
+ * left. */
 static bool find_any(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
     bool good = true, any = true;
     while (good && any && !*sizing->interrupted) {
-        good = weigh(sizing, why);
         any = false;
-        for (uint32_t i = 0; good && i < fleet->count && !*sizing->interrupted; i++) {
+        for (uint32_t i = 0; good && i < fleet->count; i++) {
             struct fleet_form *likely = find_likely(fleet, i);
             any = any || likely != NULL;
-            good = likely == NULL || begin_whole(likely, likely->most_servers, why);
+            good = likely == NULL || begin_share(fleet, likely, likely->most_servers, why);
         }
-        good = good && (*sizing->interrupted || search_all_servers(sizing, why));
-        if (good && !any && !*sizing->interrupted) {
-            good = fleet_try(sizing, FLEET_ALL_ALONE, why);
-            for (uint32_t i = 0; i < fleet->count; i++) {
-                any = any || find_likely(fleet, i) != NULL;
-            }
-        }
+        good = good && search(sizing, FLEET_SHARE, why);
     }
     return good;
 }
-
-/* ---- what else costs as little ---- */
 
 /* Servers of a form that cost no more than what was found on its machine, or too little more to
  * call. If they miss a limit, the form is dearer. */
@@ -379,36 +318,28 @@ static uint32_t servers_within(const struct fleet_size *fleet, const struct flee
     return most < form->most_servers ? (uint32_t)most : form->most_servers;
 }
 
-/* Does a form that was not tried with so many servers cost no more than what was found? */
-static bool is_open(const struct fleet_size *fleet, const struct fleet_form *form)
-{
-    return form->refused[0] == '\0' && form->servers == 0 && !isinf(fleet_found_on(fleet, form)) &&
-           servers_within(fleet, form) > form->run_count;
-}
-
-/* The other forms on machines that have an answer. One server with its share says where to begin. */
+/* The other forms on machines that have an answer, with as many servers as cost no more, unless as many missed
+ * a limit already. */
 static bool compare(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
     bool good = true;
-    for (uint32_t i = 0; good && i < fleet->count; i++) {
-        struct fleet_form *form = &fleet->forms[i];
-        form->decided = form->decided || !isinf(fleet_found_on(fleet, form));
-        if (is_open(fleet, form)) {
-            form->decided = false;
-            good = begin_share(fleet, form, servers_within(fleet, form), why);
-        }
-    }
-    good = good && search_shares(sizing, why);
     for (uint32_t i = 0; good && i < fleet->count && !*sizing->interrupted; i++) {
         struct fleet_form *form = &fleet->forms[i];
-        good = !is_open(fleet, form) || begin_whole(form, servers_within(fleet, form), why);
+        bool has_answer = !isinf(fleet_found_on(fleet, form));
+        uint32_t within = has_answer ? servers_within(fleet, form) : 0;
+        bool open = form->refused[0] == '\0' && form->servers == 0 && within > form->grid.count;
+        good = !open || begin_share(fleet, form, within, why);
+        form->decided = form->decided || has_answer;
     }
-    return good && (*sizing->interrupted || search_all_servers(sizing, why));
+    return good && search(sizing, FLEET_SHARE, why);
 }
 
-/* Run the answer until its figures are known. Where it does not hold the rate then, the search
- * goes on: with more servers, or with another form that costs no more than these. */
+/* ---- the answer, whole ---- */
+
+/* All servers of the answer get the rate: as many as one with its share says, and fewer. Then they are run until
+ * their figures are known. Where they do not hold the rate then, more are tried, or another form that costs
+ * no more than these. */
 static bool confirm(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
@@ -417,18 +348,21 @@ static bool confirm(struct sizing *sizing, struct error *why)
         good = compare(sizing, why);
         fleet_size_choose(fleet);
         struct fleet_form *best = fleet->best != FLEET_NONE ? &fleet->forms[fleet->best] : NULL;
-        if (!good || *sizing->interrupted || best == NULL || !sizing->is_stream ||
-            best->full == best->servers) {
+        if (!good || *sizing->interrupted || best == NULL ||
+            (best->is_whole && (!sizing->is_stream || best->full == best->servers))) {
             break;
         }
-        good = fleet_try(sizing, FLEET_FULL, why);
-        best->searched = true;
-        good = good && (*sizing->interrupted || search_all_servers(sizing, why));
+        if (!best->is_whole) {
+            good = begin(best, best->most_servers, best->servers, 1 + best->servers / MANY, why);
+            best->is_whole = true;
+        } else {
+            good = fleet_try(sizing, FLEET_FULL, why);
+            best->searched = true;
+        }
+        good = good && (*sizing->interrupted || search(sizing, FLEET_WHOLE, why));
     }
     return good;
 }
-
-/* ---- all of it ---- */
 
 /* Halve the host memory of each of the answer's servers for as long as it holds the rate, as amply
  * as before. The form's run is then that with the least. */
@@ -445,6 +379,8 @@ static bool halve_host(struct sizing *sizing, struct fleet_form *form, struct er
     return good;
 }
 
+/* ---- all of it ---- */
+
 static bool size_all(const struct scenario *scenario, struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
@@ -452,6 +388,7 @@ static bool size_all(const struct scenario *scenario, struct sizing *sizing, str
     bool good = fleet_list_forms(scenario, sizing->options, fleet, why) &&
                 fleet_try(sizing, FLEET_AT_ONCE, why) &&
                 (*interrupted || fleet_try(sizing, FLEET_ALONE, why)) &&
+                (*interrupted || fleet_try(sizing, FLEET_ALL_ALONE, why)) &&
                 (*interrupted || find_any(sizing, why)) && confirm(sizing, why);
     fleet_size_choose(fleet);
     struct fleet_form *best = fleet->best != FLEET_NONE ? &fleet->forms[fleet->best] : NULL;
@@ -469,7 +406,6 @@ bool fleet_size_run(const struct scenario *scenario, const struct fleet_options 
         (struct fleet_size){.best = FLEET_NONE, .rate = options->rate, .targets = options->targets};
     out->most_gpus = options->most_gpus > 0 ? options->most_gpus : FLEET_MOST_GPUS;
     *interrupted = false;
-    targets_without_queue(&options->targets, &sizing.times);
     bool good = scenario_copy(scenario, &asked, why) &&
                 capacity_set_stream(&asked, &sizing.is_stream, why) &&
                 size_all(&asked, &sizing, why);
@@ -484,8 +420,6 @@ void fleet_size_release(struct fleet_size *fleet)
         struct fleet_form *form = &fleet->forms[i];
         runs_release(form);
         free(form->host_gib);
-        grid_release(&form->grid);
-        result_release(&form->single);
         scenario_release(&form->scenario);
     }
     free(fleet->forms);
@@ -494,10 +428,11 @@ void fleet_size_release(struct fleet_size *fleet)
 }
 
 bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *form, uint32_t servers,
-                    struct scenario *out, struct error *why)
+                    bool whole, struct scenario *out, struct error *why)
 {
-    return scenario_copy(&form->scenario, out, why) &&
-           scenario_values_set(&out->values, "rate", fleet->rate, why) &&
-           (servers == 1 || scenario_values_set(&out->values, "replicas", servers, why)) &&
-           fleet_host_set(form, servers, out, why);
+    return scenario_copy(&form->scenario, out, why) && fleet_host_set(form, servers, out, why) &&
+           (whole
+                ? scenario_values_set(&out->values, "rate", fleet->rate, why) &&
+                      (servers == 1 || scenario_values_set(&out->values, "replicas", servers, why))
+                : set_share(form, fleet->rate, servers, out, why));
 }

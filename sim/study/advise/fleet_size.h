@@ -4,15 +4,15 @@
  * A form is one server: a machine, the type of its weights, a system (plain vLLM, or vLLM with host
  * memory for prompts that begin alike), and the GPUs that split each layer: 1, 2, 4 or 8. Of each
  * form as many servers are taken as hold the rate within the limits, the next larger number at a
- * time. The cheapest form wins; of equal ones the one with the shorter times, then the simplest, then the
+ * time. The cheapest form wins; of equal ones plain vLLM, then the one with the shorter times, then the
  * one with the fewest servers.
  *
  * Whether servers hold the rate is asked as `plan` asks it of a load (study/plan/capacity.h): of requests
- * without end, in steady state, for as long as it takes to know the side of the limits. First one server
- * gets its share of the rate, which finds about how many it takes of the form that is probably the cheapest
- * on a machine; then all servers get the rate, that number and one less. Every other form does so, too,
- * with as many servers as cost no more: it is left out only if it then misses a limit, or if one server
- * already costs more. The answer is run until its figures are known, and has to hold there, too.
+ * without end, in steady state, for as long as it takes to know the side of the limits. How many servers a form
+ * takes is asked of one of them, which gets its share: every n-th request, if n servers get them in turn. First
+ * of the form that is probably the cheapest on a machine, then of every other one with as many servers as cost
+ * no more. The answer is then run with all its servers, and with fewer; it is run until its figures are known,
+ * and has to hold there, too.
  *
  * Before that, cheap runs say where to begin: of each form a few hundred requests at once show what a
  * server answers at most, and a few far apart what one alone takes. */
@@ -55,23 +55,20 @@ struct fleet_form {
                          * none; owned */
     uint64_t least_host_gib; /* with which the engine starts (host_room.h) */
     uint64_t most_host_gib;  /* of the answer's servers, which then got less; 0: not looked for */
+    double burstiness;       /* of its requests, if its servers get them in turn; 0: they do not */
     /* what cheap runs told */
-    double most;    /* requests a second, when all come at once; 0: it cannot run */
-    double alone;   /* violation of requests that have the server alone */
-    uint32_t guess; /* servers that it takes, roughly */
-    bool weighed;   /* `guess` was looked for */
-    /* answers: runs of all servers with the rate */
+    double most;  /* requests a second, when all come at once; 0: it cannot run */
+    bool is_slow; /* requests that have the server alone miss a limit */
+    /* answers */
     bool decided;        /* it holds, misses, or costs more */
     struct grid grid;    /* of the number of servers, less one */
+    struct result *runs; /* [grid.count], set for the numbers tried; owned */
     bool searched;       /* by the rounds that go on */
-    struct result *runs; /* [run_count], set for the numbers tried; owned */
-    uint32_t run_count;
-    uint32_t servers;     /* that hold the rate; 0: none do */
-    uint32_t full;        /* servers that were run until their figures were known */
-    bool ample;           /* and meet each limit on a time by a tenth */
-    uint32_t fewer;       /* the most servers tried that miss a limit; 0: none */
-    bool is_alone;        /* all requests were tried alone, */
-    struct result single; /* with this result */
+    bool is_whole;    /* its runs are of all servers, as the answer's; else of one with its share */
+    uint32_t servers; /* that hold the rate; 0: none do */
+    uint32_t full;    /* servers that were run until their figures were known */
+    bool ample;       /* and meet each limit on a time by a tenth */
+    uint32_t fewer;   /* the most servers tried that miss a limit; 0: none */
 };
 
 struct fleet_size {
@@ -84,8 +81,6 @@ struct fleet_size {
     double rate;
     struct targets targets;
     uint32_t most_gpus; /* of a machine, that were looked at */
-    uint32_t runs;      /* forms and numbers of servers that were tried with the rate */
-    uint32_t shares;    /* and servers with a share of it */
 };
 
 /* Fails if no form can be. The caller releases `out`, also after a failure. After an interruption
@@ -97,17 +92,17 @@ void fleet_size_release(struct fleet_size *fleet);
 /* Dollars an hour of so many servers of the form; without a price, their GPUs. */
 double fleet_cost(const struct fleet_form *form, uint32_t servers);
 
-/* The scenario of so many servers at the wanted rate. The caller releases `out`, on failure too. */
+/* The scenario of so many servers at the wanted rate, or of one of them with its share. The caller releases
+ * `out`, on failure too. */
 bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *form, uint32_t servers,
-                    struct scenario *out, struct error *why);
+                    bool whole, struct scenario *out, struct error *why);
 
 /* GiB of host memory for prompts that begin alike, of each of so many servers: the most that the
  * engine can take of a server's part, and of the answer's servers the least that holds the rate, by
  * halves. 0: as the scenario states, or none. */
 uint64_t fleet_host_gib(const struct fleet_form *form, uint32_t servers);
 
-/* The run that holds the rate, or NULL; and the one that comes nearest among those that miss a
- * limit: with the most servers, or with requests that have a server alone. NULL if none does. */
+/* The run that holds the rate, or NULL; and that of the most servers among those that miss a limit. */
 const struct result *fleet_holds(const struct fleet_form *form);
 const struct result *fleet_misses(const struct fleet_form *form);
 

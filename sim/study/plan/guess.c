@@ -10,8 +10,8 @@
 
 /* A grid of so many values or more is worth a guess. The answer is expected within REACH values of it, a
  * factor of 1.35, or of REACH_BESIDE if somebody says where it is; that of a stream is found to SURE of them,
- * 5 %. */
-enum { FINE = 128, REACH = 12, REACH_BESIDE = 4, SURE = 2 };
+ * 5 %, and a rough one to ROUGH. */
+enum { FINE = 128, REACH = 12, REACH_BESIDE = 4, SURE = 2, ROUGH = 4 };
 
 struct guessing {
     struct planning *planning;
@@ -42,8 +42,7 @@ static bool guess_set(uint32_t line, uint32_t value, struct scenario *out, void 
 static void begin_near(struct search *search, const struct planning_options *options, double rate,
                        uint32_t reach)
 {
-    uint32_t close = options->close > 0 ? options->close : 1;
-    close = search->is_whole != NULL && close < SURE ? SURE : close;
+    uint32_t close = options->rough ? ROUGH : search->is_whole != NULL ? SURE : 1;
     grid_near(&search->grid, search_value_at(search, rate), reach, close);
 }
 

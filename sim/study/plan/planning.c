@@ -13,7 +13,7 @@
 
 enum { TEXT = 160 };
 
-/* Loads of a stream that are tried in a round: each tells where the next one is. */
+/* Loads that are tried in a round where each try is dear, and tells where the next one is. */
 enum { STREAM_TRIES = 2 };
 
 /* Bytes of generated frames that are remembered, because each round reads them again. */
@@ -125,8 +125,8 @@ static uint32_t planning_next(uint32_t line, uint32_t *values, void *context)
 {
     const struct planning_rounds *all = context;
     struct search *search = planning_line(all, line);
-    uint32_t usual = search->is_whole != NULL ? STREAM_TRIES : ROUNDS_MOST;
-    uint32_t most = all->options->tries > 0 ? all->options->tries : usual;
+    bool few = search->is_whole != NULL || (search->grid.load && all->options->rough);
+    uint32_t most = few ? STREAM_TRIES : ROUNDS_MOST;
     return search->grid.count > 0 ? grid_next(&search->grid, most, values) : 0;
 }
 
@@ -326,7 +326,11 @@ static void find_all(struct planning *planning, const struct planning_options *o
             search->nearest = find_nearest(search, &options->targets);
         }
     }
-    find_winner(planning);
+    if (options->choose != NULL) {
+        planning->winner = options->choose(options->context);
+    } else {
+        find_winner(planning);
+    }
 }
 
 static void find_nearest_search(struct planning *planning)
@@ -348,8 +352,8 @@ static bool needs_whole(const struct planning *planning, const struct planning_o
 {
     const struct search *winner =
         planning->winner != PLANNING_NONE ? &planning->searches[planning->winner] : NULL;
-    return winner != NULL && !options->rough && winner->is_whole != NULL &&
-           !winner->is_whole[winner->found];
+    bool wanted = !options->rough || options->choose != NULL;
+    return winner != NULL && wanted && winner->is_whole != NULL && !winner->is_whole[winner->found];
 }
 
 static struct rounds planning_rounds_of(struct planning_rounds *all, struct sources *sources)
@@ -364,20 +368,12 @@ static struct rounds planning_rounds_of(struct planning_rounds *all, struct sour
                            .context = all};
 }
 
-static struct stream_question question_of(const struct planning_options *options, uint64_t most)
-{
-    struct stream_question question;
-    targets_question(&options->targets, &question);
-    question.most = most;
-    return question;
-}
-
 /* If no candidate meets all targets, the search goes on for those that some tries meet. */
 static bool run_tries(struct planning_rounds *all, struct sources *sources, bool *interrupted,
                       struct error *why)
 {
     struct stream_question question =
-        question_of(all->options, all->options->rough ? STREAM_FEWEST : STREAM_MOST);
+        targets_question(&all->options->targets, all->options->rough ? STREAM_FEWEST : STREAM_MOST);
     struct rounds tries = planning_rounds_of(all, sources);
     tries.question = all->planning->is_stream ? &question : NULL;
     all->whole = false;
@@ -394,7 +390,7 @@ static bool run_tries(struct planning_rounds *all, struct sources *sources, bool
 static bool run_winner(struct planning_rounds *all, bool edges, struct sources *sources,
                        bool *interrupted, struct error *why)
 {
-    struct stream_question question = question_of(all->options, STREAM_WHOLE);
+    struct stream_question question = targets_question(&all->options->targets, STREAM_WHOLE);
     struct rounds rounds = planning_rounds_of(all, sources);
     question.figures = all->whole = !edges;
     rounds.question = &question;

@@ -31,16 +31,13 @@ struct planning_options {
     bool maximise;
     bool by_figure; /* the value with the best figure is wanted, not the smallest or largest */
     const struct column *best;
-    /* Of a candidate in a round, 2 to 9; 0: 9, and 2 of a capacity. Fewer take less work in all, in
-     * more rounds. */
-    uint32_t tries;
-    /* Of a rate: how many values the answer and the next one that fails may be apart; 0: 1, and 2
-     * of a capacity. */
-    uint32_t close;
     double guess; /* where the highest rate probably is; 0: a cheap run of each candidate says so */
-    /* A capacity is needed to a tenth: of a few requests each, and the winner's is not run to the
-     * full precision of its figures. */
+    /* A rate is needed to a tenth: of few tries, each of few requests. */
     bool rough;
+    /* Which answer wins, among what was found so far; NULL: the best. Of a capacity the winner is run to the
+     * full precision of its figures, and has to hold there, too; of a rough one only if this chooses it. */
+    uint32_t (*choose)(const void *context);
+    const void *context;
     struct study study;
 };
 

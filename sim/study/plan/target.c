@@ -223,14 +223,16 @@ double targets_violation(const struct targets *targets, const struct result *res
     return most;
 }
 
-void targets_question(const struct targets *targets, struct stream_question *out)
+struct stream_question targets_question(const struct targets *targets, uint64_t most)
 {
     _Static_assert((int)TARGETS_MOST <= (int)STREAM_BOUNDS, "each target is a bound");
-    *out = (struct stream_question){.count = targets->count, .most = STREAM_FEWEST};
+    struct stream_question out = {
+        .count = targets->count, .most = most, .figures = most == STREAM_WHOLE};
     for (uint32_t i = 0; i < targets->count; i++) {
         const struct target *target = &targets->all[i];
-        out->all[i] = (struct stream_bound){target->column, target->at_most, target->bound};
+        out.all[i] = (struct stream_bound){target->column, target->at_most, target->bound};
     }
+    return out;
 }
 
 static bool is_met_by(const struct target *target, const struct result *result, uint32_t family)

@@ -42,8 +42,9 @@ double target_margin(const struct target *target, const struct result *result);
 #define TARGET_AMPLE 0.1
 bool targets_ample(const struct targets *targets, const struct result *result);
 
-/* The targets as a question to a server in steady state, of few requests. */
-void targets_question(const struct targets *targets, struct stream_question *out);
+/* The targets as a question to a server in steady state, of so many requests; of STREAM_WHOLE to the full
+ * precision of its figures. */
+struct stream_question targets_question(const struct targets *targets, uint64_t most);
 
 /* All targets as they were typed, separated by ", ". Returns `text`. */
 const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT]);

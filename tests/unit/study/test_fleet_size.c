@@ -68,7 +68,8 @@ static void release(struct asked *asked)
     scenario_release(&asked->scenario);
 }
 
-/* The whole workload missed with as many servers as cost no more, or one server costs more. */
+/* One server missed a limit with its share of as many as cost no more, or costs more; the answer held whole, and one
+ * server fewer did not. */
 static void every_form_is_decided_by_its_own_runs(void **state)
 {
     struct asked asked;
@@ -88,6 +89,7 @@ static void every_form_is_decided_by_its_own_runs(void **state)
         assert_true(form->servers > 0 ? fleet_cost(form, form->servers) >= cost
                                       : form->fewer >= affordable);
         assert_true(form->servers == 0 || form->fewer == form->servers - 1);
+        assert_true(i != fleet->best || (form->is_whole && form->full == form->servers));
     }
     release(&asked);
 }
