@@ -1,7 +1,6 @@
 #include "tables/frame.h"
 
 #include "core/array.h"
-#include "core/name.h"
 #include "core/text.h"
 #include "predict/result/cell.h"
 
@@ -71,28 +70,6 @@ static uint32_t place_of(const struct frame *frame, const char *name, size_t len
     return i;
 }
 
-static void keep_nearest(const char *text, const char *name, const char **nearest, int *least)
-{
-    int distance = name != NULL ? name_distance(text, name) : NAME_FAR;
-    *nearest = distance < *least ? name : *nearest;
-    *least = distance < *least ? distance : *least;
-}
-
-/* The nearest name of a column of the frame, or of one of results; or NULL. */
-static const char *nearest_column(const struct frame *frame, const char *text)
-{
-    const char *nearest = NULL;
-    int least = NAME_FAR;
-    for (uint32_t i = 0; i < frame->column_count; i++) {
-        keep_nearest(text, frame->columns[i].name, &nearest, &least);
-    }
-    for (const struct column *const *at = column_rows; *at != NULL; at++) {
-        keep_nearest(text, (*at)->label, &nearest, &least);
-        keep_nearest(text, (*at)->name, &nearest, &least);
-    }
-    return nearest;
-}
-
 /* A column that is not among the frame's may be a figure of any table, or a column of results. */
 static bool append_chosen(struct frame *frame, const char *name, size_t length, struct error *why)
 {
@@ -107,19 +84,7 @@ static bool append_chosen(struct frame *frame, const char *name, size_t length, 
     }
     strncat(text, name, length < sizeof text ? length : sizeof text - 1);
     error_usage(why, "--columns", 0, "there is no column '%s'", text);
-    error_expect(why, "one of 'spillway list columns'");
-    return error_nearest(why, nearest_column(frame, text));
-}
-
-static bool check_titles(const struct frame *frame, struct error *why)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < frame->column_count; i++) {
-        count += frame->columns[i].title != NULL;
-    }
-    return count <= TABLE_MOST_COLUMNS ||
-           (error_usage(why, NULL, 0, "a table of %u columns is too wide", count),
-            error_expect(why, "at most %d columns, or --json", TABLE_MOST_COLUMNS));
+    return error_expect(why, "one of 'spillway list columns', or of the table (--help)");
 }
 
 struct frame *frame_create_view(const struct frame_column *columns, uint32_t count,
@@ -140,7 +105,14 @@ struct frame *frame_create_view(const struct frame_column *columns, uint32_t cou
     while (good && text_item(&rest, &item, &length)) {
         good = append_chosen(frame, item, length, why);
     }
-    good = good && check_titles(frame, why);
+    uint32_t titled = 0;
+    for (uint32_t i = 0; good && i < frame->column_count; i++) {
+        titled += frame->columns[i].title != NULL;
+    }
+    if (titled > TABLE_MOST_COLUMNS) {
+        error_usage(why, NULL, 0, "a table of %u columns is too wide", titled);
+        good = error_expect(why, "at most %d columns, or --json", TABLE_MOST_COLUMNS);
+    }
     if (!good) {
         frame_destroy(frame);
         return NULL;

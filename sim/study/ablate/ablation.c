@@ -37,27 +37,6 @@ static bool check_scenario(const struct scenario *scenario, const struct point *
     return true;
 }
 
-static bool check_sweep(const struct scenario *scenario, struct error *why)
-{
-    if (scenario->sweep == NULL) {
-        return true;
-    }
-    error_usage(why, NULL, 0, "the scenario already sweeps '%s'",
-                scenario->sweep->children[0]->key);
-    return error_expect(why, "a scenario of one point");
-}
-
-/* Fail if the two systems have the same mechanisms, whatever their names are. */
-static bool check_difference(const struct ablation *ablation, struct error *why)
-{
-    if (ablation->difference.count > 0) {
-        return true;
-    }
-    error_usage(why, AGAINST, 0, "'%s' and '%s' have the same mechanisms", ablation->system.name,
-                ablation->base.name);
-    return error_expect(why, "another system, or an override such as mechanisms.sync=gpu");
-}
-
 /* A map whose `system` is the base. */
 static struct node *name_base(const struct ablation_options *options,
                               const struct system_info *system, struct error *why)
@@ -264,8 +243,13 @@ static bool ablation_prepare(struct ablation *out, const struct scenario *scenar
     good = map != NULL &&
            system_load(sources_files(scenario->sources), base.system->text, base.system, NULL,
                        &ours, &out->base, NULL, why) &&
-           difference_find(&ours, &theirs, &out->difference, why) && check_difference(out, why) &&
-           ablation_make_rows(out, why) &&
+           difference_find(&ours, &theirs, &out->difference, why);
+    if (good && out->difference.count == 0) {
+        error_usage(why, AGAINST, 0, "'%s' and '%s' have the same mechanisms", out->system.name,
+                    out->base.name);
+        good = error_expect(why, "another system, or an override such as mechanisms.sync=gpu");
+    }
+    good = good && ablation_make_rows(out, why) &&
            ablation_make_points(out, scenario, &base, &system, why) && hash_name(out, point, why);
     node_destroy(map);
     return good;
@@ -383,7 +367,7 @@ bool ablation_run(const struct scenario *scenario, const struct ablation_options
 {
     struct point point;
     *out = (struct ablation){.done = 0};
-    if (!check_sweep(scenario, why) || !scenario_point(scenario, 0, &point, why)) {
+    if (!sweep_is_one_point(scenario, why) || !scenario_point(scenario, 0, &point, why)) {
         return false;
     }
     bool good = check_scenario(scenario, &point, why) &&

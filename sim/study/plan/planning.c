@@ -242,22 +242,17 @@ static bool finds_budget(const struct search *search)
 
 enum { VALUE, HBM, E2E, TPOT, MECHANISMS, COSTS };
 
-static double cost_of_value(const struct planning *planning, const struct search *search)
-{
-    double number = search_value(search, search->found)->number;
-    return planning->maximise ? -number : number;
-}
-
 /* The cost of a search's value, most important part first. Less is better. */
 static void cost_of(const struct planning *planning, const struct search *search,
                     double costs[COSTS])
 {
     const struct result *result = &search->results[search->found];
     const struct cell *cells = result->cells;
+    double sign = planning->maximise ? -1 : 1;
     double hbm = whole_or(&cells[COLUMN(hbm_bytes)->index], INFINITY);
     costs[VALUE] = planning->by_figure    ? -best_merit(planning->best, result)
                    : finds_budget(search) ? hbm
-                                          : cost_of_value(planning, search);
+                                          : sign * search_value(search, search->found)->number;
     costs[HBM] = hbm;
     costs[E2E] = whole_or(&cells[COLUMN(e2e_ms)->index], INFINITY);
     costs[TPOT] = whole_or(&cells[COLUMN(tpot_ms)->index], INFINITY);
@@ -516,14 +511,11 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
                              .nearest = PLANNING_NONE};
     sources_remember(scenario->sources, REMEMBERED);
     *interrupted = false;
-    if (scenario->sweep != NULL) {
-        error_usage(why, NULL, 0, "a plan needs a scenario of one point; this one sweeps '%s'",
-                    scenario->sweep->children[0]->key);
-        return error_expect(why, "--minimise %s, or a scenario of one point",
-                            scenario->sweep->children[0]->key);
-    }
     struct scenario asked;
     bool load = options->maximise && search_is_load(options->axis) && !options->by_figure;
+    if (!sweep_is_one_point(scenario, why)) {
+        return false;
+    }
     bool good = scenario_copy(scenario, &asked, why) &&
                 (!load || capacity_set_stream(&asked, &out->is_stream, why)) &&
                 plan_scenario(&asked, options, out, interrupted, why);

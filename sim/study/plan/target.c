@@ -21,16 +21,6 @@ static bool is_key(const struct column *column)
     return column != NULL && column->read == NULL && column_is_number(column);
 }
 
-static const char *number_key(size_t index)
-{
-    for (uint32_t i = 0; i < column_count; i++) {
-        if (is_key(column_rows[i]) && index-- == 0) {
-            return column_rows[i]->name;
-        }
-    }
-    return NULL;
-}
-
 /* The time that is called `key` and its unit: "tpot" is tpot_ms. NULL if there is none. */
 static const struct column *time_called(const char *key)
 {
@@ -63,7 +53,6 @@ static const struct column *target_find_column(const char *key, struct error *wh
     error_usage(why, OPTION, 0, "results have no key '%s'", key);
     error_expect(why, "a numeric key of 'simulate --json', such as tpot_ms, decode_tokens_per_s, "
                       "hbm_bytes, mass_recall or ttft_p99_ms");
-    error_nearest(why, name_nearest(key, number_key));
     return NULL;
 }
 

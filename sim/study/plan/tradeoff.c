@@ -171,13 +171,9 @@ bool tradeoff_run(const struct scenario *scenario, const struct tradeoff_options
 {
     *out = (struct tradeoff){.count = 0};
     *interrupted = false;
-    if (scenario->sweep != NULL) {
-        error_usage(why, NULL, 0, "--pareto walks its own axes; the scenario sweeps '%s'",
-                    scenario->sweep->children[0]->key);
-        return error_expect(why, "a scenario of one point, and --over for axes");
-    }
     out->serves = scenario_serves(scenario);
-    return candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
+    return sweep_is_one_point(scenario, why) &&
+           candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
            (out->studies = array_zeroed(out->count, sizeof *out->studies, why)) != NULL &&
            (out->why = array_zeroed(out->count, sizeof *out->why, why)) != NULL &&
            walk_all(out, options, interrupted, why) && find_pareto(out, &options->targets, why);

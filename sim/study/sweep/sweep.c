@@ -143,12 +143,6 @@ static uint32_t point_of(const struct sweep *sweep, uint32_t index)
     return shard->count == 0 ? index : index * shard->count + shard->number - 1;
 }
 
-static uint32_t sweep_count_points(const struct scenario *scenario, const struct sweep_shard *shard)
-{
-    return shard->count == 0 ? scenario->points
-                             : (scenario->points + shard->count - shard->number) / shard->count;
-}
-
 static void release_slot(struct slot *slot)
 {
     point_release(&slot->point);
@@ -284,21 +278,16 @@ static bool sweep_is_done(struct sweep *sweep, uint32_t index)
     return done;
 }
 
-/* The place of a mistake in the user's text: "a.yaml:12: "; "" for data without line numbers. */
-static const char *name_place(const struct error *why, char *text, size_t size)
-{
-    snprintf(text, size, why->line > 0 ? "%s:%d: " : "", why->file, why->line);
-    return text;
-}
-
 /* Turn the error into a result. If the point was resolved, the result names its inputs. */
 static bool describe_failure(struct slot *slot, struct error *why)
 {
     struct result *result = &slot->result;
-    char place[sizeof slot->why.file + 16];
+    char place[sizeof slot->why.file + 16] = ""; /* data without line numbers has none */
+    if (slot->why.line > 0) {
+        snprintf(place, sizeof place, "%s:%d: ", slot->why.file, slot->why.line);
+    }
     result_init(result);
-    snprintf(result->message, sizeof result->message, "%.240s%s",
-             name_place(&slot->why, place, sizeof place), slot->why.found);
+    snprintf(result->message, sizeof result->message, "%.240s%s", place, slot->why.found);
     snprintf(result->expected, sizeof result->expected, "%.255s", slot->why.expected);
     snprintf(result->nearest, sizeof result->nearest, "%s", slot->why.nearest);
     return (slot->point.scenario == NULL || outcome_names(&slot->point.setup, result, why)) &&
@@ -469,7 +458,10 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
 {
     uint32_t jobs = parallel_threads(options->jobs);
     *interrupted = false;
-    uint32_t points = sweep_count_points(scenario, &options->shard);
+    const struct sweep_shard *shard = &options->shard;
+    uint32_t points = shard->count == 0
+                          ? scenario->points
+                          : (scenario->points + shard->count - shard->number) / shard->count;
     uint32_t workers = jobs < points ? jobs : points;
     if (points == 0) {
         return true; /* more shards than points */
@@ -497,6 +489,16 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
 
 /* Which runs of a sweep failed, and what a command says of them. */
 
+bool sweep_is_one_point(const struct scenario *scenario, struct error *why)
+{
+    if (scenario->sweep == NULL) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "the scenario already sweeps '%s'",
+                scenario->sweep->children[0]->key);
+    return error_expect(why, "a scenario of one point; values of that key may be an axis");
+}
+
 bool sweep_has_point(const struct scenario *scenario, struct error *why)
 {
     struct error unseen;
@@ -516,9 +518,9 @@ void sweep_count(struct sweep_failures *failures, const struct result *result)
     failures->points++;
     failures->unfit += result_out_of_memory(result);
     if (result_failed(result) && failures->failed++ == 0) {
-        snprintf(failures->first, sizeof failures->first, "%s", result->message);
-        snprintf(failures->expected, sizeof failures->expected, "%s", result->expected);
-        snprintf(failures->nearest, sizeof failures->nearest, "%s", result->nearest);
+        error_set(&failures->first, NULL, 0, "%s", result->message);
+        error_expect(&failures->first, "%s", result->expected);
+        error_nearest(&failures->first, result->nearest);
     }
 }
 
@@ -527,10 +529,10 @@ bool sweep_all_ran(const struct sweep_failures *failures, struct error *why)
     if (failures->failed == 0) {
         return true;
     }
-    error_set(why, NULL, 0, "%u of %u runs failed%s: %s", failures->failed, failures->points,
-              failures->failed == 1 ? "" : ", the first", failures->first);
-    error_expect(why, "%s", failures->expected);
-    return error_nearest(why, failures->nearest);
+    *why = failures->first;
+    snprintf(why->found, sizeof why->found, "%u of %u runs failed%s: %.200s", failures->failed,
+             failures->points, failures->failed == 1 ? "" : ", the first", failures->first.found);
+    return false;
 }
 
 bool sweep_any_fits(const struct sweep_failures *failures, struct error *why)

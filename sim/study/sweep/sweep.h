@@ -74,15 +74,17 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
 bool sweep_keep(const struct scenario *scenario, const struct study *study, struct result *results,
                 uint32_t *count, bool *interrupted, struct error *why);
 
+/* Fail if the scenario sweeps a key, as a study has axes of its own. */
+bool sweep_is_one_point(const struct scenario *scenario, struct error *why);
+
 /* Can at least one point be resolved? If not, fail with the error of the first point, which most
  * likely applies to all. */
 bool sweep_has_point(const struct scenario *scenario, struct error *why);
 
 /* Points that could not run. Commands that print runs as rows print them all, and then fail. */
 struct sweep_failures {
-    uint32_t points, failed, unfit;  /* so far; unfit: not enough memory */
-    char first[512];                 /* message of the first that failed */
-    char expected[256], nearest[64]; /* the rest of it, as in struct error */
+    uint32_t points, failed, unfit; /* so far; unfit: not enough memory */
+    struct error first;             /* that of the first that failed */
 };
 void sweep_count(struct sweep_failures *failures, const struct result *result);
 

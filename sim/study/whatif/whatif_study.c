@@ -126,17 +126,10 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
 {
     struct planned own = {.plan = {.batch = 0}};
     *out = (struct whatif){.count = 0};
-    if (scenario->sweep != NULL) {
-        const char *key = scenario->sweep->children[0]->key;
-        error_usage(why, "--over", 0, "the scenario already sweeps '%s'", key);
-        return error_expect(why,
-                            "a scenario of one point, or both as a grid: --over '%s=[A, B],%.*s'",
-                            key, (int)strcspn(options->over, "=,"), options->over);
-    }
     struct run_hashes hashes;
     struct texts texts;
     bool good =
-        split_axes(options->over, &texts, why) &&
+        sweep_is_one_point(scenario, why) && split_axes(options->over, &texts, why) &&
         planned_own(scenario, "--over", texts.all, texts.count, options->study.runs, &own, why) &&
         run_hashes(&own.point, &hashes, why) &&
         read_axes(out, scenario, options, &texts, &own, why) &&
