@@ -9,7 +9,7 @@
 #include "cli/compare_row.h"
 #include "cli/frame/question.h"
 #include "cli/report/picture.h"
-#include "cli/report/plot_statement.h"
+#include "cli/report/report_query.h"
 #include "predict/scenario/scenario_keys.h"
 #include "store/store.h"
 #include "study/papers/measured.h"

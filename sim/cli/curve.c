@@ -204,8 +204,6 @@ static bool read_policies(const struct arguments *arguments, struct curve_report
     return ok;
 }
 
-/* ---- sizes ---- */
-
 /* Closer together at small sizes, where curves bend. */
 static const char default_list[] = "1%,2%,5%,10%,15%,20%,30%,40%,50%,70%,100%";
 

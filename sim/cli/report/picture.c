@@ -9,7 +9,7 @@
 #include "cli/frame/drawing.h"
 #include "cli/frame/help.h"
 #include "cli/frame/output.h"
-#include "cli/report/plot_statement.h"
+#include "cli/report/report_query.h"
 #include "study/papers/measured.h"
 
 static const char *const of_runs[] = {"timed", "runs", NULL};

@@ -7,9 +7,8 @@
  */
 
 #include "cli/report/picture.h"
-#include "cli/report/plot_statement.h"
+#include "cli/report/report_query.h"
 #include "cli/report/report.h"
-#include "cli/report/report_table.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -363,6 +363,90 @@ static struct rounds planning_rounds_of(struct planning_rounds *all, struct sour
                            .context = all};
 }
 
+/* ---- where to begin ----
+ *
+ * Where the highest rate of a server probably lies, a run says for a fraction of the work of a search
+ * (capacity.h). Only for targets that a higher rate is further from, such as times. */
+
+/* A grid of so many values or more is worth a guess. The answer is expected within REACH values of it, a
+ * factor of 1.35, or of REACH_BESIDE if somebody says where it is; that of a stream is found to SURE of them,
+ * 5 %, and a rough one to ROUGH. */
+enum { FINE = 128, REACH = 12, REACH_BESIDE = 4, SURE = 2, ROUGH = 4 };
+
+static bool is_guessed(const struct search *search)
+{
+    return search->grid.load && search->grid.count >= FINE && strcmp(search->axis.key, "rate") == 0;
+}
+
+static uint32_t guess_next(uint32_t line, uint32_t *values, void *context)
+{
+    values[0] = 0;
+    return is_guessed(planning_line(context, line));
+}
+
+static bool guess_set(uint32_t line, uint32_t value, struct scenario *out, void *context,
+                      struct error *why)
+{
+    const struct search *search = planning_line(context, line);
+    (void)value;
+    return scenario_copy(&search->candidate->scenario, out, why) && capacity_set_at_once(out, why);
+}
+
+static void begin_near(struct search *search, const struct planning_options *options, double rate,
+                       uint32_t reach)
+{
+    uint32_t close = options->rough ? ROUGH : search->is_whole != NULL ? SURE : 1;
+    grid_near(&search->grid, search_value_at(search, rate), reach, close);
+}
+
+static bool guess_take(uint32_t line, uint32_t value, struct result *result, void *context,
+                       struct error *why)
+{
+    const struct planning_rounds *all = context;
+    struct targets times;
+    (void)value;
+    (void)why;
+    targets_without_queue(&all->options->targets, &times);
+    begin_near(planning_line(all, line), all->options,
+               (times.count > 0 ? CAPACITY_USUAL : 1) * capacity_at_once(result), REACH);
+    return true;
+}
+
+/* Times and queues grow with the rate, and what is too long is so at every rate. A cost falls, and
+ * a lower bound may be met by higher rates alone: then the lowest rate does not tell. */
+static bool only_times(const struct targets *targets)
+{
+    bool only = true;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        const struct column *column = targets->all[i].column;
+        bool time = column->unit == UNIT_MS || column == COLUMN(queue_grows) ||
+                    column == COLUMN(requests_left_out);
+        only = only && targets->all[i].at_most && time;
+    }
+    return only;
+}
+
+static bool guess_all(struct planning_rounds *all, struct sources *sources, bool *interrupted,
+                      struct error *why)
+{
+    const struct planning_options *options = all->options;
+    struct rounds rounds = planning_rounds_of(all, sources);
+    rounds.once = rounds.rough = true;
+    rounds.next = guess_next;
+    rounds.set = guess_set;
+    rounds.take = guess_take;
+    rounds.on_round = NULL;
+    if (!only_times(&options->targets)) {
+        return true;
+    }
+    for (uint32_t i = 0; options->guess > 0 && i < all->planning->count; i++) {
+        if (is_guessed(&all->planning->searches[i])) {
+            begin_near(&all->planning->searches[i], options, options->guess, REACH_BESIDE);
+        }
+    }
+    return options->guess > 0 || rounds_run(&rounds, interrupted, why);
+}
+
 /* If no candidate meets all targets, the search goes on for those that some tries meet. */
 static bool run_tries(struct planning_rounds *all, struct sources *sources, bool *interrupted,
                       struct error *why)
@@ -412,8 +496,9 @@ static bool planning_search(struct planning *planning, const struct planning_opt
                             struct sources *sources, bool *interrupted, struct error *why)
 {
     struct planning_rounds all = {.planning = planning, .options = options};
-    bool good =
-        run_tries(&all, sources, interrupted, why) && search_whole(&all, sources, interrupted, why);
+    bool good = guess_all(&all, sources, interrupted, why) &&
+                (*interrupted || (run_tries(&all, sources, interrupted, why) &&
+                                  search_whole(&all, sources, interrupted, why)));
     if (good && !*interrupted && planning->is_stream && !options->rough) {
         good = run_winner(&all, true, sources, interrupted, why);
         find_all(planning, options);
@@ -494,9 +579,8 @@ static bool plan_scenario(const struct scenario *scenario, const struct planning
         candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
         (out->searches = array_zeroed(out->count, sizeof *out->searches, why)) != NULL &&
         begin_all(out, options, why) &&
-        planning_guess(out, options, scenario->sources, interrupted, why) &&
-        (*interrupted || (planning_search(out, options, scenario->sources, interrupted, why) &&
-                          (*interrupted || check_typed(out, options->axis, why))));
+        planning_search(out, options, scenario->sources, interrupted, why) &&
+        (*interrupted || check_typed(out, options->axis, why));
     return good;
 }
 

@@ -131,7 +131,3 @@ void search_release(struct search *search);
 
 /* Does the axis, in the notation of axis.h, vary a load? */
 bool search_is_load(const char *axis);
-
-/* guess.c: say where the searches of a rate among many begin, by one cheap run of each. */
-bool planning_guess(struct planning *planning, const struct planning_options *options,
-                    struct sources *sources, bool *interrupted, struct error *why);

@@ -4,7 +4,6 @@
 #include "core/array.h"
 #include "predict/server/serving_memory.h"
 #include "study/plan/host_room.h"
-#include "study/whatif/planned.h"
 
 #include <stdlib.h>
 #include <string.h>

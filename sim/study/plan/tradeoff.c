@@ -6,7 +6,6 @@
 
 #include "core/array.h"
 #include "predict/server/serving_load.h"
-#include "study/whatif/planned.h"
 
 /* Values per axis. Fewer than for a study of one system, because there are two axes and many
  * systems. */

@@ -5,7 +5,6 @@
 #include "core/array.h"
 #include "core/text.h"
 #include "predict/scenario/identity.h"
-#include "study/whatif/planned.h"
 
 #include <math.h>
 #include <stdlib.h>
