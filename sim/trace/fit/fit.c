@@ -17,7 +17,7 @@
 enum { ROUNDS = 6 };
 
 /* Targets stay within the range of the model. */
-#define OVERLAP_MOST 0.995
+#define SCORE_MOST 0.9999
 #define COSINE_LEAST 0.01
 #define COSINE_MOST 0.999
 
@@ -29,11 +29,12 @@ struct fit {
     uint32_t rounds; /* of correction */
 };
 
-/* A head while it is fitted: the figures it should have, and the targets given to the formulas. */
+/* A head while it is fitted: the figures it should have, and the correlations of scores and queries after
+ * each lag from which shares follow. Scores must correlate more than demands overlap; how much more, the
+ * first twin shows. */
 struct fit_head {
-    struct fit_levels levels;
     struct fit_figures shown; /* of the recording */
-    double overlap[FIT_LAGS], cosine[FIT_LAGS];
+    double score[FIT_LAGS], query[FIT_LAGS];
     struct trace_profile_head *parameters;
 };
 
@@ -42,24 +43,25 @@ static double fit_within(double value, double least, double most)
     return fmin(fmax(value, least), most);
 }
 
-static void fit_solve_head(struct fit_head *head, uint32_t wanted)
+static void fit_solve_head(struct fit_head *head)
 {
-    fit_solve_score(&head->levels, head->overlap, head->shown.lags, wanted, head->parameters);
-    fit_solve_shares(head->cosine, head->shown.lags, head->parameters->query);
+    fit_solve_shares(head->score, head->shown.lags, head->parameters->score);
+    fit_solve_shares(head->query, head->shown.lags, head->parameters->query);
 }
 
 /* First guesses are typical values of fitted heads. */
 static bool start_head(const struct fit_sample *sample, const struct trace_profile *profile,
                        uint32_t wanted, struct fit_head *head, struct error *why)
 {
+    struct fit_levels levels;
     if (!fit_measure(sample, wanted, &head->shown, why) ||
-        !fit_measure_levels(sample, profile->first_octave, &head->levels, why)) {
+        !fit_measure_levels(sample, profile->first_octave, &levels, why)) {
         return false;
     }
-    memcpy(head->overlap, head->shown.overlap, sizeof head->overlap);
-    memcpy(head->cosine, head->shown.cosine, sizeof head->cosine);
+    memcpy(head->score, head->shown.overlap, sizeof head->score);
+    memcpy(head->query, head->shown.cosine, sizeof head->query);
     struct trace_profile_head *parameters = head->parameters;
-    fit_solve_levels(&head->levels, head->shown.ranks, parameters);
+    fit_solve_levels(&levels, head->shown.ranks, parameters);
     parameters->sinks = sample->sinks;
     parameters->recent = sample->recent;
     parameters->born = sample->born;
@@ -72,22 +74,21 @@ static bool start_head(const struct fit_sample *sample, const struct trace_profi
     parameters->decay = 0.95;
     parameters->novelty = 0.3;
     parameters->own = fit_within(0.7 * (1 - head->shown.agreement), 0, 0.9);
-    fit_solve_head(head, wanted);
+    fit_solve_head(head);
     return true;
 }
 
 /* Cosines vary more from step to step if fewer directions matter, and at lag 1 if steps bring news
  * more unevenly. Query heads agree less if more of their motion is their own. */
-static void correct_head(const struct fit_figures *twin, double gain, uint32_t wanted,
-                         struct fit_head *head)
+static void correct_head(const struct fit_figures *twin, double gain, struct fit_head *head)
 {
     const struct fit_figures *shown = &head->shown;
     struct trace_profile_head *parameters = head->parameters;
     for (uint32_t l = 0; l < shown->lags; l++) {
-        head->overlap[l] += gain * (shown->overlap[l] - twin->overlap[l]);
-        head->overlap[l] = fit_within(head->overlap[l], 0, OVERLAP_MOST);
-        head->cosine[l] += gain * (shown->cosine[l] - twin->cosine[l]);
-        head->cosine[l] = fit_within(head->cosine[l], COSINE_LEAST, COSINE_MOST);
+        head->score[l] += gain * (shown->overlap[l] - twin->overlap[l]);
+        head->score[l] = fit_within(head->score[l], 0, l > 0 ? head->score[l - 1] : SCORE_MOST);
+        head->query[l] += gain * (shown->cosine[l] - twin->cosine[l]);
+        head->query[l] = fit_within(head->query[l], COSINE_LEAST, COSINE_MOST);
     }
     if (shown->cosine_spread[0] > 0 && twin->cosine_spread[0] > 0) {
         double ratio = shown->cosine_spread[0] / twin->cosine_spread[0];
@@ -99,7 +100,7 @@ static void correct_head(const struct fit_figures *twin, double gain, uint32_t w
     }
     double apart = twin->agreement - shown->agreement;
     parameters->own = fit_within(parameters->own + 0.5 * apart, 0, 0.9);
-    fit_solve_head(head, wanted);
+    fit_solve_head(head);
 }
 
 /* Correct the heads of a layer by a twin of it. */
@@ -119,7 +120,7 @@ static bool correct_layer(const struct fit *fit, struct trace_profile *profile, 
         struct fit_figures shown;
         ok = fit_measure(&samples[number], wanted, &shown, why);
         if (ok) {
-            correct_head(&shown, round == 0 ? 1 : 0.5, wanted, &heads[number]);
+            correct_head(&shown, round < 3 ? 1 : 0.5, &heads[number]);
         }
     }
     fit_samples_release(samples, header->kv_heads);

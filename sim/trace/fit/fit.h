@@ -2,12 +2,12 @@
  *
  * Some parameters are solved for. How often units of each octave of distance are among the best
  * 1.25, 2.5, 5, 10 and 20 % of the context gives their level and spread (a normal quantile for
- * each, and a line through them). How much of a demand recurs after 1, 2, 4 ... steps gives the
- * correlation of scores, and the correlations give the shares that last (least squares without
- * negative shares). The cosines of queries are treated likewise. Anchors are units that are among
+ * each, and a line through them). Correlations of scores and of queries after 1, 2, 4 ... steps give
+ * the shares that last (least squares without negative shares). Anchors are units that are among
  * the best 1.25 % in four steps of five.
  *
- * The rest is corrected: a twin of the recording is generated and measured by the same code, and
+ * The rest is corrected, and so are the correlations, which begin as the overlaps of demands and the
+ * cosines of queries: a twin of the recording is generated and measured by the same code, and
  * the targets are moved by the twin's error, for a few rounds. The differences that remain in a
  * report are what the model cannot express, or chance.
  *

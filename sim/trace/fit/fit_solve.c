@@ -1,5 +1,5 @@
-/* The model of profile.h, inverted: normal quantiles for levels, the correlation of a bivariate
- * normal for overlaps, non-negative least squares for shares. */
+/* The model of profile.h, inverted: normal quantiles for levels, non-negative least squares for
+ * shares. */
 
 #include "trace/fit/fit_solve.h"
 
@@ -104,76 +104,6 @@ void fit_solve_levels(const struct fit_levels *levels, uint32_t ranks,
     }
     head->slope = mean_slope(head);
     solve_anchors(levels, head);
-}
-
-/* ---- correlations ---- */
-
-/* Probability that two normal variables of correlation `rho` are both below `z`. Given their common
- * part they are independent; the trapezium rule is exact to 1e-6 here. */
-static double both_below(double z, double rho)
-{
-    const double step = 0.25, most = 6;
-    double common = sqrt(rho), rest = sqrt(fmax(1 - rho, 1e-9)), sum = 0;
-    for (double g = -most; g <= most; g += step) {
-        double p = gsl_cdf_ugaussian_P((z + common * g) / rest);
-        sum += p * p * exp(-g * g / 2);
-    }
-    return sum * step / 2.506628274631000502;
-}
-
-/* The overlap of demands of `wanted` units if their scores have correlation `rho`. */
-static double overlap_at(const struct fit_levels *levels, const double *quantile, double wanted,
-                         double rho)
-{
-    double both = 0;
-    for (uint32_t o = 0; o < PROFILE_KNOTS; o++) {
-        if (isfinite(quantile[o])) {
-            both += levels->units[o] * both_below(quantile[o], rho);
-        }
-    }
-    return (both + levels->anchors) / wanted;
-}
-
-/* Quantile of the threshold in each octave, where the line of its level and spread crosses it. The
- * chosen units add up to the demand. */
-static void find_quantiles(const struct fit_levels *levels, const struct trace_profile_head *head,
-                           double wanted, double quantile[PROFILE_KNOTS])
-{
-    double low = -60, high = 20;
-    for (int i = 0; i < 50; i++) {
-        double threshold = (low + high) / 2, chosen = levels->anchors;
-        for (uint32_t o = 0; o < PROFILE_KNOTS; o++) {
-            uint32_t knot = o < head->knots ? o : head->knots - 1;
-            double level = head->level[knot] + head->slope * (o - knot);
-            bool has_units = levels->units[o] > 0;
-            quantile[o] = has_units ? (level - threshold) / head->spread[knot] : (double)NAN;
-            chosen += has_units ? levels->units[o] * gsl_cdf_ugaussian_P(quantile[o]) : 0;
-        }
-        *(chosen > wanted ? &low : &high) = threshold;
-    }
-}
-
-static double correlation_of(const struct fit_levels *levels, const double *quantile, double wanted,
-                             double overlap)
-{
-    double low = 0, high = 0.9999;
-    for (int i = 0; i < 24; i++) {
-        double rho = (low + high) / 2;
-        *(overlap_at(levels, quantile, wanted, rho) > overlap ? &high : &low) = rho;
-    }
-    return (low + high) / 2;
-}
-
-void fit_solve_score(const struct fit_levels *levels, const double *overlap, uint32_t lags,
-                     uint32_t wanted, struct trace_profile_head *head)
-{
-    double quantile[PROFILE_KNOTS], rho[FIT_LAGS];
-    find_quantiles(levels, head, wanted, quantile);
-    for (uint32_t l = 0; l < lags; l++) {
-        rho[l] = correlation_of(levels, quantile, wanted, overlap[l]);
-        rho[l] = l > 0 ? fmin(rho[l], rho[l - 1]) : rho[l];
-    }
-    fit_solve_shares(rho, lags, head->score);
 }
 
 /* ---- shares ---- */

@@ -65,20 +65,6 @@ static void levels_are_found_from_what_is_chosen(void **state)
     assert_true(fabs(head.anchor_share - 20.0 / 2030) < 1e-6 && head.anchor_level == 2);
 }
 
-/* Correlation 1/2 at all lags gives overlaps of .324 where a tenth is wanted (test_generate.c). */
-static void score_shares_are_found_from_overlaps(void **state)
-{
-    (void)state;
-    struct fit_levels levels = {.units = {1000}};
-    struct trace_profile_head head = {.knots = 1, .spread = {1}};
-    double overlap[FIT_LAGS];
-    for (int l = 0; l < FIT_LAGS; l++) {
-        overlap[l] = 0.324015;
-    }
-    fit_solve_score(&levels, overlap, FIT_LAGS, 100, &head);
-    assert_true(fabs(head.score[0] - 0.5) < 0.01 && fabs(head.score[6] - 0.5) < 0.01);
-}
-
 /* A local head and a far one with anchors. */
 static struct trace *make_known(uint32_t layers, struct trace_profile_head heads[2])
 {
@@ -211,7 +197,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shares_are_found_from_their_correlations),
         cmocka_unit_test(levels_are_found_from_what_is_chosen),
-        cmocka_unit_test(score_shares_are_found_from_overlaps),
         cmocka_unit_test(a_twin_shows_what_its_recording_shows),
         cmocka_unit_test(a_fit_is_the_same_on_any_number_of_threads),
         cmocka_unit_test_setup_teardown(what_cannot_be_fitted_is_refused, make_test_folder,
