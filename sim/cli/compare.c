@@ -101,31 +101,18 @@ static struct frame *compare_measured_figures_frame(const struct result *result,
     return frame;
 }
 
-static void print_rate(double per_s, FILE *out)
-{
-    if (isfinite(per_s)) {
-        fprintf(out, "at %.3g/s", per_s);
-    } else {
-        fputs("all at once", out);
-    }
-}
-
 /* Returns whether the rates agree. Requests that arrive all at once have no rate. */
 static bool print_rates(const struct cell *cells, double asked)
 {
     const struct cell *in = &cells[COLUMN(requests_in_per_s)->index];
-    double predicted = in->set ? in->real : (double)INFINITY;
-    bool agree = isnan(asked) ? true
-                 : isfinite(asked) && in->set
-                     ? measured_agrees_in_rate(asked, predicted,
-                                               (double)cells[COLUMN(requests)->index].integer)
-                     : !isfinite(asked) && !in->set;
+    double requests = (double)cells[COLUMN(requests)->index].integer;
+    bool both = isfinite(asked) && in->set, neither = !isfinite(asked) && !in->set;
+    bool agree =
+        isnan(asked) || neither || (both && measured_agrees_in_rate(asked, in->real, requests));
     if (!agree) {
-        fputs("note: requests were sent ", stdout);
-        print_rate(asked, stdout);
-        fputs(" in the measurement, and arrive ", stdout);
-        print_rate(predicted, stdout);
-        fputs(" in the run\n", stdout);
+        printf("note: requests were sent at %.3g/s in the measurement, and arrive at %.3g/s in the "
+               "run (inf: all at once)\n",
+               asked, in->set ? in->real : (double)INFINITY);
     }
     return agree;
 }

@@ -269,25 +269,6 @@ static bool check_none_failed(const struct validation *validation, struct error 
                      failed, failed > 1 ? "s" : "");
 }
 
-/* A short trial run, so that a machine that cannot run it fails before the user waits. */
-static bool can_measure(const struct subject *subject, struct error *why)
-{
-    char *lines = NULL;
-    char *spec = validation_spec(&subject->shape, trace_path(subject->trace), 0, why);
-    bool good = spec != NULL &&
-                harness_read("mini", spec, subject->shape.site == MINIATURE_HOST, &lines, why);
-    free(lines);
-    free(spec);
-    return good;
-}
-
-static bool validate_measure(const struct subject *subject, const char *spec, double seconds,
-                             char **lines, struct error *why)
-{
-    message_note("running mechanisms (keep the machine idle): about %.0f s", seconds);
-    return harness_read("mini", spec, subject->shape.site == MINIATURE_HOST, lines, why);
-}
-
 static bool validate(const struct arguments *arguments, const struct subject *subject,
                      struct store *store, struct error *why)
 {
@@ -295,8 +276,9 @@ static bool validate(const struct arguments *arguments, const struct subject *su
     char *lines = NULL;
     double seconds = arguments_given(arguments, QUICK) ? QUICK_SECONDS : SECONDS;
     char *spec = validation_spec(&subject->shape, trace_path(subject->trace), seconds, why);
-    bool good = spec != NULL && can_measure(subject, why) &&
-                validate_measure(subject, spec, seconds, &lines, why) &&
+    message_note("running mechanisms (keep the machine idle): about %.0f s", seconds);
+    bool good = spec != NULL &&
+                harness_read("mini", spec, subject->shape.site == MINIATURE_HOST, &lines, why) &&
                 validation_judge(&subject->shape, subject->trace, &subject->profile, lines,
                                  &validation, why) &&
                 validate_show(subject, &validation, spec, store, why) &&

@@ -17,8 +17,7 @@ enum { LINE = 2048 };
 /* ---- what runs share ---- */
 
 /* What all runs of a table have in common. It is said once, above the table: "llama-3-8b on a40,
- * 131072 tokens a sequence; 38 steps after 38 of warm-up". Of several families of recordings the steps
- * are those of the middle one, as are all figures without a range. */
+ * 131072 tokens a sequence; 38 steps after 38 of warm-up". */
 enum { RUNS_SHARED_TEXT = 128 };
 
 enum runs_shared_id {
@@ -34,7 +33,6 @@ enum runs_shared_id {
 /* Zeroed before the first run. */
 struct runs_shared {
     bool varies[SHARED_COUNT];
-    bool families;                             /* some run has several families of recordings */
     char text[SHARED_COUNT][RUNS_SHARED_TEXT]; /* "" until a run has one */
 };
 
@@ -59,7 +57,6 @@ static bool agrees(const struct column *column, const char *before, char *text)
 
 static void runs_shared_add(struct runs_shared *shared, const struct result *result)
 {
-    shared->families = shared->families || result->family_count > 0;
     for (int i = 0; i < SHARED_COUNT; i++) {
         const struct column *column = column_find(shared_columns[i]);
         const struct cell *cell = result_cell(result, column);
@@ -128,11 +125,6 @@ static void runs_shared_print(const struct runs_shared *shared, const struct sce
     append_number(shared, SHARED_CONTEXT, ", ", "token a sequence", "tokens a sequence", line);
     append_number(shared, SHARED_STEPS, "; ", "step", "steps", line);
     append_number(shared, SHARED_WARMUP, " after ", "of warm-up", "of warm-up", line);
-    bool same = scenario_stated(&asked->values, "steps", SETUP_STEPS_ALL) != SETUP_STEPS_ALL &&
-                scenario_stated(&asked->values, "warmup", SETUP_WARMUP_AUTO) != SETUP_WARMUP_AUTO;
-    if (shared->families && !same && shared_text(shared, SHARED_STEPS)[0] != '\0') {
-        text_append(line, LINE, " in the middle family"); /* recordings differ in length */
-    }
     if (line[0] != '\0') {
         table_line("", line, out);
     }

@@ -2,49 +2,21 @@
 
 #include "core/array.h"
 #include "core/named.h"
-#include "predict/scenario/resolve_trace.h"
 #include "trace/demand.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* Is it a profile of a trace, by its name or its path? */
-static bool is_profile(const char *name)
-{
-    char canonical[NAMED_SIZE];
-    const char *dot = strrchr(name, '.');
-    return named_canonical(&named_trace_profile, name, canonical) ||
-           (dot != NULL && strcmp(dot, ".yaml") == 0 && access(name, F_OK) == 0);
-}
 
 struct trace *trace_named(const char *name, struct error *why)
 {
     char path[4096];
-    struct trace *trace = named_file(&named_trace, name, NULL, 0, path, sizeof path, why)
-                              ? trace_open(path, why)
-                              : NULL;
-    if (trace == NULL && strcmp(name, ENSEMBLE_NAME) == 0) {
-        error_usage(why, NULL, 0, "'ensemble' is several recordings, and this command reads one");
-        error_expect(why, "one of them, such as %s, or another of 'spillway list traces'",
-                     ensemble_families[0].recording);
+    if (!named_file(&named_trace, name, NULL, 0, path, sizeof path, why)) {
+        error_expect(why, "one recording (.swt): 'trace generate' makes one of a profile, "
+                          "traces/convert of another file");
         return NULL;
     }
-    if (trace == NULL && is_profile(name)) {
-        error_usage(why, NULL, 0, "'%.200s' is a profile, not a recording", name);
-        error_expect(why,
-                     "a recording (.swt), which 'spillway trace generate %.200s -o FILE.swt' "
-                     "makes of it",
-                     name);
-        return NULL;
-    }
-    const char *dot = strrchr(name, '.');
-    if (trace == NULL && dot != NULL && strcmp(dot, ".csv") == 0 && access(name, F_OK) == 0) {
-        error_expect(why,
-                     "a recording (.swt), which a script of traces/convert makes of this file");
-    }
-    return trace;
+    return trace_open(path, why);
 }
 
 struct trace *trace_from_arguments(const struct arguments *arguments, struct error *why)
@@ -55,22 +27,6 @@ struct trace *trace_from_arguments(const struct arguments *arguments, struct err
 
 const char layer_choice_summary[] =
     "layers of the model, as in 5,11,17, or all (default: those without sliding windows)";
-
-enum { LISTED = 8 }; /* layers that a message names */
-
-/* "5, 11, 17", for a message. */
-static void expect_layers(const struct trace *trace, struct error *why)
-{
-    char text[LISTED * 12 + 4] = "";
-    uint32_t layers = trace_header(trace)->layers;
-    for (uint32_t i = 0; i < layers && i < LISTED; i++) {
-        size_t used = strlen(text);
-        snprintf(text + used, sizeof text - used, "%s%u", i > 0 ? "," : "",
-                 trace_model_layer(trace, i));
-    }
-    error_expect(why, "all, or layers that it has, ascending: %s%s", text,
-                 layers > LISTED ? " …" : "");
-}
 
 /* The layers in `list`, into the `*count` elements of `layers`, which has room for all. */
 static bool layer_choice_read_list(const struct trace *trace, const char *list, uint32_t *layers,
@@ -86,8 +42,7 @@ static bool layer_choice_read_list(const struct trace *trace, const char *list, 
         if (!digits || number > UINT32_MAX || !trace_find_layer(trace, (uint32_t)number, &layer) ||
             (*count > 0 && layer <= layers[*count - 1])) {
             error_usage(why, NULL, 0, "'--layers' is '%s' for %s", list, trace_path(trace));
-            expect_layers(trace, why);
-            return false;
+            return error_expect(why, "all, or layers that it has, ascending");
         }
         layers[(*count)++] = layer;
         at = end;

@@ -78,8 +78,7 @@ bool validation_shape(const struct model *model, const struct trace *trace,
                       const struct profile *profile, enum miniature_site site, uint64_t context,
                       struct miniature *out, struct error *why);
 
-/* The harness's instructions, as JSON; the caller frees them. With 0 seconds the harness only says
- * whether it can run them. */
+/* The harness's instructions, as JSON; the caller frees them. */
 char *validation_spec(const struct miniature *shape, const char *trace_path, double seconds,
                       struct error *why);
 
