@@ -30,7 +30,7 @@ sim/server/prefix
 sim/server
 sim/predict/result - model machine trace policy decode server
 sim/tables - model machine trace policy decode server
-sim/store - model machine trace policy decode server
+sim/store - model machine trace decode server
 sim/predict/decode - server store
 sim/predict/command - model machine trace policy decode store
 sim/predict/scenario - store
