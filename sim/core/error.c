@@ -57,29 +57,12 @@ static void error_fill(struct error *why, enum error_kind kind, const char *file
     *why = fresh;
 }
 
-bool error_set(struct error *why, const char *file, int line, const char *format, ...)
+bool error_make(struct error *why, enum error_kind kind, const char *file, int line,
+                const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    error_fill(why, ERROR_FAILURE, file, line, format, list);
-    va_end(list);
-    return false;
-}
-
-bool error_usage(struct error *why, const char *file, int line, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    error_fill(why, ERROR_USAGE, file, line, format, list);
-    va_end(list);
-    return false;
-}
-
-bool error_unmet(struct error *why, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    error_fill(why, ERROR_UNMET, NULL, 0, format, list);
+    error_fill(why, kind, file, line, format, list);
     va_end(list);
     return false;
 }

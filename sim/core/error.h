@@ -34,14 +34,14 @@ struct error {
 /* Room for every message that error_format() writes. */
 enum { ERROR_TEXT = sizeof(struct error) + 64 };
 
-/* Fill `why` with a failure (or a usage error, or one with an answer) found at file:line. `file` may be
- * NULL, `line` 0. `expected` and `nearest` start empty. Returns false, so that
- * `return error_set(...)` reads well. */
-bool error_set(struct error *why, const char *file, int line, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-bool error_usage(struct error *why, const char *file, int line, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-bool error_unmet(struct error *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Fill `why` with a failure, a usage error, or one with an answer, found at file:line. `file` may be NULL,
+ * `line` 0. `expected` and `nearest` start empty. Returns false, so that `return error_set(...)` reads
+ * well. */
+bool error_make(struct error *why, enum error_kind kind, const char *file, int line,
+                const char *format, ...) __attribute__((format(printf, 5, 6)));
+#define error_set(why, file, line, ...) error_make(why, ERROR_FAILURE, file, line, __VA_ARGS__)
+#define error_usage(why, file, line, ...) error_make(why, ERROR_USAGE, file, line, __VA_ARGS__)
+#define error_unmet(why, ...) error_make(why, ERROR_UNMET, NULL, 0, __VA_ARGS__)
 
 /* The same for an invalid value read at file:line: a usage error when it was typed (`file` is NULL
  * or starts with "--"), a failure when it came from a file. */

@@ -1,5 +1,5 @@
 /* Contexts are counted, sorted, and compared with `batch`. */
-#include "predict/scenario/contexts.h"
+#include "predict/scenario/resolve.h"
 
 #include "decode/plan/resident.h"
 #include "core/array.h"
@@ -237,20 +237,10 @@ static bool contexts_read(const struct scenario *scenario, struct setup *out, st
 
 /* ---- the request ---- */
 
-static bool resolve_missing(const char *key, const char *example, struct error *why)
+bool resolve_missing(const char *key, const char *example, struct error *why)
 {
     node_key_error(NULL, key, why, "'%s' is missing from the scenario", key);
     return error_expect(why, "%s: %s, or --set %s=%s", key, example, key, example);
-}
-
-const struct node *resolve_required(const struct scenario *scenario, const char *key,
-                                    const char *example, struct error *why)
-{
-    const struct node *node = node_stated(scenario->root, key);
-    if (node == NULL) {
-        resolve_missing(key, example, why);
-    }
-    return node;
 }
 
 /* Decode of a request attends to prompt + 1 to prompt + output tokens, so the default of the context

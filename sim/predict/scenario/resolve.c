@@ -8,10 +8,8 @@
 #include "model/sharding.h"
 #include "policy/plugin.h"
 #include "policy/policy.h"
-#include "predict/scenario/contexts.h"
 #include "predict/scenario/point.h"
 #include "predict/scenario/resolve_trace.h"
-#include "predict/scenario/resolve_workload.h"
 #include "predict/scenario/scenario_keys.h"
 #include "server/server_engine.h"
 
@@ -338,8 +336,9 @@ static bool read_required_text(const struct scenario *scenario, const char *key,
                                const char *example, const struct node **node, const char **text,
                                struct error *why)
 {
-    *node = resolve_required(scenario, key, example, why);
-    return *node != NULL && node_text(scenario->root, key, text, why);
+    *node = node_stated(scenario->root, key);
+    return *node != NULL ? node_text(scenario->root, key, text, why)
+                         : resolve_missing(key, example, why);
 }
 
 static bool resolve_read_dtype(const struct node *map, const char *key, int *out, struct error *why)
@@ -419,10 +418,12 @@ static bool read_system(const struct scenario *scenario, struct files *files, st
 static bool read_hardware(const struct scenario *scenario, struct point *out, struct error *why)
 {
     enum curve_id needed[CURVE_COUNT];
-    const struct node *node = resolve_required(scenario, "hardware", "a40", why);
+    const struct node *node = node_stated(scenario->root, "hardware");
     char needed_by[96];
-    if (node == NULL ||
-        !profile_load(sources_files(out->sources), node, &out->setup.profile, why) ||
+    if (node == NULL) {
+        return resolve_missing("hardware", "a40", why);
+    }
+    if (!profile_load(sources_files(out->sources), node, &out->setup.profile, why) ||
         !check_places(&out->setup.profile, why) || !check_rooms(scenario, &out->setup, why) ||
         !check_parts(scenario, &out->setup, why)) {
         return false;

@@ -1,5 +1,5 @@
 /* Keys of a server, which need requests. */
-#include "predict/scenario/resolve_workload.h"
+#include "predict/scenario/resolve.h"
 
 #include "core/named.h"
 #include "predict/scenario/engine_memory.h"

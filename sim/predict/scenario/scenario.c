@@ -2,7 +2,6 @@
 
 #include "core/array.h"
 #include "predict/scenario/resolve.h"
-#include "predict/scenario/resolve_workload.h"
 #include "predict/scenario/scenario_set.h"
 
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include "core/name.h"
 #include "decode/mechanisms.h"
 #include "machine/profile.h"
-#include "predict/scenario/contexts.h"
+#include "predict/scenario/resolve.h"
 #include "server/requests/requests.h"
 #include "server/server_engine.h"
 #include "server/workload.h"
