@@ -227,7 +227,7 @@ static bool server_setting_read_value(const struct server_text *said,
 /* The place of a key. */
 static struct stated_key *key_of(struct server_text *said, const char *name, struct error *why)
 {
-    struct stated_key *key = said->all, *end = key + STATED_MOST - 1;
+    struct stated_key *key = said->keys.all, *end = key + STATED_MOST - 1;
     while (key < end && key->key != NULL && strcmp(key->key, name) != 0) {
         key++;
     }
@@ -287,7 +287,7 @@ static bool take_word(const struct server_option *option, const char *value,
 static bool take_stated(const struct server_option *option, const char *value,
                         struct server_text *said, bool *used, struct error *why)
 {
-    char text[sizeof said->all->value] = "";
+    char text[sizeof said->keys.all->value] = "";
     bool on;
     if (said->typed && strchr(value, '$') != NULL) {
         return invalid(said, option->name, value, "its value: variables are not expanded", why);

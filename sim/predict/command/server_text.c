@@ -27,7 +27,7 @@ enum { MOST_WRAPPED = 64, LONGEST = 16 << 20 };
 void server_text_state_version(struct server_text *said, const struct server_program *program,
                                unsigned major, unsigned minor)
 {
-    struct stated_key *engine = &said->all[STATED_ENGINE];
+    struct stated_key *engine = &said->keys.all[STATED_ENGINE];
     snprintf(engine->value, sizeof engine->value, "%s-%u.%u", program->file, major, minor);
     snprintf(engine->said, sizeof engine->said, "version %u.%u", major, minor);
     engine->line = said->line;
@@ -94,7 +94,7 @@ static bool read_settings(struct server_text *said, const char *line, const char
 static bool read_metrics_engine(struct server_text *said, uint64_t engine, const char *line,
                                 const char *rest, struct error *why)
 {
-    struct stated_key *blocks = &said->all[STATED_KV_BLOCKS], before = *blocks;
+    struct stated_key *blocks = &said->keys.all[STATED_KV_BLOCKS], before = *blocks;
     blocks->value[0] = '\0';
     bool good = read_settings(said, line, rest, why), states = blocks->value[0] != '\0';
     bool less = strtoull(blocks->value, NULL, 10) < strtoull(before.value, NULL, 10);
@@ -151,15 +151,16 @@ static void begin_server(struct server_text *said, const char *line)
     if (!begins) {
         return;
     }
-    for (int i = 0; i < STATED_MOST && said->starts > 0; i++) {
-        if (!said->all[i].typed) {
-            said->all[i].value[0] = '\0';
+    for (int i = 0; i < STATED_MOST && said->keys.starts > 0; i++) {
+        if (!said->keys.all[i].typed) {
+            said->keys.all[i].value[0] = '\0';
         }
     }
-    said->unused.count = said->command_line > 0 || said->starts == 0 ? said->unused.count : 0;
+    said->keys.unused.count =
+        said->command_line > 0 || said->keys.starts == 0 ? said->keys.unused.count : 0;
     said->failure = NULL;
-    said->starts++;
-    said->start_line = said->line;
+    said->keys.starts++;
+    said->keys.start_line = said->line;
 }
 
 static bool server_text_read_line(struct server_text *said, const char *line, struct error *why)
@@ -264,7 +265,7 @@ static bool server_text_read_lines(struct server_text *said, struct lines *lines
 static bool read_copies(struct server_text *said, const struct manifest_container *at,
                         struct error *why)
 {
-    struct stated_key *copies = &said->all[STATED_COPIES];
+    struct stated_key *copies = &said->keys.all[STATED_COPIES];
     uint64_t count;
     if (at->replicas == NULL || server_text_overrides(said, "replicas")) {
         return true;
@@ -322,7 +323,7 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         .file = file, .line = 1, .overrides = overrides, .override_count = count};
     struct lines lines = {.in = in, .file = file};
     for (int i = 0; i < STATED_KNOWN; i++) {
-        said.all[i].key = known_keys[i];
+        said.keys.all[i].key = known_keys[i];
     }
     said.programs = server_programs(&said.program_count, why);
     bool ok = said.programs != NULL &&
@@ -336,16 +337,11 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     if (ok && said.program == NULL) {
         return no_server(&said, why);
     }
-    if (ok) {
-        ok = stated_complete(&said, why);
-    }
-    out->says_prefixes = said.all[STATED_GPU_PREFIXES].value[0] != '\0';
+    ok = ok && stated_complete(&said, why);
+    said.keys.says_prefixes = said.keys.all[STATED_GPU_PREFIXES].value[0] != '\0';
     for (int i = STATED_FACTS; i < STATED_KNOWN; i++) {
-        said.all[i].value[0] = '\0';
+        said.keys.all[i].value[0] = '\0';
     }
-    memcpy(out->all, said.all, sizeof out->all);
-    out->unused = said.unused;
-    out->starts = said.starts;
-    out->start_line = said.start_line;
+    *out = said.keys;
     return ok;
 }

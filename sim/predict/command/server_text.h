@@ -13,8 +13,7 @@
  *
  * A file may hold several of these, but only one command; what stands later wins. Of a log in which
  * a server starts again, the last start counts. Lines of other kinds are passed over, and so is a
- * command behind '#'. A model stays the name that the server has
- * for it: an id of Hugging Face or a path.
+ * command behind '#'. A model stays the name that the server has for it: an id of Hugging Face or a path.
  *
  * A file whose name ends in .yaml or .yml is a manifest: each of its containers (a map with an
  * `image` and words of a command) is read as the command that it starts.
@@ -97,10 +96,8 @@ struct server_text {
     int failed_line;
     const struct server_program *programs, *program; /* all; the server's, NULL: not known */
     size_t program_count;
-    struct stated_key all[STATED_MOST];
+    struct stated_keys keys;
     uint64_t engines; /* a bit for each whose metrics stated a pool: data-parallel ranks */
-    struct server_unused unused;
-    int starts, start_line; /* as in stated_keys */
 };
 
 /* The program's version is this one, which the line says. */

@@ -21,7 +21,7 @@ bool server_text_overrides(const struct server_text *said, const char *key)
 
 void server_text_pass(struct server_text *said, int line, const char *name, const char *reason)
 {
-    struct server_unused *unused = &said->unused;
+    struct server_unused *unused = &said->keys.unused;
     int index = unused->count++;
     if (index < SERVER_UNUSED) {
         struct server_unused_option *option = &unused->all[index];
@@ -93,8 +93,8 @@ static void complete_ranks(struct stated_key *all)
 /* Engines that state a pool each are data-parallel ranks. */
 static void complete_engines(struct server_text *said)
 {
-    struct stated_key *ranks = &said->all[STATED_DATA_PARALLEL],
-                      *blocks = &said->all[STATED_KV_BLOCKS];
+    struct stated_key *ranks = &said->keys.all[STATED_DATA_PARALLEL],
+                      *blocks = &said->keys.all[STATED_KV_BLOCKS];
     int count = __builtin_popcountll(said->engines);
     if (count < 2) {
         return;
@@ -163,10 +163,10 @@ static void complete_size(struct stated_key *all, int each, int whole)
 /* Forget what another system alone has. */
 static void drop_of_others(const struct server_program *program, struct server_text *said)
 {
-    const struct stated_key *system = &said->all[STATED_SYSTEM];
+    const struct stated_key *system = &said->keys.all[STATED_SYSTEM];
     const char *name = system->value[0] != '\0' ? system->value : program->system;
     for (int i = 0; i < STATED_MOST; i++) {
-        struct stated_key *key = &said->all[i];
+        struct stated_key *key = &said->keys.all[i];
         if (key->value[0] != '\0' && key->of != NULL && strcmp(key->of, name) != 0) {
             server_text_pass(said, key->line, key->said,
                              "only a server with its connector reads it");
@@ -179,7 +179,7 @@ static void drop_of_others(const struct server_program *program, struct server_t
  * some, too. */
 static void complete_tiers(const struct server_program *program, struct server_text *said)
 {
-    struct stated_key *all = said->all, *system = &all[STATED_SYSTEM];
+    struct stated_key *all = said->keys.all, *system = &all[STATED_SYSTEM];
     drop_of_others(program, said);
     complete_size(all, STATED_HOST_EACH, STATED_HOST);
     complete_size(all, STATED_DISK_EACH, STATED_DISK);
@@ -255,14 +255,14 @@ bool stated_complete(struct server_text *said, struct error *why)
 {
     complete_engines(said);
     if (said->program->ranks_in_tensor) {
-        complete_ranks(said->all);
+        complete_ranks(said->keys.all);
     }
-    complete_copies(said->all);
+    complete_copies(said->keys.all);
     complete_tiers(said->program, said);
-    complete_pages(said->all);
-    complete_drafts(said->all);
-    complete_pool(said, said->all);
-    complete_experts(said->all);
-    drop_single_ranks(said->all);
-    return complete_program(said->program, said->all, why);
+    complete_pages(said->keys.all);
+    complete_drafts(said->keys.all);
+    complete_pool(said, said->keys.all);
+    complete_experts(said->keys.all);
+    drop_single_ranks(said->keys.all);
+    return complete_program(said->program, said->keys.all, why);
 }
