@@ -35,12 +35,6 @@ void text_append(char *text, size_t size, const char *format, ...)
     }
 }
 
-void text_append_choice(char *text, size_t size, bool one, const char *choice)
-{
-    const char *from = one ? choice : choice + strcspn(choice, "|") + 1;
-    text_append(text, size, "%.*s", (int)strcspn(from, "|}"), from);
-}
-
 const char *text_plural(uint64_t count)
 {
     return count == 1 ? "" : "s";

@@ -27,9 +27,6 @@ char *text_duplicate(const char *text, struct error *why);
  * character left. */
 uint32_t text_character(const char **at);
 
-/* Append the first part of `choice`, "one|other}", or the other. */
-void text_append_choice(char *text, size_t size, bool one, const char *choice);
-
 /* "s" unless there is one, for the end of a noun. */
 const char *text_plural(uint64_t count);
 

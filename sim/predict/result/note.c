@@ -9,26 +9,15 @@
 #include "core/units.h"
 
 const struct note_kind note_kinds[NOTE_COUNT] = {
-#define TEXT(name)                                                                                 \
+#define VALUE(name, type)                                                                          \
     {                                                                                              \
-#name, NOTE_IS_TEXT                                                                        \
+#name, NOTE_IS_##type                                                                      \
     }
-#define INTEGER(name)                                                                              \
-    {                                                                                              \
-#name, NOTE_IS_INTEGER                                                                     \
-    }
-#define BYTES(name)                                                                                \
-    {                                                                                              \
-#name, NOTE_IS_BYTES                                                                       \
-    }
-#define REAL(name)                                                                                 \
-    {                                                                                              \
-#name, NOTE_IS_REAL                                                                        \
-    }
-#define FLAG(name)                                                                                 \
-    {                                                                                              \
-#name, NOTE_IS_FLAG                                                                        \
-    }
+#define TEXT(name) VALUE(name, TEXT)
+#define INTEGER(name) VALUE(name, INTEGER)
+#define BYTES(name) VALUE(name, BYTES)
+#define REAL(name) VALUE(name, REAL)
+#define FLAG(name) VALUE(name, FLAG)
 #define NONE                                                                                       \
     {                                                                                              \
         NULL, NOTE_IS_TEXT                                                                         \
@@ -37,31 +26,6 @@ const struct note_kind note_kinds[NOTE_COUNT] = {
 #include "predict/result/notes.def"
 #undef NOTE
 };
-
-struct note_given note_text(const char *text)
-{
-    return (struct note_given){NOTE_IS_TEXT, {.text = text}};
-}
-
-struct note_given note_whole(uint64_t value)
-{
-    return (struct note_given){NOTE_IS_INTEGER, {.least = value, .most = value}};
-}
-
-struct note_given note_bytes(uint64_t bytes)
-{
-    return (struct note_given){NOTE_IS_BYTES, {.least = bytes, .most = bytes}};
-}
-
-struct note_given note_real(double value)
-{
-    return (struct note_given){NOTE_IS_REAL, {.real = value}};
-}
-
-struct note_given note_flag(bool flag)
-{
-    return (struct note_given){NOTE_IS_FLAG, {.least = flag, .most = flag}};
-}
 
 struct note note_of(enum note_id id, const struct note_given *given, size_t count)
 {
@@ -73,11 +37,6 @@ struct note note_of(enum note_id id, const struct note_given *given, size_t coun
     }
     assert(note_kinds[id].values[count].name == NULL);
     return note;
-}
-
-struct note note_plain(enum note_id id)
-{
-    return note_of(id, NULL, 0);
 }
 
 static bool note_is_whole(enum note_type type)
@@ -125,7 +84,9 @@ static const char *write_place(const struct note *note, const char *place, char 
     }
     const union note_value *value = &note->values[i];
     if (place[length] == '?') {
-        text_append_choice(text, size, value->most == 1, place + length + 1);
+        const char *choice = place + length + 1;
+        choice += value->most == 1 ? 0 : strcspn(choice, "|") + 1;
+        text_append(text, size, "%.*s", (int)strcspn(choice, "|}"), choice);
     } else {
         note_write_value(kind->values[i].type, value, place + length, text, size);
     }

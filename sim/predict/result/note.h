@@ -52,18 +52,19 @@ struct note_given {
     enum note_type type;
     union note_value value;
 };
-struct note_given note_text(const char *text);
-struct note_given note_whole(uint64_t value);
-struct note_given note_bytes(uint64_t bytes);
-struct note_given note_real(double value);
-struct note_given note_flag(bool flag);
+#define note_text(string) ((struct note_given){NOTE_IS_TEXT, {.text = (string)}})
+#define note_real(number) ((struct note_given){NOTE_IS_REAL, {.real = (number)}})
+#define note_number(kind, number) ((struct note_given){kind, {.least = (number), .most = (number)}})
+#define note_whole(number) note_number(NOTE_IS_INTEGER, number)
+#define note_bytes(number) note_number(NOTE_IS_BYTES, number)
+#define note_flag(flag) note_number(NOTE_IS_FLAG, flag)
 
 /* The note with as many values as its row has: note_make(NOTE_ID, note_text(...), ...), or note_plain(NOTE_ID). */
 struct note note_of(enum note_id id, const struct note_given *given, size_t count);
 #define note_make(id, ...)                                                                         \
     note_of(id, (const struct note_given[]){__VA_ARGS__},                                          \
             sizeof((const struct note_given[]){__VA_ARGS__}) / sizeof(struct note_given))
-struct note note_plain(enum note_id id);
+#define note_plain(id) note_of(id, NULL, 0)
 
 /* Write the note in words, of one run or merged, as far as `size` bytes have room: NOTE_WORDS have
  * for any. Returns `text`. */
