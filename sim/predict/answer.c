@@ -41,12 +41,6 @@ static bool has_bands(const struct result *result)
     return known >= 0.005;
 }
 
-/* Those of the load that the result shows. */
-static const struct point_bands *bands_of(const struct point *point, const struct result *result)
-{
-    return &point->bands[serving_band_load(result)];
-}
-
 void answer_seal(const struct run_hashes *hashes, struct result *result)
 {
     memcpy(result->scenario_hash, hashes->scenario, sizeof hashes->scenario);
@@ -76,7 +70,7 @@ static bool write_identity(const struct point *point, struct result *result, str
     const struct column *const figures[COLUMN_BANDS] = {[BAND_RATE] = COLUMN(decode_tokens_per_s),
                                                         [BAND_TTFT] = COLUMN(ttft_ms),
                                                         [BAND_TPOT] = COLUMN(tpot_ms)};
-    const struct error_band *bands = bands_of(point, result)->figure;
+    const struct error_band *bands = point->bands[serving_band_load(result)].figure;
     bool stands = point->engine.errors_of != NULL || has_bands(result);
     int64_t counted = 0, sources = 0;
     for (int i = 0; i < COLUMN_BANDS; i++) {
@@ -95,29 +89,20 @@ static bool write_identity(const struct point *point, struct result *result, str
     return result_text(result, COLUMN(run), hashes.run, why);
 }
 
-/* Why a step has no error band. */
-static void note_no_band(const struct point *point, struct result *result)
-{
-    char class[ERROR_BAND_NAME];
-    point_error_class(point, BAND_LOW, class);
-    if (!point_serves(point) && result_cell(result, COLUMN(step_us))->set &&
-        !result_cell(result, COLUMN(error_band))->set) {
-        result_note(result, note_make(NOTE_band_unknown, note_text(class)));
-    }
-}
-
-static uint64_t count_gpus(const struct point *point)
-{
-    return model_gpus(&point->setup.model) * (point_serves(point) ? point->workload.replicas : 1);
-}
-
 /* Finish a result that was computed, or release it. */
 static bool serving_answer_finish(const struct point *point, struct result *result,
                                   struct error *why)
 {
-    result_integer(result, COLUMN(gpus), (int64_t)count_gpus(point));
+    bool serves = point_serves(point);
+    uint64_t servers = serves ? point->workload.replicas : 1;
+    char class[ERROR_BAND_NAME];
+    result_integer(result, COLUMN(gpus), (int64_t)(model_gpus(&point->setup.model) * servers));
     bool good = write_identity(point, result, why);
-    note_no_band(point, result);
+    if (!serves && result_cell(result, COLUMN(step_us))->set &&
+        !result_cell(result, COLUMN(error_band))->set) {
+        point_error_class(point, BAND_LOW, class);
+        result_note(result, note_make(NOTE_band_unknown, note_text(class)));
+    }
     if (!good) {
         result_release(result);
     }
@@ -125,15 +110,6 @@ static bool serving_answer_finish(const struct point *point, struct result *resu
 }
 
 /* ---- families ---- */
-
-/* Say which family failed. */
-static bool name_failed(const char *name, struct error *why)
-{
-    char found[sizeof why->found];
-    memcpy(found, why->found, sizeof found);
-    snprintf(why->found, sizeof why->found, "ensemble, with '%s': %.200s", name, found);
-    return false;
-}
 
 static bool open_member(struct answer *answer, uint32_t family, struct error *why)
 {
@@ -150,7 +126,12 @@ static bool open_member(struct answer *answer, uint32_t family, struct error *wh
     if (!good) {
         point_view_release(&member->view);
         bool of_family = point->family_count > 0 && setup_asks_trace(&point->setup);
-        return of_family ? name_failed(point->families[family].name, why) : false;
+        if (of_family) {
+            struct error fault = *why;
+            snprintf(why->found, sizeof why->found, "ensemble, with '%s': %.200s",
+                     point->families[family].name, fault.found);
+        }
+        return false;
     }
     answer->count = family + 1;
     return true;
@@ -179,15 +160,6 @@ static bool open_members(struct answer *answer, struct error *why)
     return true;
 }
 
-/* Queries of another model turn at another rate, so one threshold reuses other shares of sets. */
-static void note_threshold(const struct point *point, uint32_t count, struct result *result)
-{
-    if (result_ok(result) && !threshold_is_chosen(&point->setup) && count > 1 &&
-        point->setup.mechanisms.policy->needs_queries) {
-        result_note(result, note_plain(NOTE_eta_carried));
-    }
-}
-
 static bool describe_ensemble(const struct point *point, struct result *result, struct error *why)
 {
     char text[256];
@@ -197,21 +169,20 @@ static bool describe_ensemble(const struct point *point, struct result *result, 
             result_text(result, COLUMN(trace_source), text, why));
 }
 
-/* Hits of small models say little about a large one. */
-static void note_size(const struct setup *setup, struct result *result)
+/* What recordings of other models, and of no rejected drafts (decode/draft/drafts.h), leave open. */
+static void note_recorded(const struct setup *setup, uint32_t families, struct result *result)
 {
-    double least, most, parameters = model_size_of(&setup->model);
-    if (result_ok(result) && setup_asks_trace(setup)) {
+    const struct drafts *drafts = &setup->drafts;
+    bool ok = result_ok(result) && families > 1;
+    if (ok && setup_asks_trace(setup)) {
+        double least, most, parameters = model_size_of(&setup->model);
         model_size_hits(parameters, &least, &most);
         result_note(result, note_make(NOTE_model_size, note_real(parameters / 1e9),
                                       note_real(100 * least), note_real(100 * most)));
     }
-}
-
-/* What rejected drafts ask of offloaded KV is in no recording (decode/draft/drafts.h): a result stands on one of two
- * bounds. */
-static void note_rejected(const struct drafts *drafts, struct result *result)
-{
+    if (ok && !threshold_is_chosen(setup) && setup->mechanisms.policy->needs_queries) {
+        result_note(result, note_plain(NOTE_eta_carried));
+    }
     if (result_cell(result, COLUMN(draft_union))->set && drafts->accepted[drafts->count] < 1) {
         result_note(result, note_make(NOTE_rejected_unrecorded,
                                       note_flag(drafts->rejected == REJECTED_ADJACENT)));
@@ -235,10 +206,8 @@ static bool serving_answer_combine(struct answer *answer, struct result *out, st
     if (answer->count > 1) {
         families_write(results, names, answer->count, out);
         ok = families_write_masses(results, answer->count, out, why);
-        note_size(&point->setup, out);
     }
-    note_threshold(point, answer->count, out);
-    note_rejected(&point->setup.drafts, out);
+    note_recorded(&point->setup, answer->count, out);
     if (!ok || (point->family_count > 0 && !describe_ensemble(point, out, why))) {
         result_release(out);
         return false;

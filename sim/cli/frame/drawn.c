@@ -23,18 +23,14 @@ static bool drawn_in_all(const struct result *result, const struct column *colum
     return result->draws.count > 1;
 }
 
-static struct interval mean_of(const struct result *result, const struct column *column)
-{
-    return interval_mean(values_of(result, column), DRAWN_MOST, result->draws.count);
-}
-
 void drawn_means(struct frame *frame, const struct result *result)
 {
     for (uint32_t i = 0; frame != NULL && i < frame->column_count; i++) {
         const struct column *column = frame->columns[i].column;
         bool drawn = column != NULL && column->drawn > 0 && frame->columns[i].unit != UNIT_SHARE;
         if (drawn && drawn_in_all(result, column)) {
-            struct interval mean = mean_of(result, column);
+            struct interval mean =
+                interval_mean(values_of(result, column), DRAWN_MOST, result->draws.count);
             frame_mean(frame, i, mean.mean, mean.half);
         }
     }

@@ -129,15 +129,6 @@ static bool reader_is_gone(void)
     return ferror(stdout) && poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
-/* A schedule takes megabytes, and a study makes thousands of them. If freed memory went back to the
- * kernel each time, the kernel would hand it out again page by page, cleared: in a study that only
- * repeats the timing, that took two fifths of all processor time. */
-static void keep_freed_memory(void)
-{
-    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the largest value that is allowed */
-    mallopt(M_TRIM_THRESHOLD, 256 << 20);
-}
-
 /* `help WORD...` is `WORD... --help`; alone, --help. */
 static bool run_help(const struct program *program, int argc, char *const *argv, struct error *why)
 {
@@ -181,7 +172,11 @@ int program_run(const struct program *program, int argc, char *const *argv)
     signal(SIGXFSZ, SIG_IGN); /* and so does a file at its size limit */
     occupy_closed_streams();
     visible_streams();
-    keep_freed_memory();
+    /* A schedule takes megabytes, and a study makes thousands of them. If freed memory went back to the
+     * kernel each time, the kernel would hand it out again page by page, cleared: in a study that only
+     * repeats the timing, that took two fifths of all processor time. */
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the largest value that is allowed */
+    mallopt(M_TRIM_THRESHOLD, 256 << 20);
     find_json(argc, argv);
     bool ok = run_words(program, argc, argv, &why);
     if (!output_flush(stdout, "standard output", &unwritten) && ok) {

@@ -150,22 +150,6 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     return good;
 }
 
-/* Where the document ends: before a line that begins with "---". */
-static size_t document_size(const char *text)
-{
-    const char *next = strstr(text, "\n---");
-    return next != NULL ? (size_t)(next - text) + 1 : strlen(text);
-}
-
-static int count_lines(const char *text, size_t size)
-{
-    int lines = 0;
-    for (size_t i = 0; i < size; i++) {
-        lines += text[i] == '\n';
-    }
-    return lines;
-}
-
 bool manifest_read(FILE *in, const char *file, manifest_visit *visit, void *context,
                    struct error *why)
 {
@@ -175,12 +159,15 @@ bool manifest_read(FILE *in, const char *file, manifest_visit *visit, void *cont
     bool good = text != NULL;
     for (const char *at = text; good && *at != '\0'; at += length) {
         at += strncmp(at, "---", 3) == 0 ? 3 : 0;
-        length = document_size(at);
+        const char *next = strstr(at, "\n---");
+        length = next != NULL ? (size_t)(next - at) + 1 : strlen(at);
         struct node *root = node_parse(at, length, file, why);
         why->line += root == NULL ? visitor.before : 0;
         good = root != NULL && visit_below(root, visitor, why);
         node_destroy(root);
-        visitor.before += count_lines(at, length);
+        for (size_t i = 0; i < length; i++) {
+            visitor.before += at[i] == '\n';
+        }
     }
     free(text);
     return good;

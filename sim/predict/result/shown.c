@@ -104,11 +104,6 @@ static void write_fixed(int decimals, double value, double low, double high, cha
     }
 }
 
-static void write_dollars(double value, char text[SHOWN_TEXT])
-{
-    snprintf(text, SHOWN_TEXT, value < 0.1 ? "%.3g" : value < 1 ? "%.3f" : "%.2f", value);
-}
-
 static void write_rough(double value, char text[SHOWN_TEXT])
 {
     double unit = value != 0 ? pow(10, floor(log10(fabs(value))) - 1) : 1;
@@ -129,7 +124,7 @@ static void write_single(enum unit unit, double value, char text[SHOWN_TEXT])
         units_format(1e3 * value, UNIT_NS, text, SHOWN_TEXT);
         break;
     case UNIT_DOLLARS:
-        write_dollars(value, text);
+        snprintf(text, SHOWN_TEXT, value < 0.1 ? "%.3g" : value < 1 ? "%.3f" : "%.2f", value);
         break;
     case UNIT_ROUGH:
         write_rough(value, text);

@@ -110,11 +110,6 @@ static uint64_t hash_drafts(const struct drafts *drafts, uint64_t seed)
     return drafts->model != NULL ? hash_model(drafts->model, hash) : hash;
 }
 
-static bool has_trace(const struct point *point)
-{
-    return point->family_count > 0 || point->setup.trace != NULL;
-}
-
 /* Hash the traces of all cohorts or families, if there are any. */
 static bool hash_traces(const struct point *point, uint64_t *hash, struct error *why)
 {
@@ -186,7 +181,7 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
     write_hash(scenario, out->scenario);
     write_hash(hash_model(&setup->model, setup->model.tensor_parallel), out->model);
     write_hash(profile, out->profile);
-    if (has_trace(point)) {
+    if (point->family_count > 0 || setup->trace != NULL) {
         write_hash(trace, out->trace);
     }
     if (point_serves(point)) {
