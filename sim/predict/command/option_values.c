@@ -132,57 +132,46 @@ static bool read_units(const struct server_text *said, const struct server_optio
     return true;
 }
 
-static bool server_setting_begins(const char *text, const char *with)
-{
-    return strncmp(text, with, strlen(with)) == 0;
-}
+/* Types as engines call them, and their names here; "" is what the model has, as any of two bytes. What
+ * other methods of quantization mean is in the model's config.json. */
+static const struct {
+    enum server_value value;
+    const char *name, *dtype; /* name: a pattern (fp8_e5m2, int8_per_token_head, awq_marlin) */
+} types[] = {
+    {SERVER_VALUE_TWO_BYTES, "auto", ""},
+    {SERVER_VALUE_TWO_BYTES, "bfloat16", ""},
+    {SERVER_VALUE_TWO_BYTES, "float16", ""},
+    {SERVER_VALUE_TWO_BYTES, "half", ""},
+    {SERVER_VALUE_KV, "auto", ""},
+    {SERVER_VALUE_KV, "bfloat16", "bf16"},
+    {SERVER_VALUE_KV, "bf16", "bf16"},
+    {SERVER_VALUE_KV, "float16", "bf16"},
+    {SERVER_VALUE_KV, "fp8*", "fp8"},
+    {SERVER_VALUE_KV, "int8*", "int8"},
+    {SERVER_VALUE_KV, "int4*", "int4"},
+    {SERVER_VALUE_KV, "nvfp4*", "nvfp4"},
+    {SERVER_VALUE_KV, "fp4_e2m1*", "mxfp4"},
+    {SERVER_VALUE_WEIGHTS, "fp8*", "fp8"},
+    {SERVER_VALUE_WEIGHTS, "awq*", "int4"},
+    {SERVER_VALUE_WEIGHTS, "gptq*", "int4"},
+    {SERVER_VALUE_WEIGHTS, "mxfp4*", "mxfp4"},
+    {SERVER_VALUE_WEIGHTS, "*", ""},
+};
 
-/* Weights and activations; "auto", and any of two bytes, is what the model has. In a log
- * "torch.bfloat16", and types that no command can name. */
-static bool server_setting_read_dtype(const struct server_text *said, const char *name,
-                                      const char *value, struct error *why)
+/* In a log "torch.bfloat16", and types that no command can name. */
+static bool read_type(const struct server_text *said, const struct server_option *option,
+                      const char *value, char *out, size_t size, struct error *why)
 {
-    static const char *const two_bytes[] = {"auto", "bfloat16", "float16", "half"};
-    const char *type = value + (server_setting_begins(value, "torch.") ? strlen("torch.") : 0);
-    bool good = !said->typed && strcmp(type, "float32") != 0;
-    for (size_t i = 0; i < sizeof two_bytes / sizeof *two_bytes; i++) {
-        good = good || strcmp(type, two_bytes[i]) == 0;
-    }
-    return good || invalid(said, name, value, expected[SERVER_VALUE_TWO_BYTES], why);
-}
-
-/* "auto" is the model's own. */
-static bool read_kv_dtype(const struct server_text *said, const char *name, const char *value,
-                          char *out, size_t size, struct error *why)
-{
-    static const struct {
-        const char *name, *dtype;
-        bool begins; /* more may follow: fp8_e5m2, int8_per_token_head */
-    } types[] = {
-        {"auto", "", false},        {"bfloat16", "bf16", false}, {"bf16", "bf16", false},
-        {"float16", "bf16", false}, {"fp8", "fp8", true},        {"int8", "int8", true},
-        {"int4", "int4", true},     {"nvfp4", "nvfp4", true},    {"fp4_e2m1", "mxfp4", true}};
+    const char *type = value + (strncmp(value, "torch.", 6) == 0 ? 6 : 0);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (types[i].begins ? server_setting_begins(value, types[i].name)
-                            : strcmp(value, types[i].name) == 0) {
+        if (types[i].value == option->value && fnmatch(types[i].name, type, 0) == 0) {
             snprintf(out, size, "%s", types[i].dtype);
             return true;
         }
     }
-    return invalid(said, name, value, expected[SERVER_VALUE_KV], why);
-}
-
-/* Methods that name a type; what others mean is in the model's config.json. */
-static void read_weights_dtype(const char *value, char *out, size_t size)
-{
-    static const struct {
-        const char *method, *dtype;
-    } methods[] = {{"fp8", "fp8"}, {"awq", "int4"}, {"gptq", "int4"}, {"mxfp4", "mxfp4"}};
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        if (server_setting_begins(value, methods[i].method)) {
-            snprintf(out, size, "%s", methods[i].dtype);
-        }
-    }
+    return (option->value == SERVER_VALUE_TWO_BYTES && !said->typed &&
+            strcmp(type, "float32") != 0) ||
+           invalid(said, option->name, value, expected[option->value], why);
 }
 
 static bool read_switch(const struct server_text *said, const struct server_option *option,
@@ -212,12 +201,9 @@ static bool server_setting_read_value(const struct server_text *said,
     case SERVER_VALUE_BYTES:
         return read_units(said, option, value, out, size, why);
     case SERVER_VALUE_TWO_BYTES:
-        return server_setting_read_dtype(said, option->name, value, why);
     case SERVER_VALUE_KV:
-        return read_kv_dtype(said, option->name, value, out, size, why);
     case SERVER_VALUE_WEIGHTS:
-        read_weights_dtype(value, out, size);
-        return true;
+        return read_type(said, option, value, out, size, why);
     default: /* TEXT, NAME */
         snprintf(out, size, "%s", value);
         return true;
