@@ -199,8 +199,8 @@ static bool pipe_init(struct pipe *pipe, const struct miniature *miniature,
                       enum miniature_site site, struct error *why)
 {
     uint32_t layers = miniature->layers;
-    pipe->at = array_zeroed(layers, sizeof *pipe->at, why);
-    pipe->moved = array_zeroed((size_t)miniature->steps + 1, sizeof *pipe->moved, why);
+    pipe->at = arrays_add(&pipe->arrays, layers, sizeof *pipe->at, why);
+    pipe->moved = arrays_add(&pipe->arrays, (size_t)miniature->steps + 1, sizeof *pipe->moved, why);
     if (pipe->at == NULL || pipe->moved == NULL) {
         return false;
     }

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <math.h>
 
-#include "core/array.h"
 #include "decode/cost/attention.h"
 #include "machine/places.h"
 
@@ -154,7 +153,7 @@ bool work_put_copy_out(struct pipe *pipe, double bytes, engine_task_id *out, str
 
 bool pipe_setups(struct pipe *pipe, struct error *why)
 {
-    pipe->setups = array_zeroed(pipe->plan->cohort_count, sizeof *pipe->setups, why);
+    pipe->setups = arrays_add(&pipe->arrays, pipe->plan->cohort_count, sizeof *pipe->setups, why);
     for (uint32_t i = 0; pipe->setups != NULL && i < pipe->plan->cohort_count; i++) {
         pipe->setups[i] = setup_at(pipe->setup, pipe->plan->cohorts[i].context);
     }

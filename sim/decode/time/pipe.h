@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "core/array.h"
 #include "decode/cost/cost.h"
 #include "decode/time/pipeline.h"
 
@@ -71,9 +72,10 @@ struct pipe_stream {
 };
 
 struct pipe {
+    struct arrays arrays; /* of all that is not `marks` */
     const struct setup *setup;
     const struct mechanisms *mechanisms; /* the setup's */
-    struct setup *setups;                /* [cohorts] the setup at the cohort's context, owned */
+    struct setup *setups;                /* [cohorts] the setup at the cohort's context */
     const struct plan *plan;
     const struct ledger *ledger;  /* NULL: nothing is offloaded */
     const struct stop_flag *stop; /* NULL: nothing ends the work early */
@@ -81,7 +83,7 @@ struct pipe {
     uint32_t resource[PIPE_RESOURCE_COUNT + 1]; /* engine ids; PIPE_NO_QUEUE has ENGINE_NONE */
     uint32_t route[ROUTE_COUNT];
 
-    /* Costs of the model's stages: [layers * micro-batches], owned. All steps share them; with a
+    /* Costs of the model's stages: [layers * micro-batches]. All steps share them; with a
      * selection margin attention is computed anew each step, from the ledger. */
     struct kernel *kernels[MODEL_EDGE];
     struct kernel edge;         /* embedding, norm and head */
@@ -95,7 +97,7 @@ struct pipe {
     const char *stage;
     engine_task_id graph;                     /* the launch of this step's graph */
     engine_task_id last[PIPE_RESOURCE_COUNT]; /* the last task put on each resource */
-    struct pipe_layer *at;                    /* [layers], owned */
+    struct pipe_layer *at;                    /* [layers] */
     struct pipe_stream stream;
     engine_task_id answers[2]; /* of the CPU, to micro-batches that alternate (hybrid.h) */
 
@@ -103,9 +105,9 @@ struct pipe {
     uint32_t steps;          /* reported steps + 1 */
     struct pipe_mark *marks; /* [mark_count] one for each task, owned */
     size_t mark_count, mark_capacity;
-    engine_task_id *step_end;    /* [steps], owned: the last main task */
-    engine_task_id *layer_end;   /* [steps * layers], owned */
-    struct pipeline_step *moved; /* [steps], owned: bytes on the link */
+    engine_task_id *step_end;    /* [steps] the last main task */
+    engine_task_id *layer_end;   /* [steps * layers] */
+    struct pipeline_step *moved; /* [steps] bytes on the link */
 };
 
 /* A figure of the machine, in its curve's unit; `trust` is lowered to the curve's. */

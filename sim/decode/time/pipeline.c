@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/array.h"
 #include "core/engine/chrome_trace.h"
 #include "core/stop_flag.h"
 #include "decode/cost/cost.h"
@@ -121,7 +120,7 @@ static bool cost_layers(struct pipe *pipe, struct error *why)
     uint32_t passes = plan->micro_batches.count;
     for (enum model_stage stage = 0; stage < MODEL_EDGE; stage++) {
         size_t count = (size_t)plan->layers * passes;
-        pipe->kernels[stage] = array_zeroed(count, sizeof **pipe->kernels, why);
+        pipe->kernels[stage] = arrays_add(&pipe->arrays, count, sizeof **pipe->kernels, why);
         if (pipe->kernels[stage] == NULL) {
             return false;
         }
@@ -135,11 +134,13 @@ static bool cost_layers(struct pipe *pipe, struct error *why)
 static bool pipeline_allocate(struct pipe *pipe, struct error *why)
 {
     uint32_t layers = pipe->plan->layers;
-    pipe->at = array_zeroed(layers, sizeof *pipe->at, why);
-    pipe->step_end = array_zeroed(pipe->steps, sizeof *pipe->step_end, why);
-    pipe->layer_end = array_zeroed((size_t)pipe->steps * layers, sizeof *pipe->layer_end, why);
-    pipe->moved = array_zeroed(pipe->steps, sizeof *pipe->moved, why);
-    if (!pipe->at || !pipe->step_end || !pipe->layer_end || !pipe->moved) {
+    struct arrays *arrays = &pipe->arrays;
+    pipe->at = arrays_add(arrays, layers, sizeof *pipe->at, why);
+    pipe->step_end = arrays_add(arrays, pipe->steps, sizeof *pipe->step_end, why);
+    pipe->layer_end =
+        arrays_add(arrays, (size_t)pipe->steps * layers, sizeof *pipe->layer_end, why);
+    pipe->moved = arrays_add(arrays, pipe->steps, sizeof *pipe->moved, why);
+    if (arrays->failed) {
         return false;
     }
     for (uint32_t l = 0; l < layers; l++) {
@@ -302,15 +303,8 @@ bool pipe_build_shown(struct pipe *pipe, const struct setup *setup, const struct
 void pipe_release(struct pipe *pipe)
 {
     engine_destroy(pipe->engine);
-    for (int stage = 0; stage < MODEL_EDGE; stage++) {
-        free(pipe->kernels[stage]);
-    }
-    free(pipe->setups);
-    free(pipe->at);
+    arrays_release(&pipe->arrays);
     free(pipe->marks);
-    free(pipe->step_end);
-    free(pipe->layer_end);
-    free(pipe->moved);
 }
 
 static bool whole_run(const struct setup *setup, const struct plan *plan,

@@ -245,8 +245,8 @@ bool prefill_build(struct pipe *pipe, const struct setup *setup, const struct pl
         .halves = HALF_BOTH,
         .stage = "prefill",
         .graph = ENGINE_NONE,
-        .moved = array_zeroed(1, sizeof *pipe->moved, why),
     };
+    pipe->moved = arrays_add(&pipe->arrays, 1, sizeof *pipe->moved, why);
     stream_init(pipe);
     for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
         pipe->last[i] = ENGINE_NONE;

@@ -4,19 +4,19 @@
 #include "decode/time/steady.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/array.h"
 #include "core/engine/engine.h"
 
 struct steady {
+    struct arrays arrays;
     const struct steady_question *question;
     uint32_t first, spacing; /* the least n; d */
-    uint32_t *times;         /* [runs] micro-batches of the schedule that is timed, owned */
-    int64_t *figures;        /* [count] of that schedule, owned */
-    int64_t *middle;         /* [count] when all long runs have n, owned */
-    int64_t *added;          /* [count] what d more micro-batches add, over all long runs; owned */
+    uint32_t *times;         /* [runs] micro-batches of the schedule that is timed */
+    int64_t *figures;        /* [count] of that schedule */
+    int64_t *middle;         /* [count] when all long runs have n */
+    int64_t *added;          /* [count] what d more micro-batches add, over all long runs */
     bool in_step;            /* no lag has changed */
 };
 
@@ -190,17 +190,14 @@ bool steady_figures(const struct steady_question *question, int64_t *figures, bo
         .question = question,
         .first = STEADY_FIRST,
         .spacing = STEADY_SPACING,
-        .times = array_zeroed(question->plan->micro_batches.runs, sizeof *steady.times, why),
-        .figures = array_zeroed(question->count, sizeof *steady.figures, why),
-        .middle = array_zeroed(question->count, sizeof *steady.middle, why),
-        .added = array_zeroed(question->count, sizeof *steady.added, why),
     };
-    bool good = steady.times != NULL && steady.figures != NULL && steady.middle != NULL &&
-                steady.added != NULL && steady_find(&steady, figures, exact, why);
-    free(steady.times);
-    free(steady.figures);
-    free(steady.middle);
-    free(steady.added);
+    size_t runs = question->plan->micro_batches.runs, count = question->count;
+    steady.times = arrays_add(&steady.arrays, runs, sizeof *steady.times, why);
+    steady.figures = arrays_add(&steady.arrays, count, sizeof *steady.figures, why);
+    steady.middle = arrays_add(&steady.arrays, count, sizeof *steady.middle, why);
+    steady.added = arrays_add(&steady.arrays, count, sizeof *steady.added, why);
+    bool good = !steady.arrays.failed && steady_find(&steady, figures, exact, why);
+    arrays_release(&steady.arrays);
     return good;
 }
 
@@ -316,7 +313,7 @@ struct shortened {
     const struct ledger *ledger; /* may be NULL */
     const struct stop_flag *stop;
     struct reading reading; /* of the schedule that was timed last, owned */
-    int64_t *before[2];     /* figures of one step and of two, owned */
+    int64_t *before[2];     /* figures of one step and of two */
     struct trust trust;     /* of all schedules */
 };
 
@@ -456,16 +453,14 @@ bool shortened_run(const struct setup *setup, const struct plan *plan, const str
 {
     struct shortened shortened = {
         .setup = setup, .plan = plan, .ledger = ledger, .stop = stop, .trust = work_trust};
-    int64_t *figures = NULL;
+    struct arrays arrays = {.failed = false};
     bool good = reading_init(&shortened.reading, setup, plan, why);
     size_t count = good ? reading_count(&shortened.reading) : 0;
-    good = good && (figures = array_zeroed(count, sizeof *figures, why)) &&
-           (shortened.before[0] = array_zeroed(count, sizeof *figures, why)) &&
-           (shortened.before[1] = array_zeroed(count, sizeof *figures, why)) &&
-           shortened_extrapolate(&shortened, figures, out, why);
+    int64_t *figures = arrays_add(&arrays, count, sizeof *figures, why);
+    shortened.before[0] = arrays_add(&arrays, count, sizeof *figures, why);
+    shortened.before[1] = arrays_add(&arrays, count, sizeof *figures, why);
+    good = good && !arrays.failed && shortened_extrapolate(&shortened, figures, out, why);
     reading_release(&shortened.reading);
-    free(shortened.before[0]);
-    free(shortened.before[1]);
-    free(figures);
+    arrays_release(&arrays);
     return good;
 }

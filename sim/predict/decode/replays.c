@@ -1,5 +1,5 @@
-/* Readers are divided into groups, and groups of one stream (trace_stream()) are gathered into
- * passes. The ledgers of a pass, or of a single plan, are values that runs share. */
+/* Plans are gathered into groups, and groups of one stream (trace_stream()) into passes. The ledgers
+ * of a pass, or of a single plan, are values that runs share. */
 #include "predict/decode/replays.h"
 
 #include "core/array.h"
@@ -14,37 +14,30 @@
  * done. */
 enum { MOST_GROUPS = 8, MOST_PLANS = 256, MOST_SIZES = 32, MOST_ROWS = 1 << 16 };
 
-/* Plans that want the same of a trace. */
-struct trace_readers {
-    uint64_t key, stream;
+/* Plans that want the same of a trace, and are replayed together. */
+struct replays_group {
+    uint64_t key;              /* of what they want */
     struct trace *trace;       /* a reference */
-    uint64_t work;             /* of a group */
-    struct replay_plan *plans; /* [count] owned, with their heads and values */
-    uint64_t *hashes;          /* [count] of each whole plan */
-    size_t *first;             /* [groups] plans, each the first of its group */
-    size_t *pass;              /* [groups] that each is in */
-    size_t count, groups, plan_capacity, hash_capacity, first_capacity, pass_capacity;
-    size_t sealed; /* plans whose groups take no more */
-};
-
-/* A group: its readers, and its number there. */
-struct replays_place {
-    size_t readers, group;
+    uint64_t work;             /* in units of a meter */
+    size_t pass;               /* that it is in */
+    struct replay_plan *plans; /* [count] owned */
+    uint64_t *hashes;          /* [count] of each whole plan; owned */
+    size_t count, plan_capacity, hash_capacity;
+    struct arrays arrays; /* what the plans point to */
 };
 
 /* Groups that are replayed together. */
 struct pass {
     uint64_t stream;
-    struct replays_place groups[MOST_GROUPS];
+    size_t groups[MOST_GROUPS];
     uint32_t count;
 };
 
 struct replays {
-    struct trace_readers *readers;
+    struct replays_group *groups;
     struct pass *passes;
-    size_t count, capacity;
-    size_t pass_count, pass_capacity;
-    size_t sealed; /* passes that take no more */
+    size_t count, capacity, pass_count, pass_capacity;
+    size_t sealed, sealed_passes; /* the first ones, which take no more */
 };
 
 struct replays *replays_create(struct error *why)
@@ -57,20 +50,14 @@ void replays_destroy(struct replays *replays)
     if (replays == NULL) {
         return;
     }
-    for (size_t f = 0; f < replays->count; f++) {
-        struct trace_readers *readers = &replays->readers[f];
-        for (size_t i = 0; i < readers->count; i++) {
-            free((void *)readers->plans[i].heads);
-            free((void *)readers->plans[i].policy_values);
-            free((void *)readers->plans[i].rows);
-        }
-        free(readers->plans);
-        free(readers->hashes);
-        free(readers->first);
-        free(readers->pass);
-        trace_close(readers->trace);
+    for (size_t i = 0; i < replays->count; i++) {
+        struct replays_group *group = &replays->groups[i];
+        free(group->plans);
+        free(group->hashes);
+        arrays_release(&group->arrays);
+        trace_close(group->trace);
     }
-    free(replays->readers);
+    free(replays->groups);
     free(replays->passes);
     free(replays);
 }
@@ -83,7 +70,7 @@ static bool reads_trace(const struct replay_request *request)
     return setup_asks_trace(request->setup) && request->setup->trace != NULL;
 }
 
-static bool readers_key(const struct replay_request *request, uint64_t *key, struct error *why)
+static bool group_key(const struct replay_request *request, uint64_t *key, struct error *why)
 {
     uint64_t trace;
     if (!trace_hash(request->setup->trace, &trace, why)) {
@@ -93,41 +80,22 @@ static bool readers_key(const struct replay_request *request, uint64_t *key, str
     return true;
 }
 
-static struct trace_readers *find_readers(const struct replays *replays, uint64_t key)
+/* The group that has the plan with this hash, and its index there; NULL if none has. */
+static const struct replays_group *find_plan(const struct replays *replays, uint64_t key,
+                                             uint64_t hash, size_t *index)
 {
     for (size_t i = 0; i < replays->count; i++) {
-        if (replays->readers[i].key == key) {
-            return &replays->readers[i];
+        const struct replays_group *group = &replays->groups[i];
+        for (*index = 0; group->key == key && *index < group->count; ++*index) {
+            if (group->hashes[*index] == hash) {
+                return group;
+            }
         }
     }
     return NULL;
 }
 
-/* The index of the plan with this hash among readers; `count` if it is absent. */
-static size_t find_plan(const struct trace_readers *readers, uint64_t hash)
-{
-    size_t i = 0;
-    while (i < readers->count && readers->hashes[i] != hash) {
-        i++;
-    }
-    return i;
-}
-
-static struct trace_readers *add_readers(struct replays *replays, struct trace *trace, uint64_t key,
-                                         struct error *why)
-{
-    uint64_t stream;
-    if (!trace_stream(trace, &stream, why) ||
-        !array_reserve(&replays->readers, &replays->capacity, replays->count + 1,
-                       sizeof *replays->readers, why)) {
-        return NULL;
-    }
-    struct trace_readers *readers = &replays->readers[replays->count++];
-    *readers = (struct trace_readers){.key = key, .stream = stream, .trace = trace_hold(trace)};
-    return readers;
-}
-
-/* Do two plans of these readers have the same caches, whatever reads them? */
+/* Do two plans of a group have the same caches, whatever reads them? */
 static bool same_caches(const struct replay_plan *a, const struct replay_plan *b)
 {
     return a->capacity == b->capacity && a->policy == b->policy &&
@@ -135,26 +103,25 @@ static bool same_caches(const struct replay_plan *a, const struct replay_plan *b
                   POLICY_MOST_PARAMS * sizeof *a->policy_values) == 0;
 }
 
-/* Can a group, plans[first, end), take the plan without exceeding its limits? */
-static bool takes(const struct trace_readers *readers, size_t first, const struct replay_plan *plan)
+/* Can the group take the plan without exceeding its limits? */
+static bool takes(const struct replays_group *group, const struct replay_plan *plan)
 {
     size_t sizes = 0, most = MOST_ROWS / plan->steps;
     most = most < MOST_SIZES ? most : MOST_SIZES;
-    for (size_t i = first; i < readers->count; i++) {
-        const struct replay_plan *own = &readers->plans[i];
-        bool before = same_caches(own, plan);
-        for (size_t j = first; j < i && !before; j++) {
-            before = same_caches(&readers->plans[j], own);
+    for (size_t i = 0; i < group->count; i++) {
+        bool before = same_caches(&group->plans[i], plan);
+        for (size_t j = 0; j < i && !before; j++) {
+            before = same_caches(&group->plans[j], &group->plans[i]);
         }
         sizes += !before;
     }
-    return readers->count - first < MOST_PLANS && sizes < most;
+    return group->count < MOST_PLANS && sizes < most;
 }
 
 /* The last pass of the stream if it takes one more group; otherwise a new one. */
 static bool find_pass(struct replays *replays, uint64_t stream, size_t *number, struct error *why)
 {
-    for (size_t i = replays->pass_count; i > replays->sealed; i--) {
+    for (size_t i = replays->pass_count; i > replays->sealed_passes; i--) {
         const struct pass *pass = &replays->passes[i - 1];
         if (pass->stream == stream && pass->count < MOST_GROUPS) {
             *number = i - 1;
@@ -170,135 +137,102 @@ static bool find_pass(struct replays *replays, uint64_t stream, size_t *number, 
     return true;
 }
 
-/* The next plan joins the last group if that takes it; otherwise open a new group. */
-static bool open_group(struct replays *replays, struct trace_readers *readers,
-                       const struct replay_plan *plan, struct error *why)
+/* The last group of the key if it takes the plan; otherwise a new one. */
+static struct replays_group *find_group(struct replays *replays,
+                                        const struct replay_request *request, uint64_t key,
+                                        struct error *why)
 {
-    size_t number, groups = readers->groups;
-    if (readers->count > readers->sealed && takes(readers, readers->first[groups - 1], plan)) {
-        return true;
+    struct trace *trace = request->setup->trace;
+    uint64_t stream;
+    size_t last = replays->count, number;
+    while (last > replays->sealed && replays->groups[last - 1].key != key) {
+        last--;
     }
-    if (!array_reserve(&readers->first, &readers->first_capacity, groups + 1,
-                       sizeof *readers->first, why) ||
-        !array_reserve(&readers->pass, &readers->pass_capacity, groups + 1, sizeof *readers->pass,
-                       why) ||
-        !find_pass(replays, readers->stream, &number, why)) {
-        return false;
+    if (last > replays->sealed && takes(&replays->groups[last - 1], request->plan)) {
+        return &replays->groups[last - 1];
+    }
+    if (!trace_stream(trace, &stream, why) ||
+        !array_reserve(&replays->groups, &replays->capacity, replays->count + 1,
+                       sizeof *replays->groups, why) ||
+        !find_pass(replays, stream, &number, why)) {
+        return NULL;
     }
     struct pass *pass = &replays->passes[number];
-    pass->groups[pass->count++] =
-        (struct replays_place){(size_t)(readers - replays->readers), groups};
-    readers->pass[groups] = number;
-    readers->first[groups] = readers->count;
-    readers->groups++;
-    return true;
+    pass->groups[pass->count++] = replays->count;
+    struct replays_group *group = &replays->groups[replays->count++];
+    *group = (struct replays_group){.key = key,
+                                    .trace = trace_hold(trace),
+                                    .work = replay_work(trace_header(trace), request->plan),
+                                    .pass = number};
+    return group;
 }
 
-static void *copy_array(const void *from, size_t count, size_t item, struct error *why)
+static void *copy_array(struct replays_group *group, const void *from, size_t count, size_t item,
+                        struct error *why)
 {
-    void *copy = array_zeroed(count, item, why);
+    void *copy = from != NULL ? arrays_add(&group->arrays, count, item, why) : NULL;
     if (copy != NULL) {
         memcpy(copy, from, count * item);
     }
     return copy;
 }
 
-static bool add_plan(struct replays *replays, struct trace_readers *readers,
-                     const struct replay_plan *plan, uint64_t hash, struct error *why)
+static bool add_plan(struct replays_group *group, const struct replay_plan *plan, uint64_t hash,
+                     struct error *why)
 {
-    size_t heads = (size_t)plan->layers * plan->kv_heads, needed = readers->count + 1;
-    if (!array_reserve(&readers->plans, &readers->plan_capacity, needed, sizeof *plan, why) ||
-        !array_reserve(&readers->hashes, &readers->hash_capacity, needed, sizeof hash, why) ||
-        !open_group(replays, readers, plan, why)) {
+    size_t heads = (size_t)plan->layers * plan->kv_heads, needed = group->count + 1;
+    size_t rows = (size_t)plan->warmup + plan->steps + 1;
+    if (!array_reserve(&group->plans, &group->plan_capacity, needed, sizeof *plan, why) ||
+        !array_reserve(&group->hashes, &group->hash_capacity, needed, sizeof hash, why)) {
         return false;
     }
-    struct replay_head *own = copy_array(plan->heads, heads, sizeof *own, why);
-    double *values = own == NULL
-                         ? NULL
-                         : copy_array(plan->policy_values, POLICY_MOST_PARAMS, sizeof *values, why);
-    if (values == NULL) {
-        free(own);
-        return false;
-    }
-    size_t rows = plan->rows != NULL ? (size_t)plan->warmup + plan->steps + 1 : 0;
-    uint32_t *steps = rows > 0 ? copy_array(plan->rows, rows, sizeof *steps, why) : NULL;
-    if (rows > 0 && steps == NULL) {
-        free(own);
-        free(values);
-        return false;
-    }
-    struct replay_plan *copy = &readers->plans[readers->count];
+    struct replay_plan *copy = &group->plans[group->count];
     *copy = *plan;
-    copy->heads = own;
-    copy->policy_values = values;
-    copy->rows = steps;
-    readers->hashes[readers->count++] = hash;
-    return true;
+    copy->heads = copy_array(group, plan->heads, heads, sizeof *plan->heads, why);
+    copy->policy_values = copy_array(group, plan->policy_values, POLICY_MOST_PARAMS,
+                                     sizeof *plan->policy_values, why);
+    copy->rows = copy_array(group, plan->rows, rows, sizeof *plan->rows, why);
+    group->hashes[group->count] = hash;
+    group->count += !group->arrays.failed;
+    return !group->arrays.failed;
 }
 
 bool replays_expect(struct replays *replays, const struct replay_request *request,
                     struct error *why)
 {
     uint64_t key, hash = replay_plan_hash(request->plan);
+    size_t index;
     if (!reads_trace(request)) {
         return true;
     }
-    if (!readers_key(request, &key, why)) {
+    if (!group_key(request, &key, why)) {
         return false;
     }
-    struct trace_readers *readers = find_readers(replays, key);
-    if (readers == NULL &&
-        (readers = add_readers(replays, request->setup->trace, key, why)) == NULL) {
-        return false;
+    if (find_plan(replays, key, hash, &index) != NULL) {
+        return true;
     }
-    readers->work = replay_work(trace_header(request->setup->trace), request->plan);
-    return find_plan(readers, hash) < readers->count ||
-           add_plan(replays, readers, request->plan, hash, why);
+    struct replays_group *group = find_group(replays, request, key, why);
+    return group != NULL && add_plan(group, request->plan, hash, why);
 }
-
-/* ---- groups ---- */
-
-/* Plans of readers that are replayed together. */
-struct replays_group {
-    const struct trace_readers *readers;
-    size_t first, count;
-};
 
 void replays_seal(struct replays *replays)
 {
-    for (size_t i = 0; i < replays->count; i++) {
-        replays->readers[i].sealed = replays->readers[i].count;
-    }
-    replays->sealed = replays->pass_count;
+    replays->sealed = replays->count;
+    replays->sealed_passes = replays->pass_count;
 }
 
 uint32_t replays_groups(const struct replays *replays)
 {
-    size_t groups = 0;
-    for (size_t i = 0; i < replays->count; i++) {
-        groups += replays->readers[i].groups;
-    }
-    return (uint32_t)groups;
+    return (uint32_t)replays->count;
 }
 
 uint64_t replays_work(const struct replays *replays)
 {
     uint64_t work = 0;
-    for (size_t i = 0; i < replays->count; i++) {
-        const struct trace_readers *readers = &replays->readers[i];
-        for (size_t g = 0; g < readers->groups; g++) {
-            work += readers->first[g] >= readers->sealed ? readers->work : 0;
-        }
+    for (size_t i = replays->sealed; i < replays->count; i++) {
+        work += replays->groups[i].work;
     }
     return work;
-}
-
-static struct replays_group group_at(const struct replays *replays, struct replays_place place)
-{
-    const struct trace_readers *readers = &replays->readers[place.readers];
-    size_t next = place.group + 1, first = readers->first[place.group];
-    size_t end = next < readers->groups ? readers->first[next] : readers->count;
-    return (struct replays_group){readers, first, end - first};
 }
 
 /* ---- ledgers ---- */
@@ -349,7 +283,7 @@ static uint32_t ledgers_before(const struct replays *replays, const struct pass 
 {
     uint32_t before = 0;
     for (uint32_t i = 0; i < group; i++) {
-        before += (uint32_t)group_at(replays, pass->groups[i]).count;
+        before += (uint32_t)replays->groups[pass->groups[i]].count;
     }
     return before;
 }
@@ -361,11 +295,11 @@ static void make_groups(const struct replays_making *making, struct ledgers *led
     struct replay_set sets[MOST_GROUPS];
     struct error unseen;
     for (uint32_t i = 0; i < pass->count; i++) {
-        struct replays_group group = group_at(making->replays, pass->groups[i]);
+        const struct replays_group *group = &making->replays->groups[pass->groups[i]];
         sets[i] = (struct replay_set){
-            .trace = group.readers->trace,
-            .plans = group.readers->plans + group.first,
-            .count = (uint32_t)group.count,
+            .trace = group->trace,
+            .plans = group->plans,
+            .count = (uint32_t)group->count,
             .ledgers = ledgers->items + ledgers_before(making->replays, pass, i),
         };
     }
@@ -436,28 +370,23 @@ static const struct ledger *get_of_pass(const struct run_context *context,
     const struct replays *replays = context->expected;
     struct error unseen;
     uint64_t key;
+    size_t index;
     if (replays == NULL || !reads_trace(making->request) ||
-        !readers_key(making->request, &key, &unseen)) {
+        !group_key(making->request, &key, &unseen)) {
         return NULL;
     }
-    const struct trace_readers *readers = find_readers(replays, key);
-    size_t plan = readers == NULL ? 0 : find_plan(readers, replay_plan_hash(making->request->plan));
-    if (readers == NULL || plan == readers->count) {
+    const struct replays_group *group =
+        find_plan(replays, key, replay_plan_hash(making->request->plan), &index);
+    if (group == NULL) {
         return NULL;
     }
-    size_t group = readers->groups - 1; /* the plan's */
-    while (readers->first[group] > plan) {
-        group--;
-    }
-    size_t number = readers->pass[group];
     making->replays = replays;
-    making->pass = &replays->passes[number];
-    const uint64_t of[] = {making->pass->stream, number};
+    making->pass = &replays->passes[group->pass];
+    const uint64_t of[] = {making->pass->stream, group->pass};
     const struct ledgers *ledgers =
         shared_get(context->shared, &pass_kind, XXH64(of, sizeof of, 0), making, entry, &unseen);
     uint32_t place = 0;
-    while (making->pass->groups[place].readers != (size_t)(readers - replays->readers) ||
-           making->pass->groups[place].group != group) {
+    while (making->pass->groups[place] != (size_t)(group - replays->groups)) {
         place++;
     }
     if (ledgers == NULL || ledgers->failed[place]) {
@@ -465,8 +394,7 @@ static const struct ledger *get_of_pass(const struct run_context *context,
         *entry = NULL;
         return NULL;
     }
-    return &ledgers->items[ledgers_before(replays, making->pass, place) +
-                           (plan - readers->first[group])];
+    return &ledgers->items[ledgers_before(replays, making->pass, place) + index];
 }
 
 const struct ledger *replays_get(const struct run_context *context,
