@@ -41,7 +41,7 @@ static struct engine *make_engine(const char *server)
 {
     struct error why;
     struct engine *engine = engine_create(&why);
-    if (!engine || engine_resource_add(engine, server, 1, &why) == ENGINE_NONE) {
+    if (!engine || engine_resource_add(engine, server, &why) == ENGINE_NONE) {
         die(&why);
     }
     return engine;
@@ -50,32 +50,37 @@ static struct engine *make_engine(const char *server)
 static void submit_customer(struct engine *engine, struct queue *queue)
 {
     struct error why;
-    struct engine_task customer = {
-        .resource = queue->server,
-        .release_ns = queue->arrival_ns,
-        .fixed_ns = draw_ns(queue->random, SERVICE_NS),
-    };
+    const struct engine_task door = {.resource = queue->server + 1,
+                                     .fixed_ns = draw_ns(queue->random, SERVICE_NS / LOAD)};
+    engine_task_id came = engine_submit(engine, &door, &why);
+    const struct engine_task customer = {.resource = queue->server,
+                                         .fixed_ns = draw_ns(queue->random, SERVICE_NS),
+                                         .after = &came,
+                                         .after_count = 1};
+    queue->arrival_ns += door.fixed_ns;
     queue->sojourn_ns -= queue->arrival_ns;
     if (engine_submit(engine, &customer, &why) == ENGINE_NONE) {
         die(&why);
     }
 }
 
-/* Customers are submitted ahead, to be released on arrival. */
-static void run_releases(struct queue *queue)
+/* Customers are submitted ahead, and come through a door one after the other. */
+static void run_arrivals(struct queue *queue)
 {
     struct error why;
     struct engine *engine = make_engine("server");
     uint32_t count = queue->left;
+    if (engine_resource_add(engine, "door", &why) == ENGINE_NONE) {
+        die(&why);
+    }
     for (; queue->left > 0; queue->left--) {
-        queue->arrival_ns += draw_ns(queue->random, SERVICE_NS / LOAD);
         submit_customer(engine, queue);
     }
     if (!engine_run(engine, &why)) {
         die(&why);
     }
     for (uint32_t id = 0; id < count; id++) {
-        queue->sojourn_ns += engine_task_record(engine, id)->end_ns;
+        queue->sojourn_ns += engine_task_record(engine, 2 * id + 1)->end_ns;
     }
     engine_destroy(engine);
 }
@@ -130,9 +135,9 @@ static struct engine *make_machine(struct machine *machine)
     struct error why;
     struct engine *engine = make_engine("main");
     uint32_t main = 0;
-    uint32_t side = engine_resource_add(engine, "side", 1, &why);
-    uint32_t h2d = engine_resource_add(engine, "h2d", 1, &why);
-    uint32_t pool = engine_resource_add(engine, "pool", 8, &why);
+    uint32_t side = engine_resource_add(engine, "side", &why);
+    uint32_t h2d = engine_resource_add(engine, "h2d", &why);
+    uint32_t pool = engine_resource_add(engine, "pool", &why);
     uint32_t hbm = engine_channel_add(engine, "hbm", 600.0, &why);
     uint32_t link = engine_channel_add(engine, "link", 26.0, &why);
     uint32_t dram = engine_channel_add(engine, "dram", 200.0, &why);
@@ -189,7 +194,7 @@ int main(void)
 {
     struct measured_queue queues[] = {
         {"M/M/1 by hand", run_bare, INFINITY, 0},
-        {"engine, released on arrival", run_releases, INFINITY, 0},
+        {"engine, with arrivals", run_arrivals, INFINITY, 0},
     };
     for (int round = 0; round < ROUNDS; round++) {
         for (int i = 0; i < 2; i++) {

@@ -14,25 +14,23 @@
 
 /* A task on its way:
  *
- *   submit -> QUEUED --(first in its queue, a server free, predecessors ended)--> released?
- *     yes -> SERVED --(fixed_ns)--> MOVING, when it moves something --(its flow ends)--> ENDED
- *     no  -> DUE: the calendar holds its release, then as above
+ *   submit -> in its queue --(first there, the server free, predecessors ended)-->
+ *   served --(fixed_ns)--> moving, when it moves something --(its flow ends)--> ended
  *
  * Invariants: a task has at most one event or one flow at a time. Room for them is made once, at
  * submission, so running never allocates. A task waits only for tasks submitted before it, so some
  * task can always go on.
  */
 
-enum task_state { TASK_QUEUED, TASK_DUE, TASK_SERVED, TASK_MOVING, TASK_ENDED };
-
 struct task {
-    int64_t release_ns, fixed_ns;
+    int64_t fixed_ns;
     double amount, cap;
     uint32_t resource, tag, route;
     uint32_t waiting;    /* predecessors that have not ended */
     uint32_t dependents; /* last edge to its successors */
+    engine_task_id next; /* behind it in its queue */
     bool moves;          /* amount > 0 */
-    enum task_state state;
+    bool ended;
 };
 
 /* One successor of a task. The edges of a task form a ring in order of submission. */
@@ -43,10 +41,9 @@ struct edge {
 
 struct resource {
     const char *name;
-    uint32_t servers, serving;
-    struct ring queue; /* tasks that have not started */
-    struct ring freed; /* what each free server served last, longest free first */
-    uint32_t unused;   /* servers that have served nothing yet */
+    bool busy;
+    engine_task_id first, last; /* of the queue of tasks that have not started */
+    engine_task_id served;      /* the last that ended */
 };
 
 struct engine {
@@ -87,10 +84,6 @@ void engine_destroy(struct engine *engine)
     if (!engine) {
         return;
     }
-    for (size_t i = 0; i < engine->resource_count; i++) {
-        ring_release(&engine->resources[i].queue);
-        ring_release(&engine->resources[i].freed);
-    }
     calendar_release(&engine->calendar);
     flow_release(&engine->flows);
     free(engine->resources);
@@ -100,19 +93,14 @@ void engine_destroy(struct engine *engine)
     free(engine);
 }
 
-uint32_t engine_resource_add(struct engine *engine, const char *name, uint32_t servers,
-                             struct error *why)
+uint32_t engine_resource_add(struct engine *engine, const char *name, struct error *why)
 {
-    if (servers == 0) {
-        error_set(why, NULL, 0, "resource '%s' has no server", name);
-        return ENGINE_NONE;
-    }
     if (!array_reserve(&engine->resources, &engine->resource_capacity, engine->resource_count + 1,
                        sizeof *engine->resources, why)) {
         return ENGINE_NONE;
     }
     engine->resources[engine->resource_count] =
-        (struct resource){.name = name, .servers = servers, .unused = servers};
+        (struct resource){name, false, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
     return (uint32_t)engine->resource_count++;
 }
 
@@ -159,37 +147,22 @@ const char *engine_resource_name(const struct engine *engine, uint32_t resource)
 
 /* ---- what a task waited for ---- */
 
-/* Bindings: engine.h defines which task it is when there are several. A resource keeps the last
- * task of each free server, so that a task knows its predecessor. */
-
 static bool ended_now(const struct engine *engine, engine_task_id id)
 {
     return id != ENGINE_NONE && engine->records[id].end_ns == engine->now_ns;
 }
 
-/* Take the server that has been free longest; returns the last task that it served. */
-static engine_task_id take_server(struct resource *resource)
-{
-    if (resource->unused == 0) {
-        return ring_pop(&resource->freed);
-    }
-    resource->unused--;
-    return ENGINE_NONE;
-}
-
-/* The task starts now, and takes a server if it is on a resource. `before`: the task ahead of it in
- * the queue that started at this same event, or ENGINE_NONE. */
-static void binding_note_start(struct engine *engine, engine_task_id id, engine_task_id before)
+/* The task starts now. Until then its binding is the predecessor that ended last. */
+static void binding_note_start(struct engine *engine, engine_task_id id)
 {
     struct engine_record *record = &engine->records[id];
+    engine_task_id served =
+        record->resource == ENGINE_NONE ? ENGINE_NONE : engine->resources[record->resource].served;
     record->start_ns = engine->now_ns;
-    engine_task_id served = record->resource == ENGINE_NONE
-                                ? ENGINE_NONE
-                                : take_server(&engine->resources[record->resource]);
     if (ended_now(engine, served)) {
         record->binding = served;
     } else if (!ended_now(engine, record->binding)) {
-        record->binding = before == ENGINE_NONE ? ENGINE_NONE : engine->records[before].binding;
+        record->binding = ENGINE_NONE;
     }
 }
 
@@ -197,22 +170,17 @@ static void binding_note_start(struct engine *engine, engine_task_id id, engine_
 
 static void begin_flow(struct engine *engine, engine_task_id id)
 {
-    struct task *task = &engine->tasks[id];
-    task->state = TASK_MOVING;
+    const struct task *task = &engine->tasks[id];
     flow_begin(&engine->flows, id, task->route, task->amount, task->cap, engine->now_ns);
 }
 
-static void start_task(struct engine *engine, engine_task_id id, engine_task_id before)
+static void start_task(struct engine *engine, engine_task_id id)
 {
-    struct task *task = &engine->tasks[id];
-    if (task->resource != ENGINE_NONE) {
-        engine->resources[task->resource].serving++;
-    }
-    binding_note_start(engine, id, before);
+    const struct task *task = &engine->tasks[id];
+    binding_note_start(engine, id);
     if (task->moves) {
         flow_hold(&engine->flows, task->route);
     }
-    task->state = TASK_SERVED;
     if (task->fixed_ns == 0 && task->moves) {
         begin_flow(engine, id);
     } else {
@@ -220,46 +188,26 @@ static void start_task(struct engine *engine, engine_task_id id, engine_task_id 
     }
 }
 
-/* May a task whose turn has come start now? If only its release is missing, the calendar gets an
- * event for it. */
-static bool may_start(struct engine *engine, engine_task_id id)
-{
-    struct task *task = &engine->tasks[id];
-    if (task->waiting > 0 || task->state == TASK_DUE) {
-        return false;
-    }
-    if (task->release_ns <= engine->now_ns) {
-        return true;
-    }
-    task->state = TASK_DUE;
-    calendar_push(&engine->calendar, engine_later(0, task->release_ns), id);
-    return false;
-}
-
-/* Start the tasks at the head of the queue that can start. */
+/* Start the task at the head of the queue if it can start. */
 static void engine_run_serve(struct engine *engine, struct resource *resource)
 {
-    engine_task_id before = ENGINE_NONE;
-    while (resource->queue.count > 0 && resource->serving < resource->servers) {
-        engine_task_id id = ring_first(&resource->queue);
-        if (!may_start(engine, id)) {
-            return;
-        }
-        ring_pop(&resource->queue);
-        start_task(engine, id, before);
-        before = id;
+    engine_task_id id = resource->first;
+    if (!resource->busy && id != ENGINE_NONE && engine->tasks[id].waiting == 0) {
+        resource->first = engine->tasks[id].next;
+        resource->busy = true;
+        start_task(engine, id);
     }
 }
 
-/* Something that a queued task waited for has happened: start it, or the tasks ahead of it in the
+/* Something that a queued task waited for has happened: start it, or the task at the head of its
  * queue, if nothing else is missing. */
 static void engine_try_to_start(struct engine *engine, engine_task_id id)
 {
     uint32_t resource = engine->tasks[id].resource;
     if (resource != ENGINE_NONE) {
         engine_run_serve(engine, &engine->resources[resource]);
-    } else if (may_start(engine, id)) {
-        start_task(engine, id, ENGINE_NONE);
+    } else if (engine->tasks[id].waiting == 0) {
+        start_task(engine, id);
     }
 }
 
@@ -291,37 +239,20 @@ static void notify_dependents(struct engine *engine, engine_task_id ended)
 static void end_task(struct engine *engine, engine_task_id id)
 {
     struct task *task = &engine->tasks[id];
-    task->state = TASK_ENDED;
+    task->ended = true;
     engine->live--;
     if (task->moves) {
         engine->moving--;
         flow_give_back(&engine->flows, task->route);
     }
-    /* The task ends now, and leaves its server. */
-    struct engine_record *record = &engine->records[id];
-    record->end_ns = engine->now_ns;
-    if (record->resource != ENGINE_NONE) {
-        ring_push(&engine->resources[record->resource].freed, id);
-    }
+    engine->records[id].end_ns = engine->now_ns;
     if (task->resource != ENGINE_NONE) {
         struct resource *resource = &engine->resources[task->resource];
-        resource->serving--;
+        resource->served = id;
+        resource->busy = false;
         engine_run_serve(engine, resource);
     }
     notify_dependents(engine, id);
-}
-
-static void go_on(struct engine *engine, engine_task_id id)
-{
-    struct task *task = &engine->tasks[id];
-    if (task->state == TASK_DUE) {
-        task->state = TASK_QUEUED;
-        engine_try_to_start(engine, id);
-    } else if (task->moves) {
-        begin_flow(engine, id);
-    } else {
-        end_task(engine, id);
-    }
 }
 
 bool engine_run(struct engine *engine, struct error *why)
@@ -346,7 +277,8 @@ bool engine_run(struct engine *engine, struct error *why)
         }
         engine->now_ns = next_ns;
         if (event_ns == next_ns) {
-            go_on(engine, calendar_item(calendar_pop(&engine->calendar)));
+            engine_task_id id = calendar_item(calendar_pop(&engine->calendar));
+            (engine->tasks[id].moves ? begin_flow : end_task)(engine, id);
         } else {
             flow_end_due(&engine->flows, engine->now_ns);
             for (size_t i = 0; i < engine->flows.ended_count; i++) {
@@ -362,7 +294,7 @@ bool engine_run(struct engine *engine, struct error *why)
 static bool is_valid(const struct engine *engine, const struct engine_task *task)
 {
     return (task->resource < engine->resource_count || task->resource == ENGINE_NONE) &&
-           task->release_ns >= 0 && task->fixed_ns >= 0 &&
+           task->fixed_ns >= 0 &&
            (task->amount == 0.0 ||
             (task->amount > 0.0 && isfinite(task->amount) && task->cap > 0.0 &&
              (task->route < engine->flows.route_count || task->route == ENGINE_NONE)));
@@ -400,32 +332,16 @@ static bool reserve_edges(struct engine *engine, uint32_t count, struct error *w
                          why);
 }
 
-static bool reserve_queue(struct engine *engine, uint32_t index, struct error *why)
-{
-    if (index == ENGINE_NONE) {
-        return true;
-    }
-    struct resource *resource = &engine->resources[index];
-    if (resource->queue.count == resource->queue.capacity &&
-        !ring_reserve(&resource->queue, resource->queue.count + 1, why)) {
-        return false;
-    }
-    size_t tasks = engine->task_count + 1;
-    return ring_reserve(&resource->freed, tasks < resource->servers ? tasks : resource->servers,
-                        why);
-}
-
 static bool reserve_all(struct engine *engine, const struct engine_task *given, struct error *why)
 {
     return reserve_slot(engine, why) && reserve_event(engine, why) &&
-           reserve_queue(engine, given->resource, why) &&
            reserve_edges(engine, given->after_count, why) &&
            (!(given->amount > 0.0) || flow_reserve(&engine->flows, engine->moving + 1, why));
 }
 
 static void add_edge(struct engine *engine, engine_task_id from, engine_task_id to)
 {
-    assert(from < to && engine->tasks[from].state != TASK_ENDED);
+    assert(from < to && !engine->tasks[from].ended);
     uint32_t edge = (uint32_t)engine->edge_count++;
     uint32_t last = engine->tasks[from].dependents;
     engine->edges[edge] = (struct edge){to, edge};
@@ -437,16 +353,15 @@ static void add_edge(struct engine *engine, engine_task_id from, engine_task_id 
     engine->tasks[to].waiting++;
 }
 
-/* Put the task into its queue. Returns whether it may start now: not while all servers are busy. */
-static bool stand_in_line(struct engine *engine, engine_task_id id)
+static void stand_in_line(struct engine *engine, engine_task_id id)
 {
     uint32_t index = engine->tasks[id].resource;
-    if (index == ENGINE_NONE) {
-        return true;
+    if (index != ENGINE_NONE) {
+        struct resource *resource = &engine->resources[index];
+        bool empty = resource->first == ENGINE_NONE;
+        *(empty ? &resource->first : &engine->tasks[resource->last].next) = id;
+        resource->last = id;
     }
-    struct resource *resource = &engine->resources[index];
-    ring_push(&resource->queue, id);
-    return resource->serving < resource->servers;
 }
 
 engine_task_id engine_submit(struct engine *engine, const struct engine_task *given,
@@ -458,7 +373,6 @@ engine_task_id engine_submit(struct engine *engine, const struct engine_task *gi
     }
     engine_task_id id = (engine_task_id)engine->task_count++;
     engine->tasks[id] = (struct task){
-        .release_ns = given->release_ns,
         .fixed_ns = given->fixed_ns,
         .amount = given->amount,
         .cap = given->cap,
@@ -466,8 +380,8 @@ engine_task_id engine_submit(struct engine *engine, const struct engine_task *gi
         .tag = given->tag,
         .route = given->route,
         .dependents = ENGINE_NONE,
+        .next = ENGINE_NONE,
         .moves = given->amount > 0.0,
-        .state = TASK_QUEUED,
     };
     engine->records[id] = (struct engine_record){given->resource, given->tag, -1, -1, ENGINE_NONE};
     engine->live++;
@@ -475,9 +389,8 @@ engine_task_id engine_submit(struct engine *engine, const struct engine_task *gi
     for (uint32_t i = 0; i < given->after_count; i++) {
         add_edge(engine, given->after[i], id);
     }
-    if (stand_in_line(engine, id)) {
-        engine_try_to_start(engine, id);
-    }
+    stand_in_line(engine, id);
+    engine_try_to_start(engine, id);
     return id;
 }
 
@@ -498,8 +411,5 @@ void critical_path_walk(const struct engine *engine, engine_task_id last, int64_
         }
         end_ns = begin_ns;
         task = record->binding;
-    }
-    if (end_ns > from_ns) {
-        piece(ENGINE_NONE, from_ns, end_ns, context);
     }
 }

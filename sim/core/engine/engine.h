@@ -3,8 +3,8 @@
  * Task      A piece of work: it waits for other tasks, queues for one resource, and is
  *           served for a fixed time and then, if it moves something, for as long as its flow
  *           takes.
- * Resource  A queue with one or more servers. It serves in the order of submission, never in
- *           order of readiness: a task whose predecessors are late holds up the ones behind it, as
+ * Resource  A queue with one server. It serves in the order of submission, never in order of
+ *           readiness: a task whose predecessors are late holds up the ones behind it, as
  *           a stream or a copy engine does.
  * Channel   What flows share, in units per nanosecond. Flows get max-min fair rates, each capped
  *           at its own rate. A flow may cross several channels; it uses some channel units for each
@@ -61,14 +61,13 @@ struct engine_route {
 };
 
 struct engine_task {
-    uint32_t resource;  /* ENGINE_NONE: no queue, served as soon as it is ready */
-    uint32_t tag;       /* the caller's; kept with the task */
-    int64_t release_ns; /* not served before this instant */
-    int64_t fixed_ns;   /* service before the flow starts; >= 0 */
-    double amount;      /* units to move after that; 0: none */
-    double cap;         /* units a nanosecond at most; used when amount > 0, and is then > 0; may
+    uint32_t resource; /* ENGINE_NONE: no queue, served as soon as it is ready */
+    uint32_t tag;      /* the caller's; kept with the task */
+    int64_t fixed_ns;  /* service before the flow starts; >= 0 */
+    double amount;     /* units to move after that; 0: none */
+    double cap;        /* units a nanosecond at most; used when amount > 0, and is then > 0; may
                            be INFINITY */
-    uint32_t route;     /* from engine_route_add(); used when amount > 0; ENGINE_NONE: no channel */
+    uint32_t route;    /* from engine_route_add(); used when amount > 0; ENGINE_NONE: no channel */
     const engine_task_id *after; /* read during the call only; ids already submitted */
     uint32_t after_count;
 };
@@ -76,10 +75,9 @@ struct engine_task {
 struct engine *engine_create(struct error *why);
 void engine_destroy(struct engine *engine);
 
-/* Names are kept by pointer and must outlive the engine. `servers` >= 1. `capacity` is in units a
+/* Names are kept by pointer and must outlive the engine. `capacity` is in units a
  * nanosecond, > 0. Each returns an id, counted from 0, or ENGINE_NONE with `why` on failure. */
-uint32_t engine_resource_add(struct engine *engine, const char *name, uint32_t servers,
-                             struct error *why);
+uint32_t engine_resource_add(struct engine *engine, const char *name, struct error *why);
 uint32_t engine_channel_add(struct engine *engine, const char *name, double capacity,
                             struct error *why);
 uint32_t engine_route_add(struct engine *engine, const struct engine_route *route,
@@ -109,10 +107,7 @@ int64_t engine_now(const struct engine *engine);
  *
  * The binding of a task is the task that it waited for last: one that ended at start_ns, among its
  * predecessor on its resource and the tasks it was submitted after. The resource's comes first,
- * then the lowest id. The predecessor on the resource is the last task of the server that this one
- * takes, and that is the server that has been free longest. If none of them ended then, but the
- * task stood in the queue behind one that started at start_ns, the binding of that one holds here
- * too. ENGINE_NONE when the task waited for its release or for nothing. */
+ * then the lowest id. ENGINE_NONE when the task waited for nothing. */
 struct engine_record {
     uint32_t resource, tag;
     int64_t start_ns, end_ns; /* -1 before it starts, before it ends */
@@ -125,8 +120,7 @@ const char *engine_resource_name(const struct engine *engine, uint32_t resource)
 /* The critical path: a walk back over binding predecessors. It splits a span of time into pieces
  * that add up to the span exactly; each piece belongs to one task. */
 
-/* A piece of the path: `task` held up the end of the walk from begin to end; ENGINE_NONE where only
- * a release time did. */
+/* A piece of the path: `task` held up the end of the walk from begin to end. */
 typedef void (*critical_path_piece)(engine_task_id task, int64_t begin_ns, int64_t end_ns,
                                     void *context);
 

@@ -9,7 +9,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/array.h"
 
@@ -304,31 +303,4 @@ void flow_release(struct flow_set *set)
     free(set->flows);
     free(set->ended);
     flow_init(set);
-}
-
-/* Growing a ring: the items between the first one and the old end move to the new end, so that the
- * ring wraps there. */
-
-bool ring_reserve(struct ring *ring, size_t needed, struct error *why)
-{
-    size_t before = ring->capacity;
-    if (needed <= before) {
-        return true;
-    }
-    if (!array_reserve(&ring->items, &ring->capacity, needed, sizeof *ring->items, why)) {
-        return false;
-    }
-    size_t first = ring->first + (ring->capacity - before);
-    if (ring->first + ring->count > before) {
-        memmove(&ring->items[first], &ring->items[ring->first],
-                (before - ring->first) * sizeof *ring->items);
-        ring->first = first;
-    }
-    return true;
-}
-
-void ring_release(struct ring *ring)
-{
-    free(ring->items);
-    *ring = (struct ring){0};
 }

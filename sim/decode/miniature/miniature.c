@@ -121,7 +121,7 @@ static bool add_host(struct pipe *pipe, struct error *why)
     }
     pipe->resource[PIPE_NO_QUEUE] = ENGINE_NONE;
     for (int i = 0; good && i < PIPE_RESOURCE_COUNT; i++) {
-        pipe->resource[i] = engine_resource_add(pipe->engine, "", 1, why);
+        pipe->resource[i] = engine_resource_add(pipe->engine, "", why);
         good = pipe->resource[i] != ENGINE_NONE;
     }
     return good;

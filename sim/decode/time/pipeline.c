@@ -460,7 +460,7 @@ bool machine_add(struct pipe *pipe, struct error *why)
     }
     pipe->resource[PIPE_NO_QUEUE] = ENGINE_NONE;
     for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
-        pipe->resource[i] = engine_resource_add(pipe->engine, resource_names[i], 1, why);
+        pipe->resource[i] = engine_resource_add(pipe->engine, resource_names[i], why);
         if (pipe->resource[i] == ENGINE_NONE) {
             return false;
         }

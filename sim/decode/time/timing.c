@@ -83,7 +83,6 @@ static void timing_add_bases(const struct pipe *pipe, const struct engine_record
     }
 }
 
-/* Every piece has a task, because no task of the pipeline has a release time. */
 static void timing_add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, void *context)
 {
     struct timing_sums *sums = context;

@@ -1,4 +1,4 @@
-/* Calendar and ring: what comes out is what went in, in the order promised. */
+/* Calendar: what comes out is what went in, in the order promised. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -7,7 +7,6 @@
 
 #include "core/random.h"
 #include "core/engine/calendar.h"
-#include "core/engine/flow.h"
 
 static void events_come_by_time_then_in_order_of_insertion(void **state)
 {
@@ -99,33 +98,12 @@ static void order_outlives_the_end_of_its_numbers(void **state)
     }
 }
 
-static void a_ring_gives_back_in_order_while_it_grows(void **state)
-{
-    (void)state;
-    struct ring ring = {0};
-    struct error why;
-    uint32_t in = 0, out = 0;
-    for (uint32_t round = 0; round < 200; round++) {
-        for (uint32_t i = 0; i < 3 + round % 5; i++) {
-            assert_true(ring_reserve(&ring, ring.count + 1, &why));
-            ring_push(&ring, in++);
-        }
-        for (uint32_t i = 0; i < 3; i++) {
-            assert_int_equal(ring_first(&ring), out);
-            assert_int_equal(ring_pop(&ring), out++);
-        }
-        assert_int_equal(ring.count, in - out);
-    }
-    ring_release(&ring);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_come_by_time_then_in_order_of_insertion),
         cmocka_unit_test(random_pushes_and_pops_match_a_list),
         cmocka_unit_test(order_outlives_the_end_of_its_numbers),
-        cmocka_unit_test(a_ring_gives_back_in_order_while_it_grows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,46 +29,44 @@ static void add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, voi
     path->pieces[path->count++] = (struct piece){task, begin_ns, end_ns};
 }
 
-/* "TASK:BEGIN-END ", latest first; "-" for a wait for a release. */
+/* "TASK:BEGIN-END ", latest first. */
 static void write_path(const struct path *path, char *text, size_t size)
 {
     size_t length = 0;
     text[0] = '\0';
     for (uint32_t i = 0; i < path->count; i++) {
         const struct piece *piece = &path->pieces[i];
-        char task[16] = "-";
-        if (piece->task != ENGINE_NONE) {
-            snprintf(task, sizeof task, "%u", piece->task);
-        }
-        length += (size_t)snprintf(text + length, size - length, "%s:%d-%d ", task,
+        length += (size_t)snprintf(text + length, size - length, "%u:%d-%d ", piece->task,
                                    (int)piece->begin_ns, (int)piece->end_ns);
     }
 }
 
-/* A step of a small pipeline on two resources:
+/* A step of a small pipeline on two resources; 2 and 6 are on none:
  *
- *   main  |--- 0 ---|               |-- 2 --|4 |-- 5 --|
- *   link            |----- 1 -----|-- 3 --|
+ *   main  |--- 0 ---|               |-- 3 --|5 |-- 7 --|
+ *   link            |----- 1 -----|-- 4 --|
  *         0         4             9 10    12 14 16     19
  *
- * 1 waits for 0, 2 is released at 10, 3 queues behind 1, 4 takes no time and waits for 2,
- * 5 is released at 16. */
+ * 1 waits for 0, 3 for 2, which ends at 10, 4 queues behind 1, 5 takes no time and waits for 3,
+ * 7 for 6, which ends at 16. */
 static struct engine *make_pipeline(void)
 {
-    static const engine_task_id zero = 0, two = 2;
+    static const engine_task_id ids[] = {0, 1, 2, 3, 4, 5, 6};
     const struct engine_task tasks[] = {
         {.resource = 0, .fixed_ns = 4},
-        {.resource = 1, .fixed_ns = 5, .after = &zero, .after_count = 1},
-        {.resource = 0, .fixed_ns = 4, .release_ns = 10},
+        {.resource = 1, .fixed_ns = 5, .after = &ids[0], .after_count = 1},
+        {.resource = ENGINE_NONE, .fixed_ns = 10},
+        {.resource = 0, .fixed_ns = 4, .after = &ids[2], .after_count = 1},
         {.resource = 1, .fixed_ns = 3},
-        {.resource = 0, .fixed_ns = 0, .after = &two, .after_count = 1},
-        {.resource = 0, .fixed_ns = 3, .release_ns = 16},
+        {.resource = 0, .fixed_ns = 0, .after = &ids[3], .after_count = 1},
+        {.resource = ENGINE_NONE, .fixed_ns = 16},
+        {.resource = 0, .fixed_ns = 3, .after = &ids[6], .after_count = 1},
     };
     struct error why;
     struct engine *engine = engine_create(&why);
     assert_non_null(engine);
-    assert_int_equal(engine_resource_add(engine, "main", 1, &why), 0);
-    assert_int_equal(engine_resource_add(engine, "link", 1, &why), 1);
+    assert_int_equal(engine_resource_add(engine, "main", &why), 0);
+    assert_int_equal(engine_resource_add(engine, "link", &why), 1);
     for (uint32_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
         assert_int_equal(engine_submit(engine, &tasks[i], &why), i);
     }
@@ -85,15 +83,15 @@ static void paths_are_those_worked_by_hand(void **state)
         const char *path;
     } cases[] = {
         {1, 0, "1:4-9 0:0-4 "},
-        {3, 0, "3:9-12 1:4-9 0:0-4 "},
-        {3, 6, "3:9-12 1:6-9 "},
-        {3, 9, "3:9-12 "},
-        {3, 11, "3:11-12 "},
-        {3, 12, ""},
-        {3, 99, ""},
-        {2, 0, "2:10-14 -:0-10 "},
-        {4, 3, "2:10-14 -:3-10 "},
-        {5, 0, "5:16-19 -:0-16 "},
+        {4, 0, "4:9-12 1:4-9 0:0-4 "},
+        {4, 6, "4:9-12 1:6-9 "},
+        {4, 9, "4:9-12 "},
+        {4, 11, "4:11-12 "},
+        {4, 12, ""},
+        {4, 99, ""},
+        {3, 0, "3:10-14 2:0-10 "},
+        {5, 3, "3:10-14 2:3-10 "},
+        {7, 0, "7:16-19 6:0-16 "},
         {0, 0, "0:0-4 "},
     };
     struct engine *engine = make_pipeline();
@@ -119,12 +117,8 @@ static void check_path(const struct graph *graph, const struct engine *engine, e
             fail_msg("seed %d, task %u from %d: piece %u from %d to %d", (int)graph->seed, last,
                      (int)from_ns, i, (int)piece->begin_ns, (int)piece->end_ns);
         }
-        if (piece->task == ENGINE_NONE) {
-            assert_int_equal(i, path.count - 1);
-        } else {
-            const struct engine_record *record = engine_task_record(engine, piece->task);
-            assert_true(record->start_ns <= piece->begin_ns && piece->end_ns <= record->end_ns);
-        }
+        const struct engine_record *record = engine_task_record(engine, piece->task);
+        assert_true(record->start_ns <= piece->begin_ns && piece->end_ns <= record->end_ns);
         end_ns = piece->begin_ns;
     }
     if (path.count == 0 ? end_ns > from_ns : end_ns != from_ns) {

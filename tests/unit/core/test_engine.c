@@ -16,15 +16,14 @@
 enum { MOST_JOBS = 6, MOST_AFTER = 3 };
 enum { NO = -1 }; /* no resource, no route, no task */
 
-/* The machine of all schedules: two resources of one server, one of two, and a link of 10
- * units a nanosecond, crossed at weight 1 or 2, or of which 4 are withheld, or 4 taken at the
+/* The machine of all schedules: two resources, and a link of 10 units a nanosecond, crossed at weight 1 or 2, or of which 4 are withheld, or 4 taken at the
  * cap. */
-enum { ONE, OTHER, TWO };
+enum { ONE, OTHER };
 enum { LINK, LINK_TWICE, HOLD, SHARE };
 
 struct job {
     int resource;
-    int64_t release_ns, fixed_ns;
+    int64_t fixed_ns;
     int after[MOST_AFTER]; /* from 1; 0 ends the list */
     double amount, cap;
     int route;
@@ -37,89 +36,55 @@ static const struct {
     struct job jobs[MOST_JOBS];
 } schedules[] = {
     {"one after the other",
-     {{ONE, 0, 5, {0}, 0, 0, NO, 0, 5, 0},
-      {ONE, 0, 3, {0}, 0, 0, NO, 5, 8, 1},
-      {ONE, 0, 2, {0}, 0, 0, NO, 8, 10, 2}}},
+     {{ONE, 5, {0}, 0, 0, NO, 0, 5, 0},
+      {ONE, 3, {0}, 0, 0, NO, 5, 8, 1},
+      {ONE, 2, {0}, 0, 0, NO, 8, 10, 2}}},
     {"what is late holds up those behind it",
-     {{OTHER, 0, 10, {0}, 0, 0, NO, 0, 10, 0},
-      {ONE, 0, 2, {1}, 0, 0, NO, 10, 12, 1},
-      {ONE, 0, 1, {0}, 0, 0, NO, 12, 13, 2}}},
+     {{OTHER, 10, {0}, 0, 0, NO, 0, 10, 0},
+      {ONE, 2, {1}, 0, 0, NO, 10, 12, 1},
+      {ONE, 1, {0}, 0, 0, NO, 12, 13, 2}}},
     {"without a resource nothing queues",
-     {{NO, 0, 4, {0}, 0, 0, NO, 0, 4, 0},
-      {NO, 0, 3, {0}, 0, 0, NO, 0, 3, 0},
-      {NO, 0, 2, {1, 2}, 0, 0, NO, 4, 6, 1}}},
-    {"two servers",
-     {{TWO, 0, 5, {0}, 0, 0, NO, 0, 5, 0},
-      {TWO, 0, 3, {0}, 0, 0, NO, 0, 3, 0},
-      {TWO, 0, 4, {0}, 0, 0, NO, 3, 7, 2},
-      {TWO, 0, 1, {0}, 0, 0, NO, 5, 6, 1}}},
-    {"two servers, the first in the queue is late",
-     {{OTHER, 0, 10, {0}, 0, 0, NO, 0, 10, 0},
-      {TWO, 0, 5, {1}, 0, 0, NO, 10, 15, 1},
-      {TWO, 0, 1, {0}, 0, 0, NO, 10, 11, 1},
-      {TWO, 0, 1, {0}, 0, 0, NO, 11, 12, 3}}},
-    {"a free server is not waited for",
-     {{TWO, 0, 5, {0}, 0, 0, NO, 0, 5, 0},
-      {OTHER, 0, 5, {0}, 0, 0, NO, 0, 5, 0},
-      {TWO, 0, 1, {2}, 0, 0, NO, 5, 6, 2}}},
-    {"the server longest free is taken",
-     {{TWO, 0, 4, {0}, 0, 0, NO, 0, 4, 0},
-      {TWO, 0, 5, {0}, 0, 0, NO, 0, 5, 0},
-      {TWO, 5, 1, {0}, 0, 0, NO, 5, 6, 0},
-      {TWO, 5, 1, {0}, 0, 0, NO, 5, 6, 2}}},
-    {"released later",
-     {{ONE, 7, 2, {0}, 0, 0, NO, 7, 9, 0},
-      {ONE, 0, 1, {0}, 0, 0, NO, 9, 10, 1},
-      {ONE, 10, 1, {0}, 0, 0, NO, 10, 11, 2},
-      {ONE, 12, 1, {3}, 0, 0, NO, 12, 13, 0}}},
-    {"two servers, the first in the queue is not released",
-     {{TWO, 7, 2, {0}, 0, 0, NO, 7, 9, 0}, {TWO, 0, 1, {0}, 0, 0, NO, 7, 8, 0}}},
+     {{NO, 4, {0}, 0, 0, NO, 0, 4, 0},
+      {NO, 3, {0}, 0, 0, NO, 0, 3, 0},
+      {NO, 2, {1, 2}, 0, 0, NO, 4, 6, 1}}},
     {"among equals the lowest id",
-     {{OTHER, 0, 4, {0}, 0, 0, NO, 0, 4, 0},
-      {NO, 0, 4, {0}, 0, 0, NO, 0, 4, 0},
-      {NO, 0, 1, {2, 1}, 0, 0, NO, 4, 5, 1}}},
+     {{OTHER, 4, {0}, 0, 0, NO, 0, 4, 0},
+      {NO, 4, {0}, 0, 0, NO, 0, 4, 0},
+      {NO, 1, {2, 1}, 0, 0, NO, 4, 5, 1}}},
     {"before them the predecessor on the resource",
-     {{OTHER, 0, 4, {0}, 0, 0, NO, 0, 4, 0},
-      {ONE, 0, 4, {0}, 0, 0, NO, 0, 4, 0},
-      {ONE, 0, 1, {1}, 0, 0, NO, 4, 5, 2}}},
-    {"named twice",
-     {{OTHER, 0, 4, {0}, 0, 0, NO, 0, 4, 0}, {ONE, 0, 1, {1, 1}, 0, 0, NO, 4, 5, 1}}},
+     {{OTHER, 4, {0}, 0, 0, NO, 0, 4, 0},
+      {ONE, 4, {0}, 0, 0, NO, 0, 4, 0},
+      {ONE, 1, {1}, 0, 0, NO, 4, 5, 2}}},
+    {"named twice", {{OTHER, 4, {0}, 0, 0, NO, 0, 4, 0}, {ONE, 1, {1, 1}, 0, 0, NO, 4, 5, 1}}},
     {"no duration",
-     {{ONE, 0, 0, {0}, 0, 0, NO, 0, 0, 0},
-      {ONE, 3, 0, {0}, 0, 0, NO, 3, 3, 0},
-      {ONE, 0, 0, {0}, 0, 0, NO, 3, 3, 2},
-      {OTHER, 0, 0, {3}, 0, 0, NO, 3, 3, 3}}},
+     {{ONE, 0, {0}, 0, 0, NO, 0, 0, 0},
+      {ONE, 3, {0}, 0, 0, NO, 0, 3, 1},
+      {ONE, 0, {0}, 0, 0, NO, 3, 3, 2},
+      {OTHER, 0, {3}, 0, 0, NO, 3, 3, 3}}},
     {"fixed, then a flow: 3 + ceil(9.5)",
-     {{ONE, 0, 3, {0}, 95, INFINITY, LINK, 0, 13, 0}, {ONE, 0, 1, {0}, 0, 0, NO, 13, 14, 1}}},
+     {{ONE, 3, {0}, 95, INFINITY, LINK, 0, 13, 0}, {ONE, 1, {0}, 0, 0, NO, 13, 14, 1}}},
     {"two flows share the link, then one has it",
-     {{ONE, 0, 0, {0}, 50, INFINITY, LINK, 0, 10, 0},
-      {OTHER, 0, 0, {0}, 100, INFINITY, LINK, 0, 15, 0}}},
+     {{ONE, 0, {0}, 50, INFINITY, LINK, 0, 10, 0}, {OTHER, 0, {0}, 100, INFINITY, LINK, 0, 15, 0}}},
     {"the second flow joins after its fixed time", /* 40 units in 4 ns, then 5 a ns */
-     {{ONE, 0, 0, {0}, 60, INFINITY, LINK, 0, 8, 0},
-      {OTHER, 0, 4, {0}, 20, INFINITY, LINK, 0, 8, 0}}},
+     {{ONE, 0, {0}, 60, INFINITY, LINK, 0, 8, 0}, {OTHER, 4, {0}, 20, INFINITY, LINK, 0, 8, 0}}},
     {"a cap leaves the rest to others",
-     {{ONE, 0, 0, {0}, 20, 2, LINK, 0, 10, 0}, {OTHER, 0, 0, {0}, 80, INFINITY, LINK, 0, 10, 0}}},
-    {"no channel: the cap is the rate", {{ONE, 0, 1, {0}, 20, 4, NO, 0, 6, 0}}},
-    {"no channel and no cap: no time", {{ONE, 0, 1, {0}, 20, INFINITY, NO, 0, 1, 0}}},
-    {"of what ends at one instant flows come last", /* which server is the longest free? */
-     {{TWO, 0, 0, {0}, 50, INFINITY, LINK, 0, 5, 0},
-      {TWO, 0, 5, {0}, 0, 0, NO, 0, 5, 0},
-      {TWO, 0, 1, {0}, 0, 0, NO, 5, 6, 2},
-      {TWO, 0, 1, {0}, 0, 0, NO, 5, 6, 1}}},
-    {"weight 2 takes twice the link", {{ONE, 0, 0, {0}, 50, INFINITY, LINK_TWICE, 0, 10, 0}}},
+     {{ONE, 0, {0}, 20, 2, LINK, 0, 10, 0}, {OTHER, 0, {0}, 80, INFINITY, LINK, 0, 10, 0}}},
+    {"no channel: the cap is the rate", {{ONE, 1, {0}, 20, 4, NO, 0, 6, 0}}},
+    {"no channel and no cap: no time", {{ONE, 1, {0}, 20, INFINITY, NO, 0, 1, 0}}},
+    {"weight 2 takes twice the link", {{ONE, 0, {0}, 50, INFINITY, LINK_TWICE, 0, 10, 0}}},
     {"at its cap it takes 4 of the link", /* 5 ns at 6, then at 10 */
-     {{ONE, 0, 0, {0}, 5, 1, SHARE, 0, 5, 0}, {OTHER, 0, 0, {0}, 60, INFINITY, LINK, 0, 8, 0}}},
+     {{ONE, 0, {0}, 5, 1, SHARE, 0, 5, 0}, {OTHER, 0, {0}, 60, INFINITY, LINK, 0, 8, 0}}},
     {"below its cap in proportion", /* 12 are wanted of 10: each at 5/6 of its cap */
-     {{ONE, 0, 0, {0}, 10, 1, SHARE, 0, 12, 0},
-      {OTHER, 0, 0, {0}, 10, 1, SHARE, 0, 12, 0},
-      {NO, 0, 0, {0}, 10, 1, SHARE, 0, 12, 0}}},
-    {"without a cap it takes nothing", {{ONE, 0, 0, {0}, 1e9, INFINITY, SHARE, 0, 0, 0}}},
+     {{ONE, 0, {0}, 10, 1, SHARE, 0, 12, 0},
+      {OTHER, 0, {0}, 10, 1, SHARE, 0, 12, 0},
+      {NO, 0, {0}, 10, 1, SHARE, 0, 12, 0}}},
+    {"without a cap it takes nothing", {{ONE, 0, {0}, 1e9, INFINITY, SHARE, 0, 0, 0}}},
     {"withheld as long as served, its fixed time too", /* 10 ns at 6, then at 10 */
-     {{ONE, 0, 4, {0}, 6, 1, HOLD, 0, 10, 0}, {OTHER, 0, 0, {0}, 80, INFINITY, LINK, 0, 12, 0}}},
+     {{ONE, 4, {0}, 6, 1, HOLD, 0, 10, 0}, {OTHER, 0, {0}, 80, INFINITY, LINK, 0, 12, 0}}},
     {"withheld twice", /* 6 ns at 2, 3 ns at 6 */
-     {{ONE, 0, 0, {0}, 6, 1, HOLD, 0, 6, 0},
-      {OTHER, 0, 0, {0}, 9, 1, HOLD, 0, 9, 0},
-      {NO, 0, 0, {0}, 30, INFINITY, LINK, 0, 9, 0}}},
+     {{ONE, 0, {0}, 6, 1, HOLD, 0, 6, 0},
+      {OTHER, 0, {0}, 9, 1, HOLD, 0, 9, 0},
+      {NO, 0, {0}, 30, INFINITY, LINK, 0, 9, 0}}},
 };
 
 static uint32_t index_of(int number)
@@ -138,9 +103,8 @@ static struct engine *make_machine(void)
     struct error why;
     struct engine *engine = engine_create(&why);
     assert_non_null(engine);
-    assert_int_equal(engine_resource_add(engine, "one", 1, &why), ONE);
-    assert_int_equal(engine_resource_add(engine, "other", 1, &why), OTHER);
-    assert_int_equal(engine_resource_add(engine, "two", 2, &why), TWO);
+    assert_int_equal(engine_resource_add(engine, "one", &why), ONE);
+    assert_int_equal(engine_resource_add(engine, "other", &why), OTHER);
     assert_int_equal(engine_channel_add(engine, "link", 10.0, &why), 0);
     for (uint32_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
         assert_int_equal(engine_route_add(engine, &routes[i], &why), i);
@@ -165,7 +129,6 @@ static uint32_t submit_jobs(struct engine *engine, const struct job *jobs)
         struct engine_task task = {
             .resource = index_of(job->resource),
             .tag = count,
-            .release_ns = job->release_ns,
             .fixed_ns = job->fixed_ns,
             .amount = job->amount,
             .cap = job->cap,
@@ -224,7 +187,7 @@ static void a_raised_flag_ends_a_run(void **state)
     struct stop_flag stop = {false};
     struct error why;
     struct engine *engine = engine_create(&why);
-    uint32_t resource = engine_resource_add(engine, "a", 1, &why);
+    uint32_t resource = engine_resource_add(engine, "a", &why);
     engine_stop_when(engine, &stop);
     for (uint32_t i = 0; i < TASKS; i++) {
         submit_fixed(engine, resource, i, 10);
@@ -242,8 +205,6 @@ static void a_raised_flag_ends_a_run(void **state)
 /* Each passes 2^62 ns in its own way. */
 static const struct engine_task endless[] = {
     {.resource = ONE, .fixed_ns = INT64_MAX},
-    {.resource = ONE, .release_ns = INT64_MAX},
-    {.resource = ONE, .release_ns = ENGINE_LAST_NS, .fixed_ns = 1},
     {.resource = ONE, .amount = 1e300, .cap = 1e-3, .route = ENGINE_NONE},
     {.resource = ONE, .amount = 1e308, .cap = 1e-308, .route = LINK},
 };
@@ -266,16 +227,6 @@ static void time_past_its_end_is_an_error(void **state)
     engine_destroy(engine);
 }
 
-static void a_resource_needs_a_server(void **state)
-{
-    (void)state;
-    struct error why;
-    struct engine *engine = make_machine();
-    assert_int_equal(engine_resource_add(engine, "pool", 0, &why), ENGINE_NONE);
-    assert_non_null(strstr(why.found, "pool"));
-    engine_destroy(engine);
-}
-
 static void nothing_submitted_ends_at_once(void **state)
 {
     (void)state;
@@ -294,7 +245,6 @@ int main(void)
         cmocka_unit_test(schedules_are_those_worked_by_hand),
         cmocka_unit_test(a_raised_flag_ends_a_run),
         cmocka_unit_test(time_past_its_end_is_an_error),
-        cmocka_unit_test(a_resource_needs_a_server),
         cmocka_unit_test(nothing_submitted_ends_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

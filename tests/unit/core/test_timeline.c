@@ -53,22 +53,25 @@ static int64_t ns_of(const json_t *event, const char *key)
     return llround(1000.0 * json_number_value(json_object_get(event, key)));
 }
 
-/* Two tasks at once on a pool of four, one on the link that begins in the middle. */
+/* Three tasks at once on no resource and two behind one of them, one on the link that begins later. */
 static struct engine *make_small(void)
 {
+    static const engine_task_id ids[] = {0, 1, 2, 3, 4};
     const struct engine_task tasks[] = {
-        {.resource = 0, .tag = 10, .fixed_ns = 2500},
-        {.resource = 0, .tag = 11, .fixed_ns = 1500},
-        {.resource = 0, .tag = 12, .fixed_ns = 1, .release_ns = 2000},
-        {.resource = 1, .tag = 13, .fixed_ns = 4000, .release_ns = 1001},
+        {.resource = ENGINE_NONE, .tag = 10, .fixed_ns = 2500},
+        {.resource = ENGINE_NONE, .tag = 11, .fixed_ns = 1500},
+        {.resource = ENGINE_NONE, .tag = 16, .fixed_ns = 500, .after = &ids[1], .after_count = 1},
+        {.resource = ENGINE_NONE, .tag = 12, .fixed_ns = 1, .after = &ids[2], .after_count = 1},
+        {.resource = 0, .tag = 17, .fixed_ns = 1001},
+        {.resource = 1, .tag = 13, .fixed_ns = 4000, .after = &ids[4], .after_count = 1},
         {.resource = ENGINE_NONE, .tag = 14, .fixed_ns = 7},
         {.resource = 1, .tag = 15, .fixed_ns = 0},
     };
     struct error why;
     struct engine *engine = engine_create(&why);
     assert_non_null(engine);
-    assert_int_equal(engine_resource_add(engine, "pool", 4, &why), 0);
-    assert_int_equal(engine_resource_add(engine, "link", 1, &why), 1);
+    assert_int_equal(engine_resource_add(engine, "pool", &why), 0);
+    assert_int_equal(engine_resource_add(engine, "link", &why), 1);
     for (uint32_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
         assert_int_equal(engine_submit(engine, &tasks[i], &why), i);
     }
@@ -126,20 +129,21 @@ static void slices_lie_on_the_rows_of_their_resource(void **state)
 {
     (void)state;
     static const struct slice whole[] = {
-        {"task 10", "pool", 0, 2500},   {"task 11", "pool 2", 0, 1500},
-        {"task 12", "pool 2", 2000, 1}, {"task 13", "link", 1001, 4000},
-        {"task 14", "no queue", 0, 7},
+        {"task 17", "pool", 0, 1001},       {"task 13", "link", 1001, 4000},
+        {"task 10", "no queue", 0, 2500},   {"task 11", "no queue 2", 0, 1500},
+        {"task 14", "no queue 3", 0, 7},    {"task 16", "no queue 2", 1500, 500},
+        {"task 12", "no queue 2", 2000, 1},
     };
-    check_slices(whole, 5, 0, INT64_MAX);
+    check_slices(whole, 7, 0, INT64_MAX);
 }
 
 static void slices_are_cut_at_the_window(void **state)
 {
     (void)state;
     static const struct slice window[] = {
-        {"task 10", "pool", 0, 500},
-        {"task 12", "pool 2", 0, 1},
         {"task 13", "link", 0, 1000},
+        {"task 10", "no queue", 0, 500},
+        {"task 12", "no queue 2", 0, 1},
     };
     check_slices(window, 3, 2000, 3000);
     check_slices(NULL, 0, 3000, 2000);
@@ -157,8 +161,7 @@ static void any_label_gives_valid_json(void **state)
     engine_destroy(engine);
 }
 
-/* Slices of a row come in order, so that only the last one counts; rows are no more than servers.
- */
+/* Slices of a row come in order, so that only the last one counts; a resource has one row. */
 static void rows_never_hold_two_slices_at_once(void **state)
 {
     (void)state;
@@ -193,7 +196,7 @@ static void rows_never_hold_two_slices_at_once(void **state)
         }
         assert_int_equal(total_ns, 0);
         for (uint32_t i = 0; i < GRAPH_RESOURCES; i++) {
-            assert_true(rows[i] <= graph.servers[i]);
+            assert_true(rows[i] <= 1);
         }
         json_decref(document);
         engine_destroy(engine);

@@ -64,18 +64,21 @@ static void play(const struct places *places, const struct moves *moves, int64_t
                          i);
     }
     for (uint32_t i = 0; i < moves->count; i++) {
+        const struct engine_task wait = {.resource = ENGINE_NONE, .fixed_ns = moves->all[i].at_ns};
+        engine_task_id waited = engine_submit(engine, &wait, &why);
         const struct engine_task task = {
             .resource = ENGINE_NONE,
-            .release_ns = moves->all[i].at_ns,
+            .after = &waited,
+            .after_count = 1,
             .amount = moves->all[i].bytes,
             .cap = INFINITY,
             .route = engine_route_add(engine, &routes[i], &why),
         };
-        assert_int_equal(engine_submit(engine, &task, &why), i);
+        assert_int_equal(engine_submit(engine, &task, &why), 2 * i + 1);
     }
     assert_true(engine_run(engine, &why));
     for (uint32_t i = 0; i < moves->count; i++) {
-        end_ns[i] = engine_task_record(engine, i)->end_ns;
+        end_ns[i] = engine_task_record(engine, 2 * i + 1)->end_ns;
     }
     engine_destroy(engine);
 }
