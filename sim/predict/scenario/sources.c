@@ -28,8 +28,6 @@ struct sources {
     struct kept_requests **requests; /* [request_count], owned; callers keep the pointers */
     size_t request_count, request_capacity;
     const struct stop_flag *stop;
-    bool remembers;
-    struct trace_room room; /* for the frames that are remembered */
     pthread_mutex_t lock;   /* of all of the above except the files, which have their own */
 };
 
@@ -98,16 +96,6 @@ void sources_watch(struct sources *sources, const struct stop_flag *stop)
     pthread_mutex_unlock(&sources->lock);
 }
 
-void sources_remember(struct sources *sources, size_t bytes)
-{
-    if (sources != NULL) {
-        pthread_mutex_lock(&sources->lock);
-        sources->remembers = true;
-        atomic_store(&sources->room.bytes, bytes);
-        pthread_mutex_unlock(&sources->lock);
-    }
-}
-
 /* ---- traces ---------------------------------------------------------------------------- */
 
 /* Drop the oldest traces that nobody else holds, if there are many. */
@@ -136,9 +124,6 @@ static struct trace *keep_trace(struct sources *sources, struct trace *trace, st
     }
     drop_unused(sources);
     trace_stop_when(trace, sources->stop);
-    if (sources->remembers) {
-        trace_remember(trace, &sources->room);
-    }
     sources->traces[sources->trace_count++] = trace;
     return trace_hold(trace);
 }

@@ -24,11 +24,6 @@ struct files *sources_files(struct sources *sources);
  * nothing stops it. Must not be called while a thread reads. `sources` NULL is fine. */
 void sources_watch(struct sources *sources, const struct stop_flag *stop);
 
-/* Generated traces that are opened from now on keep the frames they made, up to `bytes` in total
- * (trace_remember()). For questions whose rounds read the same trace again and again. `sources`
- * NULL is fine. */
-void sources_remember(struct sources *sources, size_t bytes);
-
 /* The recording at `path`, opened if it is not open yet. The caller closes it with trace_close().
  * `sources` may be NULL: nothing is shared. */
 struct trace *sources_recording(struct sources *sources, const char *path, struct error *why);

@@ -16,9 +16,6 @@ enum { TEXT = 160 };
 /* Loads that are tried in a round where each try is dear, and tells where the next one is. */
 enum { STREAM_TRIES = 2 };
 
-/* Bytes of generated frames that are remembered, because each round reads them again. */
-#define REMEMBERED ((size_t)256 << 20)
-
 /* ---- where no value meets all targets ---- */
 
 static bool is_reachable(const struct search *search, const struct target *target)
@@ -593,7 +590,6 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
                              .best = options->by_figure ? options->best : NULL,
                              .winner = PLANNING_NONE,
                              .nearest = PLANNING_NONE};
-    sources_remember(scenario->sources, REMEMBERED);
     *interrupted = false;
     struct scenario asked;
     bool load = options->maximise && search_is_load(options->axis) && !options->by_figure;

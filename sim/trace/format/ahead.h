@@ -13,31 +13,10 @@
 
 #include "trace/format/trace.h"
 
-/* Room for the frames that generated traces remember (trace_remember()). Not for C++, which does
- * not know the atomics of C. */
-
-/* Bytes that frames may still take; of all traces that share it. */
+/* Bytes that frames may still take; of all that share it, on several threads. */
 struct trace_room {
     atomic_size_t bytes;
 };
-
-/* Take `size` bytes of what is left, if there are as many; give them back. Safe from several
- * threads. */
-static inline bool room_take(struct trace_room *left, size_t size)
-{
-    size_t bytes = atomic_load(&left->bytes);
-    while (size <= bytes) {
-        if (atomic_compare_exchange_weak(&left->bytes, &bytes, bytes - size)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static inline void room_give(struct trace_room *left, size_t size)
-{
-    atomic_fetch_add(&left->bytes, size);
-}
 
 enum { AHEAD_MOST = 16 }; /* readers */
 
@@ -52,25 +31,3 @@ void trace_ahead_destroy(struct trace_ahead *ahead); /* NULL is fine */
 /* trace_read() for reader number `reader`. It exchanges the memory of `frame`. */
 bool trace_ahead_read(struct trace_ahead *ahead, uint32_t reader, uint32_t sequence, uint32_t tile,
                       struct trace_frame *frame, struct error *why);
-
-/* Frames of a generated trace that were made before, so that reading one again costs a copy.
- * Internal to this folder.
- *
- * Frames are kept in the order in which they are made until the room is full; none is evicted,
- * because a replay reads all frames in turn, and evicting would lose each just before it is wanted.
- * Safe from several threads.
- */
-
-struct memo;
-
-/* For a trace of `frames` frames; `left` outlives memo_put(). */
-struct memo *memo_create(uint64_t frames, struct trace_room *left, struct error *why);
-void memo_destroy(struct memo *memo); /* NULL is fine */
-
-/* Copy frame `number` into `frame`, whose place is set. `*found` says whether it is kept. */
-bool memo_get(struct memo *memo, const struct trace_header *header, uint64_t number,
-              struct trace_frame *frame, bool *found, struct error *why);
-
-/* Keep a copy of `frame`, if there is room. */
-void memo_put(struct memo *memo, const struct trace_header *header, uint64_t number,
-              const struct trace_frame *frame);

@@ -129,7 +129,7 @@ void generator_destroy(struct trace_generator *generator); /* NULL is fine */
 
 enum { INDEX_ENTRY = 8 };
 
-/* Constant once it is open, except `stop`, `memo`, `holders` and the choice of layers. */
+/* Constant once it is open, except `stop`, `holders` and the choice of layers. */
 struct trace {
     char *path;
     struct trace_generator *generator; /* NULL: a file; the fields below describe it */
@@ -144,7 +144,6 @@ struct trace {
     uint64_t frames;
     uint64_t index, index_hash;   /* offset, checksum */
     const struct stop_flag *stop; /* NULL: reading is never stopped */
-    struct memo *memo;            /* frames that were made; NULL: none is kept */
     atomic_uint holders;          /* trace_hold() and the opening */
 };
 

@@ -1,5 +1,5 @@
 /* Reads frames of an open trace: positioned reads into the caller's frame (or a frame generated
- * there). Threads share nothing but the frames that a generated trace remembers (ahead.h). */
+ * there). Threads share nothing. */
 
 #include <assert.h>
 #include <errno.h>
@@ -85,14 +85,6 @@ const struct stop_flag *trace_stop(const struct trace *trace)
     return trace->stop;
 }
 
-void trace_remember(struct trace *trace, struct trace_room *left)
-{
-    struct error unseen; /* without room for it nothing is kept */
-    if (trace->generator != NULL && trace->memo == NULL) {
-        trace->memo = memo_create(trace->frames, left, &unseen);
-    }
-}
-
 /* Feed the checksum field of each frame to the hash state `context`. */
 static bool hash_entries(const struct trace *trace, const uint8_t *entries, uint64_t first,
                          size_t count, void *context, struct error *why)
@@ -153,29 +145,6 @@ static bool frame_span(const struct trace *trace, uint64_t number, uint64_t *off
     return true;
 }
 
-/* A frame of a generated trace: one that was made before, or a new one. */
-static bool trace_reader_make_frame(const struct trace *trace, uint64_t number, bool with_rows,
-                                    struct trace_frame *frame, struct error *why)
-{
-    const struct trace_header *header = &trace->header;
-    bool found = false;
-    if (trace->memo != NULL && with_rows &&
-        !memo_get(trace->memo, header, number, frame, &found, why)) {
-        return false;
-    }
-    if (found) {
-        return stop_flag_check(trace->stop, why);
-    }
-    const struct generator_frame one = {header, frame};
-    if (!generator_read(trace->generator, &one, 1, with_rows, trace->stop, why)) {
-        return false;
-    }
-    if (trace->memo != NULL && with_rows) {
-        memo_put(trace->memo, header, number, frame);
-    }
-    return true;
-}
-
 /* Read a frame of the file, whose place is set. */
 static bool read_stored(const struct trace *trace, uint64_t number, struct trace_frame *frame,
                         struct error *why)
@@ -210,8 +179,9 @@ static bool read_frame(const struct trace *trace, uint32_t sequence, uint32_t ti
     uint32_t stored = trace->chosen != NULL ? trace->chosen[layer] : layer;
     uint64_t number = ((uint64_t)sequence * trace_tiles(header) + tile) * header->layers + stored;
     frame_place(header, number, frame);
+    const struct generator_frame one = {header, frame};
     bool ok = trace->generator != NULL
-                  ? trace_reader_make_frame(trace, number, with_rows, frame, why)
+                  ? generator_read(trace->generator, &one, 1, with_rows, trace->stop, why)
                   : read_stored(trace, number, frame, why);
     frame->layer = layer;
     return ok;
@@ -444,7 +414,6 @@ void trace_close(struct trace *trace)
     if (atomic_fetch_sub(&trace->holders, 1) > 1) {
         return;
     }
-    memo_destroy(trace->memo);
     if (trace->fd >= 0) {
         close(trace->fd);
     }

@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 struct stop_flag;
-struct trace_room; /* trace/format/ahead.h */
 
 enum trace_unit_kind { TRACE_POSITIONS = 0, TRACE_CLUSTERS = 1 };
 
@@ -110,12 +109,6 @@ bool trace_choose_layers(struct trace *trace, const uint32_t *layers, uint32_t c
  * outlive all reading. NULL, as at first: never stop. */
 void trace_stop_when(struct trace *trace, const struct stop_flag *stop);
 const struct stop_flag *trace_stop(const struct trace *trace);
-
-/* Keep the frames that a generated trace makes, so that reading one again costs a copy, as long as
- * `*left` bytes last, which are taken from there; several traces may share them. For a caller that
- * will read the trace several times; said before threads read. `left` outlives the reading. A trace
- * with a file keeps nothing. */
-void trace_remember(struct trace *trace, struct trace_room *left);
 
 /* XXH64 of the header and of all frame checksums in order: two traces with equal hashes hold the
  * same rows. Cheap: reads no payload. For a generated trace (trace/generate/generate.h) it covers

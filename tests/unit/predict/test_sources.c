@@ -205,7 +205,6 @@ static void without_sources_nothing_is_shared(void **state)
     trace_close(fresh);
     assert_null(sources_files(NULL));
     sources_watch(NULL, NULL);
-    sources_remember(NULL, 1);
     sources_release(sources);
 }
 
@@ -226,31 +225,6 @@ static void a_raised_flag_stops_all_traces(void **state)
     trace_close(before);
     trace_close(later);
     trace_close(recording);
-    sources_release(sources);
-}
-
-/* The room is the sources': a frame that was kept is there while they are. */
-static void remembering_changes_no_frame(void **state)
-{
-    (void)state;
-    struct error why;
-    struct trace *plain = generate(500, 1, "test.yaml");
-    sources_remember(sources, (size_t)1 << 20);
-    struct trace *trace = share(500, 1, "test.yaml");
-    struct trace_frame made, kept;
-    trace_frame_init(&made);
-    trace_frame_init(&kept);
-    assert_true(trace_read(plain, 0, 0, 0, &made, &why));
-    for (int i = 0; i < 2; i++) {
-        assert_true(trace_read(trace, 0, 0, 0, &kept, &why));
-        assert_memory_equal(kept.rows.start, made.rows.start, 9 * sizeof *made.rows.start);
-        assert_memory_equal(kept.rows.units, made.rows.units,
-                            made.rows.start[8] * sizeof *made.rows.units);
-    }
-    trace_frame_release(&made);
-    trace_frame_release(&kept);
-    trace_close(trace);
-    trace_close(plain);
     sources_release(sources);
 }
 
@@ -310,7 +284,6 @@ int main(void)
         IN_FOLDER(the_last_reference_frees_everything),
         IN_FOLDER(without_sources_nothing_is_shared),
         IN_FOLDER(a_raised_flag_stops_all_traces),
-        IN_FOLDER(remembering_changes_no_frame),
         IN_FOLDER(requests_are_read_once_a_limit),
         IN_FOLDER(requests_that_are_refused_are_not_kept),
     };

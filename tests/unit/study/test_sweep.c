@@ -305,7 +305,6 @@ static void rounds_that_share_replays_and_traces_are_sweeps_of_their_own(void **
     struct run_context shared;
     struct sources *sources = sources_create(&why);
     assert_non_null(sources);
-    sources_remember(sources, (size_t)64 << 20);
     assert_true(run_context_init(&shared, sweep_users(4, false), NULL, &why));
     for (int round = 0; round < 2; round++) {
         struct result together[ROUND], alone[ROUND];
