@@ -11,6 +11,7 @@
 #include "model/read/architecture.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,30 +23,6 @@ const char *const module_words[MODULE_COUNT + 1] = {
     "kv_down",     "kv_up",     "index_query", "index_key",   "linear_in",  "linear_out",
     "gate",        "up",        "down",        "shared_gate", "shared_up",  "shared_down",
     "expert_gate", "expert_up", "expert_down", NULL};
-
-/* Does `pattern` match all of `text`? A * matches any run of characters. */
-static bool exempt_matches(const char *pattern, const char *text)
-{
-    const char *star = NULL, *resume = NULL;
-    while (*text != '\0') {
-        if (*pattern == '*') {
-            star = pattern++;
-            resume = text;
-        } else if (*pattern == *text) {
-            pattern++;
-            text++;
-        } else if (star != NULL) {
-            pattern = star + 1;
-            text = ++resume;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*') {
-        pattern++;
-    }
-    return *pattern == '\0';
-}
 
 /* The models' own prefixes before "layers", longest first. */
 static const char *skip_prefix(const char *name)
@@ -93,12 +70,6 @@ static bool plain_pattern(const char *entry, char plain[PATTERN_SIZE])
     return length > 0;
 }
 
-static bool names_one_expert(const char *plain)
-{
-    const char *experts = strstr(plain, ".experts.");
-    return experts != NULL && isdigit((unsigned char)experts[strlen(".experts.")]);
-}
-
 /* In the form that matches ".COMPONENT.COMPONENT." */
 bool exempt_read(const struct fields *fields, const char *key, const char *entry,
                  struct exempt_pattern *out, struct error *why)
@@ -108,7 +79,7 @@ bool exempt_read(const struct fields *fields, const char *key, const char *entry
         field_error(fields, key, why, "has '%.100s'", entry != NULL ? entry : "no text");
         return error_expect(why, "names of modules, 'a.*.b' or 're:.*b'");
     }
-    if (names_one_expert(plain)) {
+    if (fnmatch("*.experts.[0-9]*", plain, 0) == 0) {
         field_error(fields, key, why, "has '%.100s'", entry);
         return error_expect(why, "all experts of a layer or none");
     }
@@ -125,7 +96,7 @@ uint32_t exempt_modules(const struct exempt_pattern *pattern, uint32_t layer)
         for (size_t i = 0; names != NULL && i < names->count; i++) {
             char path[64];
             snprintf(path, sizeof path, ".layers.%u.%s.", layer, names->children[i]->text);
-            covered |= exempt_matches(pattern->text, path) ? 1U << module : 0;
+            covered |= fnmatch(pattern->text, path, 0) == 0 ? 1U << module : 0;
         }
     }
     return covered;
@@ -133,7 +104,7 @@ uint32_t exempt_modules(const struct exempt_pattern *pattern, uint32_t layer)
 
 bool exempt_covers_head(const struct exempt_pattern *pattern)
 {
-    return exempt_matches(pattern->text, ".lm_head.");
+    return fnmatch(pattern->text, ".lm_head.", 0) == 0;
 }
 
 static bool exempt_one(const struct fields *fields, const char *key, const char *text,

@@ -100,20 +100,13 @@ static bool mark_layers(const struct fields *fields, const char *key, bool mark,
 }
 
 /* "mlp_layer_types" says of each layer whether it has experts. */
-static bool route_by_words(const struct fields *fields, uint32_t count, bool *routed,
-                           struct error *why)
+static bool set_routed(const struct fields *fields, const char *key, const char *word,
+                       uint32_t layer, void *context, struct error *why)
 {
-    static const char key[] = "mlp_layer_types";
-    const json_t *types;
-    bool ok = field_list(fields, key, &types, why) &&
-              field_layers(fields, key, json_array_size(types), count, why);
-    for (uint32_t i = 0; ok && i < count; i++) {
-        const char *word = json_string_value(json_array_get(types, i));
-        routed[i] = word != NULL && strcmp(word, "sparse") == 0;
-        ok = routed[i] || (word != NULL && strcmp(word, "dense") == 0) ||
-             (field_wrong_word(fields, key, i, word, why), error_expect(why, "dense or sparse"));
-    }
-    return ok;
+    bool *routed = context;
+    routed[layer] = word != NULL && strcmp(word, "sparse") == 0;
+    return routed[layer] || (word != NULL && strcmp(word, "dense") == 0) ||
+           field_wrong_word(fields, key, layer, word, why) || error_expect(why, "dense or sparse");
 }
 
 /* Every n-th layer, the last of each n, or the first by "moe_layer_freq", which may also list the
@@ -142,7 +135,7 @@ static bool read_routing(const struct fields *fields, uint32_t count, bool *rout
                          struct error *why)
 {
     if (field_states(fields, "mlp_layer_types")) {
-        return route_by_words(fields, count, routed, why);
+        return field_words(fields, "mlp_layer_types", count, set_routed, routed, why);
     }
     return field_states(fields, "moe_layers")
                ? mark_layers(fields, "moe_layers", true, count, routed, why)

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *type_name(const json_t *value)
 {
@@ -179,14 +180,23 @@ bool field_each(const struct fields *fields, const char *key, uint32_t count, ui
     return true;
 }
 
-bool field_layers(const struct fields *fields, const char *key, size_t count, uint32_t layers,
-                  struct error *why)
+bool field_words(const struct fields *fields, const char *key, uint32_t layers, field_set *set,
+                 void *context, struct error *why)
 {
-    if (count == layers) {
-        return true;
+    const json_t *list = json_object_get(fields->object, key);
+    const char *letters = json_string_value(list);
+    size_t count = letters != NULL ? strlen(letters) : json_array_size(list);
+    bool ok = count == layers;
+    if (!ok) {
+        field_error(fields, key, why, "lists %zu layers", count);
+        error_expect(why, "%u layers, as in 'num_hidden_layers'", layers);
     }
-    field_error(fields, key, why, "lists %zu layers", count);
-    return error_expect(why, "%u layers, as in 'num_hidden_layers'", layers);
+    for (uint32_t i = 0; ok && i < layers; i++) {
+        const char letter[] = {letters != NULL ? letters[i] : '\0', '\0'};
+        const char *word = letters != NULL ? letter : json_string_value(json_array_get(list, i));
+        ok = set(fields, key, word, i, context, why);
+    }
+    return ok;
 }
 
 bool field_wrong_word(const struct fields *fields, const char *key, uint32_t layer,

@@ -170,8 +170,9 @@ static bool read_grouped(const struct fields *fields, struct model *model, struc
 
 /* `word` says of `layer` whether it has an indexer. */
 static bool set_shared(const struct fields *fields, const char *key, const char *word,
-                       uint32_t layer, struct model *model, struct error *why)
+                       uint32_t layer, void *context, struct error *why)
 {
+    struct model *model = context;
     bool full = word != NULL && (strcmp(word, "full") == 0 || strcmp(word, "F") == 0);
     bool shared = word != NULL && (strcmp(word, "shared") == 0 || strcmp(word, "S") == 0);
     if (!full && !shared) {
@@ -184,27 +185,6 @@ static bool set_shared(const struct fields *fields, const char *key, const char 
     }
     model->layers[layer].shares_index = shared;
     return true;
-}
-
-static bool share_listed(const struct fields *fields, const char *key, const json_t *types,
-                         struct model *model, struct error *why)
-{
-    bool ok = field_layers(fields, key, json_array_size(types), model->layer_count, why);
-    for (uint32_t i = 0; ok && i < model->layer_count; i++) {
-        const char *word = json_string_value(json_array_get(types, i));
-        ok = set_shared(fields, key, word, i, model, why);
-    }
-    return ok;
-}
-
-static bool share_lettered(const struct fields *fields, const char *key, const char *letters,
-                           struct model *model, struct error *why)
-{
-    bool ok = field_layers(fields, key, strlen(letters), model->layer_count, why);
-    for (uint32_t i = 0; ok && i < model->layer_count; i++) {
-        ok = set_shared(fields, key, (char[]){letters[i], '\0'}, i, model, why);
-    }
-    return ok;
 }
 
 static bool share_by_step(const struct fields *fields, struct model *model, struct error *why)
@@ -222,22 +202,11 @@ static bool share_by_step(const struct fields *fields, struct model *model, stru
 
 static bool read_sharing(const struct fields *fields, struct model *model, struct error *why)
 {
-    static const char types_key[] = "indexer_types", pattern_key[] = "index_topk_pattern";
-    const json_t *types, *pattern = json_object_get(fields->object, pattern_key);
-    if (!field_list(fields, types_key, &types, why)) {
-        return false;
-    }
-    if (types != NULL) {
-        return share_listed(fields, types_key, types, model, why);
-    }
-    if (json_is_string(pattern)) {
-        return share_lettered(fields, pattern_key, json_string_value(pattern), model, why);
-    }
-    if (!field_list(fields, pattern_key, &types, why)) {
-        return false;
-    }
-    return types != NULL ? share_listed(fields, pattern_key, types, model, why)
-                         : share_by_step(fields, model, why);
+    static const char *const keys[] = {"indexer_types", "index_topk_pattern", NULL};
+    const char *key = field_first(fields, keys);
+    return field_states(fields, key)
+               ? field_words(fields, key, model->layer_count, set_shared, model, why)
+               : share_by_step(fields, model, why);
 }
 
 #define MODEL(member, least, most, ...)                                                            \

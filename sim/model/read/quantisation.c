@@ -45,10 +45,22 @@ static bool read_bits(const struct fields *config, struct model *model, struct e
     return true;
 }
 
-/* The floats of 4 bits differ in the number of values that share a scale. */
-static bool block_dtype(const struct fields *scheme, enum dtype *dtype, struct error *why)
+/* A scheme of compressed-tensors: {"num_bits": 8, "type": "float"}. The floats of 4 bits differ in the number of
+ * values that share a scale. */
+static bool read_scheme(const struct fields *scheme, enum dtype *dtype, struct error *why)
 {
+    const char *type = "int";
     uint32_t values;
+    if (!field_text(scheme, "type", &type, why) || !integer_dtype(scheme, "num_bits", dtype, why)) {
+        return false;
+    }
+    if (strcmp(type, "float") != 0) {
+        return true;
+    }
+    if (*dtype == DTYPE_INT8) {
+        *dtype = DTYPE_FP8;
+        return true;
+    }
     if (!field_whole(scheme, "group_size", 1, SIZE_MOST, FIELD_REQUIRED, &values, why)) {
         return false;
     }
@@ -58,28 +70,6 @@ static bool block_dtype(const struct fields *scheme, enum dtype *dtype, struct e
     }
     *dtype = values == 16 ? DTYPE_NVFP4 : DTYPE_MXFP4;
     return true;
-}
-
-/* A scheme of compressed-tensors: {"num_bits": 8, "type": "float"}. */
-static bool read_scheme(const struct fields *scheme, enum dtype *dtype, struct error *why)
-{
-    const char *type = "int";
-    uint32_t bits;
-    if (!field_text(scheme, "type", &type, why)) {
-        return false;
-    }
-    if (strcmp(type, "float") != 0) {
-        return integer_dtype(scheme, "num_bits", dtype, why);
-    }
-    *dtype = DTYPE_FP8;
-    if (!field_whole(scheme, "num_bits", 1, 64, FIELD_REQUIRED, &bits, why)) {
-        return false;
-    }
-    if (bits != 4 && bits != 8) {
-        field_error(scheme, "num_bits", why, "is %u, but the type is float", bits);
-        return error_expect(why, "4 or 8");
-    }
-    return bits == 8 || block_dtype(scheme, dtype, why);
 }
 
 static bool read_group(const struct fields *config, const char *name, const json_t *group,

@@ -42,9 +42,16 @@ static const struct layer_word words[] = {
     {"mlp", "-", ATTENTION_NONE},
 };
 
+struct words_read {
+    struct model *model;
+    uint32_t window;
+};
+
 static bool set_by_word(const struct fields *fields, const char *key, const char *word,
-                        uint32_t window, uint32_t layer, struct model *model, struct error *why)
+                        uint32_t layer, void *context, struct error *why)
 {
+    const struct words_read *read = context;
+    struct model *model = read->model;
     for (size_t i = 0; word != NULL && i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i].word, word) == 0 || strcmp(words[i].letter, word) == 0) {
             if (words[i].kind == ATTENTION_LINEAR && model->linear.value_heads == 0) {
@@ -53,7 +60,7 @@ static bool set_by_word(const struct fields *fields, const char *key, const char
                 return error_expect(why, "linear_num_key_heads, linear_attn_config or "
                                          "mamba_num_heads, and what belongs to it");
             }
-            return set_kind(model, layer, words[i].kind, window) ||
+            return set_kind(model, layer, words[i].kind, read->window) ||
                    field_error(fields, "sliding_window", why, "is missing") ||
                    error_expect(why, "a whole number: '%s' has sliding layers", key);
         }
@@ -66,16 +73,8 @@ static bool set_by_word(const struct fields *fields, const char *key, const char
 static bool kinds_listed(const struct fields *fields, const char *key, uint32_t window,
                          struct model *model, struct error *why)
 {
-    const json_t *list = json_object_get(fields->object, key);
-    const char *letters = json_string_value(list);
-    size_t count = letters != NULL ? strlen(letters) : json_array_size(list);
-    bool ok = field_layers(fields, key, count, model->layer_count, why);
-    for (uint32_t i = 0; ok && i < model->layer_count; i++) {
-        const char letter[] = {letters != NULL ? letters[i] : '\0', '\0'};
-        const char *word = letters != NULL ? letter : json_string_value(json_array_get(list, i));
-        ok = set_by_word(fields, key, word, window, i, model, why);
-    }
-    return ok;
+    struct words_read read = {model, window};
+    return field_words(fields, key, model->layer_count, set_by_word, &read, why);
 }
 
 static bool kinds_flagged(const struct fields *fields, const char *key, uint32_t window,

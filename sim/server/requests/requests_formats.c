@@ -163,10 +163,10 @@ static const struct csv_format tables[] = {
 const struct request_format *request_csv_format(struct csv_reader *reader)
 {
     struct error unused;
-    size_t count;
-    if (!csv_reader_split_any(reader, &count, &unused)) {
+    if (!csv_reader_split(reader, 0, &unused)) {
         return NULL;
     }
+    size_t count = reader->count;
     for (uint32_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         bool same = count == tables[i].columns;
         for (uint32_t k = 0; same && k < count; k++) {

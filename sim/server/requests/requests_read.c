@@ -26,7 +26,7 @@ struct benchmark {
     size_t count;
 };
 
-enum { MOST_BYTES = 256 << 20, MOST_VALUES = 12000000 };
+enum { MOST_BYTES = 128 << 20 };
 
 /* A request by when it was sent. */
 struct sent {
@@ -147,48 +147,22 @@ static bool take_benchmark(const json_t *object, const struct csv_reader *in,
     return ok;
 }
 
-/* An object is in memory as a whole: 50 bytes for each value, of which there are as many as commas, and
- * texts. */
-struct benchmark_bytes {
-    FILE *file;
-    const struct stop_flag *stop;
-    uint64_t left, values_left;
-};
-
-/* What jansson reads next; 0 at the end, or once too much was read. */
-static size_t next_bytes(void *buffer, size_t size, void *context)
-{
-    struct benchmark_bytes *bytes = context;
-    struct error unseen;
-    size_t count = stop_flag_check(bytes->stop, &unseen) ? fread(buffer, 1, size, bytes->file) : 0;
-    for (size_t i = 0; i < count && bytes->values_left > 0; i++) {
-        bytes->values_left -= ((const char *)buffer)[i] == ',';
-    }
-    bytes->left -= count < bytes->left ? count : bytes->left;
-    return bytes->left > 0 && bytes->values_left > 0 ? count : 0;
-}
-
-/* Read the file of `in`, which stands at its beginning. `*taken`: it is such an object, and `out`
+/* Read the file of `in`, of `size` bytes, which stands at its beginning. `*taken`: it is such an object, and `out`
  * has its requests in the order in which they were sent; else the file stands at its beginning
- * again. Failed requests are counted as skipped, at most options->limit others are read (0: all). */
-static bool requests_benchmark_read(struct csv_reader *in, const struct requests_options *options,
-                                    struct requests *out, bool *taken, struct error *why)
+ * again. Failed requests are counted as skipped, at most options->limit others are read (0: all). An object
+ * is in memory as a whole. */
+static bool requests_benchmark_read(struct csv_reader *in, uint64_t size,
+                                    const struct requests_options *options, struct requests *out,
+                                    bool *taken, struct error *why)
 {
-    struct benchmark_bytes bytes = {in->file, options->stop, MOST_BYTES, MOST_VALUES};
     int first = getc(in->file);
     json_t *object = NULL;
-    if (ungetc(first, in->file) == '{') {
-        object = json_load_callback(next_bytes, &bytes, JSON_DISABLE_EOF_CHECK, NULL);
+    if (ungetc(first, in->file) == '{' && size <= MOST_BYTES) {
+        object = json_loadf(in->file, JSON_DISABLE_EOF_CHECK, NULL);
     }
     *taken = json_object_get(object, "input_lens") != NULL;
-    bool ok = stop_flag_check(options->stop, why);
-    if (ok && object == NULL && (bytes.left == 0 || bytes.values_left == 0)) {
-        ok = error_set(why, in->path, 0, "an object of more than %u MiB, or of more than %u values",
-                       MOST_BYTES >> 20, MOST_VALUES);
-        error_expect(why,
-                     "a benchmark without times of tokens: jq -c 'del(.itls, .generated_texts)'");
-    }
-    ok = ok && (!*taken || take_benchmark(object, in, options, out, why));
+    bool ok = stop_flag_check(options->stop, why) &&
+              (!*taken || take_benchmark(object, in, options, out, why));
     json_decref(object);
     rewind(in->file);
     return ok;
@@ -396,7 +370,7 @@ bool requests_read(const char *path, const struct requests_options *options, str
     if (ok) {
         bool taken = false;
         ok = requests_read_hash_file(&reading, &out->content, why) &&
-             requests_benchmark_read(&reading.in, options, out, &taken, why) &&
+             requests_benchmark_read(&reading.in, reading.size, options, out, &taken, why) &&
              (taken || requests_read_all(&reading, out, why));
         csv_reader_close(&reading.in);
     }

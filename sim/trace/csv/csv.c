@@ -97,41 +97,23 @@ static bool restart(struct csv_reader *reader, struct error *why)
     return error_set(why, reader->path, reader->line, "libcsv: %s", csv_strerror(fault));
 }
 
-static bool csv_reader_parse(struct csv_reader *reader, struct error *why)
+bool csv_reader_split(struct csv_reader *reader, size_t count, struct error *why)
 {
     reader->count = reader->unquoted_size = 0;
     if (!array_reserve(&reader->unquoted, &reader->unquoted_capacity,
                        reader->size + CSV_FIELDS_MOST + 1, 1, why)) {
         return false;
     }
-    return (csv_parse(&reader->parser, reader->text, reader->size, keep_field, NULL, reader) ==
-                reader->size &&
-            csv_fini(&reader->parser, keep_field, NULL, reader) == 0) ||
-           restart(reader, why);
-}
-
-bool csv_reader_split(struct csv_reader *reader, size_t count, struct error *why)
-{
-    if (!csv_reader_parse(reader, why)) {
-        return false;
+    if (csv_parse(&reader->parser, reader->text, reader->size, keep_field, NULL, reader) !=
+            reader->size ||
+        csv_fini(&reader->parser, keep_field, NULL, reader) != 0) {
+        return restart(reader, why);
     }
-    if (reader->count != count) {
+    if (count > 0 ? reader->count != count : reader->count > CSV_FIELDS_MOST) {
         error_set(why, reader->path, reader->line, "%zu fields", reader->count);
-        return error_expect(why, "%zu", count);
+        return count > 0 ? error_expect(why, "%zu", count)
+                         : error_expect(why, "at most %d", CSV_FIELDS_MOST);
     }
-    return true;
-}
-
-bool csv_reader_split_any(struct csv_reader *reader, size_t *count, struct error *why)
-{
-    if (!csv_reader_parse(reader, why)) {
-        return false;
-    }
-    if (reader->count > CSV_FIELDS_MOST) {
-        error_set(why, reader->path, reader->line, "%zu fields", reader->count);
-        return error_expect(why, "at most %d", CSV_FIELDS_MOST);
-    }
-    *count = reader->count;
     return true;
 }
 

@@ -260,8 +260,15 @@ static uint64_t frame_hash(const uint8_t *bytes, size_t stored_bytes)
     return XXH64_digest(&state);
 }
 
-bool frame_header_load(const uint8_t *bytes, const struct trace_frame *frame,
-                       struct frame_header *header, struct error *why)
+/* The fixed part of a frame. */
+struct frame_header {
+    uint32_t sequence, tile, layer, codec, raw_bytes, stored_bytes;
+    uint64_t hash;
+};
+
+/* Fails if it states another place than `frame`'s. */
+static bool frame_header_load(const uint8_t *bytes, const struct trace_frame *frame,
+                              struct frame_header *header, struct error *why)
 {
     const struct frame_header found = {
         .sequence = load_u32(bytes + 4),
@@ -362,7 +369,7 @@ static bool check_stored(const struct trace_header *header, const struct trace_f
 bool frame_unstore(const struct trace_header *header, struct trace_frame *frame, size_t size,
                    struct error *why)
 {
-    struct frame_header found;
+    struct frame_header found = {0};
     if (!frame_header_load(frame->stored, frame, &found, why) ||
         !check_stored(header, frame, &found, size, why)) {
         return false;

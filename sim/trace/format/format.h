@@ -73,14 +73,6 @@ uint32_t trace_row_most(const struct trace_header *header);
 bool payload_encode(const struct trace_header *header, struct trace_frame *frame, size_t *size,
                     struct error *why);
 
-/* The fixed part of a frame. Loading fails if it states another place than `frame`'s. */
-struct frame_header {
-    uint32_t sequence, tile, layer, codec, raw_bytes, stored_bytes;
-    uint64_t hash;
-};
-bool frame_header_load(const uint8_t *bytes, const struct trace_frame *frame,
-                       struct frame_header *header, struct error *why);
-
 /* Convert the encoded payload (frame->raw, `raw_bytes`) into the frame as stored in the file
  * (frame->stored, `size` bytes); and from there all the way back into columns. */
 bool frame_store(struct trace_frame *frame, size_t raw_bytes, ZSTD_CCtx *compressor, int level,

@@ -206,33 +206,10 @@ bool trace_read_queries(const struct trace *trace, uint32_t sequence, uint32_t t
  *
  * Only the header is kept, so memory does not grow with the trace. */
 
-/* A file without a footer was cut or never finished: follow its frames to find where it ends. */
 static bool blame_cut(const struct trace *trace, struct error *why)
 {
-    uint64_t offset = trace->header_bytes;
-    for (uint64_t number = 0; number < trace->frames; number++) {
-        struct trace_frame frame;
-        struct frame_header found = {0};
-        uint8_t bytes[FRAME_HEADER];
-        frame_place(&trace->header, number, &frame);
-        uint64_t left = trace->size - offset;
-        if (left >= FRAME_HEADER) {
-            if (!trace_read_at(trace, bytes, sizeof bytes, offset, why)) {
-                return false;
-            }
-            if (!frame_header_load(bytes, &frame, &found, why)) {
-                return frame_blame(&frame, trace->path, 0, offset, why);
-            }
-        }
-        if (left < FRAME_HEADER || left - FRAME_HEADER < found.stored_bytes) {
-            error_set(why, NULL, 0, "the file ends within it, at byte %" PRIu64, trace->size);
-            return frame_blame(&frame, trace->path, 0, offset, why);
-        }
-        offset += FRAME_HEADER + (uint64_t)found.stored_bytes;
-    }
-    return error_set(why, trace->path, 0,
-                     "index, byte %" PRIu64 ": no footer at the end of the file, byte %" PRIu64,
-                     offset, trace->size);
+    error_set(why, trace->path, 0, "no footer at the end of the file, byte %" PRIu64, trace->size);
+    return error_expect(why, "a whole trace: this one was cut, or never finished");
 }
 
 static bool read_header(struct trace *trace, struct error *why)

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "core/random.h"
+#include "unit/fixture/conservation.h"
 #include "unit/fixture/make_shares.h"
 #include "server/fleet.h"
 
@@ -222,7 +223,7 @@ static void what_never_fits_is_answered_at_once(void **state)
 }
 
 /* A storm: preemptions, a host tier, an API process or none, and every routing. All requests end, no earlier than they can,
- * and a second run is the same. Under the address sanitizer, conservation laws are checked. */
+ * and a second run is the same. Conservation laws are checked. */
 static void storm(int routing, bool clients, uint64_t seed)
 {
     static struct run run, again;
