@@ -16,15 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *node_copy_text(const char *text, size_t length, struct error *why)
-{
-    char *copy = array_zeroed(length + 1, 1, why);
-    if (copy != NULL) {
-        memcpy(copy, text, length);
-    }
-    return copy;
-}
-
 const char *node_intern(const char *file, struct error *why)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -37,7 +28,7 @@ const char *node_intern(const char *file, struct error *why)
         interned = strcmp(files[i], file) == 0 ? files[i] : NULL;
     }
     if (interned == NULL && array_reserve(&files, &capacity, count + 1, sizeof *files, why)) {
-        files[count] = node_copy_text(file, strlen(file), why);
+        files[count] = text_duplicate(file, why);
         interned = files[count];
         count += interned != NULL;
     }
@@ -91,18 +82,15 @@ bool node_append(struct node *parent, struct node *child, struct error *why)
     return true;
 }
 
+static bool copy_text(const char *from, char **to, struct error *why)
+{
+    return from == NULL || (*to = text_duplicate(from, why)) != NULL;
+}
+
 static bool copy_contents(struct node *copy, const struct node *node, struct error *why)
 {
-    if (node->key != NULL &&
-        (copy->key = node_copy_text(node->key, strlen(node->key), why)) == NULL) {
-        return false;
-    }
-    if (node->text != NULL &&
-        (copy->text = node_copy_text(node->text, strlen(node->text), why)) == NULL) {
-        return false;
-    }
-    if (node->typed != NULL &&
-        (copy->typed = node_copy_text(node->typed, strlen(node->typed), why)) == NULL) {
+    if (!copy_text(node->key, &copy->key, why) || !copy_text(node->text, &copy->text, why) ||
+        !copy_text(node->typed, &copy->typed, why)) {
         return false;
     }
     for (size_t i = 0; i < node->count; i++) {
@@ -184,11 +172,12 @@ static struct node *child_made(struct node *map, const char *key, size_t length,
         return NULL;
     }
     child = node_create(NODE_NULL, file, 0, why);
-    if (child == NULL || (child->key = node_copy_text(key, length, why)) == NULL ||
+    if (child == NULL || (child->key = array_zeroed(length + 1, 1, why)) == NULL ||
         !node_append(map, child, why)) {
         node_destroy(child);
         return NULL;
     }
+    memcpy(child->key, key, length);
     return child;
 }
 

@@ -41,17 +41,6 @@ static int option_number(const struct command *command, const char *name)
     return -1;
 }
 
-/* Is the word an option that is a key of scenarios? */
-static bool arguments_is_key(const char *given)
-{
-    const struct scenario_key *key = scenario_keys;
-    while (key->name != NULL &&
-           (strncmp(given, "--", 2) != 0 || strcmp(given + 2, key->name) != 0)) {
-        key++;
-    }
-    return key->name != NULL;
-}
-
 static bool unknown_option(const struct command *command, const char *text, size_t length,
                            struct error *why)
 {
@@ -65,14 +54,12 @@ static bool unknown_option(const struct command *command, const char *text, size
     names[count + 1] = NULL;
     strncat(given, text, length < sizeof given ? length : sizeof given - 1);
     error_usage(why, NULL, 0, "unknown option '%s' of '%s'", given, command->name);
-    const char *alias =
-        arguments_is_key(given) ? given + strlen("--") : scenario_alias(given, path);
-    bool takes_keys = option_number(command, "--set") >= 0;
-    if (strcmp(given, "--dtype") == 0 && takes_keys) {
-        return error_expect(why, "--set dtype.weights=VALUE, such as fp8, or --set dtype.kv=VALUE");
-    }
-    if (takes_keys && alias != NULL) {
-        return error_expect(why, "--set %s=VALUE", alias);
+    const char *name = given + strspn(given, "-");
+    const struct scenario_key *key = scenario_key_find(name, strlen(name));
+    const char *alias = key != NULL ? key->name : scenario_alias(given, path);
+    if (option_number(command, "--set") >= 0 && alias != NULL) {
+        bool map = key != NULL && key->example[0] == '{';
+        return error_expect(why, "--set %s=%s", alias, map ? key->example : "VALUE");
     }
     char help[96];
     snprintf(help, sizeof help, "spillway %s --help", command->name);

@@ -1,6 +1,5 @@
 #include "cli/frame/program.h"
 
-#include "core/array.h"
 #include "core/name.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/help.h"
@@ -86,8 +85,6 @@ static bool run_switch(const struct program *program, const char *name)
     return false;
 }
 
-static bool run_help(const struct program *program, int argc, char *const *argv, struct error *why);
-
 static bool run_words(const struct program *program, int argc, char *const *argv, struct error *why)
 {
     const struct command *const *commands = program->commands;
@@ -97,9 +94,6 @@ static bool run_words(const struct program *program, int argc, char *const *argv
     if (arguments_ask_help(argv[1])) {
         help_program(program, stdout);
         return true;
-    }
-    if (strcmp(argv[1], "help") == 0) {
-        return run_help(program, argc, argv, why);
     }
     const char *second = argc > 2 ? argv[2] : NULL;
     bool group = false;
@@ -129,21 +123,6 @@ static bool reader_is_gone(void)
     return ferror(stdout) && poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
-/* `help WORD...` is `WORD... --help`; alone, --help. */
-static bool run_help(const struct program *program, int argc, char *const *argv, struct error *why)
-{
-    char **words = array_zeroed((size_t)argc + 1, sizeof *words, why);
-    if (words == NULL) {
-        return false;
-    }
-    words[0] = argv[0];
-    memcpy(words + 1, argv + 2, (size_t)(argc - 2) * sizeof *words);
-    words[argc - 1] = (char *)command_help.name;
-    bool ok = run_words(program, argc, words, why);
-    free(words);
-    return ok;
-}
-
 /* A closed standard stream would give its number to the next file that is opened, such as the
  * database, and what is printed would go there. What stands in its place refuses every use. */
 static void occupy_closed_streams(void)
@@ -165,7 +144,7 @@ static void find_json(int argc, char *const *argv)
     }
 }
 
-int program_run(const struct program *program, int argc, char *const *argv)
+int program_run(const struct program *program, int argc, char **argv)
 {
     struct error why, unwritten;
     signal(SIGPIPE, SIG_IGN); /* a closed pipe makes the write fail, see reader_is_gone() */
@@ -178,6 +157,10 @@ int program_run(const struct program *program, int argc, char *const *argv)
     mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the largest value that is allowed */
     mallopt(M_TRIM_THRESHOLD, 256 << 20);
     find_json(argc, argv);
+    if (argc > 1 && strcmp(argv[1], "help") == 0) { /* `help WORD...` is `WORD... --help` */
+        memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof *argv);
+        argv[argc - 1] = (char *)command_help.name;
+    }
     bool ok = run_words(program, argc, argv, &why);
     if (!output_flush(stdout, "standard output", &unwritten) && ok) {
         why = unwritten;

@@ -11,4 +11,4 @@ struct program {
 
 /* Run the command that argv names. Returns the exit status: 0, or the kind of the error, which it
  * prints. A failed write to standard output is an error. */
-int program_run(const struct program *program, int argc, char *const *argv);
+int program_run(const struct program *program, int argc, char **argv);

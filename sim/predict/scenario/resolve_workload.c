@@ -220,36 +220,29 @@ static bool read_objective(const struct node *slo, const char *key, uint64_t *ns
 }
 
 /* Equal gaps need a rate and no burstiness; all at once, neither rate nor clients. */
-static bool check_arrivals_kind(const struct scenario *scenario, const struct workload *workload,
-                                struct error *why)
-{
-    static const char key[] = "arrivals";
-    bool rate = workload->rate > 0, clients = workload->clients > 0;
-    if (workload->arrivals == ARRIVALS_AT_ONCE && (rate || clients)) {
-        scenario_error(scenario, key, why, "'arrivals: at-once' beside '%s'",
-                       rate ? "rate" : "clients");
-        return error_expect(why, "one of the two");
-    }
-    if (workload->arrivals != ARRIVALS_CONSTANT) {
-        return true;
-    }
-    if (!rate || scenario_states(scenario, "burstiness")) {
-        scenario_error(scenario, key, why, "%s",
-                       rate ? "'arrivals: constant' beside 'burstiness'"
-                            : "'arrivals: constant' needs 'rate'");
-        return error_expect(why, rate ? "one of the two" : "'rate' as well");
-    }
-    return true;
-}
-
 static bool check_arrivals(const struct scenario *scenario, const struct workload *workload,
                            struct error *why)
 {
-    if (workload->rate > 0 && workload->clients > 0) {
+    bool rate = workload->rate > 0, clients = workload->clients > 0;
+    bool constant = workload->arrivals == ARRIVALS_CONSTANT;
+    if (rate && clients) {
         return scenario_error(scenario, "clients", why,
                               "clients send when their last request ends; remove 'rate'");
     }
-    return check_arrivals_kind(scenario, workload, why);
+    if (constant && !rate) {
+        return scenario_error(scenario, "arrivals", why, "'arrivals: constant' needs 'rate'");
+    }
+    const char *beside = workload->arrivals == ARRIVALS_AT_ONCE                ? (rate      ? "rate"
+                                                                                  : clients ? "clients"
+                                                                                            : NULL)
+                         : constant && scenario_states(scenario, "burstiness") ? "burstiness"
+                                                                               : NULL;
+    if (beside == NULL) {
+        return true;
+    }
+    scenario_error(scenario, "arrivals", why, "'arrivals: %s' beside '%s'",
+                   arrivals_names[workload->arrivals], beside);
+    return error_expect(why, "one of the two");
 }
 
 /* The defaults of a balance are those of SGLang's router. */
