@@ -128,76 +128,55 @@ static struct trace *keep_trace(struct sources *sources, struct trace *trace, st
     return trace_hold(trace);
 }
 
-static struct trace *recording(struct sources *sources, const char *path, struct error *why)
-{
-    for (size_t i = 0; i < sources->trace_count; i++) {
-        struct trace *trace = sources->traces[i];
-        if (trace_bytes(trace) > 0 && strcmp(trace_path(trace), path) == 0) {
-            return trace_hold(trace);
-        }
-    }
-    struct trace *opened = trace_open(path, why);
-    return opened != NULL ? keep_trace(sources, opened, why) : NULL;
-}
-
 struct trace *sources_recording(struct sources *sources, const char *path, struct error *why)
 {
+    struct trace *found = NULL;
     if (sources == NULL) {
         return trace_open(path, why);
     }
     pthread_mutex_lock(&sources->lock);
-    struct trace *trace = recording(sources, path, why);
-    pthread_mutex_unlock(&sources->lock);
-    return trace;
-}
-
-static struct trace *generated(struct sources *sources, struct trace *fresh, struct error *why)
-{
-    uint64_t wanted, there;
-    if (!trace_hash(fresh, &wanted, why)) {
-        trace_close(fresh);
-        return NULL;
-    }
-    for (size_t i = 0; i < sources->trace_count; i++) {
+    for (size_t i = 0; found == NULL && i < sources->trace_count; i++) {
         struct trace *trace = sources->traces[i];
-        if (trace_bytes(trace) == 0 && trace_hash(trace, &there, why) && there == wanted &&
-            strcmp(trace_path(trace), trace_path(fresh)) == 0) {
-            trace_close(fresh);
-            return trace_hold(trace);
-        }
+        bool same = trace_bytes(trace) > 0 && strcmp(trace_path(trace), path) == 0;
+        found = same ? trace_hold(trace) : NULL;
     }
-    return keep_trace(sources, fresh, why);
+    struct trace *opened = found == NULL ? trace_open(path, why) : NULL;
+    found = opened != NULL ? keep_trace(sources, opened, why) : found;
+    pthread_mutex_unlock(&sources->lock);
+    return found;
 }
 
 struct trace *sources_generated(struct sources *sources, struct trace *fresh, struct error *why)
 {
+    uint64_t wanted, there;
+    struct trace *found = NULL;
     if (sources == NULL) {
         return fresh;
     }
+    if (!trace_hash(fresh, &wanted, why)) {
+        trace_close(fresh);
+        return NULL;
+    }
     pthread_mutex_lock(&sources->lock);
-    struct trace *trace = generated(sources, fresh, why);
+    for (size_t i = 0; found == NULL && i < sources->trace_count; i++) {
+        struct trace *trace = sources->traces[i];
+        bool same = trace_bytes(trace) == 0 && trace_hash(trace, &there, why) && there == wanted &&
+                    strcmp(trace_path(trace), trace_path(fresh)) == 0;
+        found = same ? trace_hold(trace) : NULL;
+    }
+    if (found != NULL) {
+        trace_close(fresh);
+    } else {
+        found = keep_trace(sources, fresh, why);
+    }
     pthread_mutex_unlock(&sources->lock);
-    return trace;
+    return found;
 }
 
 /* ---- requests -------------------------------------------------------------------------- */
 
-static const struct requests *find_requests(const struct sources *sources, const char *path,
-                                            const struct requests_options *options)
-{
-    for (size_t i = 0; i < sources->request_count; i++) {
-        const struct kept_requests *kept = sources->requests[i];
-        if (kept->options.limit == options->limit &&
-            kept->options.hash_tokens == options->hash_tokens &&
-            kept->options.seed == options->seed && strcmp(kept->path, path) == 0) {
-            return &kept->requests;
-        }
-    }
-    return NULL;
-}
-
-static const struct requests *read_requests(struct sources *sources, const char *path,
-                                            const struct requests_options *asked, struct error *why)
+static struct kept_requests *read_requests(struct sources *sources, const char *path,
+                                           const struct requests_options *asked, struct error *why)
 {
     struct requests_options options = *asked;
     options.stop = sources->stop;
@@ -211,16 +190,22 @@ static const struct requests *read_requests(struct sources *sources, const char 
         return NULL;
     }
     kept->options = options;
-    sources->requests[sources->request_count++] = kept;
-    return &kept->requests;
+    return sources->requests[sources->request_count++] = kept;
 }
 
 const struct requests *sources_requests(struct sources *sources, const char *path,
                                         const struct requests_options *options, struct error *why)
 {
+    struct kept_requests *found = NULL;
     pthread_mutex_lock(&sources->lock);
-    const struct requests *there = find_requests(sources, path, options);
-    there = there != NULL ? there : read_requests(sources, path, options, why);
+    for (size_t i = 0; found == NULL && i < sources->request_count; i++) {
+        struct kept_requests *kept = sources->requests[i];
+        bool same = kept->options.limit == options->limit &&
+                    kept->options.hash_tokens == options->hash_tokens &&
+                    kept->options.seed == options->seed && strcmp(kept->path, path) == 0;
+        found = same ? kept : NULL;
+    }
+    found = found != NULL ? found : read_requests(sources, path, options, why);
     pthread_mutex_unlock(&sources->lock);
-    return there;
+    return found != NULL ? &found->requests : NULL;
 }
