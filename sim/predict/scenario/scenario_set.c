@@ -14,7 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct machine_place machine_places[] = {
+/* The keys at which a scenario names a machine or a part of one, outer ones first. A name there means
+ * {extends: name}. */
+static const struct machine_place {
+    const char *path;
+    const char *part; /* for profile_named(); NULL: a whole machine */
+} machine_places[] = {
     {"hardware", NULL},
 #define PART(id, name, ...) {"hardware." #name, #name},
 #include "core/machine_parts.def"
@@ -43,35 +48,35 @@ static const struct machine_place *scenario_names_find_place(const char *path)
     return machine_place_find(path, inside ? length - behind : length);
 }
 
-/* Check the name at `path`, or those inside a map there. */
-static bool scenario_names_check_machine(const struct node *node, const char *path,
-                                         struct error *why)
+typedef bool scalar_visit(struct node *scalar, const char *path, struct error *why);
+
+/* Visit the value of the key `path`, or all of a list or map of them. */
+static bool visit_scalars(struct node *node, const char *path, scalar_visit *visit,
+                          struct error *why)
 {
-    for (size_t i = 0; node->kind == NODE_MAP && i < node->count; i++) {
+    bool good = node->kind != NODE_SCALAR || visit(node, path, why);
+    for (size_t i = 0; good && i < node->count; i++) {
+        struct node *child = node->children[i];
         char inner[256];
-        snprintf(inner, sizeof inner, "%s.%s", path, node->children[i]->key);
-        if (!scenario_names_check_machine(node->children[i], inner, why)) {
-            return false;
-        }
+        snprintf(inner, sizeof inner, "%s%s%s", path, child->key != NULL ? "." : "",
+                 child->key != NULL ? child->key : "");
+        good = visit_scalars(child, inner, visit, why);
     }
-    const struct machine_place *place =
-        node->kind == NODE_SCALAR ? scenario_names_find_place(path) : NULL;
-    return place == NULL || profile_named(node, place->part, why);
+    return good;
 }
 
-static bool scenario_names_check_value(const char *path, const struct node *value,
-                                       struct error *why)
+/* Does the name mean anything? */
+static bool check_scalar(struct node *value, const char *path, struct error *why)
 {
     const struct scenario_key *key = scenario_key_find(path, strlen(path));
+    const struct machine_place *place = scenario_names_find_place(path);
     char file[PATH_SIZE];
-    if (key != NULL && key->shape == SCENARIO_NAME && value->kind == NODE_SCALAR) {
-        return named_file(key->named, value->text, value->file, value->line, file, sizeof file,
-                          why);
-    }
-    if (key != NULL && key->shape == SCENARIO_TRACE && value->kind == NODE_SCALAR) {
-        return resolve_trace_named(value, why);
-    }
-    return scenario_names_check_machine(value, path, why);
+    return place != NULL ? profile_named(value, place->part, why)
+           : key != NULL && key->shape == SCENARIO_NAME
+               ? named_file(key->named, value->text, value->file, value->line, file, sizeof file,
+                            why)
+           : key != NULL && key->shape == SCENARIO_TRACE ? resolve_trace_named(value, why)
+                                                         : true;
 }
 
 /* Write the canonical spelling of a value of the key `path` into `out`, if it has one. */
@@ -101,22 +106,16 @@ static bool scenario_names_find_spelling(const char *path, const char *text, cha
     }
 }
 
+static bool spell_scalar(struct node *scalar, const char *path, struct error *why)
+{
+    char name[NAMED_SIZE];
+    return !scenario_names_find_spelling(path, scalar->text, name) ||
+           strcmp(scalar->text, name) == 0 || node_set_text(scalar, name, why);
+}
+
 bool scenario_spell_value(struct node *node, const char *path, struct error *why)
 {
-    char inner[256], name[NAMED_SIZE];
-    for (size_t i = 0; node->kind == NODE_MAP && i < node->count; i++) {
-        snprintf(inner, sizeof inner, "%s.%s", path, node->children[i]->key);
-        if (!scenario_spell_value(node->children[i], inner, why)) {
-            return false;
-        }
-    }
-    for (size_t i = 0; node->kind == NODE_LIST && i < node->count; i++) {
-        if (!scenario_spell_value(node->children[i], path, why)) {
-            return false;
-        }
-    }
-    return node->kind != NODE_SCALAR || !scenario_names_find_spelling(path, node->text, name) ||
-           strcmp(node->text, name) == 0 || node_set_text(node, name, why);
+    return visit_scalars(node, path, spell_scalar, why);
 }
 
 bool scenario_spell_names(struct node *map, struct error *why)
@@ -140,7 +139,7 @@ bool scenario_check_names(const struct node *sweep, struct error *why)
     for (size_t i = 0; sweep != NULL && good && i < sweep->count; i++) {
         const struct node *list = sweep->children[i];
         for (size_t j = 0; good && j < list->count; j++) {
-            good = scenario_names_check_value(list->key, list->children[j], why);
+            good = visit_scalars(list->children[j], list->key, check_scalar, why);
         }
     }
     return good;

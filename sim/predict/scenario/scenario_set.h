@@ -45,13 +45,3 @@ bool scenario_spell_value(struct node *value, const char *path, struct error *wh
 /* Does every model, system, machine and trace in this map of lists exist? NULL is an empty map.
  * Paths with a slash are accepted unchecked. */
 bool scenario_check_names(const struct node *sweep, struct error *why);
-
-/* The keys at which a scenario names a machine or a part of one. A name there means {extends:
- * name}. */
-struct machine_place {
-    const char *path;
-    const char *part; /* for profile_named(); NULL: a whole machine */
-};
-
-/* Outer ones first; ends with path NULL. */
-extern const struct machine_place machine_places[];
