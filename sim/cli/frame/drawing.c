@@ -56,12 +56,21 @@ FILE *drawing_rows(struct error *why)
     return open_memory("rows", why);
 }
 
-/* ---- gnuplot ---- */
+/* ---- the picture ---- */
 
-static bool run_gnuplot(const char *const *arguments, struct error *why)
+/* gnuplot does not say when its picture could not be written, so it draws into memory. */
+static bool run_gnuplot(const char *script, FILE *rows, const char *format, FILE *drawn,
+                        struct error *why)
 {
+    char path[4096], folder[4096], from[64], into[64], *printed;
     struct error fault;
-    char *printed;
+    if (!find_path("plots", script, "gp", path, sizeof path, why) ||
+        !find_path("plots", "", "", folder, sizeof folder, why)) {
+        return false;
+    }
+    snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(rows));
+    snprintf(into, sizeof into, "/proc/self/fd/%d", fileno(drawn));
+    const char *const arguments[] = {"gnuplot", "-c", path, from, into, format, folder, NULL};
     if (child_read("gnuplot", arguments, &printed, &fault)) {
         free(printed);
         return true;
@@ -69,24 +78,6 @@ static bool run_gnuplot(const char *const *arguments, struct error *why)
     bool absent = strncmp(fault.found, "cannot be run", strlen("cannot be run")) == 0;
     error_set(why, NULL, 0, absent ? "gnuplot %s" : "gnuplot failed: %s", fault.found);
     return absent ? error_expect(why, "gnuplot on the PATH: apt-get install gnuplot-nox") : false;
-}
-
-/* ---- the picture ---- */
-
-/* gnuplot does not say when its picture could not be written, so it draws into memory. */
-static bool drawing_run_gnuplot(const char *script, FILE *rows, const char *format, FILE *drawn,
-                                struct error *why)
-{
-    char path[4096], folder[4096], from[64], into[64];
-    const char *data = find_data(why);
-    if (data == NULL || !find_path("plots", script, "gp", path, sizeof path, why) ||
-        !find_path("plots", "", "", folder, sizeof folder, why)) {
-        return false;
-    }
-    snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(rows));
-    snprintf(into, sizeof into, "/proc/self/fd/%d", fileno(drawn));
-    const char *const arguments[] = {"gnuplot", "-c", path, from, into, format, folder, NULL};
-    return run_gnuplot(arguments, why);
 }
 
 static bool copy_picture(FILE *drawn, const char *path, FILE *out, struct error *why)
@@ -110,8 +101,7 @@ bool drawing_draw(const char *script, FILE *rows, const char *format, const char
     if (drawn == NULL) {
         return false;
     }
-    bool ok = drawing_run_gnuplot(script, rows, format, drawn, why) &&
-              copy_picture(drawn, path, out, why);
+    bool ok = run_gnuplot(script, rows, format, drawn, why) && copy_picture(drawn, path, out, why);
     fclose(drawn);
     return ok;
 }
@@ -130,30 +120,14 @@ bool drawing_save(const char *script, FILE *rows, const char *path, struct error
     return output_commit(&output, why);
 }
 
-static const char *entity(char c)
-{
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    default:
-        return NULL;
-    }
-}
-
 void html_text(const char *text, FILE *out)
 {
+    static const char special[] = "&<>\"'";
+    static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
     for (; *text != '\0'; text++) {
-        const char *name = entity(*text);
-        if (name != NULL) {
-            fputs(name, out);
+        const char *at = strchr(special, *text);
+        if (at != NULL) {
+            fputs(names[at - special], out);
         } else {
             fputc((unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text, out);
         }
