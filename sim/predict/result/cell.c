@@ -111,44 +111,31 @@ const char *cell_text(const struct result *result, const struct column *column,
     return buffer;
 }
 
-static bool is_name(const char *text)
-{
-    size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
-    return length > 0 && length < RESULT_NAME && text[length] == '\0';
-}
-
-static bool cell_read_item(const char *name, const json_t *value, enum unit unit,
-                           struct result_item *item)
-{
-    double number = json_number_value(value);
-    *item = (struct result_item){.name = name};
-    if (unit_ns(unit) > 0) {
-        return json_is_number(value) && cell_read_ns(number, unit_ns(unit), &item->ns);
-    }
-    item->share = number;
-    return json_is_number(value);
-}
-
 static bool parse_items(json_t *object, enum unit unit, struct result_item *items, uint32_t *count,
                         char (*names)[RESULT_NAME])
 {
-    if (!json_is_object(object)) {
-        return false;
-    }
     const char *name;
     json_t *value;
+    bool good = json_is_object(object) && json_object_size(object) <= RESULT_MOST_ITEMS;
     json_object_foreach(object, name, value)
     {
-        if (*count == RESULT_MOST_ITEMS || !is_name(name)) {
+        size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+        double number = json_number_value(value);
+        good = good && length > 0 && length < RESULT_NAME && name[length] == '\0' &&
+               json_is_number(value);
+        if (!good) {
             return false;
         }
-        memcpy(names[*count], name, strlen(name) + 1);
-        if (!cell_read_item(names[*count], value, unit, &items[*count])) {
+        struct result_item *item = &items[*count];
+        memcpy(names[*count], name, length + 1);
+        *item = (struct result_item){.name = names[(*count)++]};
+        if (unit_ns(unit) == 0) {
+            item->share = number;
+        } else if (!cell_read_ns(number, unit_ns(unit), &item->ns)) {
             return false;
         }
-        ++*count;
     }
-    return true;
+    return good;
 }
 
 static bool parse_band(const json_t *array, double band[2])

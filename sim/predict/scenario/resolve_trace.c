@@ -18,6 +18,7 @@
 #include "trace/generate/generate.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,14 +35,6 @@ const struct ensemble_family ensemble_families[ENSEMBLE_FAMILIES] = {
 /* MOST_STEPS limits the time to generate, which every run spends again. */
 enum { PATH_SIZE = 4096, LEAST_STEPS = 32, MOST_STEPS = 1 << 17 };
 
-static struct trace *open_family(struct sources *sources, const char *name, struct error *why)
-{
-    char path[PATH_SIZE];
-    return named_file(&named_trace, name, NULL, 0, path, sizeof path, why)
-               ? sources_recording(sources, path, why)
-               : NULL;
-}
-
 /* Open the recordings into `out`. The setup's own trace is the first of them. On failure `out` has
  * no trace. */
 static bool ensemble_open(struct sources *sources, struct point *out, struct error *why)
@@ -49,7 +42,10 @@ static bool ensemble_open(struct sources *sources, struct point *out, struct err
     struct setup *setup = &out->setup;
     for (uint32_t i = 0; i < ENSEMBLE_FAMILIES; i++) {
         const char *name = ensemble_families[i].recording;
-        out->families[i] = (struct point_family){name, open_family(sources, name, why)};
+        char path[PATH_SIZE];
+        bool found = named_file(&named_trace, name, NULL, 0, path, sizeof path, why);
+        out->families[i] =
+            (struct point_family){name, found ? sources_recording(sources, path, why) : NULL};
         if (out->families[i].trace == NULL) {
             point_close_families(out);
             return false;
@@ -128,31 +124,21 @@ bool ensemble_suffices(const struct point *point, struct error *why)
     return true;
 }
 
-/* " carried to 131072 tokens", " carried to 4096…131072 tokens"; "" at the recordings' own context.
- */
-static void ensemble_describe_carrying(const struct setup *setup, char *text, size_t size)
-{
-    unsigned long long context = setup->context;
-    text[0] = '\0';
-    if (setup->cohorts != NULL) {
-        snprintf(text, size, " carried to %llu…%llu tokens",
-                 (unsigned long long)setup->cohorts[0].context,
-                 (unsigned long long)setup->cohorts[setup->cohort_count - 1].context);
-    } else if (trace_header(setup->trace)->context != context) {
-        snprintf(text, size, " carried to %llu tokens", context);
-    }
-}
-
 void ensemble_describe(const struct point *point, char *text, size_t size)
 {
     static_assert(ENSEMBLE_FAMILIES == 3, "the text says three");
-    char carried[96];
+    const struct setup *setup = &point->setup;
     text_copy(text, size, "recordings of three small models (");
     for (uint32_t i = 0; i < ENSEMBLE_FAMILIES; i++) {
         text_append(text, size, "%s%s", i > 0 ? ", " : "", ensemble_families[i].model);
     }
-    ensemble_describe_carrying(&point->setup, carried, sizeof carried);
-    text_append(text, size, ")%s", carried);
+    text_append(text, size, ")");
+    if (setup->cohorts != NULL) {
+        text_append(text, size, " carried to %" PRIu64 "…%" PRIu64 " tokens",
+                    setup->cohorts[0].context, setup->cohorts[setup->cohort_count - 1].context);
+    } else if (trace_header(setup->trace)->context != setup->context) {
+        text_append(text, size, " carried to %" PRIu64 " tokens", setup->context);
+    }
 }
 
 #define DEFAULT_PROFILE "llama-3-8b-like"
@@ -331,41 +317,32 @@ static struct trace *generate_trace(const struct trace_profile *profile, const c
     return trace_open_generated(profile, path, &geometry, why);
 }
 
-/* One trace for each context. */
-static bool generate_traces(const struct scenario *scenario, const struct trace_profile *profile,
-                            const char *path, struct sources *sources, struct setup *out,
-                            struct error *why)
+/* One trace for each context, of the profile at `path`, which may be that of a trace in `out`. */
+static bool generate_traces(const struct scenario *scenario, const char *path, struct files *files,
+                            struct sources *sources, struct setup *out, struct error *why)
 {
+    struct trace_profile profile;
     uint64_t steps = steps_to_generate(out);
-    if (scenario != NULL && !resolve_trace_check_size(scenario, out, steps, why)) {
+    bool good = trace_profile_load(files, path, &profile, why);
+    if (!good) {
         return false;
     }
-    for (uint32_t i = 0; i < setup_cohort_count(out); i++) {
+    good = scenario == NULL || resolve_trace_check_size(scenario, out, steps, why);
+    for (uint32_t i = 0; good && i < setup_cohort_count(out); i++) {
         struct setup own = setup_at(out, setup_cohort(out, i).context);
-        struct trace *trace = generate_trace(profile, path, &own, steps, why);
+        struct trace *trace = generate_trace(&profile, path, &own, steps, why);
         trace = trace != NULL ? sources_generated(sources, trace, why) : NULL;
-        if (trace == NULL) {
-            setup_close_traces(out);
-            return false;
-        }
+        good = trace != NULL;
         out->trace = i == 0 ? trace : out->trace;
         if (out->cohorts != NULL) {
             out->cohorts[i].trace = trace;
         }
     }
-    return true;
-}
-
-static bool open_profile(const struct scenario *scenario, const char *path, struct sources *sources,
-                         struct setup *out, struct error *why)
-{
-    struct trace_profile profile;
-    if (!trace_profile_load(sources_files(sources), path, &profile, why)) {
-        return false;
-    }
-    bool ok = generate_traces(scenario, &profile, path, sources, out, why);
     trace_profile_release(&profile);
-    return ok;
+    if (!good) {
+        setup_close_traces(out);
+    }
+    return good;
 }
 
 /* ---- the key ---- */
@@ -393,7 +370,7 @@ static bool resolve_trace_open_named(const struct scenario *scenario, const stru
     char path[PATH_SIZE];
     snprintf(out->trace_name, sizeof out->trace_name, "%s", name);
     if (find_profile(name, path)) {
-        return open_profile(scenario, path, sources, out, why);
+        return generate_traces(scenario, path, sources_files(sources), sources, out, why);
     }
     if (!find_recording(name, node, path, why)) {
         return false;
@@ -502,13 +479,8 @@ bool resolve_hangs_on_seed(const struct point *point)
 static bool generate_again(struct files *files, struct setup *view, struct error *why)
 {
     struct trace *before = trace_hold(view->trace);
-    struct trace_profile profile;
-    bool good = trace_profile_load(files, trace_path(before), &profile, why);
-    if (good) {
-        setup_close_traces(view);
-        good = generate_traces(NULL, &profile, trace_path(before), NULL, view, why);
-        trace_profile_release(&profile);
-    }
+    setup_close_traces(view);
+    bool good = generate_traces(NULL, trace_path(before), files, NULL, view, why);
     for (uint32_t i = 0; good && i < setup_cohort_count(view); i++) {
         trace_stop_when(setup_cohort(view, i).trace, trace_stop(before));
     }
