@@ -104,18 +104,12 @@ static bool add_option(struct server_program *program, const struct node *at, co
     for (char *c = option.name; *c != '\0'; c++) {
         *c = *c == '-' ? '_' : *c;
     }
+    if (!array_reserve(&program->options, &program->option_capacity, program->option_count + 1,
+                       sizeof *program->options, why)) {
+        return false;
+    }
     program->options[program->option_count++] = option;
     return true;
-}
-
-static size_t count_names(const struct node *map)
-{
-    size_t count = 0;
-    for (size_t i = 0; map != NULL && i < map->count; i++) {
-        const struct node *also = node_get(map->children[i], "also");
-        count += map->children[i]->count + 1 + (also != NULL ? also->count : 0);
-    }
-    return count;
 }
 
 static bool read_options(struct server_program *program, const struct node *map, struct error *why)
@@ -167,10 +161,7 @@ static bool program_read(const struct node *root, struct server_program *out, st
         return error_expect(why, "name, system, starts and image");
     }
     program->tiered = program->tiered != NULL ? program->tiered : program->system;
-    size_t count =
-        count_names(read.options) + count_names(read.refused) + count_names(read.ignored);
-    program->options = array_zeroed(count, sizeof *program->options, why);
-    bool good = program->options != NULL && read_options(program, read.options, why) &&
+    bool good = read_options(program, read.options, why) &&
                 read_unread(program, read.ignored, true, why) &&
                 read_unread(program, read.refused, false, why);
     if (!good) {

@@ -62,7 +62,7 @@ struct server_program {
     uint64_t block;              /* tokens of a block of KV, if none is stated */
     bool ranks_in_tensor;        /* its tensor_parallel counts all GPUs */
     struct server_option *options;
-    size_t option_count;
+    size_t option_count, option_capacity;
 };
 
 /* All programs, in the order of their files' names. They live as long as the process. NULL on

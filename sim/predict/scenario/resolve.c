@@ -66,32 +66,26 @@ static bool check_gpus(const struct scenario *scenario, const struct setup *setu
 }
 
 /* What offloading fetches is of whole KV heads, and a prompt's exchanges are others. */
-static bool resolve_parallel_check_context(const struct scenario *scenario,
-                                           const struct setup *setup, struct error *why)
+static bool check_context_parts(const struct scenario *scenario, const struct setup *setup,
+                                struct error *why)
 {
-    static const char *const others[] = {"workload", "prompt"};
-    static const char key[] = "decode_context_parallel";
-    if (setup->model.parallel.context <= 1) {
+    const char *beside = scenario_states(scenario, "workload")    ? "'workload'"
+                         : scenario_states(scenario, "prompt")    ? "'prompt'"
+                         : mechanisms_offload(&setup->mechanisms) ? "a system that offloads KV"
+                                                                  : NULL;
+    if (setup->model.parallel.context <= 1 || beside == NULL) {
         return true;
     }
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (scenario_states(scenario, others[i])) {
-            scenario_error(scenario, key, why, "decode_context_parallel with '%s'", others[i]);
-            return error_expect(why, "decode steps alone: a context and a batch");
-        }
-    }
-    if (!mechanisms_offload(&setup->mechanisms)) {
-        return true;
-    }
-    scenario_error(scenario, key, why, "decode_context_parallel, but system '%s' offloads KV",
-                   setup->system.name);
-    return error_expect(why, "a system that keeps all KV in HBM, such as vllm");
+    scenario_error(scenario, "decode_context_parallel", why, "decode_context_parallel with %s",
+                   beside);
+    return error_expect(why, "decode steps alone, of a system that keeps all KV in HBM: a context "
+                             "and a batch, with vllm");
 }
 
 static bool check_parts(const struct scenario *scenario, const struct setup *setup,
                         struct error *why)
 {
-    if (!resolve_parallel_check_context(scenario, setup, why)) {
+    if (!check_context_parts(scenario, setup, why)) {
         return false;
     }
     if (setup->model.parallel.pipeline > 1 && setup->mechanisms.weights < 1) {
@@ -221,15 +215,6 @@ static bool put_rewritten(struct node *all, const char *path, const struct node 
     return good;
 }
 
-/* The user's parameters of a policy, under the policy's own name; that of a plug-in is as typed. */
-static bool resolve_canonical_put_policy(struct node *all, const struct mechanisms *mechanisms,
-                                         const struct node *said, struct error *why)
-{
-    const char *name = mechanisms->policy->name;
-    return put_rewritten(all, "mechanisms.policy", said, why) &&
-           (plugin_is_named(name) || node_set(all, "mechanisms.policy.name", name, why));
-}
-
 /* Write every mechanism in canonical spelling, whether the preset or the user set it; of a policy's
  * parameters those that are set. */
 static bool put_mechanisms(struct node *all, const struct mechanisms *mechanisms,
@@ -240,10 +225,14 @@ static bool put_mechanisms(struct node *all, const struct mechanisms *mechanisms
         const struct node *said = node_get(merged, key->name);
         char path[64], *text = NULL;
         snprintf(path, sizeof path, "mechanisms.%s", key->name);
-        good = key->type == MECHANISM_POLICY && said != NULL && said->kind == NODE_MAP
-                   ? resolve_canonical_put_policy(all, mechanisms, said, why)
-                   : (text = mechanism_text(key, mechanisms, why)) != NULL &&
-                         node_set(all, path, text, why);
+        if (key->type == MECHANISM_POLICY && said != NULL && said->kind == NODE_MAP) {
+            const char *name = mechanisms->policy->name; /* that of a plug-in is as typed */
+            good = put_rewritten(all, path, said, why) &&
+                   (plugin_is_named(name) || node_set(all, "mechanisms.policy.name", name, why));
+            continue;
+        }
+        good =
+            (text = mechanism_text(key, mechanisms, why)) != NULL && node_set(all, path, text, why);
         free(text);
     }
     return good;
@@ -292,16 +281,6 @@ static bool put_drafts(struct node *all, const struct setup *setup, struct error
            drafts_put(all, &setup->drafts, why);
 }
 
-/* Remove the keys that say when requests arrive and what is kept of them: they change no step. */
-static bool drop_serving(struct node *all, struct error *why)
-{
-    bool good = true;
-    for (const struct scenario_key *key = scenario_keys; good && key->name != NULL; key++) {
-        good = !key->serving || node_set(all, key->name, "", why);
-    }
-    return good;
-}
-
 /* Write `scenario` of the point, and of a server `decode_scenario`. A pool of KV is written in tokens.
  *   mechanisms  as they were read; the point's may have been replaced by the model's own
  *   merged      those of preset and user */
@@ -324,8 +303,11 @@ static bool resolve_canonical(const struct scenario *scenario, const struct mech
     }
     out->scenario = good ? node_canonical(all, why) : NULL;
     good = out->scenario != NULL;
-    if (good && point_serves(out)) {
-        out->decode_scenario = drop_serving(all, why) ? node_canonical(all, why) : NULL;
+    if (good && point_serves(out)) { /* when requests arrive, and what is kept, changes no step */
+        for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
+            good = good && (!key->serving || node_set(all, key->name, "", why));
+        }
+        out->decode_scenario = good ? node_canonical(all, why) : NULL;
         good = out->decode_scenario != NULL;
     }
     node_destroy(all);
