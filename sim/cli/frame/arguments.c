@@ -173,21 +173,6 @@ static bool arguments_check_options(const struct arguments *arguments, struct er
     return true;
 }
 
-/* Say which operand is missing: number `at`, by its word in the usage line. */
-static bool refuse_missing(const struct command *command, uint32_t at, const char *spelling,
-                           struct error *why)
-{
-    const char *word = spelling;
-    if (at == 0 && command->kind != NULL) {
-        return error_usage(why, NULL, 0, "a word is missing after '%s'", command->name);
-    }
-    for (; at > 0 && strchr(word, ' ') != NULL; at--) {
-        word = strchr(word, ' ') + 1;
-    }
-    return error_usage(why, NULL, 0, "'%s': %.*s is missing", command->name,
-                       (int)strcspn(word, " "), word);
-}
-
 static bool check_operands(const struct arguments *arguments, struct error *why)
 {
     const struct command *command = arguments->command;
@@ -213,7 +198,7 @@ static bool check_operands(const struct arguments *arguments, struct error *why)
         error_usage(why, NULL, 0, "'%s' takes no argument '%s'", command->name,
                     operands[command->most_operands]);
     } else {
-        refuse_missing(command, count, spelling, why);
+        error_usage(why, NULL, 0, "a word is missing after '%s'", command->name);
     }
     return error_expect(why, "spillway %s%s%s", command->name, spelling[0] != '\0' ? " " : "",
                         spelling);

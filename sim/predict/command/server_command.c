@@ -141,9 +141,7 @@ static bool take_map(struct server_text *said, const char *name, const struct no
             good = take_map(said, path, child, why);
         } else if (option == NULL) {
             good = refuse_unknown(said, path, path, why);
-        } else if (option->value == SERVER_VALUE_NONE) {
-            good = server_text_pass_over(said, option, path, why);
-        } else if (child->kind == NODE_SCALAR) {
+        } else if (option->value == SERVER_VALUE_NONE || child->kind == NODE_SCALAR) {
             good = take(said, option, path, child->text, why);
         } else if (child->kind == NODE_LIST) {
             error_set(why, said->file, said->line, "'%s' is a list", path);
@@ -172,6 +170,9 @@ static bool take(struct server_text *said, const struct server_option *option, c
                  const char *value, struct error *why)
 {
     bool used;
+    if (option->value == SERVER_VALUE_NONE) {
+        return server_text_pass_over(said, option, typed, why);
+    }
     if (option->value == SERVER_VALUE_JSON) {
         return take_json(said, option, value, why);
     }
@@ -206,7 +207,7 @@ static bool server_command_read_option(struct server_text *said, char *typed, co
     if (option->value == SERVER_VALUE_NONE) {
         while (next_value(rest, value, sizeof value)) {
         }
-        return server_text_pass_over(said, option, typed, why);
+        return take(said, option, typed, value, why);
     }
     if (given != NULL) {
         snprintf(value, sizeof value, "%s", given);
@@ -242,11 +243,7 @@ bool server_command_read_variables(struct server_text *said, const char *line, s
         *value = '\0';
         const struct server_option *option =
             server_variable(said->programs, said->program_count, name, &said->program);
-        if (option != NULL && option->value == SERVER_VALUE_NONE) {
-            good = server_text_pass_over(said, option, name, why);
-        } else if (option != NULL) {
-            good = take(said, option, name, value + 1, why);
-        }
+        good = option == NULL || take(said, option, name, value + 1, why);
         said->program = before;
     }
     return good;
