@@ -181,17 +181,6 @@ static struct node *child_made(struct node *map, const char *key, size_t length,
     return child;
 }
 
-/* The number of containers on the longest path down. */
-static size_t node_depth(const struct node *node)
-{
-    size_t deepest = 0;
-    for (size_t i = 0; i < node->count; i++) {
-        size_t depth = node_depth(node->children[i]);
-        deepest = depth > deepest ? depth : deepest;
-    }
-    return deepest + (node->kind == NODE_MAP || node->kind == NODE_LIST);
-}
-
 static void mark_override(struct node *node)
 {
     node->line = 0;
@@ -258,8 +247,10 @@ static struct node *node_reach(struct node *root, const char *path, const char *
 /* Move `value` to the place at `path`; if there is no such place, free it. */
 static bool node_place(struct node *root, const char *path, struct node *value, struct error *why)
 {
+    size_t depth;
+    node_measure(value, &depth);
     struct node *at =
-        check_path(path, node_depth(value), why) ? node_reach(root, path, value->file, why) : NULL;
+        check_path(path, depth, why) ? node_reach(root, path, value->file, why) : NULL;
     if (at == NULL) {
         node_destroy(value);
         return false;

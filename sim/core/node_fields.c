@@ -38,44 +38,34 @@ bool node_key_error(const struct node *map, const char *key, struct error *why, 
     return error_key(why, key);
 }
 
-/* Find the scalar `key`: `*found` is NULL when it is absent or empty. */
-static bool find_scalar(const struct node *map, const char *key, const struct node **found,
-                        struct error *why)
+/* The scalar `key`; NULL if it is absent or empty, or if it is no scalar, and then `*good` is false. */
+static const struct node *find_scalar(const struct node *map, const char *key, bool *good,
+                                      struct error *why)
 {
-    const struct node *node = node_get(map, key);
-    *found = NULL;
-    if (node == NULL || node->kind == NODE_NULL) {
-        return true;
-    }
-    if (node->kind != NODE_SCALAR) {
+    const struct node *node = node_stated(map, key);
+    *good = node == NULL || node->kind == NODE_SCALAR;
+    if (!*good) {
         node_error(node, why, "'%s' is a %s", key, node->kind == NODE_LIST ? "list" : "map");
-        return error_expect(why, "a single value");
+        error_expect(why, "a single value");
     }
-    *found = node;
-    return true;
+    return *good ? node : NULL;
 }
 
 bool node_text(const struct node *map, const char *key, const char **out, struct error *why)
 {
-    const struct node *node;
-    if (!find_scalar(map, key, &node, why)) {
-        return false;
-    }
-    if (node != NULL) {
-        *out = node->text;
-    }
-    return true;
+    bool good;
+    const struct node *node = find_scalar(map, key, &good, why);
+    *out = node != NULL ? node->text : *out;
+    return good;
 }
 
 bool node_word(const struct node *map, const char *key, const char *const *words, int *out,
                struct error *why)
 {
-    const struct node *node;
-    if (!find_scalar(map, key, &node, why)) {
-        return false;
-    }
+    bool good;
+    const struct node *node = find_scalar(map, key, &good, why);
     if (node == NULL) {
-        return true;
+        return good;
     }
     int word = name_match(node->text, words);
     if (word >= 0) {
@@ -89,33 +79,29 @@ bool node_word(const struct node *map, const char *key, const char *const *words
 bool node_quantity(const struct node *map, const char *key, enum unit unit, double *out,
                    struct error *why)
 {
-    const struct node *node;
-    if (!find_scalar(map, key, &node, why)) {
-        return false;
-    }
-    return node == NULL || units_parse(node->text, unit, node->file, node->line, key, out, why);
+    bool good;
+    const struct node *node = find_scalar(map, key, &good, why);
+    return node != NULL ? units_parse(node->text, unit, node->file, node->line, key, out, why)
+                        : good;
 }
 
 bool node_whole(const struct node *map, const char *key, enum unit unit, uint64_t most,
                 uint64_t *out, struct error *why)
 {
-    const struct node *node;
-    if (!find_scalar(map, key, &node, why)) {
-        return false;
-    }
-    return node == NULL ||
-           units_parse_whole(node->text, unit, most, node->file, node->line, key, out, why);
+    bool good;
+    const struct node *node = find_scalar(map, key, &good, why);
+    return node != NULL
+               ? units_parse_whole(node->text, unit, most, node->file, node->line, key, out, why)
+               : good;
 }
 
 bool node_bool(const struct node *map, const char *key, bool *out, struct error *why)
 {
     static const char *const words[] = {"false", "true", "no", "yes", "off", "on", NULL};
-    const struct node *node;
-    if (!find_scalar(map, key, &node, why)) {
-        return false;
-    }
+    bool good;
+    const struct node *node = find_scalar(map, key, &good, why);
     if (node == NULL) {
-        return true;
+        return good;
     }
     int word = name_match(node->text, words);
     if (word >= 0) {

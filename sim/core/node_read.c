@@ -187,13 +187,12 @@ static bool read_scalar(struct reader *reader, const yaml_event_t *event, struct
     return (scalar->text = text_duplicate(text, why)) != NULL;
 }
 
-/* Nodes of a tree, and of their texts; and how deep its lists and maps are nested. */
-static size_t measure(const struct node *node, size_t *depth)
+size_t node_measure(const struct node *node, size_t *depth)
 {
     size_t count = 1 + (node->text != NULL ? strlen(node->text) / 64 : 0), deepest = 0;
     for (size_t i = 0; i < node->count; i++) {
         size_t below;
-        count += measure(node->children[i], &below);
+        count += node_measure(node->children[i], &below);
         deepest = below > deepest ? below : deepest;
     }
     *depth = deepest + (node->kind == NODE_MAP || node->kind == NODE_LIST);
@@ -213,7 +212,7 @@ static struct node *read_alias(struct reader *reader, const yaml_event_t *event,
         refuse(reader, event, why, "an alias of no anchor before it");
         return NULL;
     }
-    reader->nodes += measure(of, &depth);
+    reader->nodes += node_measure(of, &depth);
     if (reader->nodes > NODE_LIMIT || reader->depth + depth > NODE_DEEPEST) {
         refuse(reader, event, why, "aliases make too many values, too much text, or nest too deep");
         return NULL;
@@ -229,7 +228,7 @@ static bool mark_node(struct reader *reader, const yaml_event_t *event, const ya
         return refuse(reader, event, why, "more than 256 anchors");
     }
     size_t depth;
-    reader->nodes += measure(node, &depth);
+    reader->nodes += node_measure(node, &depth);
     if (reader->nodes > NODE_LIMIT) {
         return refuse(reader, event, why, "anchors mark too many values, or too much text");
     }
