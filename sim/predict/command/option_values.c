@@ -159,8 +159,8 @@ static const struct {
 };
 
 /* In a log "torch.bfloat16", and types that no command can name. */
-static bool read_type(const struct server_text *said, const struct server_option *option,
-                      const char *value, char *out, size_t size, struct error *why)
+static bool read_value_type(const struct server_text *said, const struct server_option *option,
+                            const char *value, char *out, size_t size, struct error *why)
 {
     const char *type = value + (strncmp(value, "torch.", 6) == 0 ? 6 : 0);
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -203,7 +203,7 @@ static bool server_setting_read_value(const struct server_text *said,
     case SERVER_VALUE_TWO_BYTES:
     case SERVER_VALUE_KV:
     case SERVER_VALUE_WEIGHTS:
-        return read_type(said, option, value, out, size, why);
+        return read_value_type(said, option, value, out, size, why);
     default: /* TEXT, NAME */
         snprintf(out, size, "%s", value);
         return true;

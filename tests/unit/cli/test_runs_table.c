@@ -29,7 +29,8 @@ static void fill(const struct run *run, struct result *result)
     assert_true(result_text(result, COLUMN(model), "tiny", &why));
     result_integer(result, COLUMN(batch), 1);
     for (const char *name = run->models; name != NULL && *name != '\0'; name++) {
-        result_note(result, note_make(NOTE_indexer_unused, note_text((const char[]){*name, '\0'})));
+        result_note(result,
+                    note_make(NOTE_indexer_unused, note_text(((const char[]){*name, '\0'}))));
     }
     if (run->left_out > 0) {
         result_note(result, note_make(NOTE_too_long, note_whole(run->left_out)));
