@@ -1,7 +1,7 @@
 /* What explains a verdict of `advise`: what limits the advised run, and how sure its figures are. */
 #include "cli/advise/advise.h"
 
-#include "cli/frame/error_words.h"
+#include "predict/result/tie.h"
 #include "cli/runs/explain_table.h"
 #include "core/node.h"
 #include "core/text.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/frame/error_words.h"
+#include "predict/result/tie.h"
 #include "core/array.h"
 #include "core/name.h"
 #include "core/text.h"

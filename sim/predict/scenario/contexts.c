@@ -187,25 +187,14 @@ static bool meet_batch(const struct scenario *scenario, int64_t batch,
     return true;
 }
 
-/* The mean context, rounded. */
-static uint64_t contexts_mean(const struct context_counts *counts, uint64_t *sequences)
-{
-    double tokens = 0;
-    *sequences = 0;
-    for (uint32_t i = 0; i < counts->count; i++) {
-        tokens += (double)counts->contexts[i] * (double)counts->sequences[i];
-        *sequences += counts->sequences[i];
-    }
-    return (uint64_t)llround(tokens / (double)*sequences);
-}
-
 /* Read `contexts`, which must be set, into `out->cohorts`, or into `out->context` if there is only
  * one; the resulting batch is `out->batch`. */
 static bool contexts_read(const struct scenario *scenario, struct setup *out, struct error *why)
 {
     int64_t batch = (int64_t)scenario_stated(&scenario->values, "batch", BATCH_UNSAID);
     struct context_counts counts = {.node = node_get(scenario->root, "contexts")};
-    uint64_t sequences;
+    uint64_t sequences = 0;
+    double tokens = 0;
     if (scenario_states(scenario, "context")) {
         node_error(counts.node, why, "both 'context' and 'contexts' are given");
         return error_expect(why, "one of them");
@@ -218,7 +207,11 @@ static bool contexts_read(const struct scenario *scenario, struct setup *out, st
         !meet_batch(scenario, batch, &counts, why)) {
         return false;
     }
-    out->context = contexts_mean(&counts, &sequences);
+    for (uint32_t i = 0; i < counts.count; i++) {
+        tokens += (double)counts.contexts[i] * (double)counts.sequences[i];
+        sequences += counts.sequences[i];
+    }
+    out->context = (uint64_t)llround(tokens / (double)sequences); /* the mean */
     out->batch = batch == SETUP_BATCH_MAX ? SETUP_BATCH_MAX : (uint32_t)sequences;
     if (counts.count == 1) {
         return true;
@@ -274,9 +267,6 @@ static bool find_prompt(const struct scenario *scenario, uint64_t context,
 
 static bool find_prompts(const struct scenario *scenario, struct setup *out, struct error *why)
 {
-    if (out->cohorts == NULL) {
-        return find_prompt(scenario, out->context, out, &out->prompt, why);
-    }
     for (uint32_t i = 0; i < out->cohort_count; i++) {
         struct setup_cohort *cohort = &out->cohorts[i];
         if (!find_prompt(scenario, cohort->context, out, &cohort->prompt, why)) {
