@@ -102,19 +102,32 @@ static bool is_fleet(const struct arguments *arguments)
     return arguments_given(arguments, ADVISE_RATE);
 }
 
-/* Several machines, and several types of weights, need a rate. */
+/* Several machines, and several types of weights, need a rate; other options have no part in a question
+ * about one. */
 static bool check_fleet(const struct arguments *arguments, const char *machines, struct error *why)
 {
-    if (is_fleet(arguments)) {
-        return advise_rate_check(arguments, why);
-    }
-    if (strchr(machines, ',') != NULL) {
+    static const char *const systems =
+        "only systems that lose nothing and can be started are candidates";
+    const struct {
+        int option;
+        bool of_rate;
+        const char *expect;
+    } parts[] = {{ADVISE_WEIGHTS, true, "--rate R as well; or --set dtype.weights=fp8"},
+                 {ADVISE_MASS, false, systems},
+                 {ADVISE_PAPER, false, systems},
+                 {ADVISE_WIDE, false, "--json, which has all forms"}};
+    if (strchr(machines, ',') != NULL && !is_fleet(arguments)) {
         error_usage(why, NULL, 0, "several machines are compared at a rate of requests");
         return error_expect(why, "--rate R, such as --rate 2; or one machine");
     }
-    if (arguments_given(arguments, ADVISE_WEIGHTS)) {
-        error_usage(why, NULL, 0, "'--weights' applies to '--rate' only");
-        return error_expect(why, "--rate R as well; or --set dtype.weights=fp8");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (arguments_given(arguments, parts[i].option) &&
+            parts[i].of_rate != is_fleet(arguments)) {
+            error_usage(why, NULL, 0, "'%s' %s", advise_options[parts[i].option].name,
+                        parts[i].of_rate ? "applies to '--rate' only"
+                                         : "does not apply to '--rate'");
+            return error_expect(why, "%s", parts[i].expect);
+        }
     }
     return true;
 }

@@ -39,8 +39,7 @@ extern const struct command_option advise_options[];
 bool advise_machine(const struct arguments *arguments, const struct scenario *scenario,
                     struct advice_options *with, struct error *why);
 
-/* How many GPUs of which machine hold a rate. The first fails for options that have no part in that. */
-bool advise_rate_check(const struct arguments *arguments, struct error *why);
+/* How many GPUs of which machine hold a rate. */
 bool advise_at_rate(const struct arguments *arguments, const struct scenario *scenario,
                     struct advice_options *with, struct error *why);
 
@@ -93,7 +92,8 @@ const char *advise_stated(const struct scenario *scenario, const char *key);
 /* " of the shape of llama-3.1-8b", if the model was typed by another name; else "". */
 const char *verdict_shape(const char *model, const struct scenario *asked, char text[ADVISE_WORDS]);
 
-/* The verdict about a machine. `answer` has what is advised. NULL on failure. */
+/* The verdict about a machine, with what explains it unless `runs` is NULL. `answer` has what is advised.
+ * NULL on failure. */
 struct frame *advise_verdict(const struct advice *advice, struct advise_answer *answer,
                              const char *model, const struct run_context *runs, struct error *why);
 

@@ -92,16 +92,6 @@ bool advise_stands(const struct advice *advice, uint32_t index)
     return standing_for(advice, index) == index;
 }
 
-static bool keeps_latents(const struct model *model)
-{
-    for (uint32_t i = 0; i < model->layer_count; i++) {
-        if (model->layers[i].attention == ATTENTION_MLA) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Only `tensor_parallel` and servers apart from each other are tried. */
 void advise_print_unshared(const struct scenario *scenario, uint32_t gpus, const char *without,
                            FILE *out)
@@ -118,26 +108,9 @@ void advise_print_unshared(const struct scenario *scenario, uint32_t gpus, const
                  "ranks that share experts: --set data_parallel=%u --set expert_parallel=%u, "
                  "without %s",
                  gpus, gpus, without);
-        if (keeps_latents(model) && model->parallel.context == 1) {
-            text_append(line, sizeof line,
-                        "; or divided contexts: --set tensor_parallel=%u --set "
-                        "decode_context_parallel=%u",
-                        gpus, gpus);
-        }
         table_line("not tried: ", line, out);
     }
     point_release(&point);
-}
-
-enum { FAR = 10 }; /* times a limit */
-
-/* Does a system miss a limit by more than that? Then it only makes the table longer. */
-static bool misses_far(const struct advice *advice, uint32_t index)
-{
-    const struct search *search = &advice->systems.searches[index];
-    return search->found == PLANNING_NONE && search->nearest != PLANNING_NONE &&
-           strcmp(search->candidate->system, ADVICE_PLAIN) != 0 &&
-           search->grid.violation[search->nearest] > FAR - 1;
 }
 
 static void print_alike(const struct advice *advice, FILE *out)
@@ -147,7 +120,7 @@ static void print_alike(const struct advice *advice, FILE *out)
         char line[LINE] = "";
         for (uint32_t i = 0; i < advice->systems.count; i++) {
             if (i != index && searches[i].candidate->left_out[0] == '\0' &&
-                !misses_far(advice, i) && standing_for(advice, i) == index) {
+                standing_for(advice, i) == index) {
                 text_append(line, sizeof line, "%s%s", line[0] != '\0' ? ", " : "",
                             searches[i].candidate->system);
             }
@@ -174,28 +147,13 @@ static int advise_rows_by_rate(const void *a, const void *b)
     return order != 0 ? order : (x->search > y->search) - (x->search < y->search);
 }
 
-static void print_far(const struct advice *advice, FILE *out)
-{
-    char line[LINE] = "";
-    for (uint32_t i = 0; i < advice->systems.count; i++) {
-        if (misses_far(advice, i)) {
-            text_append(line, sizeof line, "%s%s", line[0] != '\0' ? ", " : "",
-                        advice->systems.candidates[i].system);
-        }
-    }
-    if (line[0] != '\0') {
-        table_line("left out, a limit is missed by more than 10 times: ", line, out);
-    }
-}
-
 /* Systems, for people by their rate and alike ones once; then what was tried with plain vLLM. */
 static uint32_t list_lines(const struct advice *advice, bool for_people, struct advise_line *lines)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct search *search = &advice->systems.searches[i];
-        bool shown = search->candidate->left_out[0] == '\0' && advise_stands(advice, i) &&
-                     !misses_far(advice, i);
+        bool shown = search->candidate->left_out[0] == '\0' && advise_stands(advice, i);
         if (!for_people || shown) {
             double rate = advice_rate(advice, search, &advice->form);
             bool advised = i == advice->best;
@@ -411,7 +369,6 @@ static bool machine_print_below(const struct arguments *arguments, const void *c
     if (good) {
         print_alike(advice, stdout);
         left_out_print(systems->candidates, systems->count, wide, stdout);
-        print_far(advice, stdout);
         advise_print_unshared(&advice_plain(advice)->candidate->scenario,
                               advice->form.servers * advice->form.gpus, "--gpus", stdout);
         advise_print_made(arguments, &advice_plain(advice)->candidate->scenario, stdout);
@@ -436,7 +393,11 @@ static bool answer(const struct arguments *arguments, const struct advice *advic
         answer.result = advice_result(best);
         good = search_scenario(best, best->found, &answer.scenario, why);
     }
-    answer.verdict = good ? advise_verdict(advice, &answer, model, with->study.runs, why) : NULL;
+    bool explains = arguments_given(arguments, ADVISE_WHY) ||
+                    arguments_given(arguments, ADVISE_JSON) ||
+                    arguments_given(arguments, ADVISE_HTML);
+    const struct run_context *runs = explains ? with->study.runs : NULL;
+    answer.verdict = good ? advise_verdict(advice, &answer, model, runs, why) : NULL;
     good = answer.verdict != NULL;
     if (good && arguments_given(arguments, ADVISE_JSON)) {
         answer.rows = advise_rows(advice, false, why);

@@ -32,27 +32,6 @@ static const struct frame_column fixed_columns[COLUMNS] = {
 #include "tables/fleets.def"
 };
 
-/* Options that have no part in a question about a rate. */
-bool advise_rate_check(const struct arguments *arguments, struct error *why)
-{
-    static const char *const systems =
-        "only systems that lose nothing and can be started are candidates";
-    static const struct {
-        int option;
-        const char *expect;
-    } unused[] = {{ADVISE_MASS, systems},
-                  {ADVISE_PAPER, systems},
-                  {ADVISE_WIDE, "--json, which has all forms"}};
-    for (size_t i = 0; i < sizeof unused / sizeof *unused; i++) {
-        if (arguments_given(arguments, unused[i].option)) {
-            error_usage(why, NULL, 0, "'%s' does not apply to '--rate'",
-                        advise_options[unused[i].option].name);
-            return error_expect(why, "%s", unused[i].expect);
-        }
-    }
-    return true;
-}
-
 static bool read_rate(const struct arguments *arguments, double *out, struct error *why)
 {
     const char *text = arguments_text(arguments, ADVISE_RATE);
@@ -64,21 +43,6 @@ static bool read_rate(const struct arguments *arguments, double *out, struct err
         return error_expect(why, "0.000001 to 1000000 requests a second");
     }
     return true;
-}
-
-/* Forms with tiers below host memory would make the search twice as long. */
-static void print_unweighed(const struct fleet_size *fleet)
-{
-    bool has_lower = false;
-    for (uint32_t i = 0; i < fleet->count; i++) {
-        has_lower = has_lower || fleet->forms[i].has_lower;
-    }
-    if (has_lower) {
-        table_line(
-            "not weighed: ",
-            "drives and pools, with --rate: 'simulate --set system=vllm-tiering' or vllm-mooncake does",
-            stdout);
-    }
 }
 
 /* Each machine's best form, and others that the whole workload was tried with. */
@@ -363,28 +327,23 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
     frame_text(verdict, VERDICT_meets, text);
 }
 
-/* Host memory that the answer is started with, where the scenario states none. */
+/* Host memory that the answer is started with. */
 static bool put_host(const struct fleet_form *best, const struct scenario *scenario,
                      struct frame *verdict, struct error *why)
 {
-    uint64_t gib = fleet_host_gib(best, best->servers);
     char text[ADVISE_SENTENCE] = "";
     struct point point;
-    if (gib == 0) {
+    if (!best->candidate->traits.tiers) {
         return true;
     }
     if (!scenario_point(scenario, 0, &point, why)) {
         return false;
     }
+    uint64_t gib = point.setup.room[TIER_HOST] >> 30;
     const struct host_engine *engine = host_room_engine(&point);
     frame_number(verdict, VERDICT_host_bytes, (double)(gib << 30));
     text_append(text, sizeof text, "%s for prompts that begin alike, of each server",
                 number_shown(UNIT_BYTES, (double)(gib << 30)).text);
-    if (best->most_host_gib > gib) {
-        frame_number(verdict, VERDICT_most_host_bytes, (double)(best->most_host_gib << 30));
-        text_append(text, sizeof text, ", which may have %s",
-                    number_shown(UNIT_BYTES, (double)(best->most_host_gib << 30)).text);
-    }
     if (engine != NULL) {
         double takes = host_takes(&point, gib);
         frame_text(verdict, VERDICT_host_where, host_engine_where(engine));
@@ -449,7 +408,6 @@ static bool fleet_print_below(const struct arguments *arguments, const void *con
     bool good = rows != NULL && frame_print(rows, NULL, stdout, why);
     if (good) {
         fleet_print_rest(fleet, stdout);
-        print_unweighed(fleet);
     }
     if (good && fleet->best != FLEET_NONE) {
         const struct fleet_form *best = &fleet->forms[fleet->best];

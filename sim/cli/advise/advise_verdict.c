@@ -346,26 +346,15 @@ static bool has_link(const struct search *search)
     return search->candidate->traits.offloads && !advice_on_paper(search);
 }
 
-/* A server that keeps KV of ended requests in host memory. */
-static bool has_tiers(const struct search *search)
-{
-    return search->candidate->traits.tiers && advice_starts(search);
-}
-
 static void say_no_offload(const struct advice *advice, struct frame *verdict)
 {
-    const char *kind = advice->serves ? "server" : "released system";
-    bool compared = false;
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct search *search = &advice->systems.searches[i];
-        compared = compared || (search->candidate->left_out[0] == '\0' && has_link(search));
-    }
-    if (compared) {
-        frame_textf(verdict, VERDICT_offload, "no: no %s that offloads KV while it decodes %s.",
-                    kind, advice->targets.count > 0 ? "meets the limits" : "fits");
-    } else {
-        frame_textf(verdict, VERDICT_offload,
-                    "no %s that offloads KV while it decodes was compared.", kind);
+        if (search->candidate->left_out[0] == '\0' && has_link(search)) {
+            frame_textf(verdict, VERDICT_offload, "no: no %s that offloads KV while it decodes %s.",
+                        advice->serves ? "server" : "released system",
+                        advice->targets.count > 0 ? "meets the limits" : "fits");
+        }
     }
 }
 
@@ -508,18 +497,6 @@ static void verdict_put_memory(const struct advice *advice, struct frame *verdic
     frame_text(verdict, VERDICT_memory, text);
 }
 
-/* The best server that keeps KV between requests in host memory: numbers for programs. */
-static void put_tiers(const struct advice *advice, struct frame *verdict)
-{
-    const struct search *tiers = advice_best(advice, has_tiers);
-    bool reuse = advice->host.answer != ADVICE_HOST_NO_REUSE;
-    if (tiers != NULL && advice->serves && reuse && advice_result(advice_plain(advice)) != NULL) {
-        struct advise_ratio ratio = advise_ratio(advice, tiers, &advice->form);
-        frame_text(verdict, VERDICT_tiers_system, tiers->candidate->system);
-        frame_range(verdict, VERDICT_tiers_times_plain, ratio.times, ratio.low, ratio.high);
-    }
-}
-
 /* ---- instead ---- */
 
 /* "KV in fp8 (it rounds): 1.4 times" of plain vLLM's tokens a second. */
@@ -605,7 +582,7 @@ struct frame *advise_verdict(const struct advice *advice, struct advise_answer *
     if (good && answer->result != NULL) {
         verdict_put_run(advice, verdict);
         good = verdict_put_start(verdict, answer, why) &&
-               verdict_put_explained(verdict, advice->serves, answer, runs, why);
+               (runs == NULL || verdict_put_explained(verdict, advice->serves, answer, runs, why));
     } else if (good) {
         put_none(advice, verdict);
     }
@@ -613,7 +590,6 @@ struct frame *advise_verdict(const struct advice *advice, struct advise_answer *
         frame_destroy(verdict);
         return NULL;
     }
-    put_tiers(advice, verdict);
     verdict_put_memory(advice, verdict);
     say_instead(advice, verdict);
     return verdict;

@@ -20,42 +20,23 @@ static const double told_part = 0.05, told_effect = 0.005;
 
 /* ---- limit ---- */
 
-/* Lists of shares of a time, for programs. */
-static struct frame *create_shares(const char *first, const char *second)
-{
-    const struct frame_column shares[] = {
-        {.key = first}, {.key = second}, {.key = "share", .unit = UNIT_SHARE}};
-    struct error unused; /* memory that ran out shows when the verdict is printed */
-    return frame_create(shares, 3, &unused);
-}
-
-static void put_share(struct frame *shares, const char *first, const char *second, double share)
-{
-    frame_row(shares);
-    frame_text(shares, 0, first);
-    frame_text(shares, 1, second);
-    frame_number(shares, 2, share);
-}
-
 static const char *words_of(const struct explain_time *time)
 {
     return time->column == COLUMN(ttft_ms) ? "to the first token" : "of a token";
 }
 
-/* The two largest causes of a time are told. */
-static void put_causes(const struct explain_time *time, struct frame *causes,
-                       char text[ADVISE_SENTENCE])
+/* The two largest causes of a time. */
+static void say_causes(const struct explain_time *time, char text[ADVISE_SENTENCE])
 {
     enum { TOLD = 2 };
     double shares[EXPLAIN_CAUSES];
     explain_shares(time, shares);
-    for (int place = 0; place < EXPLAIN_CAUSES; place++) {
+    for (int place = 0; place < TOLD; place++) {
         int most = 0;
         for (int cause = 1; cause < EXPLAIN_CAUSES; cause++) {
             most = shares[cause] > shares[most] ? cause : most;
         }
-        put_share(causes, time->column->name, explain_causes[most], shares[most]);
-        if (place < TOLD && shares[most] >= told_part) {
+        if (shares[most] >= told_part) {
             text_append(text, ADVISE_SENTENCE, "%s%s%s%s %s", text[0] != '\0' ? ", " : "",
                         place == 0 ? words_of(time) : "", place == 0 ? ": " : "",
                         explain_causes[most], number_shown(UNIT_PERCENT, shares[most]).text);
@@ -66,8 +47,7 @@ static void put_causes(const struct explain_time *time, struct frame *causes,
 
 /* What 10 % more of the figures whose names begin so takes off: the largest of their effects. `of` names the time
  * where there are several. */
-static void put_helps(const struct explain_time *time, const char *of, struct frame *helps,
-                      char text[ADVISE_SENTENCE])
+static void say_helps(const struct explain_time *time, const char *of, char text[ADVISE_SENTENCE])
 {
     static const struct {
         const char *begins, *what;
@@ -84,7 +64,6 @@ static void put_helps(const struct explain_time *time, const char *of, struct fr
                 effect = fmax(effect, -time->figures[f].better);
             }
         }
-        put_share(helps, time->column->name, kinds[i].what, effect);
         if (effect >= told_effect) {
             text_append(text, ADVISE_SENTENCE, "%s%s saves %s%s%s", text[0] != '\0' ? ", " : "",
                         kinds[i].what, number_shown(UNIT_PERCENT, effect).text,
@@ -99,15 +78,11 @@ static void put_limit(const struct explanation *explanation, bool serves, struct
     const struct cell *by = result_cell(result, COLUMN(limited_by));
     double batch = result_number(result, COLUMN(batch));
     char told[ADVISE_SENTENCE] = "", helped[ADVISE_SENTENCE] = "", text[ADVISE_SENTENCE] = "";
-    struct frame *causes = create_shares("time", "cause");
-    struct frame *helps = create_shares("time", "figure");
     for (uint32_t i = 0; i < (serves ? explanation->count : 1); i++) {
         const struct explain_time *time = &explanation->times[i];
-        put_causes(time, causes, told);
-        put_helps(time, serves ? words_of(time) : "", helps, helped);
+        say_causes(time, told);
+        say_helps(time, serves ? words_of(time) : "", helped);
     }
-    frame_take(verdict, VERDICT_causes, causes);
-    frame_take(verdict, VERDICT_helps, helps);
     if (told[0] == '\0') {
         return;
     }
@@ -137,8 +112,6 @@ void verdict_put_sure(struct frame *verdict, const struct result *result,
 {
     struct explain_guess guesses[CURVE_COUNT];
     uint32_t count = explanation != NULL ? explain_guesses(explanation, guesses) : 0;
-    struct frame *basis = create_shares("of", "basis");
-    struct frame *first = explanation != NULL ? create_shares("figure", "basis") : NULL;
     char text[ADVISE_SENTENCE] = "", told[ADVISE_SENTENCE] = "";
     if (result_cell(result, COLUMN(error_band))->set) {
         const double *band = result->band[0];
@@ -149,7 +122,6 @@ void verdict_put_sure(struct frame *verdict, const struct result *result,
     for (uint32_t i = 0; i < result->basis_count; i++) {
         const char *name = result->basis[i].name;
         double share = result->basis[i].share;
-        put_share(basis, "time", name, share);
         if (share >= told_part) {
             text_append(told, sizeof told, "%s%s is %s", told[0] != '\0' ? ", " : "",
                         number_shown(UNIT_PERCENT, share).text, basis_words(name));
@@ -158,21 +130,13 @@ void verdict_put_sure(struct frame *verdict, const struct result *result,
     if (!result_cell(result, COLUMN(error_figures))->set) {
         text_append(text, sizeof text, ". Of the time, %s", told);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        const char *figure = curve_kinds[guesses[i].curve].name, *of = basis_name(guesses[i].basis);
-        put_share(first, figure, of, guesses[i].effect);
-        if (i == 0) {
-            text_append(text, sizeof text,
-                        ". To measure first (effect of a 10 %% error): %s (%s) %s", figure, of,
-                        number_rough(UNIT_PERCENT, guesses[i].effect, NAN, NAN).text);
-        }
+    if (count > 0) {
+        text_append(text, sizeof text, ". To measure first (effect of a 10 %% error): %s (%s) %s",
+                    curve_kinds[guesses[0].curve].name, basis_name(guesses[0].basis),
+                    number_rough(UNIT_PERCENT, guesses[0].effect, NAN, NAN).text);
     }
     text_append(text, sizeof text, ".");
     frame_text(verdict, VERDICT_sure, told[0] != '\0' ? text : NULL);
-    frame_take(verdict, VERDICT_basis, basis);
-    if (explanation != NULL) {
-        frame_take(verdict, VERDICT_measure_first, first);
-    }
 }
 
 /* A server is explained by its first requests: each figure of the machine serves them twice more. All of them where

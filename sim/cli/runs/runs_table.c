@@ -274,11 +274,13 @@ bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result
 
 /* ---- printing ---- */
 
-/* Why the row ties with the best of its group, if systems are compared. */
+/* Why the row ties with the best of its group, if systems are compared. At a stated rate all that hold it make as many
+ * tokens, and none is best. */
 static enum tie tie_of(const struct runs_table *runs, uint32_t best, uint32_t row)
 {
     const struct node *sweep = runs->scenario->sweep;
-    bool systems = sweep != NULL && node_get(sweep, "system") != NULL;
+    bool systems = sweep != NULL && node_get(sweep, "system") != NULL &&
+                   node_get(sweep, "rate") == NULL && !scenario_states(runs->scenario, "rate");
     bool both = !isnan(runs->rates[best].value) && !isnan(runs->rates[row].value);
     return systems && both && best != row ? figures_tie(&runs->rates[best], &runs->rates[row])
                                           : TIE_NONE;

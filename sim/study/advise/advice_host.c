@@ -67,14 +67,16 @@ static bool run_found(const struct advice_options *options, const struct search 
     return good;
 }
 
-/* Plain vLLM's load, with the system's memory. */
+/* Plain vLLM's load, with the system's memory: for as long as it ran, as they are compared. */
 static bool run_beside(const struct advice_options *options, const struct advice *advice,
                        struct advice_host *host, bool *interrupted, struct error *why)
 {
+    const struct search *plain = advice_plain(advice);
+    bool whole = plain->is_whole != NULL && plain->is_whole[plain->found];
     uint64_t gib = host->size.gib > 0 ? host->size.gib : host->size.most_gib;
     struct result with;
-    bool good = run_found(options, advice_plain(advice), host->system, gib, STREAM_FEWEST, &with,
-                          interrupted, why);
+    bool good = run_found(options, plain, host->system, gib, whole ? STREAM_WHOLE : STREAM_FEWEST,
+                          &with, interrupted, why);
     if (good && !*interrupted) {
         advice_host_forget(host);
         host->with = with;

@@ -9,7 +9,6 @@
 #include "predict/server/serving_memory.h"
 #include "server/requests/requests.h"
 #include "study/advise/advice.h"
-#include "study/plan/host_room.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -19,76 +18,23 @@
 /* GPUs of a server: 1, 2, 4, 8. */
 enum { SPLITS = 4, MOST_WEIGHTS = 8 };
 
-/* Shipped models whose weights are of a type end like this. Engines round weights to fp8 as they
- * start, so that fp8 takes no other checkpoint. */
-static const struct {
-    const char *weights, *suffix;
-} variants[] = {{"int4", "-awq"}};
-
 /* ---- weights ---- */
 
-/* The shipped variant of the model with such weights, if it has an id of this model: another model
- * of the same shape is another model. Else the type by its key. */
+/* The shipped 4-bit variant of the model, if it has an id of this model: another model of the same shape is another
+ * model. Else the type by its key: engines round weights to fp8 as they start. */
 static bool fleet_weights_set(struct scenario *scenario, const char *weights, struct error *why)
 {
     const struct node *model = node_get(scenario->root, "model");
     char name[NAMED_SIZE], variant[NAMED_SIZE], canonical[NAMED_SIZE], id[NAMED_SIZE];
-    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {
-        bool named = model != NULL && model->kind == NODE_SCALAR &&
-                     strcmp(variants[i].weights, weights) == 0 &&
-                     named_canonical(&named_model, model->text, canonical);
-        if (named && snprintf(name, sizeof name, "%.200s%s", canonical, variants[i].suffix) > 0 &&
-            named_canonical(&named_model, name, variant) &&
-            named_id_of(&named_model, variant, model->typed != NULL ? model->typed : canonical,
-                        id)) {
-            return node_set(scenario->root, "model", id, why) &&
-                   node_set_text((struct node *)node_get(scenario->root, "model"), variant, why);
-        }
+    if (strcmp(weights, "int4") == 0 && model != NULL && model->kind == NODE_SCALAR &&
+        named_canonical(&named_model, model->text, canonical) &&
+        snprintf(name, sizeof name, "%.200s-awq", canonical) > 0 &&
+        named_canonical(&named_model, name, variant) &&
+        named_id_of(&named_model, variant, model->typed != NULL ? model->typed : canonical, id)) {
+        return node_set(scenario->root, "model", id, why) &&
+               node_set_text((struct node *)node_get(scenario->root, "model"), variant, why);
     }
     return node_set(scenario->root, "dtype.weights", weights, why);
-}
-
-/* ---- host memory for prompts that begin alike ---- */
-
-/* What a machine has of it, and for how many servers. `host_gib` stays NULL if the form keeps no
- * prompts there, or if the scenario states how much. */
-static bool fleet_host_read(const struct point *point, const struct serving_memory *memory,
-                            struct fleet_form *form, struct error *why)
-{
-    const struct setup *setup = &point->setup;
-    form->of_machine = (uint32_t)host_sharers(setup, form->gpus);
-    for (int tier = TIER_HOST + 1; form->candidate->traits.tiers && tier < TIER_COUNT; tier++) {
-        bool idle = setup->mechanisms.prefix_below[tier] == PREFIX_BELOW_NONE;
-        form->has_lower =
-            form->has_lower || (idle && profile_states(&setup->profile, tier_kinds[tier].capacity));
-    }
-    if (!form->candidate->traits.tiers || setup->room[TIER_HOST] > 0) {
-        return true;
-    }
-    form->host_gib = array_zeroed(form->of_machine, sizeof *form->host_gib, why);
-    for (uint32_t i = 0; form->host_gib != NULL && i < form->of_machine; i++) {
-        form->host_gib[i] = host_most_of(point, host_usable(setup) / (i + 1));
-    }
-    form->least_host_gib = host_least_gib(point, memory);
-    return form->host_gib != NULL;
-}
-
-uint64_t *fleet_host_of(const struct fleet_form *form, uint32_t servers)
-{
-    return &form->host_gib[(servers < form->of_machine ? servers : form->of_machine) - 1];
-}
-
-uint64_t fleet_host_gib(const struct fleet_form *form, uint32_t servers)
-{
-    return form->host_gib != NULL ? *fleet_host_of(form, servers) : 0;
-}
-
-bool fleet_host_set(const struct fleet_form *form, uint32_t servers, struct scenario *scenario,
-                    struct error *why)
-{
-    uint64_t gib = fleet_host_gib(form, servers);
-    return gib == 0 ||
-           scenario_values_set(&scenario->values, "host_memory", (double)(gib << 30), why);
 }
 
 /* ---- a form ---- */
@@ -135,9 +81,6 @@ static void check_form(struct fleet_form *form, const struct run_context *runs)
         text_copy(form->refused, sizeof form->refused, refused.found);
     } else {
         check_longest(point.requests, &memory, form);
-        if (!fleet_host_read(&point, &memory, form, &refused)) {
-            fleet_forms_refuse(form, &refused);
-        }
     }
     point_release(&point);
 }

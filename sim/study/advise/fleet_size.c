@@ -4,7 +4,7 @@
 #include "study/advise/fleet_size.h"
 
 #include "core/array.h"
-#include "study/advise/advice.h"
+#include "study/plan/host_room.h"
 #include "study/sweep/rounds.h"
 
 #include <math.h>
@@ -22,7 +22,6 @@ enum fleet_what {
     FLEET_SHARE,     /* one server with its share of the rate */
     FLEET_WHOLE,     /* the answer's servers, or fewer or more, with the rate: do they hold it? */
     FLEET_FULL,      /* the answer, until its figures are known */
-    FLEET_LESS_HOST, /* the same with less host memory */
 };
 
 struct sizing {
@@ -31,8 +30,6 @@ struct sizing {
     struct sources *sources;
     bool is_stream;       /* the requests go on without end */
     enum fleet_what what; /* of all tries of a round */
-    uint32_t holds,
-        fails; /* of FLEET_LESS_HOST: how often the answer's host memory may be halved */
     bool *interrupted;
 };
 
@@ -70,15 +67,10 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
     case FLEET_WHOLE:
     case FLEET_FULL:
         return fleet_scenario(fleet, form, value + 1, true, out, why);
-    case FLEET_LESS_HOST:
-        return fleet_scenario(fleet, form, form->servers, true, out, why) &&
-               scenario_values_set(&out->values, "host_memory",
-                                   (double)(fleet_host_gib(form, form->servers) >> value << 30),
-                                   why);
     case FLEET_SHARE:
         return fleet_scenario(fleet, form, value + 1, false, out, why);
     default:
-        return scenario_copy(&form->scenario, out, why) && fleet_host_set(form, 1, out, why) &&
+        return fleet_scenario(fleet, form, 1, false, out, why) &&
                (sizing->what == FLEET_AT_ONCE ? capacity_set_at_once(out, why)
                                               : set_alone(out, form->ranks, why)) &&
                (sizing->what != FLEET_ALONE ||
@@ -106,7 +98,6 @@ static void tell(const struct sizing *sizing)
         [FLEET_SHARE] = "one server with its share of the rate",
         [FLEET_WHOLE] = "all servers with the whole rate",
         [FLEET_FULL] = "the answer, until its figures are known",
-        [FLEET_LESS_HOST] = "the answer with less host memory",
     };
     uint32_t done = 0;
     for (uint32_t i = 0; i < sizing->fleet->count; i++) {
@@ -129,7 +120,6 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
     const struct targets *targets = &sizing->options->targets;
     double violation = targets_violation(targets, result);
     struct targets times;
-    bool less;
     (void)why;
     switch (sizing->what) {
     case FLEET_AT_ONCE:
@@ -149,13 +139,6 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
         form->full = sizing->what == FLEET_FULL ? value + 1 : form->full;
         grid_put(&form->grid, value, violation);
         keep(result, &form->runs[value]);
-        break;
-    case FLEET_LESS_HOST:
-        less = violation == 0 && (!form->ample || targets_ample(targets, result));
-        *(less ? &sizing->holds : &sizing->fails) = value;
-        if (less) {
-            keep(result, &form->runs[form->servers - 1]);
-        }
         break;
     }
     tell(sizing);
@@ -179,9 +162,6 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
     case FLEET_FULL:
         values[0] = form->servers - 1;
         return best;
-    case FLEET_LESS_HOST:
-        values[0] = (sizing->holds + sizing->fails) / 2;
-        return best && sizing->fails - sizing->holds > 1;
     default:
         return form->refused[0] == '\0';
     }
@@ -364,21 +344,6 @@ static bool confirm(struct sizing *sizing, struct error *why)
     return good;
 }
 
-/* Halve the host memory of each of the answer's servers for as long as it holds the rate, as amply
- * as before. The form's run is then that with the least. */
-static bool halve_host(struct sizing *sizing, struct fleet_form *form, struct error *why)
-{
-    uint64_t all = fleet_host_gib(form, form->servers);
-    sizing->fails = 1;
-    while (all >> sizing->fails > 0 && all >> sizing->fails >= form->least_host_gib) {
-        sizing->fails++;
-    }
-    bool good = fleet_try(sizing, FLEET_LESS_HOST, why);
-    form->most_host_gib = all;
-    *fleet_host_of(form, form->servers) = all >> sizing->holds;
-    return good;
-}
-
 /* ---- all of it ---- */
 
 static bool size_all(const struct scenario *scenario, struct sizing *sizing, struct error *why)
@@ -391,9 +356,7 @@ static bool size_all(const struct scenario *scenario, struct sizing *sizing, str
                 (*interrupted || fleet_try(sizing, FLEET_ALL_ALONE, why)) &&
                 (*interrupted || find_any(sizing, why)) && confirm(sizing, why);
     fleet_size_choose(fleet);
-    struct fleet_form *best = fleet->best != FLEET_NONE ? &fleet->forms[fleet->best] : NULL;
-    return good && (best == NULL || best->host_gib == NULL || *interrupted ||
-                    halve_host(sizing, best, why));
+    return good;
 }
 
 bool fleet_size_run(const struct scenario *scenario, const struct fleet_options *options,
@@ -419,7 +382,6 @@ void fleet_size_release(struct fleet_size *fleet)
     for (uint32_t i = 0; i < fleet->count; i++) {
         struct fleet_form *form = &fleet->forms[i];
         runs_release(form);
-        free(form->host_gib);
         scenario_release(&form->scenario);
     }
     free(fleet->forms);
@@ -427,12 +389,30 @@ void fleet_size_release(struct fleet_size *fleet)
     *fleet = (struct fleet_size){.best = FLEET_NONE};
 }
 
+/* Servers of one machine share its memory. */
+static bool set_part(const struct fleet_form *form, struct scenario *scenario, struct error *why)
+{
+    struct point point;
+    if (!form->candidate->traits.tiers) {
+        return true;
+    }
+    if (!scenario_point(scenario, 0, &point, why)) {
+        return false;
+    }
+    bool good = host_state_part(&point, scenario, why);
+    point_release(&point);
+    return good;
+}
+
 bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *form, uint32_t servers,
                     bool whole, struct scenario *out, struct error *why)
 {
-    return scenario_copy(&form->scenario, out, why) && fleet_host_set(form, servers, out, why) &&
-           (whole
-                ? scenario_values_set(&out->values, "rate", fleet->rate, why) &&
-                      (servers == 1 || scenario_values_set(&out->values, "replicas", servers, why))
-                : set_share(form, fleet->rate, servers, out, why));
+    bool good = scenario_copy(&form->scenario, out, why) &&
+                scenario_values_set(&out->values, "rate", fleet->rate, why) &&
+                (servers == 1 || scenario_values_set(&out->values, "replicas", servers, why)) &&
+                set_part(form, out, why);
+    if (!whole && servers > 1) {
+        scenario_values_remove(&out->values, "replicas");
+    }
+    return good && (whole || set_share(form, fleet->rate, servers, out, why));
 }

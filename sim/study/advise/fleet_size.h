@@ -44,18 +44,11 @@ struct fleet_form {
     struct scenario scenario;          /* one server, without rate and replicas */
     char weights[FLEET_WEIGHTS];       /* "bf16" */
     uint32_t gpus;                     /* of a server */
-    bool has_lower;                    /* drives or a pool of its machine keep no prompts */
     double price;                      /* dollars an hour of a GPU; 0: unknown */
     uint64_t ranks;             /* that a server's requests are spread over, by data parallelism */
     char refused[FLEET_REASON]; /* why it cannot be; "": it can */
     uint32_t most_servers;      /* that may be */
-    uint32_t of_machine;        /* servers of one machine, at most */
-    uint64_t
-        *host_gib; /* [of_machine], of each of so many servers, for prompts; NULL: as stated, or
-                         * none; owned */
-    uint64_t least_host_gib; /* with which the engine starts (host_room.h) */
-    uint64_t most_host_gib;  /* of the answer's servers, which then got less; 0: not looked for */
-    double burstiness;       /* of its requests, if its servers get them in turn; 0: they do not */
+    double burstiness; /* of its requests, if its servers get them in turn; 0: they do not */
     /* what cheap runs told */
     double most;  /* requests a second, when all come at once; 0: it cannot run */
     bool is_slow; /* requests that have the server alone miss a limit */
@@ -97,11 +90,6 @@ double fleet_cost(const struct fleet_form *form, uint32_t servers);
 bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *form, uint32_t servers,
                     bool whole, struct scenario *out, struct error *why);
 
-/* GiB of host memory for prompts that begin alike, of each of so many servers: the most that the
- * engine can take of a server's part, and of the answer's servers the least that holds the rate, by
- * halves. 0: as the scenario states, or none. */
-uint64_t fleet_host_gib(const struct fleet_form *form, uint32_t servers);
-
 /* The run that holds the rate, or NULL; and that of the most servers among those that miss a limit. */
 const struct result *fleet_holds(const struct fleet_form *form);
 const struct result *fleet_misses(const struct fleet_form *form);
@@ -123,11 +111,6 @@ enum tie fleet_tie(const struct fleet_form *a, const struct fleet_form *b);
 /* List all forms in `out`, those that cannot be with their reason. Fails if none can be. */
 bool fleet_list_forms(const struct scenario *scenario, const struct fleet_options *options,
                       struct fleet_size *out, struct error *why);
-
-/* Servers of one machine share its memory: set the part of each of so many, or point to it. */
-bool fleet_host_set(const struct fleet_form *form, uint32_t servers, struct scenario *scenario,
-                    struct error *why);
-uint64_t *fleet_host_of(const struct fleet_form *form, uint32_t servers);
 
 /* The least that a form of the same machine costs that holds the rate; infinity: none does. */
 double fleet_found_on(const struct fleet_size *fleet, const struct fleet_form *form);

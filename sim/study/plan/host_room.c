@@ -23,17 +23,13 @@ uint64_t host_gpus(const struct setup *setup)
     return setup->profile.gpus > 0 ? setup->profile.gpus : USUAL_GPUS;
 }
 
-uint64_t host_sharers(const struct setup *setup, uint32_t gpus)
-{
-    return host_gpus(setup) > gpus ? host_gpus(setup) / gpus : 1;
-}
-
 uint64_t host_part(const struct point *point)
 {
     const struct setup *setup = &point->setup;
     uint64_t servers = point_serves(point) ? point_servers(point) : 1;
     uint32_t gpus = setup->model.tensor_parallel * point_passes(point); /* of a server */
-    uint64_t of_machine = host_sharers(setup, gpus);
+    uint64_t all = host_gpus(setup),
+             of_machine = all > gpus ? all / gpus : 1; /* servers that share it */
     return setup->room[TIER_HOST] > 0
                ? setup->room[TIER_HOST]
                : host_usable(setup) / (servers < of_machine ? servers : of_machine);
@@ -44,7 +40,8 @@ const struct host_engine *host_room_engine(const struct point *point)
     return host_engine_of(point->setup.system.command, &point->engine);
 }
 
-double host_typed(const struct point *point, uint64_t gib)
+/* The number that the engine's flag has for so many GiB. 0: no engine has one. */
+static double host_typed(const struct point *point, uint64_t gib)
 {
     const struct host_engine *engine = host_room_engine(point);
     double bytes = (double)(gib << GIB_BITS);
@@ -65,7 +62,10 @@ double host_takes(const struct point *point, uint64_t gib)
     return engine != NULL ? host_engine_takes(engine, &point->setup.model, &limits, bytes) : bytes;
 }
 
-uint64_t host_most_within(const struct point *point, uint64_t least, uint64_t end, double bytes)
+/* The most GiB from `least` on, below `end`, for which the engine takes no more than `bytes`; `least` if all take
+ * more. */
+static uint64_t host_most_within(const struct point *point, uint64_t least, uint64_t end,
+                                 double bytes)
 {
     while (least + 1 < end) {
         uint64_t middle = least + (end - least) / 2;
@@ -76,17 +76,22 @@ uint64_t host_most_within(const struct point *point, uint64_t least, uint64_t en
     return least;
 }
 
-uint64_t host_most_of(const struct point *point, uint64_t bytes)
+uint64_t host_most_gib(const struct point *point)
 {
+    uint64_t bytes = host_part(point);
     return host_most_within(point, 0, (bytes >> GIB_BITS) + 1, (double)bytes);
 }
 
-uint64_t host_most_gib(const struct point *point)
+bool host_state_part(const struct point *point, struct scenario *scenario, struct error *why)
 {
-    return host_most_of(point, host_part(point));
+    bool open = point_serves(point) && point->setup.room[TIER_HOST] == 0;
+    uint64_t gib = open ? host_most_gib(point) : 0;
+    return gib == 0 ||
+           scenario_values_set(&scenario->values, "host_memory", (double)(gib << GIB_BITS), why);
 }
 
-uint64_t host_least_gib(const struct point *point, const struct serving_memory *memory)
+/* The least GiB with which the engine starts: SGLang's must hold more than the GPUs' KV memory. */
+static uint64_t host_least_gib(const struct point *point, const struct serving_memory *memory)
 {
     const struct host_engine *engine = host_room_engine(point);
     uint64_t tokens = memory->prefix.gpu_blocks * memory->prefix.block_tokens;

@@ -9,11 +9,9 @@
 #include "predict/server/serving_memory.h"
 #include "predict/server/host_engine.h"
 
-/* Bytes that the operating system and the engine leave of a machine's memory; its GPUs; and servers of
- * so many GPUs that share it, at least 1. */
+/* Bytes that the operating system and the engine leave of a machine's memory; and its GPUs. */
 uint64_t host_usable(const struct setup *setup);
 uint64_t host_gpus(const struct setup *setup);
-uint64_t host_sharers(const struct setup *setup, uint32_t gpus);
 
 /* Bytes that each server of the point may have: as stated, or its part of the machine's. */
 uint64_t host_part(const struct point *point);
@@ -21,21 +19,15 @@ uint64_t host_part(const struct point *point);
 /* What sizes a server's host memory is; NULL: its preset types no size. */
 const struct host_engine *host_room_engine(const struct point *point);
 
-/* Bytes that the engine takes for so many GiB; and the most GiB from `least` on, below `end`, for
- * which it takes no more than `bytes`. `least` if all take more. */
+/* Bytes that the engine takes for so many GiB. */
 double host_takes(const struct point *point, uint64_t gib);
-uint64_t host_most_within(const struct point *point, uint64_t least, uint64_t end, double bytes);
 
-/* The most GiB that may be asked for of a server's part, or of so many bytes; 0: none. */
+/* The most GiB that may be asked for of a server's part; 0: none. */
 uint64_t host_most_gib(const struct point *point);
-uint64_t host_most_of(const struct point *point, uint64_t bytes);
 
-/* The least GiB with which the engine starts: SGLang's must hold more than the GPUs' KV memory.
- *   memory   of a server of the point */
-uint64_t host_least_gib(const struct point *point, const struct serving_memory *memory);
-
-/* The number that the engine's flag has for so many GiB. 0: no engine has one. */
-double host_typed(const struct point *point, uint64_t gib);
+/* State in the scenario of a point with a host tier what each of its servers may have, unless it says so itself:
+ * servers of one machine share its memory. */
+bool host_state_part(const struct point *point, struct scenario *scenario, struct error *why);
 
 /* How many GiB of host memory a server's prefixes are worth.
  *

@@ -126,16 +126,6 @@ static bool check_price(const struct candidate *candidate, const struct profile 
                      candidate->machine, candidate->machine);
 }
 
-/* Servers of one machine share its memory. */
-static bool search_set_part(struct candidate *candidate, const struct point *point,
-                            struct error *why)
-{
-    bool open = candidate->traits.tiers && point_serves(point) && point->setup.room[TIER_HOST] == 0;
-    uint64_t gib = open ? host_most_gib(point) : 0;
-    return gib == 0 || scenario_values_set(&candidate->scenario.values, "host_memory",
-                                           (double)(gib << 30), why);
-}
-
 bool search_begin(struct search *search, struct candidate *candidate,
                   const struct planning_options *options, bool is_stream, struct error *why)
 {
@@ -153,7 +143,8 @@ bool search_begin(struct search *search, struct candidate *candidate,
             !check_price(candidate, &own.point.setup.profile, options, &search->why) ||
             (search->fixed == NULL && !search_read_axis(search, options, &own, &search->why));
     }
-    bool stated = search->cannot || search_set_part(candidate, &own.point, why);
+    bool stated = search->cannot || !candidate->traits.tiers ||
+                  host_state_part(&own.point, &candidate->scenario, why);
     uint32_t count = search->cannot ? 0 : count_values(search, &own.point, options->study.runs);
     planned_release(&own);
     if (!stated) {
