@@ -165,9 +165,10 @@ static bool lay_synthetic(struct scenario *scenario, const char *load, struct er
 /* Without its load, the scenario would be one of decode steps, for which nobody asked. */
 static bool check_empty(const struct scenario *scenario, struct error *why)
 {
-    static const char *const keys[] = {"rate", "clients"};
-    for (int i = 0; i < 2 && !scenario_states(scenario, "workload"); i++) {
-        if (scenario_value(&scenario->values, keys[i])->empty) {
+    static const char *const keys[] = {"workload", "rate", "clients"};
+    for (int i = 0; i < 3 && !scenario_states(scenario, "workload"); i++) {
+        if (i == 0 ? node_get(scenario->root, "workload") != NULL
+                   : scenario_value(&scenario->values, keys[i])->empty) {
             return scenario_error(scenario, keys[i], why, "'%s' is empty", keys[i]);
         }
     }
