@@ -26,7 +26,7 @@ struct disk_cache {
 
 /* ---- the file ---- */
 
-/* `used` orders values by their last use. A killed process leaves a journal, which the next one rolls
+/* `used` orders values by when they were put. A killed process leaves a journal, which the next one rolls
  * back; what the machine's end leaves half-written is damage, and costs no more than what was kept. */
 static const char set_up[] =
     "PRAGMA synchronous = OFF;"
@@ -169,15 +169,10 @@ static uint8_t *unpack(const void *stored, size_t stored_size, size_t *size)
     return value;
 }
 
-/* A value counts as used where many others were since: most readers then write nothing. */
 uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size)
 {
-    static const char find[] = "SELECT value, used + 32 < (SELECT MAX(used) FROM kept)"
-                               " FROM kept WHERE hash = ?1 AND key = ?2";
-    static const char touch[] = "UPDATE kept SET used = 1 + (SELECT MAX(used) FROM kept)"
-                                " WHERE hash = ?1";
+    static const char find[] = "SELECT value FROM kept WHERE hash = ?1 AND key = ?2";
     uint8_t *value = NULL;
-    bool old = false;
     if (cache == NULL) {
         return NULL;
     }
@@ -185,12 +180,8 @@ uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, s
     sqlite3_stmt *row = disk_cache_prepare(cache, find, key);
     if (disk_cache_step(cache, row)) {
         value = unpack(sqlite3_column_blob(row, 0), (size_t)sqlite3_column_bytes(row, 0), size);
-        old = sqlite3_column_int(row, 1) != 0;
     }
     sqlite3_finalize(row);
-    if (old) {
-        disk_cache_run(cache, touch, key);
-    }
     pthread_mutex_unlock(&cache->lock);
     return value;
 }

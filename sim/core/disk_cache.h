@@ -5,7 +5,7 @@
  * key's value is ever returned. A value has a checksum.
  *
  * Many processes may use the folder at once, and each may be killed at any time. A file that has grown
- * to its limit loses its least recently used values. A damaged file is removed and made anew; a link, a
+ * to its limit loses its oldest values. A damaged file is removed and made anew; a link, a
  * FIFO or a folder of its name stays as it is, and there is no cache.
  *
  * A cache never makes anything fail: where the file cannot be read or written, there is no value.

@@ -460,7 +460,7 @@ static const struct list {
 };
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
-/* A kind of its own: not a table of names, but the page of one model. */
+/* Before a name, the page of one model. */
 static const char page_kind[] = "model";
 
 enum { SET, JSON };
@@ -477,33 +477,22 @@ static const struct command_option options[] = {
 
 static bool list_run(const struct arguments *arguments, struct error *why)
 {
-    uint32_t count;
+    uint32_t count, set_count;
     const char *const *operands = arguments_operands(arguments, &count);
-    const char *kind = operands[0];
+    const char *const *sets = arguments_all(arguments, SET, &set_count);
+    const char *kind = strcmp(operands[0], page_kind) == 0 ? "models" : operands[0];
+    bool json = arguments_given(arguments, JSON), one = count > 1;
     size_t index = 0;
-    if (strcmp(kind, page_kind) == 0 && count < 2) {
-        error_usage(why, NULL, 0, "'list model' needs a name");
-        return error_expect(why, "one of 'spillway list models', or the path of a config.json");
-    }
-    bool json = arguments_given(arguments, JSON);
-    if (strcmp(kind, page_kind) == 0) {
-        uint32_t set_count;
-        const char *const *sets = arguments_all(arguments, SET, &set_count);
+    if (one && strcmp(kind, "models") == 0) {
         return list_model_page(operands[1], sets, set_count, json, why);
     }
-    if (arguments_given(arguments, SET)) {
-        error_usage(why, NULL, 0, "'list %s' takes no --set", kind);
-        return error_expect(why, "spillway list model NAME --set KEY=VALUE");
+    if ((one && strcmp(kind, "hardware") != 0) || set_count > 0) {
+        error_usage(why, NULL, 0, "'list %s' takes no %s", kind, one ? operands[1] : "--set");
+        return error_expect(why, "list %s, list hardware NAME, or list model NAME --set KEY=VALUE",
+                            kind);
     }
-    if (count > 1 && strcmp(kind, "hardware") == 0) {
+    if (one) {
         return list_machine(operands[1], json, why);
-    }
-    if (count > 1 && strcmp(kind, "models") == 0) {
-        return list_model_page(operands[1], NULL, 0, json, why);
-    }
-    if (count > 1) {
-        error_usage(why, NULL, 0, "'list %s' takes no argument '%s'", kind, operands[1]);
-        return error_expect(why, "spillway list %s, or spillway list hardware NAME", kind);
     }
     while (strcmp(lists[index].name, kind) != 0) {
         index++;

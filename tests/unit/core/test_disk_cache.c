@@ -179,15 +179,14 @@ static bool has_numbered(struct disk_cache *cache, uint32_t number)
     return found != NULL;
 }
 
-/* Six hundred values of 1 KB into 256 KB, the first one used all the time. */
-static void the_least_recently_used_leave(void **state)
+/* Six hundred values of 1 KB into 256 KB. */
+static void the_oldest_leave(void **state)
 {
     struct disk_cache *cache = open_cache(MOST);
     uint32_t old = 0, young = 0;
     (void)state;
     for (uint32_t i = 0; i < VALUES; i++) {
         put_numbered(cache, i);
-        assert_true(has_numbered(cache, 0));
     }
     for (uint32_t i = 1; i <= 100; i++) {
         old += has_numbered(cache, i);
@@ -320,7 +319,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_value_is_found_by_its_key_alone, enter, leave),
         cmocka_unit_test_setup_teardown(a_damaged_file_gives_no_other_value, enter, leave),
         cmocka_unit_test_setup_teardown(a_cut_file_is_made_anew, enter, leave),
-        cmocka_unit_test_setup_teardown(the_least_recently_used_leave, enter, leave),
+        cmocka_unit_test_setup_teardown(the_oldest_leave, enter, leave),
         cmocka_unit_test_setup_teardown(too_large_a_value_is_not_kept, enter, leave),
         cmocka_unit_test_setup_teardown(links_and_fifos_stay_as_they_are, enter, leave),
         cmocka_unit_test_setup_teardown(processes_share_a_folder, enter, leave),
