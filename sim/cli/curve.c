@@ -653,8 +653,8 @@ static bool curve_store(const struct curve_report *report, struct store *store, 
         }
     }
     const struct store_frame stored[] = {
-        {.table = "curves", .frame = frames[0], .is_nameless = true},
-        {.table = "curve_points", .frame = frames[1], .is_nameless = true, .whole = "curve"},
+        {.table = "curves", .frame = frames[0]},
+        {.table = "curve_points", .frame = frames[1], .whole = "curve"},
     };
     bool ok = store_put_frames(store, stored, 2, why);
     frame_destroy(frames[0]);

@@ -408,7 +408,7 @@ static void store_frame_bind_row(sqlite3_stmt *statement, const void *rows, uint
             store_frame_bind_number(statement, ++at, column->unit, ranged ? cell->high : NAN);
         }
     }
-    if (!of->is_nameless) {
+    if (schema_find(of->table)->ends > 0) { /* the program's name */
         sqlite3_bind_text(statement, ++at, spillway_program, -1, SQLITE_STATIC);
     }
 }

@@ -12,11 +12,9 @@ bool store_get_draws(struct store *store, const char *run, struct result_draws *
 /* Frames in the results file: the rows of a study, in the table that has the frame's columns. */
 
 struct store_frame {
-    const char
-        *table; /* its columns are those of the frame that have a key, in order, and `version`
-                        * if it names its program */
+    const char *
+        table; /* its columns are those of the frame that have a key, in order, and maybe `version` */
     const struct frame *frame;
-    bool is_nameless;  /* the table does not name its program */
     const char *whole; /* a column: what is stored of its values is deleted first. NULL: nothing */
 };
 

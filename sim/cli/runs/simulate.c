@@ -66,10 +66,8 @@ static const struct command_option options[] = {
 
 /* How the runs are shown: one by one, or as a table at the end. */
 struct simulate_view {
-    bool json, csv, progress, drawn;
-    uint32_t done, points; /* so far */
-    struct sweep_work work;
-    bool has_draws;           /* of any run */
+    bool json, csv, progress;
+    uint32_t done, points;    /* so far */
     const struct node *sweep; /* of the scenario */
     struct runs_table *table; /* NULL with json or csv */
     struct result *kept;      /* [points] to be explained; NULL: none are */
@@ -79,7 +77,6 @@ struct simulate_view {
 static bool simulate_show(uint32_t index, struct result *result, void *context, struct error *why)
 {
     struct simulate_view *view = context;
-    view->has_draws = view->has_draws || result->draws.count > 0;
     sweep_count(&view->failures, result);
     if (view->table != NULL && !runs_table_add(view->table, index, result, why)) {
         return false;
@@ -97,18 +94,13 @@ static bool simulate_show(uint32_t index, struct result *result, void *context, 
     return view->table != NULL || output_flush(stdout, "standard output", why);
 }
 
-static void print_progress(const struct simulate_view *view)
+static void simulate_show_work(const struct sweep_work *work, void *context)
 {
-    char draws[32] = "", replays[32] = "", left[PROGRESS_LEFT];
-    if (view->work.draws > 0) {
-        snprintf(draws, sizeof draws, ", %u draws", view->work.draws);
-    }
-    if (view->work.replays > 0) {
-        snprintf(replays, sizeof replays, ", %u replays", view->work.replays);
-    }
+    const struct simulate_view *view = context;
+    char left[PROGRESS_LEFT];
     if (view->progress && view->done < view->points) {
-        progress_show(view->done, view->points, "%u of %u runs%s%s%s", view->done, view->points,
-                      draws, replays, progress_left(view->work.share, left));
+        progress_show(view->done, view->points, "%u of %u runs%s", view->done, view->points,
+                      progress_left(work->share, left));
     } else if (view->progress) {
         progress_clear();
     }
@@ -119,14 +111,7 @@ static void simulate_show_progress(uint32_t done, uint32_t points, void *context
     struct simulate_view *view = context;
     view->done = done;
     view->points = points;
-    print_progress(view);
-}
-
-static void simulate_show_work(const struct sweep_work *work, void *context)
-{
-    struct simulate_view *view = context;
-    view->work = *work;
-    print_progress(view);
+    simulate_show_work(&(struct sweep_work){.share = 0}, context);
 }
 
 /* One draw has no spread. */
@@ -181,11 +166,6 @@ static bool simulate_run_all(const struct scenario *scenario, struct sweep_optio
     if (view->table != NULL && !runs_table_print(view->table, stdout, ok ? why : &unseen)) {
         return false;
     }
-    if (ok && !interrupted && view->table != NULL && view->drawn && !view->has_draws) {
-        fputs("\n"
-              "replications: none, because no run has a time\n",
-              stdout);
-    }
     if (ok && interrupted) {
         error_set(why, NULL, 0, "interrupted before all runs were done");
         return sweep->store != NULL
@@ -208,7 +188,6 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
 {
     struct simulate_view view = {.json = arguments_given(arguments, JSON),
                                  .csv = arguments_given(arguments, CSV),
-                                 .drawn = sweep->replications.count > 0,
                                  .points = scenario->points,
                                  .sweep = scenario->sweep};
     bool plain = view.json || view.csv;

@@ -48,7 +48,7 @@ static void put_curve(struct store *store)
     frame_add(frame,
               (const char *[]){"c", "x", "0", NULL, NULL, NULL, "batch", NULL, "lru", "lru", "{}"},
               11);
-    const struct store_frame rows = {.table = "curves", .frame = frame, .is_nameless = true};
+    const struct store_frame rows = {.table = "curves", .frame = frame};
     assert_true(store_put_frames(store, &rows, 1, &why));
     frame_destroy(frame);
 }
