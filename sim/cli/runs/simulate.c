@@ -94,24 +94,15 @@ static bool simulate_show(uint32_t index, struct result *result, void *context, 
     return view->table != NULL || output_flush(stdout, "standard output", why);
 }
 
-static void simulate_show_work(const struct sweep_work *work, void *context)
+static void simulate_show_progress(uint32_t done, uint32_t points, double share, void *context)
 {
     const struct simulate_view *view = context;
     char left[PROGRESS_LEFT];
-    if (view->progress && view->done < view->points) {
-        progress_show(view->done, view->points, "%u of %u runs%s", view->done, view->points,
-                      progress_left(work->share, left));
+    if (view->progress && done < points) {
+        progress_show(done, points, "%u of %u runs%s", done, points, progress_left(share, left));
     } else if (view->progress) {
         progress_clear();
     }
-}
-
-static void simulate_show_progress(uint32_t done, uint32_t points, void *context)
-{
-    struct simulate_view *view = context;
-    view->done = done;
-    view->points = points;
-    simulate_show_work(&(struct sweep_work){.share = 0}, context);
 }
 
 /* One draw has no spread. */
@@ -144,7 +135,7 @@ static bool simulate_read_options(const struct arguments *arguments, struct swee
         return error_usage(why, NULL, 0, "'--replications' cannot be used with --csv");
     }
     return (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
-           (draws == NULL || simulate_read_draws(draws, &out->replications.count, why));
+           (draws == NULL || simulate_read_draws(draws, &out->replications, why));
 }
 
 /* Runs that finished before an error or an interruption are shown anyway; a failed run is a row. */
@@ -188,13 +179,11 @@ static bool run_scenario(const struct arguments *arguments, const struct scenari
 {
     struct simulate_view view = {.json = arguments_given(arguments, JSON),
                                  .csv = arguments_given(arguments, CSV),
-                                 .points = scenario->points,
                                  .sweep = scenario->sweep};
     bool plain = view.json || view.csv;
     view.progress = !(plain && isatty(STDOUT_FILENO));
     sweep->on_result = simulate_show;
     sweep->on_progress = simulate_show_progress;
-    sweep->on_work = simulate_show_work;
     sweep->context = &view;
     struct table_view columns;
     uint32_t count;
@@ -223,7 +212,7 @@ static bool simulate_run(const struct arguments *arguments, struct error *why)
     struct sweep_options sweep = {.runs = &question.runs};
     bool ok = simulate_read_options(arguments, &sweep, why) &&
               question_read(arguments, &question, why) &&
-              question_begin(arguments, &question, sweep.replications.count > 0, why);
+              question_begin(arguments, &question, sweep.replications > 0, why);
     sweep.store = question.store;
     sweep.jobs = question.jobs;
     bool shard = sweep.shard.count > 0 && sweep.store != NULL;

@@ -49,12 +49,10 @@ struct shared {
     struct shared_entry *entries;
     uint32_t count;
     uint64_t clock;
-    void (*watch)(void *context); /* may be NULL */
-    void *watch_context;
     uint32_t made_count;
     const struct stop_flag *stop; /* may be NULL */
     struct cores *cores;          /* may be NULL */
-    pthread_mutex_t lock;         /* of all of the above except `stop`, `cores` and `watch` */
+    pthread_mutex_t lock;         /* of all of the above except `stop` and `cores` */
     pthread_cond_t made;          /* a value was made, or failed */
 };
 
@@ -96,12 +94,6 @@ void shared_destroy(struct shared *shared)
     pthread_mutex_destroy(&shared->lock);
     free(shared->entries);
     free(shared);
-}
-
-void shared_watch(struct shared *shared, void (*made)(void *context), void *context)
-{
-    shared->watch = made;
-    shared->watch_context = context;
 }
 
 void shared_cores(struct shared *shared, struct cores *cores)
@@ -157,9 +149,6 @@ static void shared_make(struct shared *shared, struct shared_entry *entry, void 
         entry->kind = NULL; /* waiting threads find nothing, and try themselves */
     }
     pthread_cond_broadcast(&shared->made);
-    if (shared->watch != NULL) {
-        shared->watch(shared->watch_context);
-    }
 }
 
 const void *shared_get(struct shared *shared, const struct shared_kind *kind, uint64_t key,

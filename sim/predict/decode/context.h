@@ -63,10 +63,6 @@ struct shared_entry;
 struct shared *shared_create(uint32_t users, const struct stop_flag *stop, struct error *why);
 void shared_destroy(struct shared *shared); /* all values have been released; NULL is fine */
 
-/* Call `made` whenever a value was made, or could not be made, in the thread that tried. NULL stops
- * the calls. Must not be called while a thread makes a value. */
-void shared_watch(struct shared *shared, void (*made)(void *context), void *context);
-
 /* Threads that wait for a value give back one of these cores meanwhile. NULL, as at first: they
  * hold none. Must not be called while a thread makes a value. */
 void shared_cores(struct shared *shared, struct cores *cores);

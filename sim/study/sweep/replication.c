@@ -73,7 +73,7 @@ static bool draw_machine(const struct setup *setup, uint32_t replication,
 /* The replications of a run in progress. */
 struct replication_course {
     const struct point *point;
-    const struct replication_options *options;
+    uint32_t count; /* of draws */
     const struct run_context *context;
     const struct answer *answer; /* open */
     struct result *result;
@@ -186,9 +186,6 @@ static bool replication_draw(uint32_t number, uint32_t thread, void *context, st
     }
     bool good = time_drawn(course, number, &machine.profile, values, why);
     scaled_profile_release(&machine);
-    if (good && course->options->on_draw != NULL) {
-        course->options->on_draw(course->options->context);
-    }
     return good;
 }
 
@@ -204,7 +201,7 @@ const struct column *replication_main(const struct result *result)
 static bool draw_all(struct replication_course *course, uint32_t threads, struct error *why)
 {
     struct result_draws *draws = &course->result->draws;
-    uint32_t count = course->options->count;
+    uint32_t count = course->count;
     draws->values = array_zeroed(count, sizeof *draws->values, why);
     bool good =
         draws->values != NULL && parallel_for(count, threads, replication_draw, course, why);
@@ -212,21 +209,21 @@ static bool draw_all(struct replication_course *course, uint32_t threads, struct
     return good;
 }
 
-bool replication_run(const struct point *point, const struct replication_options *options,
-                     const struct run_context *context, struct result *result, struct error *why)
+bool replication_run(const struct point *point, uint32_t draws, const struct run_context *context,
+                     struct result *result, struct error *why)
 {
     struct answer *answer = answer_open(point, context, result, why);
     if (answer == NULL) {
         return false;
     }
     struct replication_course course = {.point = point,
-                                        .options = options,
+                                        .count = draws,
                                         .context = context,
                                         .answer = answer,
                                         .result = result,
                                         .seeded = resolve_hangs_on_seed(point)};
     bool good = true;
-    if (options->count > 0 && replication_main(result) != NULL) {
+    if (draws > 0 && replication_main(result) != NULL) {
         replication_ranges(&point->setup, result->draws.ranges);
         good = draw_all(&course, context->threads, why);
     }

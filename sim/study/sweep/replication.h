@@ -25,12 +25,6 @@
 
 enum { REPLICATIONS_LEAST = 2, REPLICATIONS_MOST = 100000 };
 
-struct replication_options {
-    uint32_t count;                 /* draws; 0: none */
-    void (*on_draw)(void *context); /* called after each draw, in its thread; may be NULL */
-    void *context;
-};
-
 /* The quantile, in (0, 1), at which a figure is drawn. */
 double replication_quantile(uint64_t seed, uint32_t replication, enum curve_id id);
 
@@ -45,8 +39,8 @@ const struct column *replication_main(const struct result *result);
 /* answer_run(), with its replications in result->draws. A run without a time has none.
  * `context->threads` is the number of draws made at once; `context->shared` needs room for twice as
  * many. Fails when stopped. */
-bool replication_run(const struct point *point, const struct replication_options *options,
-                     const struct run_context *context, struct result *result, struct error *why);
+bool replication_run(const struct point *point, uint32_t count, const struct run_context *context,
+                     struct result *result, struct error *why);
 
 /* The mean of a few draws of a figure, its confidence interval, and the spread of the draws.
  *

@@ -62,7 +62,6 @@ STAILQ_HEAD(slot_queue, slot);
 struct sweep {
     const struct scenario *scenario;
     const struct sweep_options *options;
-    struct replication_options replications;
     struct slot *slots;
     struct slot *kept; /* [kept_most] points that the survey resolved; moved to slots when issued */
     uint32_t kept_count, kept_most;
@@ -73,8 +72,7 @@ struct sweep {
     struct run_context runs; /* the options', with the threads for a point's replay */
     uint32_t points;         /* of the shard; the fields below count these */
     uint32_t delivered, issued;
-    atomic_uint draws;
-    sem_t finished;       /* posted when a point or a draw is finished */
+    sem_t finished;       /* posted when a point is finished */
     pthread_mutex_t lock; /* of the fields below, and of `done` in every slot */
     pthread_cond_t work;
     struct slot_queue waiting;
@@ -87,13 +85,6 @@ static bool is_stopping(const struct sweep *sweep)
 }
 
 /* ---- workers ---- */
-
-static void count_draw(void *context)
-{
-    struct sweep *sweep = context;
-    atomic_fetch_add(&sweep->draws, 1);
-    sem_post(&sweep->finished);
-}
 
 static void *sweep_work(void *context)
 {
@@ -109,7 +100,7 @@ static void *sweep_work(void *context)
         cores_await(sweep->runs.cores); /* before the next point is taken, which may replay */
         pthread_mutex_unlock(&sweep->lock);
         cores_take_awaited(sweep->runs.cores);
-        slot->failed = !replication_run(&slot->point, &sweep->replications, &sweep->runs,
+        slot->failed = !replication_run(&slot->point, sweep->options->replications, &sweep->runs,
                                         &slot->result, &slot->why);
         cores_give(sweep->runs.cores);
         pthread_mutex_lock(&sweep->lock);
@@ -154,16 +145,16 @@ static bool read_draws(const struct sweep *sweep, struct slot *slot, const char 
                        struct error *why)
 {
     struct result_draws *draws = &slot->result.draws;
-    if (sweep->replications.count == 0 || replication_main(&slot->result) == NULL) {
+    if (sweep->options->replications == 0 || replication_main(&slot->result) == NULL) {
         return true;
     }
     replication_ranges(&slot->point.setup, draws->ranges);
     if (!store_get_draws(sweep->options->store, run, draws, why)) {
         return false;
     }
-    slot->stored = draws->count >= sweep->replications.count;
+    slot->stored = draws->count >= sweep->options->replications;
     if (slot->stored) {
-        draws->count = sweep->replications.count;
+        draws->count = sweep->options->replications;
     } else {
         result_release(&slot->result);
     }
@@ -316,13 +307,6 @@ static bool deliver(struct sweep *sweep, struct slot *slot, struct error *why)
            hand_over(sweep, slot, why);
 }
 
-static void sweep_report_progress(const struct sweep *sweep)
-{
-    if (sweep->options->on_progress != NULL) {
-        sweep->options->on_progress(sweep->delivered, sweep->points, sweep->options->context);
-    }
-}
-
 /* Replays take nearly all time, so their work says how much of it has passed; once they are done,
  * the runs do. */
 static double sweep_share_done(const struct sweep *sweep)
@@ -333,21 +317,12 @@ static double sweep_share_done(const struct sweep *sweep)
                        : (double)sweep->delivered / (double)sweep->points;
 }
 
-static void report_work(const struct sweep *sweep)
+static void sweep_report_progress(const struct sweep *sweep)
 {
-    if (sweep->options->on_work != NULL) {
-        const struct sweep_work work = {.draws = atomic_load(&sweep->draws),
-                                        .replays = shared_made(sweep->runs.shared),
-                                        .share = sweep_share_done(sweep)};
-        sweep->options->on_work(&work, sweep->options->context);
+    if (sweep->options->on_progress != NULL) {
+        sweep->options->on_progress(sweep->delivered, sweep->points, sweep_share_done(sweep),
+                                    sweep->options->context);
     }
-}
-
-/* Called by the thread that replayed. The calling thread passes the number on. */
-static void note_replay(void *context)
-{
-    struct sweep *sweep = context;
-    sem_post(&sweep->finished);
 }
 
 /* Sleep until something is finished, but look at the stop flag in between. */
@@ -372,7 +347,7 @@ static bool sweep_run_points(struct sweep *sweep, struct error *why)
             issue(sweep);
         } else if (!sweep_is_done(sweep, sweep->delivered)) {
             wait_a_while(sweep);
-            report_work(sweep);
+            sweep_report_progress(sweep);
         }
         while (!is_stopping(sweep) && sweep_is_done(sweep, sweep->delivered)) {
             struct slot *slot = sweep_slot_of(sweep, sweep->delivered);
@@ -391,7 +366,6 @@ static bool sweep_run_points(struct sweep *sweep, struct error *why)
 static bool run_watched(struct sweep *sweep, uint32_t workers, struct error *why)
 {
     struct shared *shared = sweep->runs.shared;
-    shared_watch(shared, note_replay, sweep);
     shared_cores(shared, sweep->runs.cores);
     bool ok = threads_start(&sweep->workers, workers, sweep_work, sweep, 0, why) &&
               (sweep->workers.count > 0 ||
@@ -401,7 +375,6 @@ static bool run_watched(struct sweep *sweep, uint32_t workers, struct error *why
         atomic_store(&sweep->runs.stop->raised, true);
     }
     sweep_join_workers(sweep);
-    shared_watch(shared, NULL, NULL);
     shared_cores(shared, NULL);
     for (uint32_t i = sweep->delivered; i < sweep->issued; i++) {
         release_slot(sweep_slot_of(sweep, i));
@@ -469,13 +442,10 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
     struct sweep sweep = {
         .scenario = scenario,
         .options = options,
-        .replications = options->replications,
         .points = points,
         .jobs = jobs,
         .runs = *options->runs,
     };
-    sweep.replications.on_draw = count_draw;
-    sweep.replications.context = &sweep;
     sweep.runs.cores = cores_create(jobs, why);
     sweep.runs.meter = &sweep.meter;
     bool ok = sweep.runs.cores != NULL && sweep_allocate(&sweep, workers, why) &&
@@ -569,8 +539,9 @@ static bool sweep_keep_result(uint32_t index, struct result *result, void *conte
     return true;
 }
 
-static void sweep_keep_report_progress(uint32_t done, uint32_t points, void *context)
+static void sweep_keep_report_progress(uint32_t done, uint32_t points, double share, void *context)
 {
+    (void)share;
     const struct study *study = ((const struct keeping *)context)->study;
     if (study->on_progress != NULL) {
         study->on_progress(done, points, "runs", study->context);

@@ -23,12 +23,6 @@ struct sweep_shard {
 /* Read "3/8". */
 bool sweep_shard_parse(const char *text, struct sweep_shard *out, struct error *why);
 
-/* What was done so far, for all runs. */
-struct sweep_work {
-    uint32_t draws, replays;
-    double share; /* of the time that the sweep takes; 0: unknown */
-};
-
 struct sweep_options {
     struct store *store; /* NULL: keep nothing */
     /* Shared with other runs of the same question; with room for sweep_users() threads. */
@@ -37,14 +31,13 @@ struct sweep_options {
      * 0: one per processor. */
     uint32_t jobs;
     struct sweep_shard shard;
-    /* Draws of every run, added to its result. The sweep sets on_draw itself. */
-    struct replication_options replications;
-    bool keep_failed; /* even a scenario's only point may fail; see sweep_run() */
+    uint32_t replications; /* draws of every run, added to its result; 0: none */
+    bool keep_failed;      /* even a scenario's only point may fail; see sweep_run() */
     /* Called in point order, in the calling thread, with the index of the point. May be NULL. A
      * callee that keeps the result replaces it with one made by result_init(). */
     bool (*on_result)(uint32_t index, struct result *result, void *context, struct error *why);
-    void (*on_progress)(uint32_t done, uint32_t points, void *context); /* first with `done` 0 */
-    void (*on_work)(const struct sweep_work *work, void *context); /* now and then; may be NULL */
+    /* First with `done` 0, and now and then; `share` of the time has passed, 0: unknown. */
+    void (*on_progress)(uint32_t done, uint32_t points, double share, void *context);
     void *context;
 };
 

@@ -19,14 +19,13 @@
 /* A recording, so that the seed decides nothing but the draws. */
 #define RECORDED "model=smollm2-135m", "trace=smollm2-135m", "context=3840", "steps=4"
 
-static struct result replicate(const struct point *point, const struct replication_options *options,
-                               uint32_t threads)
+static struct result replicate(const struct point *point, uint32_t draws, uint32_t threads)
 {
     struct error why;
     struct result result;
     struct run_context runs;
     make_runs(&runs, threads);
-    if (!replication_run(point, options, &runs, &result, &why)) {
+    if (!replication_run(point, draws, &runs, &result, &why)) {
         fail_msg("%s", message_of(&why));
     }
     run_context_release(&runs);
@@ -37,7 +36,7 @@ static struct result replicate(const struct point *point, const struct replicati
 static struct result draw(const char *const *overrides, uint32_t count)
 {
     struct point point = make_point(overrides);
-    struct result result = replicate(&point, &(struct replication_options){.count = count}, 1);
+    struct result result = replicate(&point, count, 1);
     assert_int_equal(result.draws.count, count);
     point_release(&point);
     return result;
@@ -104,8 +103,8 @@ static void the_run_itself_stays(void **state)
 {
     (void)state;
     struct point point = POINT(RECORDED, "system=litecache");
-    struct result plain = replicate(&point, &(struct replication_options){.count = 0}, 1);
-    struct result drawn = replicate(&point, &(struct replication_options){.count = 5}, 1);
+    struct result plain = replicate(&point, 0, 1);
+    struct result drawn = replicate(&point, 5, 1);
     assert_int_equal(plain.draws.count, 0);
     assert_int_equal(drawn.draws.count, 5);
     assert_int_equal(result_cell(&plain, COLUMN(step_us))->integer,
@@ -131,9 +130,9 @@ static void draws_are_the_same_however_they_are_made(void **state)
 {
     (void)state;
     struct point point = POINT(RECORDED, "system=retroinfer-10pct");
-    struct result few = replicate(&point, &(struct replication_options){.count = 4}, 1);
-    struct result one = replicate(&point, &(struct replication_options){.count = 12}, 1);
-    struct result three = replicate(&point, &(struct replication_options){.count = 12}, 3);
+    struct result few = replicate(&point, 4, 1);
+    struct result one = replicate(&point, 12, 1);
+    struct result three = replicate(&point, 12, 3);
     assert_true(same_draws(&one.draws, &three.draws));
     one.draws.count = 4;
     assert_true(same_draws(&one.draws, &few.draws));
@@ -156,8 +155,7 @@ static void a_step_follows_what_is_drawn(void **state)
     }
     point.setup.profile.curves[CURVE_GPU_HBM_BANDWIDTH].least = 0.5;
     point.setup.profile.curves[CURVE_GPU_HBM_BANDWIDTH].most = 2;
-    struct result result =
-        replicate(&point, &(struct replication_options){.count = COUNT_OF_DRAWS}, 1);
+    struct result result = replicate(&point, COUNT_OF_DRAWS, 1);
     double least = INFINITY, most = 0, own = result_number(&result, COLUMN(step_us));
     for (uint32_t i = 0; i < COUNT_OF_DRAWS; i++) {
         double quantile = replication_quantile(point.setup.seed, i, CURVE_GPU_HBM_BANDWIDTH);
@@ -181,7 +179,7 @@ static void a_machine_without_ranges_is_sure(void **state)
     for (size_t i = 0; i < CURVE_COUNT; i++) {
         point.setup.profile.curves[i].least = point.setup.profile.curves[i].most = 1;
     }
-    struct result result = replicate(&point, &(struct replication_options){.count = 6}, 1);
+    struct result result = replicate(&point, 6, 1);
     struct interval interval = interval_mean(&result.draws.values[0][COLUMN(step_us)->drawn - 1],
                                              DRAWN_MOST, result.draws.count);
     assert_true(interval.half == 0);
@@ -209,11 +207,10 @@ static void a_draw_takes_one_family(void **state)
     for (enum curve_id id = 0; id < CURVE_COUNT; id++) {
         point.setup.profile.curves[id].least = point.setup.profile.curves[id].most = 1;
     }
-    const struct replication_options options = {.count = 16};
-    struct result one = replicate(&point, &options, 1), two = replicate(&point, &options, 2);
+    struct result one = replicate(&point, 16, 1), two = replicate(&point, 16, 2);
     uint32_t seen[3] = {0};
     assert_true(same_draws(&one.draws, &two.draws));
-    for (uint32_t i = 0; i < options.count; i++) {
+    for (uint32_t i = 0; i < 16; i++) {
         for (int f = 0; f < 3; f++) {
             seen[f] += one.draws.values[i][COLUMN(step_us)->drawn - 1] ==
                            one.families[f].values[COLUMN(step_us)->range - 1] &&
@@ -271,7 +268,7 @@ static double spread_of_seeds(const char *const *overrides, const struct column 
     for (size_t i = 0; i < CURVE_COUNT; i++) {
         point.setup.profile.curves[i].least = point.setup.profile.curves[i].most = 1;
     }
-    struct result result = replicate(&point, &(struct replication_options){.count = 4}, 2);
+    struct result result = replicate(&point, 4, 2);
     double own = result_number(&result, column);
     assert_near(result.draws.values[0][column->drawn - 1], own,
                 0); /* the first seed is the run's */
@@ -318,7 +315,7 @@ static void what_does_not_fit_is_not_drawn(void **state)
 {
     (void)state;
     struct point point = POINT("system=fullattn", "batch=1000");
-    struct result result = replicate(&point, &(struct replication_options){.count = 5}, 1);
+    struct result result = replicate(&point, 5, 1);
     assert_int_equal(result.draws.count, 0);
     assert_string_equal(result_cell(&result, COLUMN(status))->text, "out-of-memory");
     result_release(&result);
@@ -350,9 +347,9 @@ static void what_is_stopped_leaves_no_result(void **state)
     struct point point = POINT(RECORDED, "system=litecache");
     struct run_context runs;
     make_runs(&runs, 1);
-    const struct replication_options options = {.count = 5};
+
     atomic_store(&runs.stop->raised, true);
-    assert_false(replication_run(&point, &options, &runs, &result, &why));
+    assert_false(replication_run(&point, 5, &runs, &result, &why));
     run_context_release(&runs);
     point_release(&point);
 }

@@ -49,11 +49,11 @@ static bool slow_point(const struct scenario *scenario, uint32_t index, struct p
 }
 
 /* A run of which only the identity matters. */
-static bool counted_run(const struct point *point, const struct replication_options *options,
+static bool counted_run(const struct point *point, uint32_t draws,
                         const struct run_context *context, struct result *result, struct error *why)
 {
     char run[17];
-    (void)options;
+    (void)draws;
     (void)context;
     atomic_fetch_add(&runs, 1);
     if (point->scenario == NULL) {
