@@ -153,7 +153,7 @@ static bool read_size(const struct arguments *arguments, int size, struct shape 
                          : parse_size(text, size, &out->size[size], why);
 }
 
-static bool read_type(const char *text, struct shape *out, struct error *why)
+static bool kernel_read_type(const char *text, struct shape *out, struct error *why)
 {
     out->dtype = DTYPE_BF16;
     return text == NULL ||
@@ -188,7 +188,7 @@ static bool shape_read(const struct arguments *arguments, struct shape *out, str
             return false;
         }
     }
-    return check_sizes(out, why) && read_type(arguments_text(arguments, DTYPE), out, why);
+    return check_sizes(out, why) && kernel_read_type(arguments_text(arguments, DTYPE), out, why);
 }
 
 /* ---- its time ---- */
