@@ -487,7 +487,7 @@ static bool list_run(const struct arguments *arguments, struct error *why)
         return list_model_page(operands[1], sets, set_count, json, why);
     }
     if ((one && strcmp(kind, "hardware") != 0) || set_count > 0) {
-        error_usage(why, NULL, 0, "'list %s' takes no %s", kind, one ? operands[1] : "--set");
+        error_usage(why, NULL, 0, "'list %s' takes no '%s'", kind, one ? operands[1] : "--set");
         return error_expect(why, "list %s, list hardware NAME, or list model NAME --set KEY=VALUE",
                             kind);
     }
