@@ -97,17 +97,10 @@ struct encoder {
     uint32_t width, depth, ffn;
 };
 static const struct field_size encoder_sizes[] = {
-    {offsetof(struct encoder, width),
-     0,
-     HEADS_MOST,
-     0,
-     {"hidden_size", "embed_dim", "vt_hidden_size"}},
-    {offsetof(struct encoder, depth),
-     0,
-     LAYERS_MOST,
-     0,
-     {"num_hidden_layers", "depth", "vt_num_hidden_layers"}},
-    {offsetof(struct encoder, ffn), 0, SIZE_MOST, 0, {"intermediate_size", "vt_intermediate_size"}},
+    FIELD_SIZE(encoder, width, 0, HEADS_MOST, 0, "hidden_size", "embed_dim", "vt_hidden_size"),
+    FIELD_SIZE(encoder, depth, 0, LAYERS_MOST, 0, "num_hidden_layers", "depth",
+               "vt_num_hidden_layers"),
+    FIELD_SIZE(encoder, ffn, 0, SIZE_MOST, 0, "intermediate_size", "vt_intermediate_size"),
     FIELD_SIZES_END};
 
 static bool encoder_weights(const struct fields *top, const char *key, uint64_t *sum,
@@ -133,23 +126,12 @@ static bool extras_read(const struct fields *top, const struct fields *decoder, 
                         struct error *why)
 {
     static const struct field_size sizes[] = {
-        {offsetof(struct model, extras.token_dim),
-         0,
-         SIZE_MOST,
-         0,
-         {"hidden_size_per_layer_input"}},
-        {offsetof(struct model, extras.token_vocabulary),
-         0,
-         SIZE_MOST,
-         0,
-         {"vocab_size_per_layer_input"}},
-        {offsetof(struct model, extras.residual_rank), 0, SIZE_MOST, 0, {"laurel_rank"}},
-        {offsetof(struct model, extras.streams), 0, HEADS_MOST, 0, {"altup_num_inputs"}},
-        {offsetof(struct model, expert_dim),
-         0,
-         SIZE_MOST,
-         0,
-         {"moe_latent_size", "routed_expert_hidden_size"}},
+        FIELD_SIZE(model, extras.token_dim, 0, SIZE_MOST, 0, "hidden_size_per_layer_input"),
+        FIELD_SIZE(model, extras.token_vocabulary, 0, SIZE_MOST, 0, "vocab_size_per_layer_input"),
+        FIELD_SIZE(model, extras.residual_rank, 0, SIZE_MOST, 0, "laurel_rank"),
+        FIELD_SIZE(model, extras.streams, 0, HEADS_MOST, 0, "altup_num_inputs"),
+        FIELD_SIZE(model, expert_dim, 0, SIZE_MOST, 0, "moe_latent_size",
+                   "routed_expert_hidden_size"),
         FIELD_SIZES_END};
     return encoder_weights(top, "vision_config", &model->extras.encoders, why) &&
            encoder_weights(top, "audio_config", &model->extras.encoders, why) &&
@@ -253,11 +235,10 @@ static bool read_decoder(const struct fields *fields, const struct architecture 
                          struct model *model, struct error *why)
 {
     static const struct field_size sizes[] = {
-        {offsetof(struct model, layer_count), 1, LAYERS_MOST, 0, {"num_hidden_layers"}},
-        {offsetof(struct model, hidden), 1, SIZE_MOST, 0, {"hidden_size"}},
-        {offsetof(struct model, query_heads), 1, HEADS_MOST, 0, {"num_attention_heads"}},
-        {offsetof(struct model, vocabulary), 1, SIZE_MOST, 0, {"vocab_size"}},
-        FIELD_SIZES_END};
+        FIELD_SIZE(model, layer_count, 1, LAYERS_MOST, 0, "num_hidden_layers"),
+        FIELD_SIZE(model, hidden, 1, SIZE_MOST, 0, "hidden_size"),
+        FIELD_SIZE(model, query_heads, 1, HEADS_MOST, 0, "num_attention_heads"),
+        FIELD_SIZE(model, vocabulary, 1, SIZE_MOST, 0, "vocab_size"), FIELD_SIZES_END};
     *model = kind->model;
     model->layer_count = listed_layers(fields);
     if (!field_sizes(fields, sizes, model, why) ||

@@ -30,6 +30,13 @@ struct field_size {
     uint32_t least, most, fallback;
     const char *keys[4];
 };
+#define FIELD_SIZE(owner, member, least, most, fallback, ...)                                      \
+    {                                                                                              \
+        offsetof(struct owner, member), least, most, fallback,                                     \
+        {                                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
 #define FIELD_SIZES_END                                                                            \
     {                                                                                              \
         .keys = { NULL }                                                                           \

@@ -20,27 +20,23 @@ static bool read_state_type(const struct fields *fields, const char *state,
     return true;
 }
 
-#define LINEAR(member, most, fallback, ...)                                                        \
-    {                                                                                              \
-        offsetof(struct model_linear, member), 1, most, fallback, __VA_ARGS__                      \
-    }
-
 static const struct field_size kimi_sizes[] = {
-    LINEAR(key_heads, HEADS_MOST, 0, {"num_heads"}), LINEAR(key_dim, SIZE_MOST, 0, {"head_dim"}),
-    LINEAR(kernel, HEADS_MOST, 4, {"short_conv_kernel_size"}), FIELD_SIZES_END};
+    FIELD_SIZE(model_linear, key_heads, 1, HEADS_MOST, 0, "num_heads"),
+    FIELD_SIZE(model_linear, key_dim, 1, SIZE_MOST, 0, "head_dim"),
+    FIELD_SIZE(model_linear, kernel, 1, HEADS_MOST, 4, "short_conv_kernel_size"), FIELD_SIZES_END};
 static const struct field_size mamba_sizes[] = {
-    LINEAR(value_heads, HEADS_MOST, 0, {"mamba_num_heads", "mamba_n_heads"}),
-    LINEAR(value_dim, SIZE_MOST, 0, {"mamba_head_dim", "mamba_d_head"}),
-    LINEAR(key_dim, SIZE_MOST, 0, {"ssm_state_size", "mamba_d_state"}),
-    LINEAR(key_heads, HEADS_MOST, 1, {"n_groups", "mamba_n_groups"}),
-    LINEAR(kernel, HEADS_MOST, 4, {"conv_kernel", "mamba_d_conv"}),
+    FIELD_SIZE(model_linear, value_heads, 1, HEADS_MOST, 0, "mamba_num_heads", "mamba_n_heads"),
+    FIELD_SIZE(model_linear, value_dim, 1, SIZE_MOST, 0, "mamba_head_dim", "mamba_d_head"),
+    FIELD_SIZE(model_linear, key_dim, 1, SIZE_MOST, 0, "ssm_state_size", "mamba_d_state"),
+    FIELD_SIZE(model_linear, key_heads, 1, HEADS_MOST, 1, "n_groups", "mamba_n_groups"),
+    FIELD_SIZE(model_linear, kernel, 1, HEADS_MOST, 4, "conv_kernel", "mamba_d_conv"),
     FIELD_SIZES_END};
 static const struct field_size delta_sizes[] = {
-    LINEAR(key_heads, HEADS_MOST, 0, {"linear_num_key_heads"}),
-    LINEAR(value_heads, HEADS_MOST, 0, {"linear_num_value_heads"}),
-    LINEAR(key_dim, SIZE_MOST, 0, {"linear_key_head_dim"}),
-    LINEAR(value_dim, SIZE_MOST, 0, {"linear_value_head_dim"}),
-    LINEAR(kernel, HEADS_MOST, 0, {"linear_conv_kernel_dim"}),
+    FIELD_SIZE(model_linear, key_heads, 1, HEADS_MOST, 0, "linear_num_key_heads"),
+    FIELD_SIZE(model_linear, value_heads, 1, HEADS_MOST, 0, "linear_num_value_heads"),
+    FIELD_SIZE(model_linear, key_dim, 1, SIZE_MOST, 0, "linear_key_head_dim"),
+    FIELD_SIZE(model_linear, value_dim, 1, SIZE_MOST, 0, "linear_value_head_dim"),
+    FIELD_SIZE(model_linear, kernel, 1, HEADS_MOST, 0, "linear_conv_kernel_dim"),
     FIELD_SIZES_END};
 
 static bool read_kimi(const struct fields *fields, struct model_linear *linear, struct error *why)
@@ -209,30 +205,25 @@ static bool read_sharing(const struct fields *fields, struct model *model, struc
                : share_by_step(fields, model, why);
 }
 
-#define MODEL(member, least, most, ...)                                                            \
-    {                                                                                              \
-        offsetof(struct model, member), least, most, 0, __VA_ARGS__                                \
-    }
-
 static const struct field_size latent_sizes[] = {
-    MODEL(kv_lora, 1, SIZE_MOST, {"kv_lora_rank"}),
-    MODEL(query_lora, 0, SIZE_MOST, {"q_lora_rank"}),
-    MODEL(head_dim, 1, SIZE_MOST, {"qk_nope_head_dim"}),
-    MODEL(rope_dim, 1, SIZE_MOST, {"qk_rope_head_dim"}),
-    MODEL(value_dim, 1, SIZE_MOST, {"v_head_dim"}),
+    FIELD_SIZE(model, kv_lora, 1, SIZE_MOST, 0, "kv_lora_rank"),
+    FIELD_SIZE(model, query_lora, 0, SIZE_MOST, 0, "q_lora_rank"),
+    FIELD_SIZE(model, head_dim, 1, SIZE_MOST, 0, "qk_nope_head_dim"),
+    FIELD_SIZE(model, rope_dim, 1, SIZE_MOST, 0, "qk_rope_head_dim"),
+    FIELD_SIZE(model, value_dim, 1, SIZE_MOST, 0, "v_head_dim"),
     FIELD_SIZES_END};
 static const struct field_size compressed_sizes[] = {
-    MODEL(head_dim, 1, SIZE_MOST, {"head_dim"}),
-    MODEL(rope_dim, 1, SIZE_MOST, {"qk_rope_head_dim"}),
-    MODEL(query_lora, 1, SIZE_MOST, {"q_lora_rank"}),
-    MODEL(extras.output_groups, 1, HEADS_MOST, {"o_groups"}),
-    MODEL(extras.output_lora, 1, SIZE_MOST, {"o_lora_rank"}),
-    {offsetof(struct model, extras.streams), 1, HEADS_MOST, 1, {"hc_mult"}},
+    FIELD_SIZE(model, head_dim, 1, SIZE_MOST, 0, "head_dim"),
+    FIELD_SIZE(model, rope_dim, 1, SIZE_MOST, 0, "qk_rope_head_dim"),
+    FIELD_SIZE(model, query_lora, 1, SIZE_MOST, 0, "q_lora_rank"),
+    FIELD_SIZE(model, extras.output_groups, 1, HEADS_MOST, 0, "o_groups"),
+    FIELD_SIZE(model, extras.output_lora, 1, SIZE_MOST, 0, "o_lora_rank"),
+    FIELD_SIZE(model, extras.streams, 1, HEADS_MOST, 1, "hc_mult"),
     FIELD_SIZES_END};
 static const struct field_size index_sizes[] = {
-    MODEL(index_heads, 1, HEADS_MOST, {"index_n_heads"}),
-    MODEL(index_dim, 1, SIZE_MOST, {"index_head_dim"}),
-    MODEL(index_topk, 1, SIZE_MOST, {"index_topk"}), FIELD_SIZES_END};
+    FIELD_SIZE(model, index_heads, 1, HEADS_MOST, 0, "index_n_heads"),
+    FIELD_SIZE(model, index_dim, 1, SIZE_MOST, 0, "index_head_dim"),
+    FIELD_SIZE(model, index_topk, 1, SIZE_MOST, 0, "index_topk"), FIELD_SIZES_END};
 
 /* DeepSeek's indexer, if the class or the config has one. */
 static bool read_indexer(const struct fields *fields, struct model *model, struct error *why)

@@ -338,44 +338,33 @@ struct trust decode_surface_trust(const struct decode_surface *surface)
 
 /* A list suffices: a surface has tens of points, rarely hundreds. */
 
-struct decode_table {
+struct decode_points {
     struct decode_point *all;
     size_t count, capacity;
     pthread_mutex_t lock; /* of all of the above; held while a point is computed */
-};
-
-/* Shared values are read-only, so this one only points to the table that changes. */
-struct decode_points {
-    struct decode_table *table;
 };
 
 static void *decode_points_make(void *context, struct error *why)
 {
     (void)context;
     struct decode_points *points = array_zeroed(1, sizeof *points, why);
-    struct decode_table *table = array_zeroed(1, sizeof *table, why);
-    if (points == NULL || table == NULL) {
-        free(points);
-        free(table);
-        return NULL;
+    if (points != NULL) {
+        pthread_mutex_init(&points->lock, NULL);
     }
-    pthread_mutex_init(&table->lock, NULL);
-    points->table = table;
     return points;
 }
 
 static void decode_points_destroy(void *value)
 {
     struct decode_points *points = value;
-    pthread_mutex_destroy(&points->table->lock);
-    free(points->table->all);
-    free(points->table);
+    pthread_mutex_destroy(&points->lock);
+    free(points->all);
     free(points);
 }
 
 const struct shared_kind decode_points_kind = {decode_points_make, decode_points_destroy};
 
-static bool read_locked(struct decode_table *table, decode_point_compute compute, void *context,
+static bool read_locked(struct decode_points *table, decode_point_compute compute, void *context,
                         struct decode_point *point, struct error *why)
 {
     for (size_t i = 0; i < table->count; i++) {
@@ -397,12 +386,13 @@ bool decode_points_read(const struct decode_points *points, struct cores *cores,
                         decode_point_compute compute, void *context, struct decode_point *point,
                         struct error *why)
 {
-    if (pthread_mutex_trylock(&points->table->lock) != 0) {
+    struct decode_points *table = (struct decode_points *)points; /* shared, and locked here */
+    if (pthread_mutex_trylock(&table->lock) != 0) {
         cores_give(cores);
-        pthread_mutex_lock(&points->table->lock);
+        pthread_mutex_lock(&table->lock);
         cores_take(cores);
     }
-    bool ok = read_locked(points->table, compute, context, point, why);
-    pthread_mutex_unlock(&points->table->lock);
+    bool ok = read_locked(table, compute, context, point, why);
+    pthread_mutex_unlock(&table->lock);
     return ok;
 }

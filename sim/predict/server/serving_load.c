@@ -5,157 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A rate that a server sustains for a short time may be too high for longer. If requests arrive for
- * less than LASTING times as long as one takes, the last ones arrive before the first have made room.
- * The number is assumed: a plan over 1.2 times found a rate 45 % above that of a plan over the same
- * requests ten times over. */
-enum { LASTING = 10 };
-
-bool serving_sessions_lack(const struct result *result)
-{
-    return result_cell(result, COLUMN(requests_in_per_s))->set &&
-           !result_cell(result, COLUMN(queue_grows))->set;
-}
-
-/* When requests came: the first and the last that count, and the last that began a session or is none. */
-struct arrivals {
-    size_t warm; /* requests before those that count */
-    int64_t first_ns, last_ns, begun_ns;
-};
-
-/* The requests that count, timed from the first of them on: what warmed the server took its time
- * before. NULL if memory is out. */
-static struct served *counted_since(const struct served *all, size_t count, int64_t first_ns,
-                                    struct error *why)
-{
-    struct served *own = array_zeroed(count, sizeof *own, why);
-    for (size_t i = 0; own != NULL && i < count; i++) {
-        own[i] = all[i];
-        int64_t *const times[] = {&own[i].arrived_ns, &own[i].scheduled_ns, &own[i].end_ns};
-        for (size_t j = 0; j < sizeof times / sizeof *times; j++) {
-            *times[j] -= *times[j] >= first_ns ? first_ns : 0;
-        }
-    }
-    return own;
-}
-
-/* Clients that wait for their answers set the rate themselves. */
-static bool write_load(const struct point *point, const struct requests *requests,
-                       const struct served *all, struct arrivals arrivals, struct result *result,
-                       struct error *why)
-{
-    const struct workload *workload = &point->workload;
-    size_t counted = requests->count - arrivals.warm;
-    double came = (double)(counted - 1) * 1e9 / (double)(arrivals.last_ns - arrivals.first_ns);
-    double asked = requests->sessions || workload->time_scale != 1 ? 0 : workload->rate;
-    /* While the first sessions go on and the last ones end, fewer requests come than were asked for. */
-    bool few = requests->sessions && came < 0.9 * workload->rate, grows = false;
-    int64_t before_ns = arrivals.warm > 0 ? arrivals.first_ns : 0;
-    struct served *own = NULL;
-    if (arrivals.warm > 0 &&
-        (own = counted_since(all + arrivals.warm, counted, before_ns, why)) == NULL) {
-        return false;
-    }
-    bool good = workload->clients > 0 || (few ? backlog_waits : backlog_grows)(
-                                             own != NULL ? own : all, counted,
-                                             arrivals.begun_ns - before_ns, asked, &grows, why);
-    free(own);
-    if (!good) {
-        return false;
-    }
-    result_real(result, COLUMN(requests_in_per_s), came);
-    if (grows || !few) { /* a few sessions that are served say nothing of many */
-        result_integer(result, COLUMN(queue_grows), grows);
-    }
-    int64_t taken_ns = result_cell(result, COLUMN(e2e_ms))->integer;
-    if (grows) {
-        result_note(result, note_plain(NOTE_queue_grows));
-    } else if (workload->clients == 0 && arrivals.last_ns - before_ns < LASTING * taken_ns) {
-        result_note(result, note_plain(NOTE_arrivals_short));
-    }
-    if (few) {
-        result_note(result,
-                    note_make(NOTE_sessions_too_few, note_real(workload->rate), note_real(came)));
-    }
-    return true;
-}
-
-bool serving_write_load(const struct point *point, const struct requests *requests,
-                        const struct served *all, struct result *result, struct error *why)
-{
-    struct arrivals arrivals = {.warm = point->workload.warm, .first_ns = INT64_MAX};
-    for (size_t i = arrivals.warm; i < requests->count; i++) {
-        int64_t ns = all[i].arrived_ns;
-        arrivals.first_ns = ns < arrivals.first_ns ? ns : arrivals.first_ns;
-        arrivals.last_ns = ns > arrivals.last_ns ? ns : arrivals.last_ns;
-        bool begins = requests->all[i].turn == 0 && ns > arrivals.begun_ns;
-        arrivals.begun_ns = begins ? ns : arrivals.begun_ns;
-    }
-    bool at_once = arrivals.last_ns <= arrivals.first_ns;
-    if (at_once && requests->count > 0) {
-        result_integer(result, COLUMN(queue_grows), 0); /* all at once: the queue only shrinks */
-    }
-    return at_once || write_load(point, requests, all, arrivals, result, why);
-}
-
-/* Each request that waits holds the later turns of its session back, which would come, too. */
-bool serving_stream_grows(const struct point *point, const struct requests *requests,
-                          const struct served *all, int64_t end_ns, bool *grows, struct error *why)
-{
-    double turns = (double)requests->count / (double)requests_sessions(requests);
-    *grows = false;
-    return point->workload.clients > 0 ||
-           (backlog_grows(all, requests->count, end_ns, 0, grows, why) &&
-            (*grows || !requests->sessions ||
-             backlog_holds(all, requests->count, end_ns, turns, grows, why)));
-}
-
-void serving_write_steady(const struct requests *requests, const struct served *all,
-                          const struct serving_window *window, uint64_t counted,
-                          struct result *result)
-{
-    double seconds = (double)(window->to_ns - window->from_ns) / 1e9, came = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        came += all[i].arrived_ns > window->from_ns && all[i].arrived_ns <= window->to_ns;
-    }
-    result_real(result, COLUMN(requests_in_per_s), came / seconds);
-    result_integer(result, COLUMN(queue_grows), window->grows);
-    if (isfinite(window->rate.half)) {
-        result_real(result, COLUMN(requests_out_half), window->rate.half);
-    }
-    if (isfinite(window->ttft_p99.half)) {
-        result_integer(result, COLUMN(ttft_p99_half_ms), llround(window->ttft_p99.half));
-    }
-    if (window->grows) {
-        result_note(result, note_plain(NOTE_queue_grows));
-    } else if (!window->known) {
-        result_note(result, note_make(NOTE_not_known, note_whole(counted)));
-    }
-    if (window->close) {
-        result_note(result, note_plain(NOTE_too_close));
-    }
-}
-
-bool serving_waits_for_room(double queue_ns, double ttft_ns, double tpot_ns)
-{
-    return 2 * queue_ns > ttft_ns && queue_ns > 4 * tpot_ns;
-}
-
-bool serving_saturated(const struct result *result)
-{
-    const struct cell *queue = result_cell(result, COLUMN(queue_p50_ms));
-    const struct cell *ttft = result_cell(result, COLUMN(ttft_p50_ms));
-    const struct cell *tpot = result_cell(result, COLUMN(tpot_p50_ms));
-    return queue->set && ttft->set && tpot->set &&
-           serving_waits_for_room((double)queue->integer, (double)ttft->integer,
-                                  (double)tpot->integer);
-}
-
-enum band_load serving_band_load(const struct result *result)
-{
-    return serving_saturated(result) ? BAND_SATURATED : BAND_LOW;
-}
-
 enum {
     QUEUE = 2,     /* a single request waits for the running step */
     BEHIND = 50,   /* one in 50 fewer begin than come */
@@ -266,7 +115,8 @@ static double read_behind(const struct backlog_queues *queues, size_t from, size
                : fmax(come - count_since(queues, queues->ended, from, end, full_ns), 0);
 }
 
-/* The first sign, where each request that is behind stands for `behind_each`. */
+/* The first sign, where each request that is behind stands for `behind_each`: one that waits holds the other turns
+ * of its session back. */
 static bool falls_behind(const struct served *all, size_t count, int64_t last_ns, double rate,
                          double behind_each, bool *grows, struct error *why)
 {
@@ -287,18 +137,6 @@ static bool falls_behind(const struct served *all, size_t count, int64_t last_ns
     free(queues.begun);
     free(queues.ended);
     return good;
-}
-
-bool backlog_waits(const struct served *all, size_t count, int64_t last_ns, double rate,
-                   bool *grows, struct error *why)
-{
-    return falls_behind(all, count, last_ns, rate, 1, grows, why);
-}
-
-bool backlog_holds(const struct served *all, size_t count, int64_t last_ns, double turns,
-                   bool *grows, struct error *why)
-{
-    return falls_behind(all, count, last_ns, 0, turns, grows, why);
 }
 
 /* ---- the trend ------------------------------------------------------------------------ */
@@ -352,7 +190,162 @@ static bool piles_up(const struct served *all, size_t count, int64_t last_ns)
 bool backlog_grows(const struct served *all, size_t count, int64_t last_ns, double rate,
                    bool *grows, struct error *why)
 {
-    bool good = backlog_waits(all, count, last_ns, rate, grows, why);
+    bool good = falls_behind(all, count, last_ns, rate, 1, grows, why);
     *grows = *grows || piles_up(all, count, last_ns);
     return good;
+}
+
+/* ---- a run ---- */
+
+/* A rate that a server sustains for a short time may be too high for longer. If requests arrive for
+ * less than LASTING times as long as one takes, the last ones arrive before the first have made room.
+ * The number is assumed: a plan over 1.2 times found a rate 45 % above that of a plan over the same
+ * requests ten times over. */
+enum { LASTING = 10 };
+
+bool serving_sessions_lack(const struct result *result)
+{
+    return result_cell(result, COLUMN(requests_in_per_s))->set &&
+           !result_cell(result, COLUMN(queue_grows))->set;
+}
+
+/* When requests came: the first and the last that count, and the last that began a session or is none. */
+struct arrivals {
+    size_t warm; /* requests before those that count */
+    int64_t first_ns, last_ns, begun_ns;
+};
+
+/* The requests that count, timed from the first of them on: what warmed the server took its time
+ * before. NULL if memory is out. */
+static struct served *counted_since(const struct served *all, size_t count, int64_t first_ns,
+                                    struct error *why)
+{
+    struct served *own = array_zeroed(count, sizeof *own, why);
+    for (size_t i = 0; own != NULL && i < count; i++) {
+        own[i] = all[i];
+        int64_t *const times[] = {&own[i].arrived_ns, &own[i].scheduled_ns, &own[i].end_ns};
+        for (size_t j = 0; j < sizeof times / sizeof *times; j++) {
+            *times[j] -= *times[j] >= first_ns ? first_ns : 0;
+        }
+    }
+    return own;
+}
+
+/* Clients that wait for their answers set the rate themselves. */
+static bool write_load(const struct point *point, const struct requests *requests,
+                       const struct served *all, struct arrivals arrivals, struct result *result,
+                       struct error *why)
+{
+    const struct workload *workload = &point->workload;
+    size_t counted = requests->count - arrivals.warm;
+    double came = (double)(counted - 1) * 1e9 / (double)(arrivals.last_ns - arrivals.first_ns);
+    double asked = requests->sessions || workload->time_scale != 1 ? 0 : workload->rate;
+    /* While the first sessions go on and the last ones end, fewer requests come than were asked for. */
+    bool few = requests->sessions && came < 0.9 * workload->rate, grows = false;
+    int64_t before_ns = arrivals.warm > 0 ? arrivals.first_ns : 0;
+    struct served *own = NULL;
+    if (arrivals.warm > 0 &&
+        (own = counted_since(all + arrivals.warm, counted, before_ns, why)) == NULL) {
+        return false;
+    }
+    const struct served *seen = own != NULL ? own : all;
+    int64_t begun_ns = arrivals.begun_ns - before_ns;
+    bool good =
+        workload->clients > 0 || (few ? falls_behind(seen, counted, begun_ns, asked, 1, &grows, why)
+                                      : backlog_grows(seen, counted, begun_ns, asked, &grows, why));
+    free(own);
+    if (!good) {
+        return false;
+    }
+    result_real(result, COLUMN(requests_in_per_s), came);
+    if (grows || !few) { /* a few sessions that are served say nothing of many */
+        result_integer(result, COLUMN(queue_grows), grows);
+    }
+    int64_t taken_ns = result_cell(result, COLUMN(e2e_ms))->integer;
+    if (grows) {
+        result_note(result, note_plain(NOTE_queue_grows));
+    } else if (workload->clients == 0 && arrivals.last_ns - before_ns < LASTING * taken_ns) {
+        result_note(result, note_plain(NOTE_arrivals_short));
+    }
+    if (few) {
+        result_note(result,
+                    note_make(NOTE_sessions_too_few, note_real(workload->rate), note_real(came)));
+    }
+    return true;
+}
+
+bool serving_write_load(const struct point *point, const struct requests *requests,
+                        const struct served *all, struct result *result, struct error *why)
+{
+    struct arrivals arrivals = {.warm = point->workload.warm, .first_ns = INT64_MAX};
+    for (size_t i = arrivals.warm; i < requests->count; i++) {
+        int64_t ns = all[i].arrived_ns;
+        arrivals.first_ns = ns < arrivals.first_ns ? ns : arrivals.first_ns;
+        arrivals.last_ns = ns > arrivals.last_ns ? ns : arrivals.last_ns;
+        bool begins = requests->all[i].turn == 0 && ns > arrivals.begun_ns;
+        arrivals.begun_ns = begins ? ns : arrivals.begun_ns;
+    }
+    bool at_once = arrivals.last_ns <= arrivals.first_ns;
+    if (at_once && requests->count > 0) {
+        result_integer(result, COLUMN(queue_grows), 0); /* all at once: the queue only shrinks */
+    }
+    return at_once || write_load(point, requests, all, arrivals, result, why);
+}
+
+/* Each request that waits holds the later turns of its session back, which would come, too. */
+bool serving_stream_grows(const struct point *point, const struct requests *requests,
+                          const struct served *all, int64_t end_ns, bool *grows, struct error *why)
+{
+    double turns = (double)requests->count / (double)requests_sessions(requests);
+    *grows = false;
+    return point->workload.clients > 0 ||
+           (backlog_grows(all, requests->count, end_ns, 0, grows, why) &&
+            (*grows || !requests->sessions ||
+             falls_behind(all, requests->count, end_ns, 0, turns, grows, why)));
+}
+
+void serving_write_steady(const struct requests *requests, const struct served *all,
+                          const struct serving_window *window, uint64_t counted,
+                          struct result *result)
+{
+    double seconds = (double)(window->to_ns - window->from_ns) / 1e9, came = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        came += all[i].arrived_ns > window->from_ns && all[i].arrived_ns <= window->to_ns;
+    }
+    result_real(result, COLUMN(requests_in_per_s), came / seconds);
+    result_integer(result, COLUMN(queue_grows), window->grows);
+    if (isfinite(window->rate.half)) {
+        result_real(result, COLUMN(requests_out_half), window->rate.half);
+    }
+    if (isfinite(window->ttft_p99.half)) {
+        result_integer(result, COLUMN(ttft_p99_half_ms), llround(window->ttft_p99.half));
+    }
+    if (window->grows) {
+        result_note(result, note_plain(NOTE_queue_grows));
+    } else if (!window->known) {
+        result_note(result, note_make(NOTE_not_known, note_whole(counted)));
+    }
+    if (window->close) {
+        result_note(result, note_plain(NOTE_too_close));
+    }
+}
+
+bool serving_waits_for_room(double queue_ns, double ttft_ns, double tpot_ns)
+{
+    return 2 * queue_ns > ttft_ns && queue_ns > 4 * tpot_ns;
+}
+
+bool serving_saturated(const struct result *result)
+{
+    const struct cell *queue = result_cell(result, COLUMN(queue_p50_ms));
+    const struct cell *ttft = result_cell(result, COLUMN(ttft_p50_ms));
+    const struct cell *tpot = result_cell(result, COLUMN(tpot_p50_ms));
+    return queue->set && ttft->set && tpot->set &&
+           serving_waits_for_room((double)queue->integer, (double)ttft->integer,
+                                  (double)tpot->integer);
+}
+
+enum band_load serving_band_load(const struct result *result)
+{
+    return serving_saturated(result) ? BAND_SATURATED : BAND_LOW;
 }

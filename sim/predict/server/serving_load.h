@@ -74,11 +74,3 @@ bool serving_sessions_lack(const struct result *result);
  * Returns false if memory runs out. */
 bool backlog_grows(const struct served *all, size_t count, int64_t last_ns, double rate,
                    bool *grows, struct error *why);
-
-/* The first of the two signs alone, for requests that come ever more often as sessions begin. */
-bool backlog_waits(const struct served *all, size_t count, int64_t last_ns, double rate,
-                   bool *grows, struct error *why);
-
-/* The same for requests that are turns of sessions, so many each: one that waits holds the others back. */
-bool backlog_holds(const struct served *all, size_t count, int64_t last_ns, double turns,
-                   bool *grows, struct error *why);

@@ -18,7 +18,7 @@ struct step_cost {
     uint32_t most_rows;              /* of a surface */
     uint32_t passes;                 /* of a step: one for each rank and stage of the server */
     uint32_t ranks;                  /* that step together */
-    struct trust trust, load_trust;  /* of the CPU's time so far, and of loads */
+    struct trust trust, load_trust;  /* of all but surfaces so far, and of loads */
     double basis_ns[BASIS_COUNT];    /* of steps so far, by basis */
     double decoding_ns, resident_ns; /* of steps so far that decode; weighted by resident_share */
     struct serving_ways ways;        /* of a GPU's copies */
@@ -65,8 +65,9 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
         struct trust ignored = {.basis = BASIS_MEASURED}; /* add_overhead() counts it as assumed */
         cost->launch_ns = engine_step_launch_ns(setup, &ignored);
     }
-    cost->products = step_products_create(point, why);
-    cost->prompts = step_prompts_create(setup, &point->engine.path, cost->passes, why);
+    cost->products = step_products_create(point, &cost->trust, why);
+    cost->prompts =
+        step_prompts_create(setup, &point->engine.path, cost->passes, &cost->trust, why);
     const struct decode_range in_rows = range_in_rows(setup, *range);
     cost->whole = decode_surface_create(point, &in_rows, 1, context, why);
     /* One GPU's part of the ways. Several GPUs below one uplink all copy at the same time. A server
@@ -111,8 +112,6 @@ struct trust step_cost_trust(const struct step_cost *cost, bool loaded)
 {
     struct trust trust = cost->trust;
     trust_add(&trust, decode_surface_trust(cost->whole));
-    trust_add(&trust, step_products_trust(cost->products));
-    trust_add(&trust, step_prompts_trust(cost->prompts));
     if (cost->half != NULL) {
         trust_add(&trust, decode_surface_trust(cost->half));
     }

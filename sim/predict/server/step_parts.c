@@ -24,7 +24,7 @@ static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
 
 struct step_products {
     const struct setup *setup;
-    struct trust trust;
+    struct trust *trust;    /* borrowed */
     struct surface *own;    /* by the rows of a rank */
     struct surface *shared; /* by the rows of all ranks that share experts, or NULL */
 };
@@ -34,7 +34,7 @@ static void add_kernel(struct step_products *products, struct kernel kernel,
 {
     values[TIME] += kernel.ns;
     values[BASES + kernel.trust.basis] += kernel.ns;
-    trust_add(&products->trust, kernel.trust);
+    trust_add(products->trust, kernel.trust);
 }
 
 /* The time of the layers' products for the rows of a pass, and of their exchanges. Layers that are
@@ -83,7 +83,8 @@ static bool compute_shared(void *context, uint64_t rows, uint64_t unused,
     return true;
 }
 
-struct step_products *step_products_create(const struct point *point, struct error *why)
+struct step_products *step_products_create(const struct point *point, struct trust *trust,
+                                           struct error *why)
 {
     uint32_t ranks = point_joined_ranks(point);
     const struct surface_domain own = {1, MOST_ROWS, 1, 1};
@@ -93,7 +94,7 @@ struct step_products *step_products_create(const struct point *point, struct err
         return NULL;
     }
     products->setup = &point->setup;
-    products->trust = (struct trust){.basis = BASIS_MEASURED};
+    products->trust = trust;
     products->own = surface_create(&own, tolerance, compute_products, products, why);
     if (products->own != NULL && ranks > 1) {
         products->shared = surface_create(&all, tolerance, compute_shared, products, why);
@@ -113,11 +114,6 @@ void step_products_destroy(struct step_products *products)
     surface_destroy(products->own);
     surface_destroy(products->shared);
     free(products);
-}
-
-struct trust step_products_trust(const struct step_products *products)
-{
-    return products->trust;
 }
 
 static void added_time(struct added *added, double ns, enum basis basis)
@@ -169,13 +165,13 @@ bool step_products_add(struct step_products *products, struct model_rows rows,
 struct step_prompts {
     const struct setup *setup;
     uint32_t passes;
-    bool one_call;  /* takes decodes, too */
-    uint64_t *rows; /* [passes] of prompts, in the step under way; owned */
-    struct trust trust;
+    bool one_call;       /* takes decodes, too */
+    uint64_t *rows;      /* [passes] of prompts, in the step under way; owned */
+    struct trust *trust; /* borrowed */
 };
 
 struct step_prompts *step_prompts_create(const struct setup *setup, const struct server_path *path,
-                                         uint32_t passes, struct error *why)
+                                         uint32_t passes, struct trust *trust, struct error *why)
 {
     struct step_prompts *prompts = array_zeroed(1, sizeof *prompts, why);
     if (prompts == NULL) {
@@ -191,7 +187,7 @@ struct step_prompts *step_prompts_create(const struct setup *setup, const struct
                         !mechanisms_offload(m) && !mechanisms_select(m) &&
                         setup->model.kv == DTYPE_BF16 && setup->model.kv_lora == 0;
     prompts->rows = array_zeroed(passes, sizeof *prompts->rows, why);
-    prompts->trust = (struct trust){.basis = BASIS_MEASURED};
+    prompts->trust = trust;
     if (prompts->rows == NULL) {
         step_prompts_destroy(prompts);
         return NULL;
@@ -205,11 +201,6 @@ void step_prompts_destroy(struct step_prompts *prompts)
         free(prompts->rows);
         free(prompts);
     }
-}
-
-struct trust step_prompts_trust(const struct step_prompts *prompts)
-{
-    return prompts->trust;
 }
 
 /* Give each chunk to the pass that has fewest rows so far. Returns the pass with most; if `work` is
@@ -269,7 +260,7 @@ uint64_t step_prompts_add(struct step_prompts *prompts, const struct step_load *
     for (uint32_t layer = 0; layer < model->layer_count; layer++) {
         if (!model_layer_repeats(model, layer)) {
             kernel = attention(prompts, load, fullest, layer, pass);
-            trust_add(&prompts->trust, kernel.trust);
+            trust_add(prompts->trust, kernel.trust);
         }
         added_time(added, kernel.ns, kernel.trust.basis);
     }

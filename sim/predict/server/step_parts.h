@@ -21,16 +21,15 @@ struct added {
 
 struct step_products;
 
-/* Of the servers of `point`, which must outlive it. NULL when memory is out. */
-struct step_products *step_products_create(const struct point *point, struct error *why);
+/* Of the servers of `point`, which must outlive it, and so must `trust`: it is lowered to that of all products.
+ * NULL when memory is out. */
+struct step_products *step_products_create(const struct point *point, struct trust *trust,
+                                           struct error *why);
 void step_products_destroy(struct step_products *products); /* NULL is fine */
 
 /* Add the time by which the products of `rows` exceed those of `already`. */
 bool step_products_add(struct step_products *products, struct model_rows rows,
                        struct model_rows already, struct added *added, struct error *why);
-
-/* The worst trust of all products so far. */
-struct trust step_products_trust(const struct step_products *products);
 
 /* The chunks of prompts in a step: which pass computes which, and what their attention adds.
  *
@@ -41,15 +40,13 @@ struct trust step_products_trust(const struct step_products *products);
 
 struct step_prompts;
 
-/* For steps of `passes` passes. `setup` and `path` must outlive it. NULL when memory is out. */
+/* For steps of `passes` passes. `setup`, `path` and `trust`, as above, must outlive it. NULL when memory is
+ * out. */
 struct step_prompts *step_prompts_create(const struct setup *setup, const struct server_path *path,
-                                         uint32_t passes, struct error *why);
+                                         uint32_t passes, struct trust *trust, struct error *why);
 void step_prompts_destroy(struct step_prompts *prompts); /* NULL is fine */
 
 /* Add the attention of the chunks in `load`, which has some, of the pass with most rows; returns
  * these rows. `pass` is the part of the load that decodes in that pass. */
 uint64_t step_prompts_add(struct step_prompts *prompts, const struct step_load *load,
                           const struct step_load *pass, struct added *added);
-
-/* The worst trust of all attention so far. */
-struct trust step_prompts_trust(const struct step_prompts *prompts);
