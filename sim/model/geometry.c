@@ -10,11 +10,6 @@
 /* OPT's position table starts with two rows that no token uses. */
 enum { UNUSED_POSITIONS = 2 };
 
-static bool is_latent(const struct model *model)
-{
-    return model->kv_lora > 0;
-}
-
 uint32_t model_kv_heads(const struct model *model)
 {
     return (uint32_t)whole_share(model->kv_heads, model->tensor_parallel);
@@ -49,7 +44,7 @@ uint64_t model_kv_head_bytes(const struct model *model)
 {
     const struct model_layer full = {.attention = ATTENTION_FULL};
     uint64_t values = 2 * (uint64_t)model->head_dim;
-    if (is_latent(model)) {
+    if (model->kv_lora > 0) {
         return layer_kinds[ATTENTION_MLA].entry(model, &full);
     }
     values = model->value_dim > 0 ? (uint64_t)model->head_dim + model->value_dim : values;

@@ -252,15 +252,6 @@ static bool read_decoder(const struct fields *fields, const struct architecture 
            windows_read(fields, kind, model, why) && ffn_read(fields, kind, model, why);
 }
 
-/* The quantisation is stated at the top level, or in the decoder's object. */
-static bool read_quantisation(const struct fields *top, const struct fields *decoder,
-                              struct model *model, struct error *why)
-{
-    bool at_top = json_object_get(top->object, "quantization_config") != NULL;
-    return quantisation_read(at_top ? top : decoder, model, why) &&
-           quantisation_read_experts(decoder, model, why);
-}
-
 /* The type of the weights in the files, before any that the user states. */
 static bool config_read_stored(const struct fields *top, const struct fields *decoder,
                                struct model *model, struct error *why)
@@ -301,8 +292,10 @@ static bool config_read_model(const json_t *root, const char *file, struct model
     }
     snprintf(model->architecture, sizeof model->architecture, "%s", name);
     model->own_code = json_object_get(root, "auto_map") != NULL;
+    bool at_top = json_object_get(root, "quantization_config") != NULL;
     return extras_read(&top, &decoder, model, why) &&
-           read_quantisation(&top, &decoder, model, why) &&
+           quantisation_read(at_top ? &top : &decoder, model, why) &&
+           quantisation_read_experts(&decoder, model, why) &&
            config_read_stored(&top, &decoder, model, why);
 }
 
@@ -320,12 +313,6 @@ static bool apply_options(const struct model_options *options, const char *origi
         return error_expect(why, "a divisor of the model's %u query heads", model->query_heads);
     }
     return true;
-}
-
-static bool config_check_size(const struct model *model, const char *file, struct error *why)
-{
-    return model_weight_bytes(model) <= MOST_WEIGHT_BYTES ||
-           error_input(why, file, 0, "the weights would take over 2^60 bytes");
 }
 
 bool model_parse(const char *text, size_t size, const char *file,
@@ -347,7 +334,9 @@ bool model_parse(const char *text, size_t size, const char *file,
     bool fine = overrides_apply(root, options->config, why);
     keys_rename(decoder_of(root));
     fine = fine && config_read_model(root, file, out, why) &&
-           apply_options(options, origin, line, out, why) && config_check_size(out, file, why);
+           apply_options(options, origin, line, out, why) &&
+           (model_weight_bytes(out) <= MOST_WEIGHT_BYTES ||
+            error_input(why, file, 0, "the weights would take over 2^60 bytes"));
     json_decref(root);
     if (!fine) {
         model_release(out);

@@ -39,34 +39,6 @@ static const struct field_size delta_sizes[] = {
     FIELD_SIZE(model_linear, kernel, 1, HEADS_MOST, 0, "linear_conv_kernel_dim"),
     FIELD_SIZES_END};
 
-static bool read_kimi(const struct fields *fields, struct model_linear *linear, struct error *why)
-{
-    static const char key[] = "linear_attn_config";
-    struct fields inside = {NULL, fields->file, key};
-    if (!field_object(fields, key, &inside.object, why)) {
-        return false;
-    }
-    linear->kind = LINEAR_KIMI;
-    if (!field_sizes(&inside, kimi_sizes, linear, why) ||
-        !field_bool(&inside, "use_full_rank_gate", &linear->full_gate, why)) {
-        return false;
-    }
-    linear->value_heads = linear->key_heads;
-    linear->value_dim = linear->key_dim;
-    return true;
-}
-
-static bool read_mamba(const struct fields *fields, struct model_linear *linear, struct error *why)
-{
-    linear->kind = LINEAR_MAMBA;
-    return field_sizes(fields, mamba_sizes, linear, why);
-}
-
-static bool read_delta(const struct fields *fields, struct model_linear *linear, struct error *why)
-{
-    return field_sizes(fields, delta_sizes, linear, why);
-}
-
 /* The form of linear layers is known by a key that it alone has, and with it the type of its state where
  * the config says none: vLLM keeps Kimi's and Nemotron-H's in fp32 (models/config.py), others in the
  * model's own type. */
@@ -74,19 +46,37 @@ static bool read_linear(const struct fields *fields, struct model *model, struct
 {
     static const struct {
         const char *key;
-        bool (*read)(const struct fields *fields, struct model_linear *linear, struct error *why);
+        enum linear_kind kind;
+        const struct field_size *sizes;
         const char *state;
-    } forms[] = {{"linear_num_key_heads", read_delta, ""},
-                 {"linear_attn_config", read_kimi, "float32"},
-                 {"mamba_num_heads", read_mamba, "float32"}, /* Nemotron-H */
-                 {"mamba_n_heads", read_mamba, ""}};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (field_states(fields, forms[i].key)) {
-            return forms[i].read(fields, &model->linear, why) &&
-                   read_state_type(fields, forms[i].state, &model->linear, why);
+    } forms[] = {{"linear_num_key_heads", LINEAR_DELTA, delta_sizes, ""},
+                 {"linear_attn_config", LINEAR_KIMI, kimi_sizes, "float32"},
+                 {"mamba_num_heads", LINEAR_MAMBA, mamba_sizes, "float32"}, /* Nemotron-H */
+                 {"mamba_n_heads", LINEAR_MAMBA, mamba_sizes, ""}};
+    struct model_linear *linear = &model->linear;
+    size_t i = 0, count = sizeof forms / sizeof *forms;
+    while (i < count && !field_states(fields, forms[i].key)) {
+        i++;
+    }
+    if (i == count) {
+        return true;
+    }
+    bool kimi = forms[i].kind == LINEAR_KIMI;
+    struct fields inside = *fields;
+    if (kimi) { /* in an object of its own, K and V alike */
+        inside.inside = forms[i].key;
+        if (!field_object(fields, inside.inside, &inside.object, why)) {
+            return false;
         }
     }
-    return true;
+    linear->kind = forms[i].kind;
+    if (!field_sizes(&inside, forms[i].sizes, linear, why) ||
+        (kimi && !field_bool(&inside, "use_full_rank_gate", &linear->full_gate, why))) {
+        return false;
+    }
+    linear->value_heads = kimi ? linear->key_heads : linear->value_heads;
+    linear->value_dim = kimi ? linear->key_dim : linear->value_dim;
+    return read_state_type(fields, forms[i].state, linear, why);
 }
 
 /* ---- grouped heads ---- */

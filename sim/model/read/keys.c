@@ -60,12 +60,6 @@ static bool is_renamed(const char *key)
     return false;
 }
 
-static bool is_read(const char *key)
-{
-    return is_renamed(key) ||
-           (architecture_decides_size(key) && !lists(architecture_list("class_keys"), key));
-}
-
 static bool is_off(const json_t *value)
 {
     return json_is_null(value) || json_is_false(value) ||
@@ -96,7 +90,9 @@ static void find_unread(const json_t *object, const char *inside, size_t layers,
         char name[KEY_SIZE];
         snprintf(name, sizeof name, "%s%s%s", inside, inside[0] != '\0' ? "." : "", key);
         bool layered = layers > 1 && json_array_size(value) == layers;
-        if (is_off(value) || is_read(name) || lists(architecture_list("harmless_keys"), key)) {
+        bool read = is_renamed(name) || (architecture_decides_size(name) &&
+                                         !lists(architecture_list("class_keys"), name));
+        if (read || is_off(value) || lists(architecture_list("harmless_keys"), key)) {
             continue;
         }
         if (json_is_object(value) && inside[0] == '\0') {

@@ -295,16 +295,6 @@ static struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers,
     return whole;
 }
 
-/* The same on the GPU alone. */
-static struct prefix_found prefix_found_in_first(const struct prefix_tiers *tiers, size_t index,
-                                                 uint64_t most)
-{
-    uint64_t numbered = block_numbers_count(tiers->numbers, index, most);
-    struct prefix_found found = count_first(tiers, index, numbered);
-    count_run(tiers, index, most, &found);
-    return found;
-}
-
 /* How many of these blocks somebody uses on the GPU. Nobody else uses blocks without numbers. */
 static uint64_t prefix_found_used(const struct prefix_tiers *tiers, size_t index, uint64_t most)
 {
@@ -497,11 +487,12 @@ bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, u
     if (!number_blocks(cache, index)) {
         return false;
     }
-    struct prefix_found found = prefix_found_in_first(&cache->tiers, index, full);
+    uint64_t numbered = block_numbers_count(cache->numbers, index, full);
+    struct prefix_found found = count_first(&cache->tiers, index, numbered);
+    count_run(&cache->tiers, index, full, &found);
     if (block_pool_room(gpu) - found.idle < blocks_of(cache, tokens) - found.blocks) {
         return false;
     }
-    uint64_t numbered = block_numbers_count(cache->numbers, index, full);
     for (uint64_t block = 0; block < found.blocks && block < numbered; block++) {
         block_pool_refer(gpu, prefix_id(cache, index, block));
     }

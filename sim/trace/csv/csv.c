@@ -88,15 +88,6 @@ static void keep_field(void *text, size_t size, void *context)
     reader->count++;
 }
 
-/* A parser that stopped within a line cannot be used for the next one. */
-static bool restart(struct csv_reader *reader, struct error *why)
-{
-    int fault = csv_error(&reader->parser);
-    csv_free(&reader->parser);
-    csv_init(&reader->parser, CSV_STRICT | CSV_STRICT_FINI);
-    return error_set(why, reader->path, reader->line, "libcsv: %s", csv_strerror(fault));
-}
-
 bool csv_reader_split(struct csv_reader *reader, size_t count, struct error *why)
 {
     reader->count = reader->unquoted_size = 0;
@@ -107,7 +98,11 @@ bool csv_reader_split(struct csv_reader *reader, size_t count, struct error *why
     if (csv_parse(&reader->parser, reader->text, reader->size, keep_field, NULL, reader) !=
             reader->size ||
         csv_fini(&reader->parser, keep_field, NULL, reader) != 0) {
-        return restart(reader, why);
+        int fault =
+            csv_error(&reader->parser); /* it stopped within the line: the next one has a new one */
+        csv_free(&reader->parser);
+        csv_init(&reader->parser, CSV_STRICT | CSV_STRICT_FINI);
+        return error_set(why, reader->path, reader->line, "libcsv: %s", csv_strerror(fault));
     }
     if (count > 0 ? reader->count != count : reader->count > CSV_FIELDS_MOST) {
         error_set(why, reader->path, reader->line, "%zu fields", reader->count);
