@@ -25,18 +25,17 @@ struct request_line {
 };
 
 struct request_format {
-    /* Parse the line that `reader` read last. `format` is this one, the first field of a row of
-     * tables or JSON. */
+    /* Parse the line that `reader` read last. `format` is this one, the first field of a row. */
     bool (*parse)(const struct request_format *format, struct csv_reader *reader,
                   struct request_line *line, struct error *why);
     uint32_t hash_tokens; /* tokens of a chunk, unless the caller says; 0: it has no hashes */
     bool queued;          /* arrivals are stamps of the engine's queue */
+    bool table;           /* the first line is its head */
 };
 
 /* The format of a file whose first line `reader` has just read; NULL if the file is neither JSON
- * lines nor a known table. A table begins with its head, JSON lines with a request. */
-const struct request_format *request_json_format(const struct csv_reader *reader);
-const struct request_format *request_csv_format(struct csv_reader *reader);
+ * lines nor a known table. */
+const struct request_format *request_format_of(struct csv_reader *reader);
 
 /* May another request be added? False: `stop` is raised, or all would take too much memory. */
 bool requests_have_room(const struct requests *requests, const struct stop_flag *stop,

@@ -1,6 +1,10 @@
-/* Requests as tables. The column names in the first line tell which format it is.
+/* Requests as JSON, one object a line: published traces, the workloads of a simulator, and a benchmark's record of a
+ * real server. Other keys are ignored. And as tables, whose lines are read as objects of the columns that count.
  *
- * Azure writes arrivals as date and time of day, to 100 ns; the others write seconds. A response of 0
+ * Prefixes are known from hashes of chunks, or from the token ids themselves, which are cut into
+ * chunks and hashed here. A line without either is a prompt whose content is unknown.
+ *
+ * Azure writes arrivals as date and time of day, to 100 ns; others are numbers. A response of 0
  * tokens, or an empty field, means that the request failed (see BurstGPT's README). */
 #include "core/array.h"
 #include "server/requests/request_line.h"
@@ -14,27 +18,20 @@
 #include <time.h>
 #include <xxhash.h>
 
-typedef bool (*read_arrival)(const char *text, double *seconds);
-
-struct csv_format {
+/* The names of a format's keys. */
+struct json_format {
     struct request_format reader;
-    size_t columns;
-    const char *head[8]; /* names in the file's order; case does not matter */
-    uint32_t arrival, prompt, output;
-    read_arrival read;
+    const char
+        *head[9];     /* of a table: its columns in the file's order, whose case does not matter */
+    const char *mark; /* of others: a key that tells it from the formats after it */
+    const char *arrival, *prompt, *output;
+    const char *hashes;    /* of chunks, or NULL */
+    const char *token_ids; /* of the prompt, or NULL */
+    double seconds;        /* of the arrival's unit; 0: it is a date */
+    bool chained;          /* a hash covers all tokens before its chunk */
 };
 
 /* ---- arrivals ------------------------------------------------------------------------- */
-
-static bool read_seconds(const char *text, double *seconds)
-{
-    char *end;
-    if (text[0] == '\0' || text[strspn(text, "0123456789.eE+-")] != '\0') {
-        return false;
-    }
-    *seconds = strtod(text, &end);
-    return *end == '\0';
-}
 
 /* What follows a time of day: nothing, "Z", or an offset from UTC such as "+01:30". */
 static bool read_zone(const char *text, double *seconds)
@@ -78,128 +75,15 @@ static bool read_date(const char *text, double *seconds)
     return ok;
 }
 
-/* ---- lines ---------------------------------------------------------------------------- */
-
-static bool requests_csv_blame(const struct csv_reader *reader, const struct csv_format *format,
-                               uint32_t column, const char *expected, struct error *why)
-{
-    error_set(why, reader->path, reader->line, "'%s' is '%.60s'", format->head[column],
-              reader->fields[column]);
-    return error_expect(why, "%s", expected);
-}
-
-static bool requests_csv_read_tokens(const struct csv_reader *reader,
-                                     const struct csv_format *format, uint32_t column,
-                                     uint64_t *tokens, struct error *why)
-{
-    const char *text = reader->fields[column];
-    bool whole = text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
-    *tokens = whole ? strtoull(text, NULL, 10) : 0;
-    return (whole && *tokens <= UINT32_MAX) ||
-           requests_csv_blame(reader, format, column, "a whole number of tokens", why);
-}
-
-static bool requests_csv_parse(const struct request_format *of, struct csv_reader *reader,
-                               struct request_line *line, struct error *why)
-{
-    const struct csv_format *format = (const struct csv_format *)of;
-    if (!csv_reader_split(reader, format->columns, why)) {
-        return false;
-    }
-    if (!format->read(reader->fields[format->arrival], &line->arrival_s)) {
-        return requests_csv_blame(
-            reader, format, format->arrival,
-            format->read == read_date
-                ? "a time such as 2023-11-16 18:17:03.9799600, on a day that exists"
-                : "a number of seconds",
-            why);
-    }
-    line->hashes = 0;
-    line->output = 0;
-    if (!requests_csv_read_tokens(reader, format, format->prompt, &line->prompt, why) ||
-        (reader->fields[format->output][0] != '\0' &&
-         !requests_csv_read_tokens(reader, format, format->output, &line->output, why))) {
-        return false;
-    }
-    line->failed = line->output == 0;
-    return true;
-}
-
-/* ---- which table ---------------------------------------------------------------------- */
-
-static const struct csv_format tables[] = {
-    {.reader.parse = requests_csv_parse, /* Azure */
-     .columns = 3,
-     .head = {"TIMESTAMP", "ContextTokens", "GeneratedTokens"},
-     .arrival = 0,
-     .prompt = 1,
-     .output = 2,
-     .read = read_date},
-    {.reader.parse = requests_csv_parse, /* BurstGPT */
-     .columns = 6,
-     .head = {"Timestamp", "Model", "Request tokens", "Response tokens", "Total tokens",
-              "Log Type"},
-     .arrival = 0,
-     .prompt = 2,
-     .output = 3,
-     .read = read_seconds},
-    {.reader.parse = requests_csv_parse, /* BurstGPT 2 */
-     .columns = 8,
-     .head = {"Timestamp", "Session ID", "Elapsed time", "Model", "Request tokens",
-              "Response tokens", "Total tokens", "Log Type"},
-     .arrival = 0,
-     .prompt = 4,
-     .output = 5,
-     .read = read_seconds},
-    {.reader.parse = requests_csv_parse, /* vLLM-style */
-     .columns = 3,
-     .head = {"arrived_at", "num_prefill_tokens", "num_decode_tokens"},
-     .arrival = 0,
-     .prompt = 1,
-     .output = 2,
-     .read = read_seconds},
-};
-
-const struct request_format *request_csv_format(struct csv_reader *reader)
-{
-    struct error unused;
-    if (!csv_reader_split(reader, 0, &unused)) {
-        return NULL;
-    }
-    size_t count = reader->count;
-    for (uint32_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        bool same = count == tables[i].columns;
-        for (uint32_t k = 0; same && k < count; k++) {
-            same = strcasecmp(reader->fields[k], tables[i].head[k]) == 0;
-        }
-        if (same) {
-            return &tables[i].reader;
-        }
-    }
-    return NULL;
-}
-
-/* Requests as JSON, one object a line: published traces, the workloads of a simulator, and a
- * benchmark's record of a real server. Other keys are ignored.
- *
- * Prefixes are known from hashes of chunks, or from the token ids themselves, which are cut into
- * chunks and hashed here. A line without either is a prompt whose content is unknown. */
-
-/* The names of a format's keys. */
-struct json_format {
-    struct request_format reader;
-    const char *mark; /* a key that tells it from the formats after it */
-    const char *arrival, *prompt, *output;
-    const char *hashes;    /* of chunks, or NULL */
-    const char *token_ids; /* of the prompt, or NULL */
-    double seconds;        /* of the arrival's unit */
-    bool chained;          /* a hash covers all tokens before its chunk */
-};
-
 static bool requests_json_blame(const struct csv_reader *reader, const char *key,
-                                const char *expected, struct error *why)
+                                const json_t *value, const char *expected, struct error *why)
 {
-    error_set(why, reader->path, reader->line, "'%s' is missing or not %s", key, expected);
+    if (json_is_string(value)) {
+        error_set(why, reader->path, reader->line, "'%s' is '%.60s'", key,
+                  json_string_value(value));
+    } else {
+        error_set(why, reader->path, reader->line, "'%s' is missing or not %s", key, expected);
+    }
     bool mooncake = strcmp(key, "input_length") == 0 || strcmp(key, "output_length") == 0;
     return error_expect(why, "%s%s", expected,
                         mooncake ? ", as in {\"timestamp\": 0, \"input_length\": 1000, "
@@ -216,8 +100,15 @@ static bool requests_json_read_arrival(const json_t *object, const struct json_f
         line->arrival_s = NAN;
         return true;
     }
+    if (format->seconds == 0) {
+        const char *text = json_string_value(arrival);
+        return (text != NULL && read_date(text, &line->arrival_s)) ||
+               requests_json_blame(
+                   reader, format->arrival, arrival,
+                   "a time such as 2023-11-16 18:17:03.9799600, on a day that exists", why);
+    }
     if (!json_is_number(arrival)) {
-        return requests_json_blame(reader, format->arrival, "a number", why);
+        return requests_json_blame(reader, format->arrival, arrival, "a number", why);
     }
     line->arrival_s = json_number_value(arrival) * format->seconds;
     return true;
@@ -229,7 +120,7 @@ static bool requests_json_read_count(const json_t *object, const char *key,
 {
     const json_t *value = json_object_get(object, key);
     if (!json_is_integer(value) || json_integer_value(value) < 0) {
-        return requests_json_blame(reader, key, "a whole number", why);
+        return requests_json_blame(reader, key, value, "a whole number", why);
     }
     *tokens = (uint64_t)json_integer_value(value);
     return true;
@@ -243,7 +134,7 @@ static bool find_list(const json_t *object, const char *key, const struct csv_re
 {
     *list = key != NULL ? json_object_get(object, key) : NULL;
     return *list == NULL || json_is_array(*list) ||
-           requests_json_blame(reader, key, "a list of numbers", why);
+           requests_json_blame(reader, key, *list, "a list of numbers", why);
 }
 
 /* The whole number at `at` of a list. */
@@ -253,7 +144,7 @@ static bool requests_json_read_item(const json_t *list, size_t at, const char *k
 {
     const json_t *item = json_array_get(list, at);
     if (!json_is_integer(item)) {
-        return requests_json_blame(reader, key, "a list of whole numbers", why);
+        return requests_json_blame(reader, key, item, "a list of whole numbers", why);
     }
     *value = (uint64_t)json_integer_value(item);
     return true;
@@ -270,7 +161,7 @@ static bool read_hashes(const json_t *object, const struct json_format *format,
     }
     size_t count = json_array_size(list);
     if (count == 0) {
-        return requests_json_blame(reader, format->hashes, "a list of hashes", why);
+        return requests_json_blame(reader, format->hashes, NULL, "a list of hashes", why);
     }
     if (!array_reserve(&line->hash, &line->hash_capacity, count, sizeof *line->hash, why)) {
         return false;
@@ -341,7 +232,7 @@ static bool read_turn(const json_t *object, const struct csv_reader *reader,
         return true;
     }
     if (!json_is_number(delay)) {
-        return requests_json_blame(reader, "delay", "a number", why);
+        return requests_json_blame(reader, "delay", delay, "a number", why);
     }
     double ms = json_number_value(delay);
     if (!follows || line->answered > UINT16_MAX || line->hashes == 0 || !(ms >= 0 && ms <= 1e12)) {
@@ -357,14 +248,50 @@ static bool read_turn(const json_t *object, const struct csv_reader *reader,
 
 /* ---- a line --------------------------------------------------------------------------- */
 
+/* A field as JSON would have it; an empty one is null. */
+static json_t *field_value(const char *text)
+{
+    bool whole = text[strspn(text, "0123456789")] == '\0';
+    bool number = text[strspn(text, "0123456789.eE+-")] == '\0';
+    char *end;
+    double value = strtod(text, &end);
+    return text[0] == '\0'          ? json_null()
+           : whole                  ? json_integer(strtoll(text, NULL, 10))
+           : number && *end == '\0' ? json_real(value)
+                                    : json_string(text);
+}
+
+/* The line of a table, as an object of the columns that count. */
+static json_t *read_row(const struct json_format *format, struct csv_reader *reader,
+                        struct error *why)
+{
+    size_t columns = 0;
+    while (format->head[columns] != NULL) {
+        columns++;
+    }
+    json_t *object = csv_reader_split(reader, columns, why) ? json_object() : NULL;
+    for (size_t i = 0; object != NULL && i < columns; i++) {
+        const char *name = format->head[i];
+        bool counts = strcmp(name, format->arrival) == 0 || strcmp(name, format->prompt) == 0 ||
+                      strcmp(name, format->output) == 0;
+        if (counts) {
+            json_object_set_new(object, name, field_value(reader->fields[i]));
+        }
+    }
+    return object;
+}
+
 static bool requests_json_parse(const struct request_format *of, struct csv_reader *reader,
                                 struct request_line *line, struct error *why)
 {
     const struct json_format *format = (const struct json_format *)of;
     json_error_t fault;
-    json_t *object = json_loads(reader->text, JSON_REJECT_DUPLICATES, &fault);
+    json_t *object = format->reader.table
+                         ? read_row(format, reader, why)
+                         : json_loads(reader->text, JSON_REJECT_DUPLICATES, &fault);
     if (object == NULL) {
-        return error_set(why, reader->path, reader->line, "invalid JSON: %s", fault.text);
+        return !format->reader.table &&
+               error_set(why, reader->path, reader->line, "invalid JSON: %s", fault.text);
     }
     bool ok = false;
     line->hashes = 0;
@@ -431,16 +358,56 @@ static const struct json_format formats[] = {
      .chained = true},
 };
 
-const struct request_format *request_json_format(const struct csv_reader *reader)
+static const struct json_format tables[] = {
+    {.reader = {.parse = requests_json_parse, .table = true}, /* Azure */
+     .head = {"TIMESTAMP", "ContextTokens", "GeneratedTokens"},
+     .arrival = "TIMESTAMP",
+     .prompt = "ContextTokens",
+     .output = "GeneratedTokens"},
+    {.reader = {.parse = requests_json_parse, .table = true}, /* BurstGPT */
+     .head = {"Timestamp", "Model", "Request tokens", "Response tokens", "Total tokens",
+              "Log Type"},
+     .arrival = "Timestamp",
+     .prompt = "Request tokens",
+     .output = "Response tokens",
+     .seconds = 1},
+    {.reader = {.parse = requests_json_parse, .table = true}, /* BurstGPT 2 */
+     .head = {"Timestamp", "Session ID", "Elapsed time", "Model", "Request tokens",
+              "Response tokens", "Total tokens", "Log Type"},
+     .arrival = "Timestamp",
+     .prompt = "Request tokens",
+     .output = "Response tokens",
+     .seconds = 1},
+    {.reader = {.parse = requests_json_parse, .table = true}, /* vLLM-style */
+     .head = {"arrived_at", "num_prefill_tokens", "num_decode_tokens"},
+     .arrival = "arrived_at",
+     .prompt = "num_prefill_tokens",
+     .output = "num_decode_tokens",
+     .seconds = 1},
+};
+
+const struct request_format *request_format_of(struct csv_reader *reader)
 {
-    if (reader->text[0] != '{') {
-        return NULL;
+    struct error unused;
+    if (reader->text[0] == '{') {
+        json_t *object = json_loads(reader->text, 0, NULL);
+        const struct json_format *format = formats;
+        while (format->mark != NULL && json_object_get(object, format->mark) == NULL) {
+            format++;
+        }
+        json_decref(object);
+        return &format->reader;
     }
-    json_t *object = json_loads(reader->text, 0, NULL);
-    const struct json_format *format = formats;
-    while (format->mark != NULL && json_object_get(object, format->mark) == NULL) {
-        format++;
+    for (size_t i = 0; csv_reader_split(reader, 0, &unused) && i < sizeof tables / sizeof *tables;
+         i++) {
+        size_t k = 0;
+        while (k < reader->count && tables[i].head[k] != NULL &&
+               strcasecmp(reader->fields[k], tables[i].head[k]) == 0) {
+            k++;
+        }
+        if (k == reader->count && tables[i].head[k] == NULL) {
+            return &tables[i].reader;
+        }
     }
-    json_decref(object);
-    return &format->reader;
+    return NULL;
 }

@@ -227,12 +227,11 @@ static bool find_format(struct requests_reading *reading, struct requests *reque
     if (!more) {
         return error_set(why, reading->in.path, 0, "no requests: the file is empty");
     }
-    const struct request_format *json = request_json_format(&reading->in);
-    reading->first_line = json != NULL ? 1 : 2;
-    reading->format = json != NULL ? json : request_csv_format(&reading->in);
+    reading->format = request_format_of(&reading->in);
     if (reading->format == NULL) {
         return refuse_format(&reading->in, why);
     }
+    reading->first_line = reading->format->table ? 2 : 1;
     requests->queued = reading->format->queued;
     uint32_t asked = reading->options.hash_tokens, usual = reading->format->hash_tokens;
     reading->line.hash_tokens = usual > 0 && asked > 0 ? asked : usual;
