@@ -111,9 +111,6 @@ enum {
 #define RANGED(name, type, what, ...) DATA_##name,
 #include "tables/ablations.def"
 #undef FIELD
-    KV,
-    HBM,
-    LINK,
     MORE_HBM,
     MORE_HOST,
     MORE_LINK,
@@ -130,9 +127,6 @@ static const struct frame_column columns[COLUMNS] = {
     [DATA_##id] = {.key = #id, .unit = UNIT_##type, .what = meaning, .ranged = true, __VA_ARGS__},
 #include "tables/ablations.def"
 #undef FIELD
-    [KV] = {.of = "kv", .extra = true},
-    [HBM] = {.of = "hbm_bytes", .extra = true},
-    [LINK] = {.of = "h2d_bytes_per_step", .extra = true},
 #define MORE(id, shown)                                                                            \
     {                                                                                              \
         .title = shown, .name = id, .what = "with the mechanism, than without",                    \

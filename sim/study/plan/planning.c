@@ -163,11 +163,16 @@ static uint32_t planning_next_edge(uint32_t line, uint32_t *values, void *contex
     return count;
 }
 
+/* A value that the scenario refuses was typed into the axis. */
 static bool planning_set(uint32_t line, uint32_t value, struct scenario *out, void *context,
                          struct error *why)
 {
-    const struct planning_rounds *all = context;
-    return search_scenario(planning_line(all, line), value, out, why);
+    const struct search *search = planning_line(context, line);
+    bool good = search_scenario(search, value, out, why);
+    if (!good && search->axis.option != NULL && strcmp(why->file, "--set") == 0) {
+        snprintf(why->file, sizeof why->file, "%s", search->axis.option);
+    }
+    return good;
 }
 
 /* What an overloaded server answers is about what it can. */
@@ -540,23 +545,18 @@ static bool begin_all(struct planning *planning, const struct planning_options *
     return good && planning_check_any(planning, why);
 }
 
-/* Fail if somebody typed values that no candidate can have: the error of the first is the reason. */
-static bool check_typed(const struct planning *planning, const char *axis, struct error *why)
+/* Fail if no candidate that tried this value could have it: the error of the first is the reason. */
+static bool check_value(const struct planning *planning, uint32_t value, struct error *why)
 {
     const struct search *first = NULL;
-    uint32_t value = 0;
-    for (uint32_t i = 0; strchr(axis, '=') != NULL && i < planning->count; i++) {
+    for (uint32_t i = 0; i < planning->count; i++) {
         const struct search *search = &planning->searches[i];
-        for (uint32_t j = 0; j < search->grid.count; j++) {
-            if (!grid_tried(&search->grid, j)) {
-                continue;
-            }
-            if (search->fixed != NULL || !result_failed(&search->results[j])) {
-                return true;
-            }
-            value = first == NULL ? j : value;
-            first = first == NULL ? search : first;
+        bool tried =
+            search->fixed == NULL && value < search->grid.count && grid_tried(&search->grid, value);
+        if (tried && !result_failed(&search->results[value])) {
+            return true;
         }
+        first = tried && first == NULL ? search : first;
     }
     if (first == NULL) {
         return true;
@@ -566,6 +566,21 @@ static bool check_typed(const struct planning *planning, const char *axis, struc
                 search_text(first, value), result->message);
     error_expect(why, "%s", result->expected);
     return error_nearest(why, result->nearest);
+}
+
+/* Of values that a user typed: all of a list, and the two ends of a range, because nobody typed those between. */
+static bool check_typed(const struct planning *planning, const char *axis, struct error *why)
+{
+    const char *typed = strchr(axis, '=');
+    uint32_t count = 0;
+    for (uint32_t i = 0; typed != NULL && i < planning->count; i++) {
+        count = planning->searches[i].axis.count > count ? planning->searches[i].axis.count : count;
+    }
+    bool good = true;
+    for (uint32_t value = 0; good && value < count; value += typed[1] == '[' ? 1 : count - 1) {
+        good = check_value(planning, value, why);
+    }
+    return good;
 }
 
 /* Of `scenario`, or of it with requests without end. */

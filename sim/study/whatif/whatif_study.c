@@ -297,25 +297,24 @@ static double found_percent(const struct result *result)
     return 100 * all;
 }
 
+/* By figure; NULL: the share of prompt tokens found. */
+static const struct column *figure_column(enum whatif_figure figure)
+{
+    return figure == WHATIF_GOODPUT ? COLUMN(goodput)
+           : figure == WHATIF_FOUND ? NULL
+           : figure == WHATIF_TIME  ? COLUMN(e2e_ms)
+                                    : COLUMN(decode_tokens_per_s);
+}
+
 double whatif_worth(const struct whatif *whatif, uint32_t point)
 {
-    const struct cell *cells = whatif->results[point].cells;
-    const struct cell *goodput = &cells[COLUMN(goodput)->index],
-                      *rate = &cells[COLUMN(decode_tokens_per_s)->index];
-    const struct cell *time = &cells[COLUMN(e2e_ms)->index];
-    if (whatif_objection(whatif, point) != NULL) {
-        return NAN;
-    }
-    switch (whatif->figure) {
-    case WHATIF_GOODPUT:
-        return goodput->set ? goodput->real : NAN;
-    case WHATIF_FOUND:
-        return found_percent(&whatif->results[point]);
-    case WHATIF_TIME:
-        return time->set ? (double)time->integer / 1e9 : NAN;
-    default:
-        return rate->set && rate->real > 0 ? rate->real : NAN;
-    }
+    const struct column *column = figure_column(whatif->figure);
+    const struct result *result = &whatif->results[point];
+    double worth = column != NULL ? result_number(result, column) : found_percent(result);
+    bool none = column == COLUMN(decode_tokens_per_s) && !(worth > 0);
+    return whatif_objection(whatif, point) != NULL || none ? (double)NAN
+           : column == COLUMN(e2e_ms)                      ? worth / 1e3
+                                                           : worth;
 }
 
 /* The figure with its sign changed if less is better. */
@@ -404,18 +403,11 @@ struct whatif_findings whatif_find(const struct whatif *whatif)
 /* Why two points tie. */
 static enum tie whatif_tie(const struct whatif *whatif, uint32_t a, uint32_t b)
 {
-    const struct column *const columns[] = {
-        [WHATIF_RATE] = COLUMN(decode_tokens_per_s),
-        [WHATIF_BORNE] = COLUMN(decode_tokens_per_s),
-        [WHATIF_TIME] = COLUMN(e2e_ms),
-        [WHATIF_GOODPUT] = COLUMN(goodput),
-        [WHATIF_FOUND] = NULL,
-    };
     double x = whatif_worth(whatif, a), y = whatif_worth(whatif, b);
     if (isnan(x) || isnan(y)) {
         return TIE_NONE;
     }
-    const struct column *column = columns[whatif->figure];
+    const struct column *column = figure_column(whatif->figure);
     return column != NULL ? result_tie(&whatif->results[a], &whatif->results[b], column)
            : x == y       ? TIE_NEAR
                           : TIE_NONE;
