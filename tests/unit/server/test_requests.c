@@ -420,7 +420,7 @@ static void a_line_at_fault_is_named_with_its_reason(void **state)
         {head, "1,99999999999,1\n", "a prompt of 99999999999 tokens"},
         {json, "{\"timestamp\": 4}\n", "'input_length' is missing or not a whole number"},
         {json, "[]\n", "not a JSON object"},
-        {json, "{\"timestamp\": \"now\"}\n", "'timestamp' is missing or not a number"},
+        {json, "{\"timestamp\": \"now\"}\n", "'timestamp' is 'now'"},
         {json, "{\"sub_requests\": []}\n", "'sub_requests': a session of chained requests"},
         {json, "{\"timestamp\": 5, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": 4}\n",
          "'hash_ids' is missing or not a list of numbers"},
