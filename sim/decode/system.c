@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,10 +15,19 @@
 #include "decode/replay/replay.h"
 #include "policy/policy.h"
 
-/* Keys of a preset file that are not mechanisms, and the values that one of them may have. */
+/* Keys of a preset file that are not mechanisms, the first ones texts; and the values that one of them may
+ * have. */
 static const char *const info_keys[] = {"summary",   "paper",  "available", "baseline",
                                         "command",   "engine", "where",     "connector",
                                         "reference", "also",   NULL};
+#define TEXT(member)                                                                               \
+    {                                                                                              \
+        offsetof(struct system_info, member), sizeof(((struct system_info *)NULL)->member)         \
+    }
+static const struct {
+    size_t offset, size;
+} info_texts[] = {TEXT(summary), TEXT(paper),  TEXT(available), TEXT(baseline),
+                  TEXT(command), TEXT(engine), TEXT(where),     TEXT(connector)};
 static const char *const available_values[] = {"vllm", "sglang", "code", "paper", NULL};
 
 #define MOST_KEYS 128
@@ -144,27 +154,19 @@ static bool read_standards(struct mechanisms *out, struct error *why)
 static bool read_info(const struct node *file, const char *name, struct system_info *out,
                       struct error *why)
 {
-    const char *texts[] = {"", "", "paper", "",  "",
-                           "", "", "",      "no"}; /* in the order of info_keys */
     int index;
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (!node_text(file, info_keys[i], &texts[i], why)) {
+    snprintf(out->name, sizeof out->name, "%s", name);
+    for (size_t i = 0; i < sizeof info_texts / sizeof *info_texts; i++) {
+        const char *text = strcmp(info_keys[i], "available") == 0 ? "paper" : "";
+        if (!node_text(file, info_keys[i], &text, why)) {
             return false;
         }
+        if (strlen(text) >= info_texts[i].size) {
+            return node_key_error(file, info_keys[i], why, "'%s' has more than %zu bytes",
+                                  info_keys[i], info_texts[i].size - 1);
+        }
+        strcpy((char *)out + info_texts[i].offset, text);
     }
-    if (strlen(texts[4]) >= sizeof out->command) {
-        return node_key_error(file, "command", why, "'command' has more than %zu bytes",
-                              sizeof out->command - 1);
-    }
-    snprintf(out->name, sizeof out->name, "%s", name);
-    snprintf(out->summary, sizeof out->summary, "%s", texts[0]);
-    snprintf(out->paper, sizeof out->paper, "%s", texts[1]);
-    snprintf(out->available, sizeof out->available, "%s", texts[2]);
-    snprintf(out->baseline, sizeof out->baseline, "%s", texts[3]);
-    snprintf(out->command, sizeof out->command, "%s", texts[4]);
-    snprintf(out->engine, sizeof out->engine, "%s", texts[5]);
-    snprintf(out->where, sizeof out->where, "%s", texts[6]);
-    snprintf(out->connector, sizeof out->connector, "%s", texts[7]);
     out->reference = false; /* unless the file says yes */
     return node_word(file, "available", available_values, &index, why) &&
            node_bool(file, "reference", &out->reference, why);
@@ -240,64 +242,29 @@ static bool system_set_overrides(struct node *file, const struct node *overrides
            (policy_open(file, "policy", overrides, why) && node_merge(file, overrides, why));
 }
 
-/* Do the preset with all overrides but this one contradict themselves for the same reason? Only
- * errors that the caller has reported before can make it fail, so they are not. */
-static bool system_same_without(const struct node *preset, const struct node *overrides,
-                                const char *left_out, const char *reason)
-{
-    struct error ignored;
-    struct mechanisms without = {.policy = NULL};
-    const char *key;
-    struct node *file = node_copy(preset, &ignored), *others = node_copy(overrides, &ignored);
-    if (others != NULL) {
-        node_remove(others, left_out);
-    }
-    bool good = file != NULL && others != NULL && system_set_overrides(file, others, &ignored) &&
-                read_standards(&without, &ignored) && read_keys(file, &without, &ignored);
-    bool same = good && mechanisms_contradiction(&without, &key) == reason;
-    node_destroy(file);
-    node_destroy(others);
-    return same;
-}
-
-/* The override without which there is no such contradiction; the first one if that takes several;
- * NULL if there is none. */
-static const struct node *system_culprit(const struct node *preset, const struct node *overrides,
-                                         const char *reason)
-{
-    size_t count = overrides != NULL ? overrides->count : 0;
-    for (size_t i = 0; count > 1 && i < count; i++) {
-        if (!system_same_without(preset, overrides, overrides->children[i]->key, reason)) {
-            return overrides->children[i];
-        }
-    }
-    return count > 0 ? overrides->children[0] : NULL;
-}
-
-/* A contradiction is reported at its key if that is overridden; else at the override that causes
- * it, because presets by themselves are consistent; else in the preset. */
+/* A contradiction is reported at its key if that is overridden; else at the overrides, because presets
+ * by themselves are consistent; else in the preset. */
 static bool system_check_sense(const struct mechanisms *mechanisms, const char *name,
-                               const struct node *preset, const struct node *overrides,
-                               const struct node *merged, struct error *why)
+                               const struct node *overrides, const struct node *merged,
+                               struct error *why)
 {
     const char *key = NULL;
     const char *reason = mechanisms_contradiction(mechanisms, &key);
+    size_t count = overrides != NULL ? overrides->count : 0;
+    char with[80] = "";
     if (reason == NULL) {
         return true;
     }
-    const struct node *node = node_get(overrides, key);
-    const char *set = node != NULL ? key : NULL;
-    if (node == NULL) {
-        node = system_culprit(preset, overrides, reason);
-        set = node != NULL ? node->key : NULL;
+    const struct node *own = node_get(overrides, key), *node = own;
+    const char *set = own != NULL ? key : count == 1 ? overrides->children[0]->key : NULL;
+    if (own == NULL && count > 0) {
+        node = overrides->children[0];
+        snprintf(with, sizeof with, " with %s%s%s", set != NULL ? "this '" : "these mechanisms",
+                 set != NULL ? set : "", set != NULL ? "'" : "");
     }
-    if (node == NULL) {
-        node = node_get(merged, key);
-    }
-    bool other = set != NULL && set != key;
-    node_error(node != NULL ? node : merged, why, "system '%s' cannot have %s '%s'%s%s%s: %s", name,
-               other ? "its" : "this", key, other ? " with this '" : "", other ? set : "",
-               other ? "'" : "", reason);
+    node = node != NULL ? node : node_get(merged, key);
+    node_error(node != NULL ? node : merged, why, "system '%s' cannot have %s '%s'%s: %s", name,
+               with[0] != '\0' ? "its" : "this", key, with, reason);
     return system_expect(mechanisms, key, set, why);
 }
 
@@ -320,7 +287,7 @@ bool system_load(struct files *files, const char *name, const struct node *at,
                 system_check_keys(overrides, false, "mechanisms", why) &&
                 read_info(file, name, info, why) && system_set_overrides(file, overrides, why) &&
                 read_standards(out, why) && read_keys(file, out, why) &&
-                system_check_sense(out, name, preset, overrides, file, why);
+                system_check_sense(out, name, overrides, file, why);
     files_drop(files, preset);
     info->lossless = good ? mechanisms_lossless(out) : "";
     if (good && merged != NULL) {

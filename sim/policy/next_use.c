@@ -6,15 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void next_use_init(struct next_use *next_use)
-{
-    *next_use = (struct next_use){0};
-}
-
 void next_use_release(struct next_use *next_use)
 {
     free(next_use->access);
-    next_use_init(next_use);
+    *next_use = (struct next_use){0};
 }
 
 bool next_use_add(struct next_use *next_use, const struct demand *demand, struct error *why)

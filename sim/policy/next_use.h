@@ -14,13 +14,12 @@
 #define NEXT_USE_NEVER UINT32_MAX
 
 /* The accesses of one cache. First they hold the blocks, in order; then the next uses replace
- * them. */
+ * them. A zeroed struct has none. */
 struct next_use {
     uint32_t *access;
     size_t count, capacity;
 };
 
-void next_use_init(struct next_use *next_use);
 void next_use_release(struct next_use *next_use);
 
 /* Add the wanted blocks of the next demand. */

@@ -113,20 +113,11 @@ void policy_access(struct policy *policy, const struct demand *demand, struct ou
 {
     *outcome = (struct outcome){0};
     policy->kind->access(policy, demand, outcome);
-    if (policy->held > policy->held_most) {
-        policy->held_most = policy->held;
-    }
 }
 
 bool policy_check(const struct policy *policy, struct error *why)
 {
     return policy->kind->check == NULL || policy->kind->check(policy, why);
-}
-
-void policy_footprint(const struct policy *policy, uint32_t *now, uint32_t *most)
-{
-    *now = policy->held;
-    *most = policy->held_most;
 }
 
 void policy_destroy(struct policy *policy)

@@ -82,10 +82,10 @@ struct outcome {
 struct policy {
     const struct policy_kind *kind;
     enum policy_order order;
-    uint32_t capacity;        /* blocks it may hold */
-    uint32_t held, held_most; /* blocks, now and at most so far */
-    uint32_t *missed;         /* [blocks] scratch of batch.h, if the policy makes it */
-    struct arrays arrays;     /* all of the instance's, which policy_destroy() frees */
+    uint32_t capacity;    /* blocks it may hold */
+    uint32_t held;        /* blocks, now */
+    uint32_t *missed;     /* [blocks] scratch of batch.h, if the policy makes it */
+    struct arrays arrays; /* all of the instance's, which policy_destroy() frees */
 };
 
 struct policy_kind {
@@ -110,7 +110,7 @@ struct policy_kind {
      * of the zeroed instance, and which looks at `arrays.failed` afterwards. NULL: nothing to do. */
     bool (*init)(struct policy *policy, const double *values, const struct policy_env *env,
                  struct error *why);
-    /* `outcome` comes zeroed; policy_access() updates `held_most`. */
+    /* `outcome` comes zeroed. */
     void (*access)(struct policy *policy, const struct demand *demand, struct outcome *outcome);
     /* Is `block` in the cache? NULL if blocks do not come and go one by one, or if the policy knows
      * the future, which is given by unit. */
@@ -157,8 +157,6 @@ void policy_access(struct policy *policy, const struct demand *demand, struct ou
 /* Call this after the accesses and before trusting their outcomes: a plug-in may have given an
  * invalid answer. */
 bool policy_check(const struct policy *policy, struct error *why);
-/* Blocks held, now and at most so far. */
-void policy_footprint(const struct policy *policy, uint32_t *now, uint32_t *most);
 void policy_destroy(struct policy *policy); /* NULL is fine */
 
 /* Policies that code names. The others are found by their names, so that another row of the table is

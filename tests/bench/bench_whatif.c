@@ -96,8 +96,8 @@ static double run_replays(const struct trace *trace, const char *policy, const c
         ledger_init(&ledgers[i]);
     }
     double start = seconds();
-    if (!replay_run_all(trace, plans, budgets, &(struct replay_means){.threads = 1}, ledgers,
-                        &why)) {
+    const struct replay_set set = {trace, plans, budgets, ledgers};
+    if (!replay_run_sets(&set, 1, &(struct replay_means){.threads = 1}, &why)) {
         die(&why);
     }
     double took = seconds() - start;

@@ -244,16 +244,10 @@ bool replay_run_sets(const struct replay_set *sets, uint32_t count,
     return good;
 }
 
-bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
-                    const struct replay_means *means, struct ledger *ledgers, struct error *why)
-{
-    const struct replay_set set = {trace, plans, count, ledgers};
-    return replay_run_sets(&set, 1, means, why);
-}
-
 bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint32_t threads,
                 struct ledger *ledger, struct error *why)
 {
     const struct replay_means means = {.threads = threads};
-    return replay_run_all(trace, plan, 1, &means, ledger, why);
+    const struct replay_set set = {trace, plan, 1, ledger};
+    return replay_run_sets(&set, 1, &means, why);
 }

@@ -144,15 +144,11 @@ bool replay_check(const struct replay_plan *plan, struct error *why);
 bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint32_t threads,
                 struct ledger *ledger, struct error *why);
 
-/* Replay `count` plans that differ only in capacity, batch and heads, in what follows from these
- * (threads of the CPU, whole layers, recomputed tokens), and in the policy, unless caches keep
- * blocks; policies must have the same needs (queries, next uses, chooses_own, by_position). The
- * trace is read once for all, and each head runs through caches of all policies and capacities
- * needed. `ledgers` [count] are equal to those that replay_run() writes. */
-bool replay_run_all(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
-                    const struct replay_means *means, struct ledger *ledgers, struct error *why);
-
-/* Plans as replay_run_all() takes them, and their ledgers. */
+/* Plans that differ only in capacity, batch and heads, in what follows from these (threads of the
+ * CPU, whole layers, recomputed tokens), and in the policy, unless caches keep blocks; policies must
+ * have the same needs (queries, next uses, chooses_own, by_position). The trace is read once for
+ * all, and each head runs through caches of all policies and capacities needed. The ledgers are
+ * equal to those that replay_run() writes. */
 struct replay_set {
     const struct trace *trace;
     const struct replay_plan *plans; /* [count] */
@@ -160,8 +156,8 @@ struct replay_set {
     struct ledger *ledgers; /* [count] */
 };
 
-/* replay_run_all() for each of `count` sets, at most REPLAY_MOST_SETS. All traces are of one stream
- * (trace_stream()), so that their frames are made together. On failure no ledger counts. */
+/* Replay `count` sets, at most REPLAY_MOST_SETS. All traces are of one stream (trace_stream()), so
+ * that their frames are made together. On failure no ledger counts. */
 enum { REPLAY_MOST_SETS = 16 };
 bool replay_run_sets(const struct replay_set *sets, uint32_t count,
                      const struct replay_means *means, struct error *why);

@@ -347,7 +347,6 @@ static void play_step(struct blocks_layer *layer, const struct blocks_group *gro
                       struct policy *policy, uint32_t step)
 {
     const struct replay_plan *plan = layer->job->plan;
-    uint32_t held, most;
     uint64_t missed = 0;
     for (uint32_t head = group->first; head < group->end; head++) {
         if (!is_offloaded(layer, group->target, head)) {
@@ -373,8 +372,7 @@ static void play_step(struct blocks_layer *layer, const struct blocks_group *gro
         layer->manager[step - plan->warmup] = (struct ledger_row){
             .lookups = outcome.lookups, .updates = outcome.updates, .inserts = outcome.inserts};
     }
-    policy_footprint(policy, &held, &most);
-    uint64_t cold = replay_cold(units_of(layer, group, held), missed, &layer->most);
+    uint64_t cold = replay_cold(units_of(layer, group, policy->held), missed, &layer->most);
     layer->cold += step >= plan->warmup ? cold : 0;
 }
 
@@ -400,11 +398,9 @@ static bool play_group(struct blocks_layer *layer, const struct blocks_group *gr
     layer->wanted = layer->hit = layer->cold = layer->most = 0;
     if (replay_fills(plan)) {
         struct outcome outcome;
-        uint32_t held, most;
         struct demand fill = fill_demand(layer, group, policy);
         policy_access(policy, &fill, &outcome);
-        policy_footprint(policy, &held, &most);
-        layer->most = units_of(layer, group, held);
+        layer->most = units_of(layer, group, policy->held);
     }
     for (uint32_t step = 0; step < layer->total; step++) {
         play_step(layer, group, policy, step);

@@ -371,11 +371,10 @@ bool block_store_offer(struct block_store *store, uint32_t id)
 
 struct block_census block_store_census(const struct block_store *store)
 {
-    uint32_t now, most;
     if (store->policy == NULL) {
         return block_pool_census(store->pool);
     }
-    policy_footprint(store->policy, &now, &most);
+    uint32_t now = store->policy->held;
     return (struct block_census){.capacity = store->capacity,
                                  .free = store->capacity > now ? store->capacity - now : 0,
                                  .known = now,

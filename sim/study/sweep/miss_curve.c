@@ -473,7 +473,6 @@ bool miss_curve_of_ids(const struct ids *ids, const struct miss_request *request
         return false;
     }
     struct ids_job job = {.ids = ids, .request = request, .curve = curve};
-    next_use_init(&job.future);
     curve->accesses[0] = ids->count;
     uint32_t items = is_stack(request) && request->count > 0 ? 1 : request->count;
     bool good = (!request->policy->needs_next_use || foresee_ids(ids, &job.future, why)) &&

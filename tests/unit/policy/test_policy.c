@@ -46,9 +46,8 @@ static struct demand letters_demand(const char *letters, size_t count, uint32_t 
 static struct next_use future_of(const char *steps)
 {
     struct error why;
-    struct next_use future;
+    struct next_use future = {.count = 0};
     uint32_t units[ROW_MOST];
-    next_use_init(&future);
     while (*steps) {
         size_t count = strcspn(steps, " ");
         struct demand demand = letters_demand(steps, count, units);
@@ -476,7 +475,7 @@ static void weigh_steps(const char *name, const double *values, uint32_t capacit
                                                        .warmup = 2,
                                                        .born = born});
     for (size_t s = 0; s < count; s++) {
-        uint32_t units[ROW_MOST], length = (uint32_t)strlen(steps[s].letters), most;
+        uint32_t units[ROW_MOST], length = (uint32_t)strlen(steps[s].letters);
         uint8_t mass[ROW_MOST];
         struct demand demand = letters_demand(steps[s].letters, length, units);
         demand.wanted = steps[s].wanted;
@@ -487,8 +486,7 @@ static void weigh_steps(const char *name, const double *values, uint32_t capacit
         }
         struct outcome out;
         policy_access(policy, &demand, &out);
-        uint32_t found[] = {out.hit, out.missed, out.for_cpu, 0};
-        policy_footprint(policy, &found[3], &most);
+        uint32_t found[] = {out.hit, out.missed, out.for_cpu, policy->held};
         for (size_t i = 0; i < 4; i++) {
             if (found[i] != steps[s].expected[i]) {
                 fail_msg("%s, step %zu, figure %zu: %u, not %u", name, s, i, found[i],
@@ -559,34 +557,6 @@ static void the_cpu_keeps_what_weighs_enough(void **state)
         {"BCE", "abc", 2, {2, 0, 1, 2}, .625, 0},
     };
     weigh_steps("window-maw", values, 2, 0, steps, 5);
-}
-
-static void footprint_remembers_its_most(void **state)
-{
-    (void)state;
-    const int8_t query[][2] = {{5, 0}, {0, 5}};
-    const uint32_t units[] = {0, 1, 2};
-    struct policy *policy =
-        create("qsac", NULL,
-               (struct policy_env){
-                   .blocks = 3, .capacity = 3, .wanted = 3, .query_heads = 1, .head_dim = 2});
-    for (uint32_t step = 0; step < 2; step++) {
-        struct demand demand = {.units = units,
-                                .mass = no_mass,
-                                .wanted = 3 - step,
-                                .recorded = 3,
-                                .query = query[step],
-                                .query_heads = 1,
-                                .head_dim = 2,
-                                .query_stride = 1};
-        struct outcome outcome;
-        policy_access(policy, &demand, &outcome);
-    }
-    uint32_t now, most;
-    policy_footprint(policy, &now, &most);
-    assert_int_equal(now, 2);
-    assert_int_equal(most, 3);
-    policy_destroy(policy);
 }
 
 struct refusal {
@@ -673,7 +643,6 @@ int main(void)
         cmocka_unit_test(heavy_hitters_stay_and_the_rest_is_gone),
         cmocka_unit_test(tokens_born_push_out_the_last_ones),
         cmocka_unit_test(the_cpu_keeps_what_weighs_enough),
-        cmocka_unit_test(footprint_remembers_its_most),
         cmocka_unit_test(impossible_settings_are_refused),
         cmocka_unit_test(an_unknown_policy_names_the_nearest),
     };
