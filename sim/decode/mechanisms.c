@@ -146,16 +146,21 @@ bool mechanism_bounded(const struct mechanism_key *key, const struct mechanisms 
     return number >= key->least && (key->most == 0 || number <= key->most);
 }
 
+static size_t value_size(const struct mechanism_key *key)
+{
+    bool amount = key->type == MECHANISM_BUDGET || key->type == MECHANISM_EXTENT;
+    return amount                          ? sizeof(struct amount)
+           : key->type == MECHANISM_WHOLE  ? sizeof(uint64_t)
+           : key->type == MECHANISM_REAL   ? sizeof(double)
+           : key->type == MECHANISM_POLICY ? sizeof(const struct policy_kind *)
+                                           : sizeof(int);
+}
+
 bool mechanism_same(const struct mechanism_key *key, const struct mechanisms *a,
                     const struct mechanisms *b)
 {
     const void *x = mechanism_value_of(key, a), *y = mechanism_value_of(key, b);
     switch (key->type) {
-    case MECHANISM_CHOICE:
-    case MECHANISM_SWITCH:
-        return *(const int *)x == *(const int *)y;
-    case MECHANISM_WHOLE:
-        return *(const uint64_t *)x == *(const uint64_t *)y;
     case MECHANISM_REAL:
         return *(const double *)x == *(const double *)y;
     case MECHANISM_BUDGET:
@@ -163,34 +168,17 @@ bool mechanism_same(const struct mechanism_key *key, const struct mechanisms *a,
         return same_amount(x, y);
     case MECHANISM_POLICY:
         return mechanism_value_same_policy(a, b);
+    default:
+        return memcmp(x, y, value_size(key)) == 0;
     }
-    return true;
 }
 
 void mechanism_take(const struct mechanism_key *key, struct mechanisms *to,
                     const struct mechanisms *from)
 {
-    void *at = (char *)to + key->offset;
-    const void *value = mechanism_value_of(key, from);
-    switch (key->type) {
-    case MECHANISM_CHOICE:
-    case MECHANISM_SWITCH:
-        *(int *)at = *(const int *)value;
-        break;
-    case MECHANISM_WHOLE:
-        *(uint64_t *)at = *(const uint64_t *)value;
-        break;
-    case MECHANISM_REAL:
-        *(double *)at = *(const double *)value;
-        break;
-    case MECHANISM_BUDGET:
-    case MECHANISM_EXTENT:
-        *(struct amount *)at = *(const struct amount *)value;
-        break;
-    case MECHANISM_POLICY:
-        to->policy = from->policy;
+    memcpy((char *)to + key->offset, mechanism_value_of(key, from), value_size(key));
+    if (key->type == MECHANISM_POLICY) {
         memcpy(to->policy_values, from->policy_values, sizeof to->policy_values);
-        break;
     }
 }
 

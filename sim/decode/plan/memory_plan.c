@@ -3,11 +3,9 @@
 #include "decode/plan/memory_plan.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-#include "core/array.h"
 #include "decode/cost/attention.h"
 #include "decode/plan/mass.h"
 #include "decode/plan/memory.h"
@@ -130,7 +128,7 @@ static bool draft_steps(const struct setup *setup, uint32_t recorded, struct pla
                         uint32_t *count, struct error *why)
 {
     const struct drafts *drafts = &setup->drafts;
-    plan->rows = array_zeroed((size_t)recorded + 2, sizeof *plan->rows, why);
+    plan->rows = arrays_add(&plan->arrays, (size_t)recorded + 2, sizeof *plan->rows, why);
     *count = 0;
     while (plan->rows != NULL && plan->rows[*count] + drafts->count < recorded) {
         uint32_t accepted = drafts_accepted(drafts, setup->seed, *count);
@@ -241,11 +239,12 @@ static bool decode_plan_allocate(const struct setup *setup, struct plan *plan, s
     plan->layers = setup->model.layer_count;
     plan->kv_heads = model_kv_heads(&setup->model);
     plan->cohort_count = setup_cohort_count(setup);
-    plan->cohorts = array_zeroed(plan->cohort_count, sizeof *plan->cohorts, why);
-    plan->heads = array_zeroed((size_t)plan->layers * plan->kv_heads, sizeof *plan->heads, why);
-    plan->offloaded = array_zeroed(plan->layers, sizeof *plan->offloaded, why);
-    if (plan->cohorts == NULL || plan->heads == NULL || plan->offloaded == NULL ||
-        !packing_init(&plan->micro_batches, plan->cohort_count, why)) {
+    plan->cohorts = arrays_add(&plan->arrays, plan->cohort_count, sizeof *plan->cohorts, why);
+    plan->heads =
+        arrays_add(&plan->arrays, (size_t)plan->layers * plan->kv_heads, sizeof *plan->heads, why);
+    plan->offloaded = arrays_add(&plan->arrays, plan->layers, sizeof *plan->offloaded, why);
+    packing_init(&plan->micro_batches, &plan->arrays, plan->cohort_count, why);
+    if (plan->arrays.failed) {
         return false;
     }
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
@@ -294,15 +293,7 @@ bool plan_resolve(const struct setup *setup, const double *head_cosine, struct p
 
 void plan_release(struct plan *plan)
 {
-    packing_release(&plan->micro_batches);
-    free(plan->cohorts);
-    free(plan->heads);
-    free(plan->offloaded);
-    free(plan->rows);
-    plan->rows = NULL;
-    plan->cohorts = NULL;
-    plan->heads = NULL;
-    plan->offloaded = NULL;
+    arrays_release(&plan->arrays);
 }
 
 static uint32_t whole_layers(const struct setup *setup)
@@ -377,19 +368,13 @@ uint64_t plan_hash(const struct setup *setup, const struct plan *plan)
 /* Micro-batches are kept as runs of equal ones. There are few runs: each cohort splits at most one
  * run in three and adds two. */
 
-bool packing_init(struct packing *packing, uint32_t cohorts, struct error *why)
+void packing_init(struct packing *packing, struct arrays *arrays, uint32_t cohorts,
+                  struct error *why)
 {
     size_t most = 4 * (size_t)cohorts;
     *packing = (struct packing){.cohorts = cohorts};
-    return (packing->times = array_zeroed(most, sizeof *packing->times, why)) &&
-           (packing->sequences = array_zeroed(most * cohorts, sizeof *packing->sequences, why));
-}
-
-void packing_release(struct packing *packing)
-{
-    free(packing->times);
-    free(packing->sequences);
-    *packing = (struct packing){0};
+    packing->times = arrays_add(arrays, most, sizeof *packing->times, why);
+    packing->sequences = arrays_add(arrays, most * cohorts, sizeof *packing->sequences, why);
 }
 
 static uint32_t *run_of(const struct packing *packing, uint32_t run)

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/array.h"
 #include "core/error.h"
 #include "decode/cost/cost.h"
 #include "decode/replay/replay.h"
@@ -36,15 +37,15 @@ struct cohort; /* sequences of one context */
 struct packing {
     uint32_t cohorts;
     uint32_t runs;
-    uint32_t *times;     /* [runs] micro-batches of each run, in the order they pass; owned */
-    uint32_t *sequences; /* [runs * cohorts] of each cohort in one micro-batch, owned */
+    uint32_t *times;     /* [runs] micro-batches of each run, in the order they pass */
+    uint32_t *sequences; /* [runs * cohorts] of each cohort in one micro-batch */
     uint32_t count;      /* micro-batches of all runs */
     uint32_t whole;      /* those of the whole batch: more than `count` if some are left out */
 };
 
-/* An empty packing of `cohorts` cohorts. Call packing_release() after a failure, too. */
-bool packing_init(struct packing *packing, uint32_t cohorts, struct error *why);
-void packing_release(struct packing *packing);
+/* An empty packing of `cohorts` cohorts, in `arrays`, whose owner sees whether that failed. */
+void packing_init(struct packing *packing, struct arrays *arrays, uint32_t cohorts,
+                  struct error *why);
 
 /* Pack `batch` [cohorts] into blocks of `most` (> 0) sequences; the last one may be smaller. */
 void packing_blocks(struct packing *packing, const struct cohort *batch, uint32_t most);
@@ -120,12 +121,13 @@ struct cohort {
 };
 
 struct plan {
+    struct arrays arrays; /* of all that it points to */
     uint32_t layers, kv_heads, batch;
-    struct cohort *cohorts;       /* [cohort_count], shortest context first, owned */
+    struct cohort *cohorts;       /* [cohort_count], shortest context first */
     uint32_t cohort_count;        /* 1 if all contexts are equal */
     struct packing micro_batches; /* of the cohorts' sequences */
-    struct replay_head *heads;    /* [layers * kv_heads], alike in every sequence; owned */
-    uint32_t *offloaded;          /* [layers] offloaded heads, owned */
+    struct replay_head *heads;    /* [layers * kv_heads], alike in every sequence */
+    uint32_t *offloaded;          /* [layers] offloaded heads */
     uint64_t budget_bytes;
     double resident_share; /* of the KV that may leave HBM; 0 unless `residency: pressure` */
     uint32_t cpu_threads;  /* that attend to KV outside HBM; 0: none do */
@@ -136,7 +138,7 @@ struct plan {
     uint32_t max_batch;   /* the setup's batch if it says one and memory is unlimited */
     uint64_t max_context; /* tokens that would fit at this batch, if the plan does not; 0: none */
     uint32_t warmup, steps;
-    uint32_t *rows; /* of steps that verify drafts (replay.h), owned; NULL: none read a trace */
+    uint32_t *rows; /* of steps that verify drafts (replay.h); NULL: none read a trace */
 };
 
 /* Resolve a setup into a plan. A setup that does not fit is no error: `fits` is false, and `memory`

@@ -4,6 +4,7 @@
 #include "decode/time/steady.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/array.h"
@@ -344,16 +345,14 @@ static bool steps_want_same(const struct ledger *ledger)
 static bool take_alike(struct shortened *shortened, const struct pipe *pipe, int64_t *figures)
 {
     struct reading *reading = &shortened->reading;
-    size_t count = reading_count(reading), steps = reading_step_count(reading);
-    size_t each = steps / reading->timing.steps;
-    int64_t further = (int64_t)reading->timing.steps - STEPS_BUILT;
+    size_t count = reading->count, bytes = count * sizeof *figures;
+    size_t each = STEP_INTEGERS, steps = reading->steps * each;
+    int64_t further = (int64_t)reading->steps - STEPS_BUILT;
     bool alike = true;
-    for (uint32_t s = 1; s < STEPS_BUILT; s++) {
+    for (uint32_t s = 1; s <= STEPS_BUILT; s++) {
         reading_take(reading, pipe, s);
-        reading_get(reading, shortened->before[s - 1]);
+        memcpy(s < STEPS_BUILT ? shortened->before[s - 1] : figures, reading->figures, bytes);
     }
-    reading_take(reading, pipe, STEPS_BUILT);
-    reading_get(reading, figures);
     for (size_t i = steps; i < count; i++) {
         int64_t last = figures[i] - shortened->before[1][i];
         alike = alike && last == shortened->before[1][i] - shortened->before[0][i];
@@ -382,8 +381,9 @@ static bool time_steps(struct shortened *shortened, const struct plan *plan, int
         bool all = plan->steps == shortened->plan->steps;
         *good = all || take_alike(shortened, &pipe, figures);
         if (all) {
-            reading_take(&shortened->reading, &pipe, plan->steps);
-            reading_get(&shortened->reading, figures);
+            struct reading *reading = &shortened->reading;
+            reading_take(reading, &pipe, plan->steps);
+            memcpy(figures, reading->figures, reading->count * sizeof *figures);
         }
         trust_add(&shortened->trust, pipe_trust(&pipe));
     }
@@ -425,7 +425,7 @@ static bool shortened_extrapolate(struct shortened *shortened, int64_t *figures,
 {
     struct steady_question question = {
         .plan = shortened->plan,
-        .count = reading_count(&shortened->reading),
+        .count = shortened->reading.count,
         .idle_count = shortened->reading.loops * LOOP_IDLES,
         .lag_count = shortened->reading.loops * LOOP_LAGS,
         .time = shortened_time_plan,
@@ -438,8 +438,10 @@ static bool shortened_extrapolate(struct shortened *shortened, int64_t *figures,
     for (size_t i = 0; !exact && i < question.count; i++) {
         figures[i] = figures[i] > 0 ? figures[i] : 0; /* what shrinks ends at nothing */
     }
-    reading_set(&shortened->reading, figures);
-    reading_finish(&shortened->reading, shortened->trust, out);
+    memcpy(shortened->reading.figures, figures, question.count * sizeof *figures);
+    if (!reading_finish(&shortened->reading, shortened->trust, out, why)) {
+        return false;
+    }
     out->exact = exact;
     if (!exact) {
         settle(out->part_ns, PART_COUNT, out->total_ns);
@@ -455,12 +457,12 @@ bool shortened_run(const struct setup *setup, const struct plan *plan, const str
         .setup = setup, .plan = plan, .ledger = ledger, .stop = stop, .trust = work_trust};
     struct arrays arrays = {.failed = false};
     bool good = reading_init(&shortened.reading, setup, plan, why);
-    size_t count = good ? reading_count(&shortened.reading) : 0;
+    size_t count = shortened.reading.count;
     int64_t *figures = arrays_add(&arrays, count, sizeof *figures, why);
     shortened.before[0] = arrays_add(&arrays, count, sizeof *figures, why);
     shortened.before[1] = arrays_add(&arrays, count, sizeof *figures, why);
     good = good && !arrays.failed && shortened_extrapolate(&shortened, figures, out, why);
-    reading_release(&shortened.reading);
+    free(shortened.reading.figures);
     arrays_release(&arrays);
     return good;
 }

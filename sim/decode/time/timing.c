@@ -102,7 +102,7 @@ static void timing_add_piece(engine_task_id task, int64_t begin_ns, int64_t end_
 
 /* The gaps of the main stream in reported steps, each split by what the task after it waited for.
  */
-static void read_stalls(const struct pipe *pipe, uint32_t steps, struct timing *out)
+static void read_stalls(const struct pipe *pipe, uint32_t steps, struct reading *out)
 {
     struct timing_sums sums = {pipe, out->stall_ns, NULL, NULL};
     int64_t last_end = end_of(pipe, pipe->step_end[0]);
@@ -120,12 +120,11 @@ static void read_stalls(const struct pipe *pipe, uint32_t steps, struct timing *
 
 static void read_steps(const struct pipe *pipe, uint32_t steps, struct reading *out)
 {
-    struct timing *timing = &out->timing;
-    struct timing_sums sums = {pipe, timing->part_ns, timing->basis_ns, &out->assumed};
+    struct timing_sums sums = {pipe, out->part_ns, out->basis_ns, &out->assumed};
     for (uint32_t s = 1; s <= steps; s++) {
         int64_t from = end_of(pipe, pipe->step_end[s - 1]);
-        timing->step[s - 1] = pipe->moved[s];
-        timing->step[s - 1].ns = end_of(pipe, pipe->step_end[s]) - from;
+        out->step[s - 1] = pipe->moved[s];
+        out->step[s - 1].ns = end_of(pipe, pipe->step_end[s]) - from;
         critical_path_walk(pipe->engine, pipe->step_end[s], from, timing_add_piece, &sums);
     }
 }
@@ -146,7 +145,7 @@ static bool occupies_cpu(enum pipe_resource resource)
 
 /* Tasks of the CPU occupy it as long as they run; a thread that only waits has a task of no time.
  * Threads that do one job together count once. */
-static void read_cpu(const struct pipe *pipe, uint32_t steps, struct timing *out)
+static void read_cpu(const struct pipe *pipe, uint32_t steps, struct reading *out)
 {
     for (engine_task_id task = pipe->step_end[0] + 1; task < engine_task_count(pipe->engine);
          task++) {
@@ -154,7 +153,7 @@ static void read_cpu(const struct pipe *pipe, uint32_t steps, struct timing *out
         const struct pipe_mark *mark = &pipe->marks[record->tag];
         bool counts = mark->step > 0 && mark->step <= steps &&
                       occupies_cpu(timing_place(pipe, record->resource));
-        out->cpu_ns += counts ? record->end_ns - record->start_ns : 0;
+        *out->cpu_ns += counts ? record->end_ns - record->start_ns : 0;
     }
 }
 
@@ -172,7 +171,7 @@ static int64_t timing_layer_begin(const struct pipe *pipe, uint32_t step, uint32
     return engine_task_record(pipe->engine, first)->start_ns;
 }
 
-static void timing_read_layers(const struct pipe *pipe, uint32_t steps, struct timing *out)
+static void timing_read_layers(const struct pipe *pipe, uint32_t steps, struct reading *out)
 {
     uint32_t layers = out->layers;
     for (uint32_t s = 1; s <= steps; s++) {
@@ -200,144 +199,86 @@ struct trust pipe_trust(const struct pipe *pipe)
 
 void reading_take(struct reading *reading, const struct pipe *pipe, uint32_t steps)
 {
-    reading_clear(reading);
+    memset(reading->figures, 0, reading->count * sizeof *reading->figures);
     read_steps(pipe, steps, reading);
-    read_stalls(pipe, steps, &reading->timing);
-    read_cpu(pipe, steps, &reading->timing);
-    timing_read_layers(pipe, steps, &reading->timing);
+    read_stalls(pipe, steps, reading);
+    read_cpu(pipe, steps, reading);
+    timing_read_layers(pipe, steps, reading);
     loops_read(pipe, 1, steps + 1, reading->idle_ns, reading->lag_ns);
 }
 
 bool timing_read(const struct pipe *pipe, struct timing *out, struct error *why)
 {
     struct reading reading;
-    bool good = reading_init(&reading, pipe->setup, pipe->plan, why);
-    if (good) {
-        reading_take(&reading, pipe, pipe->steps - 1);
-        reading_finish(&reading, pipe_trust(pipe), out);
+    if (!reading_init(&reading, pipe->setup, pipe->plan, why)) {
+        return false;
     }
-    reading_release(&reading);
+    reading_take(&reading, pipe, pipe->steps - 1);
+    bool good = reading_finish(&reading, pipe_trust(pipe), out, why);
+    free(reading.figures);
     return good;
 }
-
-/* The integers of a reading lie in several arrays; one table of them serves all that walk over
- * them. */
 
 bool reading_init(struct reading *reading, const struct setup *setup, const struct plan *plan,
                   struct error *why)
 {
-    *reading = (struct reading){
-        .timing = {.steps = plan->steps, .layers = plan->layers},
-        .loops = loops_count(setup, plan),
+    size_t loops = loops_count(setup, plan);
+    *reading = (struct reading){.steps = plan->steps, .layers = plan->layers, .loops = loops};
+    const struct {
+        int64_t **first;
+        size_t count;
+    } all[] = {
+        {(int64_t **)&reading->step, plan->steps * STEP_INTEGERS},
+        {&reading->layer_ns, plan->layers},
+        {&reading->part_ns, PART_COUNT},
+        {&reading->stall_ns, PART_COUNT},
+        {&reading->cpu_ns, 1},
+        {&reading->basis_ns, BASIS_COUNT},
+        {&reading->assumed.ns, ASSUMED_MOST},
+        {&reading->idle_ns, loops * LOOP_IDLES},
+        {&reading->lag_ns, loops * LOOP_LAGS},
     };
-    struct timing *timing = &reading->timing;
-    timing->step = array_zeroed(plan->steps, sizeof *timing->step, why);
-    timing->layer_ns = array_zeroed(plan->layers, sizeof *timing->layer_ns, why);
-    reading->idle_ns = array_zeroed(reading->loops * LOOP_IDLES, sizeof *reading->idle_ns, why);
-    reading->lag_ns = array_zeroed(reading->loops * LOOP_LAGS, sizeof *reading->lag_ns, why);
-    return timing->step != NULL && timing->layer_ns != NULL && reading->idle_ns != NULL &&
-           reading->lag_ns != NULL;
-}
-
-void reading_release(struct reading *reading)
-{
-    timing_release(&reading->timing);
-    free(reading->idle_ns);
-    free(reading->lag_ns);
-    reading->idle_ns = reading->lag_ns = NULL;
-}
-
-/* The integers of a reading, in the order of their list. */
-enum { SPANS = 9 };
-struct reading_span {
-    int64_t *first;
-    size_t count;
-};
-
-static_assert(sizeof(struct pipeline_step) == (1 + STEP_WAYS) * sizeof(int64_t),
-              "a step is integers only");
-
-static void spans_of(const struct reading *reading, struct reading_span spans[SPANS])
-{
-    struct reading *r = (struct reading *)reading;
-    struct timing *t = &r->timing;
-    const struct reading_span all[SPANS] = {
-        {(int64_t *)t->step, (size_t)t->steps * (sizeof *t->step / sizeof(int64_t))},
-        {t->layer_ns, t->layers},
-        {t->part_ns, PART_COUNT},
-        {t->stall_ns, PART_COUNT},
-        {&t->cpu_ns, 1},
-        {t->basis_ns, BASIS_COUNT},
-        {r->assumed.ns, ASSUMED_MOST},
-        {r->idle_ns, r->loops * LOOP_IDLES},
-        {r->lag_ns, r->loops * LOOP_LAGS},
-    };
-    memcpy(spans, all, sizeof all);
-}
-
-size_t reading_count(const struct reading *reading)
-{
-    struct reading_span spans[SPANS];
-    size_t count = 0;
-    spans_of(reading, spans);
+    enum { SPANS = sizeof all / sizeof *all };
     for (size_t i = 0; i < SPANS; i++) {
-        count += spans[i].count;
+        reading->count += all[i].count;
     }
-    return count;
-}
-
-size_t reading_step_count(const struct reading *reading)
-{
-    struct reading_span spans[SPANS];
-    spans_of(reading, spans);
-    return spans[0].count;
-}
-
-void reading_get(const struct reading *reading, int64_t *figures)
-{
-    struct reading_span spans[SPANS];
-    spans_of(reading, spans);
-    for (size_t i = 0; i < SPANS; figures += spans[i++].count) {
-        memcpy(figures, spans[i].first, spans[i].count * sizeof *figures);
+    reading->figures = array_zeroed(reading->count, sizeof *reading->figures, why);
+    for (size_t i = 0, at = 0; reading->figures != NULL && i < SPANS; at += all[i++].count) {
+        *all[i].first = reading->figures + at;
     }
+    return reading->figures != NULL;
 }
 
-void reading_set(struct reading *reading, const int64_t *figures)
+bool reading_finish(const struct reading *reading, struct trust trust, struct timing *out,
+                    struct error *why)
 {
-    struct reading_span spans[SPANS];
-    spans_of(reading, spans);
-    for (size_t i = 0; i < SPANS; figures += spans[i++].count) {
-        memcpy(spans[i].first, figures, spans[i].count * sizeof *figures);
+    *out = (struct timing){.steps = reading->steps,
+                           .layers = reading->layers,
+                           .cpu_ns = *reading->cpu_ns,
+                           .trust = trust,
+                           .exact = true};
+    out->step = array_zeroed(out->steps, sizeof *out->step, why);
+    out->layer_ns = array_zeroed(out->layers, sizeof *out->layer_ns, why);
+    if (out->step == NULL || out->layer_ns == NULL) {
+        timing_release(out);
+        return false;
     }
-}
-
-void reading_clear(struct reading *reading)
-{
-    struct reading_span spans[SPANS];
-    spans_of(reading, spans);
-    for (size_t i = 0; i < SPANS; i++) {
-        memset(spans[i].first, 0, spans[i].count * sizeof(int64_t));
-    }
-}
-
-void reading_finish(struct reading *reading, struct trust trust, struct timing *out)
-{
-    *out = reading->timing;
-    reading->timing.step = NULL;
-    reading->timing.layer_ns = NULL;
+    memcpy(out->step, reading->step, out->steps * sizeof *out->step);
+    memcpy(out->layer_ns, reading->layer_ns, out->layers * sizeof *out->layer_ns);
+    memcpy(out->part_ns, reading->part_ns, sizeof out->part_ns);
+    memcpy(out->stall_ns, reading->stall_ns, sizeof out->stall_ns);
+    memcpy(out->basis_ns, reading->basis_ns, sizeof out->basis_ns);
     for (uint32_t s = 0; s < out->steps; s++) {
         out->total_ns += out->step[s].ns;
     }
-    const char *largest = NULL;
-    int64_t most = 0;
-    for (uint32_t i = 0; i < reading->assumed.count; i++) {
-        largest = reading->assumed.ns[i] > most ? reading->assumed.figure[i] : largest;
-        most = reading->assumed.ns[i] > most ? reading->assumed.ns[i] : most;
+    const struct assumed *assumed = &reading->assumed;
+    for (uint32_t i = 0; i < assumed->count; i++) {
+        if (assumed->ns[i] > out->assumed_ns) {
+            out->assumed = assumed->figure[i];
+            out->assumed_ns = assumed->ns[i];
+        }
     }
-    out->assumed = largest;
-    out->assumed_ns = most;
-    out->trust = trust;
-    out->exact = true;
+    return true;
 }
 
 void timing_release(struct timing *timing)

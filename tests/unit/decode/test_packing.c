@@ -74,14 +74,15 @@ static void batches_are_packed_as_worked_out(void **state)
         struct error why;
         char text[256];
         print_message("# %s\n", cases[i].batch);
-        assert_true(packing_init(&packing, batch.count, &why));
+        struct arrays arrays = {.failed = false};
+        packing_init(&packing, &arrays, batch.count, &why);
         packing_blocks(&packing, batch.cohorts, 2);
         write_packing(&packing, text, sizeof text);
         assert_string_equal(text, cases[i].blocks_of_2);
         packing_bins(&packing, batch.cohorts, 8192);
         write_packing(&packing, text, sizeof text);
         assert_string_equal(text, cases[i].bins_of_8192);
-        packing_release(&packing);
+        arrays_release(&arrays);
     }
 }
 
@@ -134,7 +135,8 @@ static void runs_are_first_fit_decreasing_of_single_sequences(void **state)
         struct bin bins[MOST + 1];
         uint32_t count = pack_naively(&batch, most, bins);
         struct packing packing;
-        assert_true(packing_init(&packing, batch.count, &why));
+        struct arrays arrays = {.failed = false};
+        packing_init(&packing, &arrays, batch.count, &why);
         packing_bins(&packing, batch.cohorts, most);
         bool same = packing.count == count;
         for (uint32_t b = 0; same && b < count; b++) {
@@ -144,7 +146,7 @@ static void runs_are_first_fit_decreasing_of_single_sequences(void **state)
         if (!same) {
             fail_msg("seed %llu", (unsigned long long)seed);
         }
-        packing_release(&packing);
+        arrays_release(&arrays);
         gsl_rng_free(rng);
     }
 }
@@ -156,13 +158,14 @@ static void large_batches_are_few_runs(void **state)
     struct packing packing;
     struct error why;
     (void)state;
-    assert_true(packing_init(&packing, batch.count, &why));
+    struct arrays arrays = {.failed = false};
+    packing_init(&packing, &arrays, batch.count, &why);
     packing_bins(&packing, batch.cohorts, 8192);
     assert_true(packing.runs <= 4 * batch.count);
     packing_blocks(&packing, batch.cohorts, 7);
     assert_int_equal(packing.count, (1000000 + 6) / 7);
     assert_true(packing.runs <= 4 * batch.count);
-    packing_release(&packing);
+    arrays_release(&arrays);
 }
 
 int main(void)

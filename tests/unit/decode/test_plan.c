@@ -486,7 +486,7 @@ static void what_cannot_be_planned_is_refused(void **state)
         assert_false(plan_resolve(&setup, NULL, &plan, &trust, &why));
         assert_string_equal(message_of(&why), refused[i].message);
         assert_int_equal(why.kind, ERROR_USAGE);
-        assert_null(plan.heads);
+        assert_null(plan.arrays.last);
         setup_release(&setup);
     }
 }
@@ -579,7 +579,7 @@ static void check_largest(struct setup *setup, uint32_t largest, enum tier_id li
         plan_release(&plan);
     }
     assert_false(fits_at(setup, largest + 1, &plan));
-    if (plan.heads != NULL) {
+    if (plan.arrays.last != NULL) {
         bool hbm = plan.memory.in[TIER_GPU].all > plan.limit[TIER_GPU],
              dram = plan.memory.in[TIER_HOST].all > plan.limit[TIER_HOST];
         assert_true(hbm || dram);
