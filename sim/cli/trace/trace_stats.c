@@ -26,16 +26,6 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-static bool stats_command_read_selection(const struct arguments *arguments,
-                                         const struct trace_header *header,
-                                         struct trace_selection *out, struct error *why)
-{
-    const char *share = arguments_text(arguments, SELECTION);
-    *out = (struct trace_selection){0.1, header->sinks, header->recent};
-    return share == NULL ||
-           units_parse(share, UNIT_SHARE, NULL, 0, "--selection", &out->share, why);
-}
-
 /* What is printed of a trace. */
 struct stats_command_measured {
     struct trace_selection selection;
@@ -173,25 +163,25 @@ static bool stats_command_print_table(const struct trace *trace,
     return ok;
 }
 
-static bool stats_command_measure(const struct trace *trace, struct stats_command_measured *out,
-                                  struct error *why)
-{
-    return trace_stats_measure(trace, &out->selection, 0, &out->stats, why) &&
-           fit_locality_measure(trace, &out->selection, trace_header(trace)->steps, 0,
-                                &out->locality, why);
-}
-
 static bool stats_command_run(const struct arguments *arguments, struct error *why)
 {
-    struct stats_command_measured measured;
+    struct stats_command_measured measured = {.selection.share = 0.1};
     struct layer_choice choice;
+    const char *share = arguments_text(arguments, SELECTION);
     trace_stats_init(&measured.stats);
     struct trace *trace = trace_from_arguments(arguments, why);
-    bool ok =
-        trace != NULL &&
-        layer_choice_apply(trace, arguments_text(arguments, LAYERS), &choice, why) &&
-        stats_command_read_selection(arguments, trace_header(trace), &measured.selection, why) &&
-        stats_command_measure(trace, &measured, why);
+    bool ok = trace != NULL &&
+              layer_choice_apply(trace, arguments_text(arguments, LAYERS), &choice, why) &&
+              (share == NULL || units_parse(share, UNIT_SHARE, NULL, 0, "--selection",
+                                            &measured.selection.share, why));
+    if (ok) {
+        const struct trace_header *header = trace_header(trace);
+        measured.selection.sinks = header->sinks;
+        measured.selection.recent = header->recent;
+        ok = trace_stats_measure(trace, &measured.selection, 0, &measured.stats, why) &&
+             fit_locality_measure(trace, &measured.selection, header->steps, 0, &measured.locality,
+                                  why);
+    }
     if (ok && arguments_given(arguments, JSON)) {
         stats_command_print_json(trace, &measured);
     } else {
