@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { OUTPUT };
@@ -21,20 +20,6 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-/* Refuse to merge a file into itself. */
-static bool check_others(const char *const *paths, uint32_t count, const char *output,
-                         struct error *why)
-{
-    struct stat out, in;
-    bool exists = stat(output, &out) == 0;
-    for (uint32_t i = 0; exists && i < count; i++) {
-        if (stat(paths[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
-            return error_usage(why, NULL, 0, "'%s' is both an input and the output", paths[i]);
-        }
-    }
-    return true;
-}
-
 static bool merge_command_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
@@ -45,8 +30,7 @@ static bool merge_command_run(const struct arguments *arguments, struct error *w
     struct destination to;
     struct error unseen;
     bool existed = access(output, F_OK) == 0;
-    bool ok = check_others(paths, count, output, why) &&
-              (store = store_open(output, true, why)) != NULL &&
+    bool ok = (store = store_open(output, true, why)) != NULL &&
               store_merge(store, paths, count, &added, why);
     bool made = store != NULL && !existed;
     store_close(store);
