@@ -110,15 +110,13 @@ static void write_split(const struct setup *setup, const struct plan *plan, stru
     }
 }
 
-static const char *outcome_status(const struct setup *setup, const struct plan *plan)
-{
-    return setup->engine.refuses != NULL ? "refused" : plan->fits ? "ok" : "out-of-memory";
-}
-
 bool outcome_memory(const struct setup *setup, const struct plan *plan, struct result *result,
                     struct error *why)
 {
     const struct memory *memory = &plan->memory;
+    const char *status = setup->engine.refuses != NULL ? "refused"
+                         : plan->fits                  ? "ok"
+                                                       : "out-of-memory";
     result_integer(result, COLUMN(batch), plan->batch);
     result_integer(result, COLUMN(steps), plan->steps);
     result_integer(result, COLUMN(warmup), plan->warmup);
@@ -143,7 +141,7 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
            result_text(result, COLUMN(hbm_peak), memory->peak_in_prefill ? "prefill" : "step",
                        why) &&
            result_text(result, COLUMN(limited_by), tier_kinds[plan->full].name, why) &&
-           result_text(result, COLUMN(status), outcome_status(setup, plan), why);
+           result_text(result, COLUMN(status), status, why);
 }
 
 /* Sums over some ledger rows. */
@@ -423,6 +421,23 @@ void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t
     }
 }
 
+/* `trust` of the plan, combined with that of the times and of the hits. */
+static struct trust outcome_whole_trust(const struct setup *setup, const struct plan *plan,
+                                        const struct timing *timing, struct trust trust)
+{
+    bool asked = outcome_asks_trace(setup, plan);
+    /* Were hits recorded with another model, or at another context? */
+    bool carried = setup->trace != NULL && !setup->trace_is_model;
+    for (uint32_t i = 0; setup->trace != NULL && i < setup_cohort_count(setup); i++) {
+        struct setup_cohort cohort = setup_cohort(setup, i);
+        carried = carried || trace_header(cohort.trace)->context != cohort.context;
+    }
+    trust_add(&trust, timing->trust);
+    trust_add(&trust, (struct trust){.basis = asked ? setup->trace_basis : BASIS_MEASURED,
+                                     .extrapolated = asked && carried});
+    return trust;
+}
+
 void outcome_step(const struct setup *setup, const struct plan *plan, const struct timing *timing,
                   struct trust trust, struct step_answer *answer)
 {
@@ -504,10 +519,7 @@ void outcome_mass(const struct setup *setup, const struct plan *plan, const stru
 
 /* What a result rests on: the trace of its hits, and the basis of its times. */
 
-/* "SmolLM2-135M-Instruct 3840→131072 tokens", or "→4096…131072"; without `carrying` only the first
- * context. A generated trace is named as the twin of a recording, or after the basis of its
- * profile. */
-static void describe_trace(const struct setup *setup, bool carrying, char *text, size_t size)
+void outcome_trace_source(const struct setup *setup, bool carrying, char *text, size_t size)
 {
     if (setup->trace == NULL) {
         snprintf(text, size, "assumed: %.4g%% hits, spread %.4g%%", 100 * setup->assumed_hit,
@@ -534,27 +546,6 @@ static void describe_trace(const struct setup *setup, bool carrying, char *text,
     snprintf(text, size, "%s %llu%s tokens", name, (unsigned long long)context, to);
 }
 
-void outcome_trace_source(const struct setup *setup, char *text, size_t size)
-{
-    describe_trace(setup, false, text, size);
-}
-
-struct trust outcome_whole_trust(const struct setup *setup, const struct plan *plan,
-                                 const struct timing *timing, struct trust trust)
-{
-    bool asked = outcome_asks_trace(setup, plan);
-    /* Were hits recorded with another model, or at another context? */
-    bool carried = setup->trace != NULL && !setup->trace_is_model;
-    for (uint32_t i = 0; setup->trace != NULL && i < setup_cohort_count(setup); i++) {
-        struct setup_cohort cohort = setup_cohort(setup, i);
-        carried = carried || trace_header(cohort.trace)->context != cohort.context;
-    }
-    trust_add(&trust, timing->trust);
-    trust_add(&trust, (struct trust){.basis = asked ? setup->trace_basis : BASIS_MEASURED,
-                                     .extrapolated = asked && carried});
-    return trust;
-}
-
 bool outcome_trust(const struct setup *setup, const struct plan *plan, const struct timing *timing,
                    struct trust trust, struct result *result, struct error *why)
 {
@@ -571,7 +562,7 @@ bool outcome_trust(const struct setup *setup, const struct plan *plan, const str
          !result_text(result, COLUMN(assumed_figure), timing->assumed, why))) {
         return false;
     }
-    describe_trace(setup, true, text, sizeof text);
+    outcome_trace_source(setup, true, text, sizeof text);
     return !outcome_asks_trace(setup, plan) ||
            (result_text(result, COLUMN(trace_basis), basis_name(setup->trace_basis), why) &&
             result_text(result, COLUMN(trace_source), text, why));

@@ -52,13 +52,10 @@ void outcome_prefill(const struct setup *setup, const struct plan *plan, int64_t
 void outcome_step(const struct setup *setup, const struct plan *plan, const struct timing *timing,
                   struct trust trust, struct step_answer *answer);
 
-/* The setup's trace in words, at its own context: "SmolLM2-135M-Instruct 3840 tokens"; "" if hits
- * depend on no trace. */
-void outcome_trace_source(const struct setup *setup, char *text, size_t size);
-
-/* `trust` of the plan, combined with that of the times and of the hits. */
-struct trust outcome_whole_trust(const struct setup *setup, const struct plan *plan,
-                                 const struct timing *timing, struct trust trust);
+/* The setup's trace in words: "SmolLM2-135M-Instruct 3840→131072 tokens", or "→4096…131072"; without
+ * `carrying` only the first context. A generated trace is named as the twin of a recording, or after
+ * the basis of its profile. */
+void outcome_trace_source(const struct setup *setup, bool carrying, char *text, size_t size);
 
 /* The basis of the result. */
 bool outcome_trust(const struct setup *setup, const struct plan *plan, const struct timing *timing,

@@ -60,6 +60,94 @@ static void *make_cosines(void *context, struct error *why)
 
 static const struct shared_kind cosines_kind = {make_cosines, free};
 
+/* ---- an eta that is chosen ---- */
+
+/* What is replayed with each eta. */
+struct trials {
+    const struct trace *trace;
+    struct replay_plan plan;
+    const struct run_context *context;
+    const double *values; /* as the scenario has them */
+};
+
+bool threshold_is_chosen(const struct setup *setup)
+{
+    const struct mechanisms *m = &setup->mechanisms;
+    return setup->trace != NULL && m->policy == &policy_qsac && qsac_reuse(m->policy_values) > 0;
+}
+
+/* The share of pairs that reuse their sets, over layers that are not loaded whole. */
+static bool try_values(void *context, const double *values, double *reused, struct error *why)
+{
+    const struct trials *trials = context;
+    struct replay_plan plan = trials->plan;
+    struct ledger ledger;
+    uint64_t all = 0, reuses = 0;
+    plan.policy_values = values;
+    ledger_init(&ledger);
+    struct replay_means means = run_means(trials->context);
+    means.meter = NULL; /* counts expected replays only */
+    bool good = replay_run_kept(trials->trace, &plan, 1, &means, &ledger, why);
+    for (size_t i = 0; good && i < (size_t)ledger.steps * ledger.layers; i++) {
+        bool counts = i % ledger.layers >= plan.whole_layers;
+        all += counts ? ledger.rows[i].offloaded_heads : 0;
+        reuses += counts ? ledger.rows[i].reused_heads : 0;
+    }
+    *reused = all > 0 ? (double)reuses / (double)all : 0;
+    ledger_release(&ledger);
+    return good;
+}
+
+static void *make_eta(void *context, struct error *why)
+{
+    struct trials *trials = context;
+    double *values = array_zeroed(POLICY_MOST_PARAMS, sizeof *values, why);
+    if (values != NULL) {
+        memcpy(values, trials->values, POLICY_MOST_PARAMS * sizeof *values);
+        if (!qsac_choose_eta(values, try_values, trials, why)) {
+            free(values);
+            values = NULL;
+        }
+    }
+    return values;
+}
+
+static const struct shared_kind eta_kind = {make_eta, free};
+
+/* Set eta in `values`, the setup's parameters of the policy, such that the share is reused by all
+ * heads of the longest context together, were all of them offloaded. So eta does not depend on
+ * which heads stay in HBM, which depends on eta. `plan` is resolved with any eta. */
+static bool threshold_choose(const struct setup *setup, const struct plan *plan,
+                             const struct run_context *context, double *values, struct error *why)
+{
+    uint32_t longest = plan->cohort_count - 1;
+    struct setup own = setup_at(setup, plan->cohorts[longest].context);
+    size_t count = (size_t)plan->layers * plan->kv_heads;
+    struct replay_head *heads = array_zeroed(count, sizeof *heads, why);
+    struct trials trials = {setup_cohort(setup, longest).trace, plan_replay(&own, plan, longest),
+                            context, setup->mechanisms.policy_values};
+    for (size_t i = 0; heads != NULL && i < count; i++) {
+        heads[i] = (struct replay_head){true, plan->heads[i].importance};
+    }
+    trials.plan.heads = heads;
+    trials.plan.batch = 1;
+    trials.plan.before = trials.plan.behind = 0;
+    uint64_t key;
+    struct shared_entry *entry = NULL;
+    bool good = heads != NULL && trace_hash(trials.trace, &key, why);
+    const double *chosen = NULL;
+    if (good) {
+        key = XXH64("eta", 3, key ^ replay_plan_hash(&trials.plan));
+        chosen = shared_get(context->shared, &eta_kind, key, &trials, &entry, why);
+    }
+    if (chosen != NULL) {
+        memcpy(values, chosen, POLICY_MOST_PARAMS * sizeof *values);
+    }
+    shared_release(context->shared, entry);
+    free(heads);
+    return chosen != NULL;
+}
+
 /* ---- a run ---- */
 
 /* Add the cosines of a cohort's trace, weighted by the cohort's share of the batch: the heads that
@@ -456,27 +544,17 @@ static bool take_middle_step(struct run *run, struct ledger *one, struct error *
     return true;
 }
 
-static bool time_step(const struct run *run, int64_t *ns, struct error *why)
-{
-    struct timing timing;
-    if (!run_pipeline(run, &timing, why)) {
-        return false;
-    }
-    *ns = timing.step[0].ns;
-    timing_release(&timing);
-    return true;
-}
-
 /* What one token takes changes as the step does. */
 static bool time_one_step(const struct run *run, struct result *out, struct error *why)
 {
-    int64_t ns;
+    struct timing timing;
     result_init(out);
-    if (!time_step(run, &ns, why)) {
+    if (!run_pipeline(run, &timing, why)) {
         return false;
     }
-    result_integer(out, COLUMN(step_us), ns);
-    result_integer(out, COLUMN(tpot_ms), ns);
+    result_integer(out, COLUMN(step_us), timing.step[0].ns);
+    result_integer(out, COLUMN(tpot_ms), timing.step[0].ns);
+    timing_release(&timing);
     return true;
 }
 
@@ -609,87 +687,4 @@ bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
     run_clear(&run);
     run_context_release(&context);
     return good;
-}
-
-/* What is replayed with each eta. */
-struct trials {
-    const struct trace *trace;
-    struct replay_plan plan;
-    const struct run_context *context;
-    const double *values; /* as the scenario has them */
-};
-
-bool threshold_is_chosen(const struct setup *setup)
-{
-    const struct mechanisms *m = &setup->mechanisms;
-    return setup->trace != NULL && m->policy == &policy_qsac && qsac_reuse(m->policy_values) > 0;
-}
-
-/* The share of pairs that reuse their sets, over layers that are not loaded whole. */
-static bool try_values(void *context, const double *values, double *reused, struct error *why)
-{
-    const struct trials *trials = context;
-    struct replay_plan plan = trials->plan;
-    struct ledger ledger;
-    uint64_t all = 0, reuses = 0;
-    plan.policy_values = values;
-    ledger_init(&ledger);
-    struct replay_means means = run_means(trials->context);
-    means.meter = NULL; /* counts expected replays only */
-    bool good = replay_run_kept(trials->trace, &plan, 1, &means, &ledger, why);
-    for (size_t i = 0; good && i < (size_t)ledger.steps * ledger.layers; i++) {
-        bool counts = i % ledger.layers >= plan.whole_layers;
-        all += counts ? ledger.rows[i].offloaded_heads : 0;
-        reuses += counts ? ledger.rows[i].reused_heads : 0;
-    }
-    *reused = all > 0 ? (double)reuses / (double)all : 0;
-    ledger_release(&ledger);
-    return good;
-}
-
-static void *make_eta(void *context, struct error *why)
-{
-    struct trials *trials = context;
-    double *values = array_zeroed(POLICY_MOST_PARAMS, sizeof *values, why);
-    if (values != NULL) {
-        memcpy(values, trials->values, POLICY_MOST_PARAMS * sizeof *values);
-        if (!qsac_choose_eta(values, try_values, trials, why)) {
-            free(values);
-            values = NULL;
-        }
-    }
-    return values;
-}
-
-static const struct shared_kind eta_kind = {make_eta, free};
-
-bool threshold_choose(const struct setup *setup, const struct plan *plan,
-                      const struct run_context *context, double *values, struct error *why)
-{
-    uint32_t longest = plan->cohort_count - 1;
-    struct setup own = setup_at(setup, plan->cohorts[longest].context);
-    size_t count = (size_t)plan->layers * plan->kv_heads;
-    struct replay_head *heads = array_zeroed(count, sizeof *heads, why);
-    struct trials trials = {setup_cohort(setup, longest).trace, plan_replay(&own, plan, longest),
-                            context, setup->mechanisms.policy_values};
-    for (size_t i = 0; heads != NULL && i < count; i++) {
-        heads[i] = (struct replay_head){true, plan->heads[i].importance};
-    }
-    trials.plan.heads = heads;
-    trials.plan.batch = 1;
-    trials.plan.before = trials.plan.behind = 0;
-    uint64_t key;
-    struct shared_entry *entry = NULL;
-    bool good = heads != NULL && trace_hash(trials.trace, &key, why);
-    const double *chosen = NULL;
-    if (good) {
-        key = XXH64("eta", 3, key ^ replay_plan_hash(&trials.plan));
-        chosen = shared_get(context->shared, &eta_kind, key, &trials, &entry, why);
-    }
-    if (chosen != NULL) {
-        memcpy(values, chosen, POLICY_MOST_PARAMS * sizeof *values);
-    }
-    shared_release(context->shared, entry);
-    free(heads);
-    return chosen != NULL;
 }

@@ -266,7 +266,7 @@ struct decode_surface *decode_surface_create(const struct point *point,
     surface->setup.engine = (struct setup_engine){.runs = false};
     surface->context = context;
     surface->byte_ns = byte_ns(&point->setup);
-    outcome_trace_source(&point->setup, surface->trace_source, sizeof surface->trace_source);
+    outcome_trace_source(&point->setup, false, surface->trace_source, sizeof surface->trace_source);
     surface->trust = (struct trust){.basis = BASIS_MEASURED};
     if (change_machine(surface, link_share, why) && find_points(surface, why) &&
         find_least_context(surface, range, why)) {
