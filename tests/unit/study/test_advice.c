@@ -223,6 +223,24 @@ static void one_idle_request_rules_a_limit_out(void **state)
     release(&asked);
 }
 
+/* Only the answer is run to the full precision of its figures, and holds its rate there, too. */
+static void the_answer_alone_is_run_whole(void **state)
+{
+    const struct advice_options options = {.candidates = {.systems = "vllm,sglang"}};
+    struct asked asked;
+    (void)state;
+    ask("smollm2-135m", "a40", "workload=\"synthetic:prompt=2000,output=20\"", "ttft_p99_ms<=500",
+        options, &asked);
+    const struct planning *systems = &asked.advice.systems;
+    assert_int_not_equal(asked.advice.best, PLANNING_NONE);
+    for (uint32_t i = 0; i < systems->count; i++) {
+        const struct search *search = &systems->searches[i];
+        assert_int_equal(search->is_whole[search->found], i == asked.advice.best);
+        assert_true(search->grid.violation[search->found] == 0);
+    }
+    release(&asked);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +250,7 @@ int main(void)
         cmocka_unit_test(what_would_fit_is_found_where_nothing_does),
         cmocka_unit_test(the_context_is_what_the_model_was_trained_to_at_most),
         cmocka_unit_test(one_idle_request_rules_a_limit_out),
+        cmocka_unit_test(the_answer_alone_is_run_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
