@@ -5,7 +5,8 @@
  * h2d_bytes), requests (run, request, its fate), waits (run, request, name, ms: the parts of its
  * time from arrival to end), series (series.def: servers over time), families and masses
  * (run, place, the figures of each family; its attention mass by step), replications (run, hash of the
- * ranges drawn from, number, the figures that replications keep), curve_points (curve, size, misses), turns (which shard it holds),
+ * ranges drawn from, number, the figures that replications keep), curve_points (curve, size, misses),
+ * turns (which shard it holds),
  * and curves, validations, ablations, plans and plan_points (the .def file of that name).
  *
  * A run's identity is its hash, in which the program has a part: a run that is already stored is
