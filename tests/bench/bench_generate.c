@@ -6,6 +6,8 @@
 #include "trace/hash.h"
 #include "unit/fixture/make_profile.h"
 
+#include <math.h>
+
 enum { ROUNDS = 3 }; /* the best counts, as others may use the machine too */
 
 /* Heads that resemble fits of recordings. */
