@@ -61,9 +61,6 @@ void schedule_arrive(struct server *server, int64_t until_ns)
         }
         schedule_notice(server);
     }
-    uint32_t waiting = schedule_waiting(server);
-    server->totals->most_waiting =
-        waiting > server->totals->most_waiting ? waiting : server->totals->most_waiting;
 }
 
 /* The front of the queue; false when it is empty. Requests that can never run leave it. */

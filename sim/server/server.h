@@ -152,7 +152,6 @@ struct server_totals {
     int64_t busy_ns;                              /* sum over steps */
     int64_t copies_ns[COPY_WAITS];                /* of these and between them, for copies */
     struct prefix_counts warm[PREFIX_MOST_TIERS]; /* of the cache, by tier, at warm_ns */
-    uint32_t most_waiting;                        /* longest queue */
     uint64_t swapped_blocks;                      /* swapped out; all of them come back in */
 };
 

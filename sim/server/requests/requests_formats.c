@@ -262,8 +262,8 @@ static json_t *field_value(const char *text)
 }
 
 /* The line of a table, as an object of the columns that count. */
-static json_t *read_row(const struct json_format *format, struct csv_reader *reader,
-                        struct error *why)
+static json_t *table_row(const struct json_format *format, struct csv_reader *reader,
+                         struct error *why)
 {
     size_t columns = 0;
     while (format->head[columns] != NULL) {
@@ -287,7 +287,7 @@ static bool requests_json_parse(const struct request_format *of, struct csv_read
     const struct json_format *format = (const struct json_format *)of;
     json_error_t fault;
     json_t *object = format->reader.table
-                         ? read_row(format, reader, why)
+                         ? table_row(format, reader, why)
                          : json_loads(reader->text, JSON_REJECT_DUPLICATES, &fault);
     if (object == NULL) {
         return !format->reader.table &&
