@@ -100,8 +100,8 @@ static bool is_json(const struct schema_table *table, size_t index, const char *
                : strcmp(name, "parameters") == 0;
 }
 
-/* The first value of a table that is not of its column's type, too long, or no JSON where that is kept:
- * the key of its row, and its column. */
+/* The first value of a table that is not of its column's type, too long, no JSON where that is kept, or a
+ * key that is null: the key of its row, and its column. */
 static char *find_fault(const struct schema_table *table, struct error *why)
 {
     struct text_file file;
@@ -111,7 +111,8 @@ static char *find_fault(const struct schema_table *table, struct error *why)
         fprintf(file.out, "SELECT %s, CASE", table == schema_tables ? "run" : key);
     }
     for (size_t i = 0; good && (name = schema_column(table, i, &type)) != NULL; i++) {
-        fprintf(file.out, " WHEN typeof(%s) NOT IN ('null', lower('%s'))", name, type);
+        fprintf(file.out, " WHEN typeof(%s) NOT IN (%slower('%s'))", name, i > 0 ? "'null', " : "",
+                type);
         if (strcmp(type, "TEXT") == 0) {
             fprintf(file.out, " OR length(%s) > %d", name, LONGEST_TEXT);
         }

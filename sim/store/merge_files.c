@@ -14,7 +14,8 @@ bool store_put_turn(struct store *store, uint32_t number, uint32_t count, struct
 }
 
 /* Shards of one sweep take turns, run by run: after those of the output before the merge, their runs get
- * the row numbers that a single machine would have given them. The runs of other files follow. */
+ * the row numbers that a single machine would have given them. Other runs follow, as do those whose number
+ * a run of another sweep has. */
 static const char runs_in_turn[] =
     "SELECT %%c, %lld + number + count * (ROW_NUMBER() OVER (ORDER BY runs.rowid) - 1)"
     " FROM runs LEFT JOIN (SELECT * FROM turns ORDER BY number LIMIT 1) ORDER BY runs.rowid";
@@ -36,7 +37,8 @@ static bool table_copy_prepare(struct table_copy *copy, struct store *part, stru
            database_prepare_own(
                into,
                schema_sql(table,
-                          runs ? "INSERT OR IGNORE INTO %t(%c, rowid) VALUES (%v, ?)"
+                          runs ? "INSERT OR IGNORE INTO %t(%c, rowid) VALUES (%v, (SELECT turn FROM"
+                                 " (SELECT ? AS turn) WHERE turn NOT IN (SELECT rowid FROM %t)))"
                                : "INSERT OR IGNORE INTO %t(%c) VALUES (%v)",
                           why),
                &copy->into, why) &&

@@ -180,10 +180,11 @@ static bool run_is_damaged(const struct store *store, const char *run, const cha
     return error_set(why, store->path, 0, "run %s is damaged: %s", run, what);
 }
 
-/* SQLite lets a column hold a value of any type. */
-static bool holds_own_type(sqlite3_stmt *row, int at)
+/* SQLite lets a column hold a value of any type, and a file declare another type, or none. */
+static bool holds_own_type(sqlite3_stmt *row, const struct schema_table *table, int at)
 {
-    const char *declared = sqlite3_column_decltype(row, at);
+    const char *declared;
+    schema_column(table, (size_t)at, &declared);
     int found = sqlite3_column_type(row, at), own = declared[0] == 'T'   ? SQLITE_TEXT
                                                     : declared[0] == 'I' ? SQLITE_INTEGER
                                                                          : SQLITE_FLOAT;
@@ -225,7 +226,7 @@ static bool read_column(const struct store *store, sqlite3_stmt *row, int at, co
     if (sqlite3_column_type(row, at) == SQLITE_NULL) {
         return true;
     }
-    if (!holds_own_type(row, at)) {
+    if (!holds_own_type(row, schema_tables, at)) {
         return run_is_damaged(store, run, column->name, why);
     }
     if (column_is_text(column)) {
@@ -288,7 +289,7 @@ static bool read_reals(sqlite3_stmt *row, const struct schema_table *table, doub
     bool good = true;
     for (uint32_t i = 0; good && table->walk(i) != NULL; i++) {
         int at = (int)(table->begins + i);
-        good = holds_own_type(row, at);
+        good = holds_own_type(row, table, at);
         values[i] = run_read_real(row, at);
     }
     return good;
