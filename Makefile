@@ -94,7 +94,7 @@ OPTIMIZED_UNITS = $(patsubst %,tests/unit/%, decode/test_timing predict/test_out
                     predict/test_decode_surface predict/test_one_clock predict/test_step_rises \
                     predict/test_surface_error study/test_ablation \
                     decode/test_contexts predict/test_identity predict/test_one_memory predict/test_stated_keys \
-                    study/test_advice study/test_planning study/test_replication study/test_start_lines \
+                    study/test_advice study/test_fleet_size study/test_planning study/test_replication study/test_start_lines \
                     study/test_sweep study/test_whatif trace/test_fit)
 FULL_UNITS = $(sort $(OPTIMIZED_UNITS) $(patsubst %.c,%,$(shell grep -l 'unit/fixture/rounds.h' tests/unit/*/test_*.c)))
 CHECKED_UNITS = $(filter-out $(OPTIMIZED_UNITS),$(UNITS:$(OUT)/%=%))

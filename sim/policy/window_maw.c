@@ -105,9 +105,12 @@ static void average_weights(struct window_maw *maw, const struct demand *demand,
 {
     double share = maw->accesses > 0 ? maw->alpha : 1;
     double sum = take_weights(maw, demand, all);
+    for (uint32_t i = 0; sum > 0 && i < demand->recorded; i++) {
+        maw->weight[demand->units[i]] /= sum;
+    }
     for (uint32_t block = maw->first; sum > 0 && block < maw->window; block++) {
-        if (is_for_cpu(maw, block, all)) {
-            maw->average[block] += share * (maw->weight[block] / sum - maw->average[block]);
+        if (all || maw->kept[block]) {
+            maw->average[block] += share * (maw->weight[block] - maw->average[block]);
         }
     }
     for (uint32_t i = 0; i < demand->recorded; i++) {
@@ -131,15 +134,17 @@ static void window_maw_access(struct policy *policy, const struct demand *demand
     outcome->attended.unrecorded = outcome->hit + outcome->for_cpu - outcome->attended.recorded;
     outcome->admitted = outcome->hit - policy->held; /* only at the first access */
     policy->held = outcome->hit;
-    average_weights(maw, demand, all);
-    if (all) {
+    if (all || maw->append > 0) { /* else nobody asks for an average again */
+        average_weights(maw, demand, all);
+    }
+    maw->accesses++;
+    if (all && !is_prompt(maw)) {
         maw->kept_count = 0;
         for (uint32_t block = maw->first; block < maw->window; block++) {
             maw->kept[block] = maw->average[block] > maw->threshold;
             maw->kept_count += maw->kept[block];
         }
     }
-    maw->accesses++;
 }
 
 const struct policy_kind policy_window_maw = {
