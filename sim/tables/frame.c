@@ -84,7 +84,8 @@ static bool append_chosen(struct frame *frame, const char *name, size_t length, 
     }
     strncat(text, name, length < sizeof text ? length : sizeof text - 1);
     error_usage(why, "--columns", 0, "there is no column '%s'", text);
-    return error_expect(why, "one of 'spillway list columns', or of the table (--help)");
+    error_expect(why, "one of 'spillway list columns', or of the table (--help)");
+    return error_nearest(why, column_nearest(text));
 }
 
 struct frame *frame_create_view(const struct frame_column *columns, uint32_t count,

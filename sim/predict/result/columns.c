@@ -1,5 +1,7 @@
 #include "predict/result/result.h"
 
+#include "core/name.h"
+
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -119,6 +121,16 @@ const struct column *column_find(const char *name)
         at++;
     }
     return *at;
+}
+
+static const char *column_name(size_t index)
+{
+    return column_rows[index] != NULL ? column_rows[index]->name : NULL;
+}
+
+const char *column_nearest(const char *text)
+{
+    return name_nearest(text, column_name);
 }
 
 const struct column *column_ranged(uint32_t place)

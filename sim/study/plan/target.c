@@ -53,6 +53,7 @@ static const struct column *target_find_column(const char *key, struct error *wh
     error_usage(why, OPTION, 0, "results have no key '%s'", key);
     error_expect(why, "a numeric key of 'simulate --json', such as tpot_ms, decode_tokens_per_s, "
                       "hbm_bytes, mass_recall or ttft_p99_ms");
+    error_nearest(why, column_nearest(key));
     return NULL;
 }
 
