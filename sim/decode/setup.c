@@ -110,17 +110,13 @@ bool setup_selects(const struct setup *setup)
     return setup_share(setup, &m->selection) < 1 || m->selection_margin > 0;
 }
 
-/* A copy engine cannot move the scattered tokens of a selection. */
-static bool loads_contiguous(const struct mechanisms *m)
-{
-    return mechanisms_offload(m) &&
-           (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_PAGEABLE);
-}
-
 void setup_resolve_native(struct setup *setup)
 {
     struct mechanisms *m = &setup->mechanisms;
-    if (setup_indexes(setup) && !loads_contiguous(m)) {
+    /* A copy engine cannot move the scattered tokens of a selection. */
+    bool contiguous = mechanisms_offload(m) &&
+                      (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_PAGEABLE);
+    if (setup_indexes(setup) && !contiguous) {
         m->selection = (struct amount){.unit = UNIT_TOKENS, .value = setup->model.index_topk};
     }
 }

@@ -525,13 +525,6 @@ void trust_add(struct trust *trust, struct trust other)
     trust->extrapolated = trust->extrapolated || other.extrapolated;
 }
 
-/* The share nearest to `share` that gives a whole count. */
-static double spread_whole_share(const struct curve *curve, double share)
-{
-    double count = curve->value[0];
-    return count > 0 ? fmax(1, round(count * share)) / count : 1;
-}
-
 double spread_share(const struct curve *curve, enum curve_id id, double quantile)
 {
     if (curve->count == 0 || (curve->least == 1 && curve->most == 1)) {
@@ -539,7 +532,11 @@ double spread_share(const struct curve *curve, enum curve_id id, double quantile
     }
     double way = (quantile - 0.5) / (curve->basis == BASIS_MEASURED ? 0.4 : 0.5);
     double share = pow(way < 0 ? curve->least : curve->most, fabs(way));
-    return curve_kinds[id].unit == UNIT_COUNT ? spread_whole_share(curve, share) : share;
+    if (curve_kinds[id].unit != UNIT_COUNT) {
+        return share;
+    }
+    double count = curve->value[0]; /* the share nearest to it gives a whole count */
+    return count > 0 ? fmax(1, round(count * share)) / count : 1;
 }
 
 bool scaled_profile_init(const struct profile *of, const double shares[CURVE_COUNT],

@@ -300,26 +300,11 @@ static bool is_valid(const struct engine *engine, const struct engine_task *task
              (task->route < engine->flows.route_count || task->route == ENGINE_NONE)));
 }
 
-/* Make room for one event more than there can be now. */
-static bool reserve_event(struct engine *engine, struct error *why)
-{
-    size_t needed = engine->live + 1;
-    return needed <= engine->calendar.capacity || calendar_reserve(&engine->calendar, needed, why);
-}
-
 bool engine_reserve(struct engine *engine, size_t tasks, struct error *why)
 {
     return array_reserve(&engine->records, &engine->record_capacity, tasks, sizeof *engine->records,
                          why) &&
            array_reserve(&engine->tasks, &engine->task_capacity, tasks, sizeof *engine->tasks, why);
-}
-
-static bool reserve_slot(struct engine *engine, struct error *why)
-{
-    if (engine->task_count == ENGINE_NONE) {
-        return error_set(why, NULL, 0, "more than %u tasks", ENGINE_NONE);
-    }
-    return engine_reserve(engine, engine->task_count + 1, why);
 }
 
 static bool reserve_edges(struct engine *engine, uint32_t count, struct error *why)
@@ -334,7 +319,11 @@ static bool reserve_edges(struct engine *engine, uint32_t count, struct error *w
 
 static bool reserve_all(struct engine *engine, const struct engine_task *given, struct error *why)
 {
-    return reserve_slot(engine, why) && reserve_event(engine, why) &&
+    if (engine->task_count == ENGINE_NONE) {
+        return error_set(why, NULL, 0, "more than %u tasks", ENGINE_NONE);
+    }
+    return engine_reserve(engine, engine->task_count + 1, why) &&
+           calendar_reserve(&engine->calendar, engine->live + 1, why) &&
            reserve_edges(engine, given->after_count, why) &&
            (!(given->amount > 0.0) || flow_reserve(&engine->flows, engine->moving + 1, why));
 }

@@ -32,11 +32,6 @@ static struct attention_work attention_work(const struct setup *setup,
     };
 }
 
-static bool is_product(const struct model_operator *op)
-{
-    return op->matrix && op->flops > 0;
-}
-
 static struct kernel cost_operator(const struct setup *setup, const struct model_operator *op,
                                    struct model_rows rows)
 {
@@ -45,7 +40,7 @@ static struct kernel cost_operator(const struct setup *setup, const struct model
         const struct attention_work work = attention_work(setup, op, rows);
         return kernel_attention(&setup->profile, &work);
     }
-    if (!is_product(op)) {
+    if (!op->matrix || op->flops <= 0) {
         return op->stage == MODEL_ATTEND ? kernel_read(&setup->profile, bytes)
                                          : kernel_move(&setup->profile, bytes);
     }

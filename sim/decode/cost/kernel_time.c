@@ -11,17 +11,12 @@ struct kernel kernel_then(struct kernel first, struct kernel second)
     return (struct kernel){first.bytes + second.bytes, first.ns + second.ns, first.trust, bound};
 }
 
-/* The gap between two kernels, of a graph or launched one by one. */
-static enum curve_id roofline_gap(bool graph)
-{
-    return graph ? CURVE_GPU_GRAPH_NODE : CURVE_GPU_KERNEL_FLOOR;
-}
-
 struct kernel kernel_spaced(const struct profile *profile, struct kernel kernel, uint64_t kernels,
                             bool graph)
 {
+    enum curve_id gap = graph ? CURVE_GPU_GRAPH_NODE : CURVE_GPU_KERNEL_FLOOR;
     struct trust trust = {.basis = BASIS_MEASURED};
-    double ns = (double)kernels * profile_value(profile, roofline_gap(graph), 0, &trust);
+    double ns = (double)kernels * profile_value(profile, gap, 0, &trust);
     return roofline_bounded(kernel, ns, trust, BOUND_FIXED);
 }
 

@@ -439,14 +439,6 @@ static double padding(const struct setup *setup, double bytes, double pieces)
     return bytes > 0 ? pieces * (round_up(setup, bytes / pieces) - bytes / pieces) : 0;
 }
 
-/* Is the KV pinned? Copy engines and SMs read only pinned memory. */
-static bool pins_kv(const struct mechanisms *m)
-{
-    return m->attention == ATTEND_GPU &&
-           (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_SM_ZERO_COPY ||
-            m->transfer == TRANSFER_IN_PLACE);
-}
-
 static double weight_padding(const struct setup *setup)
 {
     const struct mechanisms *m = &setup->mechanisms;
@@ -465,7 +457,12 @@ static double weight_padding(const struct setup *setup)
 /* Bytes of padding for these parts and for streamed weights. */
 static double pinned_padding(const struct setup *setup, const struct pinned_parts *parts)
 {
-    double kv = pins_kv(&setup->mechanisms) ? parts->kv : 0;
+    const struct mechanisms *m = &setup->mechanisms;
+    /* Copy engines and SMs read only pinned memory. */
+    bool pins = m->attention == ATTEND_GPU &&
+                (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_SM_ZERO_COPY ||
+                 m->transfer == TRANSFER_IN_PLACE);
+    double kv = pins ? parts->kv : 0;
     return padding(setup, kv, 2 * parts->kv_layers) + padding(setup, parts->staging, 4) +
            padding(setup, parts->index, parts->index_layers) + weight_padding(setup);
 }

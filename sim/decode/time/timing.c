@@ -138,11 +138,6 @@ enum pipe_resource timing_place(const struct pipe *pipe, uint32_t resource)
     return (enum pipe_resource)place;
 }
 
-static bool occupies_cpu(enum pipe_resource resource)
-{
-    return resource == PIPE_LAUNCH || resource == PIPE_POOL || resource == PIPE_STORES;
-}
-
 /* Tasks of the CPU occupy it as long as they run; a thread that only waits has a task of no time.
  * Threads that do one job together count once. */
 static void read_cpu(const struct pipe *pipe, uint32_t steps, struct reading *out)
@@ -151,8 +146,9 @@ static void read_cpu(const struct pipe *pipe, uint32_t steps, struct reading *ou
          task++) {
         const struct engine_record *record = engine_task_record(pipe->engine, task);
         const struct pipe_mark *mark = &pipe->marks[record->tag];
+        enum pipe_resource place = timing_place(pipe, record->resource);
         bool counts = mark->step > 0 && mark->step <= steps &&
-                      occupies_cpu(timing_place(pipe, record->resource));
+                      (place == PIPE_LAUNCH || place == PIPE_POOL || place == PIPE_STORES);
         *out->cpu_ns += counts ? record->end_ns - record->start_ns : 0;
     }
 }

@@ -77,16 +77,6 @@ static void note_host(const struct setup *setup, struct result *result)
 
 /* ---- model, contexts, choices of the system ---- */
 
-/* The column `contexts` has how many sequences of each. */
-static void note_contexts(const struct plan *plan, struct result *result)
-{
-    const struct cohort *first = &plan->cohorts[0], *last = &first[plan->cohort_count - 1];
-    if (plan->cohort_count > 1) {
-        result_note(result, note_make(NOTE_contexts_between, note_whole(first->context),
-                                      note_whole(last->context)));
-    }
-}
-
 /* Has a system that offloads no layer that it could offload? */
 static void note_layers(const struct setup *setup, struct result *result)
 {
@@ -241,7 +231,11 @@ void outcome_note_window(const struct setup *setup, const struct plan *plan,
 
 void outcome_note_plan(const struct setup *setup, const struct plan *plan, struct result *result)
 {
-    note_contexts(plan, result);
+    const struct cohort *first = &plan->cohorts[0], *last = &first[plan->cohort_count - 1];
+    if (plan->cohort_count > 1) { /* the column `contexts` has how many sequences of each */
+        result_note(result, note_make(NOTE_contexts_between, note_whole(first->context),
+                                      note_whole(last->context)));
+    }
     note_model(setup, result);
     note_policy(setup, plan, result);
     note_fit(setup, plan, result);
