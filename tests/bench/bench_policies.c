@@ -40,8 +40,7 @@ static struct demand stream_demand(const struct request_stream *stream, uint32_t
 static struct next_use stream_future(const struct request_stream *stream)
 {
     struct error why;
-    struct next_use future;
-    next_use_init(&future);
+    struct next_use future = {0};
     bool good = true;
     for (uint32_t step = 0; good && step < STEPS; step++) {
         struct demand demand = stream_demand(stream, step);

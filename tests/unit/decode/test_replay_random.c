@@ -120,10 +120,9 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
     uint32_t source_layer, source_head, wanted_units = plan->policy->chooses_own ? 6 : 4;
     replay_source(trace_header(trace), LAYERS, HEADS, layer, head, STEPS, &source_layer,
                   &source_head, shift);
-    struct next_use future;
+    struct next_use future = {0};
     struct demand_buffer buffer;
     struct trace_frame frame;
-    next_use_init(&future);
     demand_buffer_init(&buffer);
     trace_frame_init(&frame);
     for (uint32_t step = 0; step < WARMUP + STEPS; step++) {

@@ -296,10 +296,9 @@ static void add_naively(const struct trace *trace, const struct replay_plan *pla
                         uint32_t head, struct ledger_row *rows)
 {
     struct error why;
-    struct next_use future;
+    struct next_use future = {0};
     uint8_t masses[UNITS] = {0};
     uint32_t steps = plan->warmup + plan->steps;
-    next_use_init(&future);
     for (uint32_t step = 0; step < steps; step++) {
         struct naive_demand naive = unite(trace, plan, layer, head, step);
         struct demand demand = {.units = naive.units, .wanted = naive.wanted};
