@@ -91,7 +91,7 @@ static bool run_words(const struct program *program, int argc, char *const *argv
     if (argc < 2) {
         return unknown_command(commands, NULL, NULL, why);
     }
-    if (arguments_ask_help(argv[1])) {
+    if (arguments_ask_help(argv[1]) || strcmp(argv[1], "help") == 0) {
         help_program(program, stdout);
         return true;
     }

@@ -239,7 +239,7 @@ static void compiling_needs_an_engine_that_measures(void **state)
     (void)state;
     struct point point;
     assert_false(try_point(OVERRIDES(SERVER, "engine=sglang-0.5", WARM), &point, &why));
-    assert_non_null(strstr(message_of(&why), "'compile' is for an engine that measures"));
+    assert_non_null(strstr(message_of(&why), "'compile' needs an engine that measures"));
     assert_false(try_point(OVERRIDES(SERVER, "compile=hot"), &point, &why));
     assert_non_null(strstr(message_of(&why), "unknown value 'hot' of 'compile'"));
 }
