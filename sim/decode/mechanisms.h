@@ -1,9 +1,9 @@
 /* Mechanisms: the orthogonal choices by which one KV-offload system differs from another.
  *
- * A system is a file, scenarios/systems/NAME.yaml. It gives every key of mechanism_keys[] that
- * differs from its default, each with its source in a comment. mechanisms.def has their rows.
- * There is one pipeline (pipeline.h); it knows a system by this struct alone. Contradictory combinations (a graph that contains a
- * blocking synchronisation) are refused with the reason.
+ * A system is a file, scenarios/systems/NAME.yaml. It gives every key of mechanisms.def that differs
+ * from its default, each with its source in a comment. There is one pipeline (pipeline.h); it knows
+ * a system by this struct alone. Contradictory combinations (a graph that contains a blocking
+ * synchronisation) are refused with the reason.
  */
 #pragma once
 

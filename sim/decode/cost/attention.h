@@ -85,7 +85,8 @@ uint32_t retrieval_copies(const struct setup *setup);
 double retrieval_score_bytes(const struct setup *setup, double entries);
 
 /* Scoring `entries` entries, those of all `pairs` (sequence, KV head) pairs, and top-k over the
- * scores of each query. The queries of a verification read the entries together. A model's own indexer selects in one kernel, all others sort. */
+ * scores of each query. The queries of a verification read the entries together. A model's own
+ * indexer selects in one kernel, all others sort. */
 struct kernel retrieval_cost(const struct setup *setup, double entries, double pairs);
 
 /* Running the share of the query projection that speculation repeats. */

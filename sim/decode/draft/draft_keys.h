@@ -12,8 +12,8 @@
 
 struct files;
 
-/* Read `map`, which may be NULL or the word "none": no drafts. A count of 0 means the same, whatever else is said.
- * `target` is the model that verifies. The caller releases `out` with drafts_release(); after a
+/* Read `map`, which may be NULL or the word "none": no drafts. A count of 0 means the same, whatever
+ * else is said. `target` is the model that verifies. The caller releases `out` with drafts_release(); after a
  * failure there is nothing to release. */
 bool drafts_read(const struct node *map, struct files *files, const struct model *target,
                  struct drafts *out, struct error *why);
