@@ -44,9 +44,9 @@ static bool say_service(const struct target *target, const struct result *result
                  "its %.0f requests in sessions are too few to show it: only %.3g a second came",
                  requests, came);
     } else if (target->column == COLUMN(queue_grows)) {
-        snprintf(words, ADVISE_WORDS, "it falls behind: %.*g of %.*g requests a second answered",
-                 came < 1000 ? 3 : 7, result_number(result, COLUMN(requests_out_per_s)),
-                 came < 1000 ? 3 : 7, came);
+        double out = result_number(result, COLUMN(requests_out_per_s));
+        snprintf(words, ADVISE_WORDS, "it falls behind: %.*g requests a second answered",
+                 out < 1000 ? 3 : 7, out);
     } else {
         return false;
     }
