@@ -229,10 +229,13 @@ static void disk_cache_insert(struct disk_cache *cache, struct disk_cache_bytes 
     }
 }
 
-/* Compress with a checksum. */
+/* Compress with a checksum. 0: there is no memory. */
 static size_t pack(uint8_t *stored, size_t room, struct disk_cache_bytes value)
 {
     ZSTD_CCtx *context = ZSTD_createCCtx();
+    if (context == NULL) {
+        return 0;
+    }
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
     size_t size = ZSTD_compress2(context, stored, room, value.at, value.size);
@@ -249,7 +252,7 @@ void disk_cache_put(struct disk_cache *cache, struct disk_cache_bytes key,
     size_t room = ZSTD_compressBound(value.size);
     uint8_t *stored = malloc(room);
     size_t size = stored != NULL ? pack(stored, room, value) : 0;
-    if (stored != NULL && !ZSTD_isError(size) && key.size + size <= cache->most / 64) {
+    if (size > 0 && !ZSTD_isError(size) && key.size + size <= cache->most / 64) {
         pthread_mutex_lock(&cache->lock);
         disk_cache_insert(cache, key, (struct disk_cache_bytes){stored, size});
         pthread_mutex_unlock(&cache->lock);

@@ -481,6 +481,7 @@ static bool engine_file_read(struct engine_file *program, struct error *why)
     }
     if (!good || !read_versions(program, versions, why)) {
         free(program->versions);
+        program->versions = NULL;
         node_destroy(root);
         return false;
     }
