@@ -106,8 +106,10 @@ static bool check_key(struct reader *reader, const struct node *map, const yaml_
                       struct error *why)
 {
     const char *text = (const char *)key->data.scalar.value;
-    if (key->type != YAML_SCALAR_EVENT || key->data.scalar.anchor != NULL) {
-        return refuse(reader, key, why, "a key that is a list, a map, an alias or an anchor");
+    if (key->type != YAML_SCALAR_EVENT || key->data.scalar.anchor != NULL ||
+        key->data.scalar.tag != NULL) {
+        return refuse(reader, key, why,
+                      "a key that is a list, a map or an alias, or has an anchor or a tag");
     }
     size_t length = key->data.scalar.length;
     if (length == 0 || length > NODE_LONGEST_KEY || strlen(text) != length) {

@@ -158,6 +158,7 @@ static void bad_yaml_is_refused_with_its_place(void **state)
         {"a: 1\nb: 2\na: 3\n", "a.yaml:3 'a'"},
         {"a: {x: 1,\n x: 2}\n", "a.yaml:2 'x'"},
         {"a: *anchor\n", "a.yaml:1"},
+        {"!!str a: 1\n", "a.yaml:1"},
         {"a: &x\n  b: *x\n", "a.yaml:2"},
         {"a: &x b\n*x : 1\n", "a.yaml:2"},
         {"&x a: 1\n", "a.yaml:1"},
