@@ -377,30 +377,37 @@ enum {
     STATES,
     FIELDS
 };
-#define NUMBER(name, of, words) .key = (name), .title = (name), .unit = UNIT_##of, .what = (words)
+#define NUMBER(name, word, of, words)                                                              \
+    .key = (name), .title = (word), .unit = UNIT_##of, .what = (words)
 static const struct frame_column fields[FIELDS] = {
     [NAME] = {.key = "model", .title = "model"},
     [ARCHITECTURE] = {.key = "architecture", .title = "architecture"},
-    [KNOWN] = {NUMBER("known_architecture", WHOLE, "0: read by its keys")},
-    [TRAINED] = {NUMBER("trained_context", WHOLE, "tokens")},
-    [GPUS] = {NUMBER("gpus", WHOLE, "tensor x data x pipeline x context")},
-    [HELD] = {NUMBER("weight_bytes", BYTES, "on the fullest GPU")},
-    [WEIGHTS_TYPE] = {.key = "weights_type", .title = "weights_type"},
-    [KV_TYPE] = {.key = "kv_type", .title = "kv_type"},
-    [INDEXED] = {NUMBER("indexed_parameters", WHOLE, "by the index of its files"), .sparse = true},
+    [KNOWN] = {NUMBER("known_architecture", "known", WHOLE,
+                      "1: an architecture with rules of its own; 0: read by its keys")},
+    [TRAINED] = {NUMBER("trained_context", "trained context", WHOLE, "tokens")},
+    [GPUS] = {NUMBER("gpus", "GPUs", WHOLE, "tensor x data x pipeline x context")},
+    [HELD] = {NUMBER("weight_bytes", "weights", BYTES, "on the fullest GPU")},
+    [WEIGHTS_TYPE] = {.key = "weights_type", .title = "weights in"},
+    [KV_TYPE] = {.key = "kv_type", .title = "KV in"},
+    [INDEXED] = {NUMBER("indexed_parameters", "indexed parameters", WHOLE,
+                        "by the index of its files"),
+                 .sparse = true},
     [LAYERS] = {.key = "layers", .unit = UNIT_JSON},
     [WEIGHTS] = {.key = "weights", .unit = UNIT_JSON},
     [KV] = {.key = "kv", .unit = UNIT_JSON},
     [GROUPS] = {.key = "groups", .unit = UNIT_JSON, .sparse = true},
-    [BLOCK] = {NUMBER("block_bytes", BYTES, "of the engine's pool"), .sparse = true},
-    [TAKEN] = {NUMBER("sequence_bytes", BYTES, "of a sequence of `context` tokens"),
+    [BLOCK] = {NUMBER("block_bytes", "block", BYTES, "of the engine's pool"), .sparse = true},
+    [TAKEN] = {NUMBER("sequence_bytes", "sequence", BYTES, "of a sequence of `context` tokens"),
                .sparse = true},
-    [TOKENS] = {NUMBER("pool_tokens", WHOLE, "that the engine logs"), .sparse = true},
-    [LONGEST] = {NUMBER("longest_sequence", WHOLE, "tokens that the pool can hold"),
+    [TOKENS] = {NUMBER("pool_tokens", "pool", WHOLE, "tokens that the engine logs"),
+                .sparse = true},
+    [LONGEST] = {NUMBER("longest_sequence", "longest sequence", WHOLE,
+                        "tokens that the pool can hold"),
                  .sparse = true},
-    [FULL] = {NUMBER("full_pool_bytes", BYTES, "KV of all tokens"), .sparse = true},
-    [WINDOWS] = {NUMBER("window_pool_bytes", BYTES, "KV of windows"), .sparse = true},
-    [STATES] = {NUMBER("state_pool_bytes", BYTES, "states"), .sparse = true},
+    [FULL] = {NUMBER("full_pool_bytes", "full pool", BYTES, "KV of all tokens"), .sparse = true},
+    [WINDOWS] = {NUMBER("window_pool_bytes", "window pool", BYTES, "KV of windows"),
+                 .sparse = true},
+    [STATES] = {NUMBER("state_pool_bytes", "state pool", BYTES, "states"), .sparse = true},
 };
 
 static struct kv_limits page_limits(const struct model_page *page)
