@@ -171,18 +171,14 @@ static void a_value_that_its_column_does_not_hold_is_named(void **state)
     static const struct {
         const char *statements, *message;
     } cases[] = {
-        {"UPDATE runs SET step_us = " LONG,
-         "run r1 is damaged: 'step_us' in table 'runs'"},
+        {"UPDATE runs SET step_us = " LONG, "run r1 is damaged: 'step_us' in table 'runs'"},
         {"UPDATE runs SET batch = 1.5", "run r1 is damaged: 'batch' in table 'runs'"},
         {"UPDATE runs SET system = x'00'", "run r1 is damaged: 'system' in table 'runs'"},
-        {"UPDATE runs SET system = " LONG,
-         "run r1 is damaged: 'system' in table 'runs'"},
+        {"UPDATE runs SET system = " LONG, "run r1 is damaged: 'system' in table 'runs'"},
         {"INSERT INTO series (run, bin, ms) VALUES ('r1', 1, 'many')",
          "run r1 is damaged: 'ms' in table 'series'"},
-        {"UPDATE runs SET parts_us = '{'",
-         "run r1 is damaged: 'parts_us' in table 'runs'"},
-        {"UPDATE runs SET scenario = '{\"a\":'",
-         "run r1 is damaged: 'scenario' in table 'runs'"},
+        {"UPDATE runs SET parts_us = '{'", "run r1 is damaged: 'parts_us' in table 'runs'"},
+        {"UPDATE runs SET scenario = '{\"a\":'", "run r1 is damaged: 'scenario' in table 'runs'"},
         {"UPDATE curves SET curve = 'c1', parameters = '{'",
          "curve c1 is damaged: 'parameters' in table 'curves'"},
         {"INSERT INTO plans (plan, place, tried) VALUES ('p', 0, 'x')",
