@@ -28,7 +28,7 @@ struct sources {
     struct kept_requests **requests; /* [request_count], owned; callers keep the pointers */
     size_t request_count, request_capacity;
     const struct stop_flag *stop;
-    pthread_mutex_t lock;   /* of all of the above except the files, which have their own */
+    pthread_mutex_t lock; /* of all of the above except the files, which have their own */
 };
 
 struct sources *sources_create(struct error *why)

@@ -63,8 +63,7 @@ static void put_points(struct store *store, const char *curve, const char *sizes
         frame_number(frame, 2, *size - '0');
         frame_number(frame, 3, 10 * (*size - '0'));
     }
-    const struct store_frame points = {
-        .table = "curve_points", .frame = frame, .whole = "curve"};
+    const struct store_frame points = {.table = "curve_points", .frame = frame, .whole = "curve"};
     assert_true(store_put_frames(store, &points, 1, &why));
     frame_destroy(frame);
 }

@@ -102,7 +102,7 @@ static const struct {
     {"tpot_ms<=4GiB", "--target '4GiB' 'tpot_ms'"},
     {"hbm_bytes<=4ms", "--target '4ms' 'hbm_bytes'"},
     {"hit_ratio>=90", "--target 'hit_ratio' '90'"},
-    {"tpto_ms<=40", "--target 'tpto_ms'"},
+    {"tpto_ms<=40", "--target 'tpto_ms' nearest 'tpot_ms'"},
     {"system<=40", "--target 'system'"},
     {"parts_us<=40", "--target 'parts_us'"},
     {"tpot_ms<=10,tpot_ms>=20", "--target 'tpot_ms>=20' 'tpot_ms<=10'"},
