@@ -127,14 +127,14 @@ static const struct frame_column columns[COLUMNS] = {
     [DATA_##id] = {.key = #id, .unit = UNIT_##type, .what = meaning, .ranged = true, __VA_ARGS__},
 #include "tables/ablations.def"
 #undef FIELD
-#define MORE(id, shown)                                                                            \
+#define MORE(id, shown, of)                                                                        \
     {                                                                                              \
-        .title = shown, .name = id, .what = "with the mechanism, than without",                    \
+        .title = shown, .name = id, .what = of " with the mechanism minus that without it",        \
         .unit = UNIT_BYTES, .extra = true                                                          \
     }
-    [MORE_HBM] = MORE("more_hbm", "more HBM"),
-    [MORE_HOST] = MORE("more_host", "more host"),
-    [MORE_LINK] = MORE("more_link", "more link"),
+    [MORE_HBM] = MORE("more_hbm", "more HBM", "HBM of a GPU"),
+    [MORE_HOST] = MORE("more_host", "more host", "host memory"),
+    [MORE_LINK] = MORE("more_link", "more link", "traffic of the link in a step"),
     [COMPANY] = {.title = "",
                  .wrap = true,
                  .name = "others",
@@ -312,7 +312,11 @@ static void print_interaction(const struct ablation *ablation, FILE *out)
     }
     ablate_ms(ablation, llabs(sum.interaction_ns), together);
     if (strcmp(together, ablate_ms(ablation, 0, alone)) == 0) { /* too little to show */
-        table_line("interaction: ", "none: each saves alone what it saves among the others", out);
+        table_line("interaction: ",
+                   ablation->difference.count == 1
+                       ? "none, as only one mechanism differs"
+                       : "none: each saves alone what it saves among the others",
+                   out);
         return;
     }
     snprintf(line, sizeof line,
@@ -340,9 +344,7 @@ static void print_idle(const struct ablation *ablation, FILE *out)
 static void ablate_report_print_findings(const struct ablation *ablation, FILE *out)
 {
     fputc('\n', out);
-    if (ablation->difference.count > 1) {
-        print_interaction(ablation, out);
-    }
+    print_interaction(ablation, out);
     print_idle(ablation, out);
     const struct cell *lossless = result_cell(ablation_result(ablation, 0), COLUMN(lossless));
     if (lossless->set && strcmp(lossless->text, "lossy") == 0) {

@@ -559,9 +559,13 @@ static bool curve_print_table(const struct curve_report *report, struct error *w
     if (ok) {
         print_title(report);
         ok = frame_print(frame, NULL, stdout, why);
+        bool bends = sizes->count > 1;
         printf(
-            "\n* knee: the size whose misses lie furthest below the line from no cache to the largest "
-            "size\n%s",
+            "%s%s%s", bends || lacks ? "\n" : "",
+            bends
+                ? "* knee: the size whose misses lie furthest below the line from no cache to the "
+                  "largest size\n"
+                : "",
             lacks ? "-: the cache is smaller than a head's demand, so no set could be reused\n"
                   : "");
     }

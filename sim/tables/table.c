@@ -337,7 +337,8 @@ static void print_row(const struct table *table, uint32_t row, FILE *out)
     }
     if (rest != NO_REST) {
         const char *text = table->texts[(size_t)row * table->frame->column_count + rest];
-        fprintf(out, "%*s", (int)pending, "");
+        bool blank = text != NULL && text[0] == '\0';
+        fprintf(out, "%*s", blank ? 0 : (int)pending, "");
         table_wrap(text != NULL ? text : "-", indent, out);
     }
     fputc('\n', out);

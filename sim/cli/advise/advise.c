@@ -310,8 +310,9 @@ static bool add_time(const struct arguments *arguments, int option, bool serves,
         return false;
     }
     if (!units_parse(text, UNIT_NS, NULL, 0, advise_options[option].name, &ns, why)) {
-        return error_expect(why, "a time with its unit, such as %s",
-                            option == ADVISE_TTFT ? "2s" : "50ms");
+        return error_expect(why, "a time with its unit, such as %s%s",
+                            option == ADVISE_TTFT ? "2s" : "50ms",
+                            serves ? "" : "; with --workload also such as p50:50ms");
     }
     snprintf(bound, sizeof bound, "%s%s<=", option == ADVISE_TTFT ? "ttft" : "tpot", column);
     return add_target(bound, text, option, targets, why);

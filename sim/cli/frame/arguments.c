@@ -153,7 +153,10 @@ static bool arguments_read_option(struct arguments *out, int *at, struct error *
         return arguments_check_value(option, value, why) &&
                (option->list ? argument_add_list : argument_add)(&out->given[i], value, why);
     }
-    return unknown_option(command, text, strcspn(text, "="), why);
+    const char *unwanted;
+    return arguments_matches(&command_help, text, &unwanted)
+               ? error_usage(why, NULL, 0, "'%s' takes no value", command_help.name)
+               : unknown_option(command, text, strcspn(text, "="), why);
 }
 
 static bool arguments_check_options(const struct arguments *arguments, struct error *why)

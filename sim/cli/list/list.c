@@ -486,8 +486,9 @@ static bool list_run(const struct arguments *arguments, struct error *why)
     if (one && strcmp(kind, "models") == 0) {
         return list_model_page(operands[1], sets, set_count, json, why);
     }
-    if ((one && strcmp(kind, "hardware") != 0) || set_count > 0) {
-        error_usage(why, NULL, 0, "'list %s' takes no '%s'", kind, one ? operands[1] : "--set");
+    bool unread = one && strcmp(kind, "hardware") != 0;
+    if (unread || set_count > 0) {
+        error_usage(why, NULL, 0, "'list %s' takes no '%s'", kind, unread ? operands[1] : "--set");
         return error_expect(why, "list %s, list hardware NAME, or list model NAME --set KEY=VALUE",
                             kind);
     }

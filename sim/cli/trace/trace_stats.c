@@ -115,8 +115,8 @@ static void stats_command_print_json(const struct trace *trace,
 static struct frame *stats_command_figures_frame(const struct trace_stats *stats, struct error *why)
 {
     static const struct frame_column columns[] = {
-        {.title = "mean over steps and heads"},
-        {.title = "", .unit = UNIT_COUNT, .decimals = 3},
+        {.title = "figure"},
+        {.title = "mean", .unit = UNIT_COUNT, .decimals = 3},
         {.title = "what it is", .wrap = true},
     };
     struct frame *frame = frame_create(columns, 3, why);
@@ -154,7 +154,7 @@ static bool stats_command_print_table(const struct trace *trace,
     layer_choice_write(choice, trace, chosen);
     struct frame *frame = stats_command_figures_frame(stats, why);
     printf("%s%s\ndemands of %g %% of %" PRIu32 " tokens, without %" PRIu32 " first and %" PRIu32
-           " last\n\n",
+           " last: means over steps and heads\n\n",
            trace_path(trace), chosen, 100 * selection->share, header->context, selection->sinks,
            selection->recent);
     bool ok = frame_print(frame, NULL, stdout, why);

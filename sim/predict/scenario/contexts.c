@@ -244,7 +244,8 @@ static bool find_contexts(const struct scenario *scenario, struct setup *out, st
         return contexts_read(scenario, out, why);
     }
     if (out->context == 0 && out->prompt == 0) {
-        return resolve_missing("context", "131072", why);
+        resolve_missing("context", "131072", why);
+        return error_expect(why, "context: 131072, or --set context=131072; or a workload");
     }
     out->context = out->context > 0 ? out->context : out->prompt + (out->output + 1) / 2;
     return true;

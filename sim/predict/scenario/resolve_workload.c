@@ -32,7 +32,8 @@ static bool find_file(const struct node *node, char path[WORKLOAD_PATH], struct 
 {
     if (node->kind != NODE_SCALAR) {
         node_error(node, why, "'workload' must be the name of a file");
-        return error_expect(why, "the path of a file of requests");
+        return error_expect(why,
+                            "the path of a file of requests, or synthetic:prompt=1000,output=200");
     }
     if (synthetic_is(node->text)) {
         return snprintf(path, WORKLOAD_PATH, "%s", node->text) < WORKLOAD_PATH ||
