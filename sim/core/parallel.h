@@ -35,8 +35,9 @@ struct threads {
     uint32_t count;
 };
 
-/* Start up to `count` threads that run work(context + i * size), i from 0. Signals go to the calling thread; fewer
- * threads than asked for, even none, are enough. The caller joins them, after failure (of memory), too. */
+/* Start up to `count` threads that run work(context + i * size), i from 0. Signals go to the calling
+ * thread; fewer threads than asked for, even none, are enough. The caller joins them, after failure (of
+ * memory), too. */
 bool threads_start(struct threads *threads, uint32_t count, void *(*work)(void *context),
                    void *context, size_t size, struct error *why);
 void threads_join(struct threads *threads);

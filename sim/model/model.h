@@ -169,12 +169,12 @@ uint32_t model_query_heads(const struct model *model);
 
 /* Bytes on one GPU. kv_head: K and V of one token of one KV head of a layer with full attention.
  * kept_token: of one token in all its heads. kv_entry: what attention in `layer` reads for an entry
- * (layer_kind.h), its own or of the layer that it shares KV with. kv_token: what a token adds to
- * what `layer` keeps while it keeps all; kv_tokens: of all layers. state: what one sequence takes in a layer whatever its
- * length. layer_kv: what `layer` keeps of a sequence of `context` tokens; kv: what all layers keep.
- * activation: a checkpoint of one token's activations in a layer, which is not split. The keys of
- * DeepSeek's indexer count as metadata of the retrieval, not as KV, but in compressed layers;
- * index: those of a whole sequence. */
+ * (layer_kind.h), its own or of the layer that it shares KV with. kv_token: what a token adds to what
+ * `layer` keeps while it keeps all; kv_tokens: of all layers. state: what one sequence takes in a layer
+ * whatever its length. layer_kv: what `layer` keeps of a sequence of `context` tokens; kv: what all layers
+ * keep. activation: a checkpoint of one token's activations in a layer, which is not split. The keys of
+ * DeepSeek's indexer count as metadata of the retrieval, not as KV, but in compressed layers; index: those
+ * of a whole sequence. */
 uint64_t model_kv_head_bytes(const struct model *model);
 uint64_t model_kept_token_bytes(const struct model *model);
 uint64_t model_kv_entry_bytes(const struct model *model, uint32_t layer);

@@ -20,7 +20,8 @@ typedef bool (*batch_touch)(struct policy *policy, uint32_t block);
  * policy right. Returns false if the policy rejects it. */
 typedef bool (*batch_admit)(struct policy *policy, uint32_t block);
 
-/* Handle a whole access and fill in the outcome, with the policy's `missed` as scratch. Inlined, so that the calls of `touch` and `admit` are inlined too. */
+/* Handle a whole access and fill in the outcome, with the policy's `missed` as scratch. Inlined, so that
+ * the calls of `touch` and `admit` are inlined too. */
 static inline __attribute__((always_inline)) void batch_access(struct policy *policy,
                                                                batch_touch touch, batch_admit admit,
                                                                const struct demand *demand,

@@ -85,8 +85,8 @@ struct step_time {
     int64_t calls_ns;             /* and of that, for the CPU's calls of copies */
 };
 
-/* Why copies make steps longer, or later: a step waits until its blocks are saved, or those that it takes were, or
- * for prefixes; or the CPU makes the calls of copies before it. */
+/* Why copies make steps longer, or later: a step waits until its blocks are saved, or those that it takes
+ * were, or for prefixes; or the CPU makes the calls of copies before it. */
 enum copy_wait { COPY_SAVES, COPY_TAKES, COPY_LOADS, COPY_CALLS, COPY_WAITS };
 
 /* What copies take beside their bytes at the rate of their way, in ns. */

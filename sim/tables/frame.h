@@ -108,8 +108,8 @@ void frame_mark(struct frame *frame, uint32_t column, char mark);
 /* A whole row of texts, from the first column; NULL: none. */
 void frame_add(struct frame *frame, const char *const *texts, uint32_t count);
 
-/* Fill a column of UNIT_JSON with a list of the rows of another frame, which is destroyed. NULL counts as memory that
- * ran out. */
+/* Fill a column of UNIT_JSON with a list of the rows of another frame, which is destroyed. NULL counts as
+ * memory that ran out. */
 void frame_take(struct frame *frame, uint32_t column, struct frame *rows);
 
 /* Fill every column that is a figure of runs. */

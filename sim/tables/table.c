@@ -1,6 +1,6 @@
-/* A frame as an aligned table. Widths follow the cells. A table that would be too wide leaves out columns, highest
- * `drop` first; the last column then takes what is left of the line and is cut at a comma, or wrapped. A reader who
- * chooses columns gets these and no others, however wide the line. */
+/* A frame as an aligned table. Widths follow the cells. A table that would be too wide leaves out columns,
+ * highest `drop` first; the last column then takes what is left of the line and is cut at a comma, or
+ * wrapped. A reader who chooses columns gets these and no others, however wide the line. */
 #include "core/array.h"
 #include "core/quote.h"
 #include "core/text.h"

@@ -1,7 +1,7 @@
-/* `advise`: its options, and the answers to its two questions: what one machine holds (advise_machine.c), and how
- * many GPUs hold a rate (advise_rate.c). An answer is a verdict (advise_verdict.c) and the rows that were weighed.
- * Internal to this folder. Functions that fill a frame take NULL for one that could not be made, as in
- * tables/frame.h. */
+/* `advise`: its options, and the answers to its two questions: what one machine holds (advise_machine.c),
+ * and how many GPUs hold a rate (advise_rate.c). An answer is a verdict (advise_verdict.c) and the rows
+ * that were weighed. Internal to this folder. Functions that fill a frame take NULL for one that could not
+ * be made, as in tables/frame.h. */
 #pragma once
 
 #include "cli/frame/arguments.h"
@@ -54,8 +54,8 @@ struct advise_answer {
     bool unnamed;                 /* its checkpoint is not known here; set by verdict_put_start() */
 };
 
-/* Print the verdict, and the rows as JSON if that is asked for, else what `below` prints for people; then write the
- * page and the files that options ask for. `context` is `below`'s own. */
+/* Print the verdict, and the rows as JSON if that is asked for, else what `below` prints for people; then
+ * write the page and the files that options ask for. `context` is `below`'s own. */
 bool advise_write(const struct arguments *arguments, struct store *store,
                   const struct advise_answer *answer,
                   bool (*below)(const struct arguments *arguments, const void *context,
@@ -97,7 +97,8 @@ const char *verdict_shape(const char *model, const struct scenario *asked, char 
 struct frame *advise_verdict(const struct advice *advice, struct advise_answer *answer,
                              const char *model, const struct run_context *runs, struct error *why);
 
-/* Fill `start`, the command that starts the advised servers or why there is none, and what `answer` has of it. */
+/* Fill `start`, the command that starts the advised servers or why there is none, and what `answer` has of
+ * it. */
 bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, struct error *why);
 
 /* Fill `sure`: the error of a run, what its time rests on, and what to measure first, if it was explained.
@@ -116,8 +117,8 @@ bool verdict_put_explained(struct frame *verdict, bool serves, const struct advi
 void advise_put_limits(struct frame *frame, uint32_t column, const struct targets *targets,
                        const struct result *result);
 
-/* What a run has of each limit, "TTFT p99 1.7 s of 2s"; or with `missed` of those that it misses, "TTFT p99 2.4 s
- * instead of 2s". A run without figures misses whatever is its reason. Returns `text`. */
+/* What a run has of each limit, "TTFT p99 1.7 s of 2s"; or with `missed` of those that it misses, "TTFT
+ * p99 2.4 s instead of 2s". A run without figures misses whatever is its reason. Returns `text`. */
 const char *advise_limits(const struct targets *targets, const struct result *result, bool missed,
                           char text[ADVISE_SENTENCE]);
 

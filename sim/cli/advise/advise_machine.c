@@ -1,5 +1,5 @@
-/* `advise` about one machine: what it holds, and how. A row for each system, form and change of an advice, and what
- * people are told below them. */
+/* `advise` about one machine: what it holds, and how. A row for each system, form and change of an advice,
+ * and what people are told below them. */
 #include "cli/advise/advise.h"
 
 #include "cli/frame/left_out.h"

@@ -112,7 +112,8 @@ static void put_why(const struct fleet_size *fleet, const struct fleet_form *for
     frame_reason(rows, DATA_all_gpus, text);
 }
 
-/* Of other forms of the answer's machine, and of the best of another one: why the cost is too close to call. */
+/* Of other forms of the answer's machine, and of the best of another one: why the cost is too close to
+ * call. */
 static const char *fleet_tie_of(const struct fleet_size *fleet, const struct fleet_form *form)
 {
     const struct fleet_form *best = &fleet->forms[fleet->best];

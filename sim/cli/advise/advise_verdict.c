@@ -116,9 +116,9 @@ bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, stru
 
 /* ---- run ---- */
 
-/* The rate that was found, written as it was simulated: whoever rounds it up may miss a limit. Sessions that begin
- * and end bring fewer requests than were asked for. Few requests are done long after the last has come, and end
- * before a queue has grown. */
+/* The rate that was found, written as it was simulated: whoever rounds it up may miss a limit. Sessions
+ * that begin and end bring fewer requests than were asked for. Few requests are done long after the last
+ * has come, and end before a queue has grown. */
 static void say_load(const struct advice *advice, const struct search *best,
                      char text[ADVISE_SENTENCE])
 {
@@ -234,8 +234,8 @@ static double violation_of(const struct search *search)
                                             : search->grid.violation[search->nearest];
 }
 
-/* What comes nearest: plain vLLM, unless another system that one can start comes nearer. A target that a request
- * alone misses is met at no rate. */
+/* What comes nearest: plain vLLM, unless another system that one can start comes nearer. A target that a
+ * request alone misses is met at no rate. */
 static void put_none(const struct advice *advice, struct frame *verdict)
 {
     const struct search *nearest = advice_plain(advice);
@@ -518,7 +518,8 @@ static void say_gain(const struct advice *advice, const struct advice_trial *tri
     }
 }
 
-/* "KV in fp8 (it rounds): up to 1.4 requests a second, about 51 tokens a second", where plain vLLM has no answer. */
+/* "KV in fp8 (it rounds): up to 1.4 requests a second, about 51 tokens a second", where plain vLLM has no
+ * answer. */
 static void say_rescue(const struct advice *advice, const struct advice_trial *trial,
                        char text[ADVISE_SENTENCE])
 {

@@ -45,8 +45,8 @@ static void say_causes(const struct explain_time *time, char text[ADVISE_SENTENC
     }
 }
 
-/* What 10 % more of the figures whose names begin so takes off: the largest of their effects. `of` names the time
- * where there are several. */
+/* What 10 % more of the figures whose names begin so takes off: the largest of their effects. `of` names
+ * the time where there are several. */
 static void say_helps(const struct explain_time *time, const char *of, char text[ADVISE_SENTENCE])
 {
     static const struct {
@@ -139,8 +139,8 @@ void verdict_put_sure(struct frame *verdict, const struct result *result,
     frame_text(verdict, VERDICT_sure, told[0] != '\0' ? text : NULL);
 }
 
-/* A server is explained by its first requests: each figure of the machine serves them twice more. All of them where
- * some are stated to come first and count in no figure. */
+/* A server is explained by its first requests: each figure of the machine serves them twice more. All of
+ * them where some are stated to come first and count in no figure. */
 bool verdict_put_explained(struct frame *verdict, bool serves, const struct advise_answer *answer,
                            const struct run_context *runs, struct error *why)
 {

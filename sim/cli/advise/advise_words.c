@@ -1,4 +1,5 @@
-/* What the sentences and rows of `advise` have in common: how a run stands to its limits, and names of forms. */
+/* What the sentences and rows of `advise` have in common: how a run stands to its limits, and names of
+ * forms. */
 #include "cli/advise/advise.h"
 
 #include "predict/result/tie.h"

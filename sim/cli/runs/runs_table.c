@@ -274,8 +274,8 @@ bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result
 
 /* ---- printing ---- */
 
-/* Why the row ties with the best of its group, if systems are compared. At a stated rate all that hold it make as many
- * tokens, and none is best. */
+/* Why the row ties with the best of its group, if systems are compared. At a stated rate all that hold it
+ * make as many tokens, and none is best. */
 static enum tie tie_of(const struct runs_table *runs, uint32_t best, uint32_t row)
 {
     const struct node *sweep = runs->scenario->sweep;

@@ -77,8 +77,8 @@ bool field_object(const struct fields *fields, const char *key, const json_t **o
 bool field_error(const struct fields *fields, const char *key, struct error *why,
                  const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* Call `set` with the word of each layer: the entries of the list at `key`, or the letters of a text there, one for
- * each of `layers`. NULL: an entry is no text. */
+/* Call `set` with the word of each layer: the entries of the list at `key`, or the letters of a text
+ * there, one for each of `layers`. NULL: an entry is no text. */
 typedef bool field_set(const struct fields *fields, const char *key, const char *word,
                        uint32_t layer, void *context, struct error *why);
 bool field_words(const struct fields *fields, const char *key, uint32_t layers, field_set *set,

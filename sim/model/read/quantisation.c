@@ -45,8 +45,8 @@ static bool read_bits(const struct fields *config, struct model *model, struct e
     return true;
 }
 
-/* A scheme of compressed-tensors: {"num_bits": 8, "type": "float"}. The floats of 4 bits differ in the number of
- * values that share a scale. */
+/* A scheme of compressed-tensors: {"num_bits": 8, "type": "float"}. The floats of 4 bits differ in the
+ * number of values that share a scale. */
 static bool read_scheme(const struct fields *scheme, enum dtype *dtype, struct error *why)
 {
     const char *type = "int";

@@ -59,7 +59,8 @@ struct note_given {
 #define note_bytes(number) note_number(NOTE_IS_BYTES, number)
 #define note_flag(flag) note_number(NOTE_IS_FLAG, flag)
 
-/* The note with as many values as its row has: note_make(NOTE_ID, note_text(...), ...), or note_plain(NOTE_ID). */
+/* The note with as many values as its row has: note_make(NOTE_ID, note_text(...), ...), or
+ * note_plain(NOTE_ID). */
 struct note note_of(enum note_id id, const struct note_given *given, size_t count);
 #define note_make(id, ...)                                                                         \
     note_of(id, (const struct note_given[]){__VA_ARGS__},                                          \

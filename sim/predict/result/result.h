@@ -46,8 +46,8 @@ struct result_step {
     double mass_recall; /* of all heads at this step of their recording; NaN: null */
 };
 
-/* Tiers that keep prefixes, and their columns: prompt tokens found there, their share; below HBM also what is kept there
- * at the end, read and written. */
+/* Tiers that keep prefixes, and their columns: prompt tokens found there, their share; below HBM also what
+ * is kept there at the end, read and written. */
 enum {
 #define BELOW(tier, where) RESULT_TIER_##tier,
 #include "predict/result/tiers.def"

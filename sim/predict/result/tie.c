@@ -90,8 +90,8 @@ static bool tie_holds(const struct tie_figure *band, const struct tie_figure *ot
     return band->has_band && band->least <= other->value && other->value <= band->most;
 }
 
-/* Could two errors, each of its own, make the figures equal? As independent ones add up: by the root of the sum of
- * their squares, in logarithms. */
+/* Could two errors, each of its own, make the figures equal? As independent ones add up: by the root of
+ * the sum of their squares, in logarithms. */
 static bool errors_bridge(const struct tie_figure *a, const struct tie_figure *b)
 {
     const struct tie_figure *more = a->value > b->value ? a : b, *less = more == a ? b : a;

@@ -222,8 +222,8 @@ static bool read_decode(struct step_cost *cost, const struct step_load *load, do
     return true;
 }
 
-/* Add the time in which the GPU waits for the CPU. `load` is that of a pass. Returns what of it is for the calls
- * of copies. */
+/* Add the time in which the GPU waits for the CPU. `load` is that of a pass. Returns what of it is for the
+ * calls of copies. */
 static double add_overhead(struct step_cost *cost, const struct step_load *load,
                            const struct added *added, struct decode_step *decode)
 {

@@ -21,8 +21,8 @@ struct added {
 
 struct step_products;
 
-/* Of the servers of `point`, which must outlive it, and so must `trust`: it is lowered to that of all products.
- * NULL when memory is out. */
+/* Of the servers of `point`, which must outlive it, and so must `trust`: it is lowered to that of all
+ * products. NULL when memory is out. */
 struct step_products *step_products_create(const struct point *point, struct trust *trust,
                                            struct error *why);
 void step_products_destroy(struct step_products *products); /* NULL is fine */

@@ -24,8 +24,8 @@ struct prefix_totals {
                                           prompt_tokens */
     uint64_t compute_tokens;
     struct prefix_moved moved[PREFIX_MOST_TIERS];
-    /* The most that the largest lower tier could find, whatever it keeps (struct prefix_best), in whole units.
-     * Known of tiers with LRU that hold the longest request and load all that is found. */
+    /* The most that the largest lower tier could find, whatever it keeps (struct prefix_best), in whole
+     * units. Known of tiers with LRU that hold the longest request and load all that is found. */
     uint64_t best_tokens;
     bool best_known;
     double worth_ns; /* time of computing what lower tiers found, less that of loading it */

@@ -1,11 +1,12 @@
-/* Requests as JSON, one object a line: published traces, the workloads of a simulator, and a benchmark's record of a
- * real server. Other keys are ignored. And as tables, whose lines are read as objects of the columns that count.
+/* Requests as JSON, one object a line: published traces, the workloads of a simulator, and a benchmark's
+ * record of a real server. Other keys are ignored. And as tables, whose lines are read as objects of the
+ * columns that count.
  *
- * Prefixes are known from hashes of chunks, or from the token ids themselves, which are cut into
- * chunks and hashed here. A line without either is a prompt whose content is unknown.
+ * Prefixes are known from hashes of chunks, or from the token ids themselves, which are cut into chunks
+ * and hashed here. A line without either is a prompt whose content is unknown.
  *
- * Azure writes arrivals as date and time of day, to 100 ns; others are numbers. A response of 0
- * tokens, or an empty field, means that the request failed (see BurstGPT's README). */
+ * Azure writes arrivals as date and time of day, to 100 ns; others are numbers. A response of 0 tokens, or
+ * an empty field, means that the request failed (see BurstGPT's README). */
 #include "core/array.h"
 #include "server/requests/request_line.h"
 

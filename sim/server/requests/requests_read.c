@@ -147,10 +147,10 @@ static bool take_benchmark(const json_t *object, const struct csv_reader *in,
     return ok;
 }
 
-/* Read the file of `in`, of `size` bytes, which stands at its beginning. `*taken`: it is such an object, and `out`
- * has its requests in the order in which they were sent; else the file stands at its beginning
- * again. Failed requests are counted as skipped, at most options->limit others are read (0: all). An object
- * is in memory as a whole. */
+/* Read the file of `in`, of `size` bytes, which stands at its beginning. `*taken`: it is such an object,
+ * and `out` has its requests in the order in which they were sent; else the file stands at its beginning
+ * again. Failed requests are counted as skipped, at most options->limit others are read (0: all). An
+ * object is in memory as a whole. */
 static bool requests_benchmark_read(struct csv_reader *in, uint64_t size,
                                     const struct requests_options *options, struct requests *out,
                                     bool *taken, struct error *why)

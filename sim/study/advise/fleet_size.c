@@ -45,8 +45,8 @@ static bool set_alone(struct scenario *scenario, uint64_t servers, struct error 
     return scenario_values_set(&scenario->values, "clients", (double)servers, why);
 }
 
-/* The share of one of so many servers that get requests in turn: every n-th arrival of a stream whose gaps are
- * of a gamma distribution, so that its own gaps are more even. */
+/* The share of one of so many servers that get requests in turn: every n-th arrival of a stream whose gaps
+ * are of a gamma distribution, so that its own gaps are more even. */
 static bool set_share(const struct fleet_form *form, double rate, uint32_t servers,
                       struct scenario *scenario, struct error *why)
 {
@@ -236,7 +236,8 @@ static bool search(struct sizing *sizing, enum fleet_what what, struct error *wh
 
 /* ---- one server with its share ---- */
 
-/* Servers at a share of what each answers at most; all that may be, if requests alone seem to miss a limit. */
+/* Servers at a share of what each answers at most; all that may be, if requests alone seem to miss a
+ * limit. */
 static uint32_t servers_at(const struct fleet_size *fleet, const struct fleet_form *form,
                            double share)
 {
@@ -250,8 +251,8 @@ static bool begin_share(const struct fleet_size *fleet, struct fleet_form *form,
     return begin(form, most, servers_at(fleet, form, CAPACITY_USUAL), 1, why);
 }
 
-/* Of the machine whose first form this is, and which has no answer yet, the form that is probably the cheapest
- * among those that are not decided; NULL if all are. */
+/* Of the machine whose first form this is, and which has no answer yet, the form that is probably the
+ * cheapest among those that are not decided; NULL if all are. */
 static struct fleet_form *find_likely(const struct fleet_size *fleet, uint32_t first)
 {
     struct fleet_form *likely = NULL;
@@ -298,8 +299,8 @@ static uint32_t servers_within(const struct fleet_size *fleet, const struct flee
     return most < form->most_servers ? (uint32_t)most : form->most_servers;
 }
 
-/* The other forms on machines that have an answer, with as many servers as cost no more, unless as many missed
- * a limit already. */
+/* The other forms on machines that have an answer, with as many servers as cost no more, unless as many
+ * missed a limit already. */
 static bool compare(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
@@ -317,9 +318,9 @@ static bool compare(struct sizing *sizing, struct error *why)
 
 /* ---- the answer, whole ---- */
 
-/* All servers of the answer get the rate: as many as one with its share says, and fewer. Then they are run until
- * their figures are known. Where they do not hold the rate then, more are tried, or another form that costs
- * no more than these. */
+/* All servers of the answer get the rate: as many as one with its share says, and fewer. Then they are run
+ * until their figures are known. Where they do not hold the rate then, more are tried, or another form
+ * that costs no more than these. */
 static bool confirm(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;

@@ -1,18 +1,18 @@
-/* A fleet's size: how many GPUs of which machine, as which servers, hold a rate of requests, and
- * what that costs.
+/* A fleet's size: how many GPUs of which machine, as which servers, hold a rate of requests, and what that
+ * costs.
  *
- * A form is one server: a machine, the type of its weights, a system (plain vLLM, or vLLM with host
- * memory for prompts that begin alike), and the GPUs that split each layer: 1, 2, 4 or 8. Of each
- * form as many servers are taken as hold the rate within the limits, the next larger number at a
- * time. The cheapest form wins; of equal ones plain vLLM, then the one with the shorter times, then the
- * one with the fewest servers.
+ * A form is one server: a machine, the type of its weights, a system (plain vLLM, or vLLM with host memory
+ * for prompts that begin alike), and the GPUs that split each layer: 1, 2, 4 or 8. Of each form as many
+ * servers are taken as hold the rate within the limits, the next larger number at a time. The cheapest
+ * form wins; of equal ones plain vLLM, then the one with the shorter times, then the one with the fewest
+ * servers.
  *
  * Whether servers hold the rate is asked as `plan` asks it of a load (study/plan/capacity.h): of requests
- * without end, in steady state, for as long as it takes to know the side of the limits. How many servers a form
- * takes is asked of one of them, which gets its share: every n-th request, if n servers get them in turn. First
- * of the form that is probably the cheapest on a machine, then of every other one with as many servers as cost
- * no more. The answer is then run with all its servers, and with fewer; it is run until its figures are known,
- * and has to hold there, too.
+ * without end, in steady state, for as long as it takes to know the side of the limits. How many servers a
+ * form takes is asked of one of them, which gets its share: every n-th request, if n servers get them in
+ * turn. First of the form that is probably the cheapest on a machine, then of every other one with as many
+ * servers as cost no more. The answer is then run with all its servers, and with fewer; it is run until
+ * its figures are known, and has to hold there, too.
  *
  * Before that, cheap runs say where to begin: of each form a few hundred requests at once show what a
  * server answers at most, and a few far apart what one alone takes. */

@@ -62,8 +62,8 @@ double host_takes(const struct point *point, uint64_t gib)
     return engine != NULL ? host_engine_takes(engine, &point->setup.model, &limits, bytes) : bytes;
 }
 
-/* The most GiB from `least` on, below `end`, for which the engine takes no more than `bytes`; `least` if all take
- * more. */
+/* The most GiB from `least` on, below `end`, for which the engine takes no more than `bytes`; `least` if
+ * all take more. */
 static uint64_t host_most_within(const struct point *point, uint64_t least, uint64_t end,
                                  double bytes)
 {

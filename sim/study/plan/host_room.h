@@ -25,8 +25,8 @@ double host_takes(const struct point *point, uint64_t gib);
 /* The most GiB that may be asked for of a server's part; 0: none. */
 uint64_t host_most_gib(const struct point *point);
 
-/* State in the scenario of a point with a host tier what each of its servers may have, unless it says so itself:
- * servers of one machine share its memory. */
+/* State in the scenario of a point with a host tier what each of its servers may have, unless it says so
+ * itself: servers of one machine share its memory. */
 bool host_state_part(const struct point *point, struct scenario *scenario, struct error *why);
 
 /* How many GiB of host memory a server's prefixes are worth.

@@ -5,9 +5,9 @@
  * the model's id. A part in [ ] is left out if one of its values does not apply.
  *
  * {options} stands for all options of the program that have a value of the run, as
- * engines/commands/NAME.yaml says. Those of a server's steps do not apply to a run without requests, and
- * a pool only if the scenario states `kv_pool_tokens`: a computed pool does not count what a server's
- * graphs and workspace take, and a server that is told to take more memory than is free stops at its start. */
+ * engines/commands/NAME.yaml says. Those of a server's steps do not apply to a run without requests, and a
+ * pool only if the scenario states `kv_pool_tokens`: a computed pool does not count what a server's graphs
+ * and workspace take, and a server that is told to take more memory than is free stops at its start. */
 #pragma once
 
 #include "predict/result/result.h"
