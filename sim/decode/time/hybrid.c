@@ -1,4 +1,5 @@
-/* The stages of hybrid attention. Each waits for a task that an earlier stage left in pipe->at. */
+/* The stages of hybrid attention, and of a cache that the CPU manages. Each waits for a task that an
+ * earlier stage left in pipe->at. */
 
 #include "decode/time/hybrid.h"
 
