@@ -11,12 +11,8 @@
 struct trace *trace_named(const char *name, struct error *why)
 {
     char path[4096];
-    if (!named_file(&named_trace, name, NULL, 0, path, sizeof path, why)) {
-        error_expect(why, "one recording (.swt): 'trace generate' makes one of a profile, "
-                          "traces/convert of another file");
-        return NULL;
-    }
-    return trace_open(path, why);
+    bool found = named_file(&named_trace, name, NULL, 0, path, sizeof path, why);
+    return found ? trace_open(path, why) : NULL;
 }
 
 struct trace *trace_from_arguments(const struct arguments *arguments, struct error *why)
