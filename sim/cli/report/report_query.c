@@ -261,9 +261,7 @@ bool plot_only_check(const struct plot_statement *statement, struct store *store
     return good;
 }
 
-/* ---- the result of a report's query ---- */
-
-/* ---- reading ---- */
+/* ---- reading the result of a report's query ---- */
 
 static bool report_table_copy_text(const char *text, char **out, struct error *why)
 {

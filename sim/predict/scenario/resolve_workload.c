@@ -234,11 +234,12 @@ static bool check_arrivals(const struct scenario *scenario, const struct workloa
     if (constant && !rate) {
         return scenario_error(scenario, "arrivals", why, "'arrivals: constant' needs 'rate'");
     }
-    const char *beside = workload->arrivals == ARRIVALS_AT_ONCE                ? (rate      ? "rate"
-                                                                                  : clients ? "clients"
-                                                                                            : NULL)
-                         : constant && scenario_states(scenario, "burstiness") ? "burstiness"
-                                                                               : NULL;
+    bool at_once = workload->arrivals == ARRIVALS_AT_ONCE;
+    bool bursts = constant && scenario_states(scenario, "burstiness");
+    const char *beside = at_once && rate      ? "rate"
+                         : at_once && clients ? "clients"
+                         : bursts             ? "burstiness"
+                                              : NULL;
     if (beside == NULL) {
         return true;
     }

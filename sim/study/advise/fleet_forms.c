@@ -284,11 +284,7 @@ static bool is_cheaper(const struct fleet_form *a, const struct fleet_form *b)
     double x[COSTS], y[COSTS];
     costs_of(a, x);
     costs_of(b, y);
-    int i = 0;
-    while (i + 1 < COSTS && x[i] == y[i]) {
-        i++;
-    }
-    return x[i] < y[i];
+    return costs_are_less(x, y, COSTS);
 }
 
 /* Of two forms that do not hold the rate, the one that was tried and comes nearer says more. */

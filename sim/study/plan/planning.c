@@ -261,18 +261,22 @@ static void cost_of(const struct planning *planning, const struct search *search
     costs[MECHANISMS] = search->candidate->mechanisms;
 }
 
+bool costs_are_less(const double *costs, const double *than, int count)
+{
+    int i = 0;
+    while (i + 1 < count && costs[i] == than[i]) {
+        i++;
+    }
+    return costs[i] < than[i];
+}
+
 static bool winner_is_better(const struct planning *planning, const struct search *a,
                              const struct search *b)
 {
     double x[COSTS], y[COSTS];
     cost_of(planning, a, x);
     cost_of(planning, b, y);
-    for (int i = 0; i < COSTS; i++) {
-        if (x[i] != y[i]) {
-            return x[i] < y[i];
-        }
-    }
-    return false;
+    return costs_are_less(x, y, COSTS);
 }
 
 bool winner_is(const struct planning *planning, const struct search *search)

@@ -113,6 +113,9 @@ const char *search_text(const struct search *search, uint32_t value);
 bool search_scenario(const struct search *search, uint32_t value, struct scenario *out,
                      struct error *why);
 
+/* Costs of two answers, most important first: does the first that differs make these less? */
+bool costs_are_less(const double *costs, const double *than, int count);
+
 /* Is it the search that won? */
 bool winner_is(const struct planning *planning, const struct search *search);
 
