@@ -4,7 +4,6 @@
  * are bf16, as in a run. */
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
-#include "core/name.h"
 #include "core/text.h"
 #include "decode/cost/attention.h"
 #include "predict/result/note.h"

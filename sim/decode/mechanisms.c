@@ -10,7 +10,6 @@
 
 #include "core/quote.h"
 #include "core/text.h"
-#include "decode/replay/replay.h"
 
 #define WORD(id, word) word,
 #define CHOICE(member, group, standard, what, list)                                                \

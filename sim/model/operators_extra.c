@@ -2,7 +2,6 @@
  * the models' classes of Hugging Face transformers. */
 #include "model/layer_kind.h"
 #include "model/operator.h"
-#include "model/whole.h"
 
 static bool has_token_inputs(const struct share *share)
 {

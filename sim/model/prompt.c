@@ -3,7 +3,6 @@
  * heads here, which is cheaper than the absorbed form when many queries share the expansion; the
  * expansion costs as much as the absorption. */
 #include "model/layer_kind.h"
-#include "model/whole.h"
 
 static double model_prefill_product_flops(const struct model *model, uint32_t layer, uint64_t rows)
 {

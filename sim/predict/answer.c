@@ -1,10 +1,7 @@
 #include "predict/answer.h"
 
 #include "core/array.h"
-#include "decode/time/pipeline.h"
 #include "model/sharding.h"
-#include "policy/qsac.h"
-#include "predict/decode/outcome.h"
 #include "predict/families.h"
 #include "predict/scenario/resolve_trace.h"
 #include "predict/server/serving.h"

@@ -1,6 +1,5 @@
 #include "store/schema.h"
 
-#include "core/array.h"
 #include "core/regular.h"
 #include "core/text.h"
 

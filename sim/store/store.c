@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/array.h"
 #include "core/node.h"
 #include "core/quote.h"
 #include "core/stop_flag.h"

@@ -1,7 +1,6 @@
 /* `spillway advise`: what to run for a model on a machine. */
 #include "cli/advise/advise.h"
 
-#include "cli/frame/column_options.h"
 #include "cli/frame/command.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"

@@ -2,15 +2,11 @@
  * are in advise_rate.c. */
 #include "cli/advise/advise.h"
 
-#include "cli/runs/explain_table.h"
-#include "core/named.h"
 #include "core/node.h"
 #include "core/text.h"
 #include "decode/plan/memory.h"
 #include "predict/answer.h"
-#include "predict/server/serving_load.h"
 #include "server/requests/requests.h"
-#include "server/requests/synthetic.h"
 #include "study/advise/advice.h"
 #include "study/plan/server_command.h"
 

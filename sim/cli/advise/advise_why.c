@@ -3,10 +3,8 @@
 
 #include "predict/result/tie.h"
 #include "cli/runs/explain_table.h"
-#include "core/node.h"
 #include "core/text.h"
 #include "predict/answer.h"
-#include "server/requests/requests.h"
 #include "server/requests/synthetic.h"
 
 #include <math.h>

@@ -16,7 +16,6 @@
 #include "predict/scenario/resolve.h"
 #include "predict/scenario/scenario_set.h"
 #include "predict/server/host_engine.h"
-#include "tables/table.h"
 #include "model/model.h"
 #include "server/server_engine.h"
 #include "tables/frame.h"

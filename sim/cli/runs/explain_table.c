@@ -6,7 +6,6 @@
 #include "cli/runs/sweep_keys.h"
 #include "core/text.h"
 #include "decode/error_band.h"
-#include "model/sharding.h"
 #include "predict/answer.h"
 #include "predict/result/cell.h"
 #include "predict/scenario/point.h"

@@ -12,7 +12,6 @@
 #include "cli/runs/runs_table.h"
 #include "cli/runs/runs_text.h"
 #include "cli/runs/sweep_keys.h"
-#include "machine/profile.h"
 #include "study/sweep/sweep.h"
 
 #include <stdlib.h>

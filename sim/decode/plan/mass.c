@@ -10,7 +10,6 @@
 #include <strings.h>
 
 #include "core/array.h"
-#include "decode/plan/memory.h"
 #include "trace/demand.h"
 
 bool mass_is_measured(const struct setup *setup)

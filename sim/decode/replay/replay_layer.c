@@ -15,7 +15,6 @@
 #include "decode/replay/ledger.h"
 #include "policy/next_use.h"
 #include "policy/sizes.h"
-#include "trace/generate/trace_profile.h"
 
 struct replay_layer {
     struct arrays arrays; /* the fixed ones below */

@@ -2,7 +2,6 @@
 
 #include "decode/cost/cost.h"
 #include "model/operator.h"
-#include "model/sharding.h"
 
 #include <math.h>
 

@@ -4,7 +4,6 @@
 #include "core/array.h"
 #include "core/stop_flag.h"
 #include "decode/cost/attention.h"
-#include "decode/plan/memory.h"
 #include "decode/time/fetch.h"
 #include "decode/time/steady.h"
 #include "decode/time/stages.h"

@@ -3,7 +3,6 @@
 #include "core/array.h"
 #include "core/files.h"
 #include "core/named.h"
-#include "core/node.h"
 #include "core/random.h"
 #include "model/model.h"
 #include "model/read/config.h"

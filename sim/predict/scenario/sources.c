@@ -4,7 +4,6 @@
 #include "core/array.h"
 #include "core/text.h"
 #include "server/requests/synthetic.h"
-#include "trace/format/ahead.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

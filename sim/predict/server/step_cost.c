@@ -5,7 +5,6 @@
 #include "decode/cost/cost.h"
 #include "decode/time/engine_step.h"
 #include "model/sharding.h"
-#include "server/server_engine.h"
 #include "predict/server/serving_memory.h"
 #include "predict/server/step_parts.h"
 

@@ -1,6 +1,5 @@
 #include "study/plan/host_room.h"
 
-#include "core/node.h"
 #include "decode/plan/memory.h"
 #include "model/sharding.h"
 #include "predict/server/serving.h"

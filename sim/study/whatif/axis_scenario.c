@@ -6,7 +6,6 @@
 #include "core/text.h"
 #include "policy/policy.h"
 #include "predict/decode/run.h"
-#include "predict/scenario/scenario_set.h"
 
 #include <stdio.h>
 #include <stdlib.h>
