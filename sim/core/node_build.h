@@ -4,7 +4,7 @@
 #include "core/node.h"
 
 #define NODE_DEEPEST 32
-#define NODE_MOST_KEYS 1024
+#define NODE_MOST_KEYS 4096
 #define NODE_LONGEST_KEY 128
 
 /* The one copy of a file name, kept for the life of the process. */

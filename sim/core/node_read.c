@@ -121,7 +121,7 @@ static bool check_key(struct reader *reader, const struct node *map, const yaml_
         return error_input(why, reader->file, (int)key->start_mark.line + 1,
                            "duplicate key '%s', first in line %d", text, twin->line);
     }
-    return map->count < NODE_MOST_KEYS || refuse(reader, key, why, "a map of more than 1024 keys");
+    return map->count < NODE_MOST_KEYS || refuse(reader, key, why, "a map of more than 4096 keys");
 }
 
 static struct node *read_node(struct reader *reader, const yaml_event_t *event, struct error *why);

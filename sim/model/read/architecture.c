@@ -4,11 +4,13 @@
 #include "core/find.h"
 #include "core/name.h"
 #include "core/node_fields.h"
+#include "core/text.h"
 #include "model/module.h"
 #include "model/read/layers.h"
 
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char *const windows_words[] = {"by-keys", "none", "if-used", "chunks", NULL};
@@ -173,4 +175,100 @@ bool architecture_decides_size(const char *key)
 const char *architecture_nearest_key(const char *key)
 {
     return name_nearest(key, size_key_row);
+}
+
+/* ---- names of keys ----
+ *
+ * Families name the same size differently, and each year brings keys that no reader knows. A key
+ * that is switched off (null, false, 0 or empty) says nothing. */
+
+bool keys_rename(struct node *decoder, struct error *why)
+{
+    const struct node *names = architecture_list("renamed_keys");
+    bool good = true;
+    for (size_t i = 0; names != NULL && i < names->count; i++) {
+        const struct node *present = names->children[i], *value = node_get(decoder, present->key);
+        for (size_t k = 0; good && value == NULL && k < present->count; k++) {
+            value = node_find(decoder, present->children[k]->text);
+            value = value != NULL && value->kind == NODE_NULL ? NULL : value;
+            good = value == NULL || node_put(decoder, present->key, value, why);
+        }
+    }
+    return good;
+}
+
+static bool lists(const struct node *list, const char *key)
+{
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        if (strcmp(list->children[i]->text, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_renamed(const char *key)
+{
+    const struct node *names = architecture_list("renamed_keys");
+    for (size_t i = 0; names != NULL && i < names->count; i++) {
+        if (lists(names->children[i], key)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_off(const struct node *value)
+{
+    const char *text = value->text;
+    return value->kind == NODE_NULL || (value->kind == NODE_LIST && value->count == 0) ||
+           (text != NULL && (strcmp(text, "false") == 0 || text[strspn(text, "0.")] == '\0'));
+}
+
+static bool has_size_word(const char *key)
+{
+    const struct node *words = architecture_list("size_words");
+    for (size_t i = 0; words != NULL && i < words->count; i++) {
+        if (strstr(key, words->children[i]->text) != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Append to `unread` the keys of `object`, which is `inside` the decoder's ("" is the decoder's). */
+static void find_unread(const struct node *object, const char *inside, size_t layers, char *unread,
+                        size_t size)
+{
+    for (size_t i = 0; i < object->count; i++) {
+        const struct node *value = object->children[i];
+        char name[2 * 128 + 2];
+        snprintf(name, sizeof name, "%s%s%s", inside, inside[0] != '\0' ? "." : "", value->key);
+        bool layered = layers > 1 && value->kind == NODE_LIST && value->count == layers;
+        bool read = is_renamed(name) || (architecture_decides_size(name) &&
+                                         !lists(architecture_list("class_keys"), name));
+        if (read || is_off(value) || lists(architecture_list("harmless_keys"), value->key)) {
+            continue;
+        }
+        if (value->kind == NODE_MAP && inside[0] == '\0') {
+            find_unread(value, value->key, layers, unread, size);
+        } else if (layered || has_size_word(name)) {
+            text_append(unread, size, "%s%s", unread[0] != '\0' ? ", " : "", name);
+        }
+    }
+}
+
+bool keys_known(const struct node *decoder, const char *name, struct error *why)
+{
+    char unread[160] = "";
+    uint32_t layers = 0;
+    field_number(node_get(decoder, "num_hidden_layers"), 0, LAYERS_MOST, &layers);
+    find_unread(decoder, "", layers, unread, sizeof unread);
+    if (unread[0] == '\0') {
+        return true;
+    }
+    error_input(why, decoder->file, 0,
+                "unknown architecture '%.60s' has keys that are not understood: %s", name, unread);
+    return error_expect(why, "--set model.architectures=LlamaForCausalLM to read it as that class, "
+                             "or model.KEY=null to leave such a key out");
 }

@@ -4,8 +4,6 @@
 #include "model/model.h"
 #include "model/read/fields.h"
 
-struct node;
-
 enum architecture_windows {
     WINDOWS_BY_KEYS, /* as the config's keys say */
     WINDOWS_NONE,    /* whatever they say: the class does not read them */
@@ -43,3 +41,10 @@ const struct node *architecture_list(const char *name);
  * NULL. */
 bool architecture_decides_size(const char *key);
 const char *architecture_nearest_key(const char *key);
+
+/* Give the values of `decoder` the names that the readers know. */
+bool keys_rename(struct node *decoder, struct error *why);
+
+/* Refuse an architecture that has no row, if its config has keys that may decide a size and that no
+ * reader knows. `name` is the class. */
+bool keys_known(const struct node *decoder, const char *name, struct error *why);

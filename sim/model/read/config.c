@@ -4,88 +4,53 @@
 #include "model/read/config.h"
 
 #include "core/array.h"
-#include "core/node.h"
+#include "core/files.h"
+#include "core/named.h"
+#include "core/random.h"
 #include "core/text.h"
-#include "model/read/architecture.h"
-#include "model/read/keys.h"
 #include "model/read/layers.h"
-#include "model/read/quantisation.h"
 
+#include <errno.h>
 #include <jansson.h>
+#include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* No memory is larger, and sums of a few of these sizes still fit 64 bits. */
 static const uint64_t MOST_WEIGHT_BYTES = UINT64_C(1) << 60;
 
 /* ---- what a config.json is read as ------------------------------------------------------ */
 
-static json_t *decoder_of(json_t *root)
+static struct node *decoder_of(struct node *root)
 {
-    json_t *inside = json_object_get(root, "text_config");
-    return json_is_object(inside) ? inside : root;
+    const struct node *inside = node_get(root, "text_config");
+    return inside != NULL && inside->kind == NODE_MAP ? (struct node *)inside : root;
 }
 
-static char *overrides_finite(const char *text, size_t size, struct error *why)
+static bool overrides_apply(struct node *root, const struct node *keys, struct error *why)
 {
-    static const char word[] = "Infinity", number[] = "1e308   ";
-    char *copy = array_zeroed(size + 1, 1, why);
-    bool quoted = false;
-    for (size_t i = 0; copy != NULL && i < size; i++) {
-        bool escaped = i > 0 && text[i - 1] == '\\';
-        quoted ^= text[i] == '"' && !escaped;
-        copy[i] = text[i];
-        if (!quoted && size - i >= strlen(word) && memcmp(text + i, word, strlen(word)) == 0) {
-            memcpy(copy + i, number, strlen(word));
-            i += strlen(word) - 1;
-        }
-    }
-    return copy;
-}
-
-/* A scalar as JSON reads it, or else as a text; a list of such. NULL for a map. */
-static json_t *json_of(const struct node *node)
-{
-    if (node->kind == NODE_LIST) {
-        json_t *list = json_array();
-        for (size_t i = 0; i < node->count; i++) {
-            json_array_append_new(list, json_of(node->children[i]));
-        }
-        return list;
-    }
-    if (node->kind != NODE_SCALAR) {
-        return node->kind == NODE_NULL ? json_null() : NULL;
-    }
-    json_t *value = json_loads(node->text, JSON_DECODE_ANY, NULL);
-    return value != NULL ? value : json_string(node->text);
-}
-
-static bool overrides_apply(json_t *root, const struct node *keys, struct error *why)
-{
-    for (size_t i = 0; keys != NULL && i < keys->count; i++) {
+    bool good = true;
+    for (size_t i = 0; good && keys != NULL && i < keys->count; i++) {
         const struct node *node = keys->children[i];
-        bool top =
-            json_object_get(root, node->key) != NULL || strcmp(node->key, "architectures") == 0;
-        if (!top && json_object_get(decoder_of(root), node->key) == NULL &&
+        bool top = node_get(root, node->key) != NULL || strcmp(node->key, "architectures") == 0;
+        if (!top && node_get(decoder_of(root), node->key) == NULL &&
             !architecture_decides_size(node->key)) {
             node_error(node, why, "no size depends on '%s', and config.json has no such key",
                        node->key);
             return error_nearest(why, architecture_nearest_key(node->key));
         }
-        json_t *value = json_of(node);
-        if (value == NULL) {
+        if (node->kind == NODE_MAP) {
             node_error(node, why, "'config.%s' is a map", node->key);
             return error_expect(why, "a number, a word or a list");
         }
-        if (strcmp(node->key, "architectures") == 0 && json_is_string(value)) {
-            json_t *list = json_array();
-            json_array_append_new(list, value);
-            value = list;
-        }
-        json_object_set_new(top ? root : decoder_of(root), node->key, value);
+        good = node_put(top ? root : decoder_of(root), node->key, node, why);
     }
-    return true;
+    return good;
 }
 
 /* Encoders differ more than decoders do. Their weights are counted as those of a plain transformer
@@ -103,18 +68,12 @@ static const struct field_size encoder_sizes[] = {
     FIELD_SIZE(encoder, ffn, 0, SIZE_MOST, 0, "intermediate_size", "vt_intermediate_size"),
     FIELD_SIZES_END};
 
-static bool encoder_weights(const struct fields *top, const char *key, uint64_t *sum,
+static bool encoder_weights(const struct node *top, const char *key, uint64_t *sum,
                             struct error *why)
 {
-    struct fields inside = {NULL, top->file, key};
+    const struct node *inside = node_stated(top, key);
     struct encoder encoder = {.ffn = 0};
-    if (!field_object(top, key, &inside.object, why)) {
-        return false;
-    }
-    if (inside.object == NULL) {
-        return true;
-    }
-    if (!field_sizes(&inside, encoder_sizes, &encoder, why)) {
+    if (!field_sizes(inside, encoder_sizes, &encoder, why)) {
         return false;
     }
     uint64_t width = encoder.width, ffn = encoder.ffn > 0 ? encoder.ffn : 4 * width;
@@ -122,7 +81,7 @@ static bool encoder_weights(const struct fields *top, const char *key, uint64_t 
     return true;
 }
 
-static bool extras_read(const struct fields *top, const struct fields *decoder, struct model *model,
+static bool extras_read(const struct node *top, const struct node *decoder, struct model *model,
                         struct error *why)
 {
     static const struct field_size sizes[] = {
@@ -136,29 +95,27 @@ static bool extras_read(const struct fields *top, const struct fields *decoder, 
     return encoder_weights(top, "vision_config", &model->extras.encoders, why) &&
            encoder_weights(top, "audio_config", &model->extras.encoders, why) &&
            field_sizes(decoder, sizes, model, why) &&
-           field_bool(decoder, "latent_moe_use_norm", &model->expert_latent_norm, why);
+           node_bool(decoder, "latent_moe_use_norm", &model->expert_latent_norm, why);
 }
 
 /* ---- the decoder ------------------------------------------------------------------------ */
 
 /* The name of the class, or NULL. */
-static const char *config_read_name(const struct fields *fields, struct error *why)
+static const char *config_read_name(const struct node *root, struct error *why)
 {
-    const json_t *list;
-    if (!field_list(fields, "architectures", &list, why)) {
+    const struct node *list = node_stated(root, "architectures");
+    list = list != NULL && list->count > 0 ? list->children[0] : list;
+    if (list == NULL || list->kind != NODE_SCALAR) {
+        field_error(root, "architectures", why, "names no architecture");
+        error_expect(why, "a list such as [\"LlamaForCausalLM\"]");
         return NULL;
     }
-    const char *name = json_string_value(json_array_get(list, 0));
-    if (name == NULL) {
-        field_error(fields, "architectures", why, "names no architecture");
-        error_expect(why, "a list such as [\"LlamaForCausalLM\"]");
-    }
-    return name;
+    return list->text;
 }
 
 /* An architecture without a row is read by its keys. If some are missing without which nothing can
  * be computed, name all of them. */
-static bool check_keys(const struct fields *decoder, const char *name, struct error *why)
+static bool check_keys(const struct node *decoder, const char *name, struct error *why)
 {
     static const char *const needed[][3] = {
         {"hidden_size"},
@@ -170,7 +127,7 @@ static bool check_keys(const struct fields *decoder, const char *name, struct er
     char missing[160] = "";
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
         const char *key = field_first(decoder, needed[i]);
-        if (json_object_get(decoder->object, key) == NULL) {
+        if (node_get(decoder, key) == NULL) {
             text_append(missing, sizeof missing, "%s%s", missing[0] != '\0' ? ", " : "", key);
         }
     }
@@ -185,29 +142,29 @@ static bool check_keys(const struct fields *decoder, const char *name, struct er
 }
 
 /* Layers that are listed need not be counted. */
-static uint32_t listed_layers(const struct fields *fields)
+static uint32_t listed_layers(const struct node *config)
 {
     static const char *const lists[] = {"layers_block_type", "layer_types", NULL};
-    size_t count = json_array_size(json_object_get(fields->object, field_first(fields, lists)));
-    return count <= LAYERS_MOST ? (uint32_t)count : 0;
+    const struct node *list = node_stated(config, field_first(config, lists));
+    return list != NULL && list->count <= LAYERS_MOST ? (uint32_t)list->count : 0;
 }
 
 /* Keys that switch biases and the norm of Q and K on and off. */
-static bool read_switches(const struct fields *fields, const struct architecture *kind,
+static bool read_switches(const struct node *config, const struct architecture *kind,
                           struct model *model, struct error *why)
 {
     static const char *const attention[] = {"attention_bias", "enable_bias", NULL};
     static const char *const ffn[] = {"mlp_bias", "enable_bias", NULL};
-    const char *name = "silu", *key = field_first(fields, attention);
-    if (!field_bool(fields, "tie_word_embeddings", &model->tied_embeddings, why) ||
-        !field_bool(fields, "mla_use_output_gate", &model->gated_attention, why) ||
-        !field_bool(fields, key, &model->query_bias, why) ||
-        !field_bool(fields, field_first(fields, ffn), &model->ffn_bias, why) ||
-        !field_bool(fields, "use_qk_norm", &model->query_key_norm, why) ||
-        (!model->known && !field_text(fields, "hidden_act", &name, why))) {
+    const char *name = "silu", *key = field_first(config, attention);
+    if (!node_bool(config, "tie_word_embeddings", &model->tied_embeddings, why) ||
+        !node_bool(config, "mla_use_output_gate", &model->gated_attention, why) ||
+        !node_bool(config, key, &model->query_bias, why) ||
+        !node_bool(config, field_first(config, ffn), &model->ffn_bias, why) ||
+        !node_bool(config, "use_qk_norm", &model->query_key_norm, why) ||
+        (!model->known && !node_text(config, "hidden_act", &name, why))) {
         return false;
     }
-    if (field_states(fields, key)) {
+    if (node_stated(config, key) != NULL) {
         model->output_bias = model->query_bias && !kind->plain_output;
     }
     const struct node *plain = architecture_list("plain_activations");
@@ -218,20 +175,20 @@ static bool read_switches(const struct fields *fields, const struct architecture
     return true;
 }
 
-static bool check_needs(const struct fields *fields, const struct architecture *kind,
+static bool check_needs(const struct node *config, const struct architecture *kind,
                         struct error *why)
 {
     for (size_t i = 0; kind->needs != NULL && i < kind->needs->count; i++) {
         const char *key = kind->needs->children[i]->text;
-        if (!field_states(fields, key)) {
-            field_error(fields, key, why, "is missing");
+        if (node_stated(config, key) == NULL) {
+            field_error(config, key, why, "is missing");
             return error_expect(why, "a value: %s has none of its own", kind->name);
         }
     }
     return true;
 }
 
-static bool read_decoder(const struct fields *fields, const struct architecture *kind,
+static bool read_decoder(const struct node *config, const struct architecture *kind,
                          struct model *model, struct error *why)
 {
     static const struct field_size sizes[] = {
@@ -240,26 +197,26 @@ static bool read_decoder(const struct fields *fields, const struct architecture 
         FIELD_SIZE(model, query_heads, 1, HEADS_MOST, 0, "num_attention_heads"),
         FIELD_SIZE(model, vocabulary, 1, SIZE_MOST, 0, "vocab_size"), FIELD_SIZES_END};
     *model = kind->model;
-    model->layer_count = listed_layers(fields);
-    if (!field_sizes(fields, sizes, model, why) ||
-        !field_whole(fields, "max_position_embeddings", 1, SIZE_MOST, model->trained_context,
+    model->layer_count = listed_layers(config);
+    if (!field_sizes(config, sizes, model, why) ||
+        !field_whole(config, "max_position_embeddings", 1, SIZE_MOST, model->trained_context,
                      &model->trained_context, why) ||
-        !check_needs(fields, kind, why) || !read_switches(fields, kind, model, why)) {
+        !check_needs(config, kind, why) || !read_switches(config, kind, model, why)) {
         return false;
     }
     model->layers = array_zeroed(model->layer_count, sizeof *model->layers, why);
-    return model->layers != NULL && heads_read(fields, model, why) &&
-           windows_read(fields, kind, model, why) && ffn_read(fields, kind, model, why);
+    return model->layers != NULL && heads_read(config, model, why) &&
+           windows_read(config, kind, model, why) && ffn_read(config, kind, model, why);
 }
 
 /* The type of the weights in the files, before any that the user states. */
-static bool config_read_stored(const struct fields *top, const struct fields *decoder,
+static bool config_read_stored(const struct node *top, const struct node *decoder,
                                struct model *model, struct error *why)
 {
     static const char *const names[] = {"torch_dtype", "dtype", NULL};
     const char *name = "bfloat16";
-    if (!field_text(decoder, field_first(decoder, names), &name, why) ||
-        !field_text(top, field_first(top, names), &name, why)) {
+    if (!node_text(decoder, field_first(decoder, names), &name, why) ||
+        !node_text(top, field_first(top, names), &name, why)) {
         return false;
     }
     bool quantised = model->weights != DTYPE_BF16 || model->experts != DTYPE_BF16;
@@ -267,36 +224,24 @@ static bool config_read_stored(const struct fields *top, const struct fields *de
     return true;
 }
 
-static bool config_read_model(const json_t *root, const char *file, struct model *model,
-                              struct error *why)
+static bool config_read_model(struct node *root, struct model *model, struct error *why)
 {
-    const struct fields top = {root, file, ""};
-    struct fields decoder = top;
-    const json_t *inside;
-    if (!json_is_object(root)) {
-        return error_input(why, file, 0,
-                           "this is not a config.json: the top level is not an object");
-    }
-    const char *name = config_read_name(&top, why);
+    struct node *decoder = decoder_of(root);
+    const char *name = config_read_name(root, why);
     const struct architecture *kind = name != NULL ? architecture_find(name, why) : NULL;
-    if (kind == NULL || !field_object(&top, "text_config", &inside, why)) {
-        return false;
-    }
-    if (inside != NULL) {
-        decoder = (struct fields){inside, file, "text_config"};
-    }
-    if ((kind->name == NULL &&
-         (!keys_known(&decoder, name, why) || !check_keys(&decoder, name, why))) ||
-        !read_decoder(&decoder, kind, model, why)) {
+    if (kind == NULL || !keys_rename(decoder, why) ||
+        (kind->name == NULL &&
+         (!keys_known(decoder, name, why) || !check_keys(decoder, name, why))) ||
+        !read_decoder(decoder, kind, model, why)) {
         return false;
     }
     snprintf(model->architecture, sizeof model->architecture, "%s", name);
-    model->own_code = json_object_get(root, "auto_map") != NULL;
-    bool at_top = json_object_get(root, "quantization_config") != NULL;
-    return extras_read(&top, &decoder, model, why) &&
-           quantisation_read(at_top ? &top : &decoder, model, why) &&
-           quantisation_read_experts(&decoder, model, why) &&
-           config_read_stored(&top, &decoder, model, why);
+    model->own_code = node_get(root, "auto_map") != NULL;
+    bool at_top = node_get(root, "quantization_config") != NULL;
+    return extras_read(root, decoder, model, why) &&
+           quantisation_read(at_top ? root : decoder, model, why) &&
+           quantisation_read_experts(decoder, model, why) &&
+           config_read_stored(root, decoder, model, why);
 }
 
 static bool apply_options(const struct model_options *options, const char *origin, int line,
@@ -320,24 +265,15 @@ bool model_parse(const char *text, size_t size, const char *file,
                  struct model *out, struct error *why)
 {
     *out = (struct model){0};
-    json_error_t problem;
-    char *finite = overrides_finite(text, size, why);
-    if (finite == NULL) {
-        return false;
-    }
-    json_t *root = json_loadb(finite, size, JSON_REJECT_DUPLICATES, &problem);
-    free(finite);
-    if (root == NULL) {
-        return error_input(why, file, problem.line > 0 ? problem.line : 0, "not JSON: %s",
-                           problem.text);
-    }
-    bool fine = overrides_apply(root, options->config, why);
-    keys_rename(decoder_of(root));
-    fine = fine && config_read_model(root, file, out, why) &&
-           apply_options(options, origin, line, out, why) &&
-           (model_weight_bytes(out) <= MOST_WEIGHT_BYTES ||
-            error_input(why, file, 0, "the weights would take over 2^60 bytes"));
-    json_decref(root);
+    struct node *root = node_parse(text, size, file, why);
+    bool fine = root != NULL &&
+                (root->kind == NODE_MAP ||
+                 error_input(why, file, 0, "not a config.json: the top level is not an object")) &&
+                overrides_apply(root, options->config, why) && config_read_model(root, out, why) &&
+                apply_options(options, origin, line, out, why) &&
+                (model_weight_bytes(out) <= MOST_WEIGHT_BYTES ||
+                 error_input(why, file, 0, "the weights would take over 2^60 bytes"));
+    node_destroy(root);
     if (!fine) {
         model_release(out);
     }
@@ -349,4 +285,257 @@ void model_release(struct model *model)
     free(model->layers);
     free(model->importance);
     *model = (struct model){0};
+}
+
+/* ---- finding a model: a name in the data folder, a file, a folder in the layout of Hugging Face, or the
+ * id of one there ---- */
+
+/* Real files, even with every module of a large model listed, have some hundred KiB. */
+enum { MOST_CONFIG_BYTES = 4 << 20 };
+
+/* Where a name is that of a shipped model and of a quantisation that does not ship, say how to write
+ * both. Returns false. */
+static bool expect_quantised(const char *name, struct error *why)
+{
+    static const struct {
+        const char *ending, *dtype;
+    } endings[] = {
+        {"-awq", "int4"},       {"-awq-int4", "int4"},   {"-gptq", "int4"},
+        {"-gptq-int4", "int4"}, {"-gptq-int8", "int8"},  {"-int4", "int4"},
+        {"-w4a16", "int4"},     {"-int8", "int8"},       {"-w8a8", "int8"},
+        {"-fp8", "fp8"},        {"-fp8-dynamic", "fp8"}, {"-fp8-block", "fp8"},
+        {"-nvfp4", "nvfp4"},    {"-fp4", "nvfp4"},       {"-mxfp4", "mxfp4"},
+    };
+    const char *slash = strrchr(name, '/'), *base = slash != NULL ? slash + 1 : name;
+    size_t length = strlen(base);
+    char stem[NAMED_SIZE], model[NAMED_SIZE];
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t cut = strlen(endings[i].ending);
+        if (length <= cut || length >= sizeof stem ||
+            strcasecmp(base + length - cut, endings[i].ending) != 0) {
+            continue;
+        }
+        snprintf(stem, sizeof stem, "%.*s", (int)(length - cut), base);
+        if (named_canonical(&named_model, stem, model)) {
+            error_nearest(why, model);
+            return error_expect(why, "model: %s, with dtype: {weights: %s}", model,
+                                endings[i].dtype);
+        }
+    }
+    return false;
+}
+
+/* Find the config.json that `name` stands for. An id that is also a path here is the path. */
+static bool find_config(const char *name, const char *file, int line, char path[PATH_MAX],
+                        struct error *why)
+{
+    struct stat status;
+    if (!named_file(&named_model, name, file, line, path, PATH_MAX, why)) {
+        return expect_quantised(name, why);
+    }
+    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode)) {
+        return true;
+    }
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') {
+        path[--length] = '\0';
+    }
+    int written = snprintf(path + length, PATH_MAX - length, "/config.json");
+    return (size_t)written < PATH_MAX - length ||
+           error_set(why, name, 0, "the path of this model is too long");
+}
+
+/* "models/opt-30b.json" is opt-30b, "qwen3/config.json" is qwen3. */
+static void name_model(const char *path, struct model *model)
+{
+    const char *end = strrchr(path, '/');
+    if (end == NULL || strcmp(end, "/config.json") != 0) {
+        const char *dot = strrchr(path, '.');
+        end = dot != NULL && strcmp(dot, ".json") == 0 ? dot : path + strlen(path);
+    }
+    const char *start = end;
+    while (start > path && start[-1] != '/') {
+        start--;
+    }
+    bool here = end - start == 1 && *start == '.'; /* "./config.json" */
+    snprintf(model->name, sizeof model->name, "%.*s", here ? 6 : (int)(end - start),
+             here ? "config" : start);
+}
+
+static bool read_importance(struct files *files, const char *path, struct model *model,
+                            struct error *why)
+{
+    char table[PATH_MAX];
+    const char *dot = strrchr(path, '.');
+    size_t stem = dot != NULL && strcmp(dot, ".json") == 0 ? (size_t)(dot - path) : strlen(path);
+    int written = snprintf(table, sizeof table, "%.*s.heads.tsv", (int)stem, path);
+    return (size_t)written >= sizeof table || importance_read(files, table, model, why);
+}
+
+/* Find the file `name` beside a config.json. */
+static bool find_beside(const char *path, const char *name, char other[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    size_t folder = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+    int written = snprintf(other, PATH_MAX, "%.*s%s", (int)folder, path, name);
+    return strcmp(path + folder, "config.json") == 0 && written < PATH_MAX &&
+           access(other, F_OK) == 0;
+}
+
+/* Keep the count of parameters that the index of the weights' files has, if it is over 5 % off the
+ * config's: a key was not understood, or the class has weights that no key says. Files may hold a
+ * tied embedding twice. An index that cannot be read says nothing. */
+static void compare_index(struct files *files, const char *path, struct model *model)
+{
+    char other[PATH_MAX];
+    size_t size;
+    struct error ignored;
+    char *text = model->stored_bytes > 0 && find_beside(path, "model.safetensors.index.json", other)
+                     ? files_text(files, other, &size, &ignored)
+                     : NULL;
+    json_t *root = text != NULL ? json_loadb(text, size, 0, NULL) : NULL;
+    const json_t *total = json_object_get(json_object_get(root, "metadata"), "total_size");
+    double stated = json_number_value(total) / (model->stored_bytes > 0 ? model->stored_bytes : 1);
+    double counted = (double)model_parameters(model);
+    double copy = model->tied_embeddings ? (double)model->vocabulary * model->hidden : 0;
+    double off = fmin(fabs(stated - counted), fabs(stated - counted - copy));
+    model->indexed = stated > 0 && stated < 1e18 && off > 0.05 * stated ? (uint64_t)stated : 0;
+    json_decref(root);
+    free(text);
+}
+
+/* Older exports of ModelOpt describe the quantisation in a file of its own, which is not read: as
+ * bf16 the model would be wrong in silence. */
+static bool check_described(const char *path, const struct model_options *options,
+                            const struct model *model, struct error *why)
+{
+    static const char name[] = "hf_quant_config.json";
+    char other[PATH_MAX];
+    if (!find_beside(path, name, other) || options->weights >= 0 || model->weights != DTYPE_BF16) {
+        return true;
+    }
+    error_set(why, path, 0, "no 'quantization_config', but '%s' lies beside it", name);
+    return error_expect(why, "its 'quantization' as 'quantization_config', or 'dtype.weights'");
+}
+
+bool model_load(struct files *files, const char *name, const struct model_options *options,
+                const char *file, int line, struct model *out, struct error *why)
+{
+    char path[PATH_MAX];
+    size_t size;
+    *out = (struct model){0};
+    if (!find_config(name, file, line, path, why)) {
+        return false;
+    }
+    char *text = files_text(files, path, &size, why);
+    if (text == NULL) {
+        return false;
+    }
+    bool fine = size <= MOST_CONFIG_BYTES
+                    ? model_parse(text, size, path, options, file, line, out, why)
+                    : error_input(why, path, 0, "larger than 4 MiB: not a config.json");
+    free(text);
+    if (!fine) {
+        return false;
+    }
+    name_model(path, out);
+    compare_index(files, path, out);
+    if (!check_described(path, options, out, why) || !read_importance(files, path, out, why)) {
+        model_release(out);
+        return false;
+    }
+    return true;
+}
+
+bool model_draw_importance(struct files *files, uint64_t seed, struct model *model,
+                           struct error *why)
+{
+    enum { TABLES = 2, LAYERS = 32, HEADS = 8 };
+    static const char *const names[TABLES] = {"llama-3-8b", "llama-3.1-8b"};
+    struct model like[TABLES] = {{.layer_count = LAYERS, .kv_heads = HEADS},
+                                 {.layer_count = LAYERS, .kv_heads = HEADS}};
+    char path[PATH_MAX];
+    bool fine = true;
+    for (int i = 0; i < TABLES; i++) {
+        fine =
+            fine && find_config(names[i], NULL, 0, path, why) &&
+            read_importance(files, path, &like[i], why) &&
+            (like[i].importance != NULL || error_set(why, path, 0, "no table of heads beside it"));
+    }
+    size_t count = (size_t)model->layer_count * model->kv_heads;
+    gsl_rng *stream = fine ? random_stream(seed, "model.importance", 0, why) : NULL;
+    model->importance = stream != NULL ? array_zeroed(count, sizeof *model->importance, why) : NULL;
+    for (size_t i = 0; model->importance != NULL && i < count; i++) {
+        size_t layer = i * LAYERS / count, head = gsl_rng_uniform_int(stream, HEADS);
+        model->importance[i] =
+            like[gsl_rng_uniform_int(stream, TABLES)].importance[layer * HEADS + head];
+    }
+    if (stream != NULL) {
+        gsl_rng_free(stream);
+    }
+    free(like[0].importance);
+    free(like[1].importance);
+    model->importance_drawn = model->importance != NULL;
+    return model->importance_drawn;
+}
+
+/* X.heads.tsv: lines that start with # state the source. Then comes a line for each layer, with a
+ * number from 0 to 1 for each KV head, separated by blanks or tabs. */
+
+/* Read the numbers of a line; false if they are not those of a layer. */
+static bool importance_read_layer(const char *line, uint32_t layer, struct model *model)
+{
+    float *row = &model->importance[(size_t)layer * model->kv_heads];
+    for (uint32_t head = 0; layer < model->layer_count && head < model->kv_heads; head++) {
+        char *end;
+        row[head] = strtof(line, &end);
+        if (end == line || !(row[head] >= 0 && row[head] <= 1)) {
+            return false;
+        }
+        line = end;
+    }
+    return layer < model->layer_count && line[strspn(line, " \t\r")] == '\0';
+}
+
+static bool importance_read_lines(char *text, const char *path, struct model *model,
+                                  struct error *why)
+{
+    uint32_t layers = 0;
+    int number = 0;
+    bool fine = true;
+    for (char *line; fine && (line = strsep(&text, "\n")) != NULL;) {
+        const char *start = line + strspn(line, " \t\r");
+        number += text != NULL || *line != '\0'; /* nothing follows the last newline */
+        if (*start == '#' && model->importance_source[0] == '\0') {
+            start += strspn(start, "# \t");
+            snprintf(model->importance_source, sizeof model->importance_source, "%.*s",
+                     (int)strcspn(start, "\r"), start);
+        } else if (*start != '\0' && *start != '#') {
+            fine = importance_read_layer(start, layers++, model);
+        }
+    }
+    if (fine && layers == model->layer_count) {
+        return true;
+    }
+    error_input(why, path, number,
+                "this line does not have one number for each KV head of a layer");
+    return error_expect(why, "%u lines of %u numbers from 0 to 1", model->layer_count,
+                        model->kv_heads);
+}
+
+bool importance_read(struct files *files, const char *path, struct model *model, struct error *why)
+{
+    size_t size;
+    if (access(path, F_OK) != 0 && errno == ENOENT) {
+        return true;
+    }
+    char *text = files_text(files, path, &size, why);
+    model->importance = text != NULL ? array_zeroed((size_t)model->layer_count * model->kv_heads,
+                                                    sizeof *model->importance, why)
+                                     : NULL;
+    bool fine = model->importance != NULL &&
+                (memchr(text, '\0', size) == NULL || error_input(why, path, 0, "a zero byte")) &&
+                importance_read_lines(text, path, model, why);
+    free(text);
+    return fine;
 }

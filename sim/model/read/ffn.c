@@ -20,78 +20,78 @@ static const char *const shared_widths[] = {"moe_shared_expert_intermediate_size
 
 /* A shared expert of n times the width of a routed one counts as n of them. Gemma 4's experts have
  * the dense FFN beside them, which counts alike. */
-static bool read_shared(const struct fields *fields, const struct architecture *kind,
+static bool read_shared(const struct node *config, const struct architecture *kind,
                         struct model_layer *routed, struct error *why)
 {
     bool beside = false;
     uint32_t count, width;
-    const char *key = field_first(fields, shared_widths);
-    if (!field_named(fields, shared_counts, 0, EXPERTS_MOST, kind->shared_experts, &count, why) ||
-        !field_bool(fields, "enable_moe_block", &beside, why)) {
+    const char *key = field_first(config, shared_widths);
+    if (!field_named(config, shared_counts, 0, EXPERTS_MOST, kind->shared_experts, &count, why) ||
+        !node_bool(config, "enable_moe_block", &beside, why)) {
         return false;
     }
     key = beside ? "intermediate_size" : key;
-    if (!field_whole(fields, key, 0, SIZE_MOST, 0, &width, why)) {
+    if (!field_whole(config, key, 0, SIZE_MOST, 0, &width, why)) {
         return false;
     }
     if (width % routed->ffn != 0) {
-        field_error(fields, key, why, "is %u", width);
+        field_error(config, key, why, "is %u", width);
         return error_expect(why, "a multiple of the width of an expert, which is %u", routed->ffn);
     }
     routed->shared_experts = width > 0 ? width / routed->ffn * (count > 0 ? count : 1) : count;
     return true;
 }
 
-static bool read_routed(const struct fields *fields, const struct architecture *kind,
+static bool read_routed(const struct node *config, const struct architecture *kind,
                         struct model_layer *routed, struct error *why)
 {
-    if (!field_named(fields, counts, 0, EXPERTS_MOST, 0, &routed->experts, why)) {
+    if (!field_named(config, counts, 0, EXPERTS_MOST, 0, &routed->experts, why)) {
         return false;
     }
     routed->routed = routed->experts > 0;
-    return !routed->routed || (field_named(fields, chosen, 1, routed->experts, FIELD_REQUIRED,
+    return !routed->routed || (field_named(config, chosen, 1, routed->experts, FIELD_REQUIRED,
                                            &routed->experts_per_token, why) &&
-                               field_whole(fields, field_first(fields, expert_widths), 1, SIZE_MOST,
+                               field_whole(config, field_first(config, expert_widths), 1, SIZE_MOST,
                                            FIELD_REQUIRED, &routed->ffn, why) &&
-                               read_shared(fields, kind, routed, why));
+                               read_shared(config, kind, routed, why));
 }
 
 /* ---- which layers ---- */
 
-static bool ffn_says(const struct fields *fields, const char *key, uint32_t layer, const char *word)
+static bool ffn_says(const struct node *config, const char *key, uint32_t layer, const char *word)
 {
-    const json_t *list = json_object_get(fields->object, key);
-    const char *text = json_string_value(list);
-    const char *entry = json_string_value(json_array_get(list, layer));
-    return text != NULL ? strlen(text) > layer && text[layer] == word[0]
-                        : entry != NULL && strcmp(entry, word) == 0;
+    const struct node *list = node_stated(config, key);
+    if (list == NULL || list->kind == NODE_SCALAR) {
+        return list != NULL && strlen(list->text) > layer && list->text[layer] == word[0];
+    }
+    const char *entry = layer < list->count ? list->children[layer]->text : NULL;
+    return entry != NULL && strcmp(entry, word) == 0;
 }
 
 /* Layers are blocks of one thing, with an FFN only if they are "moe", "mlp", "E" or "-", where some
  * layer is such a block. */
-static bool is_block(const struct fields *fields, uint32_t layers)
+static bool is_block(const struct node *config, uint32_t layers)
 {
-    bool some = json_object_get(fields->object, "hybrid_override_pattern") != NULL;
+    bool some = node_get(config, "hybrid_override_pattern") != NULL;
     for (uint32_t i = 0; i < layers; i++) {
-        some = some || ffn_says(fields, "layers_block_type", i, "moe") ||
-               ffn_says(fields, "layers_block_type", i, "mlp");
+        some = some || ffn_says(config, "layers_block_type", i, "moe") ||
+               ffn_says(config, "layers_block_type", i, "mlp");
     }
     return some;
 }
 
 /* Mark the layers that the list `key` numbers, with `mark`. */
-static bool mark_layers(const struct fields *fields, const char *key, bool mark, uint32_t count,
+static bool mark_layers(const struct node *config, const char *key, bool mark, uint32_t count,
                         bool *marks, struct error *why)
 {
-    const json_t *list;
-    if (!field_list(fields, key, &list, why)) {
+    const struct node *list;
+    uint32_t layer = 0;
+    if (!field_inside(config, key, NODE_LIST, &list, why)) {
         return false;
     }
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *entry = json_array_get(list, i);
-        json_int_t layer = json_integer_value(entry);
-        if (!json_is_integer(entry) || layer < 0 || layer >= count) {
-            field_error(fields, key, why, "lists an invalid layer");
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        if (!field_number(list->children[i], 0, count - 1, &layer)) {
+            field_error(config, key, why, "lists an invalid layer");
             return error_expect(why, "whole numbers from 0 to %u", count - 1);
         }
         marks[layer] = mark;
@@ -100,28 +100,29 @@ static bool mark_layers(const struct fields *fields, const char *key, bool mark,
 }
 
 /* "mlp_layer_types" says of each layer whether it has experts. */
-static bool set_routed(const struct fields *fields, const char *key, const char *word,
-                       uint32_t layer, void *context, struct error *why)
+static bool set_routed(const struct node *config, const char *key, const char *word, uint32_t layer,
+                       void *context, struct error *why)
 {
     bool *routed = context;
     routed[layer] = word != NULL && strcmp(word, "sparse") == 0;
     return routed[layer] || (word != NULL && strcmp(word, "dense") == 0) ||
-           field_wrong_word(fields, key, layer, word, why) || error_expect(why, "dense or sparse");
+           field_wrong_word(config, key, layer, word, why) || error_expect(why, "dense or sparse");
 }
 
 /* Every n-th layer, the last of each n, or the first by "moe_layer_freq", which may also list the
  * layers; but not those before "first_k_dense_replace". */
-static bool route_by_step(const struct fields *fields, uint32_t count, bool *routed,
+static bool route_by_step(const struct node *config, uint32_t count, bool *routed,
                           struct error *why)
 {
     static const char *const steps[] = {"moe_layer_freq", "decoder_sparse_step",
                                         "interleave_moe_layer_step", NULL};
-    const char *key = field_first(fields, steps);
-    bool listed = json_is_array(json_object_get(fields->object, key));
+    const char *key = field_first(config, steps);
+    const struct node *list = node_stated(config, key);
+    bool listed = list != NULL && list->kind == NODE_LIST;
     uint32_t first, step = 1, freq[LAYERS_MOST], phase = key == steps[0] ? 0 : 1;
-    if (!(listed ? field_each(fields, key, count, 1, 1, freq, why)
-                 : field_whole(fields, key, 1, SIZE_MOST, 1, &step, why)) ||
-        !field_whole(fields, "first_k_dense_replace", 0, SIZE_MOST, 0, &first, why)) {
+    if (!(listed ? field_each(config, key, count, 1, 1, freq, why)
+                 : field_whole(config, key, 1, SIZE_MOST, 1, &step, why)) ||
+        !field_whole(config, "first_k_dense_replace", 0, SIZE_MOST, 0, &first, why)) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -131,35 +132,34 @@ static bool route_by_step(const struct fields *fields, uint32_t count, bool *rou
 }
 
 /* Which layers have experts. */
-static bool read_routing(const struct fields *fields, uint32_t count, bool *routed,
-                         struct error *why)
+static bool read_routing(const struct node *config, uint32_t count, bool *routed, struct error *why)
 {
-    if (field_states(fields, "mlp_layer_types")) {
-        return field_words(fields, "mlp_layer_types", count, set_routed, routed, why);
+    if (node_stated(config, "mlp_layer_types") != NULL) {
+        return field_words(config, "mlp_layer_types", count, set_routed, routed, why);
     }
-    return field_states(fields, "moe_layers")
-               ? mark_layers(fields, "moe_layers", true, count, routed, why)
-               : route_by_step(fields, count, routed, why) &&
-                     mark_layers(fields, "mlp_only_layers", false, count, routed, why);
+    return node_stated(config, "moe_layers") != NULL
+               ? mark_layers(config, "moe_layers", true, count, routed, why)
+               : route_by_step(config, count, routed, why) &&
+                     mark_layers(config, "mlp_only_layers", false, count, routed, why);
 }
 
 /* Of a model of blocks: NULL in a layer without an FFN. */
-static const struct model_layer *ffn_block_of(const struct fields *fields, uint32_t layer,
+static const struct model_layer *ffn_block_of(const struct node *config, uint32_t layer,
                                               const struct model_layer *dense,
                                               const struct model_layer *routed)
 {
-    bool moe = ffn_says(fields, "hybrid_override_pattern", layer, "E") ||
-               ffn_says(fields, "layers_block_type", layer, "moe");
-    bool mlp = ffn_says(fields, "hybrid_override_pattern", layer, "-") ||
-               ffn_says(fields, "layers_block_type", layer, "mlp");
+    bool moe = ffn_says(config, "hybrid_override_pattern", layer, "E") ||
+               ffn_says(config, "layers_block_type", layer, "moe");
+    bool mlp = ffn_says(config, "hybrid_override_pattern", layer, "-") ||
+               ffn_says(config, "layers_block_type", layer, "mlp");
     return moe ? routed : mlp ? dense : NULL;
 }
 
 /* The layers that share KV may have FFNs of twice the width (Gemma 4). */
-static bool widen_shared(const struct fields *fields, struct model *model, struct error *why)
+static bool widen_shared(const struct node *config, struct model *model, struct error *why)
 {
     bool wide = false;
-    if (!field_bool(fields, "use_double_wide_mlp", &wide, why)) {
+    if (!node_bool(config, "use_double_wide_mlp", &wide, why)) {
         return false;
     }
     for (uint32_t i = 0; wide && i < model->layer_count; i++) {
@@ -178,13 +178,12 @@ static void set_ffn(struct model_layer *layer, const struct model_layer *from)
 }
 
 /* The widths of dense FFNs: those of `key`, or what the class has for a file without it. */
-static bool read_widths(const struct fields *fields, const char *key,
-                        const struct architecture *kind, const struct model *model,
-                        uint32_t *widths, struct error *why)
+static bool read_widths(const struct node *config, const char *key, const struct architecture *kind,
+                        const struct model *model, uint32_t *widths, struct error *why)
 {
     uint32_t factor, parts = kind->ffn_parts > 0 ? kind->ffn_parts : 1;
-    if (!field_whole(fields, "expansion_ratio", 1, 64, kind->ffn_factor, &factor, why) ||
-        !field_each(fields, key, model->layer_count, SIZE_MOST, 0, widths, why)) {
+    if (!field_whole(config, "expansion_ratio", 1, 64, kind->ffn_factor, &factor, why) ||
+        !field_each(config, key, model->layer_count, SIZE_MOST, 0, widths, why)) {
         return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
@@ -194,35 +193,35 @@ static bool read_widths(const struct fields *fields, const char *key,
     return true;
 }
 
-bool ffn_read(const struct fields *fields, const struct architecture *kind, struct model *model,
+bool ffn_read(const struct node *config, const struct architecture *kind, struct model *model,
               struct error *why)
 {
     struct model_layer experts = {0};
     bool routed[LAYERS_MOST] = {false};
     uint32_t widths[LAYERS_MOST];
-    if (!read_routed(fields, kind, &experts, why) ||
-        (experts.routed && !read_routing(fields, model->layer_count, routed, why))) {
+    if (!read_routed(config, kind, &experts, why) ||
+        (experts.routed && !read_routing(config, model->layer_count, routed, why))) {
         return false;
     }
-    bool only = !experts.routed && json_object_get(fields->object, only_width) != NULL;
-    const char *key = only ? only_width : field_first(fields, dense_widths);
-    if (!read_widths(fields, key, kind, model, widths, why)) {
+    bool only = !experts.routed && node_get(config, only_width) != NULL;
+    const char *key = only ? only_width : field_first(config, dense_widths);
+    if (!read_widths(config, key, kind, model, widths, why)) {
         return false;
     }
-    bool blocks = is_block(fields, model->layer_count);
+    bool blocks = is_block(config, model->layer_count);
     for (uint32_t i = 0; i < model->layer_count; i++) {
         struct model_layer dense = {.ffn = widths[i]};
-        const struct model_layer *ffn = blocks      ? ffn_block_of(fields, i, &dense, &experts)
+        const struct model_layer *ffn = blocks      ? ffn_block_of(config, i, &dense, &experts)
                                         : routed[i] ? &experts
                                                     : &dense;
         if (ffn != NULL && ffn->ffn == 0) {
-            key = field_states(fields, key) ? key : "intermediate_size";
-            return field_error(fields, key, why, "is missing") ||
+            key = node_stated(config, key) != NULL ? key : "intermediate_size";
+            return field_error(config, key, why, "is missing") ||
                    error_expect(why, "the width of the FFN of layer %u", i);
         }
         if (ffn != NULL) {
             set_ffn(&model->layers[i], ffn);
         }
     }
-    return widen_shared(fields, model, why);
+    return widen_shared(config, model, why);
 }

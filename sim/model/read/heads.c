@@ -9,11 +9,11 @@
 /* ---- linear layers ---- */
 
 /* The type in which an engine keeps a recurrent state: fp32 if the config says so. */
-static bool read_state_type(const struct fields *fields, const char *state,
+static bool read_state_type(const struct node *config, const char *state,
                             struct model_linear *linear, struct error *why)
 {
     static const char *const names[] = {"mamba_ssm_dtype", "mamba_ssm_cache_dtype", NULL};
-    if (!field_text(fields, field_first(fields, names), &state, why)) {
+    if (!node_text(config, field_first(config, names), &state, why)) {
         return false;
     }
     linear->state_bytes = strcmp(state, "float32") == 0 ? 4 : 2;
@@ -42,7 +42,7 @@ static const struct field_size delta_sizes[] = {
 /* The form of linear layers is known by a key that it alone has, and with it the type of its state where
  * the config says none: vLLM keeps Kimi's and Nemotron-H's in fp32 (models/config.py), others in the
  * model's own type. */
-static bool read_linear(const struct fields *fields, struct model *model, struct error *why)
+static bool read_linear(const struct node *config, struct model *model, struct error *why)
 {
     static const struct {
         const char *key;
@@ -55,36 +55,30 @@ static bool read_linear(const struct fields *fields, struct model *model, struct
                  {"mamba_n_heads", LINEAR_MAMBA, mamba_sizes, ""}};
     struct model_linear *linear = &model->linear;
     size_t i = 0, count = sizeof forms / sizeof *forms;
-    while (i < count && !field_states(fields, forms[i].key)) {
+    while (i < count && node_stated(config, forms[i].key) == NULL) {
         i++;
     }
     if (i == count) {
         return true;
     }
-    bool kimi = forms[i].kind == LINEAR_KIMI;
-    struct fields inside = *fields;
-    if (kimi) { /* in an object of its own, K and V alike */
-        inside.inside = forms[i].key;
-        if (!field_object(fields, inside.inside, &inside.object, why)) {
-            return false;
-        }
-    }
+    bool kimi = forms[i].kind == LINEAR_KIMI; /* in an object of its own, K and V alike */
+    const struct node *inside = kimi ? node_get(config, forms[i].key) : config;
     linear->kind = forms[i].kind;
-    if (!field_sizes(&inside, forms[i].sizes, linear, why) ||
-        (kimi && !field_bool(&inside, "use_full_rank_gate", &linear->full_gate, why))) {
+    if (!field_sizes(inside, forms[i].sizes, linear, why) ||
+        (kimi && !node_bool(inside, "use_full_rank_gate", &linear->full_gate, why))) {
         return false;
     }
     linear->value_heads = kimi ? linear->key_heads : linear->value_heads;
     linear->value_dim = kimi ? linear->key_dim : linear->value_dim;
-    return read_state_type(fields, forms[i].state, linear, why);
+    return read_state_type(config, forms[i].state, linear, why);
 }
 
 /* ---- grouped heads ---- */
 
-static bool check_groups(const struct fields *fields, const struct model *model, struct error *why)
+static bool check_groups(const struct node *config, const struct model *model, struct error *why)
 {
     if (model->query_heads % model->kv_heads != 0) {
-        field_error(fields, "num_attention_heads", why, "is %u, not a multiple of %u",
+        field_error(config, "num_attention_heads", why, "is %u, not a multiple of %u",
                     model->query_heads, model->kv_heads);
         return error_expect(why, "a multiple of 'num_key_value_heads'");
     }
@@ -92,23 +86,23 @@ static bool check_groups(const struct fields *fields, const struct model *model,
 }
 
 /* "multi_query": one KV head for all. Falcon's newer models state it, too, and have groups. */
-static bool read_kv_heads(const struct fields *fields, struct model *model, struct error *why)
+static bool read_kv_heads(const struct node *config, struct model *model, struct error *why)
 {
     bool one = false, groups = false;
     int64_t absent = model->kv_heads > 0 ? model->kv_heads : model->query_heads;
-    if (!field_bool(fields, "multi_query", &one, why) ||
-        !field_bool(fields, "new_decoder_architecture", &groups, why) ||
-        !field_whole(fields, "num_key_value_heads", 1, HEADS_MOST, absent, &model->kv_heads, why)) {
+    if (!node_bool(config, "multi_query", &one, why) ||
+        !node_bool(config, "new_decoder_architecture", &groups, why) ||
+        !field_whole(config, "num_key_value_heads", 1, HEADS_MOST, absent, &model->kv_heads, why)) {
         return false;
     }
     model->kv_heads = one && !groups ? 1 : model->kv_heads;
-    return check_groups(fields, model, why);
+    return check_groups(config, model, why);
 }
 
-static bool split_hidden(const struct fields *fields, struct model *model, struct error *why)
+static bool split_hidden(const struct node *config, struct model *model, struct error *why)
 {
     if (model->hidden % model->query_heads != 0) {
-        field_error(fields, "hidden_size", why, "is %u, not a multiple of %u heads", model->hidden,
+        field_error(config, "hidden_size", why, "is %u, not a multiple of %u heads", model->hidden,
                     model->query_heads);
         return error_expect(why, "a multiple of 'num_attention_heads', or 'head_dim'");
     }
@@ -118,27 +112,27 @@ static bool split_hidden(const struct fields *fields, struct model *model, struc
 
 /* K and V of groups of query heads. Full layers may have other heads than windows (Gemma 4), and V
  * another width (MiMo). Embeddings of another width (some of OPT's) are refused. */
-static bool read_grouped(const struct fields *fields, struct model *model, struct error *why)
+static bool read_grouped(const struct node *config, struct model *model, struct error *why)
 {
     uint32_t value, embedded;
     bool tied = false;
-    if (!read_kv_heads(fields, model, why) ||
-        !field_whole(fields, "word_embed_proj_dim", 1, SIZE_MOST, model->hidden, &embedded, why)) {
+    if (!read_kv_heads(config, model, why) ||
+        !field_whole(config, "word_embed_proj_dim", 1, SIZE_MOST, model->hidden, &embedded, why)) {
         return false;
     }
     if (embedded != model->hidden) {
-        field_error(fields, "word_embed_proj_dim", why, "is %u, but 'hidden_size' is %u", embedded,
+        field_error(config, "word_embed_proj_dim", why, "is %u, but 'hidden_size' is %u", embedded,
                     model->hidden);
         return error_expect(why, "equal sizes: projected embeddings are not modelled");
     }
-    if (!field_whole(fields, "head_dim", 1, SIZE_MOST, model->head_dim, &model->head_dim, why) ||
-        (model->head_dim == 0 && !split_hidden(fields, model, why)) ||
-        !field_bool(fields, "attention_k_eq_v", &tied, why) ||
-        !field_whole(fields, "global_head_dim", 1, SIZE_MOST, model->head_dim, &model->head_dim,
+    if (!field_whole(config, "head_dim", 1, SIZE_MOST, model->head_dim, &model->head_dim, why) ||
+        (model->head_dim == 0 && !split_hidden(config, model, why)) ||
+        !node_bool(config, "attention_k_eq_v", &tied, why) ||
+        !field_whole(config, "global_head_dim", 1, SIZE_MOST, model->head_dim, &model->head_dim,
                      why) ||
-        (tied && !field_whole(fields, "num_global_key_value_heads", 1, HEADS_MOST, model->kv_heads,
+        (tied && !field_whole(config, "num_global_key_value_heads", 1, HEADS_MOST, model->kv_heads,
                               &model->kv_heads, why)) ||
-        !field_whole(fields, "v_head_dim", 1, SIZE_MOST, model->head_dim, &value, why)) {
+        !field_whole(config, "v_head_dim", 1, SIZE_MOST, model->head_dim, &value, why)) {
         return false;
     }
     model->value_dim = value != model->head_dim ? value : 0;
@@ -155,29 +149,29 @@ static bool read_grouped(const struct fields *fields, struct model *model, struc
  * and S (shared), or follows a step, as in the model's class. */
 
 /* `word` says of `layer` whether it has an indexer. */
-static bool set_shared(const struct fields *fields, const char *key, const char *word,
-                       uint32_t layer, void *context, struct error *why)
+static bool set_shared(const struct node *config, const char *key, const char *word, uint32_t layer,
+                       void *context, struct error *why)
 {
     struct model *model = context;
     bool full = word != NULL && (strcmp(word, "full") == 0 || strcmp(word, "F") == 0);
     bool shared = word != NULL && (strcmp(word, "shared") == 0 || strcmp(word, "S") == 0);
     if (!full && !shared) {
-        field_wrong_word(fields, key, layer, word, why);
+        field_wrong_word(config, key, layer, word, why);
         return error_expect(why, "full or shared");
     }
     if (shared && layer == 0) {
-        field_error(fields, key, why, "lets the first layer share a selection");
+        field_error(config, key, why, "lets the first layer share a selection");
         return error_expect(why, "an indexer in the first layer");
     }
     model->layers[layer].shares_index = shared;
     return true;
 }
 
-static bool share_by_step(const struct fields *fields, struct model *model, struct error *why)
+static bool share_by_step(const struct node *config, struct model *model, struct error *why)
 {
     uint32_t step, offset;
-    if (!field_whole(fields, "index_topk_freq", 0, SIZE_MOST, 1, &step, why) ||
-        !field_whole(fields, "index_skip_topk_offset", 1, SIZE_MOST, 2, &offset, why)) {
+    if (!field_whole(config, "index_topk_freq", 0, SIZE_MOST, 1, &step, why) ||
+        !field_whole(config, "index_skip_topk_offset", 1, SIZE_MOST, 2, &offset, why)) {
         return false;
     }
     for (uint32_t i = offset; step > 1 && i < model->layer_count; i++) {
@@ -186,13 +180,13 @@ static bool share_by_step(const struct fields *fields, struct model *model, stru
     return true;
 }
 
-static bool read_sharing(const struct fields *fields, struct model *model, struct error *why)
+static bool read_sharing(const struct node *config, struct model *model, struct error *why)
 {
     static const char *const keys[] = {"indexer_types", "index_topk_pattern", NULL};
-    const char *key = field_first(fields, keys);
-    return field_states(fields, key)
-               ? field_words(fields, key, model->layer_count, set_shared, model, why)
-               : share_by_step(fields, model, why);
+    const char *key = field_first(config, keys);
+    return node_stated(config, key) != NULL
+               ? field_words(config, key, model->layer_count, set_shared, model, why)
+               : share_by_step(config, model, why);
 }
 
 static const struct field_size latent_sizes[] = {
@@ -216,43 +210,43 @@ static const struct field_size index_sizes[] = {
     FIELD_SIZE(model, index_topk, 1, SIZE_MOST, 0, "index_topk"), FIELD_SIZES_END};
 
 /* DeepSeek's indexer, if the class or the config has one. */
-static bool read_indexer(const struct fields *fields, struct model *model, struct error *why)
+static bool read_indexer(const struct node *config, struct model *model, struct error *why)
 {
-    if (model->index_heads == 0 && !field_states(fields, "index_n_heads")) {
+    if (model->index_heads == 0 && node_stated(config, "index_n_heads") == NULL) {
         return true;
     }
     if (model->query_lora == 0) {
-        return field_error(fields, "q_lora_rank", why, "is missing") ||
+        return field_error(config, "q_lora_rank", why, "is missing") ||
                error_expect(why, "the rank of the latent query, which the indexer reads");
     }
-    return field_sizes(fields, index_sizes, model, why) && read_sharing(fields, model, why);
+    return field_sizes(config, index_sizes, model, why) && read_sharing(config, model, why);
 }
 
 /* One latent K and V for all heads (MLA). */
-static bool read_latent(const struct fields *fields, struct model *model, struct error *why)
+static bool read_latent(const struct node *config, struct model *model, struct error *why)
 {
     model->kv_heads = 1;
     model->head_dim = 0;
     for (uint32_t i = 0; i < model->layer_count; i++) {
         model->layers[i].attention = ATTENTION_MLA;
     }
-    return field_sizes(fields, latent_sizes, model, why) && read_indexer(fields, model, why);
+    return field_sizes(config, latent_sizes, model, why) && read_indexer(config, model, why);
 }
 
 /* DeepSeek-V4: one vector of a token for all heads, its rotated part inside. */
-static bool read_compressed_heads(const struct fields *fields, struct model *model,
-                                  struct error *why)
+static bool read_compressed_heads(const struct node *config, struct model *model, struct error *why)
 {
     model->kv_heads = 1;
     model->extras.hyper_connections = true;
-    return field_sizes(fields, compressed_sizes, model, why) &&
-           field_sizes(fields, index_sizes, model, why);
+    return field_sizes(config, compressed_sizes, model, why) &&
+           field_sizes(config, index_sizes, model, why);
 }
 
-bool heads_read(const struct fields *fields, struct model *model, struct error *why)
+bool heads_read(const struct node *config, struct model *model, struct error *why)
 {
-    return read_linear(fields, model, why) &&
-           (field_states(fields, "compress_ratios") ? read_compressed_heads(fields, model, why)
-            : field_states(fields, "kv_lora_rank")  ? read_latent(fields, model, why)
-                                                    : read_grouped(fields, model, why));
+    return read_linear(config, model, why) &&
+           (node_stated(config, "compress_ratios") != NULL
+                ? read_compressed_heads(config, model, why)
+            : node_stated(config, "kv_lora_rank") != NULL ? read_latent(config, model, why)
+                                                          : read_grouped(config, model, why));
 }

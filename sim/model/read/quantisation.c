@@ -1,24 +1,187 @@
-/* A method is a row: how it states its storage type, where it lists the exempt modules, and whether
- * it exempts the output head by default. */
-#include "model/read/quantisation.h"
+/* Storage types of weights and of the KV cache, by a config's quantization_config. A method is a row: how it
+ * states its type, where it lists the modules that are not quantised, and whether it exempts the output head
+ * by default. */
+#include "model/read/layers.h"
 
 #include "core/name.h"
 #include "model/module.h"
-#include "model/read/exempt.h"
-#include "model/read/layers.h"
 
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
+
+/* ---- modules that are not quantised ----
+ *
+ * An entry names a module by its path ("model.layers.3.self_attn", "lm_head"), a part of it
+ * ("self_attn"), or a pattern, written "model.layers.*.mlp" or "re:.*mlp.*". It covers a matrix if
+ * it matches some run of whole components of that matrix's path. Entries that match no matrix of
+ * struct model (vision towers, norms, routers) have no effect. An entry that is neither a path nor
+ * such a pattern is refused. So is the exemption of single experts, which the layers of struct
+ * model cannot express. */
+
+/* Entries times layers of a config: each entry is held against the names of each layer. */
+enum { PATTERN_SIZE = 256, EXEMPT_MOST_PAIRS = 1 << 20 };
+
+/* By enum model_module. */
+const char *const module_words[MODULE_COUNT + 1] = {
+    "query",       "key",       "value",       "output",      "query_down", "query_up",
+    "kv_down",     "kv_up",     "index_query", "index_key",   "linear_in",  "linear_out",
+    "gate",        "up",        "down",        "shared_gate", "shared_up",  "shared_down",
+    "expert_gate", "expert_up", "expert_down", NULL};
+
+/* The models' own prefixes before "layers", longest first. */
+static const char *skip_prefix(const char *name)
+{
+    static const char *const prefixes[] = {
+        "model.language_model.",
+        "language_model.model.",
+        "model.decoder.",
+        "model.",
+    };
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        size_t length = strlen(prefixes[i]);
+        if (strncmp(name, prefixes[i], length) == 0) {
+            return name + length;
+        }
+    }
+    return name;
+}
+
+/* Rewrite an entry as a pattern in which only * is special. */
+static bool plain_pattern(const char *entry, char plain[PATTERN_SIZE])
+{
+    bool expression = strncmp(entry, "re:", 3) == 0;
+    entry += expression ? 3 : 0;
+    entry += expression && *entry == '^';
+    size_t length = 0;
+    for (; *entry != '\0'; entry++) {
+        if (expression && entry[0] == '$' && entry[1] == '\0') {
+            break;
+        }
+        if (expression && entry[0] == '.' && entry[1] == '*') {
+            entry++;
+        } else if (expression && entry[0] == '\\' && entry[1] == '.') {
+            entry++;
+        } else if (expression && entry[0] == '*') {
+            return false;
+        }
+        if ((!isalnum((unsigned char)*entry) && strchr("._-*", *entry) == NULL) ||
+            length + 1 == PATTERN_SIZE) {
+            return false;
+        }
+        plain[length++] = *entry;
+    }
+    plain[length] = '\0';
+    return length > 0;
+}
+
+/* The pattern of an entry, in the form that matches ".COMPONENT.COMPONENT." */
+struct exempt_pattern {
+    char text[PATTERN_SIZE + 4];
+};
+
+static bool exempt_read(const struct node *config, const char *key, const char *entry,
+                        struct exempt_pattern *out, struct error *why)
+{
+    char plain[PATTERN_SIZE];
+    if (entry == NULL || !plain_pattern(entry, plain)) {
+        field_error(config, key, why, "has '%.100s'", entry != NULL ? entry : "no text");
+        return error_expect(why, "names of modules, 'a.*.b' or 're:.*b'");
+    }
+    if (fnmatch("*.experts.[0-9]*", plain, 0) == 0) {
+        field_error(config, key, why, "has '%.100s'", entry);
+        return error_expect(why, "all experts of a layer or none");
+    }
+    snprintf(out->text, sizeof out->text, "*.%s.*", skip_prefix(plain));
+    return true;
+}
+
+/* Bits of enum model_module: the matrices of `layer` that it covers. */
+static uint32_t exempt_modules(const struct exempt_pattern *pattern, uint32_t layer)
+{
+    const struct node *modules = architecture_list("modules");
+    uint32_t covered = 0;
+    for (int module = 0; module < MODULE_COUNT; module++) {
+        const struct node *names = node_get(modules, module_words[module]);
+        for (size_t i = 0; names != NULL && i < names->count; i++) {
+            char path[64];
+            snprintf(path, sizeof path, ".layers.%u.%s.", layer, names->children[i]->text);
+            covered |= fnmatch(pattern->text, path, 0) == 0 ? 1U << module : 0;
+        }
+    }
+    return covered;
+}
+
+static bool exempt_covers_head(const struct exempt_pattern *pattern)
+{
+    return fnmatch(pattern->text, ".lm_head.", 0) == 0;
+}
+
+static bool exempt_one(const struct node *config, const char *key, const char *text,
+                       struct model *model, struct error *why)
+{
+    struct exempt_pattern pattern;
+    if (!exempt_read(config, key, text, &pattern, why)) {
+        return false;
+    }
+    model->exempt_head |= exempt_covers_head(&pattern);
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        model->layers[layer].exempt |= exempt_modules(&pattern, layer);
+    }
+    return true;
+}
+
+/* "re:.*mlp.(gate|up)_proj" is an entry for each word between the brackets. */
+static bool exempt_each(const struct node *config, const char *key, const char *text,
+                        struct model *model, struct error *why)
+{
+    const char *open = text != NULL ? strchr(text, '(') : NULL;
+    const char *close = open != NULL ? strchr(open, ')') : NULL, *word = open;
+    bool ok = true;
+    if (close == NULL || strlen(text) >= PATTERN_SIZE) {
+        return exempt_one(config, key, text, model, why);
+    }
+    while (ok && word < close) {
+        char entry[PATTERN_SIZE];
+        size_t length = strcspn(++word, "|)");
+        snprintf(entry, sizeof entry, "%.*s%.*s%s", (int)(open - text), text, (int)length, word,
+                 close + 1);
+        ok = exempt_one(config, key, entry, model, why);
+        word += length;
+    }
+    return ok;
+}
+
+/* Set the `exempt` bits of the layers, and `exempt_head`, for every entry of the list at `key`. */
+static bool exempt_listed(const struct node *config, const char *key, struct model *model,
+                          struct error *why)
+{
+    const struct node *list;
+    if (!field_inside(config, key, NODE_LIST, &list, why)) {
+        return false;
+    }
+    size_t count = list != NULL ? list->count : 0;
+    bool ok = count <= EXEMPT_MOST_PAIRS / model->layer_count ||
+              field_error(config, key, why, "lists %zu modules, more than any model has", count);
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = exempt_each(config, key, list->children[i]->text, model, why);
+    }
+    return ok;
+}
+
+/* ---- types ---- */
 
 struct method {
     const char *name;
     const char *list_key;
     bool head_exempt;
     enum dtype dtype; /* if `read` is NULL */
-    bool (*read)(const struct fields *config, struct model *model, struct error *why);
+    bool (*read)(const struct node *config, struct model *model, struct error *why);
 };
 
 /* The integer type with a given number of bits. */
-static bool integer_dtype(const struct fields *config, const char *key, enum dtype *dtype,
+static bool integer_dtype(const struct node *config, const char *key, enum dtype *dtype,
                           struct error *why)
 {
     uint32_t bits;
@@ -34,11 +197,11 @@ static bool integer_dtype(const struct fields *config, const char *key, enum dty
 }
 
 /* GPTQ and AWQ. */
-static bool read_bits(const struct fields *config, struct model *model, struct error *why)
+static bool read_bits(const struct node *config, struct model *model, struct error *why)
 {
     bool head = false;
     if (!integer_dtype(config, "bits", &model->weights, why) ||
-        !field_bool(config, "lm_head", &head, why)) {
+        !node_bool(config, "lm_head", &head, why)) {
         return false;
     }
     model->exempt_head = !head;
@@ -47,11 +210,11 @@ static bool read_bits(const struct fields *config, struct model *model, struct e
 
 /* A scheme of compressed-tensors: {"num_bits": 8, "type": "float"}. The floats of 4 bits differ in the
  * number of values that share a scale. */
-static bool read_scheme(const struct fields *scheme, enum dtype *dtype, struct error *why)
+static bool read_scheme(const struct node *scheme, enum dtype *dtype, struct error *why)
 {
     const char *type = "int";
     uint32_t values;
-    if (!field_text(scheme, "type", &type, why) || !integer_dtype(scheme, "num_bits", dtype, why)) {
+    if (!node_text(scheme, "type", &type, why) || !integer_dtype(scheme, "num_bits", dtype, why)) {
         return false;
     }
     if (strcmp(type, "float") != 0) {
@@ -72,73 +235,54 @@ static bool read_scheme(const struct fields *scheme, enum dtype *dtype, struct e
     return true;
 }
 
-static bool read_group(const struct fields *config, const char *name, const json_t *group,
-                       enum dtype *dtype, struct error *why)
+static bool read_group(const struct node *group, enum dtype *dtype, struct error *why)
 {
-    const struct fields inside = {group, config->file, "quantization_config.config_groups"};
-    const json_t *weights = NULL;
-    if (!json_is_object(group)) {
-        return field_error(&inside, name, why, "is not an object");
-    }
-    if (!field_object(&inside, "weights", &weights, why)) {
-        return false;
-    }
+    const struct node *weights = node_stated(group, "weights");
     if (weights == NULL) {
-        field_error(&inside, name, why, "does not quantise weights");
+        node_error(group, why, "'%s' does not quantise weights", group->key);
         return error_expect(why, "'weights' with 'num_bits' and 'type'");
     }
-    const struct fields scheme = {weights, config->file,
-                                  "quantization_config.config_groups.*.weights"};
-    return read_scheme(&scheme, dtype, why);
+    return read_scheme(weights, dtype, why);
 }
 
 /* "weight_block_size": [128, 128], or nothing. */
-static bool read_fp8(const struct fields *config, struct model *model, struct error *why)
+static bool read_fp8(const struct node *config, struct model *model, struct error *why)
 {
-    const json_t *sizes = NULL;
-    if (!field_list(config, "weight_block_size", &sizes, why)) {
-        return false;
-    }
-    json_int_t rows = json_integer_value(json_array_get(sizes, 0));
-    if (sizes != NULL && (json_array_size(sizes) != 2 || rows < 1 || rows > SIZE_MOST)) {
+    const struct node *sizes = node_stated(config, "weight_block_size");
+    uint32_t rows = 0;
+    if (sizes != NULL &&
+        (sizes->count != 2 || !field_number(sizes->children[0], 1, SIZE_MOST, &rows))) {
         field_error(config, "weight_block_size", why, "is no size of blocks");
         return error_expect(why, "two numbers, such as [128, 128]");
     }
     model->weights = DTYPE_FP8;
-    model->fp8_block = (uint32_t)rows;
+    model->fp8_block = rows;
     return true;
 }
 
 /* The type of the KV cache, if it is stated. */
-static bool read_kv_scheme(const struct fields *config, struct model *model, struct error *why)
+static bool read_kv_scheme(const struct node *config, struct model *model, struct error *why)
 {
-    const json_t *kv;
-    if (!field_object(config, "kv_cache_scheme", &kv, why)) {
-        return false;
-    }
-    const struct fields scheme = {kv, config->file, "quantization_config.kv_cache_scheme"};
-    return kv == NULL || read_scheme(&scheme, &model->kv, why);
+    const struct node *kv;
+    return field_inside(config, "kv_cache_scheme", NODE_MAP, &kv, why) &&
+           (kv == NULL || read_scheme(kv, &model->kv, why));
 }
 
-static bool read_compressed(const struct fields *config, struct model *model, struct error *why)
+static bool read_compressed(const struct node *config, struct model *model, struct error *why)
 {
-    const json_t *groups;
-    if (!field_object(config, "config_groups", &groups, why)) {
+    const struct node *groups;
+    if (!field_inside(config, "config_groups", NODE_MAP, &groups, why)) {
         return false;
     }
-    if (json_object_size(groups) == 0) {
+    if (groups == NULL || groups->count == 0) {
         return field_error(config, "config_groups", why, "is missing or empty");
     }
-    const char *name;
-    json_t *group;
-    size_t read = 0;
-    json_object_foreach((json_t *)groups, name, group)
-    {
+    for (size_t i = 0; i < groups->count; i++) {
         enum dtype dtype;
-        if (!read_group(config, name, group, &dtype, why)) {
+        if (!read_group(groups->children[i], &dtype, why)) {
             return false;
         }
-        if (read++ > 0 && dtype != model->weights) {
+        if (i > 0 && dtype != model->weights) {
             field_error(config, "config_groups", why, "mixes storage types");
             return error_expect(why, "one for all groups");
         }
@@ -157,15 +301,10 @@ static bool read_compressed(const struct fields *config, struct model *model, st
 static const char *const mixed_formats[] = {"FP8", "NVFP4", "W4A16_NVFP4", NULL};
 
 /* Is the format of an entry the one with 4 bits? */
-static bool read_format(const struct fields *layers, const char *name, const json_t *entry,
-                        bool *narrow, struct error *why)
+static bool read_format(const struct node *entry, bool *narrow, struct error *why)
 {
-    const struct fields inside = {entry, layers->file, "quantization_config.quantized_layers.*"};
     const char *format = NULL;
-    if (!json_is_object(entry)) {
-        return field_error(layers, name, why, "is not an object");
-    }
-    if (!field_text(&inside, "quant_algo", &format, why)) {
+    if (!node_text(entry, "quant_algo", &format, why)) {
         return false;
     }
     for (size_t i = 0; format != NULL && mixed_formats[i] != NULL; i++) {
@@ -174,17 +313,17 @@ static bool read_format(const struct fields *layers, const char *name, const jso
             return true;
         }
     }
-    field_error(layers, name, why, "is '%.60s'", format != NULL ? format : "");
+    node_error(entry, why, "'%s' is '%.60s'", entry->key, format != NULL ? format : "");
     return name_expect(format != NULL ? format : "", mixed_formats, why);
 }
 
-static bool read_module(const struct fields *layers, const char *name, const json_t *entry,
-                        struct model *model, struct error *why)
+static bool read_module(const struct node *layers, const struct node *entry, struct model *model,
+                        struct error *why)
 {
     struct exempt_pattern pattern;
     bool narrow = false;
-    if (!read_format(layers, name, entry, &narrow, why) ||
-        !exempt_read(layers, name, name, &pattern, why)) {
+    if (!read_format(entry, &narrow, why) ||
+        !exempt_read(layers, entry->key, entry->key, &pattern, why)) {
         return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
@@ -200,13 +339,14 @@ static bool read_module(const struct fields *layers, const char *name, const jso
     return true;
 }
 
-static bool mixed_read(const struct fields *config, struct model *model, struct error *why)
+static bool mixed_read(const struct node *config, struct model *model, struct error *why)
 {
-    struct fields layers = {NULL, config->file, "quantization_config.quantized_layers"};
-    if (!field_object(config, "quantized_layers", &layers.object, why)) {
+    const struct node *layers;
+    if (!field_inside(config, "quantized_layers", NODE_MAP, &layers, why)) {
         return false;
     }
-    size_t count = json_object_size(layers.object), most = EXEMPT_MOST_PAIRS / model->layer_count;
+    size_t count = layers != NULL ? layers->count : 0;
+    size_t most = EXEMPT_MOST_PAIRS / model->layer_count;
     if (count == 0 || count > most) {
         field_error(config, "quantized_layers", why, "has %zu modules", count);
         return error_expect(why, "the format of each quantised module, from 1 to %zu", most);
@@ -217,12 +357,9 @@ static bool mixed_read(const struct fields *config, struct model *model, struct 
     for (uint32_t i = 0; i < model->layer_count; i++) {
         model->layers[i].exempt = (1U << MODULE_COUNT) - 1;
     }
-    const char *name;
-    json_t *entry;
     bool ok = true;
-    json_object_foreach((json_t *)layers.object, name, entry)
-    {
-        ok = ok && read_module(&layers, name, entry, model, why);
+    for (size_t i = 0; ok && i < count; i++) {
+        ok = read_module(layers, layers->children[i], model, why);
     }
     return ok;
 }
@@ -230,14 +367,14 @@ static bool mixed_read(const struct fields *config, struct model *model, struct 
 /* ---- methods ---- */
 
 /* NVIDIA's ModelOpt names its formats, or describes them as compressed-tensors does. */
-static bool read_modelopt(const struct fields *config, struct model *model, struct error *why)
+static bool read_modelopt(const struct node *config, struct model *model, struct error *why)
 {
     static const char *const algorithms[] = {"FP8", "NVFP4", "MIXED_PRECISION", NULL};
     static const enum dtype dtypes[] = {DTYPE_FP8, DTYPE_NVFP4, DTYPE_FP8};
     enum { MIXED = 2 };
     const char *name = NULL, *kv = NULL;
-    if (!field_text(config, "quant_algo", &name, why) ||
-        !field_text(config, "kv_cache_quant_algo", &kv, why)) {
+    if (!node_text(config, "quant_algo", &name, why) ||
+        !node_text(config, "kv_cache_quant_algo", &kv, why)) {
         return false;
     }
     for (size_t i = 0; name != NULL && algorithms[i] != NULL; i++) {
@@ -247,8 +384,7 @@ static bool read_modelopt(const struct fields *config, struct model *model, stru
             if (i == MIXED) {
                 return mixed_read(config, model, why) && read_kv_scheme(config, model, why);
             }
-            return json_object_get(config->object, "config_groups") == NULL ||
-                   read_compressed(config, model, why);
+            return node_get(config, "config_groups") == NULL || read_compressed(config, model, why);
         }
     }
     field_error(config, "quant_algo", why, "is '%.60s'", name != NULL ? name : "");
@@ -277,52 +413,47 @@ static const char *method_row(size_t index)
     return index < sizeof methods / sizeof methods[0] ? methods[index].name : NULL;
 }
 
-static bool read_config(const struct fields *config, struct model *model, struct error *why)
+static bool read_config(const struct node *config, struct model *model, struct error *why)
 {
     const char *name = NULL;
-    if (!field_text(config, "quant_method", &name, why)) {
+    if (!node_text(config, "quant_method", &name, why)) {
         return false;
     }
     if (name == NULL) {
         return field_error(config, "quant_method", why, "is missing");
     }
-    int found = name_find(name, method_row, "quant_method", config->file, 0, why);
+    int found = name_find(name, method_row, "quant_method", config->file, config->line, why);
     if (found < 0) {
         return false;
     }
     const struct method *method = &methods[found];
-    const json_t *list;
     model->weights = method->dtype;
     model->exempt_head = method->head_exempt;
     return (method->read == NULL || method->read(config, model, why)) &&
-           field_list(config, method->list_key, &list, why) &&
-           exempt_listed(config, method->list_key, list, model, why);
+           exempt_listed(config, method->list_key, model, why);
 }
 
-bool quantisation_read(const struct fields *fields, struct model *model, struct error *why)
+bool quantisation_read(const struct node *around, struct model *model, struct error *why)
 {
-    const json_t *object;
+    const struct node *config;
     model->weights = DTYPE_BF16;
     model->kv = DTYPE_BF16;
     model->exempt_head = true;
-    if (!field_object(fields, "quantization_config", &object, why)) {
-        return false;
-    }
-    const struct fields config = {object, fields->file, "quantization_config"};
-    return object == NULL || read_config(&config, model, why);
+    return field_inside(around, "quantization_config", NODE_MAP, &config, why) &&
+           (config == NULL || read_config(config, model, why));
 }
 
 /* DeepSeek-V4's "fp4" has a scale of 8 bits for 32 values. */
-bool quantisation_read_experts(const struct fields *fields, struct model *model, struct error *why)
+bool quantisation_read_experts(const struct node *config, struct model *model, struct error *why)
 {
     const char *name = NULL;
     model->experts = model->weights;
-    if (!field_text(fields, "expert_dtype", &name, why)) {
+    if (!node_text(config, "expert_dtype", &name, why)) {
         return false;
     }
     if (name == NULL || model->weights == DTYPE_BF16) {
         return true;
     }
-    return dtype_find(strcmp(name, "fp4") == 0 ? "mxfp4" : name, fields->file, 0, &model->experts,
+    return dtype_find(strcmp(name, "fp4") == 0 ? "mxfp4" : name, config->file, 0, &model->experts,
                       why);
 }

@@ -47,7 +47,7 @@ struct words_read {
     uint32_t window;
 };
 
-static bool set_by_word(const struct fields *fields, const char *key, const char *word,
+static bool set_by_word(const struct node *config, const char *key, const char *word,
                         uint32_t layer, void *context, struct error *why)
 {
     const struct words_read *read = context;
@@ -55,33 +55,33 @@ static bool set_by_word(const struct fields *fields, const char *key, const char
     for (size_t i = 0; word != NULL && i < sizeof words / sizeof *words; i++) {
         if (strcmp(words[i].word, word) == 0 || strcmp(words[i].letter, word) == 0) {
             if (words[i].kind == ATTENTION_LINEAR && model->linear.value_heads == 0) {
-                field_error(fields, key, why, "has '%.60s' for layer %u, but its sizes are missing",
+                field_error(config, key, why, "has '%.60s' for layer %u, but its sizes are missing",
                             word, layer);
                 return error_expect(why, "linear_num_key_heads, linear_attn_config or "
                                          "mamba_num_heads, and what belongs to it");
             }
             return set_kind(model, layer, words[i].kind, read->window) ||
-                   field_error(fields, "sliding_window", why, "is missing") ||
+                   field_error(config, "sliding_window", why, "is missing") ||
                    error_expect(why, "a whole number: '%s' has sliding layers", key);
         }
     }
-    field_wrong_word(fields, key, layer, word, why);
+    field_wrong_word(config, key, layer, word, why);
     return error_expect(why, "full_attention, sliding_attention, chunked_attention, "
                              "linear_attention, mamba, moe or mlp");
 }
 
-static bool kinds_listed(const struct fields *fields, const char *key, uint32_t window,
+static bool kinds_listed(const struct node *config, const char *key, uint32_t window,
                          struct model *model, struct error *why)
 {
     struct words_read read = {model, window};
-    return field_words(fields, key, model->layer_count, set_by_word, &read, why);
+    return field_words(config, key, model->layer_count, set_by_word, &read, why);
 }
 
-static bool kinds_flagged(const struct fields *fields, const char *key, uint32_t window,
+static bool kinds_flagged(const struct node *config, const char *key, uint32_t window,
                           struct model *model, struct error *why)
 {
     uint32_t slides[LAYERS_MOST];
-    if (!field_each(fields, key, model->layer_count, 1, 0, slides, why)) {
+    if (!field_each(config, key, model->layer_count, 1, 0, slides, why)) {
         return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
@@ -91,28 +91,28 @@ static bool kinds_flagged(const struct fields *fields, const char *key, uint32_t
 }
 
 /* Kimi's lists number layers from 1. */
-static bool kinds_numbered(const struct fields *fields, const char *key, uint32_t window,
+static bool kinds_numbered(const struct node *config, const char *key, uint32_t window,
                            struct model *model, struct error *why)
 {
-    const json_t *list = json_object_get(json_object_get(fields->object, key), "kda_layers");
+    const struct node *list = node_get(node_get(config, key), "kda_layers");
+    uint32_t number = 0;
     (void)window;
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        json_int_t number = json_integer_value(json_array_get(list, i));
-        if (number < 1 || number > model->layer_count) {
-            field_error(fields, key, why, "numbers a layer that is not there in 'kda_layers'");
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        if (!field_number(list->children[i], 1, model->layer_count, &number)) {
+            field_error(config, key, why, "numbers a layer that is not there in 'kda_layers'");
             return error_expect(why, "whole numbers from 1 to %u", model->layer_count);
         }
-        set_kind(model, (uint32_t)number - 1, ATTENTION_LINEAR, 0);
+        set_kind(model, number - 1, ATTENTION_LINEAR, 0);
     }
     return true;
 }
 
 /* The list may go on with the layers for multi-token prediction. */
-static bool kinds_compressed(const struct fields *fields, const char *key, uint32_t window,
+static bool kinds_compressed(const struct node *config, const char *key, uint32_t window,
                              struct model *model, struct error *why)
 {
     uint32_t ratios[LAYERS_MOST];
-    if (!field_each(fields, key, model->layer_count, SIZE_MOST, 0, ratios, why)) {
+    if (!field_each(config, key, model->layer_count, SIZE_MOST, 0, ratios, why)) {
         return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
@@ -123,11 +123,11 @@ static bool kinds_compressed(const struct fields *fields, const char *key, uint3
 }
 
 /* Every n-th layer is full. */
-static bool kinds_periodic(const struct fields *fields, const char *key, uint32_t window,
+static bool kinds_periodic(const struct node *config, const char *key, uint32_t window,
                            struct model *model, struct error *why)
 {
     uint32_t period;
-    if (!field_whole(fields, key, 1, LAYERS_MOST, FIELD_REQUIRED, &period, why)) {
+    if (!field_whole(config, key, 1, LAYERS_MOST, FIELD_REQUIRED, &period, why)) {
         return false;
     }
     enum attention_kind others = model->linear.key_heads > 0 ? ATTENTION_LINEAR : ATTENTION_SLIDING;
@@ -139,7 +139,7 @@ static bool kinds_periodic(const struct fields *fields, const char *key, uint32_
 
 static const struct {
     const char *key;
-    bool (*set)(const struct fields *fields, const char *key, uint32_t window, struct model *model,
+    bool (*set)(const struct node *config, const char *key, uint32_t window, struct model *model,
                 struct error *why);
 } ways[] = {
     {"compress_ratios", kinds_compressed},
@@ -155,19 +155,19 @@ static const struct {
 
 /* What the class says of the layers, where the config has none of these keys: a period, or the first
  * ones are full. */
-static bool kinds_of_class(const struct fields *fields, const struct architecture *kind,
+static bool kinds_of_class(const struct node *config, const struct architecture *kind,
                            uint32_t window, struct model *model, struct error *why)
 {
     uint32_t first = 0, period = kind->window_pattern;
     bool linear = model->linear.key_heads > 0 && period > 0;
     bool if_used = kind->windows == WINDOWS_IF_USED;
     if (model->linear.value_heads > 0 && period == 0) {
-        error_input(why, fields->file, 0, "sizes of linear layers, but no list of these layers");
+        error_input(why, config->file, 0, "sizes of linear layers, but no list of these layers");
         return error_expect(why, "'layer_types', with a word for each of the %u layers",
                             model->layer_count);
     }
-    if ((if_used || field_states(fields, "use_sliding_window")) &&
-        !field_whole(fields, "max_window_layers", 0, SIZE_MOST, if_used ? FIELD_REQUIRED : 0,
+    if ((if_used || node_stated(config, "use_sliding_window") != NULL) &&
+        !field_whole(config, "max_window_layers", 0, SIZE_MOST, if_used ? FIELD_REQUIRED : 0,
                      &first, why)) {
         return false;
     }
@@ -183,20 +183,20 @@ static bool kinds_of_class(const struct fields *fields, const struct architectur
 }
 
 /* Llama 4: layers with positions attend to their chunk, those without to everything. */
-static bool read_chunks(const struct fields *fields, const struct architecture *kind,
+static bool read_chunks(const struct node *config, const struct architecture *kind,
                         struct model *model, struct error *why)
 {
     static const char listed_key[] = "no_rope_layers";
     uint32_t size, step, rotated[LAYERS_MOST];
-    const json_t *list;
-    if (!field_whole(fields, "attention_chunk_size", 1, SIZE_MOST, kind->window, &size, why) ||
-        !field_whole(fields, "no_rope_layer_interval", 1, SIZE_MOST, kind->window_pattern, &step,
+    const struct node *list;
+    if (!field_whole(config, "attention_chunk_size", 1, SIZE_MOST, kind->window, &size, why) ||
+        !field_whole(config, "no_rope_layer_interval", 1, SIZE_MOST, kind->window_pattern, &step,
                      why) ||
-        !field_list(fields, listed_key, &list, why)) {
+        !field_inside(config, listed_key, NODE_LIST, &list, why)) {
         return false;
     }
-    bool listed = json_array_size(list) > 0;
-    if (listed && !field_each(fields, listed_key, model->layer_count, 1, 1, rotated, why)) {
+    bool listed = list != NULL && list->count > 0;
+    if (listed && !field_each(config, listed_key, model->layer_count, 1, 1, rotated, why)) {
         return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
@@ -209,17 +209,17 @@ static bool read_chunks(const struct fields *fields, const struct architecture *
 }
 
 /* What a sliding layer has of its own, and the last layers that read the KV of one before. */
-static bool finish_layers(const struct fields *fields, struct model *model, struct error *why)
+static bool finish_layers(const struct node *config, struct model *model, struct error *why)
 {
     static const char *const heads[] = {"swa_num_key_value_heads", "num_key_value_heads", NULL};
     static const char *const dims[] = {"swa_head_dim", "head_dim", NULL};
     uint32_t kv_heads, head_dim, shared;
     bool keeps = false;
-    if (!field_whole(fields, field_first(fields, heads), 0, SIZE_MOST, model->kv_heads, &kv_heads,
+    if (!field_whole(config, field_first(config, heads), 0, SIZE_MOST, model->kv_heads, &kv_heads,
                      why) ||
-        !field_whole(fields, field_first(fields, dims), 0, SIZE_MOST, model->head_dim, &head_dim,
+        !field_whole(config, field_first(config, dims), 0, SIZE_MOST, model->head_dim, &head_dim,
                      why) ||
-        !field_whole(fields, "num_kv_shared_layers", 0, model->layer_count - 1, 0, &shared, why)) {
+        !field_whole(config, "num_kv_shared_layers", 0, model->layer_count - 1, 0, &shared, why)) {
         return false;
     }
     for (uint32_t i = 0; i < model->layer_count; i++) {
@@ -231,11 +231,11 @@ static bool finish_layers(const struct fields *fields, struct model *model, stru
         at->shares_kv = i >= model->layer_count - shared;
         keeps = keeps || (at->attention != ATTENTION_LINEAR && at->attention != ATTENTION_NONE);
     }
-    return keeps || error_input(why, fields->file, 0, "no layer has full attention") ||
+    return keeps || error_input(why, config->file, 0, "no layer has full attention") ||
            error_expect(why, "one at least: models without KV are not modelled");
 }
 
-bool windows_read(const struct fields *fields, const struct architecture *kind, struct model *model,
+bool windows_read(const struct node *config, const struct architecture *kind, struct model *model,
                   struct error *why)
 {
     static const char window_key[] = "sliding_window";
@@ -245,26 +245,27 @@ bool windows_read(const struct fields *fields, const struct architecture *kind, 
         return true;
     }
     if (kind->windows == WINDOWS_CHUNKS) {
-        return read_chunks(fields, kind, model, why);
+        return read_chunks(config, kind, model, why);
     }
-    if (!field_bool(fields, "use_sliding_window", &slides, why)) {
+    if (!node_bool(config, "use_sliding_window", &slides, why)) {
         return false;
     }
     if (if_used && !slides) {
         return true;
     }
     /* null is no window; an absent key the class's */
-    bool null = json_is_null(json_object_get(fields->object, window_key));
+    const struct node *node = node_get(config, window_key);
+    bool null = node != NULL && node->kind == NODE_NULL;
     int64_t absent = if_used ? FIELD_REQUIRED : (int64_t)kind->window;
-    if (!field_whole(fields, window_key, 1, SIZE_MOST, null ? 0 : absent, &window, why)) {
+    if (!field_whole(config, window_key, 1, SIZE_MOST, null ? 0 : absent, &window, why)) {
         return false;
     }
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        if (field_states(fields, ways[i].key)) {
-            return ways[i].set(fields, ways[i].key, window, model, why) &&
-                   finish_layers(fields, model, why);
+        if (node_stated(config, ways[i].key) != NULL) {
+            return ways[i].set(config, ways[i].key, window, model, why) &&
+                   finish_layers(config, model, why);
         }
     }
-    return kinds_of_class(fields, kind, slides ? window : 0, model, why) &&
-           finish_layers(fields, model, why);
+    return kinds_of_class(config, kind, slides ? window : 0, model, why) &&
+           finish_layers(config, model, why);
 }

@@ -228,13 +228,13 @@ static void sizes_are_limited(void **state)
     assert_refused(repeated("[", "1,", (1 << 20) + 1, "]"), "more than a million values");
     assert_refused(repeated("", "k", 129, ": 1\n"), "the key is empty, too long or not text");
 
-    char *keys = calloc(1025, 16);
+    char *keys = calloc(4097, 16);
     assert_non_null(keys);
     char *end = keys;
-    for (int i = 0; i < 1025; i++) {
+    for (int i = 0; i < 4097; i++) {
         end += sprintf(end, "k%d: 1\n", i);
     }
-    assert_refused(keys, "a map of more than 1024 keys");
+    assert_refused(keys, "a map of more than 4096 keys");
 }
 
 static void files_are_read_or_refused(void **state)

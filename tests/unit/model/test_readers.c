@@ -225,28 +225,29 @@ static void impossible_values_are_refused_by_key(void **state)
     static const struct {
         const char *base, *key, *value, *fault;
     } cases[] = {
-        {dsa, "indexer_types", "['shared', 'full', 'full', 'full']", "c.json 'indexer_types'"},
-        {dsa, "indexer_types", "['full', 'half', 'full', 'full']", "c.json 'indexer_types' 'half'"},
-        {dsa, "indexer_types", "['full']", "c.json 'indexer_types'"},
-        {dsa, "index_topk_pattern", "'FSFSF'", "c.json 'index_topk_pattern'"},
-        {dsa, "index_topk_pattern", "3", "c.json 'index_topk_pattern'"},
-        {glm, "mlp_layer_types", "['dense']", "c.json 'mlp_layer_types'"},
+        {dsa, "indexer_types", "['shared', 'full', 'full', 'full']", "c.json:1 'indexer_types'"},
+        {dsa, "indexer_types", "['full', 'half', 'full', 'full']",
+         "c.json:1 'indexer_types' 'half'"},
+        {dsa, "indexer_types", "['full']", "c.json:1 'indexer_types'"},
+        {dsa, "index_topk_pattern", "'FSFSF'", "c.json:1 'index_topk_pattern'"},
+        {dsa, "index_topk_pattern", "3", "c.json:1 'index_topk_pattern'"},
+        {glm, "mlp_layer_types", "['dense']", "c.json:1 'mlp_layer_types'"},
         {glm, "mlp_layer_types", "['dense', 'sparse', 'moe', 'sparse']",
-         "c.json 'mlp_layer_types' 'moe'"},
-        {glm, "num_key_value_heads", NULL, "c.json 'num_key_value_heads'"},
-        {next, "layer_types", "['linear_attention']", "c.json 'layer_types'"},
+         "c.json:1 'mlp_layer_types' 'moe'"},
+        {glm, "num_key_value_heads", NULL, "c.json:1 'num_key_value_heads'"},
+        {next, "layer_types", "['linear_attention']", "c.json:1 'layer_types'"},
         {next, "layer_types", "['samba', 'mamba', 'mamba', 'mamba']",
-         "c.json 'layer_types' 'samba'"},
+         "c.json:1 'layer_types' 'samba'"},
         {next, "layer_types", "['mamba', 'mamba', 'mamba', 'mamba']", "c.json"}, /* linear, too */
         {next, "full_attention_interval", "8", "c.json"}, /* no layer keeps KV */
-        {next, "shared_expert_intermediate_size", "33", "c.json 'shared_expert_intermediate_size'"},
-        {next, "linear_num_key_heads", NULL, "c.json 'linear_num_key_heads'"},
-        {mistral, "sliding_window", "0", "c.json 'sliding_window'"},
-        {mistral, "layer_types", "['full_attention']", "c.json 'layer_types'"},
-        {LLAMA4("'no_rope_layers': [1, 1, 1],"), NULL, NULL, "c.json 'text_config.no_rope_layers'"},
-        {LLAMA4("'no_rope_layers': [1, 1, 1, 2],"), NULL, NULL,
-         "c.json 'text_config.no_rope_layers'"},
-        {LLAMA4("'moe_layers': [4],"), NULL, NULL, "c.json 'text_config.moe_layers'"},
+        {next, "shared_expert_intermediate_size", "33",
+         "c.json:1 'shared_expert_intermediate_size'"},
+        {next, "linear_num_key_heads", NULL, "c.json:1 'linear_num_key_heads'"},
+        {mistral, "sliding_window", "0", "c.json:1 'sliding_window'"},
+        {mistral, "layer_types", "['full_attention']", "c.json:1 'layer_types'"},
+        {LLAMA4("'no_rope_layers': [1, 1, 1],"), NULL, NULL, "c.json:1 'no_rope_layers'"},
+        {LLAMA4("'no_rope_layers': [1, 1, 1, 2],"), NULL, NULL, "c.json:1 'no_rope_layers'"},
+        {LLAMA4("'moe_layers': [4],"), NULL, NULL, "c.json:1 'moe_layers'"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct model model;
