@@ -36,7 +36,7 @@ static const struct command_option options[] = {
                .argument = "N,...",
                .list = true,
                .summary = "cache sizes per head: blocks, or shares of all blocks such as 30% "
-                          "(default: some shares; every size for lru with --json)"},
+                          "(default: some shares)"},
     [BY] = {.name = "--by",
             .argument = "GROUP",
             .summary = "print a curve for each layer or KV head of a trace (default: one for all "
@@ -74,8 +74,7 @@ struct policy_curves {
     const struct policy_kind *policy;
     double values[POLICY_MOST_PARAMS];
     struct curve_sizes sizes;
-    struct miss_curve curve; /* the groups of the report */
-    struct miss_curve whole; /* their sum */
+    struct miss_curve curve;
 };
 
 /* A trace or a stream of ids, and the curves of policies on it. */
@@ -239,13 +238,19 @@ static bool sizes_add_text(struct curve_sizes *sizes, const char *text, uint32_t
     return error_expect(why, "numbers of blocks, as 512, or shares, as 30%%, separated by commas");
 }
 
-/* Leave out sizes below `least`, and with few blocks repeated ones of the default list. */
-static void sizes_filter(struct curve_sizes *sizes, uint32_t least, bool once)
+static int by_size(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Sizes ascend, each once; those below `least` are left out. */
+static void sizes_sort(struct curve_sizes *sizes, uint32_t least)
 {
     size_t kept = 0;
+    qsort(sizes->size, sizes->count, sizeof *sizes->size, by_size);
     for (size_t i = 0; i < sizes->count; i++) {
-        if (sizes->size[i] >= least &&
-            !(once && kept > 0 && sizes->size[i] == sizes->size[kept - 1])) {
+        if (sizes->size[i] >= least && (kept == 0 || sizes->size[i] != sizes->size[kept - 1])) {
             sizes->size[kept++] = sizes->size[i];
         }
     }
@@ -259,23 +264,19 @@ static bool choose_sizes(const struct arguments *arguments, const struct curve_r
 {
     const char *list = arguments_text(arguments, SIZES);
     struct curve_sizes *sizes = &curves->sizes;
-    bool all = list == NULL && curves->policy == &policy_lru && arguments_given(arguments, JSON);
-    bool alone = list != NULL && report->count == 1, ok = true;
+    bool alone = list != NULL && report->count == 1;
     uint32_t wanted = 0;
     sizes->in_blocks = true;
-    for (uint32_t size = 1; ok && all && size <= report->blocks; size++) {
-        ok = sizes_add(sizes, size, why);
-    }
     char *copy = text_duplicate(list != NULL ? list : default_list, why), *rest = copy, *text;
-    ok = ok && copy != NULL;
-    while (ok && !all && (text = strsep(&rest, ",")) != NULL) {
+    bool ok = copy != NULL;
+    while (ok && (text = strsep(&rest, ",")) != NULL) {
         ok = sizes_add_text(sizes, text, report->blocks, why);
     }
     free(copy);
     if (ok && curves->policy->needs_queries && report->trace != NULL && !alone) {
         ok = replay_wanted(report->trace, report->selection, &wanted, why);
     }
-    sizes_filter(sizes, wanted, list == NULL);
+    sizes_sort(sizes, wanted);
     return ok;
 }
 
@@ -342,11 +343,9 @@ static bool fill_report(const struct arguments *arguments, struct curve_report *
                       report->count, progress_left((double)i / report->count, left));
         ok = choose_sizes(arguments, report, curves, why) && choose_eta(report, curves, why);
         const struct miss_request request = curve_request(report, curves);
-        ok = ok &&
-             (report->trace != NULL
-                  ? miss_curve_of_trace(report->trace, &request, 0, &curves->curve, why)
-                  : miss_curve_of_ids(&report->ids, &request, 0, &curves->curve, why)) &&
-             miss_curve_sum(&curves->curve, &curves->whole, why);
+        ok = ok && (report->trace != NULL
+                        ? miss_curve_of_trace(report->trace, &request, 0, &curves->curve, why)
+                        : miss_curve_of_ids(&report->ids, &request, 0, &curves->curve, why));
     }
     progress_clear();
     return ok;
@@ -354,53 +353,35 @@ static bool fill_report(const struct arguments *arguments, struct curve_report *
 
 /* ---- what is said of a curve ---- */
 
-/* A curve of a policy: of a layer, of a head, or of all. */
+/* A curve of a policy: of all, of a layer or of a head. */
 struct one_curve {
     const struct policy_curves *of;
-    const struct miss_curve *curve;
-    uint32_t group;     /* of it */
+    uint32_t count;         /* of sizes */
+    const uint64_t *misses; /* by size */
+    uint64_t accesses;
     double layer, head; /* as the model numbers them; NaN: all */
     uint32_t knee;      /* the size there; 0: it has none, as a flat one */
 };
 
-/* A policy has the curves of its groups, and that of all behind them. */
-static uint32_t curves_of(const struct curve_report *report, const struct policy_curves *of)
-{
-    return report->group == MISS_WHOLE ? 1 : of->curve.groups + 1;
-}
-
 static struct one_curve curve_at(const struct curve_report *report, const struct policy_curves *of,
-                                 uint32_t place)
+                                 uint32_t group)
 {
-    struct one_curve one = {.of = of, .curve = &of->whole, .layer = NAN, .head = NAN};
-    uint32_t at;
-    if (place + 1 < curves_of(report, of)) {
-        uint32_t heads = report->group == MISS_HEAD ? trace_header(report->trace)->kv_heads : 1;
-        one.curve = &of->curve;
-        one.group = place;
-        one.layer = trace_model_layer(report->trace, place / heads);
-        one.head = report->group == MISS_HEAD ? place % heads : (double)NAN;
+    uint32_t heads = report->group == MISS_HEAD ? trace_header(report->trace)->kv_heads : 1, at;
+    struct one_curve one = {.of = of,
+                            .count = of->curve.count,
+                            .misses = miss_curve_group(&of->curve, group),
+                            .accesses = of->curve.accesses[group],
+                            .layer = NAN,
+                            .head = NAN};
+    if (group > 0) {
+        one.layer = trace_model_layer(report->trace, (group - 1) / heads);
+        one.head = report->group == MISS_HEAD ? (group - 1) % heads : (double)NAN;
     }
-    const uint64_t *misses = miss_curve_group(one.curve, one.group);
-    uint32_t count = one.curve->count;
-    bool flat = count == 0 || misses[count - 1] == misses[0];
-    if (!flat &&
-        knee_find(of->sizes.size, misses, one.curve->count, one.curve->accesses[one.group], &at)) {
+    bool flat = one.count == 0 || one.misses[one.count - 1] == one.misses[0];
+    if (!flat && knee_find(of->sizes.size, one.misses, one.count, one.accesses, &at)) {
         one.knee = of->sizes.size[at];
     }
     return one;
-}
-
-/* What a policy is called: a plug-in by the name that it gives itself, unless another policy of the report
- * has that name. */
-static const char *curve_title(const struct curve_report *report, const struct policy_kind *own)
-{
-    bool taken = own->title == NULL;
-    for (uint32_t i = 0; !taken && i < report->count; i++) {
-        const struct policy_kind *other = report->policies[i].policy;
-        taken = other != own && strcmp(own->title, policy_title(other)) == 0;
-    }
-    return taken ? own->name : own->title;
 }
 
 /* Write ", eta 0.9, power 1" or {"eta":0.9,"power":1}: the first, as QSAC's eta, and others that differ
@@ -438,25 +419,26 @@ static void put_points(const struct one_curve *one, struct frame *frame)
 {
     char parameters[PARAMETERS];
     write_parameters(one->of, true, parameters);
-    for (uint32_t i = 0; i < one->curve->count; i++) {
+    for (uint32_t i = 0; i < one->count; i++) {
         frame_row(frame);
         frame_text(frame, POINT_POLICY, one->of->policy->name);
         frame_text(frame, POINT_PARAMETERS, parameters[1] != '}' ? parameters : NULL);
         frame_number(frame, POINT_LAYER, one->layer);
         frame_number(frame, POINT_HEAD, one->head);
         frame_number(frame, SIZE, one->of->sizes.size[i]);
-        frame_number(frame, ACCESSES, (double)one->curve->accesses[one->group]);
-        frame_number(frame, MISSES, (double)miss_curve_group(one->curve, one->group)[i]);
+        frame_number(frame, ACCESSES, (double)one->accesses);
+        frame_number(frame, MISSES, (double)one->misses[i]);
     }
 }
 
-/* A line for each size of each curve; those of groups add up to that of all, which is left out. */
+/* A line for each size of each curve; that of all is left out where those of groups add up to it. */
 static bool curve_print_json(const struct curve_report *report, struct error *why)
 {
     struct frame *frame = frame_create(point_columns, POINTS, why);
     for (uint32_t p = 0; p < report->count; p++) {
-        for (uint32_t i = 0; i < report->policies[p].curve.groups; i++) {
-            const struct one_curve one = curve_at(report, &report->policies[p], i);
+        const struct policy_curves *curves = &report->policies[p];
+        for (uint32_t i = curves->curve.groups > 1; i < curves->curve.groups; i++) {
+            const struct one_curve one = curve_at(report, curves, i);
             put_points(&one, frame);
         }
     }
@@ -499,34 +481,33 @@ static struct frame *table_frame(const struct curve_report *report, const struct
     return frame_create(columns, NAMES + count, why);
 }
 
-static void put_curve(const struct curve_report *report, const struct one_curve *one,
-                      const struct curve_sizes *sizes, struct frame *frame)
+static void put_curve(const struct one_curve *one, const struct curve_sizes *sizes,
+                      struct frame *frame)
 {
     char parameters[PARAMETERS];
-    uint64_t accesses = one->curve->accesses[one->group];
     write_parameters(one->of, false, parameters);
     frame_row(frame);
-    frame_textf(frame, TABLE_POLICY, "%s%s", curve_title(report, one->of->policy), parameters);
+    frame_textf(frame, TABLE_POLICY, "%s%s", policy_title(one->of->policy), parameters);
     frame_number(frame, TABLE_LAYER, one->layer);
     frame_text(frame, TABLE_LAYER, isnan(one->layer) ? "all" : NULL);
     frame_text(frame, TABLE_HEAD, "");
     frame_number(frame, TABLE_HEAD, one->head);
-    for (uint32_t i = 0; i < sizes->count && accesses > 0; i++) {
+    for (uint32_t i = 0; i < sizes->count && one->accesses > 0; i++) {
         uint32_t size = sizes->size[i], at = 0;
-        while (at < one->curve->count && one->of->sizes.size[at] != size) {
+        while (at < one->count && one->of->sizes.size[at] != size) {
             at++;
         }
-        if (at < one->curve->count) {
-            double misses = (double)miss_curve_group(one->curve, one->group)[at];
+        if (at < one->count) {
+            double misses = (double)one->misses[at];
             frame_textf(frame, NAMES + i, "%s%.1f", size > 0 && size == one->knee ? "*" : "",
-                        100 * (1 - misses / (double)accesses));
+                        100 * (1 - misses / (double)one->accesses));
         }
     }
 }
 
 static void print_title(const struct curve_report *report)
 {
-    uint64_t accesses = report->policies[0].whole.accesses[0];
+    uint64_t accesses = report->policies[0].curve.accesses[0];
     const char *by = report->policies[0].sizes.in_blocks ? " by blocks" : "";
     char chosen[LAYER_CHOICE_TEXT];
     if (report->trace == NULL) {
@@ -551,9 +532,9 @@ static bool curve_print_table(const struct curve_report *report, struct error *w
     for (uint32_t p = 0; ok && p < report->count; p++) {
         const struct policy_curves *curves = &report->policies[p];
         lacks = lacks || curves->sizes.count < sizes->count;
-        for (uint32_t i = 0; i < curves_of(report, curves); i++) {
+        for (uint32_t i = 0; i < curves->curve.groups; i++) {
             const struct one_curve one = curve_at(report, curves, i);
-            put_curve(report, &one, sizes, frame);
+            put_curve(&one, sizes, frame);
         }
     }
     if (ok) {
@@ -631,17 +612,17 @@ static void store_curve(const struct curve_report *report, const struct one_curv
     frame_text(frames[0], DATA_step_order, policy_orders[report->order]);
     frame_number(frames[0], DATA_warmup, report->warmup);
     frame_text(frames[0], DATA_policy, policy->name);
-    frame_text(frames[0], DATA_policy_title, curve_title(report, policy));
+    frame_text(frames[0], DATA_policy_title, policy_title(policy));
     frame_text(frames[0], DATA_parameters, parameters);
     frame_number(frames[0], DATA_layer, one->layer);
     frame_number(frames[0], DATA_head, one->head);
-    frame_number(frames[0], DATA_accesses, (double)one->curve->accesses[one->group]);
+    frame_number(frames[0], DATA_accesses, (double)one->accesses);
     frame_number(frames[0], DATA_knee, one->knee > 0 ? (double)one->knee : NAN);
-    for (uint32_t i = 0; i < one->curve->count; i++) {
+    for (uint32_t i = 0; i < one->count; i++) {
         frame_row(frames[1]);
         frame_text(frames[1], 0, name);
         frame_number(frames[1], 1, one->of->sizes.size[i]);
-        frame_number(frames[1], 2, (double)miss_curve_group(one->curve, one->group)[i]);
+        frame_number(frames[1], 2, (double)one->misses[i]);
     }
 }
 
@@ -651,7 +632,7 @@ static bool curve_store(const struct curve_report *report, struct store *store, 
     struct frame *frames[] = {frame_create(stored_columns, CURVE_COLUMNS, why),
                               frame_create(stored_points, 3, why)};
     for (uint32_t p = 0; p < report->count; p++) {
-        for (uint32_t i = 0; i < curves_of(report, &report->policies[p]); i++) {
+        for (uint32_t i = 0; i < report->policies[p].curve.groups; i++) {
             const struct one_curve one = curve_at(report, &report->policies[p], i);
             store_curve(report, &one, frames);
         }
@@ -681,7 +662,6 @@ static bool curve_run(const struct arguments *arguments, struct error *why)
     store_close(store);
     for (uint32_t i = 0; i < report.count; i++) {
         miss_curve_release(&report.policies[i].curve);
-        miss_curve_release(&report.policies[i].whole);
         free(report.policies[i].sizes.size);
     }
     free(report.policies);

@@ -39,7 +39,7 @@ static bool create_each(struct policy_sizes *sizes, const struct policy_kind *ki
 
 static bool create_stack(struct policy_sizes *sizes, uint32_t blocks, struct error *why)
 {
-    sizes->stack = stack_create(blocks, POLICY_BATCH, why);
+    sizes->stack = stack_create(blocks, why);
     sizes->held = arrays_add(&sizes->arrays, sizes->count, sizeof *sizes->held, why);
     sizes->least = arrays_add(&sizes->arrays, (size_t)blocks + 1, sizeof *sizes->least, why);
     sizes->hits = arrays_add(&sizes->arrays, (size_t)sizes->count + 1, sizeof *sizes->hits, why);
@@ -110,7 +110,7 @@ static void ask_stack(struct policy_sizes *sizes, const struct demand *demand,
         sizes->hits[holds]++;
         sizes->promoted[holds > touches ? holds : touches]++;
     }
-    stack_access(sizes->stack, demand, false);
+    stack_access(sizes->stack, demand);
     for (uint32_t i = 0; i < sizes->count; i++) {
         uint32_t capacity = sizes->capacity[i], before = sizes->held[i];
         uint32_t touched = demand->wanted < capacity ? demand->wanted : capacity;

@@ -23,17 +23,13 @@ enum { LOG_PER_BLOCK = 4, WORD = 64 };
 
 struct stack {
     struct arrays arrays;
-    enum policy_order order;
-    uint32_t blocks;
-    uint32_t length;   /* of the log; a power of two, at least one word */
-    uint32_t end;      /* first place not reached; place 0 is not used */
-    uint32_t *place;   /* [blocks] place of a block's mark; 0: never touched */
-    uint32_t *log;     /* [length] blocks */
-    uint64_t *marks;   /* [words] */
-    uint32_t words;    /* length / WORD */
-    uint32_t *right;   /* [words] marks in the right half of each node; the root is 1 */
-    uint64_t *deep;    /* [blocks + 1] number of accesses at each depth; 0: first touches */
-    uint64_t accesses; /* the sum of these */
+    uint32_t length; /* of the log; a power of two, at least one word */
+    uint32_t end;    /* first place not reached; place 0 is not used */
+    uint32_t *place; /* [blocks] place of a block's mark; 0: never touched */
+    uint32_t *log;   /* [length] blocks */
+    uint64_t *marks; /* [words] */
+    uint32_t words;  /* length / WORD */
+    uint32_t *right; /* [words] marks in the right half of each node; the root is 1 */
 };
 
 /* Mark every place. */
@@ -48,7 +44,7 @@ static void marks_set(struct stack *stack)
     }
 }
 
-struct stack *stack_create(uint32_t blocks, enum policy_order order, struct error *why)
+struct stack *stack_create(uint32_t blocks, struct error *why)
 {
     if (blocks >= UINT32_MAX / 2 / LOG_PER_BLOCK) {
         error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
@@ -58,8 +54,6 @@ struct stack *stack_create(uint32_t blocks, enum policy_order order, struct erro
     if (!stack) {
         return NULL;
     }
-    stack->order = order;
-    stack->blocks = blocks;
     for (stack->length = WORD; stack->length <= LOG_PER_BLOCK * blocks;) {
         stack->length *= 2;
     }
@@ -69,7 +63,6 @@ struct stack *stack_create(uint32_t blocks, enum policy_order order, struct erro
     stack->log = arrays_add(&stack->arrays, stack->length, sizeof *stack->log, why);
     stack->marks = arrays_add(&stack->arrays, stack->words, sizeof *stack->marks, why);
     stack->right = arrays_add(&stack->arrays, stack->words, sizeof *stack->right, why);
-    stack->deep = arrays_add(&stack->arrays, (size_t)blocks + 1, sizeof *stack->deep, why);
     if (stack->arrays.failed) {
         stack_destroy(stack);
         return NULL;
@@ -122,30 +115,10 @@ static inline void stack_push(struct stack *stack, uint32_t block)
     stack->place[block] = stack->end++;
 }
 
-/* Handle one block after the other. */
-static void access_sequential(struct stack *stack, const struct demand *demand, bool counts)
-{
-    for (uint32_t i = demand->wanted; i-- > 0;) {
-        if (stack->end == stack->length) {
-            stack_clean(stack);
-        }
-        uint32_t block = demand->units[i], place = stack->place[block], depth = 0;
-        if (place != 0) {
-            depth = marks_from(stack, place, 1) - (stack->length - stack->end);
-        }
-        stack->deep[depth] += counts;
-        stack_push(stack, block);
-    }
-}
-
-/* All depths first, then all touches. */
-static void access_batch(struct stack *stack, const struct demand *demand, bool counts)
+void stack_access(struct stack *stack, const struct demand *demand)
 {
     if (stack->length - stack->end < demand->wanted) {
         stack_clean(stack);
-    }
-    for (uint32_t i = demand->wanted; counts && i-- > 0;) {
-        stack->deep[stack_depth(stack, demand->units[i])]++;
     }
     for (uint32_t i = demand->wanted; i-- > 0;) {
         uint32_t place = stack->place[demand->units[i]];
@@ -156,26 +129,8 @@ static void access_batch(struct stack *stack, const struct demand *demand, bool 
     }
 }
 
-void stack_access(struct stack *stack, const struct demand *demand, bool counts)
-{
-    stack->accesses += counts ? demand->wanted : 0;
-    if (stack->order == POLICY_BATCH) {
-        access_batch(stack, demand, counts);
-    } else {
-        access_sequential(stack, demand, counts);
-    }
-}
-
 uint32_t stack_depth(struct stack *stack, uint32_t block)
 {
     uint32_t place = stack->place[block];
     return place == 0 ? 0 : marks_from(stack, place, 0) - (stack->length - stack->end);
-}
-
-void stack_misses(const struct stack *stack, uint64_t *misses)
-{
-    misses[0] = stack->accesses;
-    for (uint32_t size = 1; size <= stack->blocks; size++) {
-        misses[size] = misses[size - 1] - stack->deep[size];
-    }
 }

@@ -1,10 +1,10 @@
-/* The whole LRU curve in one pass: how often each cache size would have hit.
+/* LRU caches of all sizes in one pass: how deep a block lies.
  *
  * R. L. Mattson et al., "Evaluation techniques for storage hierarchies", 1970. An LRU cache of c
  * blocks holds the c blocks touched last, so an access hits every cache that is at least as large
  * as the depth of its block: the number of different blocks touched since the block was touched
- * last, counting the block itself. Depths are taken in the state before the demand (POLICY_BATCH)
- * or before the access (POLICY_SEQUENTIAL), exactly as sim/policy/lru.c would look up.
+ * last, counting the block itself. Depths are taken in the state before the demand, as
+ * sim/policy/lru.c looks up in a batch.
  */
 #pragma once
 
@@ -15,18 +15,14 @@
 struct stack;
 
 /* An empty stack for blocks below `blocks`. */
-struct stack *stack_create(uint32_t blocks, enum policy_order order, struct error *why);
+struct stack *stack_create(uint32_t blocks, struct error *why);
 void stack_destroy(struct stack *stack); /* NULL is fine */
 
-/* Handle a demand: O(log blocks) for each wanted block. If `counts` is false, as in a warm-up, the
- * demand only moves the blocks. */
-void stack_access(struct stack *stack, const struct demand *demand, bool counts);
+/* Handle a demand: O(log blocks) for each wanted block. */
+void stack_access(struct stack *stack, const struct demand *demand);
 
 /* The current depth of a block; 0: never touched. */
 uint32_t stack_depth(struct stack *stack, uint32_t block);
-
-/* Write the misses of caches of 0 to `blocks` blocks to misses[0 ... blocks]. */
-void stack_misses(const struct stack *stack, uint64_t *misses);
 
 /* Bits of a word. */
 

@@ -230,7 +230,7 @@ static void plan_command_print_axes(FILE *out)
     const struct frame_column *columns = plan_columns(&count);
     frame_columns_print("\ncolumns of the table, for --columns; each target has one by its key:",
                         columns, count, out);
-    columns = tradeoff_columns(&count);
+    columns = front_columns(&count);
     frame_columns_print("\ncolumns of --pareto:", columns, count, out);
 }
 
@@ -312,39 +312,6 @@ static bool plan_command_read_options(const struct arguments *arguments,
            read_allowed(arguments_text(arguments, ALLOW), &out->candidates, why);
 }
 
-/* ---- the answer ---- */
-
-static bool print_tradeoff(const struct arguments *arguments, const struct tradeoff *tradeoff,
-                           const struct targets *targets, const struct table_view *view,
-                           struct error *why)
-{
-    bool good = arguments_given(arguments, JSON)
-                    ? tradeoff_print_json(tradeoff, stdout, why)
-                    : tradeoff_report(tradeoff, targets, view, stdout, why);
-    return good && output_flush(stdout, "standard output", why) &&
-           (tradeoff->pareto_count > 0 ||
-            error_unmet(why, tradeoff->serves
-                                 ? "no run of a server whose queue does not grow meets all targets"
-                                 : "no run fits in memory and meets all targets"));
-}
-
-static bool plan_command_weigh(const struct arguments *arguments, const struct scenario *scenario,
-                               const struct planning_options *with, const struct table_view *view,
-                               struct error *why)
-{
-    const struct tradeoff_options options = {.over = arguments_text(arguments, OVER),
-                                             .targets = with->targets,
-                                             .candidates = with->candidates,
-                                             .study = with->study};
-    struct tradeoff tradeoff;
-    bool interrupted = false;
-    bool good = tradeoff_run(scenario, &options, &tradeoff, &interrupted, why);
-    good = progress_end(good, interrupted, "all runs were done", why);
-    good = good && print_tradeoff(arguments, &tradeoff, &with->targets, view, why);
-    tradeoff_release(&tradeoff);
-    return good;
-}
-
 static bool plan_command_run(const struct arguments *arguments, struct error *why)
 {
     struct question question = {.store = NULL};
@@ -352,7 +319,7 @@ static bool plan_command_run(const struct arguments *arguments, struct error *wh
     struct table_view view;
     bool pareto = arguments_given(arguments, PARETO);
     uint32_t count;
-    const struct frame_column *columns = (pareto ? tradeoff_columns : plan_columns)(&count);
+    const struct frame_column *columns = (pareto ? front_columns : plan_columns)(&count);
     bool good = plan_command_read_options(arguments, &with, why) &&
                 deployment_check(arguments_text(arguments, OUTPUT),
                                  arguments_text(arguments, DEPLOY), why) &&
@@ -361,7 +328,9 @@ static bool plan_command_run(const struct arguments *arguments, struct error *wh
     with.study = question_study(&question);
     good = good && plan_question_read(&question.scenario, pareto, &with, why) &&
            view_read(arguments, columns, count, &view, why) &&
-           (pareto ? plan_command_weigh : plan)(arguments, &question.scenario, &with, &view, why);
+           (pareto ? front_print(&question.scenario, arguments_text(arguments, OVER), &with, &view,
+                                 arguments_given(arguments, JSON), why)
+                   : plan(arguments, &question.scenario, &with, &view, why));
     question_end(&question);
     return good;
 }

@@ -6,7 +6,6 @@
 #include "cli/runs/runs_notes.h"
 #include "study/plan/planning.h"
 #include "study/plan/target.h"
-#include "study/plan/tradeoff.h"
 #include "tables/frame.h"
 
 /* For people: one row per candidate, the winner and how sure that is, or what limits the nearest.
@@ -16,11 +15,7 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
 
 /* The columns that a reader can choose in any plan, and in a Pareto front. */
 const struct frame_column *plan_columns(uint32_t *count);
-const struct frame_column *tradeoff_columns(uint32_t *count);
-
-/* For people: a Pareto front, one row per run. */
-bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targets,
-                     const struct table_view *view, FILE *out, struct error *why);
+const struct frame_column *front_columns(uint32_t *count);
 
 /* One row per candidate. For people (`view`) without those that were left out; else with these keys:
  *
@@ -43,9 +38,12 @@ bool tradeoff_report(const struct tradeoff *tradeoff, const struct targets *targ
 struct frame *plan_frame(const struct planning *planning, const struct targets *targets,
                          const struct table_view *view, struct error *why);
 
-/* Print the runs of the Pareto front as 'simulate --json' does, then one line per candidate that
- * has no runs: `system`, `hardware`, `left_out` and `error` as above, and `run`, which is null. */
-bool tradeoff_print_json(const struct tradeoff *tradeoff, FILE *out, struct error *why);
+/* Find and print a Pareto front over these axes (tradeoff.h). With `json`: its runs as 'simulate --json'
+ * prints them, then one line per candidate that has no runs: `system`, `hardware`, `left_out` and `error` as
+ * above, and `run`, which is null. */
+bool front_print(const struct scenario *scenario, const char *over,
+                 const struct planning_options *with, const struct table_view *view, bool json,
+                 struct error *why);
 
 /* Store a plan in the tables of plans.def and plan_points.def, so that a report can show the
  * question and its answer. The plan's name is a hash of the question, of the runs that answer it

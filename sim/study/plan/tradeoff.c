@@ -1,5 +1,6 @@
 #include "study/plan/tradeoff.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,74 +93,77 @@ static bool is_held(const struct result *result, const struct targets *targets)
            targets_violation(targets, result) == 0;
 }
 
-static struct pareto_point tradeoff_place(const struct result *result, bool serves)
+/* A figure that a run lacks counts as 0. */
+static struct tradeoff_run compared_run(const struct whatif *study, uint32_t point)
 {
-    const struct cell *cells = result->cells, *mass = &cells[COLUMN(mass_recall)->index];
-    if (serves) {
-        return (struct pareto_point){{cells[COLUMN(tokens_per_s_per_gpu)->index].real,
-                                      -(double)cells[COLUMN(ttft_p99_ms)->index].integer,
-                                      -(double)cells[COLUMN(tpot_ms)->index].integer, 0}};
+    const struct result *result = &study->results[point];
+    const struct column *const served[TRADEOFF_FIGURES] = {COLUMN(tokens_per_s_per_gpu),
+                                                           COLUMN(ttft_p99_ms), COLUMN(tpot_ms)};
+    const struct column *const steps[TRADEOFF_FIGURES] = {
+        COLUMN(decode_tokens_per_s), COLUMN(tpot_ms), COLUMN(hbm_bytes), COLUMN(mass_recall)};
+    bool serves = result_cell(result, COLUMN(requests))->set;
+    struct tradeoff_run run = {.study = study, .point = point, .result = result};
+    for (int i = 0; i < TRADEOFF_FIGURES; i++) {
+        const struct column *column = (serves ? served : steps)[i];
+        double number = column != NULL ? result_number(result, column) : 0;
+        bool more = i == 0 || column == COLUMN(mass_recall);
+        run.figures[i] = isnan(number) ? 0 : more ? number : -number;
     }
-    return (struct pareto_point){{cells[COLUMN(decode_tokens_per_s)->index].real,
-                                  -(double)cells[COLUMN(tpot_ms)->index].integer,
-                                  -(double)cells[COLUMN(hbm_bytes)->index].integer,
-                                  mass->set ? mass->real : 0}};
+    return run;
 }
 
-static int tradeoff_by_rate(const void *a, const void *b)
+static bool beats(const struct tradeoff_run *a, const struct tradeoff_run *b)
+{
+    bool better = false;
+    for (int i = 0; i < TRADEOFF_FIGURES; i++) {
+        if (a->figures[i] < b->figures[i]) {
+            return false;
+        }
+        better = better || a->figures[i] > b->figures[i];
+    }
+    return better;
+}
+
+/* Of equal throughputs in the order of candidates and points. */
+static int by_throughput(const void *a, const void *b)
 {
     const struct tradeoff_run *x = a, *y = b;
-    bool serves = result_cell(x->result, COLUMN(requests))->set;
-    const struct column *column =
-        serves ? COLUMN(tokens_per_s_per_gpu) : COLUMN(decode_tokens_per_s);
-    double rate = result_number(x->result, column), other = result_number(y->result, column);
-    if (rate != other) {
-        return rate > other ? -1 : 1;
-    }
-    return x->study != y->study ? (int)x->study - (int)y->study : (int)x->point - (int)y->point;
+    return x->figures[0] != y->figures[0] ? (x->figures[0] < y->figures[0] ? 1 : -1)
+           : x->study != y->study         ? (x->study > y->study ? 1 : -1)
+                                          : (int)x->point - (int)y->point;
 }
 
-/* Collect the runs to compare into `runs`, which has room for all. Returns their number. */
-static uint32_t gather(const struct tradeoff *tradeoff, const struct targets *targets,
-                       struct tradeoff_run *runs)
+/* Compares every pair of runs: a study has hundreds, and each took milliseconds to simulate. */
+static bool find_front(struct tradeoff *tradeoff, const struct targets *targets, struct error *why)
 {
-    uint32_t count = 0;
+    uint32_t most = 0;
     for (uint32_t i = 0; i < tradeoff->count; i++) {
-        for (uint32_t point = 0; point < tradeoff->studies[i].count; point++) {
-            const struct result *result = &tradeoff->studies[i].results[point];
-            if (is_held(result, targets)) {
-                runs[count++] = (struct tradeoff_run){i, point, result};
+        most += tradeoff->studies[i].count;
+    }
+    struct tradeoff_run *runs = array_zeroed(most, sizeof *runs, why);
+    tradeoff->front = array_zeroed(most, sizeof *tradeoff->front, why);
+    bool good = runs != NULL && tradeoff->front != NULL;
+    for (uint32_t i = 0; good && i < tradeoff->count; i++) {
+        const struct whatif *study = &tradeoff->studies[i];
+        for (uint32_t point = 0; point < study->count; point++) {
+            if (is_held(&study->results[point], targets)) {
+                runs[tradeoff->compared++] = compared_run(study, point);
             }
         }
     }
-    return count;
-}
-
-static bool find_pareto(struct tradeoff *tradeoff, const struct targets *targets, struct error *why)
-{
-    uint32_t all = 0;
-    for (uint32_t i = 0; i < tradeoff->count; i++) {
-        all += tradeoff->studies[i].count;
+    for (uint32_t i = 0; i < tradeoff->compared; i++) {
+        bool beaten = false;
+        for (uint32_t j = 0; j < tradeoff->compared && !beaten; j++) {
+            beaten = beats(&runs[j], &runs[i]);
+        }
+        if (!beaten) {
+            tradeoff->front[tradeoff->front_count++] = runs[i];
+        }
     }
-    tradeoff->pareto = array_zeroed(all, sizeof *tradeoff->pareto, why);
-    struct pareto_point *points = array_zeroed(all, sizeof *points, why);
-    bool *on_front = array_zeroed(all, sizeof *on_front, why);
-    bool good = tradeoff->pareto != NULL && points != NULL && on_front != NULL;
     if (good) {
-        tradeoff->run_count = gather(tradeoff, targets, tradeoff->pareto);
-        for (uint32_t i = 0; i < tradeoff->run_count; i++) {
-            points[i] = tradeoff_place(tradeoff->pareto[i].result, tradeoff->serves);
-        }
-        pareto_front(points, tradeoff->run_count, on_front);
-        for (uint32_t i = 0; i < tradeoff->run_count; i++) {
-            if (on_front[i]) {
-                tradeoff->pareto[tradeoff->pareto_count++] = tradeoff->pareto[i];
-            }
-        }
-        qsort(tradeoff->pareto, tradeoff->pareto_count, sizeof *tradeoff->pareto, tradeoff_by_rate);
+        qsort(tradeoff->front, tradeoff->front_count, sizeof *runs, by_throughput);
     }
-    free(points);
-    free(on_front);
+    free(runs);
     return good;
 }
 
@@ -170,12 +174,11 @@ bool tradeoff_run(const struct scenario *scenario, const struct tradeoff_options
 {
     *out = (struct tradeoff){.count = 0};
     *interrupted = false;
-    out->serves = scenario_serves(scenario);
     return sweep_is_one_point(scenario, why) &&
            candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
            (out->studies = array_zeroed(out->count, sizeof *out->studies, why)) != NULL &&
            (out->why = array_zeroed(out->count, sizeof *out->why, why)) != NULL &&
-           walk_all(out, options, interrupted, why) && find_pareto(out, &options->targets, why);
+           walk_all(out, options, interrupted, why) && find_front(out, &options->targets, why);
 }
 
 void tradeoff_release(struct tradeoff *tradeoff)
@@ -185,31 +188,7 @@ void tradeoff_release(struct tradeoff *tradeoff)
     }
     free(tradeoff->studies);
     free(tradeoff->why);
-    free(tradeoff->pareto);
+    free(tradeoff->front);
     candidates_destroy(tradeoff->candidates, tradeoff->count);
     *tradeoff = (struct tradeoff){.count = 0};
-}
-
-/* Compares every pair of points: a study has hundreds, and each took milliseconds to simulate. */
-
-static bool beats(const struct pareto_point *a, const struct pareto_point *b)
-{
-    bool better = false;
-    for (int i = 0; i < PARETO_FIGURES; i++) {
-        if (a->figures[i] < b->figures[i]) {
-            return false;
-        }
-        better = better || a->figures[i] > b->figures[i];
-    }
-    return better;
-}
-
-void pareto_front(const struct pareto_point *points, uint32_t count, bool *on_front)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        on_front[i] = true;
-        for (uint32_t j = 0; j < count && on_front[i]; j++) {
-            on_front[i] = !beats(&points[j], &points[i]);
-        }
-    }
 }

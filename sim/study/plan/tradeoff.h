@@ -2,14 +2,12 @@
  * throughput of a GPU, the 99th percentile of TTFT, and TPOT.
  *
  * Every candidate is run over its budgets and batches, or over its arrival rates or clients, as
- * `whatif` does. The runs that meet the targets are compared, and the runs on the Pareto front are
- * the ones worth choosing from. If a run's attention mass is unknown, it counts as 0. Servers whose
- * queue grows are left out: their figures hold only for a workload of just this length.
+ * `whatif` does. Of the runs that meet the targets, those on the Pareto front are worth choosing from: no
+ * other is at least as good in every figure and better in one. Equal runs are on it together. If a run's
+ * attention mass is unknown, it counts as 0. Servers whose queue grows are left out: their figures hold
+ * only for a workload of just this length.
  */
 #pragma once
-
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "study/plan/candidates.h"
 #include "study/plan/target.h"
@@ -22,10 +20,13 @@ struct tradeoff_options {
     struct study study;
 };
 
-/* A run on the Pareto front. */
+enum { TRADEOFF_FIGURES = 4 };
+
 struct tradeoff_run {
-    uint32_t study, point; /* index into `studies`; point of that study */
+    const struct whatif *study;
+    uint32_t point; /* of that study */
     const struct result *result;
+    double figures[TRADEOFF_FIGURES]; /* that are compared, throughput first; more is better */
 };
 
 struct tradeoff {
@@ -33,9 +34,9 @@ struct tradeoff {
     struct whatif *studies;       /* [count], owned; empty for candidates that are left out */
     struct error *why;            /* [count], owned; set if a candidate cannot be run */
     uint32_t count;
-    bool serves;                 /* the runs are of servers */
-    struct tradeoff_run *pareto; /* highest throughput first; owned */
-    uint32_t pareto_count, run_count;
+    uint32_t compared;          /* runs that meet the targets */
+    struct tradeoff_run *front; /* [front_count], highest throughput first; owned */
+    uint32_t front_count;
 };
 
 /* Fails if no candidate can be run, or if all are left out. The caller releases `out`, also after a
@@ -43,15 +44,3 @@ struct tradeoff {
 bool tradeoff_run(const struct scenario *scenario, const struct tradeoff_options *options,
                   struct tradeoff *out, bool *interrupted, struct error *why);
 void tradeoff_release(struct tradeoff *tradeoff);
-
-/* The Pareto front: the points that no other point beats. A point beats another if it is at least
- * as good in every figure and better in one. Equal points are on the front together. */
-
-enum { PARETO_FIGURES = 4 };
-
-struct pareto_point {
-    double figures[PARETO_FIGURES]; /* higher is better; none is NaN */
-};
-
-/* Mark the points that are on the Pareto front. `on_front` has `count` elements. */
-void pareto_front(const struct pareto_point *points, uint32_t count, bool *on_front);

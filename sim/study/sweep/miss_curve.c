@@ -1,6 +1,5 @@
 /* The trace is read once: each demand goes to the caches of all sizes. A thread does a layer of all
- * sequences and counts in that layer's groups, which no other thread writes. If the whole is asked
- * for, each layer is a group until all are done. */
+ * sequences and counts in that layer's groups, which no other thread writes. */
 #include "study/sweep/miss_curve.h"
 
 #include "core/array.h"
@@ -9,7 +8,7 @@
 #include "decode/replay/replay_job.h"
 #include "decode/setup.h"
 #include "policy/next_use.h"
-#include "policy/stack.h"
+#include "policy/sizes.h"
 #include "trace/demand.h"
 
 #include <assert.h>
@@ -42,110 +41,15 @@ static bool miss_curve_reserve(struct miss_curve *curve, uint32_t groups, uint32
     return curve->misses != NULL;
 }
 
-bool miss_curve_sum(const struct miss_curve *curve, struct miss_curve *whole, struct error *why)
+/* Add all other groups up in the first. */
+static void miss_curve_sum(struct miss_curve *curve)
 {
-    if (!miss_curve_reserve(whole, 1, curve->count, why)) {
-        return false;
-    }
-    for (uint32_t group = 0; group < curve->groups; group++) {
-        whole->accesses[0] += curve->accesses[group];
+    for (uint32_t group = 1; group < curve->groups; group++) {
+        curve->accesses[0] += curve->accesses[group];
         for (uint32_t i = 0; i < curve->count; i++) {
-            whole->misses[i] += miss_curve_group(curve, group)[i];
+            curve->misses[i] += miss_curve_group(curve, group)[i];
         }
     }
-    return true;
-}
-
-/* ---- the caches of one head ---- */
-
-/* One pass for all sizes. */
-static bool is_stack(const struct miss_request *request)
-{
-    return request->policy == &policy_lru;
-}
-
-/* Caches of the sizes [first, first + count) of a request: a stack for all, or one each. */
-struct caches {
-    const struct miss_request *request;
-    uint32_t first, count, blocks;
-    struct stack *stack;
-    struct policy **policies; /* [count] */
-};
-
-static void caches_release(struct caches *caches)
-{
-    stack_destroy(caches->stack);
-    for (uint32_t i = 0; caches->policies && i < caches->count; i++) {
-        policy_destroy(caches->policies[i]);
-    }
-    free(caches->policies);
-    *caches = (struct caches){0};
-}
-
-static uint32_t cache_size(const struct caches *caches, uint32_t i)
-{
-    uint32_t size = caches->request->sizes[caches->first + i];
-    return size < caches->blocks ? size : caches->blocks;
-}
-
-/* `env` has everything except the capacity. On failure nothing is left to release. */
-static bool caches_init(struct caches *caches, const struct miss_request *request, uint32_t first,
-                        uint32_t count, struct policy_env env, struct error *why)
-{
-    *caches =
-        (struct caches){.request = request, .first = first, .count = count, .blocks = env.blocks};
-    if (is_stack(request)) {
-        caches->stack = stack_create(env.blocks, env.order, why);
-        return caches->stack != NULL;
-    }
-    caches->policies = array_zeroed(count, sizeof(struct policy *), why);
-    bool good = caches->policies != NULL;
-    for (uint32_t i = 0; good && i < count; i++) {
-        env.capacity = cache_size(caches, i);
-        caches->policies[i] = policy_create(request->policy, request->values, &env, why);
-        good = caches->policies[i] != NULL;
-    }
-    if (!good) {
-        caches_release(caches);
-    }
-    return good;
-}
-
-/* Handle a demand. If it counts, add to misses[] of these sizes; a stack counts by itself. */
-static void caches_access(struct caches *caches, const struct demand *demand, bool counts,
-                          uint64_t *misses)
-{
-    if (caches->stack) {
-        stack_access(caches->stack, demand, counts);
-        return;
-    }
-    for (uint32_t i = 0; i < caches->count; i++) {
-        struct outcome outcome;
-        policy_access(caches->policies[i], demand, &outcome);
-        misses[i] += counts ? outcome.missed : 0;
-    }
-}
-
-/* Add the counts of a stack. For other policies, check that their answers can be trusted. */
-static bool caches_collect(const struct caches *caches, uint64_t *misses, struct error *why)
-{
-    if (!caches->stack) {
-        bool good = true;
-        for (uint32_t i = 0; good && i < caches->count; i++) {
-            good = policy_check(caches->policies[i], why);
-        }
-        return good;
-    }
-    uint64_t *all = array_zeroed((size_t)caches->blocks + 1, sizeof *all, why);
-    if (!all) {
-        return false;
-    }
-    stack_misses(caches->stack, all);
-    for (uint32_t i = 0; i < caches->count; i++) {
-        misses[i] += all[cache_size(caches, i)];
-    }
-    free(all);
-    return true;
 }
 
 /* ---- a trace, layer by layer ---- */
@@ -154,8 +58,10 @@ static bool caches_collect(const struct caches *caches, uint64_t *misses, struct
 struct miss_curve_scratch {
     struct trace_frame frame;
     struct demand_buffer buffer;
-    uint32_t *fill_units; /* [units] what caches begin with */
-    uint8_t *fill_mass;   /* [units] */
+    struct arrays arrays;
+    uint32_t *fill_units;     /* [units] what caches begin with */
+    uint8_t *fill_mass;       /* [units] */
+    struct outcome *outcomes; /* [sizes] of a demand */
 };
 
 struct trace_job {
@@ -163,6 +69,7 @@ struct trace_job {
     const struct trace_header *header;
     const struct miss_request *request;
     struct demand_shape shape;
+    uint32_t *sizes;                    /* [count] the request's, at most all units */
     struct miss_curve_scratch *scratch; /* one per thread */
     struct miss_curve *curve;
 };
@@ -172,15 +79,15 @@ struct miss_curve_layer {
     const struct trace_job *job;
     uint32_t sequence, number;
     struct miss_curve_scratch *scratch;
-    struct caches *caches;   /* [KV heads] */
-    struct next_use *future; /* [KV heads] */
+    struct policy_sizes **caches; /* [KV heads] */
+    struct next_use *future;      /* [KV heads] */
 };
 
 static uint32_t layer_group(const struct miss_curve_layer *layer, uint32_t head)
 {
     const struct trace_job *job = layer->job;
-    return job->request->group == MISS_HEAD ? layer->number * job->header->kv_heads + head
-                                            : layer->number;
+    return 1 + (job->request->group == MISS_HEAD ? layer->number * job->header->kv_heads + head
+                                                 : layer->number);
 }
 
 typedef bool (*demand_visit)(struct miss_curve_layer *layer, uint32_t head, uint32_t step,
@@ -217,15 +124,19 @@ static bool count_demand(struct miss_curve_layer *layer, uint32_t head, uint32_t
                          const struct demand *demand, struct error *why)
 {
     (void)why;
-    bool counts = step >= layer->job->request->warmup;
+    const struct miss_request *request = layer->job->request;
     struct miss_curve *curve = layer->job->curve;
+    struct outcome *outcomes = layer->scratch->outcomes;
     uint32_t group = layer_group(layer, head);
     struct demand fill;
     if (fills(layer, step, demand, &fill)) {
-        caches_access(&layer->caches[head], &fill, false, miss_curve_group(curve, group));
+        policy_sizes_access(layer->caches[head], &fill, outcomes);
     }
-    caches_access(&layer->caches[head], demand, counts, miss_curve_group(curve, group));
-    curve->accesses[group] += counts ? demand->wanted : 0;
+    policy_sizes_access(layer->caches[head], demand, outcomes);
+    for (uint32_t i = 0; step >= request->warmup && i < request->count; i++) {
+        miss_curve_group(curve, group)[i] += outcomes[i].missed;
+    }
+    curve->accesses[group] += step >= request->warmup ? demand->wanted : 0;
     return true;
 }
 
@@ -278,7 +189,9 @@ static bool start_caches(struct miss_curve_layer *layer, struct error *why)
     for (uint32_t head = 0; good && head < header->kv_heads; head++) {
         env.seed = replay_seed(SETUP_SEED, header, layer->sequence, layer->number, head);
         env.next_use = layer->future[head].access;
-        good = caches_init(&layer->caches[head], job->request, 0, job->request->count, env, why);
+        layer->caches[head] = policy_sizes_create(job->request->policy, job->request->values, &env,
+                                                  job->sizes, job->request->count, why);
+        good = layer->caches[head] != NULL;
     }
     return good;
 }
@@ -290,8 +203,7 @@ static bool count_heads(struct miss_curve_layer *layer, struct error *why)
     bool good = (!foresees || foresee_layer(layer, why)) && start_caches(layer, why) &&
                 visit_demands(layer, count_demand, why);
     for (uint32_t head = 0; good && head < job->header->kv_heads; head++) {
-        uint64_t *misses = miss_curve_group(job->curve, layer_group(layer, head));
-        good = caches_collect(&layer->caches[head], misses, why);
+        good = policy_sizes_check(layer->caches[head], why);
     }
     return good;
 }
@@ -299,11 +211,11 @@ static bool count_heads(struct miss_curve_layer *layer, struct error *why)
 static bool count_layer(struct miss_curve_layer *layer, struct error *why)
 {
     uint32_t heads = layer->job->header->kv_heads;
-    layer->caches = array_zeroed(heads, sizeof *layer->caches, why);
+    layer->caches = array_zeroed(heads, sizeof(struct policy_sizes *), why);
     layer->future = layer->caches ? array_zeroed(heads, sizeof *layer->future, why) : NULL;
     bool good = layer->future && count_heads(layer, why);
     for (uint32_t head = 0; layer->future && head < heads; head++) {
-        caches_release(&layer->caches[head]);
+        policy_sizes_destroy(layer->caches[head]);
         next_use_release(&layer->future[head]);
     }
     free(layer->caches);
@@ -324,28 +236,30 @@ static bool curve_layer(uint32_t number, uint32_t thread, void *context, struct 
     return good;
 }
 
-static bool miss_curve_scratch_init(struct miss_curve_scratch *scratch, uint32_t units,
+static bool miss_curve_scratch_init(struct miss_curve_scratch *scratch, const struct trace_job *job,
                                     struct error *why)
 {
+    struct arrays *arrays = &scratch->arrays;
     trace_frame_init(&scratch->frame);
     demand_buffer_init(&scratch->buffer);
-    return (scratch->fill_units = array_zeroed(units, sizeof *scratch->fill_units, why)) &&
-           (scratch->fill_mass = array_zeroed(units, sizeof *scratch->fill_mass, why));
+    scratch->fill_units = arrays_add(arrays, job->header->units, sizeof(uint32_t), why);
+    scratch->fill_mass = arrays_add(arrays, job->header->units, sizeof(uint8_t), why);
+    scratch->outcomes = arrays_add(arrays, job->request->count, sizeof(struct outcome), why);
+    return !arrays->failed;
 }
 
 static void miss_curve_scratch_release(struct miss_curve_scratch *scratch)
 {
     trace_frame_release(&scratch->frame);
     demand_buffer_release(&scratch->buffer);
-    free(scratch->fill_units);
-    free(scratch->fill_mass);
+    arrays_release(&scratch->arrays);
 }
 
 static bool miss_curve_run_layers(struct trace_job *job, uint32_t threads, struct error *why)
 {
     bool good = true;
     for (uint32_t t = 0; t < threads; t++) {
-        good = miss_curve_scratch_init(&job->scratch[t], job->header->units, why) && good;
+        good = miss_curve_scratch_init(&job->scratch[t], job, why) && good;
     }
     good = good && parallel_for(job->header->layers, threads, curve_layer, job, why);
     for (uint32_t t = 0; t < threads; t++) {
@@ -360,7 +274,7 @@ static bool count_layers(const struct trace *trace, const struct miss_request *r
     const struct trace_header *header = trace_header(trace);
     uint32_t heads = request->group == MISS_HEAD ? header->kv_heads : 1, wanted;
     if (!replay_wanted(trace, request->selection, &wanted, why) ||
-        !miss_curve_reserve(curve, header->layers * heads, request->count, why)) {
+        !miss_curve_reserve(curve, 1 + header->layers * heads, request->count, why)) {
         return false;
     }
     threads = parallel_threads(threads);
@@ -369,10 +283,17 @@ static bool count_layers(const struct trace *trace, const struct miss_request *r
         .header = header,
         .request = request,
         .shape = demand_shape(header, wanted, header->sinks, header->recent),
+        .sizes = array_zeroed(request->count, sizeof *job.sizes, why),
         .scratch = array_zeroed(threads, sizeof *job.scratch, why),
         .curve = curve,
     };
-    bool good = job.scratch && miss_curve_run_layers(&job, threads, why);
+    for (uint32_t i = 0; job.sizes != NULL && i < request->count; i++) {
+        job.sizes[i] = request->sizes[i] < header->units ? request->sizes[i] : header->units;
+    }
+    bool good = job.sizes && job.scratch && miss_curve_run_layers(&job, threads, why);
+    miss_curve_sum(curve);
+    curve->groups = request->group == MISS_WHOLE ? 1 : curve->groups;
+    free(job.sizes);
     free(job.scratch);
     return good;
 }
@@ -391,18 +312,7 @@ static bool check_misses(const struct policy_kind *policy, struct error *why)
 bool miss_curve_of_trace(const struct trace *trace, const struct miss_request *request,
                          uint32_t threads, struct miss_curve *curve, struct error *why)
 {
-    if (!check_misses(request->policy, why)) {
-        return false;
-    }
-    if (request->group != MISS_WHOLE) {
-        return count_layers(trace, request, threads, curve, why);
-    }
-    struct miss_curve layers;
-    miss_curve_init(&layers);
-    bool good =
-        count_layers(trace, request, threads, &layers, why) && miss_curve_sum(&layers, curve, why);
-    miss_curve_release(&layers);
-    return good;
+    return check_misses(request->policy, why) && count_layers(trace, request, threads, curve, why);
 }
 
 /* ---- a plain stream, size by size ---- */
@@ -439,29 +349,30 @@ static bool foresee_ids(const struct ids *ids, struct next_use *future, struct e
     return next_use_resolve(future, ids->blocks, why);
 }
 
-/* An item of parallel_for(): one size, or all sizes of a stack. */
+/* An item of parallel_for(): one size. */
 static bool curve_size(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
     (void)thread;
     const struct ids_job *job = context;
+    const struct miss_request *request = job->request;
     const struct ids *ids = job->ids;
-    struct policy_env env = {.blocks = ids->blocks,
-                             .wanted = ids->blocks < IDS_AT_ONCE ? ids->blocks : IDS_AT_ONCE,
-                             .order = POLICY_SEQUENTIAL,
-                             .next_use = job->future.access};
-    struct caches caches;
-    uint32_t count = is_stack(job->request) ? job->request->count : 1;
-    if (!caches_init(&caches, job->request, index, count, env, why)) {
-        return false;
-    }
+    const struct policy_env env = {
+        .blocks = ids->blocks,
+        .capacity = request->sizes[index] < ids->blocks ? request->sizes[index] : ids->blocks,
+        .wanted = ids->blocks < IDS_AT_ONCE ? ids->blocks : IDS_AT_ONCE,
+        .order = POLICY_SEQUENTIAL,
+        .next_use = job->future.access};
+    struct policy *policy = policy_create(request->policy, request->values, &env, why);
     uint32_t reversed[IDS_AT_ONCE];
     struct demand demand;
-    for (uint32_t at = 0; at < ids->count; at += demand.wanted) {
+    for (uint32_t at = 0; policy != NULL && at < ids->count; at += demand.wanted) {
+        struct outcome outcome;
         demand = ids_demand(ids, at, reversed);
-        caches_access(&caches, &demand, true, &job->curve->misses[index]);
+        policy_access(policy, &demand, &outcome);
+        job->curve->misses[index] += outcome.missed;
     }
-    bool good = caches_collect(&caches, &job->curve->misses[index], why);
-    caches_release(&caches);
+    bool good = policy != NULL && policy_check(policy, why);
+    policy_destroy(policy);
     return good;
 }
 
@@ -474,9 +385,8 @@ bool miss_curve_of_ids(const struct ids *ids, const struct miss_request *request
     }
     struct ids_job job = {.ids = ids, .request = request, .curve = curve};
     curve->accesses[0] = ids->count;
-    uint32_t items = is_stack(request) && request->count > 0 ? 1 : request->count;
     bool good = (!request->policy->needs_next_use || foresee_ids(ids, &job.future, why)) &&
-                parallel_for(items, threads, curve_size, &job, why);
+                parallel_for(request->count, threads, curve_size, &job, why);
     next_use_release(&job.future);
     return good;
 }

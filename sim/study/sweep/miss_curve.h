@@ -1,10 +1,9 @@
 /* Miss curves: the misses of a policy at each of several cache sizes.
  *
  * Each head of a trace has its own cache, and all caches have the same size. A curve counts the
- * misses of one head, of a layer, or of all heads, over all sequences. LRU is a stack algorithm:
- * one pass gives every size (policy/stack.h). Any other policy is replayed at the chosen sizes, all
- * in one read of the trace; a policy that knows the future reads the trace twice. Layers, or the
- * sizes of a plain stream, run in parallel. The result is the same for any number of threads. At
+ * misses of one head, of a layer, or of all heads, over all sequences. A policy is replayed at all
+ * sizes in one read of the trace (policy/sizes.h); one that knows the future reads the trace twice.
+ * Layers, or the sizes of a plain stream, run in parallel. The result is the same for any number of threads. At
  * every size the misses are those of a replay (decode/replay/replay.h) of that size.
  */
 #pragma once
@@ -18,16 +17,16 @@ enum miss_group { MISS_WHOLE, MISS_LAYER, MISS_HEAD };
 struct miss_request {
     const struct policy_kind *policy;
     const double *values;    /* its parameters; NULL: their defaults */
-    enum miss_group group;   /* what gets its own curve; a plain stream has only MISS_WHOLE */
+    enum miss_group group;   /* what also gets its own curve; a plain stream has only MISS_WHOLE */
     enum policy_order order; /* for traces; a plain stream has one order */
     double selection;        /* share of a trace's context that a head wants */
     bool starts_full;        /* for traces: as in a replay (decode/replay/replay_job.h) */
     uint32_t warmup;         /* first steps of a trace, replayed but not counted */
-    const uint32_t *sizes;   /* [count] blocks per head; larger than the number of blocks: all */
+    const uint32_t *sizes;   /* [count] blocks per head, ascending; more than there are: all */
     uint32_t count;
 };
 
-/* The groups are the whole, the layers, or the KV heads in order of layers. */
+/* The groups are the whole, and behind it the layers, or the KV heads in order of layers. */
 struct miss_curve {
     uint32_t groups, count; /* `count` as in the request */
     uint64_t *accesses;     /* [groups]; owned */
@@ -42,9 +41,6 @@ static inline uint64_t *miss_curve_group(const struct miss_curve *curve, uint32_
 {
     return curve->misses + (size_t)group * curve->count;
 }
-
-/* Sum all groups into `whole`, which the caller releases, also after a failure. */
-bool miss_curve_sum(const struct miss_curve *curve, struct miss_curve *whole, struct error *why);
 
 /* The curves of a trace, or of a stream of ids, on `threads` threads (0: one per processor). The
  * caller releases `curve`, also after a failure. */

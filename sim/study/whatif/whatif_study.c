@@ -447,19 +447,12 @@ bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *find
 bool knee_find(const uint32_t *sizes, const uint64_t *misses, uint32_t count, uint64_t accesses,
                uint32_t *index)
 {
-    uint32_t largest = 0;
-    if (count == 0) {
-        return false;
-    }
-    for (uint32_t i = 1; i < count; i++) {
-        largest = sizes[i] > sizes[largest] ? i : largest;
-    }
-    double hits_most = (double)(accesses - misses[largest]), furthest = 0;
+    double furthest = 0;
     for (uint32_t i = 0; i < count; i++) {
         /* Hits above the line, times the largest size: whole numbers, exact below 2^53. */
-        double beyond =
-            (double)(accesses - misses[i]) * sizes[largest] - hits_most * (double)sizes[i];
-        if (beyond > furthest || (beyond == furthest && beyond > 0 && sizes[i] < sizes[*index])) {
+        double beyond = (double)(accesses - misses[i]) * sizes[count - 1] -
+                        (double)(accesses - misses[count - 1]) * sizes[i];
+        if (beyond > furthest) {
             furthest = beyond;
             *index = i;
         }
