@@ -1,6 +1,6 @@
 /* `spillway kernels`: what a machine's profile says one kernel takes, which limit it runs into, and
  * the figures that it rests on; 'list hardware' has their values and sources. Bytes and FLOPs are
- * counted as those of a model's operators are (model/operator.h): queries, activations and outputs
+ * counted as those of a model's operators are (model/operators.c): queries, activations and outputs
  * are bf16, as in a run. */
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"

@@ -1,7 +1,6 @@
 #include "decode/time/engine_step.h"
 
 #include "decode/cost/cost.h"
-#include "model/operator.h"
 
 #include <math.h>
 
@@ -37,7 +36,7 @@ double engine_step_tokens(const struct setup *setup, double sequences, double me
     return sequences * (mean + beyond);
 }
 
-/* Operators of a dense layer (model/operators_*.c): norm, qkv, rope, kv_write, attention, o, norm,
+/* Operators of a dense layer (model/operators.c): norm, qkv, rope, kv_write, attention, o, norm,
  * gate_up, activation, down. */
 enum { DENSE_OPERATORS = 10 };
 

@@ -4,7 +4,6 @@
 #include "core/array.h"
 #include "decode/cost/attention.h"
 #include "decode/cost/cost.h"
-#include "model/operator.h"
 #include "server/surface.h"
 
 #include <assert.h>
