@@ -3,6 +3,7 @@
 #include "core/array.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { LEAST_NUMBERS = 32 }; /* are made before spare ones are looked for */
 
@@ -34,7 +35,6 @@ uint64_t block_numbers_count(const struct block_numbers *numbers, size_t index, 
     return numbers->of.runs && shared < blocks ? shared : blocks;
 }
 
-/* Read for each block of each request at each of its events: no more divisions than needed. */
 uint32_t block_numbers_read(const struct block_numbers *numbers, size_t index, uint64_t block)
 {
     const struct request *request = request_of(numbers, index);
@@ -51,13 +51,31 @@ uint32_t block_numbers_read(const struct block_numbers *numbers, size_t index, u
     return numbers->first_shared[chunks[place / per_chunk]] - 1 + place % per_chunk;
 }
 
-uint32_t block_numbers_row(const struct block_numbers *numbers, size_t index, uint64_t block,
-                           uint64_t *length)
+/* Done for each block of each request at each of its events: without divisions. */
+const uint32_t *block_numbers_list(const struct block_numbers *numbers, size_t index, uint64_t from,
+                                   uint64_t to)
 {
-    uint64_t shared = shared_blocks(numbers, index), per_chunk = numbers->blocks_per_chunk;
-    uint64_t left = per_chunk > 0 && block < shared ? per_chunk - block % per_chunk : 1;
-    *length = block < shared && left > shared - block ? shared - block : left;
-    return block_numbers_read(numbers, index, block);
+    const uint32_t *chunks = request_chunks(numbers->of.requests, request_of(numbers, index));
+    const uint32_t *first = numbers->first_shared;
+    uint32_t *out = numbers->listed, per_chunk = numbers->blocks_per_chunk;
+    uint64_t shared = shared_blocks(numbers, index), end = shared < to ? shared : to, at = from;
+    if (per_chunk == 0) {
+        for (; at < end; at++) {
+            *out++ = first[chunks[(at + 1) * numbers->chunks_per_block - 1]] - 1;
+        }
+    } else if (at < end) {
+        chunks += at / per_chunk;
+        for (uint32_t place = (uint32_t)(at % per_chunk); at < end; chunks++, place = 0) {
+            uint32_t id = first[*chunks] - 1 + place;
+            for (; place < per_chunk && at < end; place++, at++) {
+                *out++ = id++;
+            }
+        }
+    }
+    if (at < to) {
+        memcpy(out, &numbers->own[index][at - shared], (to - at) * sizeof *out);
+    }
+    return numbers->listed;
 }
 
 /* ---- init, release -------------------------------------------------------------------- */
@@ -117,7 +135,10 @@ bool block_numbers_init(struct block_numbers *numbers, const struct block_owners
     numbers->own = array_zeroed(requests->count, sizeof *numbers->own, why);
     numbers->first_shared = array_zeroed(requests->ids.count, sizeof *numbers->first_shared, why);
     numbers->users = array_zeroed(users, sizeof *numbers->users, why);
-    if (numbers->own == NULL || numbers->first_shared == NULL || numbers->users == NULL) {
+    uint64_t longest = requests_longest(requests) / tokens;
+    numbers->listed = array_zeroed(longest, sizeof *numbers->listed, why);
+    if (numbers->own == NULL || numbers->first_shared == NULL || numbers->users == NULL ||
+        numbers->listed == NULL) {
         block_numbers_release(numbers);
         return false;
     }
@@ -132,6 +153,7 @@ void block_numbers_release(struct block_numbers *numbers)
     free(numbers->own);
     free(numbers->first_shared);
     free(numbers->users);
+    free(numbers->listed);
     free(numbers->ones.spare.items);
     free(numbers->rows.spare.items);
     free(numbers->left.items);

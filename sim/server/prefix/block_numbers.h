@@ -44,6 +44,7 @@ struct block_numbers {
                                  NULL: none yet, or not any more */
     uint32_t *first_shared; /* by chunk: the number of its first block, and 1; 0: none yet; owned */
     uint32_t *users;        /* by chunk: requests with it that have begun and not ended, owned */
+    uint32_t *listed;       /* by block: scratch of block_numbers_list(), owned */
     uint32_t next;          /* the next number */
     struct block_rows ones, rows;    /* of own blocks, and of chunks */
     struct number_list left, chunks; /* own numbers of ended requests; chunks that have numbers */
@@ -63,9 +64,9 @@ uint64_t block_numbers_count(const struct block_numbers *numbers, size_t index, 
 /* The number of block `block` of request `index`, which has begun. */
 uint32_t block_numbers_read(const struct block_numbers *numbers, size_t index, uint64_t block);
 
-/* The same, and how many blocks from it on, at least 1, have numbers in a row: those of a chunk. */
-uint32_t block_numbers_row(const struct block_numbers *numbers, size_t index, uint64_t block,
-                           uint64_t *length);
+/* The numbers of its blocks from `from` up to `to`, as an array that the next call overwrites. */
+const uint32_t *block_numbers_list(const struct block_numbers *numbers, size_t index, uint64_t from,
+                                   uint64_t to);
 
 /* Number the blocks of a request that begins. False when memory is out. */
 bool block_numbers_give(struct block_numbers *numbers, size_t index);

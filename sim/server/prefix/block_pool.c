@@ -1,20 +1,9 @@
-/* Idle blocks are a doubly linked list through two arrays over the numbers. The block that has been
- * idle longest is in front; index `ids` is the list's end. Behind it in the arrays are two places
- * for each run: its blocks become idle together, so that a place in the list stands for many.
- *
- * Invariant: capacity = free + taken + known, and the list has the known blocks without references.
- * Each amount is counted separately, so that an error shows as a disagreement (server_state.h).
- */
 #include "server/prefix/block_pool.h"
 
 #include "core/array.h"
 
 #include <assert.h>
 #include <stdlib.h>
-
-/* `references` counts one more for a known block, so that a zeroed array holds none: most numbers
- * are never used, and their memory is never touched. */
-enum { UNKNOWN = 0, KNOWN = 1 };
 
 /* The known blocks of a run: the first have a reference, the others are idle, in up to two places.
  * The lower ones are in place `low`, the higher ones, which have been idle longer, in the other. */
@@ -23,25 +12,12 @@ struct block_pool_run {
     uint32_t low;
 };
 
-struct block_pool {
-    struct block_census census;
-    uint64_t first_uses;
-    uint32_t ids;
-    uint32_t *references;  /* by number: UNKNOWN, or KNOWN and its references */
-    uint32_t *next, *last; /* [ids + 1 + 2 * runs] links of the list; `last` is the previous one */
-    struct block_pool_run *runs;
-    void (*on_evict)(uint32_t id, void *context);
-    void *context;
-};
-
 void block_pool_destroy(struct block_pool *pool)
 {
     if (pool == NULL) {
         return;
     }
-    free(pool->references);
-    free(pool->next);
-    free(pool->last);
+    free(pool->places);
     free(pool->runs);
     free(pool);
 }
@@ -61,63 +37,13 @@ struct block_pool *block_pool_create(uint32_t ids, uint32_t runs, uint64_t capac
         .context = context,
     };
     size_t count = (size_t)ids + 1 + 2 * (size_t)runs;
-    if ((pool->references = array_zeroed(ids, sizeof *pool->references, why)) == NULL ||
-        (pool->runs = array_zeroed(runs, sizeof *pool->runs, why)) == NULL ||
-        (pool->next = array_zeroed(count, sizeof *pool->next, why)) == NULL ||
-        (pool->last = array_zeroed(count, sizeof *pool->last, why)) == NULL) {
+    if ((pool->runs = array_zeroed(runs, sizeof *pool->runs, why)) == NULL ||
+        (pool->places = array_zeroed(count, sizeof *pool->places, why)) == NULL) {
         block_pool_destroy(pool);
         return NULL;
     }
-    pool->next[ids] = pool->last[ids] = ids;
+    pool->places[ids].next = pool->places[ids].last = ids;
     return pool;
-}
-
-bool block_pool_knows(const struct block_pool *pool, uint32_t id)
-{
-    return pool->references[id] != UNKNOWN;
-}
-
-bool block_pool_is_idle(const struct block_pool *pool, uint32_t id)
-{
-    return pool->references[id] == KNOWN;
-}
-
-uint64_t block_pool_room(const struct block_pool *pool)
-{
-    return pool->census.free + pool->census.idle;
-}
-
-uint64_t block_pool_first_uses(const struct block_pool *pool)
-{
-    return pool->first_uses;
-}
-
-struct block_census block_pool_census(const struct block_pool *pool)
-{
-    return pool->census;
-}
-
-/* ---- the list of idle blocks ---------------------------------------------------------- */
-
-static void unlink_place(struct block_pool *pool, uint32_t place)
-{
-    pool->next[pool->last[place]] = pool->next[place];
-    pool->last[pool->next[place]] = pool->last[place];
-}
-
-static void append_place(struct block_pool *pool, uint32_t place)
-{
-    uint32_t tail = pool->last[pool->ids];
-    pool->next[tail] = place;
-    pool->last[place] = tail;
-    pool->next[place] = pool->ids;
-    pool->last[pool->ids] = place;
-}
-
-static void unlink_idle(struct block_pool *pool, uint32_t id)
-{
-    unlink_place(pool, id);
-    pool->census.idle--;
 }
 
 /* ---- runs ----------------------------------------------------------------------------- */
@@ -135,7 +61,7 @@ static uint64_t leave_place(struct block_pool *pool, uint32_t run, uint32_t whic
     *idle -= (uint32_t)count;
     pool->census.idle -= count;
     if (count > 0 && *idle == 0) {
-        unlink_place(pool, block_pool_place_of(pool, run, which));
+        block_pool_unlink(pool, block_pool_place_of(pool, run, which));
     }
     return count;
 }
@@ -181,7 +107,7 @@ void block_pool_run_release(struct block_pool *pool, uint32_t run)
     of->low = of->idle[of->low] == 0 ? of->low : 1 - of->low;
     assert(of->idle[of->low] == 0); /* see block_pool.h: one block at most stays idle */
     of->idle[of->low] = of->held;
-    append_place(pool, block_pool_place_of(pool, run, of->low));
+    block_pool_append(pool, block_pool_place_of(pool, run, of->low));
     pool->census.idle += of->held;
     pool->census.references -= of->held;
     of->held = 0;
@@ -193,11 +119,12 @@ void block_pool_take(struct block_pool *pool, uint64_t count)
 {
     assert(count <= block_pool_room(pool));
     while (pool->census.free < count) {
-        uint32_t oldest = pool->next[pool->ids], at = oldest - pool->ids - 1;
+        uint32_t oldest = pool->places[pool->ids].next, at = oldest - pool->ids - 1;
         uint64_t evicted = 1;
         if (oldest < pool->ids) {
-            unlink_idle(pool, oldest);
-            pool->references[oldest] = UNKNOWN;
+            block_pool_unlink(pool, oldest);
+            pool->census.idle--;
+            pool->places[oldest].references = BLOCK_UNKNOWN;
         } else { /* a place of a run */
             evicted = leave_place(pool, at / 2, at % 2, count - pool->census.free);
         }
@@ -218,33 +145,13 @@ void block_pool_give_back(struct block_pool *pool, uint64_t count)
     pool->census.free += count;
 }
 
-void block_pool_refer(struct block_pool *pool, uint32_t id)
-{
-    assert(block_pool_knows(pool, id));
-    if (pool->references[id]++ == KNOWN) {
-        unlink_idle(pool, id);
-        pool->first_uses++;
-    }
-    pool->census.references++;
-}
-
-void block_pool_release(struct block_pool *pool, uint32_t id)
-{
-    assert(block_pool_knows(pool, id) && pool->references[id] > KNOWN);
-    if (--pool->references[id] == KNOWN) {
-        append_place(pool, id);
-        pool->census.idle++;
-    }
-    pool->census.references--;
-}
-
 void block_pool_name(struct block_pool *pool, uint32_t id)
 {
     if (block_pool_knows(pool, id)) {
         block_pool_refer(pool, id);
         block_pool_give_back(pool, 1);
     } else {
-        pool->references[id] = KNOWN + 1;
+        pool->places[id].references = BLOCK_KNOWN + 1;
         pool->first_uses++;
         pool->census.taken--;
         pool->census.known++;
@@ -256,13 +163,6 @@ void block_pool_name(struct block_pool *pool, uint32_t id)
  * block keeps the reference with which it entered the pool. Any other policy sees one block at a
  * time: an offer is an access.
  */
-
-struct block_store {
-    struct policy *policy;   /* this one */
-    struct block_pool *pool; /* or this one; the other is NULL */
-    bool evicts;             /* may the pool evict? */
-    uint64_t capacity;       /* blocks */
-};
 
 static bool check_kind(const struct policy_kind *kind, bool holds, struct error *why)
 {
@@ -323,12 +223,6 @@ void block_store_destroy(struct block_store *store)
     free(store);
 }
 
-bool block_store_knows(const struct block_store *store, uint32_t id)
-{
-    return store->policy != NULL ? store->policy->kind->holds(store->policy, id)
-                                 : block_pool_knows(store->pool, id);
-}
-
 void block_store_hold(struct block_store *store, uint32_t id)
 {
     assert(store->policy == NULL);
@@ -342,19 +236,19 @@ void block_store_let_go(struct block_store *store, uint32_t id)
 
 static bool offer_to_pool(struct block_store *store, uint32_t id)
 {
-    bool known = block_pool_knows(store->pool, id);
-    if (known) {
-        block_pool_refer(store->pool, id);
-    } else if (block_pool_room(store->pool) > 0) {
-        block_pool_take(store->pool, 1);
-        block_pool_name(store->pool, id);
-    } else {
+    if (block_pool_knows(store->pool, id)) {
+        block_pool_touch(store->pool, id);
         return false;
     }
-    if (known || store->evicts) {
+    if (block_pool_room(store->pool) == 0) {
+        return false;
+    }
+    block_pool_take(store->pool, 1);
+    block_pool_name(store->pool, id);
+    if (store->evicts) {
         block_pool_release(store->pool, id);
     }
-    return !known;
+    return true;
 }
 
 bool block_store_offer(struct block_store *store, uint32_t id)

@@ -16,7 +16,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct block_pool;
+/* Numbers of blocks: capacity = free + taken + known. */
+struct block_census {
+    uint64_t capacity, free, taken, known;
+    uint64_t idle;       /* known, without references */
+    uint64_t references; /* to known ones */
+};
+
+/* Idle blocks are a doubly linked list through places, one for each number. The block that has been idle
+ * longest is in front; place `ids` is the list's end. Behind it are two places for each run: its blocks become
+ * idle together, so that a place in the list stands for many. `references` counts one more for a known block,
+ * so that a zeroed array holds none: most numbers are never used, and their memory is never touched. */
+enum { BLOCK_UNKNOWN = 0, BLOCK_KNOWN = 1 };
+
+struct block_place {
+    uint32_t next, last; /* `last` is the previous one */
+    uint32_t references; /* BLOCK_UNKNOWN, or BLOCK_KNOWN and its references */
+};
+
+/* The fields are for block_pool.c, and for the functions below that are called for each block of each
+ * request. Invariant: capacity = free + taken + known, and the list has the known blocks without references.
+ * Each amount is counted separately, so that an error shows as a disagreement (server_state.h). */
+struct block_pool {
+    struct block_census census;
+    uint64_t first_uses; /* how often a block got its first reference so far */
+    uint32_t ids;
+    struct block_place *places;  /* [ids + 1 + 2 * runs], owned */
+    struct block_pool_run *runs; /* owned */
+    void (*on_evict)(uint32_t id, void *context);
+    void *context;
+};
 
 /* A pool of `capacity` free blocks; numbers are below `ids`, those of runs (below) below `runs`.
  * `on_evict` (or NULL) is called for each known block with a number that is evicted. NULL when
@@ -26,31 +55,77 @@ struct block_pool *block_pool_create(uint32_t ids, uint32_t runs, uint64_t capac
                                      struct error *why);
 void block_pool_destroy(struct block_pool *pool); /* NULL is fine */
 
-bool block_pool_knows(const struct block_pool *pool, uint32_t id);
+static inline bool block_pool_knows(const struct block_pool *pool, uint32_t id)
+{
+    return pool->places[id].references != BLOCK_UNKNOWN;
+}
+
 /* Is a known block without references? */
-bool block_pool_is_idle(const struct block_pool *pool, uint32_t id);
+static inline bool block_pool_is_idle(const struct block_pool *pool, uint32_t id)
+{
+    return pool->places[id].references == BLOCK_KNOWN;
+}
 
 /* Blocks that block_pool_take() can give: free ones, and known ones without references. */
-uint64_t block_pool_room(const struct block_pool *pool);
+static inline uint64_t block_pool_room(const struct block_pool *pool)
+{
+    return pool->census.free + pool->census.idle;
+}
 
 /* Take `count` blocks (at most the room), evicting idle ones as needed; and give them back. */
 void block_pool_take(struct block_pool *pool, uint64_t count);
 void block_pool_give_back(struct block_pool *pool, uint64_t count);
 
-/* How often a block got its first reference so far, by being named or referred to. */
-uint64_t block_pool_first_uses(const struct block_pool *pool);
+static inline struct block_census block_pool_census(const struct block_pool *pool)
+{
+    return pool->census;
+}
 
-/* Numbers of blocks: capacity = free + taken + known. */
-struct block_census {
-    uint64_t capacity, free, taken, known;
-    uint64_t idle;       /* known, without references */
-    uint64_t references; /* to known ones */
-};
-struct block_census block_pool_census(const struct block_pool *pool);
+static inline void block_pool_unlink(struct block_pool *pool, uint32_t place)
+{
+    struct block_place *places = pool->places;
+    places[places[place].last].next = places[place].next;
+    places[places[place].next].last = places[place].last;
+}
+
+static inline void block_pool_append(struct block_pool *pool, uint32_t place)
+{
+    struct block_place *places = pool->places;
+    uint32_t end = pool->ids, tail = places[end].last;
+    places[tail].next = place;
+    places[place].last = tail;
+    places[place].next = end;
+    places[end].last = place;
+}
 
 /* Add or remove a reference to a known block. */
-void block_pool_refer(struct block_pool *pool, uint32_t id);
-void block_pool_release(struct block_pool *pool, uint32_t id);
+static inline void block_pool_refer(struct block_pool *pool, uint32_t id)
+{
+    if (pool->places[id].references++ == BLOCK_KNOWN) {
+        block_pool_unlink(pool, id);
+        pool->census.idle--;
+        pool->first_uses++;
+    }
+    pool->census.references++;
+}
+
+static inline void block_pool_release(struct block_pool *pool, uint32_t id)
+{
+    if (--pool->places[id].references == BLOCK_KNOWN) {
+        block_pool_append(pool, id);
+        pool->census.idle++;
+    }
+    pool->census.references--;
+}
+
+/* A known block counts as used. */
+static inline void block_pool_touch(struct block_pool *pool, uint32_t id)
+{
+    if (block_pool_is_idle(pool, id)) {
+        block_pool_unlink(pool, id);
+        block_pool_append(pool, id);
+    }
+}
 
 /* A taken block now holds `id`: it becomes known, with one reference, its owner's. If `id` is known
  * already, the owner refers to that block instead, and the taken block becomes free. */
@@ -83,7 +158,12 @@ void block_pool_run_release(struct block_pool *pool, uint32_t run);
  * held: it is not evicted while held, and counts as used when it is let go.
  */
 
-struct block_store;
+struct block_store {
+    struct policy *policy;   /* this one */
+    struct block_pool *pool; /* or this one; the other is NULL */
+    bool evicts;             /* may the pool evict? */
+    uint64_t capacity;       /* blocks */
+};
 
 /* A tier of `capacity` blocks with numbers below `ids`.
  *   kind    NULL: never evicts. Refused: a policy that needs queries or the future, or does not
@@ -102,7 +182,11 @@ struct block_store *block_store_create(uint32_t ids, uint64_t capacity,
 bool block_store_forgets(const struct policy_kind *kind);
 void block_store_destroy(struct block_store *store); /* NULL is fine */
 
-bool block_store_knows(const struct block_store *store, uint32_t id);
+static inline bool block_store_knows(const struct block_store *store, uint32_t id)
+{
+    return store->policy != NULL ? store->policy->kind->holds(store->policy, id)
+                                 : block_pool_knows(store->pool, id);
+}
 
 /* Touch a block that it has, or offer it one that it lacks. Returns true if the tier took it:
  * it lacked the block and has it now. It refuses when it is full and can evict nothing. */

@@ -227,23 +227,13 @@ static void count_run(const struct prefix_tiers *tiers, size_t index, uint64_t m
     }
 }
 
-/* The first blocks that are on the GPU. */
-static struct prefix_found count_first(const struct prefix_tiers *tiers, size_t index,
+/* The first blocks that are on the GPU, of `numbered` with these numbers. */
+static struct prefix_found count_first(const struct prefix_tiers *tiers, const uint32_t *ids,
                                        uint64_t numbered)
 {
     struct prefix_found found = {.blocks = 0};
-    uint64_t length = 0, count = 0;
-    while (count == length && found.blocks < numbered) {
-        uint32_t id = block_numbers_row(tiers->numbers, index, found.blocks, &length);
-        length = length < numbered - found.blocks ? length : numbered - found.blocks;
-        struct prefix_found row =
-            found; /* counters stay in registers: a prompt may have a block for
-                                            each of its tokens */
-        for (count = 0; count < length && block_pool_knows(tiers->gpu, id); count++, id++) {
-            found_count_first(tiers, id, &row);
-        }
-        row.blocks += count;
-        found = row;
+    while (found.blocks < numbered && block_pool_knows(tiers->gpu, ids[found.blocks])) {
+        found_count_first(tiers, ids[found.blocks++], &found);
     }
     return found;
 }
@@ -259,19 +249,18 @@ static double saved_ns(const struct prefix_options *options, const struct prefix
     return ns;
 }
 
-/* Of a request whose blocks have their numbers, among its first `most` blocks: in all tiers, those below
+/* Of a request whose blocks have these numbers, among its first `most` blocks: in all tiers, those below
  * the GPU in whole units. */
 static struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers, size_t index,
-                                               uint64_t most)
+                                               const uint32_t *ids, uint64_t most)
 {
     const struct prefix_options *options = tiers->options;
     uint64_t numbered = block_numbers_count(tiers->numbers, index, most);
-    struct prefix_found found = count_first(tiers, index, numbered);
+    struct prefix_found found = count_first(tiers, ids, numbered);
     struct prefix_found whole = found; /* up to the last whole unit */
     struct prefix_found upper = found; /* the same, with nothing from below tier 1 */
     for (; found.blocks < numbered; found.blocks++) {
-        uint32_t id = block_numbers_read(tiers->numbers, index, found.blocks);
-        uint32_t below = 0;
+        uint32_t id = ids[found.blocks], below = 0;
         if (block_pool_knows(tiers->gpu, id)) {
             found_count_first(tiers, id, &found);
         } else if ((below = prefix_tiers_find(tiers, id)) > 0) {
@@ -296,19 +285,20 @@ static struct prefix_found prefix_found_in_all(const struct prefix_tiers *tiers,
 }
 
 /* How many of these blocks somebody uses on the GPU. Nobody else uses blocks without numbers. */
-static uint64_t prefix_found_used(const struct prefix_tiers *tiers, size_t index, uint64_t most)
+static uint64_t prefix_found_used(const struct prefix_tiers *tiers, const uint32_t *ids,
+                                  uint64_t numbered)
 {
-    uint64_t numbered = block_numbers_count(tiers->numbers, index, most), used = 0;
+    uint64_t used = 0;
     for (uint64_t block = 0; block < numbered; block++) {
-        uint32_t id = block_numbers_read(tiers->numbers, index, block);
-        used += block_pool_knows(tiers->gpu, id) && !block_pool_is_idle(tiers->gpu, id);
+        used +=
+            block_pool_knows(tiers->gpu, ids[block]) && !block_pool_is_idle(tiers->gpu, ids[block]);
     }
     return used;
 }
 
 /* Refer to the blocks on the GPU, before room for the rest is made, and use those below it, the first block
  * last. Lower tiers keep whole units: a part of one counts as used on the GPU only. */
-static void prefix_found_refer(struct prefix_tiers *tiers, size_t index,
+static void prefix_found_refer(struct prefix_tiers *tiers, size_t index, const uint32_t *ids,
                                const struct prefix_found *found)
 {
     uint64_t numbered = block_numbers_count(tiers->numbers, index, found->blocks);
@@ -317,16 +307,14 @@ static void prefix_found_refer(struct prefix_tiers *tiers, size_t index,
     }
     uint64_t whole = found->blocks / tiers->options->unit_blocks * tiers->options->unit_blocks;
     for (uint64_t block = numbered; block-- > 0;) {
-        uint32_t id = block_numbers_read(tiers->numbers, index, block);
-        prefix_tiers_use(tiers, id);
+        prefix_tiers_use(tiers, ids[block]);
         if (block < whole) {
-            prefix_tiers_touch(tiers, id);
+            prefix_tiers_touch(tiers, ids[block]);
         }
     }
     for (uint64_t block = tiers->count > 2 ? numbered : 0; block-- > 0;) {
-        uint32_t id = block_numbers_read(tiers->numbers, index, block);
-        if (!block_pool_knows(tiers->gpu, id)) {
-            prefix_tiers_pass(tiers, id);
+        if (!block_pool_knows(tiers->gpu, ids[block])) {
+            prefix_tiers_pass(tiers, ids[block]);
         }
     }
 }
@@ -370,12 +358,14 @@ static uint64_t saved_blocks(const struct prefix_cache *cache, size_t index, uin
 static void save_filled(struct prefix_cache *cache, size_t index)
 {
     struct holding *holding = &cache->holdings[index];
-    uint64_t saved = saved_blocks(cache, index, holding->full);
-    if (saved <= holding->offered || !offers(cache, PREFIX_WRITE_FILL)) {
+    uint64_t saved =
+        offers(cache, PREFIX_WRITE_FILL) ? saved_blocks(cache, index, holding->full) : 0;
+    if (saved <= holding->offered) {
         return;
     }
+    const uint32_t *ids = block_numbers_list(cache->numbers, index, holding->offered, saved);
     for (uint64_t block = holding->offered; block < saved; block++) {
-        prefix_tiers_offer(&cache->tiers, 1, prefix_id(cache, index, block));
+        prefix_tiers_offer(&cache->tiers, 1, *ids++);
     }
     holding->offered = saved;
 }
@@ -389,12 +379,12 @@ static bool number_blocks(struct prefix_cache *cache, size_t index)
 }
 
 /* The blocks found, now referred to and taken, are on the GPU; loads bring those that were not. */
-static void bring_found(struct prefix_cache *cache, size_t index, const struct prefix_found *found,
-                        const struct holding *holding)
+static void bring_found(struct prefix_cache *cache, const uint32_t *ids,
+                        const struct prefix_found *found, const struct holding *holding)
 {
     struct prefix_tiers *tiers = &cache->tiers;
     for (uint64_t block = 0; block < found->blocks && tiers->count > 1; block++) {
-        uint32_t id = prefix_id(cache, index, block);
+        uint32_t id = ids[block];
         if (!block_pool_knows(tiers->gpu, id)) {
             uint32_t from = prefix_tiers_source(tiers, id);
             prefix_tiers_name(tiers, id, tier_load(holding->load[from], from));
@@ -413,28 +403,30 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     uint32_t block_tokens = cache->options.block_tokens;
     uint64_t all = blocks_of(cache, tokens), most = (tokens - 1) / block_tokens;
     const struct prefix_refusal *refusal = &cache->refusal;
-    uint64_t since = block_pool_first_uses(tiers->gpu) - refusal->first_uses;
+    uint64_t since = tiers->gpu->first_uses - refusal->first_uses;
     bool again = refusal->tokens == tokens && refusal->index == index;
     if ((again && block_pool_room(tiers->gpu) + since < refusal->need) ||
         !number_blocks(cache, index)) {
         return false;
     }
-    struct prefix_found found = prefix_found_in_all(tiers, index, most);
+    uint64_t numbered = block_numbers_count(cache->numbers, index, most);
+    const uint32_t *ids = block_numbers_list(cache->numbers, index, 0, numbered);
+    struct prefix_found found = prefix_found_in_all(tiers, index, ids, most);
     uint64_t have = found.blocks * block_tokens;
     uint64_t blocks = blocks_of(cache, tokens - have < chunk ? tokens : have + chunk);
     if (block_pool_room(tiers->gpu) - found.idle < all - found.in[0]) {
-        uint64_t need = all - prefix_found_used(tiers, index, most);
-        uint64_t first_uses = block_pool_first_uses(tiers->gpu);
+        uint64_t need = all - prefix_found_used(tiers, ids, numbered);
+        uint64_t first_uses = tiers->gpu->first_uses;
         cache->refusal = (struct prefix_refusal){index, tokens, need, first_uses};
         return false;
     }
-    prefix_found_refer(tiers, index, &found);
+    prefix_found_refer(tiers, index, ids, &found);
     block_pool_take(tiers->gpu, blocks - found.in[0]);
     struct holding *holding = &cache->holdings[index];
     *holding = (struct holding){.full = found.blocks, .blocks = blocks};
     block_numbers_use(cache->numbers, index, 1);
     begin_loads(cache, &found, found.in, holding);
-    bring_found(cache, index, &found, holding);
+    bring_found(cache, ids, &found, holding);
     for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
         match->found[k] = (uint32_t)(found.in[k] * block_tokens);
     }
@@ -444,20 +436,29 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
 
 /* ---- and goes on ---------------------------------------------------------------------- */
 
-void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
+/* The request's blocks up to `full` have filled. */
+static void fill_blocks(struct prefix_cache *cache, size_t index, uint64_t full)
 {
     struct holding *holding = &cache->holdings[index];
-    uint64_t full = tokens / cache->options.block_tokens;
     uint64_t numbered = block_numbers_count(cache->numbers, index, full);
-    assert(full <= holding->blocks);
-    for (; holding->full < numbered; holding->full++) {
-        uint32_t id = prefix_id(cache, index, holding->full);
-        prefix_tiers_name(&cache->tiers, id, 0);
-        prefix_tiers_count(&cache->tiers, id);
+    const uint32_t *ids = block_numbers_list(cache->numbers, index, holding->full, numbered);
+    for (; holding->full < numbered; holding->full++, ids++) {
+        prefix_tiers_name(&cache->tiers, *ids, 0);
+        prefix_tiers_count(&cache->tiers, *ids);
     }
     if (holding->full < full) {
         block_pool_run_name(cache->tiers.gpu, (uint32_t)index, full - holding->full);
         holding->full = full;
+    }
+}
+
+void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
+{
+    struct holding *holding = &cache->holdings[index];
+    uint64_t full = tokens / cache->options.block_tokens;
+    assert(full <= holding->blocks);
+    if (full > holding->full) {
+        fill_blocks(cache, index, full);
     }
     save_filled(cache, index);
 }
@@ -467,8 +468,9 @@ static void bring_kept(struct prefix_cache *cache, size_t index, uint64_t found,
                        uint64_t load)
 {
     uint64_t numbered = block_numbers_count(cache->numbers, index, full);
+    const uint32_t *ids = block_numbers_list(cache->numbers, index, found, numbered);
     for (uint64_t block = found; block < numbered; block++) {
-        prefix_tiers_name(&cache->tiers, prefix_id(cache, index, block), tier_load(load, 1));
+        prefix_tiers_name(&cache->tiers, *ids++, tier_load(load, 1));
     }
     uint64_t own = found > numbered ? found : numbered;
     if (own < full) {
@@ -488,13 +490,14 @@ bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, u
         return false;
     }
     uint64_t numbered = block_numbers_count(cache->numbers, index, full);
-    struct prefix_found found = count_first(&cache->tiers, index, numbered);
+    const uint32_t *ids = block_numbers_list(cache->numbers, index, 0, numbered);
+    struct prefix_found found = count_first(&cache->tiers, ids, numbered);
     count_run(&cache->tiers, index, full, &found);
     if (block_pool_room(gpu) - found.idle < blocks_of(cache, tokens) - found.blocks) {
         return false;
     }
     for (uint64_t block = 0; block < found.blocks && block < numbered; block++) {
-        block_pool_refer(gpu, prefix_id(cache, index, block));
+        block_pool_refer(gpu, ids[block]);
     }
     if (found.blocks > numbered) {
         block_pool_run_refer(gpu, (uint32_t)index, found.blocks - numbered);
@@ -550,16 +553,17 @@ void prefix_end(struct prefix_cache *cache, size_t index, bool done)
     uint64_t whole = saved_blocks(cache, index, holding->full);
     uint64_t before = tiers->lower[1].counts.saved;
     uint64_t numbered = block_numbers_count(cache->numbers, index, holding->full);
+    const uint32_t *ids = block_numbers_list(cache->numbers, index, 0, numbered);
     if (numbered < holding->full) {
         block_pool_run_release(tiers->gpu, (uint32_t)index);
     }
     /* Blocks that were offered as they filled count as used once more, so that the beginning of a
      * request was used last, however much of it was found. */
     for (uint64_t block = whole; offers(cache, PREFIX_WRITE_FILL) && block-- > 0;) {
-        prefix_tiers_touch(tiers, prefix_id(cache, index, block));
+        prefix_tiers_touch(tiers, ids[block]);
     }
     for (uint64_t block = numbered; block-- > 0;) {
-        end_block(cache, prefix_id(cache, index, block), saves && block < whole, before);
+        end_block(cache, ids[block], saves && block < whole, before);
     }
     block_pool_give_back(tiers->gpu, holding->blocks - (options->gpu_keeps ? holding->full : 0));
     block_numbers_use(cache->numbers, index, -1);

@@ -66,7 +66,7 @@ static void the_block_that_is_left_stays_idle_longest(void **state)
     fill(pool, 0, 2); /* the block that was left, and a new one */
     check_census(pool, 0, 5, 5);
     assert_int_equal(block_pool_census(pool).references, 5);
-    assert_int_equal(block_pool_first_uses(pool), 4 + 4 * 3 + 2);
+    assert_int_equal(pool->first_uses, 4 + 4 * 3 + 2);
     block_pool_destroy(pool);
 }
 
