@@ -14,7 +14,7 @@
 #include "model/sharding.h"
 #include "model/parameters.h"
 #include "predict/scenario/resolve.h"
-#include "predict/scenario/scenario_set.h"
+#include "predict/scenario/scenario.h"
 #include "predict/server/host_engine.h"
 #include "model/model.h"
 #include "server/server_engine.h"

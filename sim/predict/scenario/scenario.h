@@ -1,7 +1,7 @@
 /* Scenarios: the user's input, checked, and the points that it describes.
  *
  * A scenario is a YAML map of the keys in scenario_keys.h. Several files and --set overrides are
- * laid over each other in order (scenario_set.h). `sweep:` maps keys to lists; the points are their
+ * laid over each other in order. `sweep:` maps keys to lists; the points are their
  * product, the last key fastest. Each point is resolved into a `struct point`, the input of a run.
  * The hash that names a run and seals a prediction is made in identity.c.
  */
@@ -34,7 +34,7 @@ struct scenario {
 };
 
 /* Merge the files and then the overrides ("key=value"). Checks every key, and every name that is
- * swept (predict/scenario/scenario_set.h). At least one file or override is needed. */
+ * swept. At least one file or override is needed. */
 bool scenario_load(const char *const *files, uint32_t file_count, const char *const *overrides,
                    uint32_t override_count, struct scenario *out, struct error *why);
 void scenario_release(struct scenario *scenario);
@@ -73,3 +73,11 @@ bool scenario_serves(const struct scenario *scenario);
 /* Resolve point `index`. The caller releases it with point_release(). */
 bool scenario_point(const struct scenario *scenario, uint32_t index, struct point *out,
                     struct error *why);
+
+/* Of an override's key with `*length` characters: "config." for "model.KEY", and `*length` without
+ * its first word; "" and the whole key for another. */
+const char *scenario_config_prefix(const char *override, int *length);
+
+/* Give names in a value of the key `path` ("hardware.link"), or in a list or map of them, their canonical
+ * spelling. Paths, and names that mean nothing, stay as they are. Fails only without memory. */
+bool scenario_spell_value(struct node *value, const char *path, struct error *why);

@@ -7,7 +7,7 @@
 #include "decode/plan/memory.h"
 #include "decode/system.h"
 #include "predict/scenario/scenario_keys.h"
-#include "predict/scenario/scenario_set.h"
+#include "predict/scenario/scenario.h"
 #include "predict/server/serving_memory.h"
 #include "server/requests/requests.h"
 

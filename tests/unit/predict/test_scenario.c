@@ -491,10 +491,6 @@ static void a_layer_says_a_key_or_sweeps_it(void **state)
         {BASE,
          {"mechanisms.sync=cpu", "sweep={mechanisms: [{sync: gpu, launch: graph}, {sync: cpu}]}"},
          "--set 'mechanisms' 'sync'"},
-        {BASE "mechanisms: {policy: {eta: 0.6}}\n"
-              "sweep: {mechanisms: [{policy: {name: qsac, eta: 0.7}}, {policy: lru}]}\n",
-         {NULL},
-         "s.yaml:7 'mechanisms' 'eta'"},
         {"model: llama-3-8b\nsystem: fullattn\ncontext: 1000\nhardware: {link: pcie5-x16}\n"
          "sweep: {hardware: [{gpu: a40, link: pcie4-x16}, {gpu: h200, link: pcie6-x16}]}\n",
          {NULL},
