@@ -131,7 +131,7 @@ static bool read_pair(struct settings_line *in, const struct settings_pair *pair
         return read_pairs(in, pair->at, pair->end, pair->path, why);
     }
     return !below || option == NULL || option->value == SERVER_VALUE_NONE ||
-           server_setting_take(option, value, in->said, NULL, why);
+           server_setting_take(option, value, in->said, why);
 }
 
 /* All names between the two that stand before '=' or ':', with `prefix` and a dot in front. */
@@ -182,7 +182,7 @@ bool log_settings_read(struct server_text *said, const char *line, struct error 
             continue;
         }
         copy_value(at, value, sizeof value);
-        if (!server_setting_take(option, value, said, NULL, why)) {
+        if (!server_setting_take(option, value, said, why)) {
             return false;
         }
     }

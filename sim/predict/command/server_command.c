@@ -169,21 +169,11 @@ static bool take_json(struct server_text *said, const struct server_option *opti
 static bool take(struct server_text *said, const struct server_option *option, const char *typed,
                  const char *value, struct error *why)
 {
-    bool used;
     if (option->value == SERVER_VALUE_NONE) {
         return server_text_pass_over(said, option, typed, why);
     }
-    if (option->value == SERVER_VALUE_JSON) {
-        return take_json(said, option, value, why);
-    }
-    if (!server_setting_take(option, value, said, &used, why)) {
-        return false;
-    }
-    if (!used) {
-        server_text_pass(said, said->line, typed,
-                         "it leaves the choice to the server or the model");
-    }
-    return true;
+    return option->value == SERVER_VALUE_JSON ? take_json(said, option, value, why)
+                                              : server_setting_take(option, value, said, why);
 }
 
 static bool server_command_read_option(struct server_text *said, char *typed, const char **rest,
@@ -200,7 +190,6 @@ static bool server_command_read_option(struct server_text *said, char *typed, co
         option = server_option_find(said->program, word);
         option = option != NULL && option->value == SERVER_VALUE_NONE ? option : NULL;
     }
-    option = option != NULL ? option : server_option_shortened(said->program, word);
     if (option == NULL) {
         return refuse_unknown(said, typed, word, why);
     }
@@ -275,7 +264,7 @@ static bool server_command_read_words(struct server_text *said, const char **res
         if (is_option(word)) {
             ok = server_command_read_option(said, word, rest, why);
         } else if (first && model != NULL) {
-            ok = server_setting_take(model, word, said, NULL, why);
+            ok = server_setting_take(model, word, said, why);
         } else {
             error_set(why, said->file, said->line, "a word stands without an option");
             ok = error_expect(why, "options of %s, each with its value", said->program->title);

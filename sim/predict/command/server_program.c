@@ -17,9 +17,9 @@ static const char folder[] = "engines/commands", suffix[] = "yaml";
 
 /* ---- keys -------------------------------------------------------------------------------- */
 
-static const char *const value_words[] = {"none",       "text",      "name", "whole",   "length",
-                                          "share",      "two-bytes", "kv",   "weights", "switch",
-                                          "switch-off", "bytes",     "word", "json",    NULL};
+static const char *const value_words[] = {"none",   "text",  "name",   "whole",
+                                          "length", "share", "switch", "switch-off",
+                                          "bytes",  "word",  "json",   NULL};
 
 /* A row, and what is read by code of its own. */
 struct option_read {
@@ -64,8 +64,8 @@ static const struct node_field program_fields[] = {
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-/* Has an option that is read as a word its map of words, each with a map of keys and their
- * values? */
+/* Has an option that is read as a word its map of words, each with the value of its key, nothing, or
+ * a map of keys and their values? */
 static bool check_words(const struct node *row, const struct server_option *option,
                         struct error *why)
 {
@@ -74,7 +74,7 @@ static bool check_words(const struct node *row, const struct server_option *opti
                                                    : words == NULL;
     for (size_t i = 0; good && words != NULL && i < words->count; i++) {
         const struct node *keys = words->children[i];
-        good = keys->kind == NODE_MAP;
+        good = keys->kind != NODE_LIST && (keys->kind != NODE_SCALAR || option->sets != NULL);
         for (size_t j = 0; good && j < keys->count; j++) {
             good = keys->children[j]->kind == NODE_SCALAR &&
                    strlen(keys->children[j]->key) < SERVER_KEY;
@@ -249,25 +249,6 @@ const struct server_option *server_option_find(const struct server_program *prog
         option = option_named(program, name + 3, false);
     }
     return option;
-}
-
-const struct server_option *server_option_shortened(const struct server_program *program,
-                                                    const char *name)
-{
-    const struct server_option *found = NULL;
-    for (size_t i = 0; i < program->option_count; i++) {
-        const struct server_option *option = &program->options[i];
-        bool typed = option->reason != NULL || strncmp(option->flag, "--", 2) == 0;
-        if (!typed || strncmp(option->name, name, strlen(name)) != 0 ||
-            strchr(option->name, '.') != NULL) {
-            continue;
-        }
-        if (found != NULL) {
-            return NULL;
-        }
-        found = option;
-    }
-    return found;
 }
 
 /* Names of variables are in capitals. */

@@ -15,9 +15,6 @@ enum server_value {
     SERVER_VALUE_WHOLE,
     SERVER_VALUE_LENGTH, /* a whole number; or auto, which says nothing */
     SERVER_VALUE_SHARE,
-    SERVER_VALUE_TWO_BYTES, /* a type that weights are computed with: only checked */
-    SERVER_VALUE_KV,
-    SERVER_VALUE_WEIGHTS, /* a method of quantization */
     SERVER_VALUE_SWITCH,
     SERVER_VALUE_SWITCH_OFF, /* the opposite of what it is called after */
     SERVER_VALUE_BYTES,      /* a number of units of memory */
@@ -34,11 +31,12 @@ struct server_option {
      * and metrics have, begin without a dash. */
     const char *flag;
     enum server_value value;
-    const char *sets;         /* a key of scenarios, or a fact (server_text.h); NULL: none */
-    const char *yes, *no;     /* what a switch sets; NULL: nothing */
-    const char *unit;         /* behind the number of the key's value: "GiB", "tok"; NULL: none */
-    const struct node *words; /* a map: what each word sets, as a map of keys */
-    const char *of;           /* the system that alone has it; NULL: all */
+    const char *sets;     /* a key of scenarios, or a fact (server_text.h); NULL: none */
+    const char *yes, *no; /* what a switch sets; NULL: nothing */
+    const char *unit;     /* behind the number of the key's value: "GiB", "tok"; NULL: none */
+    const struct node
+        *words;     /* a map: what each word, or pattern, sets, of its key or as a map of keys */
+    const char *of; /* the system that alone has it; NULL: all */
     const char *writes; /* the {NAME} of its value (study/plan/server_command.h); NULL: none */
     const char *reason; /* why it is not read; NULL: it is */
     bool harmless;      /* it is not read and changes no prediction */
@@ -73,11 +71,6 @@ const struct server_program *server_programs(size_t *count, struct error *why);
  * matter for an option that is not read. */
 const struct server_option *server_option_find(const struct server_program *program,
                                                const char *name);
-
-/* The only option of a command whose name begins with `name`, as argparse completes it; NULL if
- * there is none, or more than one. */
-const struct server_option *server_option_shortened(const struct server_program *program,
-                                                    const char *name);
 
 /* The option of a command that `name`, which is none, most likely means: one that is read, or NULL
  * if none is near, or if another option is nearer. */

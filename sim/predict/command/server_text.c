@@ -70,7 +70,7 @@ static bool read_metric(struct server_text *said, const char *metric, struct err
     const struct server_option *option =
         metric[length] == '{' && value != NULL ? server_option_find(said->program, name) : NULL;
     return option == NULL || option->value == SERVER_VALUE_NONE ||
-           server_setting_take(option, value + 1, said, NULL, why);
+           server_setting_take(option, value + 1, said, why);
 }
 
 /* The bit of the engine whose metric it is; 0: none is named. */

@@ -142,7 +142,6 @@ const char *server_setting_expected(const struct server_option *option);
 bool server_setting_is_switch(const struct server_option *option);
 
 /* Take the value that the server gives an option which is read. None, null and "" say nothing.
- * `used` (may be NULL) becomes false if the value is valid but has no counterpart in a scenario.
  * Fails if the value is invalid. */
 bool server_setting_take(const struct server_option *option, const char *value,
-                         struct server_text *said, bool *used, struct error *why);
+                         struct server_text *said, struct error *why);

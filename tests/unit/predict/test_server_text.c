@@ -231,9 +231,9 @@ static const struct {
      "\"kv_connector_extra_config\": {\"cpu_bytes_to_use\": 21474836480, \"eviction_policy\": \"arc\"}}'",
      "model=m@1 system=vllm-offload@1 host_memory=21474836480B@1 mechanisms.prefix_block=64tok@1 "
      "mechanisms.prefix_eviction=arc@1 mechanisms.prefix_pins=no@1"},
-    {"the same with a dot, and shortened names",
-     "vllm serve m --kv-transfer-config.kv_connector OffloadingConnector --tensor-parallel 2 --max-model 8k",
-     "model=m@1 system=vllm-offload@1 tensor_parallel=2@1 request_tokens=8000@1"},
+    {"the same with a dot",
+     "vllm serve m --kv-transfer-config.kv_connector OffloadingConnector --max-model-len 8k",
+     "model=m@1 system=vllm-offload@1 request_tokens=8000@1"},
     {"weights on the host", "vllm serve m --cpu-offload-gb 80",
      "model=m@1 system=vllm@0 weights_outside=80GiB@1"},
     {"drafts",
@@ -349,13 +349,12 @@ static const struct {
      "f:1: '--kv-transfer-config' is not read\n  expected: an object in JSON"},
     {"LMCACHE_CHUNK_SIZE=128 vllm serve m", "LMCACHE_CHUNK_SIZE@1"},
     {"vllm serve m --compilation-config.mode 3 -O3", "--compilation-config.mode@1, -O3@1"},
-    {"vllm serve m --quantization bitsandbytes --kv-cache-dtype auto --dtype bfloat16",
-     "--quantization@1"},
+    {"vllm serve m --quantization bitsandbytes --kv-cache-dtype auto --dtype bfloat16", ""},
     {"vllm serve m --block-size 32", ""},
     {"vllm serve m --max-num-seqs 4 5",
      "f:1: a word stands without an option\n  expected: options of vLLM, each with its value"},
     {"python3 -m sglang.launch_server --model-path m --chunked-prefill-size -1 --page-size 64",
-     "--chunked-prefill-size@1, page_size@1"},
+     "page_size@1"},
 };
 
 static void options_without_effect_are_told(void **state)
@@ -450,7 +449,7 @@ static const struct {
     {"vllm serve m --max-model-len 1Mi", "f:1: 'max_model_len' is '1Mi'"},
     {"sglang serve --model-path m --context-length 1m", "f:1: 'context_length' is '1m'"},
     {"vllm serve m --dtype float32",
-     "f:1: 'dtype' is 'float32'\n  expected: auto, bfloat16, float16 or half; 4 bytes a weight"},
+     "f:1: 'dtype' is 'float32'\n  expected: auto, bfloat16, float16, half"},
     {"vllm serve m --gpu-memory-utilization 90", "f:1: 'gpu_memory_utilization' is '90'"},
     {"vllm serve m --kv-cache-dtype int3", "f:1: 'kv_cache_dtype' is 'int3'"},
     {"vllm serve m \\\n -tp 0", "f:2: 'tp' is '0'\n  expected: a whole number above 0"},
