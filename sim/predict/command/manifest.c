@@ -1,4 +1,13 @@
-#include "predict/command/manifest.h"
+/* Containers of Compose files and of Kubernetes manifests, as the commands that they start.
+ *
+ * A container is a map with an `image` and words: `command` or `entrypoint` of a service, `command`
+ * and `args` of a container of Kubernetes. Its `environment`, or `env`, stands in front, as a shell
+ * has it:
+ *
+ *     NAME=value container run vllm/vllm-openai:v0.19.0 --model=Qwen/Qwen3-8B
+ *
+ * The image is a comment where the manifest replaces what it would start. */
+#include "predict/command/server_text.h"
 
 #include "core/node.h"
 #include "core/quote.h"

@@ -131,10 +131,6 @@ bool server_text_pass_over(struct server_text *said, const struct server_option 
  * True, or among those that the server was told. */
 bool log_settings_read(struct server_text *said, const char *line, struct error *why);
 
-/* Facts that are no key of a scenario become keys (engines/README.md), and the program its
- * preset. Fails if no version of it is known. */
-bool stated_complete(struct server_text *said, struct error *why);
-
 /* What the values of an option are, for a message. */
 const char *server_setting_expected(const struct server_option *option);
 
@@ -145,3 +141,20 @@ bool server_setting_is_switch(const struct server_option *option);
  * Fails if the value is invalid. */
 bool server_setting_take(const struct server_option *option, const char *value,
                          struct server_text *said, struct error *why);
+
+/* Is the file a manifest, by its name? */
+bool manifest_named(const char *file);
+
+struct manifest_container {
+    int line;      /* of the first word of its command */
+    char *command; /* its words stand in the lines that they have in the file, as far as possible */
+    const struct node *replicas; /* that the manifest runs, as it states them; NULL: it does not */
+    int replicas_line;
+};
+typedef bool manifest_visit(void *context, const struct manifest_container *at, struct error *why);
+
+/* Read `in` to its end (16 MiB at most) and visit its containers in their order, all documents.
+ * Fails if it is not YAML, if a server is divided among machines (leaderWorkerTemplate.size), or if
+ * a visit fails. */
+bool manifest_read(FILE *in, const char *file, manifest_visit *visit, void *context,
+                   struct error *why);
