@@ -214,8 +214,8 @@ uint64_t model_weight_bytes(const struct model *model)
 /* ---- prefill ------------------------------------------------------------------------------------
  *
  * The matrix products of the decode operators with one row per token, and attention over the pairs (query,
- * earlier token) that each layer sees. MLA attends with expanded heads here, which is cheaper than the absorbed
- * form when many queries share the expansion; the expansion costs as much as the absorption. */
+ * earlier token) that each layer sees. MLA attends with expanded heads here, which is cheaper than the
+ * absorbed form when many queries share the expansion; the expansion costs as much as the absorption. */
 
 static double model_prefill_product_flops(const struct model *model, uint32_t layer, uint64_t rows)
 {
