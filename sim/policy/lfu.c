@@ -1,9 +1,5 @@
 /* LFU: the block touched least often while it was held is evicted; among equals, the one touched
- * longest ago.
- *
- * A count begins at 1 and is lost on eviction. K. Shah, A. Mitra and D. Matani, "An O(1) algorithm
- * for implementing the LFU cache eviction scheme", 2010: see queues.h.
- */
+ * longest ago. A count begins at 1 and is lost on eviction. */
 #include "policy/batch.h"
 #include "policy/queues.h"
 #include "policy/policy.h"

@@ -40,19 +40,11 @@ bool frequency_init(struct frequency *frequency, struct arrays *arrays, uint32_t
     if (blocks >= UINT32_MAX / 2) {
         return error_set(why, NULL, 0, "%u blocks are too many for a cache", blocks);
     }
-    size_t links = (size_t)blocks + FREQUENCY_RINGS + 1, heap = (size_t)capacity + 1;
-    frequency->blocks = blocks;
     frequency->rank = arrays_add(arrays, blocks, sizeof *frequency->rank, why);
-    frequency->links = arrays_add(arrays, links, sizeof *frequency->links, why);
-    frequency->heap = arrays_add(arrays, heap, sizeof *frequency->heap, why);
+    frequency->heap = arrays_add(arrays, (size_t)capacity + 1, sizeof *frequency->heap, why);
     frequency->place = arrays_add(arrays, blocks, sizeof *frequency->place, why);
-    for (uint32_t head = blocks; !arrays->failed && head < links; head++) {
-        frequency->links[head] = (struct frequency_link){.older = head, .newer = head};
-    }
     return !arrays->failed;
 }
-
-/* ---- the heap, ordered by the ranks stored in it ---- */
 
 static bool frequency_is_less(struct frequency_rank a, struct frequency_rank b)
 {
@@ -89,18 +81,13 @@ static void heap_down(struct frequency *frequency, uint32_t at, struct frequency
     heap_put(frequency, at, place);
 }
 
-static void heap_remove(struct frequency *frequency, uint32_t at)
+void frequency_add(struct frequency *frequency, uint32_t block)
 {
-    struct frequency_place last = frequency->heap[frequency->count--];
-    if (at > frequency->count) {
-        return;
-    }
-    heap_down(frequency, at, last);
-    heap_up(frequency, frequency->place[last.block], last);
+    frequency->rank[block] = (struct frequency_rank){.count = 1, .when = ++frequency->touches};
+    heap_up(frequency, ++frequency->count, (struct frequency_place){frequency->rank[block], block});
 }
 
-/* Move each block at the top to its present rank, until the top block is already there. */
-static uint32_t heap_least(struct frequency *frequency)
+uint32_t frequency_least(struct frequency *frequency)
 {
     for (;;) {
         struct frequency_place top = frequency->heap[1];
@@ -113,38 +100,13 @@ static uint32_t heap_least(struct frequency *frequency)
     }
 }
 
-/* ---- both ---- */
-
-void frequency_rise(struct frequency *frequency, uint32_t block)
-{
-    struct frequency_place place = {.rank = frequency->rank[block], .block = block};
-    heap_up(frequency, ++frequency->count, place);
-}
-
-void frequency_add(struct frequency *frequency, uint32_t block)
-{
-    frequency->rank[block] = (struct frequency_rank){.count = 1, .when = ++frequency->touches};
-    frequency_link(frequency, 1, block);
-    frequency->least = 1;
-}
-
-uint32_t frequency_least(struct frequency *frequency)
-{
-    for (; frequency->least <= FREQUENCY_RINGS; frequency->least++) {
-        uint32_t head = frequency->blocks + frequency->least;
-        if (frequency->links[head].newer != head) {
-            return frequency->links[head].newer;
-        }
-    }
-    return heap_least(frequency);
-}
-
 void frequency_remove(struct frequency *frequency, uint32_t block)
 {
-    if (frequency->rank[block].count <= FREQUENCY_RINGS) {
-        frequency_unlink(frequency, block);
-    } else {
-        heap_remove(frequency, frequency->place[block]);
-    }
+    uint32_t at = frequency->place[block];
+    struct frequency_place last = frequency->heap[frequency->count--];
     frequency->rank[block].count = 0;
+    if (at <= frequency->count) {
+        heap_down(frequency, at, last);
+        heap_up(frequency, frequency->place[last.block], last);
+    }
 }

@@ -98,22 +98,10 @@ static inline uint32_t queue_pop(struct queues *queues, uint32_t name)
 
 /* Held blocks ordered by how often they were touched, ties by their last touch.
  *
- * After K. Shah, A. Mitra and D. Matani, "An O(1) algorithm for implementing the LFU cache eviction
- * scheme", 2010: blocks of one count form a ring in order of their last touch, and a touch moves a
- * block to the next ring. Here only counts up to FREQUENCY_RINGS have a ring. A block touched more
- * often is far from eviction: its touches are counted but it is not moved. It stands in a heap at
- * the place of its earlier rank, and sinks to its true place when it comes to the top.
- *
- *     rings    count 1: d, a      count 2: c      count 3: none ...     d is the least
- *     heap     all others
- *
- * A touch is O(1): entering the heap takes log(blocks) steps, but only after FREQUENCY_RINGS
- * touches. An eviction is O(1) while a ring has a block. LFU empties all rings only when the block
- * that came last was touched FREQUENCY_RINGS times; an eviction then takes log(blocks) for each
- * block that comes to the top of the heap.
+ * A heap by the ranks that blocks had when they were put there. A touch counts, and moves nothing: ranks
+ * only grow, so a block that comes to the top with an older rank sinks from there to its true place, and
+ * one whose rank is still the same is the least of all.
  */
-
-enum { FREQUENCY_RINGS = 32 };
 
 /* The lesser rank has fewer touches; of equal counts, the older last touch. */
 struct frequency_rank {
@@ -122,18 +110,13 @@ struct frequency_rank {
 };
 
 struct frequency {
-    uint32_t blocks;
     uint64_t touches;
     struct frequency_rank *rank; /* [blocks] */
-    struct frequency_link {
-        uint32_t older, newer;
-    } * links;      /* [blocks + FREQUENCY_RINGS + 1] the ring of count c begins at blocks + c */
-    uint32_t least; /* no ring below this one has a block */
     struct frequency_place {
         struct frequency_rank rank; /* the block's rank when it was put here */
         uint32_t block;
     } * heap;        /* [capacity + 1] from 1 */
-    uint32_t *place; /* [blocks] place in the heap, of the blocks in it */
+    uint32_t *place; /* [blocks] place in the heap, of held blocks */
     uint32_t count;  /* in the heap */
 };
 
@@ -148,46 +131,17 @@ uint32_t frequency_least(struct frequency *frequency);
 /* Remove a held block; its count is lost. */
 void frequency_remove(struct frequency *frequency, uint32_t block);
 
-/* Move a block that was touched often enough from the last ring to the heap; for
- * frequency_touch(). */
-void frequency_rise(struct frequency *frequency, uint32_t block);
-
 static inline bool frequency_has(const struct frequency *frequency, uint32_t block)
 {
     return frequency->rank[block].count != 0;
 }
 
-static inline void frequency_unlink(struct frequency *frequency, uint32_t block)
-{
-    struct frequency_link *links = frequency->links, own = links[block];
-    links[own.older].newer = own.newer;
-    links[own.newer].older = own.older;
-}
-
-/* Put a block at the newest end of a ring. */
-static inline void frequency_link(struct frequency *frequency, uint32_t ring, uint32_t block)
-{
-    struct frequency_link *links = frequency->links;
-    uint32_t head = frequency->blocks + ring, newest = links[head].older;
-    links[block] = (struct frequency_link){.older = newest, .newer = head};
-    links[newest].newer = links[head].older = block;
-}
-
-/* If the block is held, count one more touch of it; returns whether it is held. It has one branch:
- * a second, unpredictable one would cost more than all the rest. */
+/* If the block is held, count one more touch of it, without a branch; returns whether it is held. */
 static inline bool frequency_touch(struct frequency *frequency, uint32_t block)
 {
     struct frequency_rank *rank = &frequency->rank[block];
     bool held = rank->count != 0;
-    uint64_t count = rank->count += held;
+    rank->count += held;
     rank->when = frequency->touches += held;
-    if (count - 1 <= FREQUENCY_RINGS) {
-        frequency_unlink(frequency, block);
-        if (count <= FREQUENCY_RINGS) {
-            frequency_link(frequency, (uint32_t)count, block);
-        } else {
-            frequency_rise(frequency, block);
-        }
-    }
     return held;
 }

@@ -1,9 +1,5 @@
-/* Caches of one policy in several sizes, which see the same demands.
- *
- * Each answers as a policy_create() of its capacity would. For LRU one stack serves all sizes
- * (stack.h); a policy that ignores its capacity has one instance, of the least; any other policy has
- * a separate instance for each size.
- */
+/* Caches of one policy in several sizes, which see the same demands. Each answers as a policy_create()
+ * of its capacity would; a policy that ignores its capacity has one instance for all, of the least. */
 #pragma once
 
 #include "policy/policy.h"
