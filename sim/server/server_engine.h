@@ -39,7 +39,7 @@ struct server_path {
     bool overlaps;           /* steps are scheduled while the one before runs */
     bool queued;             /* arrivals are when the scheduler had it: the next step has it, too */
     bool prompts_alone;      /* a step computes prompts or decodes, and prompts come first */
-    bool prompts_launched; /* kernel by kernel: without CUDA graphs (predict/server/step_parts.h) */
+    bool prompts_launched; /* kernel by kernel: without CUDA graphs (predict/server/step_cost.c) */
     bool one_call;         /* of attention, for prompts and decodes of a step */
     bool reserves;         /* admission leaves room for outputs to come (schedule.c) */
     bool reserves_all;     /* for all of each, so that nothing is preempted */
@@ -57,7 +57,7 @@ enum server_engine_memory {
 enum server_engine_sampler { SAMPLER_NONE, SAMPLER_SORT, SAMPLER_TRITON, SAMPLER_FLASHINFER };
 
 /* What torch.compile does when a server starts. Engines that measure their memory do so during its
- * work. Without CUDA graphs, the CPU launches each kernel of a step (predict/server/step_parts.h). */
+ * work. Without CUDA graphs, the CPU launches each kernel of a step (predict/server/step_cost.c). */
 enum server_compile {
     COMPILE_COLD,  /* it compiles and times kernels: its cache is empty, as in a new container */
     COMPILE_WARM,  /* it loads the kernels of an earlier start with the same settings */

@@ -4,7 +4,6 @@
 #include "core/array.h"
 #include "core/parallel.h"
 #include "decode/replay/replay.h"
-#include "predict/decode/outcome.h"
 #include "predict/decode/run.h"
 #include "predict/scenario/identity.h"
 
@@ -18,16 +17,7 @@
  * of the error promised everywhere. */
 static const double tolerance = 0.0025, rough = 0.05;
 
-/* Values of a point. Only the first two are held to the tolerance. */
-enum {
-    TIME,                           /* ns */
-    LINK,                           /* ns that the fetches would take on a whole link, alone */
-    STALLS,                         /* ns of the time, by part */
-    BASES = STALLS + PART_COUNT,    /* ns of the time, by basis */
-    RESIDENT = BASES + BASIS_COUNT, /* share of the KV that stays in HBM */
-    VALUES
-};
-static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
+static_assert(sizeof(struct decode_step) <= sizeof(double[SURFACE_VALUES]), "a surface has room");
 
 enum { LONG_CONTEXT = 1 << 24 }; /* tokens: longer than any window */
 
@@ -38,9 +28,7 @@ struct decode_surface {
     uint64_t least_context; /* the shortest that the system can run */
     double byte_ns;         /* of the whole link */
     const struct run_context *context;
-    struct trust trust;
-    bool asks_trace;        /* hits of a step that was read depend on the trace */
-    char trace_source[256]; /* the trace in words */
+    struct decode_sources sources;
     struct surface *surface;
     const struct decode_points *points; /* shared by all surfaces of this system and machine */
     struct shared_entry *points_entry;
@@ -146,21 +134,6 @@ static bool cap_selection(struct decode_surface *surface, struct setup *setup, s
 
 /* ---- points ----------------------------------------------------------------------------- */
 
-static void decode_surface_read_step(const struct decode_surface *surface,
-                                     const struct step_answer *answer,
-                                     double values[SURFACE_VALUES])
-{
-    values[TIME] = (double)answer->ns;
-    values[LINK] = (double)answer->in_bytes * surface->byte_ns;
-    for (int part = 0; part < PART_COUNT; part++) {
-        values[STALLS + part] = (double)answer->stall_ns[part];
-    }
-    for (int basis = 0; basis < BASIS_COUNT; basis++) {
-        values[BASES + basis] = answer->basis_share[basis] * values[TIME];
-    }
-    values[RESIDENT] = answer->resident_share;
-}
-
 static bool decode_surface_compute_point(void *context, struct decode_point *point,
                                          struct error *why)
 {
@@ -170,7 +143,16 @@ static bool decode_surface_compute_point(void *context, struct decode_point *poi
     if (!cap_selection(surface, &setup, why) || !run_step(&setup, surface->context, &answer, why)) {
         return false;
     }
-    decode_surface_read_step(surface, &answer, point->values);
+    struct decode_step *step = &point->step;
+    step->ns = (double)answer.ns;
+    step->fetched = (double)answer.in_bytes * surface->byte_ns;
+    for (int part = 0; part < PART_COUNT; part++) {
+        step->stall_ns[part] = (double)answer.stall_ns[part];
+    }
+    for (int basis = 0; basis < BASIS_COUNT; basis++) {
+        step->basis_ns[basis] = answer.basis_share[basis] * step->ns;
+    }
+    step->resident_share = answer.resident_share;
     point->trust = answer.trust;
     point->asks_trace = answer.asks_trace && setup.trace == surface->setup.trace;
     return true;
@@ -187,9 +169,9 @@ static bool compute_step(void *context, uint64_t sequences, uint64_t tokens,
                             surface, &point, why)) {
         return false;
     }
-    memcpy(values, point.values, sizeof point.values);
-    trust_add(&surface->trust, point.trust);
-    surface->asks_trace = surface->asks_trace || point.asks_trace;
+    memcpy(values, &point.step, sizeof point.step);
+    trust_add(&surface->sources.trust, point.trust);
+    surface->sources.asks_trace = surface->sources.asks_trace || point.asks_trace;
     return true;
 }
 
@@ -266,8 +248,7 @@ struct decode_surface *decode_surface_create(const struct point *point,
     surface->setup.engine = (struct setup_engine){.runs = false};
     surface->context = context;
     surface->byte_ns = byte_ns(&point->setup);
-    outcome_trace_source(&point->setup, false, surface->trace_source, sizeof surface->trace_source);
-    surface->trust = (struct trust){.basis = BASIS_MEASURED};
+    surface->sources.trust = (struct trust){.basis = BASIS_MEASURED};
     if (change_machine(surface, link_share, why) && find_points(surface, why) &&
         find_least_context(surface, range, why)) {
         uint64_t least = surface->least_context;
@@ -297,14 +278,11 @@ void decode_surface_destroy(struct decode_surface *surface)
     free(surface);
 }
 
-static struct decode_step step_of(const struct decode_surface *surface,
-                                  const double values[SURFACE_VALUES])
+static void take_step(const struct decode_surface *surface, const double values[SURFACE_VALUES],
+                      struct decode_step *step)
 {
-    struct decode_step step = {.ns = values[TIME], .resident_share = values[RESIDENT]};
-    memcpy(step.stall_ns, values + STALLS, sizeof step.stall_ns);
-    memcpy(step.basis_ns, values + BASES, sizeof step.basis_ns);
-    step.fetched_bytes = surface->byte_ns > 0 ? values[LINK] / surface->byte_ns : 0;
-    return step;
+    memcpy(step, values, sizeof *step);
+    step->fetched = surface->byte_ns > 0 ? step->fetched / surface->byte_ns : 0;
 }
 
 bool decode_surface_read(struct decode_surface *surface, uint32_t sequences, uint64_t tokens,
@@ -312,7 +290,7 @@ bool decode_surface_read(struct decode_surface *surface, uint32_t sequences, uin
 {
     double values[SURFACE_VALUES] = {0};
     bool ok = surface_read(surface->surface, sequences, tokens / sequences, values, why);
-    *step = step_of(surface, values);
+    take_step(surface, values, step);
     return ok;
 }
 
@@ -321,19 +299,13 @@ bool decode_surface_least(struct decode_surface *surface, struct decode_step *st
 {
     double values[SURFACE_VALUES] = {0};
     bool ok = compute_step(surface, 1, 1, values, why);
-    *step = step_of(surface, values);
+    take_step(surface, values, step);
     return ok;
 }
 
-const char *decode_surface_trace(const struct decode_surface *surface, enum basis *basis)
+const struct decode_sources *decode_surface_sources(const struct decode_surface *surface)
 {
-    *basis = surface->setup.trace_basis;
-    return surface->asks_trace ? surface->trace_source : "";
-}
-
-struct trust decode_surface_trust(const struct decode_surface *surface)
-{
-    return surface->trust;
+    return &surface->sources;
 }
 
 /* A list suffices: a surface has tens of points, rarely hundreds. */

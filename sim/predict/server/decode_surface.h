@@ -27,12 +27,12 @@ struct decode_range {
     uint64_t least_context, most_context;
 };
 
-/* A step. */
+/* A step: the values of a surface, of which the first two are held to its tolerance. */
 struct decode_step {
     double ns;
+    double fetched; /* bytes on each GPU; on a surface, ns of them alone on a whole link */
     double stall_ns[PART_COUNT];  /* the part in which the GPU waits, by cause */
     double basis_ns[BASIS_COUNT]; /* the time, by basis */
-    double fetched_bytes;         /* on each GPU */
     double resident_share;        /* of the KV, if it is offloaded under pressure only; else 0 */
 };
 
@@ -54,12 +54,12 @@ bool decode_surface_read(struct decode_surface *surface, uint32_t sequences, uin
 bool decode_surface_least(struct decode_surface *surface, struct decode_step *step,
                           struct error *why);
 
-/* The worst trust of all steps read so far. */
-struct trust decode_surface_trust(const struct decode_surface *surface);
-
-/* The trace that hits of steps depend on, and its basis; "" if there is none. Valid as long as the
- * surface. */
-const char *decode_surface_trace(const struct decode_surface *surface, enum basis *basis);
+/* What all steps read so far rest on. Valid as long as the surface. */
+struct decode_sources {
+    struct trust trust; /* the worst */
+    bool asks_trace;    /* hits depend on the trace */
+};
+const struct decode_sources *decode_surface_sources(const struct decode_surface *surface);
 
 /* Steps of the decode pipeline that were computed for a surface, kept for the
  * surfaces of other runs. Servers of one question that differ in their requests, in the arrival
@@ -73,7 +73,7 @@ struct cores;
 
 struct decode_point {
     uint64_t sequences, context;
-    double values[SURFACE_VALUES];
+    struct decode_step step;
     struct trust trust;
     bool asks_trace; /* hits depend on the trace */
 };

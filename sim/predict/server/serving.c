@@ -400,14 +400,8 @@ static bool serve_all(struct serving *serving, struct step_cost *cost,
         struct serving_group group = {.count = each, .routed = !together};
         ok = serve_group(serving, group, first, &clock, totals, why);
     }
-    totals->trust =
-        step_cost_trust(cost, totals->crossed_blocks > 0 || serving->memory.written_bytes > 0);
-    step_cost_basis(cost, totals->basis);
-    totals->resident_share = step_cost_resident(cost);
-    /* A step that the server never took may offload; the mean is rounded. */
-    bool stays = totals->resident_share > 1 - 1e-9;
-    const char *trace = stays ? "" : step_cost_trace(cost, &totals->trace_basis);
-    snprintf(totals->trace_source, sizeof totals->trace_source, "%s", trace);
+    step_cost_about(cost, totals->crossed_blocks > 0 || serving->memory.written_bytes > 0,
+                    &totals->about);
     return ok;
 }
 

@@ -503,7 +503,7 @@ static bool write_arrivals(const struct point *point, const struct requests *req
 {
     int64_t taken_ns = totals->end_ns - tokens->since_ns;
     if (point->setup.mechanisms.residency == RESIDENCY_PRESSURE) {
-        result_real(result, COLUMN(resident_share), totals->resident_share);
+        result_real(result, COLUMN(resident_share), totals->about.resident_share);
     }
     if (taken_ns > 0) {
         result_real(result, COLUMN(requests_out_per_s),
@@ -516,20 +516,22 @@ static bool write_arrivals(const struct point *point, const struct requests *req
     return serving_write_load(point, requests, all, result, why);
 }
 
-static bool write_trust(const struct serving_totals *totals, struct result *result,
-                        struct error *why)
+static bool write_trust(const struct setup *setup, const struct step_about *about,
+                        struct result *result, struct error *why)
 {
-    struct trust trust = totals->trust;
-    bool traced = totals->trace_source[0] != '\0';
+    char source[256] = "";
     for (int i = 0; i < BASIS_COUNT; i++) {
-        result->basis[i] = (struct result_item){basis_name((enum basis)i), 0, totals->basis[i]};
+        result->basis[i] = (struct result_item){basis_name((enum basis)i), 0, about->basis[i]};
     }
     result->basis_count = BASIS_COUNT;
-    result_integer(result, COLUMN(extrapolated), trust.extrapolated);
-    return result_text(result, COLUMN(basis), basis_name(trust.basis), why) &&
-           (!traced ||
-            (result_text(result, COLUMN(trace_basis), basis_name(totals->trace_basis), why) &&
-             result_text(result, COLUMN(trace_source), totals->trace_source, why)));
+    result_integer(result, COLUMN(extrapolated), about->trust.extrapolated);
+    if (about->asks_trace) {
+        outcome_trace_source(setup, false, source, sizeof source);
+    }
+    return result_text(result, COLUMN(basis), basis_name(about->trust.basis), why) &&
+           (source[0] == '\0' ||
+            (result_text(result, COLUMN(trace_basis), basis_name(setup->trace_basis), why) &&
+             result_text(result, COLUMN(trace_source), source, why)));
 }
 
 bool serving_write_times(const struct point *point, const struct serving_memory *memory,
@@ -582,5 +584,6 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
            write_requests(&tiers, requests, served, &totals->window, result, why) &&
            write_waits(requests->count, served, &totals->window, result, why) &&
            write_series(&tiers, &totals->series, totals->end_ns, result, why) &&
-           write_trust(totals, result, why) && result_text(result, COLUMN(status), "ok", why);
+           write_trust(&point->setup, &totals->about, result, why) &&
+           result_text(result, COLUMN(status), "ok", why);
 }

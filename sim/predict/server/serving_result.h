@@ -7,6 +7,7 @@
 #include "predict/scenario/point.h"
 #include "predict/server/serving_memory.h"
 #include "predict/server/stationary.h"
+#include "predict/server/step_cost.h"
 #include "server/prefix/prefix_cache.h"
 #include "server/prefix/prefix_replay.h"
 #include "server/record.h"
@@ -44,11 +45,7 @@ struct serving_totals {
     struct prefix_moved moved[PREFIX_MOST_TIERS]; /* by tier of serving_tiers() */
     struct series series;                         /* owned */
     struct gaps gaps;                             /* between tokens */
-    struct trust trust;
-    double basis[BASIS_COUNT]; /* shares of busy_ns */
-    double resident_share;     /* of the KV, over the time of decode steps */
-    char trace_source[256];    /* the trace that decode's hits depend on; "": none */
-    enum basis trace_basis;
+    struct step_about about;                      /* its basis: shares of busy_ns */
 };
 
 /* Times, rates, prefixes found, and the detail of a run by the clock. */

@@ -2,12 +2,13 @@
 #include "predict/server/step_cost.h"
 
 #include "core/array.h"
+#include "decode/cost/attention.h"
 #include "decode/cost/cost.h"
 #include "decode/time/engine_step.h"
 #include "model/sharding.h"
 #include "predict/server/serving_memory.h"
-#include "predict/server/step_parts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +27,212 @@ struct step_cost {
     bool launches[2];                /* of a step without and with prompts */
     struct decode_surface *whole, *half; /* the link; half NULL if no step fetches */
     struct decode_step least;            /* the cost of a step without decoding sequences */
-    struct step_products *products;
-    struct step_prompts *prompts;
+    struct surface *products;            /* of prompts, by the rows of a rank */
+    struct surface *shared; /* by the rows of all ranks that share experts; NULL: they do not */
+    bool one_call;          /* attends to prompts and decodes */
+    uint64_t *rows;         /* [passes] of prompts, in the step under way; owned */
 };
+
+/* A time, and how much of it rests on which basis; in ns. */
+struct added {
+    double ns, basis_ns[BASIS_COUNT];
+};
+
+static void added_time(struct added *added, double ns, enum basis basis)
+{
+    added->ns += ns;
+    added->basis_ns[basis] += ns;
+}
+
+/* ---- the products of prompts --------------------------------------------------------------------
+ *
+ * The time that prompts add to a step by the matrix products of the model's layers and by what its GPUs
+ * exchange, read off surfaces (server/surface.h) whose second axis has one point. One is by the rows of a
+ * pass. Where ranks share experts there are two: what a rank's own rows determine, and what the rows of all
+ * ranks add. The time is the sum of these, because no operator depends on both. */
+
+/* A tenth of that of decode surfaces: products are computed fast, and bend with every point of
+ * gpu.flops_share, so that a cell that looks straight in its middle may hide a bend. */
+static const double products_tolerance = 0.00025;
+
+enum { MOST_ROWS = 1 << 21 };
+
+/* Values of the surface of products. */
+enum { TIME, UNUSED, BASES /* ns of it, by what it rests on */, VALUES = BASES + BASIS_COUNT };
+static_assert(VALUES <= (int)SURFACE_VALUES, "a surface has room for all");
+
+static void add_kernel(struct step_cost *cost, struct kernel kernel, double values[SURFACE_VALUES])
+{
+    values[TIME] += kernel.ns;
+    values[BASES + kernel.trust.basis] += kernel.ns;
+    trust_add(&cost->trust, kernel.trust);
+}
+
+/* The time of the layers' products for the rows of a pass, and of their exchanges. Layers that are
+ * alike have the same products; their exchanges differ where a stage of a pipeline ends. */
+static void add_layers(struct step_cost *cost, struct model_rows rows,
+                       double values[SURFACE_VALUES])
+{
+    const struct setup *setup = cost->setup;
+    struct kernel before = kernel_none, after = kernel_none;
+    for (uint32_t layer = 0; layer < setup->model.layer_count; layer++) {
+        uint64_t kernels;
+        if (!model_layer_repeats(&setup->model, layer)) {
+            before = cost_row_stage(setup, layer, MODEL_PRE, rows, 0, 1);
+            after = cost_row_stage(setup, layer, MODEL_POST, rows, 0, 1);
+        }
+        add_kernel(cost, before, values);
+        add_kernel(cost, after, values);
+        add_kernel(cost, cost_exchanges(setup, layer, rows, &kernels), values);
+    }
+}
+
+/* With ranks that share experts, the part that a rank's own rows determine: no other rows. */
+static bool compute_products(void *context, uint64_t rows, uint64_t unused,
+                             double values[SURFACE_VALUES], struct error *why)
+{
+    struct step_cost *cost = context;
+    (void)unused, (void)why;
+    add_layers(cost, (struct model_rows){.own = rows, .all = cost->ranks > 1 ? 0 : rows}, values);
+    return true;
+}
+
+/* What the experts, and the exchanges of their tokens, add for the rows of all ranks. */
+static bool compute_shared(void *context, uint64_t rows, uint64_t unused,
+                           double values[SURFACE_VALUES], struct error *why)
+{
+    struct step_cost *cost = context;
+    double none[SURFACE_VALUES] = {0};
+    (void)unused, (void)why;
+    add_layers(cost, (struct model_rows){.own = 1, .all = rows}, values);
+    add_layers(cost, (struct model_rows){.own = 1}, none);
+    for (int i = 0; i < VALUES; i++) {
+        values[i] = fmax(0, values[i] - none[i]);
+    }
+    return true;
+}
+
+static bool create_products(struct step_cost *cost, struct error *why)
+{
+    const struct surface_domain own = {1, MOST_ROWS, 1, 1};
+    const struct surface_domain all = {1, (uint64_t)MOST_ROWS * cost->ranks, 1, 1};
+    cost->products = surface_create(&own, products_tolerance, compute_products, cost, why);
+    if (cost->products != NULL && cost->ranks > 1) {
+        cost->shared = surface_create(&all, products_tolerance, compute_shared, cost, why);
+    }
+    return cost->products != NULL && (cost->ranks == 1 || cost->shared != NULL);
+}
+
+static bool read_products(struct step_cost *cost, struct model_rows rows,
+                          double values[SURFACE_VALUES], struct error *why)
+{
+    double shared[SURFACE_VALUES] = {0};
+    if (!surface_read(cost->products, rows.own, 1, values, why) ||
+        (cost->shared != NULL && !surface_read(cost->shared, rows.all, 1, shared, why))) {
+        return false;
+    }
+    for (int i = 0; i < VALUES; i++) {
+        values[i] += shared[i];
+    }
+    return true;
+}
+
+/* Add the time by which the products of `rows` exceed those of `already`. */
+static bool add_products(struct step_cost *cost, struct model_rows rows, struct model_rows already,
+                         struct added *added, struct error *why)
+{
+    double with[SURFACE_VALUES], without[SURFACE_VALUES];
+    if (!read_products(cost, rows, with, why) || !read_products(cost, already, without, why)) {
+        return false;
+    }
+    /* With more rows products may rest on other figures, so that their time on some basis shrinks;
+     * the difference is split by where it grows. */
+    double more = fmax(0, with[TIME] - without[TIME]), grown = 0;
+    for (int basis = 0; basis < BASIS_COUNT; basis++) {
+        grown += fmax(0, with[BASES + basis] - without[BASES + basis]);
+    }
+    for (int basis = 0; grown > 0 && basis < BASIS_COUNT; basis++) {
+        double grows = fmax(0, with[BASES + basis] - without[BASES + basis]);
+        added_time(added, more * (grows / grown), (enum basis)basis);
+    }
+    return true;
+}
+
+/* ---- the attention of prompts -------------------------------------------------------------------
+ *
+ * Each chunk goes to the pass that has fewest rows so far; the pass with most decides. An engine that attends
+ * to prompts and decodes in one call (server_engine.h) takes, on a GPU with such a kernel, longer for its
+ * decodes as well: what that call takes beyond decodes alone is added. */
+
+/* Does the engine's kernel take the decodes of a step in the call of its prompts? Only over KV of 16 bits
+ * that stays whole in HBM: systems that select or offload attend with kernels of their own, and so do MLA and
+ * KV of fewer bits. */
+static bool takes_one_call(const struct point *point)
+{
+    const struct setup *setup = &point->setup;
+    return point->engine.path.one_call && profile_states(&setup->profile, CURVE_GPU_PROMPT_BLOCK) &&
+           !mechanisms_offload(&setup->mechanisms) && !mechanisms_select(&setup->mechanisms) &&
+           setup->model.kv == DTYPE_BF16 && setup->model.kv_lora == 0;
+}
+
+/* Returns the pass with most rows; if `work` is not NULL, adds the chunks of pass `of` to it. */
+static uint32_t spread_chunks(struct step_cost *cost, const struct step_load *load, uint32_t of,
+                              uint32_t layer, struct prompt_attention *work)
+{
+    uint32_t fullest = 0;
+    memset(cost->rows, 0, cost->passes * sizeof *cost->rows);
+    for (uint32_t i = 0; i < load->chunk_count; i++) {
+        const struct step_chunk *chunk = &load->chunks[i];
+        uint32_t pass = 0;
+        for (uint32_t other = 1; other < cost->passes; other++) {
+            pass = cost->rows[other] < cost->rows[pass] ? other : pass;
+        }
+        cost->rows[pass] += chunk->tokens;
+        fullest = cost->rows[pass] > cost->rows[fullest] ? pass : fullest;
+        if (work != NULL && pass == of) {
+            prompt_attention_add(work, &cost->setup->model, layer, chunk->start, chunk->tokens);
+        }
+    }
+    return fullest;
+}
+
+/* Decode attention alone, as the pipeline counts it, and in the call of the prompts. */
+static struct kernel beside_decodes(const struct step_cost *cost, uint32_t layer,
+                                    const struct step_load *pass, struct prompt_attention *work)
+{
+    const struct setup *setup = cost->setup;
+    uint64_t mean = (pass->decode_tokens + pass->decodes - 1) / pass->decodes;
+    uint64_t tokens = model_layer_tokens(&setup->model, layer, mean) * pass->decodes;
+    struct kernel alone = cost_stage(setup, layer, MODEL_ATTEND, pass->decodes, tokens, 1);
+    work->decodes = pass->decodes;
+    work->decode_tokens = (double)tokens;
+    struct kernel kernel = kernel_prompt_attention(&setup->profile, work);
+    kernel.ns = fmax(0, kernel.ns - alone.ns);
+    return kernel;
+}
+
+/* Add the attention of the chunks in `load`, which has some, of the pass with most rows; returns these rows.
+ * `pass` is the part of the load that decodes in that pass. */
+static uint64_t add_prompts(struct step_cost *cost, const struct step_load *load,
+                            const struct step_load *pass, struct added *added)
+{
+    const struct model *model = &cost->setup->model;
+    struct kernel kernel = {.ns = 0};
+    uint32_t fullest = spread_chunks(cost, load, 0, 0, NULL);
+    uint64_t rows = cost->rows[fullest];
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        if (!model_layer_repeats(model, layer)) {
+            struct prompt_attention work = {0};
+            spread_chunks(cost, load, fullest, layer, &work);
+            kernel = cost->one_call && pass->decodes > 0 && work.token_flops > 0
+                         ? beside_decodes(cost, layer, pass, &work)
+                         : kernel_prompt_attention(&cost->setup->profile, &work);
+            trust_add(&cost->trust, kernel.trust);
+        }
+        added_time(added, kernel.ns, kernel.trust.basis);
+    }
+    return rows;
+}
 
 /* ---- create, destroy -------------------------------------------------------------------- */
 
@@ -64,9 +268,8 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
         struct trust ignored = {.basis = BASIS_MEASURED}; /* add_overhead() counts it as assumed */
         cost->launch_ns = engine_step_launch_ns(setup, &ignored);
     }
-    cost->products = step_products_create(point, &cost->trust, why);
-    cost->prompts =
-        step_prompts_create(setup, &point->engine.path, cost->passes, &cost->trust, why);
+    cost->one_call = takes_one_call(point);
+    cost->rows = array_zeroed(cost->passes, sizeof *cost->rows, why);
     const struct decode_range in_rows = range_in_rows(setup, *range);
     cost->whole = decode_surface_create(point, &in_rows, 1, context, why);
     /* One GPU's part of the ways. Several GPUs below one uplink all copy at the same time. A server
@@ -74,7 +277,7 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     bool linked = profile_states(&setup->profile, CURVE_LINK_GPUS_PER_UPLINK);
     double sharers = linked ? cost_uplink_sharers(setup, &cost->load_trust) : 1;
     bool ok = serving_ways_init(&cost->ways, point, sharers, &cost->load_trust, why) &&
-              cost->prompts != NULL && cost->products != NULL && cost->whole != NULL &&
+              cost->rows != NULL && create_products(cost, why) && cost->whole != NULL &&
               decode_surface_least(cost->whole, &cost->least, why);
     if (ok && fetches) {
         /* Alone on the link, of which streamed weights use all. The surfaces report the trust. */
@@ -101,44 +304,34 @@ void step_cost_destroy(struct step_cost *cost)
     }
     decode_surface_destroy(cost->whole);
     decode_surface_destroy(cost->half);
-    step_products_destroy(cost->products);
+    surface_destroy(cost->products);
+    surface_destroy(cost->shared);
     serving_ways_release(&cost->ways);
-    step_prompts_destroy(cost->prompts);
+    free(cost->rows);
     free(cost);
 }
 
-struct trust step_cost_trust(const struct step_cost *cost, bool loaded)
-{
-    struct trust trust = cost->trust;
-    trust_add(&trust, decode_surface_trust(cost->whole));
-    if (cost->half != NULL) {
-        trust_add(&trust, decode_surface_trust(cost->half));
-    }
-    if (loaded) {
-        trust_add(&trust, cost->load_trust);
-    }
-    return trust;
-}
-
-void step_cost_basis(const struct step_cost *cost, double shares[BASIS_COUNT])
+void step_cost_about(const struct step_cost *cost, bool loaded, struct step_about *out)
 {
     double sum = 0;
+    *out = (struct step_about){.trust = cost->trust};
+    trust_add(&out->trust, decode_surface_sources(cost->whole)->trust);
+    if (cost->half != NULL) {
+        trust_add(&out->trust, decode_surface_sources(cost->half)->trust);
+    }
+    if (loaded) {
+        trust_add(&out->trust, cost->load_trust);
+    }
     for (int basis = 0; basis < BASIS_COUNT; basis++) {
         sum += cost->basis_ns[basis];
     }
     for (int basis = 0; basis < BASIS_COUNT; basis++) {
-        shares[basis] = sum > 0 ? cost->basis_ns[basis] / sum : 0;
+        out->basis[basis] = sum > 0 ? cost->basis_ns[basis] / sum : 0;
     }
-}
-
-double step_cost_resident(const struct step_cost *cost)
-{
-    return cost->decoding_ns > 0 ? cost->resident_ns / cost->decoding_ns : 0;
-}
-
-const char *step_cost_trace(const struct step_cost *cost, enum basis *basis)
-{
-    return decode_surface_trace(cost->whole, basis);
+    out->resident_share = cost->decoding_ns > 0 ? cost->resident_ns / cost->decoding_ns : 0;
+    /* A step that the server never took may offload; the mean is rounded. */
+    out->asks_trace =
+        decode_surface_sources(cost->whole)->asks_trace && out->resident_share <= 1 - 1e-9;
 }
 
 /* ---- a step ---------------------------------------------------------------------------- */
@@ -152,7 +345,7 @@ static bool step_cost_add_chunks(struct step_cost *cost, const struct step_load 
     if (load->chunk_count == 0) {
         return true;
     }
-    uint64_t own = decodes + step_prompts_add(cost->prompts, load, pass, added);
+    uint64_t own = decodes + add_prompts(cost, load, pass, added);
     for (uint32_t i = 0; i < load->chunk_count; i++) {
         total += load->chunks[i].tokens;
     }
@@ -160,7 +353,7 @@ static bool step_cost_add_chunks(struct step_cost *cost, const struct step_load 
     uint64_t stages = cost->setup->model.parallel.pipeline, all = (total + stages - 1) / stages;
     struct model_rows rows = {.own = own, .all = all > own ? all : own};
     struct model_rows already = model_rows(&cost->setup->model, decodes > 0 ? decodes : 1);
-    return step_products_add(cost->products, rows, already, added, why);
+    return add_products(cost, rows, already, added, why);
 }
 
 /* Stalls are rounded down, so that their sum never exceeds the step. */
@@ -314,7 +507,7 @@ static bool step_cost_step(void *context, const struct step_load *load, struct s
     most[flow_saved(1)] = leaves ? INFINITY : 0;
     split_step(cost, load, &decode, &added, time);
     time->calls_ns = (int64_t)calls_ns;
-    time->fetched_bytes = load->decodes > 0 ? decode.fetched_bytes : 0;
+    time->fetched_bytes = load->decodes > 0 ? decode.fetched : 0;
     most[FLOW_FETCHED] = time->fetched_bytes * 1e9 / (double)time->ns;
     way_shares_find(&cost->ways.shares, most, time->rate);
     return true;

@@ -13,7 +13,7 @@
  * sequences has the fixed costs of a step that decodes one short sequence.
  *
  * A server of several passes (point_passes) computes them side by side, and the fullest decides:
- * the decoding sequences are divided evenly, and so are chunks (step_parts.h). Where ranks share
+ * the decoding sequences are divided evenly, and so are chunks to the one with fewest rows so far. Where ranks share
  * experts, these compute the rows of all ranks.
  *
  * Loads and saves beside a step share the link with the system's fetches, max-min fair
@@ -37,16 +37,13 @@ void step_cost_destroy(struct step_cost *cost); /* NULL is fine */
 /* The clock of a server. */
 struct step_clock step_cost_clock(struct step_cost *cost);
 
-/* The worst trust of all steps so far, including the link if prefixes were loaded over it. */
-struct trust step_cost_trust(const struct step_cost *cost, bool loaded);
-
-/* Shares of the time of all steps so far by basis; all 0 if there was no step. */
-void step_cost_basis(const struct step_cost *cost, double shares[BASIS_COUNT]);
-
-/* The share of the KV in HBM, of a system that offloads under pressure only: the mean over the time
- * of all decode steps so far; 0 if there was none. */
-double step_cost_resident(const struct step_cost *cost);
-
-/* The trace that hits of steps depend on, and its basis; "" if there is none. Valid as long as
- * `cost`. */
-const char *step_cost_trace(const struct step_cost *cost, enum basis *basis);
+/* What steps so far rest on, including the link if prefixes were `loaded` over it. */
+struct step_about {
+    struct trust trust;        /* the worst */
+    double basis[BASIS_COUNT]; /* shares of their time; all 0 if there was no step */
+    /* The share of the KV in HBM, of a system that offloads under pressure only: the mean over the time of
+     * decode steps; 0 if there was none. */
+    double resident_share;
+    bool asks_trace; /* hits depend on the trace */
+};
+void step_cost_about(const struct step_cost *cost, bool loaded, struct step_about *out);

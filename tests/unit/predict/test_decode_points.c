@@ -19,7 +19,7 @@ static struct error why;
 static bool compute(void *context, struct decode_point *point, struct error *why)
 {
     ++*(int *)context;
-    point->values[0] = (double)(point->sequences * point->context);
+    point->step.ns = (double)(point->sequences * point->context);
     return point->context != 13 || error_set(why, NULL, 0, "unlucky");
 }
 
@@ -28,7 +28,7 @@ static double read_point(const struct decode_points *points, uint64_t sequences,
 {
     struct decode_point point = {.sequences = sequences, .context = context};
     assert_true(decode_points_read(points, NULL, compute, calls, &point, &why));
-    return point.values[0];
+    return point.step.ns;
 }
 
 static void point_is_computed_once(void **state)

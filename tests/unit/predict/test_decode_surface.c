@@ -57,7 +57,7 @@ static void check_lengths(const char *system, uint64_t seed)
         double bytes = (double)(context + 100) * 30 * 3 * 64 * 2 * 2 +
                        (double)model_weight_bytes(&point.setup.model);
         assert_true(one.ns > 0 && two.ns > 0.9 * one.ns);
-        assert_true(one.fetched_bytes >= 0 && one.fetched_bytes <= bytes);
+        assert_true(one.fetched >= 0 && one.fetched <= bytes);
         decode_surface_destroy(surface);
     }
     gsl_rng_free(random);
@@ -103,9 +103,9 @@ static void steps_under_pressure_depend_on_the_pool(void **state)
         struct decode_step step = read_step(surface, sequences, 3000 * sequences);
         assert_true(plan.fits && fabs(step.resident_share - plan.resident_share) < 1e-9);
         assert_true(sequences == 1 ? step.resident_share == 1 : step.resident_share < share);
-        assert_true(step.fetched_bytes > bytes && (sequences > 1 || step.fetched_bytes == 0));
+        assert_true(step.fetched > bytes && (sequences > 1 || step.fetched == 0));
         share = step.resident_share;
-        bytes = step.fetched_bytes;
+        bytes = step.fetched;
         plan_release(&plan);
     }
     assert_true(share > 0);
@@ -128,7 +128,7 @@ static void what_is_selected_is_capped_at_what_there_is(void **state)
     struct decode_surface *surface = decode_surface_create(&point, &range, 1, &runs, &why);
     struct result result;
     assert_non_null(surface);
-    assert_near(read_step(surface, 1, 2500).fetched_bytes, 0, 0);
+    assert_near(read_step(surface, 1, 2500).fetched, 0, 0);
     point.setup.context = 20480;
     assert_true(run_setup(&point.setup, &runs, &result, &why));
     assert_true(result_cell(&result, COLUMN(h2d_bytes_per_step))->integer > 0);

@@ -486,8 +486,11 @@ static void loads_rest_on_the_link(void **state)
     assert_true(cost != NULL);
     struct step_load load = {.decodes = 1, .decode_tokens = 1000};
     step_ns(cost, &load);
-    assert_int_equal(step_cost_trust(cost, false).basis, BASIS_MEASURED);
-    assert_int_equal(step_cost_trust(cost, true).basis, BASIS_ASSUMED);
+    struct step_about about;
+    step_cost_about(cost, false, &about);
+    assert_int_equal(about.trust.basis, BASIS_MEASURED);
+    step_cost_about(cost, true, &about);
+    assert_int_equal(about.trust.basis, BASIS_ASSUMED);
     step_cost_destroy(cost);
     run_context_release(&runs);
     point_release(&point);
