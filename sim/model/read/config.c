@@ -260,12 +260,32 @@ static bool apply_options(const struct model_options *options, const char *origi
     return true;
 }
 
+/* JSON writes a character past U+FFFF as two escapes, \ud83d\ude00, which YAML refuses. No size depends
+ * on such a text, so that each half may become a character of its own, \ue83d\ue600. */
+static char *split_pairs(const char *text, size_t size, struct error *why)
+{
+    char *copy = array_zeroed(size + 1, 1, why);
+    for (size_t i = 0; copy != NULL && i < size; i++) {
+        copy[i] = text[i];
+        if (text[i] == '\\' && i + 3 < size) {
+            bool half = text[i + 1] == 'u' && (text[i + 2] == 'd' || text[i + 2] == 'D') &&
+                        strchr("89abcdefABCDEF", text[i + 3]) != NULL;
+            copy[i + 1] = text[i + 1];
+            copy[i + 2] = half ? 'e' : text[i + 2];
+            i += half ? 2 : 1;
+        }
+    }
+    return copy;
+}
+
 bool model_parse(const char *text, size_t size, const char *file,
                  const struct model_options *options, const char *origin, int line,
                  struct model *out, struct error *why)
 {
     *out = (struct model){0};
-    struct node *root = node_parse(text, size, file, why);
+    char *copy = split_pairs(text, size, why);
+    struct node *root = copy != NULL ? node_parse(copy, size, file, why) : NULL;
+    free(copy);
     bool fine = root != NULL &&
                 (root->kind == NODE_MAP ||
                  error_input(why, file, 0, "not a config.json: the top level is not an object")) &&

@@ -170,6 +170,21 @@ static void texts_that_are_no_config_are_refused(void **state)
     }
 }
 
+/* As Python's json writes what lies past U+FFFF, and tabs. */
+static void all_escapes_of_json_are_read(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "{\t\"note\": \"\\ud83D\\ude00 \\\\ud83d a\\/b \\\\\",\n\t\"architectures\": [\"LlamaForCausalLM\"],"
+        "\"hidden_size\": 64, \"intermediate_size\": 128, \"num_hidden_layers\": 4,"
+        "\"num_attention_heads\": 8, \"vocab_size\": 1000}";
+    const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    struct model model;
+    struct error why;
+    assert_true(model_parse(text, strlen(text), "c.json", &options, NULL, 0, &model, &why));
+    model_release(&model);
+}
+
 static void deep_nesting_is_refused(void **state)
 {
     (void)state;
@@ -606,6 +621,7 @@ int main(void)
         cmocka_unit_test(unknown_architectures_are_read_by_their_keys),
         cmocka_unit_test(unknown_architectures_name_every_missing_key),
         cmocka_unit_test(texts_that_are_no_config_are_refused),
+        cmocka_unit_test(all_escapes_of_json_are_read),
         cmocka_unit_test(deep_nesting_is_refused),
         cmocka_unit_test(absurd_products_of_sizes_are_refused),
         cmocka_unit_test(windows_are_read_as_written),
