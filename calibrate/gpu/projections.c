@@ -1,7 +1,7 @@
 #include "calibrate/gpu/projections.h"
 
 #include "core/array.h"
-#include "core/find.h"
+#include "core/named.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "calibrate/harness/session_files.h"
 
-#include "core/regular.h"
+#include "core/files.h"
 #include "core/text.h"
 #include "core/unfinished.h"
 #include "machine/measured.h"

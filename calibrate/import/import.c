@@ -1,6 +1,6 @@
 #include "calibrate/import/import.h"
 
-#include "core/regular.h"
+#include "core/files.h"
 #include "calibrate/measure/measure.h"
 #include "calibrate/measure/statistics.h"
 

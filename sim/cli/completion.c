@@ -7,7 +7,6 @@
 
 #include "cli/frame/arguments.h"
 #include "cli/frame/help.h"
-#include "core/find.h"
 #include "core/named.h"
 #include "decode/mechanisms.h"
 #include "model/model.h"

@@ -8,7 +8,7 @@
 #include "cli/trace/trace_argument.h"
 #include "core/units.h"
 #include "core/version.h"
-#include "predict/scenario/identity.h"
+#include "predict/scenario/point.h"
 #include "store/stored_run.h"
 #include "study/papers/validation.h"
 #include "tables/frame.h"

@@ -5,9 +5,13 @@
 #include "core/node.h"
 #include "core/text.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct kept {
     char *path, *text;
@@ -102,4 +106,21 @@ void files_drop(const struct files *files, const struct node *tree)
     if (files == NULL) {
         node_destroy((struct node *)tree);
     }
+}
+
+FILE *regular_open(const char *path, struct error *why)
+{
+    struct stat info;
+    int opened = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    bool regular = opened >= 0 && fstat(opened, &info) == 0 && S_ISREG(info.st_mode);
+    FILE *file = regular ? fdopen(opened, "rb") : NULL;
+    if (file == NULL && opened >= 0 && !regular) {
+        error_set(why, path, 0, "is not a regular file");
+    } else if (file == NULL) {
+        error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
+    }
+    if (file == NULL && opened >= 0) {
+        close(opened);
+    }
+    return file;
 }

@@ -11,6 +11,7 @@
 #include "core/error.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 struct files;
 struct node;
@@ -25,3 +26,7 @@ char *files_text(struct files *files, const char *path, size_t *size, struct err
  * caller gives it back by files_drop(), NULL too. */
 const struct node *files_tree(struct files *files, const char *path, struct error *why);
 void files_drop(const struct files *files, const struct node *tree);
+
+/* Open a file whose bytes must be there already: a regular file, or a link to one. Anything else is
+ * refused and never waited for, as a FIFO would be. The caller closes it. */
+FILE *regular_open(const char *path, struct error *why);

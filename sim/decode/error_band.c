@@ -1,7 +1,7 @@
 #include "decode/error_band.h"
 
 #include "core/files.h"
-#include "core/find.h"
+#include "core/named.h"
 #include "core/name.h"
 #include "core/node.h"
 

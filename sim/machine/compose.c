@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "core/files.h"
-#include "core/find.h"
+#include "core/named.h"
 #include "core/name.h"
 #include "machine/measured.h"
 

@@ -2,7 +2,7 @@
 #include "policy/plugin.h"
 
 #include "core/array.h"
-#include "core/regular.h"
+#include "core/files.h"
 
 #include <assert.h>
 #include <ctype.h>

@@ -9,7 +9,6 @@
 #include "decode/error_band.h"
 #include "predict/result/result.h"
 #include "predict/decode/run.h"
-#include "predict/scenario/identity.h"
 #include "predict/scenario/point.h"
 
 /* An answered point, which can be timed again. */

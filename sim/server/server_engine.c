@@ -4,10 +4,9 @@
 #include "server/server_engine.h"
 
 #include "core/array.h"
-#include "core/find.h"
+#include "core/named.h"
 #include "core/name.h"
 #include "core/node.h"
-#include "core/node_fields.h"
 #include "core/text.h"
 
 #include <ctype.h>

@@ -1,6 +1,6 @@
 #include "store/schema.h"
 
-#include "core/regular.h"
+#include "core/files.h"
 #include "core/text.h"
 
 #include <errno.h>

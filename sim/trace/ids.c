@@ -8,7 +8,7 @@
 #include <xxhash.h>
 
 #include "core/array.h"
-#include "core/regular.h"
+#include "core/files.h"
 #include "trace/format/format.h"
 
 /* Linear probing from the slot that XXH64 gives. Slots hold numbers, and ids lie by number, so that an

@@ -1,6 +1,6 @@
 /* Fuzzes scenarios: bytes are refused with a reason, or give a run. Its resolved scenario is the
  * same run again, and its parts add up to its step. */
-#include "predict/scenario/identity.h"
+#include "predict/scenario/point.h"
 #include "predict/scenario/scenario.h"
 #include "predict/answer.h"
 

@@ -5,7 +5,7 @@
 #include "calibrate/mini/gpu.h"
 
 extern "C" {
-#include "core/find.h"
+#include "core/named.h"
 #include "calibrate/host/topology.h"
 #include "calibrate/mini/check.h"
 #include "calibrate/mini/mini.h"

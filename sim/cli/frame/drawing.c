@@ -9,7 +9,7 @@
 
 #include "cli/frame/harness.h"
 #include "cli/frame/output.h"
-#include "core/find.h"
+#include "core/named.h"
 #include "core/quote.h"
 
 static const char *const formats[] = {"svg", "png", "pdf", NULL};

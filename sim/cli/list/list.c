@@ -10,7 +10,6 @@
 
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
-#include "core/find.h"
 #include "core/named.h"
 #include "core/text.h"
 #include "core/units.h"
@@ -316,7 +315,7 @@ static bool add_mechanisms(struct frame *frame, struct error *why)
         if (key->place == SCENARIO_GPUS) { /* of the scenario itself, not of its `mechanisms` */
             const char *standard = key->words != NULL ? key->words[0] : key->positive ? "1" : "0";
             frame_add(frame, (const char *[]){key->name, standard}, 2);
-            frame_textf(frame, 2, "key of the scenario: %s", key->detail);
+            frame_textf(frame, 2, "key of the scenario: %s", key->summary);
         }
     }
     return true;

@@ -12,7 +12,6 @@
 
 #include "cli/frame/output.h"
 #include "core/array.h"
-#include "core/find.h"
 #include "core/named.h"
 #include "core/node.h"
 #include "core/quote.h"

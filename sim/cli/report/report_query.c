@@ -3,7 +3,7 @@
 #include "cli/frame/drawing.h"
 #include "core/array.h"
 #include "core/files.h"
-#include "core/find.h"
+#include "core/named.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "predict/result/result.h"

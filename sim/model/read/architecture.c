@@ -1,9 +1,9 @@
 #include "model/read/architecture.h"
 
 #include "core/array.h"
-#include "core/find.h"
+#include "core/named.h"
 #include "core/name.h"
-#include "core/node_fields.h"
+#include "core/node.h"
 #include "core/text.h"
 #include "model/module.h"
 #include "model/read/layers.h"

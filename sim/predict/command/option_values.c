@@ -46,7 +46,7 @@ static bool invalid(const struct server_text *said, const char *name, const char
 
 /* "41,408", "25.6k", "430913.0", "-1": a number, with commas in a log, and maybe one of the program's units
  * behind it. */
-static bool option_number(const struct server_program *program, const char *value, double *out)
+static bool setting_number(const struct server_program *program, const char *value, double *out)
 {
     char plain[64], *end;
     size_t length = 0;
@@ -67,11 +67,11 @@ static bool option_number(const struct server_program *program, const char *valu
 
 /* Read a number; `out` stays empty if it says nothing. Negative or 0: not set in a log, and invalid in a
  * command; of bytes, 0 is what no size states. */
-static bool option_take_number(const struct server_text *said, const struct server_option *option,
+static bool setting_take_number(const struct server_text *said, const struct server_option *option,
                                const char *value, char *out, size_t size, struct error *why)
 {
     double number;
-    bool good = option_number(said->program, value, &number);
+    bool good = setting_number(said->program, value, &number);
     if (option->value == SERVER_VALUE_SHARE) {
         good = good && number > 0 && number <= 1;
     } else if (option->value == SERVER_VALUE_BYTES) {
@@ -186,7 +186,7 @@ static bool take_stated(const struct server_option *option, const char *value,
     bool named = option->value == SERVER_VALUE_TEXT || option->value == SERVER_VALUE_NAME;
     bool unset = option->value == SERVER_VALUE_LENGTH && /* as long as there is room */
                  (strcasecmp(value, "auto") == 0 || strcmp(value, "-1") == 0);
-    if (!named && !unset && !option_take_number(said, option, value, text, sizeof text, why)) {
+    if (!named && !unset && !setting_take_number(said, option, value, text, sizeof text, why)) {
         return false;
     }
     value = named ? value : text;

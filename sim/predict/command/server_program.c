@@ -1,9 +1,9 @@
 #include "predict/command/server_program.h"
 
 #include "core/array.h"
-#include "core/find.h"
+#include "core/named.h"
 #include "core/name.h"
-#include "core/node_fields.h"
+#include "core/node.h"
 
 #include <ctype.h>
 #include <fnmatch.h>

@@ -85,11 +85,6 @@ static bool order_changes(const struct tie_figure *a, const struct tie_figure *b
     return changes;
 }
 
-static bool tie_holds(const struct tie_figure *band, const struct tie_figure *other)
-{
-    return band->has_band && band->least <= other->value && other->value <= band->most;
-}
-
 /* Could two errors, each of its own, make the figures equal? As independent ones add up: by the root of
  * the sum of their squares, in logarithms. */
 static bool errors_bridge(const struct tie_figure *a, const struct tie_figure *b)
@@ -98,19 +93,6 @@ static bool errors_bridge(const struct tie_figure *a, const struct tie_figure *b
     double down = log(more->value / more->least), up = log(less->most / less->value);
     return !(less->value > 0 && more->least > 0) ||
            log(more->value / less->value) <= hypot(down, up);
-}
-
-/* At least one has a band. */
-static enum tie tie_by_bands(const struct tie_figure *a, const struct tie_figure *b)
-{
-    if (!tie_overlap(a, b)) {
-        return TIE_NONE;
-    }
-    bool both = a->has_band && b->has_band;
-    if (both && !errors_bridge(a, b)) {
-        return TIE_NONE;
-    }
-    return both ? TIE_BANDS : tie_holds(a, b) || tie_holds(b, a) ? TIE_IN_BAND : TIE_BAND_RANGE;
 }
 
 enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b)
@@ -123,7 +105,10 @@ enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b)
     }
     bool shared = a->subject != 0 && a->subject == b->subject;
     if ((a->has_band || b->has_band) && !shared) {
-        return tie_by_bands(a, b);
+        bool both = a->has_band && b->has_band;
+        return !tie_overlap(a, b) || (both && !errors_bridge(a, b)) ? TIE_NONE
+               : both                                               ? TIE_BANDS
+                                                                    : TIE_BAND;
     }
     uint32_t families = pair_families(a, b);
     bool ranged = a->family_count > 0 || b->family_count > 0;
@@ -150,8 +135,7 @@ const char *tie_reason(enum tie tie)
         [TIE_NONE] = "",
         [TIE_NEAR] = "at most " WORD(TIE_PERCENT) " % apart",
         [TIE_BANDS] = "their error bands overlap",
-        [TIE_IN_BAND] = "one lies in the other's error band",
-        [TIE_BAND_RANGE] = "the error band of one reaches the other's range over recordings",
+        [TIE_BAND] = "the error band of one reaches the other",
         [TIE_FAMILIES] = "their order changes between recordings",
     };
     return reasons[tie];

@@ -6,8 +6,9 @@
  *              server was no closer to its measurement than that (docs/serving.md)
  *   bands      if an error band stands under either figure, each figure lies anywhere in its band,
  *              or in its range over families of recordings if it has no band. Ranges that overlap
- *              tie, and two bands if independent errors could make the figures equal. Two runs of one system, model and machine share what the model gets wrong about
- *              them, so that bands do not say which of the two is ahead.
+ *              tie, and two bands if independent errors could make the figures equal. Two runs of one
+ *              system, model and machine share what the model gets wrong about them, so that bands do
+ *              not say which of the two is ahead.
  *   families   if either run has families of recordings, they tie unless the same one is ahead with
  *              each of them. A run whose hits need no trace has one figure for all families.
  *
@@ -26,9 +27,8 @@
 enum tie {
     TIE_NONE,
     TIE_NEAR,
-    TIE_BANDS,      /* both have one */
-    TIE_IN_BAND,    /* only one has a band, and the other figure lies in it */
-    TIE_BAND_RANGE, /* only one has a band, and it reaches the other's range over families */
+    TIE_BANDS, /* both have one */
+    TIE_BAND,  /* only one has a band, which reaches the other figure, or its range over families */
     TIE_FAMILIES,
 };
 
@@ -60,7 +60,7 @@ enum tie result_tie(const struct result *a, const struct result *b, const struct
 double tie_figure_with(const struct tie_figure *figure, uint32_t family);
 
 /* Why, to follow a colon or stand in brackets: "at most 2 % apart", "their error bands overlap",
- * "one lies in the other's error band", "their order changes between recordings"; "" for TIE_NONE. */
+ * "their order changes between recordings"; "" for TIE_NONE. */
 const char *tie_reason(enum tie tie);
 
 /* Where an error band puts a figure.

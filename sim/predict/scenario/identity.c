@@ -1,10 +1,9 @@
 /* The identity of a run: a hash of everything that decides its result, and of nothing else. Fields
  * are hashed one by one, because structs have padding. */
-#include "predict/scenario/identity.h"
-
-#include "machine/compose.h"
 #include "core/version.h"
+#include "machine/compose.h"
 #include "model/sharding.h"
+#include "predict/scenario/point.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,15 +41,9 @@ static uint64_t hash_model(const struct model *model, uint64_t seed)
         hash = hash_numbers(sizes, sizeof sizes, hash);
     }
     const struct model_parallel *parallel = &model->parallel;
-    if (model_passes(model) > 1 || parallel->experts > 1) { /* else as before there were any */
-        const uint64_t numbers[] = {parallel->data, parallel->experts, parallel->pipeline,
-                                    parallel->all_to_all};
-        hash = hash_numbers(numbers, sizeof numbers, hash);
-    }
-    if (parallel->context > 1) {
-        const uint64_t parts = parallel->context;
-        hash = hash_numbers(&parts, sizeof parts, hash);
-    }
+    const uint64_t parts[] = {parallel->data, parallel->experts, parallel->pipeline,
+                              parallel->all_to_all, parallel->context};
+    hash = hash_numbers(parts, sizeof parts, hash);
     if (model->importance != NULL) {
         size_t count = (size_t)model->layer_count * model->kv_heads;
         hash = XXH64(model->importance, count * sizeof *model->importance, hash);
@@ -86,72 +79,23 @@ void profile_hash(const struct profile *profile, char text[17])
     write_hash(hash_profile(profile), text);
 }
 
-/* Hash the recordings of all families, in order. */
-static bool hash_families(const struct point *point, uint64_t *hash, struct error *why)
-{
-    *hash = 0;
-    for (uint32_t i = 0; i < point->family_count; i++) {
-        uint64_t next;
-        if (!trace_hash(point->families[i].trace, &next, why)) {
-            return false;
-        }
-        *hash = hash_numbers(&next, sizeof next, *hash);
-    }
-    return true;
-}
-
-/* A setup without drafts keeps the hash that it had before there were any. */
-static uint64_t hash_drafts(const struct drafts *drafts, uint64_t seed)
-{
-    if (drafts->count == 0) {
-        return seed;
-    }
-    uint64_t hash = XXH64(drafts->accepted, (drafts->count + 1) * sizeof *drafts->accepted, seed);
-    return drafts->model != NULL ? hash_model(drafts->model, hash) : hash;
-}
-
-/* Hash the traces of all cohorts or families, if there are any. */
+/* Hash the traces of all families, or else of all cohorts, in order. */
 static bool hash_traces(const struct point *point, uint64_t *hash, struct error *why)
 {
     const struct setup *setup = &point->setup;
-    if (point->family_count > 0) {
-        return hash_families(point, hash, why);
-    }
+    uint32_t cohorts = setup->trace != NULL ? setup_cohort_count(setup) : 0;
+    uint32_t count = point->family_count > 0 ? point->family_count : cohorts;
     *hash = 0;
-    if (setup->trace == NULL || !trace_hash(setup->trace, hash, why)) {
-        return setup->trace == NULL;
-    }
-    for (uint32_t i = 1; i < setup_cohort_count(setup); i++) {
+    for (uint32_t i = 0; i < count; i++) {
         uint64_t next;
-        if (!trace_hash(setup_cohort(setup, i).trace, &next, why)) {
+        if (!trace_hash(point->family_count > 0 ? point->families[i].trace
+                                                : setup_cohort(setup, i).trace,
+                        &next, why)) {
             return false;
         }
         *hash = hash_numbers(&next, sizeof next, *hash);
     }
     return true;
-}
-
-/* The rate's at low load alone is hashed from `run` itself. */
-static uint64_t hash_bands(const struct point *point, uint64_t run)
-{
-    for (uint64_t i = 0; i < BAND_LOADS * BAND_FIGURE_COUNT; i++) {
-        const struct error_band *band =
-            &point->bands[i / BAND_FIGURE_COUNT].figure[i % BAND_FIGURE_COUNT];
-        const double numbers[] = {(double)band->figures, (double)band->sources, band->least,
-                                  band->most};
-        run = band->figures > 0 ? XXH64(numbers, sizeof numbers, run + i) : run;
-    }
-    return run;
-}
-
-static uint64_t hash_engine(const struct point *point, uint64_t run)
-{
-    const struct server_engine *engine = &point->engine;
-    double capability =
-        profile_capability(&point->setup.profile); /* its memory and kernels need it */
-    return engine->row != NULL ? XXH64(&capability, sizeof capability,
-                                       XXH64(&engine->content, sizeof engine->content, run))
-                               : run;
 }
 
 bool run_hashes(const struct point *point, struct run_hashes *out, struct error *why)
@@ -161,21 +105,35 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
     if (!hash_traces(point, &trace, why)) {
         return false;
     }
+    const struct server_engine *engine = &point->engine;
+    const struct drafts *drafts = &setup->drafts;
     uint64_t scenario = identity_hash_text(point->scenario, 0);
     uint64_t profile = hash_profile(&setup->profile);
     uint64_t named = identity_hash_text(setup->model.name, setup->model.tensor_parallel);
-    const uint64_t all[] = {scenario, hash_model(&setup->model, named), profile, trace};
-    uint64_t run = hash_numbers(all, sizeof all, setup->mechanisms.policy->content);
+    const uint64_t all[] = {scenario,
+                            hash_model(&setup->model, named),
+                            profile,
+                            trace,
+                            setup->mechanisms.policy->content,
+                            point->asked,
+                            point_serves(point) ? point->workload.content : 0,
+                            engine->row != NULL ? engine->content : 0};
+    /* An engine's memory and kernels need the capability; the price affects one column and no time. */
+    const double figures[] = {setup->profile.price_per_hour, profile_capability(&setup->profile)};
+    uint64_t run = hash_numbers(all, sizeof all, 0);
+    run = XXH64(figures, sizeof figures, run);
     run = identity_hash_text(spillway_program, run);
     run = identity_hash_text(setup->system.available,
                              identity_hash_text(setup->system.lossless, run));
-    run = point_serves(point) ? XXH64(&point->workload.content, 8, run) : run;
-    run = hash_engine(point, run);
-    run = hash_bands(point, run);
-    double price = setup->profile.price_per_hour; /* affects one column and no time */
-    run = price > 0 ? XXH64(&price, sizeof price, run) : run;
-    run = hash_drafts(&setup->drafts, run);
-    run = point->asked > 0 ? XXH64(&point->asked, sizeof point->asked, run) : run;
+    for (int i = 0; i < BAND_LOADS * BAND_FIGURE_COUNT; i++) {
+        const struct error_band *band =
+            &point->bands[i / BAND_FIGURE_COUNT].figure[i % BAND_FIGURE_COUNT];
+        const double numbers[] = {(double)band->figures, (double)band->sources, band->least,
+                                  band->most};
+        run = XXH64(numbers, sizeof numbers, run);
+    }
+    run = XXH64(drafts->accepted, (drafts->count + 1) * sizeof *drafts->accepted, run);
+    run = drafts->model != NULL ? hash_model(drafts->model, run) : run;
     *out = (struct run_hashes){.run = ""};
     write_hash(run, out->run);
     write_hash(scenario, out->scenario);

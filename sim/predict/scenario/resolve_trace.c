@@ -7,7 +7,6 @@
  * done, one small model's recording is used. */
 #include "predict/scenario/resolve_trace.h"
 
-#include "core/find.h"
 #include "core/name.h"
 #include "core/named.h"
 #include "core/text.h"

@@ -128,6 +128,11 @@ static const char *const warmup_words[] = {"auto", NULL};
 #define IN(at, owner, member)                                                                      \
     .place = SCENARIO_##at, .offset = offsetof(struct owner, member),                              \
     .size = sizeof((struct owner *)NULL)->member
+#define SETUP(member) IN(SETUP, setup, member)
+#define WORKLOAD(member) IN(WORKLOAD, workload, member), .serving = true
+#define GPUS(member) IN(GPUS, scenario_gpus, member)
+#define WHOLE(kind) .shape = SCENARIO_WHOLE, .unit = UNIT_##kind
+#define NUMBER(kind) .shape = SCENARIO_NUMBER, .unit = UNIT_##kind
 
 /* What a user measured of his own server. */
 #define MEASURED(key, what, figure)                                                                \
@@ -135,8 +140,8 @@ static const char *const warmup_words[] = {"auto", NULL};
         "measured_" key, "1.08x",                                                                  \
             what                                                                                   \
             " of a run of this server, as a multiple of what is predicted for that run (compare)", \
-            .shape = SCENARIO_NUMBER, .unit = UNIT_TIMES, .serving = true, .positive = true,       \
-            IN(WORKLOAD, workload, measured[figure]), .least = 0.01, .most = 100, .open = true     \
+            NUMBER(TIMES), .positive = true, WORKLOAD(measured[figure]), .least = 0.01,            \
+                           .most = 100, .open = true                                               \
     }
 
 const struct scenario_key scenario_keys[] = {
@@ -156,108 +161,73 @@ const struct scenario_key scenario_keys[] = {
      .shape = SCENARIO_TRACE},
     {"context", "131072",
      "tokens per sequence; 128K is 131072; default with a prompt: prompt + output / 2",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .positive = true, IN(SETUP, setup, context),
-     .most = CONTEXTS_LONGEST, .open = true},
+     WHOLE(TOKENS), .positive = true, SETUP(context), .most = CONTEXTS_LONGEST, .open = true},
     {"contexts", "{4K: 1, 128K: 2}",
      "instead of 'context': number of sequences, or share of the batch, by context; or a list with "
      "one per sequence",
      .shape = SCENARIO_CONTEXTS},
     {"prompt", "1920",
      "tokens per sequence that prefill computes; or context: all before half the output",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = prompt_words, .positive = true,
-     IN(SETUP, setup, prompt), .most = CONTEXTS_LONGEST / 2, .word = SETUP_PROMPT_OF_CONTEXT},
-    {"output", "128", "tokens generated after the prompt; adds e2e_tokens_per_s",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = output_words, .positive = true,
-     IN(SETUP, setup, output), .most = CONTEXTS_LONGEST / 2},
-    {"batch", "1", "sequences, or max: as many as fit", .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT,
-     .words = batch_words, .positive = true, IN(SETUP, setup, batch), .most = CONTEXTS_MOST_BATCH,
-     .word = SETUP_BATCH_MAX},
-    {"steps", "32", "steps to report; default: all of the trace", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_COUNT, .words = steps_words, .positive = true, IN(SETUP, setup, steps),
-     .most = MOST_STEPS, .word = SETUP_STEPS_ALL},
-    {"warmup", "auto", "steps replayed before them; default: half of the trace",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .words = warmup_words, IN(SETUP, setup, warmup),
-     .most = UINT32_MAX, .word = SETUP_WARMUP_AUTO},
+     WHOLE(TOKENS), .words = prompt_words, .positive = true, SETUP(prompt),
+     .most = CONTEXTS_LONGEST / 2, .word = SETUP_PROMPT_OF_CONTEXT},
+    {"output", "128", "tokens generated after the prompt; adds e2e_tokens_per_s", WHOLE(TOKENS),
+     .words = output_words, .positive = true, SETUP(output), .most = CONTEXTS_LONGEST / 2},
+    {"batch", "1", "sequences, or max: as many as fit", WHOLE(COUNT), .words = batch_words,
+     .positive = true, SETUP(batch), .most = CONTEXTS_MOST_BATCH, .word = SETUP_BATCH_MAX},
+    {"steps", "32", "steps to report; default: all of the trace", WHOLE(COUNT),
+     .words = steps_words, .positive = true, SETUP(steps), .most = MOST_STEPS,
+     .word = SETUP_STEPS_ALL},
+    {"warmup", "auto", "steps replayed before them; default: half of the trace", WHOLE(COUNT),
+     .words = warmup_words, SETUP(warmup), .most = UINT32_MAX, .word = SETUP_WARMUP_AUTO},
     {"seed", "1", "seed of random arrivals, generated traces and the spread of assumed ones",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, IN(SETUP, setup, seed), .most = MOST_BYTES},
+     WHOLE(COUNT), SETUP(seed), .most = MOST_BYTES},
     {"order", "batch", "batch, or sequential: one unit after the other", .shape = SCENARIO_WORD,
-     .words = policy_orders, IN(SETUP, setup, order)},
-    {"tensor_parallel", "1", "GPUs that split each layer", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_COUNT, .positive = true, IN(GPUS, scenario_gpus, tensor), .most = MOST_PARTS,
-     .detail =
-         "GPUs that split heads and FFN columns: each reads its part of weights and KV, and adds up "
-         "the hidden states of all in two all-reduces a layer"},
+     .words = policy_orders, SETUP(order)},
+    {"tensor_parallel", "1", "GPUs that split each layer", WHOLE(COUNT), .positive = true,
+     GPUS(tensor), .most = MOST_PARTS},
     {"data_parallel", "1", "ranks with sequences of their own, which share the experts of a model",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .positive = true,
-     IN(GPUS, scenario_gpus, parts.data), .most = MOST_PARTS,
-     .detail =
-         "ranks, each with a batch of its own. Those of a dense model share nothing. Those of a model "
-         "with experts share these and step together: their tokens are gathered before the experts, "
-         "and the sums scattered after them"},
-    {"expert_parallel", "1", "groups of GPUs that have a part of the experts each",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .positive = true,
-     IN(GPUS, scenario_gpus, parts.experts), .most = MOST_PARTS,
-     .detail =
-         "groups of GPUs, each with a part of the experts, of which it reads those that tokens of any "
-         "rank choose. With as many groups as GPUs each has whole experts; with 1 each has some "
-         "columns of all"},
-    {"pipeline_parallel", "1", "stages of layers, each on GPUs of its own", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_COUNT, .positive = true, IN(GPUS, scenario_gpus, parts.pipeline),
-     .most = MOST_PARTS,
-     .detail =
-         "stages of as many layers, each with a batch of its own: a GPU holds a part of the layers, "
-         "and a token passes through all stages, with a send behind each"},
+     WHOLE(COUNT), .positive = true, GPUS(parts.data), .most = MOST_PARTS},
+    {"expert_parallel", "1", "groups of GPUs that have a part of the experts each", WHOLE(COUNT),
+     .positive = true, GPUS(parts.experts), .most = MOST_PARTS},
+    {"pipeline_parallel", "1", "stages of layers, each on GPUs of its own", WHOLE(COUNT),
+     .positive = true, GPUS(parts.pipeline), .most = MOST_PARTS},
     {"decode_context_parallel", "1",
-     "parts of a sequence's tokens, each on GPUs with equal KV heads", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_COUNT, .positive = true, IN(GPUS, scenario_gpus, parts.context),
-     .most = MOST_PARTS,
-     .detail =
-         "parts into which GPUs with equal KV heads divide the tokens of a sequence: each attends to its "
-         "part with the queries of all, which are gathered, and the outputs scattered; of decode steps "
-         "alone, of systems that keep all KV in HBM"},
+     "parts of a sequence's tokens, each on GPUs with equal KV heads", WHOLE(COUNT),
+     .positive = true, GPUS(parts.context), .most = MOST_PARTS},
     {"expert_exchange", "all-gather", "how ranks share experts: all-gather or all-to-all of tokens",
-     .shape = SCENARIO_WORD, .words = expert_exchanges, IN(GPUS, scenario_gpus, parts.all_to_all),
-     .detail =
-         "how ranks share experts: all-gather of all tokens, or all-to-all: each token is sent to the "
-         "GPUs of its experts, and back"},
+     .shape = SCENARIO_WORD, .words = expert_exchanges, GPUS(parts.all_to_all)},
     {"expert_skew", "0.5", "exponent of Zipf's law by which experts are chosen; 0: all alike",
-     .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .most = 10, IN(GPUS, scenario_gpus, parts.skew),
-     .detail =
-         "exponent of Zipf's law by which tokens choose experts: with more skew they read fewer, and "
-         "the busiest group computes more"},
+     NUMBER(COUNT), .most = 10, GPUS(parts.skew)},
     {"dtype", "{weights: fp8, kv: fp8}",
      "bf16, fp8, int8, int4, mxfp4 or nvfp4; default: the model's", .shape = SCENARIO_DTYPES},
     {"drafts", "{count: 3, method: eagle3, acceptance: 70%}",
      "speculative decoding: tokens that a step drafts and verifies; default: none",
      .shape = SCENARIO_DRAFTS},
     {"hbm_usable", "90%", "share of HBM that may be used; default: the engine's, or 90%",
-     .shape = SCENARIO_NUMBER, .unit = UNIT_SHARE, .positive = true, .most = 1,
-     IN(SETUP, setup, hbm_usable)},
-    {"hbm_reserve", "2GiB", "HBM kept free within that share", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_BYTES, IN(SETUP, setup, hbm_reserve), .most = MOST_BYTES},
-    {"kv_pool_tokens", "41408", "tokens of KV in HBM, instead of what fits",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .words = room_words, .serving = true,
-     .positive = true, IN(SETUP, setup, kv_pool_tokens), .most = MOST_BYTES},
+     NUMBER(SHARE), .positive = true, .most = 1, SETUP(hbm_usable)},
+    {"hbm_reserve", "2GiB", "HBM kept free within that share", WHOLE(BYTES), SETUP(hbm_reserve),
+     .most = MOST_BYTES},
+    {"kv_pool_tokens", "41408", "tokens of KV in HBM, instead of what fits", WHOLE(TOKENS),
+     .words = room_words, .serving = true, .positive = true, SETUP(kv_pool_tokens),
+     .most = MOST_BYTES},
     {"kv_pool_blocks", "2588", "the same in blocks of the engine, as its /metrics say it",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .serving = true, .positive = true,
-     IN(SETUP, setup, kv_pool_blocks), .most = UINT32_MAX, .open = true},
-    {"kv_pool", "34.9GiB", "the same in bytes of each GPU", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_BYTES, .serving = true, .positive = true, IN(SETUP, setup, kv_pool),
-     .most = MOST_BYTES, .open = true},
+     WHOLE(COUNT), .serving = true, .positive = true, SETUP(kv_pool_blocks), .most = UINT32_MAX,
+     .open = true},
+    {"kv_pool", "34.9GiB", "the same in bytes of each GPU", WHOLE(BYTES), .serving = true,
+     .positive = true, SETUP(kv_pool), .most = MOST_BYTES, .open = true},
     {"host_memory", "256GiB",
      "host memory that may be taken whole; what a machine has is hardware.host.dram_capacity",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_BYTES, .words = room_words, .serving = true,
-     .positive = true, IN(SETUP, setup, room[TIER_HOST]), .most = MOST_BYTES},
+     WHOLE(BYTES), .words = room_words, .serving = true, .positive = true, SETUP(room[TIER_HOST]),
+     .most = MOST_BYTES},
 #define TIER(ID, name, where, sharers, total, one, example, what, ...)                             \
     {#name "_space",                                                                               \
      example,                                                                                      \
      what,                                                                                         \
-     .shape = SCENARIO_WHOLE,                                                                      \
-     .unit = UNIT_BYTES,                                                                           \
+     WHOLE(BYTES),                                                                                 \
      .words = room_words,                                                                          \
      .serving = true,                                                                              \
      .positive = true,                                                                             \
-     IN(SETUP, setup, room[TIER_##ID]),                                                            \
+     SETUP(room[TIER_##ID]),                                                                       \
      .most = MOST_BYTES},
 #include "core/tiers.def"
     {"workload", "requests.jsonl",
@@ -266,84 +236,67 @@ const struct scenario_key scenario_keys[] = {
      "replaces context and batch",
      .shape = SCENARIO_TEXT, .serving = true},
     {"rate", "2.5", "requests per second, drawn; default: the workload's own arrivals",
-     .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .serving = true, .positive = true,
-     IN(WORKLOAD, workload, rate), .least = 1e-6, .most = 1e6, .open = true},
+     NUMBER(COUNT), .positive = true, WORKLOAD(rate), .least = 1e-6, .most = 1e6, .open = true},
     {"burstiness", "1", "shape of the gamma distribution of arrival gaps; 1: a Poisson process",
-     .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .serving = true, .positive = true,
-     IN(WORKLOAD, workload, burstiness), .least = 1e-3, .most = 1e3, .open = true},
+     NUMBER(COUNT), .positive = true, WORKLOAD(burstiness), .least = 1e-3, .most = 1e3,
+     .open = true},
     {"arrivals", "constant",
      "random, by 'rate' and 'burstiness'; constant: by 'rate', with equal gaps; at-once: all at the "
      "beginning",
-     .shape = SCENARIO_WORD, .words = arrivals_names, .serving = true,
-     IN(WORKLOAD, workload, arrivals), .open = true},
+     .shape = SCENARIO_WORD, .words = arrivals_names, WORKLOAD(arrivals), .open = true},
     {"warm_requests", "16",
      "requests of the workload that come first, warm the prefix cache, and count in no figure",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .serving = true, .positive = true,
-     IN(WORKLOAD, workload, warm), .most = UINT32_MAX, .open = true},
-    {"warm_rate", "0.5", "rate of the warm_requests, before those at 'rate'",
-     .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .serving = true, .positive = true,
-     IN(WORKLOAD, workload, warm_rate), .least = 1e-6, .most = 1e6, .open = true},
+     WHOLE(COUNT), .positive = true, WORKLOAD(warm), .most = UINT32_MAX, .open = true},
+    {"warm_rate", "0.5", "rate of the warm_requests, before those at 'rate'", NUMBER(COUNT),
+     .positive = true, WORKLOAD(warm_rate), .least = 1e-6, .most = 1e6, .open = true},
     {"warm_clients", "1",
      "clients of each server that send the warm_requests; then the others of 'clients' begin",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .serving = true, .positive = true,
-     IN(WORKLOAD, workload, warm_clients), .most = MOST_COUNT, .open = true},
-    {"clients", "16", "clients that send their next request when the last one ends",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .serving = true, .positive = true,
-     IN(WORKLOAD, workload, clients), .most = MOST_COUNT, .open = true},
-    {"time_scale", "2", "factor by which arrival gaps are stretched", .shape = SCENARIO_NUMBER,
-     .unit = UNIT_COUNT, .serving = true, .positive = true, IN(WORKLOAD, workload, time_scale),
-     .least = 1e-6, .most = 1e6},
-    {"limit", "1000", "use only the first requests of the workload", .shape = SCENARIO_WHOLE,
-     .unit = UNIT_COUNT, .serving = true, .positive = true, IN(WORKLOAD, workload, limit),
-     .most = UINT32_MAX, .open = true},
+     WHOLE(COUNT), .positive = true, WORKLOAD(warm_clients), .most = MOST_COUNT, .open = true},
+    {"clients", "16", "clients that send their next request when the last one ends", WHOLE(COUNT),
+     .positive = true, WORKLOAD(clients), .most = MOST_COUNT, .open = true},
+    {"time_scale", "2", "factor by which arrival gaps are stretched", NUMBER(COUNT),
+     .positive = true, WORKLOAD(time_scale), .least = 1e-6, .most = 1e6},
+    {"limit", "1000", "use only the first requests of the workload", WHOLE(COUNT), .positive = true,
+     WORKLOAD(limit), .most = UINT32_MAX, .open = true},
     {"hash_tokens", "16",
      "tokens of a hash in the workload, or of a chunk of its token ids; default: its format's",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .serving = true, .positive = true,
-     IN(WORKLOAD, workload, hash_tokens), .most = MOST_COUNT, .open = true},
+     WHOLE(TOKENS), .positive = true, WORKLOAD(hash_tokens), .most = MOST_COUNT, .open = true},
     {"timed", "no", "no: without a clock, only the prefixes found, request by request",
-     .shape = SCENARIO_SWITCH, .serving = true, IN(WORKLOAD, workload, timed)},
+     .shape = SCENARIO_SWITCH, WORKLOAD(timed)},
     {"api", "none",
      "http; or none: the program that asks holds the engine, as offline benchmarks do (vllm bench "
      "throughput, trtllm-bench)",
-     .shape = SCENARIO_WORD, .words = workload_apis, .serving = true, IN(WORKLOAD, workload, api),
-     .open = true},
-    {"replicas", "4", "servers behind one router", .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT,
-     .serving = true, .positive = true, IN(WORKLOAD, workload, replicas), .most = 4096},
+     .shape = SCENARIO_WORD, .words = workload_apis, WORKLOAD(api), .open = true},
+    {"replicas", "4", "servers behind one router", WHOLE(COUNT), .positive = true,
+     WORKLOAD(replicas), .most = 4096},
     {"routing", "prefix",
      "round-robin; or prefix: to the server that saw most of the prompt; or, by the load of the "
      "moment, least-requests, two-choices, prefix-load or scores",
-     .shape = SCENARIO_WORD, .words = routing_names, .serving = true,
-     IN(WORKLOAD, workload, routing)},
+     .shape = SCENARIO_WORD, .words = routing_names, WORKLOAD(routing)},
     {"cache_threshold", "30%",
      "routing prefix-load: share of a prompt that a server must have seen to get it again",
-     .shape = SCENARIO_NUMBER, .unit = UNIT_SHARE, .serving = true, .most = 1,
-     IN(WORKLOAD, workload, cache_threshold), .open = true},
+     NUMBER(SHARE), .most = 1, WORKLOAD(cache_threshold), .open = true},
     {"balance_abs_threshold", "64",
-     "routing prefix-load: requests by which servers may differ before load decides",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .serving = true,
-     IN(WORKLOAD, workload, balance_abs), .most = MOST_COUNT, .open = true},
+     "routing prefix-load: requests by which servers may differ before load decides", WHOLE(COUNT),
+     WORKLOAD(balance_abs), .most = MOST_COUNT, .open = true},
     {"balance_rel_threshold", "1.5",
      "routing prefix-load: factor by which requests may differ, as well, before load decides",
-     .shape = SCENARIO_NUMBER, .unit = UNIT_COUNT, .serving = true,
-     IN(WORKLOAD, workload, balance_rel), .most = 1e6, .open = true},
+     NUMBER(COUNT), WORKLOAD(balance_rel), .most = 1e6, .open = true},
     {"engine", "vllm-0.19",
      "engine and version whose steps, limits and memory a server has; default: the system's; or none",
      .shape = SCENARIO_ENGINE, .serving = true},
     {"compile", "warm",
      "torch.compile at a server's start: cold (an empty cache), warm, or eager: no graphs, either",
-     .shape = SCENARIO_WORD, .words = server_compile_names, .serving = true,
-     IN(WORKLOAD, workload, compile), .open = true},
+     .shape = SCENARIO_WORD, .words = server_compile_names, WORKLOAD(compile), .open = true},
     {"max_sequences", "256", "most sequences of a server's step; default: the engine's",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_COUNT, .serving = true, .positive = true,
-     IN(WORKLOAD, workload, sequences), .most = 65536},
+     WHOLE(COUNT), .positive = true, WORKLOAD(sequences), .most = 65536},
     {"batched_tokens", "2048", "most tokens of a server's step; default: the engine's",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .serving = true, .positive = true,
-     IN(WORKLOAD, workload, batched_tokens), .most = MOST_COUNT},
+     WHOLE(TOKENS), .positive = true, WORKLOAD(batched_tokens), .most = MOST_COUNT},
     {"request_tokens", "32K",
      "most tokens of a request, prompt and output together, as vLLM's --max-model-len; the server "
      "refuses longer ones",
-     .shape = SCENARIO_WHOLE, .unit = UNIT_TOKENS, .serving = true, .positive = true,
-     IN(WORKLOAD, workload, request_tokens), .most = 2 * REQUEST_MOST_TOKENS, .open = true},
+     WHOLE(TOKENS), .positive = true, WORKLOAD(request_tokens), .most = 2 * REQUEST_MOST_TOKENS,
+     .open = true},
     {"slo", "{ttft_ms: 2000, tpot_ms: 60}", "objectives that goodput counts",
      .shape = SCENARIO_OBJECTIVES, .serving = true},
     MEASURED("ttft", "TTFT", BAND_TTFT),
@@ -407,33 +360,23 @@ static bool in_range(const struct scenario_key *key, double number)
     return number >= key->least && number <= key->most && (number > 0 || !key->positive);
 }
 
-static bool read_whole(const struct node *map, const struct scenario_key *key, double *out,
-                       struct error *why)
+static bool read_counted(const struct node *map, const struct scenario_key *key, double *out,
+                         struct error *why)
 {
-    uint64_t value = 0;
-    if (!node_whole(map, key->name, key->unit, (uint64_t)key->most, &value, why)) {
-        return key->words != NULL && key->unit == UNIT_COUNT ? expect_range(key, why) : false;
+    uint64_t whole = 0;
+    bool is_whole = key->shape == SCENARIO_WHOLE;
+    if (!(is_whole ? node_whole(map, key->name, key->unit, (uint64_t)key->most, &whole, why)
+                   : node_quantity(map, key->name, key->unit, out, why))) {
+        return is_whole && key->words != NULL && key->unit == UNIT_COUNT ? expect_range(key, why)
+                                                                         : false;
     }
-    *out = (double)value;
-    if (!in_range(key, *out)) {
-        node_key_error(map, key->name, why, "'%s' of 0 is too small", key->name);
-        return expect_range(key, why);
+    *out = is_whole ? (double)whole : *out;
+    if (in_range(key, *out)) {
+        return true;
     }
-    return true;
-}
-
-static bool read_real(const struct node *map, const struct scenario_key *key, double *out,
-                      struct error *why)
-{
-    if (!node_quantity(map, key->name, key->unit, out, why)) {
-        return false;
-    }
-    if (!in_range(key, *out)) {
-        node_key_error(map, key->name, why, "'%s' is '%.60s'", key->name,
-                       node_get(map, key->name)->text);
-        return expect_range(key, why);
-    }
-    return true;
+    node_key_error(map, key->name, why, "'%s' is '%.60s'", key->name,
+                   node_get(map, key->name)->text);
+    return expect_range(key, why);
 }
 
 static bool read_number(const struct node *map, const struct scenario_key *key, double *out,
@@ -453,7 +396,7 @@ static bool read_number(const struct node *map, const struct scenario_key *key, 
     } else if (named >= 0) {
         *out = strcmp(key->words[named], "none") == 0 ? 0 : (double)key->word;
     } else {
-        good = (key->shape == SCENARIO_NUMBER ? read_real : read_whole)(map, key, out, why);
+        good = read_counted(map, key, out, why);
     }
     return good;
 }

@@ -61,7 +61,6 @@ struct scenario_key {
     int64_t word; /* what the first of `words` stands for; "none" is 0 */
     enum scenario_place place;
     size_t offset, size; /* of the member */
-    const char *detail;  /* more than the summary, for a list of keys that divide a model; NULL */
 };
 extern const struct scenario_key scenario_keys[]; /* ends with name NULL */
 

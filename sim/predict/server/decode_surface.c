@@ -5,7 +5,7 @@
 #include "core/parallel.h"
 #include "decode/replay/replay.h"
 #include "predict/decode/run.h"
-#include "predict/scenario/identity.h"
+#include "predict/scenario/point.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 #include "server/requests/synthetic.h"
 
 #include "core/array.h"
-#include "core/find.h"
+#include "core/named.h"
 #include "core/name.h"
 #include "core/node.h"
 #include "core/random.h"

@@ -11,7 +11,7 @@
 #include "core/array.h"
 #include "decode/mechanisms.h"
 #include "predict/result/tie.h"
-#include "predict/scenario/identity.h"
+#include "predict/scenario/point.h"
 
 #define AGAINST "--against"
 #define FULL_ATTENTION "fullattn"

@@ -3,7 +3,6 @@
 #include "study/plan/candidates.h"
 
 #include "core/array.h"
-#include "core/find.h"
 #include "core/named.h"
 #include "core/text.h"
 #include "core/units.h"

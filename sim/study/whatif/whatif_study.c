@@ -4,7 +4,7 @@
 
 #include "core/array.h"
 #include "core/text.h"
-#include "predict/scenario/identity.h"
+#include "predict/scenario/point.h"
 
 #include <math.h>
 #include <stdlib.h>

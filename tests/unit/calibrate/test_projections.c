@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "core/find.h"
+#include "core/named.h"
 #include "calibrate/gpu/projections.h"
 
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/find.h"
+#include "core/named.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/find.h"
 #include "core/name.h"
 #include "core/named.h"
 #include "core/node.h"

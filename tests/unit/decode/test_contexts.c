@@ -2,9 +2,9 @@
  * any mixture beside runs of its contexts alone. */
 #include "unit/fixture/expected_times.h"
 
-#include "core/find.h"
+#include "core/named.h"
 #include "predict/decode/run.h"
-#include "predict/scenario/identity.h"
+#include "predict/scenario/point.h"
 
 /* ---- the key --------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include "unit/fixture/rounds.h"
 #include "unit/fixture/tiny.h"
 
-#include "core/find.h"
+#include "core/named.h"
 #include "core/units.h"
 #include "decode/plan/memory.h"
 

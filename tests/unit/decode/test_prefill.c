@@ -274,8 +274,8 @@ static void context_is_the_mean_of_decode_unless_said(void **state)
 static const struct {
     const char *model, *prompt, *output, *found;
 } refused[] = {
-    {"model=llama-3-8b", "prompt=0", "output=", "'prompt' of 0 is too small"},
-    {"model=llama-3-8b", "prompt=10", "output=0", "'output' of 0 is too small"},
+    {"model=llama-3-8b", "prompt=0", "output=", "'prompt' is '0'"},
+    {"model=llama-3-8b", "prompt=10", "output=0", "'output' is '0'"},
     {"model=llama-3-8b", "prompt=", "output=10", "'output'"},
     {"model=opt-6.7b", "prompt=1921", "output=128", "cannot run 2049 tokens"},
     {"model=llama-3-8b", "prompt=1001", "output=128", "1000 tokens"},

@@ -2,7 +2,7 @@
  * the machine of tiny.h. */
 #include "unit/fixture/expected_times.h"
 
-#include "core/find.h"
+#include "core/named.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* Systems: preset files, overrides laid over them, what is refused and why. */
 #include "unit/fixture/tiny.h"
 
-#include "core/find.h"
+#include "core/named.h"
 #include "decode/mechanisms.h"
 
 /* Load a preset of this text, FOLDER/x.yaml, with these overrides (YAML, or NULL). Messages then

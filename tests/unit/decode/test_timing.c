@@ -2,7 +2,7 @@
  * time passes in which nothing happens, what the ledger misses crosses the link. */
 #include "unit/fixture/tiny.h"
 
-#include "core/find.h"
+#include "core/named.h"
 #include "core/random.h"
 #include "decode/cost/attention.h"
 #include "decode/system.h"

@@ -1,5 +1,5 @@
 /* Machines put together from files: what replaces what, files that are no profiles, what ships. */
-#include "core/find.h"
+#include "core/named.h"
 #include "machine/measured.h"
 #include "unit/fixture/load_profile.h"
 

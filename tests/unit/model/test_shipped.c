@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/find.h"
+#include "core/named.h"
 #include "model/model.h"
 
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* trace: ensemble: its recordings ship, a point holds all of them, and each of its views has one. */
 #include "unit/fixture/tiny.h"
 
-#include "core/find.h"
+#include "core/named.h"
 #include "predict/result/result.h"
 #include "predict/scenario/resolve_trace.h"
-#include "predict/scenario/identity.h"
+#include "predict/scenario/point.h"
 
 static void every_recording_ships(void **state)
 {

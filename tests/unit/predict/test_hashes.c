@@ -1,7 +1,7 @@
 /* The hashes of a run's inputs: a changed input changes its own hash and no other input's. */
 #include "unit/fixture/tiny.h"
 
-#include "predict/scenario/identity.h"
+#include "predict/scenario/point.h"
 
 enum { SCENARIO = 1, MODEL = 2, MACHINE = 4, TRACE = 8, REQUESTS = 16 };
 

@@ -2,10 +2,10 @@
  * is; and the resolved scenario, which reproduces its run. */
 #include "unit/fixture/tiny.h"
 
-#include "core/find.h"
+#include "core/named.h"
 #include "core/name.h"
 #include "decode/time/pipeline.h"
-#include "predict/scenario/identity.h"
+#include "predict/scenario/point.h"
 #include "predict/scenario/scenario_keys.h"
 
 #include <sys/stat.h>

@@ -2,7 +2,7 @@
 #include "unit/fixture/tiny.h"
 
 #include "decode/plan/resident.h"
-#include "core/find.h"
+#include "core/named.h"
 #include "core/random.h"
 #include "decode/time/pipeline.h"
 #include "predict/decode/outcome.h"

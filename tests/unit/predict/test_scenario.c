@@ -684,17 +684,17 @@ static const struct {
     {"sweep.batch=1,2", "--set 'sweep.batch' '1,2'"},
     {"model=[a]", "--set 'model'"},
     {"hardware=[a40]", "--set 'hardware'"},
-    {"context=0", "--set 'context'"},
+    {"context=0", "--set 'context' '0'"},
     {"context=\"\"", "--set 'context' ''"},
     {"context=-1", "--set 'context' '-1'"},
     {"context=1.5", "--set 'context' '1.5'"},
     {"context=8KiB", "--set 'context' '8KiB'"},
     {"context=4294967297", "--set 'context' '4294967297'"},
     {"context=[1, 2]", "--set 'context'"},
-    {"batch=0", "--set 'batch'"},
+    {"batch=0", "--set 'batch' '0'"},
     {"batch=most", "--set 'batch' 'most'"},
     {"batch=1048577", "--set 'batch' '1048577'"},
-    {"steps=0", "--set 'steps'"},
+    {"steps=0", "--set 'steps' '0'"},
     {"steps=auto", "--set 'steps' 'auto'"},
     {"steps=65537", "--set 'steps' '65537'"},
     {"steps=99999999999999999999", "--set 'steps' '99999999999999999999'"},
@@ -702,10 +702,10 @@ static const struct {
     {"warmup=-1", "--set 'warmup' '-1'"},
     {"seed=x", "--set 'seed' 'x'"},
     {"order=random", "--set 'random' 'order'"},
-    {"tensor_parallel=0", "--set 'tensor_parallel'"},
+    {"tensor_parallel=0", "--set 'tensor_parallel' '0'"},
     {"tensor_parallel=3", "s.yaml:1"},
     {"tensor_parallel=64", "s.yaml:1"},
-    {"data_parallel=0", "--set 'data_parallel'"},
+    {"data_parallel=0", "--set 'data_parallel' '0'"},
     {"data_parallel=1025", "--set 'data_parallel' '1025'"},
     {"data_parallel=two", "--set 'data_parallel' 'two'"},
     {"pipeline_parallel=3", "s.yaml:1"},
@@ -727,8 +727,8 @@ static const struct {
     {"hbm_reserve=2GB/s", "--set 'hbm_reserve' '2GB/s'"},
     {"kv_pool_tokens=1GiB", "--set 'kv_pool_tokens' '1GiB'"},
     {"host_memory=10", "--set 'host_memory' '10'"},
-    {"host_memory=0B", "--set 'host_memory'"},
-    {"kv_pool_tokens=0", "--set 'kv_pool_tokens'"},
+    {"host_memory=0B", "--set 'host_memory' '0B'"},
+    {"kv_pool_tokens=0", "--set 'kv_pool_tokens' '0'"},
     {"mechanisms=[sync]", "--set 'mechanisms'"},
     {"mechanisms.sink=4tok", "--set 'sink' 'mechanisms' nearest 'sinks'"},
     {"hardware.link.h2q=1GB/s", "--set 'h2q' 'link' nearest 'h2d'"},
@@ -791,7 +791,7 @@ static const struct {
     {"[a, b]\n", "s.yaml:1"},
     {"just words\n", "s.yaml:1"},
     {BASE "\nbatsh: 2\n", "s.yaml:7 'batsh' 'scenario' nearest 'batch'"},
-    {BASE "batch: 0\n", "s.yaml:6 'batch'"},
+    {BASE "batch: 0\n", "s.yaml:6 'batch' '0'"},
     {BASE "mechanisms:\n  sync: maybe\n", "s.yaml:7 'maybe' 'sync'"},
     {BASE "context: 5\n", "s.yaml:6 'context'"}, /* twice */
     {"model: a: b\n", "s.yaml:1"},
@@ -853,7 +853,7 @@ static void later_points_are_refused_alone(void **state)
     struct error why;
     assert_true(load_text(BASE "sweep: {batch: [1, 0]}\n", OVERRIDES(NULL), &scenario, &why));
     assert_false(scenario_point(&scenario, 1, &point, &why));
-    check_fault("batch of 0", &why, "s.yaml:6 'batch'");
+    check_fault("batch of 0", &why, "s.yaml:6 'batch' '0'");
     point = point_of(&scenario, 0);
     assert_int_equal(point.setup.batch, 1);
     point_release(&point);

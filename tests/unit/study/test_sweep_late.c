@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "predict/decode/context.h"
-#include "predict/scenario/identity.h"
+#include "predict/scenario/point.h"
 #include "predict/scenario/scenario.h"
 #include "study/sweep/replication.h"
 #include "unit/fixture/rounds.h"
