@@ -755,7 +755,7 @@ static const struct {
     {"sweep.batch={a: 1}", "--set 'batch' 'sweep'"},
     {"sweep.sweep=[1, 2]", "--set"},
     {"sweep.batsh=[1, 2]", "--set 'batsh' 'scenario' nearest 'batch'"},
-    {"sweep.batch=[0, 2]", "--set 'batch'"},
+    {"sweep.batch=[0, 2]", "--set 'batch' '0'"},
 };
 
 static void bad_overrides_are_refused(void **state)
