@@ -1,8 +1,8 @@
 /* The payload of a frame: columns of numbers, KV head by KV head (traces/FORMAT.md draws them).
  *
- * The decoder reads bytes from a file and trusts none of them. Each column is taken from the rest
- * of the payload before memory is allocated for it, so allocations are bounded by the payload's
- * size, and every byte must be used up. */
+ * One walk over the columns reads and writes them. Reading, it trusts no byte of the file: each
+ * column is taken from the rest of the payload before memory is allocated for it, so allocations are
+ * bounded by the payload's size, and every byte must be used up. */
 
 #include "trace/format/format.h"
 
@@ -16,40 +16,42 @@
 enum { VARINT_MOST = 5 };
 
 struct cursor {
-    const uint8_t *at, *end;
+    uint8_t *at, *end;
+    bool writes;
 };
 
 /* The next `bytes` bytes, or NULL with an error that names the column when there are fewer. */
-static const uint8_t *payload_take(struct cursor *cursor, uint64_t bytes, const char *column,
-                                   struct error *why)
+static uint8_t *payload_take(struct cursor *cursor, uint64_t bytes, const char *column,
+                             struct error *why)
 {
     if (bytes > (uint64_t)(cursor->end - cursor->at)) {
         error_set(why, NULL, 0, "the payload ends within column '%s'", column);
         return NULL;
     }
-    const uint8_t *taken = cursor->at;
+    uint8_t *taken = cursor->at;
     cursor->at += bytes;
     return taken;
 }
 
-/* Turn counts into the starts of rows. Each unit takes at least two bytes later in the payload,
- * which bounds the sum of counts. */
-static bool decode_counts(struct cursor *cursor, uint32_t rows, uint32_t *start, struct error *why)
+/* Counts are the distances between the starts of rows. Each unit takes at least two bytes later in the
+ * payload, which bounds the sum of counts that are read. */
+static bool payload_counts(struct cursor *cursor, uint32_t rows, uint32_t *start, struct error *why)
 {
-    const uint8_t *counts = payload_take(cursor, 4ull * rows, "count", why);
-    if (counts == NULL) {
-        return false;
-    }
+    uint8_t *counts = payload_take(cursor, 4ull * rows, "count", why);
     uint64_t total = 0;
-    for (uint32_t r = 0; r < rows; r++) {
+    for (uint32_t r = 0; counts != NULL && r < rows; r++) {
+        if (cursor->writes) {
+            store_u32(counts + 4 * r, start[r + 1] - start[r]);
+            continue;
+        }
         start[r] = (uint32_t)total;
         total += load_u32(counts + 4 * r);
         if (total > (uint64_t)(cursor->end - cursor->at) / 2) {
             return error_set(why, NULL, 0, "the counts state more units than the payload holds");
         }
+        start[r + 1] = (uint32_t)total;
     }
-    start[rows] = (uint32_t)total;
-    return true;
+    return counts != NULL;
 }
 
 /* One varint of up to five bytes; NULL if it is cut, longer, or does not fit 32 bits. */
@@ -86,115 +88,94 @@ static bool decode_gaps(const uint8_t *at, const uint8_t *end, uint32_t rows,
     return at == end || error_set(why, NULL, 0, "column 'gaps' is longer than its rows");
 }
 
-static bool decode_units(struct cursor *cursor, uint32_t rows, struct trace_rows *into,
-                         struct error *why)
+static uint8_t *encode_gaps(uint8_t *at, const struct trace_rows *rows, uint32_t count)
 {
-    uint32_t total = into->start[rows];
-    const uint8_t *bytes, *gaps, *mass;
-    if ((bytes = payload_take(cursor, 4, "gap_bytes", why)) == NULL ||
-        (gaps = payload_take(cursor, load_u32(bytes), "gaps", why)) == NULL ||
-        (mass = payload_take(cursor, total, "mass", why)) == NULL ||
-        !trace_rows_reserve(into, total, why) ||
-        !decode_gaps(gaps, gaps + load_u32(bytes), rows, into, why)) {
-        return false;
+    for (uint32_t r = 0; r < count; r++) {
+        uint32_t before = UINT32_MAX;
+        for (uint32_t i = rows->start[r]; i < rows->start[r + 1]; i++) {
+            uint32_t gap = rows->units[i] - before - 1;
+            for (; gap >= 0x80; gap >>= 7) {
+                *at++ = (uint8_t)(gap | 0x80);
+            }
+            *at++ = (uint8_t)gap;
+            before = rows->units[i];
+        }
     }
-    if (total > 0) {
-        memcpy(into->mass, mass, total);
-    }
-    return true;
+    return at;
 }
 
-static bool decode_floats(struct cursor *cursor, uint32_t count, float *into, const char *column,
+/* A column of `count` bytes in memory. */
+static bool payload_bytes(struct cursor *cursor, uint64_t count, void *bytes, const char *column,
                           struct error *why)
 {
-    const uint8_t *bytes = payload_take(cursor, 4ull * count, column, why);
+    uint8_t *taken = payload_take(cursor, count, column, why);
+    if (taken != NULL && count > 0) {
+        memcpy(cursor->writes ? taken : bytes, cursor->writes ? bytes : taken, count);
+    }
+    return taken != NULL;
+}
+
+static bool payload_units(struct cursor *cursor, uint32_t count, struct trace_rows *rows,
+                          struct error *why)
+{
+    uint32_t total = rows->start[count];
+    uint8_t *bytes = payload_take(cursor, 4, "gap_bytes", why), *gaps = cursor->at;
+    if (bytes == NULL) {
+        return false;
+    }
+    if (cursor->writes) {
+        cursor->at = encode_gaps(gaps, rows, count);
+        store_u32(bytes, (uint32_t)(cursor->at - gaps));
+    } else if (payload_take(cursor, load_u32(bytes), "gaps", why) == NULL ||
+               !trace_rows_reserve(rows, total, why) ||
+               !decode_gaps(gaps, cursor->at, count, rows, why)) {
+        return false;
+    }
+    return payload_bytes(cursor, total, rows->mass, "mass", why);
+}
+
+static bool payload_floats(struct cursor *cursor, uint32_t count, float *values, const char *column,
+                           struct error *why)
+{
+    uint8_t *bytes = payload_take(cursor, 4ull * count, column, why);
     for (uint32_t i = 0; bytes != NULL && i < count; i++) {
-        into[i] = load_f32(bytes + 4 * i);
+        if (cursor->writes) {
+            store_f32(bytes + 4 * i, values[i]);
+        } else {
+            values[i] = load_f32(bytes + 4 * i);
+        }
     }
     return bytes != NULL;
 }
 
-static bool decode_queries(struct cursor *cursor, uint32_t queries, uint32_t head_dim,
-                           struct trace_frame *frame, struct error *why)
+/* Read or write all columns of a frame whose place and steps are set, and which has room for what does
+ * not depend on counts. */
+static bool payload_walk(const struct trace_header *header, struct trace_frame *frame,
+                         struct cursor *cursor, struct error *why)
 {
-    uint64_t size = (uint64_t)queries * head_dim;
-    const uint8_t *bytes;
-    if (!decode_floats(cursor, queries, frame->scale, "scale", why) ||
-        (bytes = payload_take(cursor, size, "query", why)) == NULL) {
-        return false;
-    }
-    memcpy(frame->query, bytes, size);
-    return true;
-}
-
-/* Convert a decompressed payload of `size` bytes into the columns of `frame`, whose tile, layer and
- * steps are set. It trusts nothing and allocates only for data that the payload holds. */
-static bool payload_decode(const struct trace_header *header, struct trace_frame *frame,
-                           const uint8_t *payload, size_t size, struct error *why)
-{
-    struct cursor cursor = {payload, payload + size};
     uint32_t rows = header->kv_heads * frame->steps, queries = header->query_heads * frame->steps;
-    if (!trace_frame_reserve(header, frame, why) ||
-        !decode_counts(&cursor, rows, frame->rows.start, why) ||
-        !decode_floats(&cursor, rows, frame->born, "born", why) ||
-        !decode_floats(&cursor, rows, frame->tail, "tail", why) ||
-        !decode_units(&cursor, rows, &frame->rows, why)) {
-        return false;
-    }
-    if (header->has_queries && !decode_queries(&cursor, queries, header->head_dim, frame, why)) {
-        return false;
-    }
-    if (header->has_approximate && (!decode_counts(&cursor, rows, frame->approximate.start, why) ||
-                                    !decode_units(&cursor, rows, &frame->approximate, why))) {
-        return false;
-    }
-    return cursor.at == cursor.end ||
-           error_set(why, NULL, 0, "%td bytes of the payload are left over",
-                     cursor.end - cursor.at);
+    return payload_counts(cursor, rows, frame->rows.start, why) &&
+           payload_floats(cursor, rows, frame->born, "born", why) &&
+           payload_floats(cursor, rows, frame->tail, "tail", why) &&
+           payload_units(cursor, rows, &frame->rows, why) &&
+           (!header->has_queries || (payload_floats(cursor, queries, frame->scale, "scale", why) &&
+                                     payload_bytes(cursor, (uint64_t)queries * header->head_dim,
+                                                   frame->query, "query", why))) &&
+           (!header->has_approximate ||
+            (payload_counts(cursor, rows, frame->approximate.start, why) &&
+             payload_units(cursor, rows, &frame->approximate, why)));
 }
 
-static uint8_t *encode_counts(uint8_t *at, const uint32_t *start, uint32_t rows)
+/* Convert a decompressed payload of `size` bytes into the columns of `frame`. It allocates only for data
+ * that the payload holds. */
+static bool payload_decode(const struct trace_header *header, struct trace_frame *frame,
+                           uint8_t *payload, size_t size, struct error *why)
 {
-    for (uint32_t r = 0; r < rows; r++) {
-        at = store_u32(at, start[r + 1] - start[r]);
-    }
-    return at;
-}
-
-static uint8_t *encode_varint(uint8_t *at, uint32_t value)
-{
-    for (; value >= 0x80; value >>= 7) {
-        *at++ = (uint8_t)(value | 0x80);
-    }
-    *at++ = (uint8_t)value;
-    return at;
-}
-
-static uint8_t *encode_units(uint8_t *at, const struct trace_rows *rows, uint32_t count)
-{
-    uint8_t *gap_bytes = at;
-    at += 4;
-    for (uint32_t r = 0; r < count; r++) {
-        uint32_t before = UINT32_MAX;
-        for (uint32_t i = rows->start[r]; i < rows->start[r + 1]; i++) {
-            at = encode_varint(at, rows->units[i] - before - 1);
-            before = rows->units[i];
-        }
-    }
-    store_u32(gap_bytes, (uint32_t)(at - gap_bytes - 4));
-    uint32_t total = rows->start[count];
-    if (total > 0) {
-        memcpy(at, rows->mass, total);
-    }
-    return at + total;
-}
-
-static uint8_t *encode_floats(uint8_t *at, const float *values, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        at = store_f32(at, values[i]);
-    }
-    return at;
+    struct cursor cursor = {payload, payload + size, false};
+    return trace_frame_reserve(header, frame, why) && payload_walk(header, frame, &cursor, why) &&
+           (cursor.at == cursor.end ||
+            error_set(why, NULL, 0, "%td bytes of the payload are left over",
+                      cursor.end - cursor.at));
 }
 
 /* Bytes of all columns except gaps and mass, whose lengths depend on their rows. */
@@ -217,28 +198,18 @@ void payload_bounds(const struct trace_header *header, uint32_t steps, uint64_t 
 bool payload_encode(const struct trace_header *header, struct trace_frame *frame, size_t *size,
                     struct error *why)
 {
-    uint32_t rows = header->kv_heads * frame->steps, queries = header->query_heads * frame->steps;
+    uint32_t rows = header->kv_heads * frame->steps;
     uint64_t units = frame->rows.start[rows] +
                      (header->has_approximate ? (uint64_t)frame->approximate.start[rows] : 0);
     uint64_t most = fixed_bytes(header, frame->steps) + units * (VARINT_MOST + 1);
     if (!array_reserve(&frame->raw, &frame->raw_capacity, most, 1, why)) {
         return false;
     }
-    uint8_t *at = encode_counts(frame->raw, frame->rows.start, rows);
-    at = encode_floats(at, frame->born, rows);
-    at = encode_floats(at, frame->tail, rows);
-    at = encode_units(at, &frame->rows, rows);
-    if (header->has_queries) {
-        uint64_t bytes = (uint64_t)queries * header->head_dim;
-        at = encode_floats(at, frame->scale, queries);
-        memcpy(at, frame->query, bytes);
-        at += bytes;
+    struct cursor cursor = {frame->raw, frame->raw + most, true};
+    if (!payload_walk(header, frame, &cursor, why)) {
+        return false;
     }
-    if (header->has_approximate) {
-        at = encode_counts(at, frame->approximate.start, rows);
-        at = encode_units(at, &frame->approximate, rows);
-    }
-    *size = (size_t)(at - frame->raw);
+    *size = (size_t)(cursor.at - frame->raw);
     if (*size > PAYLOAD_MOST) {
         error_set(why, NULL, 0, "the payload has %zu bytes", *size);
         return error_expect(why, "at most %d bytes: lower steps_per_tile", PAYLOAD_MOST);

@@ -8,7 +8,6 @@ struct trace_summary {
     uint64_t frames;
     uint64_t rows;  /* one per (sequence, step, layer, KV head) */
     uint64_t units; /* in all rows */
-    uint64_t approximate_units;
 };
 
 /* Read all frames on `threads` threads (0: one per processor). If several frames are broken, the

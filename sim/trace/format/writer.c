@@ -2,6 +2,7 @@
  * appears only when the file is whole and on the disk. Only the index grows with the trace: eight
  * bytes per frame. */
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -187,27 +188,16 @@ const struct header_field header_fields[HEADER_FIELDS] = {
     {"flags", 0, FLAG_QUERIES | FLAG_APPROXIMATE},
 };
 
+/* The header begins with the numbers as the file has them. */
+enum { NUMBERS = HEADER_FIELDS - 1 };
+static_assert(offsetof(struct trace_header, has_queries) == NUMBERS * sizeof(uint32_t),
+              "one number after the other");
+
 void header_pack(const struct trace_header *header, uint32_t fields[HEADER_FIELDS])
 {
-    const uint32_t values[HEADER_FIELDS] = {
-        header->layers,
-        header->kv_heads,
-        header->query_heads,
-        header->head_dim,
-        header->context,
-        (uint32_t)header->unit_kind,
-        header->unit_tokens,
-        header->units,
-        header->sinks,
-        header->recent,
-        header->keep,
-        header->sequences,
-        header->steps,
-        header->steps_per_tile,
-        (header->has_queries ? FLAG_QUERIES : 0u) |
-            (header->has_approximate ? FLAG_APPROXIMATE : 0u),
-    };
-    memcpy(fields, values, sizeof values);
+    memcpy(fields, header, NUMBERS * sizeof *fields);
+    fields[NUMBERS] = (header->has_queries ? FLAG_QUERIES : 0u) |
+                      (header->has_approximate ? FLAG_APPROXIMATE : 0u);
 }
 
 /* Check what the ranges of single fields cannot express. */
@@ -249,26 +239,9 @@ bool header_unpack(const uint32_t fields[HEADER_FIELDS], const char *file, int l
             return error_expect(why, "a number from %u to %u", field->least, field->most);
         }
     }
-    const struct trace_header fresh = {
-        .layers = fields[0],
-        .kv_heads = fields[1],
-        .query_heads = fields[2],
-        .head_dim = fields[3],
-        .context = fields[4],
-        .unit_kind = (enum trace_unit_kind)fields[5],
-        .unit_tokens = fields[6],
-        .units = fields[7],
-        .sinks = fields[8],
-        .recent = fields[9],
-        .keep = fields[10],
-        .sequences = fields[11],
-        .steps = fields[12],
-        .steps_per_tile = fields[13],
-        .has_queries = (fields[14] & FLAG_QUERIES) != 0,
-        .has_approximate = (fields[14] & FLAG_APPROXIMATE) != 0,
-        .source = header->source,
-    };
-    *header = fresh;
+    memcpy(header, fields, NUMBERS * sizeof *fields);
+    header->has_queries = (fields[NUMBERS] & FLAG_QUERIES) != 0;
+    header->has_approximate = (fields[NUMBERS] & FLAG_APPROXIMATE) != 0;
     return check_relations(header, file, line, why);
 }
 

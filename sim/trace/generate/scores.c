@@ -402,23 +402,6 @@ AVX512 static void score_avx512(const struct candidates *asked, struct scores *s
     score_all(asked, scores, bucket);
 }
 
-/* Sixteen units at once; the sixteen items written begin with the appended ones. */
-AVX512 static uint32_t append_avx512(const uint16_t *restrict bucket, uint32_t from, uint32_t to,
-                                     uint32_t end, uint32_t kept, uint32_t *restrict units)
-{
-    const __m256i ends = _mm256_set1_epi16((short)end);
-    const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    uint32_t u = from;
-    for (; u + 16 <= to; u += 16) {
-        __m256i here = _mm256_loadu_si256((const __m256i *)(bucket + u));
-        __mmask16 taken = _mm256_cmplt_epu16_mask(here, ends);
-        __m512i numbers = _mm512_add_epi32(_mm512_set1_epi32((int)u), lanes);
-        _mm512_storeu_si512(units + kept, _mm512_maskz_compress_epi32(taken, numbers));
-        kept += (uint32_t)__builtin_popcount(taken);
-    }
-    return append_plain(bucket, u, to, end, kept, units);
-}
-
 static bool scores_has_avx512(void)
 {
     return scores_has_avx2() && __builtin_cpu_supports("avx512f") &&
@@ -430,7 +413,7 @@ static bool scores_has_avx512(void)
 
 const struct scores_version scores_versions[] = {
 #ifdef __x86_64__
-    {"avx512", scores_has_avx512, score_avx512, append_avx512},
+    {"avx512", scores_has_avx512, score_avx512, append_avx2},
     {"avx2", scores_has_avx2, score_avx2, append_avx2},
 #endif
     {"plain", always, score_plain, append_plain},
@@ -517,22 +500,10 @@ static int32_t find_zero(const struct candidates *asked, const uint32_t count[BU
     return (int32_t)first - (int32_t)lrint(10 * log2(sum / asked->mass));
 }
 
-static bool topk_candidates_is_empty(const uint32_t count[16])
-{
-    uint32_t any = 0;
-    for (uint32_t b = 0; b < 16; b++) {
-        any |= count[b];
-    }
-    return any == 0;
-}
-
 /* The first bucket that holds units. */
 static uint32_t first_bucket(const uint32_t count[BUCKETS])
 {
     uint32_t first = 0;
-    while (topk_candidates_is_empty(count + first)) {
-        first += 16;
-    }
     while (count[first] == 0) {
         first++;
     }

@@ -165,7 +165,7 @@ static void rows_that_break_a_rule_are_refused(void **state)
         {16, 4, "\xff\xff\xff\x7f", "tail of head 0, step 0 is nan, not a mass"},
         {24, 1, "\x08", "column 'gaps' has an invalid number"},
         {24, 1, "\xc8", "the payload ends within column 'gaps'"},
-        {24, 1, "\x24", "the payload ends within column 'mass'"},
+        {24, 1, "\x24", "column 'gaps' is longer than its rows"},
         {28, 3, "\x01\x06\xa2", "row of head 0, step 0: a unit of the sinks is missing"},
         {29, 1, "\x05", "row of head 0, step 0: a unit of the recent window is missing"},
         {29, 1, "\x07", "row of head 0, step 0: a unit out of range"},
