@@ -24,36 +24,26 @@ static void calibrate_print_more(FILE *out)
 }
 
 static const struct command_option options[] = {
-    [CALIBRATE_HOST] = {.name = "--host",
-                        .summary = "measure only the processor and host memory; needs no GPU"},
-    [CALIBRATE_DISK] = {.name = "--disk",
-                        .argument = "FOLDER",
-                        .summary = "measure the drive of this folder, too: a scratch file there "
-                                   "of at most 512 MiB and a quarter of what is free"},
-    [CALIBRATE_QUICK] = {.name = "--quick",
-                         .summary = "take fewer samples: at most 90 seconds instead of 8 minutes"},
-    [CALIBRATE_WITHIN] = {.name = "--within",
-                          .argument = "TIME",
-                          .summary = "end after this time, such as 240s: each group has a budget, "
-                                     "which ends it; restless groups are measured again"},
-    [CALIBRATE_BASE] = {.name = "--base",
-                        .argument = "NAME",
-                        .summary = "the profile, by name or file, that supplies what is not "
-                                   "measured (default: that of the GPU, or h100-sxm)"},
-    [CALIBRATE_FROM] = {.name = "--from",
-                        .argument = "FILE,...",
-                        .list = true,
-                        .summary = "read link and launches from the output of nvbandwidth -j or "
-                                   "an Nsight Systems export (SQLite); measures no GPU"},
-    [CALIBRATE_GROUP] = {.name = "--group",
-                         .argument = "NAME,...",
-                         .list = true,
-                         .summary = "measure only these groups of figures"},
-    [CALIBRATE_OUTPUT] = {.name = "--output",
-                          .letter = 'o',
-                          .argument = "FILE",
-                          .required = true,
-                          .summary = "the profile to write, YAML"},
+    [CALIBRATE_HOST] = {"--host", NULL, "measure only the processor and host memory; needs no GPU"},
+    [CALIBRATE_DISK] = {"--disk", "FOLDER",
+                        "measure the drive of this folder, too: a scratch file there "
+                        "of at most 512 MiB and a quarter of what is free"},
+    [CALIBRATE_QUICK] = {"--quick", NULL,
+                         "take fewer samples: at most 90 seconds instead of 8 minutes"},
+    [CALIBRATE_WITHIN] = {"--within", "TIME",
+                          "end after this time, such as 240s: each group has a budget, "
+                          "which ends it; restless groups are measured again"},
+    [CALIBRATE_BASE] = {"--base", "NAME",
+                        "the profile, by name or file, that supplies what is not "
+                        "measured (default: that of the GPU, or h100-sxm)"},
+    [CALIBRATE_FROM] = {"--from", "FILE,...",
+                        "read link and launches from the output of nvbandwidth -j or "
+                        "an Nsight Systems export (SQLite); measures no GPU",
+                        .list = true},
+    [CALIBRATE_GROUP] = {"--group", "NAME,...", "measure only these groups of figures",
+                         .list = true},
+    [CALIBRATE_OUTPUT] = {"--output", "FILE", "the profile to write, YAML", .letter = 'o',
+                          .required = true},
     {.name = NULL},
 };
 

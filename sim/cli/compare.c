@@ -22,22 +22,18 @@
 enum { MEASURED_FILE, OUTPUT, ROW };
 
 static const struct command_option options[] = {
-    [MEASURED_FILE] = {.name = "--measured",
-                       .required = true,
-                       .argument = "FILE",
-                       .summary = "measurements of a server: a benchmark of vLLM or SGLang, or a "
-                                  "JSON line per request with queued_ts, first_token_ts and "
-                                  "last_token_ts in seconds, and output_toks"},
-    [OUTPUT] = {.name = "--output",
-                .letter = 'o',
-                .argument = "FILE",
-                .summary = "also draw both distributions, as 'plot requests' does; .svg, .png or "
-                           ".pdf"},
-    [ROW] = {.name = "--row",
-             .argument = "FILE",
-             .summary =
-                 "also add the run and what was measured of it to a file of measured servers, "
-                 "which python3 -m spillway.papers reads"},
+    [MEASURED_FILE] = {"--measured", "FILE",
+                       "measurements of a server: a benchmark of vLLM or SGLang, or a "
+                       "JSON line per request with queued_ts, first_token_ts and "
+                       "last_token_ts in seconds, and output_toks",
+                       .required = true},
+    [OUTPUT] = {"--output", "FILE",
+                "also draw both distributions, as 'plot requests' does; .svg, .png or "
+                ".pdf",
+                .letter = 'o'},
+    [ROW] = {"--row", "FILE",
+             "also add the run and what was measured of it to a file of measured servers, "
+             "which python3 -m spillway.papers reads"},
     {.name = NULL},
 };
 

@@ -39,38 +39,25 @@ static const char *const kernel_op_names[OPS + 1] = {
 };
 
 static const struct command_option options[] = {
-    [OP] = {.name = "--op",
-            .argument = "OP",
-            .summary = "the kernel",
-            .values = kernel_op_names,
-            .required = true},
-    [BATCH] = {.name = "--batch", .argument = "N", .summary = "attention, mla, prompt: sequences"},
-    [CONTEXT] = {.name = "--context",
-                 .argument = "TOKENS",
-                 .summary =
-                     "attention, mla, prompt: tokens that each sequence attends to, such as 64K"},
-    [HEADS] = {.name = "--heads",
-               .argument = "Q/KV",
-               .summary = "attention, mla, prompt: query heads and KV heads, such as 32/8, 128/1"},
-    [DIM] = {.name = "--dim", .argument = "N", .summary = "attention, prompt: values of a head"},
-    [M] = {.name = "--m",
-           .argument = "N",
-           .summary = "product, topk, topk-fused: rows; experts, prompt: rows of each"},
-    [N] = {.name = "--n",
-           .argument = "N",
-           .summary = "product, experts: columns of the result; topk, topk-fused: scores of a row, "
-                      "such as 128K"},
-    [K] = {.name = "--k", .argument = "N", .summary = "product, experts: columns of the rows"},
-    [EXPERTS] = {.name = "--experts", .argument = "N", .summary = "experts that have rows"},
-    [BYTES] = {.name = "--bytes", .argument = "SIZE", .summary = "allreduce, copy: such as 16MiB"},
-    [GPUS] = {.name = "--gpus",
-              .argument = "N",
-              .summary = "allreduce: how many GPUs (default: all of the node)"},
-    [DTYPE] = {.name = "--dtype",
-               .argument = "TYPE",
-               .summary = "type of the KV or of the weights: bf16, fp8; of weights also int4, "
-                          "mxfp4, nvfp4 (default: bf16)"},
-    [JSON] = {.name = "--json", .summary = "print a JSON object"},
+    [OP] = {"--op", "OP", "the kernel", .values = kernel_op_names, .required = true},
+    [BATCH] = {"--batch", "N", "attention, mla, prompt: sequences"},
+    [CONTEXT] = {"--context", "TOKENS",
+                 "attention, mla, prompt: tokens that each sequence attends to, such as 64K"},
+    [HEADS] = {"--heads", "Q/KV",
+               "attention, mla, prompt: query heads and KV heads, such as 32/8, 128/1"},
+    [DIM] = {"--dim", "N", "attention, prompt: values of a head"},
+    [M] = {"--m", "N", "product, topk, topk-fused: rows; experts, prompt: rows of each"},
+    [N] = {"--n", "N",
+           "product, experts: columns of the result; topk, topk-fused: scores of a row, "
+           "such as 128K"},
+    [K] = {"--k", "N", "product, experts: columns of the rows"},
+    [EXPERTS] = {"--experts", "N", "experts that have rows"},
+    [BYTES] = {"--bytes", "SIZE", "allreduce, copy: such as 16MiB"},
+    [GPUS] = {"--gpus", "N", "allreduce: how many GPUs (default: all of the node)"},
+    [DTYPE] = {"--dtype", "TYPE",
+               "type of the KV or of the weights: bf16, fp8; of weights also int4, "
+               "mxfp4, nvfp4 (default: bf16)"},
+    [JSON] = {"--json", NULL, "print a JSON object"},
     {.name = NULL},
 };
 

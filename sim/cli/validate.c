@@ -214,21 +214,17 @@ static const char default_model[] = "llama-3-8b", default_context[] = "32768";
 #define QUICK_SECONDS 30.0
 
 static const struct command_option options[] = {
-    [HOST] = {.name = "--host",
-              .summary = "run mechanisms that need no GPU; threads stand in for the GPU and the "
-                         "link"},
-    [MODEL] = {.name = "--model",
-               .argument = "NAME",
-               .summary = "the model whose shapes are run (default: llama-3-8b)"},
-    [CONTEXT] = {.name = "--context",
-                 .argument = "TOKENS",
-                 .summary = "the context to run at, rounded up to a multiple of the recorded "
-                            "context (default: 32768)"},
-    [QUICK] = {.name = "--quick", .summary = "take samples for 30 seconds instead of 120"},
-    [DB] = {.name = "--db",
-            .argument = "FILE",
-            .summary = "store predictions and measurements in table 'validations' of this SQLite "
-                       "file"},
+    [HOST] = {"--host", NULL,
+              "run mechanisms that need no GPU; threads stand in for the GPU and the "
+              "link"},
+    [MODEL] = {"--model", "NAME", "the model whose shapes are run (default: llama-3-8b)"},
+    [CONTEXT] = {"--context", "TOKENS",
+                 "the context to run at, rounded up to a multiple of the recorded "
+                 "context (default: 32768)"},
+    [QUICK] = {"--quick", NULL, "take samples for 30 seconds instead of 120"},
+    [DB] = {"--db", "FILE",
+            "store predictions and measurements in table 'validations' of this SQLite "
+            "file"},
     {.name = NULL},
 };
 

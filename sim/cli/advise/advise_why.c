@@ -2,7 +2,7 @@
 #include "cli/advise/advise.h"
 
 #include "predict/result/tie.h"
-#include "cli/runs/explain_table.h"
+#include "cli/runs/explain.h"
 #include "core/text.h"
 #include "predict/answer.h"
 #include "server/requests/synthetic.h"

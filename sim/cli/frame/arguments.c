@@ -10,10 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const struct command_option command_help = {
-    .name = "--help",
-    .summary = "print this help",
-};
+const struct command_option command_help = {.name = "--help", .summary = "print this help"};
 
 bool arguments_ask_help(const char *word)
 {

@@ -14,9 +14,9 @@
 
 struct command_option {
     const char *name;          /* "--db" */
-    char letter;               /* 'o' for -o; 0: none */
     const char *argument;      /* "FILE"; NULL: a switch */
     const char *summary;       /* with its default and unit, if it has any */
+    char letter;               /* 'o' for -o; 0: none */
     const char *const *values; /* the valid arguments, ends with NULL; NULL: anything */
     bool repeats;              /* may be given several times, a value each */
     bool list; /* takes several values, between commas or given several times; has no `values` */

@@ -95,11 +95,6 @@ static bool add_system(struct frame *frame, const char *name, const char *part, 
     return ok;
 }
 
-static bool add_systems(struct frame *frame, struct error *why)
-{
-    return add_names(frame, "scenarios/systems", "yaml", add_system, NULL, why);
-}
-
 /* ---- models ---- */
 
 enum { LISTED_CONTEXT = 131072 };
@@ -133,11 +128,6 @@ static bool add_model(struct frame *frame, const char *name, const char *part, s
     frame_number(frame, TRAINED, model.trained_context > 0 ? (double)model.trained_context : NAN);
     model_release(&model);
     return true;
-}
-
-static bool add_models(struct frame *frame, struct error *why)
-{
-    return add_names(frame, "models", "json", add_model, NULL, why);
 }
 
 /* ---- hardware ---- */
@@ -386,7 +376,7 @@ static bool add_routers(struct frame *frame, struct error *why)
 
 /* Every figure that a machine states, and the file in which it stands. */
 
-enum { FIGURE, VALUE, FIRST, LAST, UNIT, BASIS, FROM, SOURCE, COLUMNS };
+enum { FIGURE, VALUE, FIRST, LAST, UNIT, BASIS, FROM, SOURCE, SAID, COLUMNS };
 
 static const struct frame_column columns[COLUMNS] = {
     [FIGURE] = {.key = "figure", .title = "figure"},
@@ -394,9 +384,10 @@ static const struct frame_column columns[COLUMNS] = {
     [FIRST] = {.key = "first", .unit = UNIT_COUNT},
     [LAST] = {.key = "last", .unit = UNIT_COUNT},
     [UNIT] = {.key = "unit"},
-    [BASIS] = {.key = "basis", .title = "basis"},
-    [FROM] = {.key = "stated_in", .title = "stated in"},
-    [SOURCE] = {.key = "source", .title = "source", .wrap = true},
+    [BASIS] = {.key = "basis"},
+    [FROM] = {.key = "stated_in"},
+    [SOURCE] = {.key = "source"},
+    [SAID] = {.title = "basis, stated in, source", .wrap = true},
 };
 
 /* The value of a curve, or its first and its last: "0.1 … 90.0 %", and what is said of it. */
@@ -419,6 +410,7 @@ static void put_machine_figure(const struct profile *profile, enum curve_id id, 
     frame_text(frame, BASIS, basis_name(curve->basis));
     frame_text(frame, FROM, from);
     frame_text(frame, SOURCE, curve->source);
+    frame_textf(frame, SAID, "%s, %s: %s", basis_name(curve->basis), from, curve->source);
 }
 
 static bool list_machine(const char *name, bool json, struct error *why)
@@ -445,17 +437,19 @@ static const struct list {
     const char *name;
     const struct frame_column *columns;
     uint32_t column_count;
-    bool (*add)(struct frame *frame, struct error *why); /* all its rows */
+    bool (*add)(struct frame *frame, struct error *why); /* all its rows; NULL: one a file */
+    const char *folder, *suffix;
+    name_row row;
 } lists[] = {
-    {"systems", COLUMNS_OF(system_columns), add_systems},
-    {"models", COLUMNS_OF(model_columns), add_models},
-    {"hardware", COLUMNS_OF(hardware_columns), add_hardware},
-    {"policies", COLUMNS_OF(policy_columns), add_policies},
-    {"mechanisms", COLUMNS_OF(mechanism_columns), add_mechanisms},
-    {"traces", COLUMNS_OF(trace_columns), add_traces},
-    {"engines", COLUMNS_OF(engine_columns), add_engines},
-    {"routers", COLUMNS_OF(router_columns), add_routers},
-    {"columns", COLUMNS_OF(column_columns), add_result_columns},
+    {"systems", COLUMNS_OF(system_columns), NULL, "scenarios/systems", "yaml", add_system},
+    {"models", COLUMNS_OF(model_columns), NULL, "models", "json", add_model},
+    {"hardware", COLUMNS_OF(hardware_columns), add_hardware, NULL, NULL, NULL},
+    {"policies", COLUMNS_OF(policy_columns), add_policies, NULL, NULL, NULL},
+    {"mechanisms", COLUMNS_OF(mechanism_columns), add_mechanisms, NULL, NULL, NULL},
+    {"traces", COLUMNS_OF(trace_columns), add_traces, NULL, NULL, NULL},
+    {"engines", COLUMNS_OF(engine_columns), add_engines, NULL, NULL, NULL},
+    {"routers", COLUMNS_OF(router_columns), add_routers, NULL, NULL, NULL},
+    {"columns", COLUMNS_OF(column_columns), add_result_columns, NULL, NULL, NULL},
 };
 enum { LISTS = sizeof lists / sizeof lists[0] };
 
@@ -464,13 +458,11 @@ static const char page_kind[] = "model";
 
 enum { SET, JSON };
 static const struct command_option options[] = {
-    [SET] = {.name = "--set",
-             .argument = "KEY=VALUE",
-             .summary =
-                 "model: a key as in a scenario, such as tensor_parallel or dtype.kv; engine, "
-                 "kv_pool; or model.KEY for a key of config.json",
+    [SET] = {"--set", "KEY=VALUE",
+             "model: a key as in a scenario, such as tensor_parallel or dtype.kv; engine, "
+             "kv_pool; or model.KEY for a key of config.json",
              .repeats = true},
-    [JSON] = {.name = "--json", .summary = "print one JSON object per name"},
+    [JSON] = {"--json", NULL, "print one JSON object per name"},
     {.name = NULL},
 };
 
@@ -497,8 +489,11 @@ static bool list_run(const struct arguments *arguments, struct error *why)
     while (strcmp(lists[index].name, kind) != 0) {
         index++;
     }
-    struct frame *frame = frame_create(lists[index].columns, lists[index].column_count, why);
-    if (frame == NULL || !lists[index].add(frame, why)) {
+    const struct list *list = &lists[index];
+    struct frame *frame = frame_create(list->columns, list->column_count, why);
+    if (frame == NULL ||
+        !(list->add != NULL ? list->add(frame, why)
+                            : add_names(frame, list->folder, list->suffix, list->row, NULL, why))) {
         frame_destroy(frame);
         return false;
     }

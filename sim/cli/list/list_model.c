@@ -357,6 +357,7 @@ enum {
     NAME,
     ARCHITECTURE,
     KNOWN,
+    RULES,
     TRAINED,
     GPUS,
     HELD,
@@ -381,8 +382,8 @@ enum {
 static const struct frame_column fields[FIELDS] = {
     [NAME] = {.key = "model", .title = "model"},
     [ARCHITECTURE] = {.key = "architecture", .title = "architecture"},
-    [KNOWN] = {NUMBER("known_architecture", "known", WHOLE,
-                      "1: an architecture with rules of its own; 0: read by its keys")},
+    [KNOWN] = {.key = "known_architecture", .unit = UNIT_WHOLE},
+    [RULES] = {.title = "it is read by"},
     [TRAINED] = {NUMBER("trained_context", "trained context", WHOLE, "tokens")},
     [GPUS] = {NUMBER("gpus", "GPUs", WHOLE, "tensor x data x pipeline x context")},
     [HELD] = {NUMBER("weight_bytes", "weights", BYTES, "on the fullest GPU")},
@@ -455,6 +456,7 @@ static void page_put_model(const struct model *model, struct frame *frame)
     frame_text(frame, NAME, model->name);
     frame_text(frame, ARCHITECTURE, model->architecture);
     frame_number(frame, KNOWN, model->known);
+    frame_text(frame, RULES, model->known ? "rules of its own" : "its keys alone");
     frame_number(frame, TRAINED, model->trained_context > 0 ? (double)model->trained_context : NAN);
     frame_number(frame, GPUS, model_gpus(model));
     frame_number(frame, HELD, (double)model_weight_bytes(model));

@@ -9,7 +9,7 @@
 #include "cli/frame/left_out.h"
 #include "cli/frame/output.h"
 #include "cli/plan/deployment.h"
-#include "cli/runs/explain_table.h"
+#include "cli/runs/explain.h"
 #include "cli/runs/runs_text.h"
 #include "core/node.h"
 #include "core/quote.h"

@@ -214,16 +214,13 @@ static void print_kinds(FILE *out)
 }
 
 static const struct command_option options[] = {
-    [OUTPUT] = {.name = "--output",
-                .letter = 'o',
-                .argument = "FILE",
-                .required = true,
-                .summary = "the picture to write; its suffix (.svg, .png or .pdf) sets the format"},
-    [ONLY] = {.name = "--only",
-              .argument = "KEY=VALUE,...",
-              .repeats = true,
-              .summary = "draw only runs or curves with one of these values of the key; several "
-                         "keys must all match"},
+    [OUTPUT] = {"--output", "FILE",
+                "the picture to write; its suffix (.svg, .png or .pdf) sets the format",
+                .letter = 'o', .required = true},
+    [ONLY] = {"--only", "KEY=VALUE,...",
+              "draw only runs or curves with one of these values of the key; several "
+              "keys must all match",
+              .repeats = true},
     {.name = NULL},
 };
 

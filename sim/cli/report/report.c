@@ -605,13 +605,8 @@ static bool report_run(const struct arguments *arguments, struct error *why)
 }
 
 static const struct command_option options[] = {
-    [OUTPUT] = {.name = "--output",
-                .letter = 'o',
-                .argument = "FILE",
-                .required = true,
-                .summary = "the page to write"},
-    [NO_PICTURES] = {.name = "--no-pictures",
-                     .summary = "leave out pictures; gnuplot is then not needed"},
+    [OUTPUT] = {"--output", "FILE", "the page to write", .letter = 'o', .required = true},
+    [NO_PICTURES] = {"--no-pictures", NULL, "leave out pictures; gnuplot is then not needed"},
     {.name = NULL},
 };
 

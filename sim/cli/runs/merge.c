@@ -12,11 +12,8 @@
 enum { OUTPUT };
 
 static const struct command_option options[] = {
-    [OUTPUT] = {.name = "--output",
-                .letter = 'o',
-                .argument = "DB",
-                .required = true,
-                .summary = "the database to merge into; created if it does not exist"},
+    [OUTPUT] = {"--output", "DB", "the database to merge into; created if it does not exist",
+                .letter = 'o', .required = true},
     {.name = NULL},
 };
 

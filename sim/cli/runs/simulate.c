@@ -8,7 +8,7 @@
 #include "cli/frame/output.h"
 #include "cli/frame/message.h"
 #include "cli/frame/question.h"
-#include "cli/runs/explain_table.h"
+#include "cli/runs/explain.h"
 #include "cli/runs/runs_table.h"
 #include "cli/runs/runs_text.h"
 #include "cli/runs/sweep_keys.h"
@@ -36,30 +36,25 @@ enum {
 static const struct command_option options[] = {
     [SET] = SCENARIO_SET_OPTION,
     [FROM] = SCENARIO_FROM_OPTION,
-    [DB] = {.name = "--db",
-            .argument = "FILE",
-            .summary = "store the runs in this SQLite file; runs already in it are reused"},
+    [DB] = {"--db", "FILE", "store the runs in this SQLite file; runs already in it are reused"},
     [JOBS] = JOBS_OPTION,
     [NO_CACHE] = NO_CACHE_OPTION,
-    [SHARD] = {.name = "--shard",
-               .argument = "K/N",
-               .summary = "run every Nth point, starting at the Kth, to split a sweep over N "
-                          "machines; 'merge' joins their databases"},
-    [REPLICATIONS] = {.name = "--replications",
-                      .argument = "N",
-                      .summary = "run each point N times, with the machine's figures drawn from "
-                                 "their ranges, to show how far the result spreads (the error "
-                                 "band shows the model's own error)"},
-    [EXPLAIN] = {.name = "--explain",
-                 .summary =
-                     "explain in words what limits each step, which figure of the machine "
-                     "would help most, and which to measure first; for a server, what each GPU's "
-                     "memory holds, and the same for the times to and per token"},
+    [SHARD] = {"--shard", "K/N",
+               "run every Nth point, starting at the Kth, to split a sweep over N "
+               "machines; 'merge' joins their databases"},
+    [REPLICATIONS] = {"--replications", "N",
+                      "run each point N times, with the machine's figures drawn from "
+                      "their ranges, to show how far the result spreads (the error "
+                      "band shows the model's own error)"},
+    [EXPLAIN] = {"--explain", NULL,
+                 "explain in words what limits each step, which figure of the machine "
+                 "would help most, and which to measure first; for a server, what each GPU's "
+                 "memory holds, and the same for the times to and per token"},
     [COLUMNS] = COLUMNS_OPTION,
     [WIDE] = WIDE_OPTION,
     [WHY] = WHY_OPTION,
-    [JSON] = {.name = "--json", .summary = "print one JSON object per run, each on its own line"},
-    [CSV] = {.name = "--csv", .summary = "print one CSV row per run"},
+    [JSON] = {"--json", NULL, "print one JSON object per run, each on its own line"},
+    [CSV] = {"--csv", NULL, "print one CSV row per run"},
     {.name = NULL},
 };
 

@@ -11,11 +11,9 @@ enum { SET, OUTPUT };
 
 static const struct command_option options[] = {
     [SET] = SCENARIO_SET_OPTION,
-    [OUTPUT] = {.name = "--output",
-                .letter = 'o',
-                .argument = "FILE",
-                .required = true,
-                .summary = "the JSON file to write, for ui.perfetto.dev or chrome://tracing"},
+    [OUTPUT] = {"--output", "FILE",
+                "the JSON file to write, for ui.perfetto.dev or chrome://tracing", .letter = 'o',
+                .required = true},
     {.name = NULL},
 };
 

@@ -20,7 +20,7 @@
 
 enum { JSON };
 static const struct command_option options[] = {
-    [JSON] = {.name = "--json", .summary = "print a JSON object"},
+    [JSON] = {"--json", NULL, "print a JSON object"},
     {.name = NULL},
 };
 
@@ -139,10 +139,8 @@ const struct command command_trace_verify = {
 enum { EXPORT_OUTPUT };
 
 static const struct command_option export_options[] = {
-    [EXPORT_OUTPUT] = {.name = "--output",
-                       .letter = 'o',
-                       .argument = "FILE",
-                       .summary = "the CSV file to write (default: standard output)"},
+    [EXPORT_OUTPUT] = {"--output", "FILE", "the CSV file to write (default: standard output)",
+                       .letter = 'o'},
     {.name = NULL},
 };
 
@@ -186,30 +184,21 @@ const struct command command_trace_export = {
 enum { GENERATE_OUTPUT, MODEL, CONTEXT, STEPS, KEEP, SEED, JOBS };
 
 static const struct command_option generate_options[] = {
-    [GENERATE_OUTPUT] = {.name = "--output",
-                         .letter = 'o',
-                         .argument = "FILE",
-                         .required = true,
-                         .summary = "the trace to write (.swt)"},
-    [MODEL] = {.name = "--model",
-               .argument = "MODEL",
-               .summary = "the model whose layers and heads are generated (default: the fitted "
-                          "ones)"},
-    [CONTEXT] = {.name = "--context",
-                 .argument = "TOKENS",
-                 .summary = "tokens in the prefix (default: as fitted)"},
-    [STEPS] = {.name = "--steps",
-               .argument = "NUMBER",
-               .summary = "decode steps to generate "
-                          "(default: 64)"},
-    [KEEP] = {.name = "--keep",
-              .argument = "SHARE",
-              .summary = "share of the context in each row, besides the window (default: 20%)"},
-    [SEED] = {.name = "--seed", .argument = "NUMBER", .summary = "random seed (default: 1)"},
-    [JOBS] = {.name = "--jobs",
-              .letter = 'j',
-              .argument = "NUMBER",
-              .summary = "threads to use (default: one per processor); does not change the result"},
+    [GENERATE_OUTPUT] = {"--output", "FILE", "the trace to write (.swt)", .letter = 'o',
+                         .required = true},
+    [MODEL] = {"--model", "MODEL",
+               "the model whose layers and heads are generated (default: the fitted "
+               "ones)"},
+    [CONTEXT] = {"--context", "TOKENS", "tokens in the prefix (default: as fitted)"},
+    [STEPS] = {"--steps", "NUMBER",
+               "decode steps to generate "
+               "(default: 64)"},
+    [KEEP] = {"--keep", "SHARE",
+              "share of the context in each row, besides the window (default: 20%)"},
+    [SEED] = {"--seed", "NUMBER", "random seed (default: 1)"},
+    [JOBS] = {"--jobs", "NUMBER",
+              "threads to use (default: one per processor); does not change the result",
+              .letter = 'j'},
     {.name = NULL},
 };
 

@@ -264,22 +264,14 @@ static bool fit_report_table(const struct beside_twin *report, struct error *why
 enum { OUTPUT, SELECTION, CHECK, LAYERS, JSON };
 
 static const struct command_option options[] = {
-    [OUTPUT] = {.name = "--output",
-                .letter = 'o',
-                .argument = "FILE",
-                .summary = "the profile to write (.yaml); without it, only the report is printed"},
-    [SELECTION] = {.name = "--selection",
-                   .argument = "SHARE",
-                   .summary = "share of the context in each demand (default: 10%)"},
-    [CHECK] = {.name = "--check",
-               .argument = "TRACE,...",
-               .list = true,
-               .summary = "also compare with these recordings, from which nothing is learned"},
-    [LAYERS] = {.name = "--layers",
-                .argument = "N,...",
-                .list = true,
-                .summary = layer_choice_summary},
-    [JSON] = {.name = "--json", .summary = "print one JSON object per report"},
+    [OUTPUT] = {"--output", "FILE",
+                "the profile to write (.yaml); without it, only the report is printed",
+                .letter = 'o'},
+    [SELECTION] = {"--selection", "SHARE", "share of the context in each demand (default: 10%)"},
+    [CHECK] = {"--check", "TRACE,...",
+               "also compare with these recordings, from which nothing is learned", .list = true},
+    [LAYERS] = {"--layers", "N,...", layer_choice_summary, .list = true},
+    [JSON] = {"--json", NULL, "print one JSON object per report"},
     {.name = NULL},
 };
 

@@ -13,16 +13,11 @@
 enum { SELECTION, LAYERS, JSON };
 
 static const struct command_option options[] = {
-    [SELECTION] = {.name = "--selection",
-                   .argument = "SHARE",
-                   .summary = "share of the context in each demand (default: 10%)"},
-    [LAYERS] = {.name = "--layers",
-                .argument = "N,...",
-                .list = true,
-                .summary = layer_choice_summary},
-    [JSON] = {.name = "--json",
-              .summary = "print a JSON object, with the figures of every head, and what "
-                         "verifications of drafts ask for"},
+    [SELECTION] = {"--selection", "SHARE", "share of the context in each demand (default: 10%)"},
+    [LAYERS] = {"--layers", "N,...", layer_choice_summary, .list = true},
+    [JSON] = {"--json", NULL,
+              "print a JSON object, with the figures of every head, and what "
+              "verifications of drafts ask for"},
     {.name = NULL},
 };
 

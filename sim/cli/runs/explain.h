@@ -1,0 +1,33 @@
+/* `simulate --explain`: one paragraph per run; for a server, a table of its memory as well. */
+#pragma once
+
+#include <stdio.h>
+
+#include "predict/decode/context.h"
+#include "predict/scenario/scenario.h"
+#include "study/sweep/explain.h"
+
+/* Explain every point of the scenario; `results` are the points' own and are moved; points
+ * without a status are left out. NULL: each is run first. */
+bool explain_print(const struct scenario *scenario, struct result *results,
+                   const struct run_context *runs, struct error *why);
+
+/* Print a point as a JSON object on a line, for programs that judge the run, such as the one that holds
+ * predictions against published figures: the run's own object, and a member 'explain' with what its error
+ * is known for, and the run again with each figure of its machine that has a range, at both ends of
+ * that. `result` is the point's. */
+bool explain_print_json(const struct scenario *scenario, uint32_t index,
+                        const struct result *result, const struct run_context *runs, FILE *out,
+                        struct error *why);
+
+/* A figure that was not measured, and the effect of a 10 % error, whichever way it goes, on the
+ * time that it changes most. */
+struct explain_guess {
+    enum curve_id curve;
+    enum basis basis;
+    double effect;
+};
+
+/* List those with an effect worth mentioning, the largest first. Returns how many. */
+uint32_t explain_guesses(const struct explanation *explanation,
+                         struct explain_guess guesses[CURVE_COUNT]);
