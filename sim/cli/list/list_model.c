@@ -57,14 +57,14 @@ static bool same_kind(const struct model *model, uint32_t a, uint32_t b)
            layer_index_entry(model, one) == layer_index_entry(model, other);
 }
 
-static bool seen_before(const struct model *model, uint32_t layer)
+/* How many of the layers [from, to) are of the kind of `layer`. */
+static uint32_t count_alike(const struct model *model, uint32_t layer, uint32_t from, uint32_t to)
 {
-    for (uint32_t i = 0; i < layer; i++) {
-        if (same_kind(model, i, layer)) {
-            return true;
-        }
+    uint32_t count = 0;
+    for (uint32_t i = from; i < to; i++) {
+        count += same_kind(model, i, layer);
     }
-    return false;
+    return count;
 }
 
 static void put_kv_heads(const struct model *model, const struct model_layer *layer,
@@ -101,16 +101,12 @@ static void put_keeps(const struct model *model, const struct model_layer *layer
 static void put_layer(const struct model *model, uint32_t layer, struct frame *frame)
 {
     const struct model_layer *at = &model->layers[layer];
-    uint32_t count = 0;
-    for (uint32_t i = layer; i < model->layer_count; i++) {
-        count += same_kind(model, layer, i);
-    }
     bool all = !layer_kinds[at->attention].local;
     uint64_t token = model_kv_token_bytes(model, layer) + (all ? layer_index_entry(model, at) : 0);
     uint64_t state = model_state_bytes(model, layer);
     frame_row(frame);
     frame_text(frame, KIND, layer_kinds[at->attention].name);
-    frame_number(frame, LAYER_NUMBER, count);
+    frame_number(frame, LAYER_NUMBER, count_alike(model, layer, layer, model->layer_count));
     put_kv_heads(model, at, frame);
     frame_number(frame, TOKEN, token > 0 ? (double)token : NAN);
     frame_number(frame, WINDOW, at->window > 0 ? (double)at->window : NAN);
@@ -124,7 +120,7 @@ static struct frame *model_page_layers(const struct model_page *page, struct err
 {
     struct frame *frame = frame_create(layer_columns, LAYER_COLUMNS, why);
     for (uint32_t i = 0; frame != NULL && i < page->model.layer_count; i++) {
-        if (!seen_before(&page->model, i)) {
+        if (count_alike(&page->model, i, 0, i) == 0) {
             put_layer(&page->model, i, frame);
         }
     }
@@ -252,78 +248,33 @@ static const char *const page_keys[] = {"config",          "dtype",
                                         "swa_full_ratio",  "decode_context_parallel",
                                         "state_slots",     NULL};
 
-static bool page_read_set(struct node *root, const char *set, struct error *why)
+static bool read_sets(const char *const *sets, uint32_t count, struct node *root, struct error *why)
 {
-    const char *equals = strchr(set, '=');
-    char path[256];
-    if (equals == NULL || equals == set) {
-        error_usage(why, "--set", 0, "invalid override '%.200s'", set);
-        return error_expect(why, "KEY=VALUE, such as tensor_parallel=8 or model.head_dim=64");
-    }
-    int length = (int)(equals - set);
-    const char *prefix = scenario_config_prefix(set, &length);
-    snprintf(path, sizeof path, "%s%.*s", prefix, length, equals - length);
-    return node_set(root, path, equals + 1, why);
-}
-
-static struct node *read_sets(const char *const *sets, uint32_t count, struct error *why)
-{
-    struct node *root = node_map("--set", why);
     for (uint32_t i = 0; root != NULL && i < count; i++) {
-        if (!page_read_set(root, sets[i], why)) {
-            node_destroy(root);
-            root = NULL;
+        const char *equals = strchr(sets[i], '=');
+        char path[256];
+        if (equals == NULL || equals == sets[i]) {
+            error_usage(why, "--set", 0, "invalid override '%.200s'", sets[i]);
+            return error_expect(why, "KEY=VALUE, such as tensor_parallel=8 or model.head_dim=64");
+        }
+        int length = (int)(equals - sets[i]);
+        const char *prefix = scenario_config_prefix(sets[i], &length);
+        snprintf(path, sizeof path, "%s%.*s", prefix, length, equals - length);
+        if (!node_set(root, path, equals + 1, why)) {
+            return false;
         }
     }
-    if (root != NULL && !node_check_keys(root, page_keys, "list model", why)) {
-        node_destroy(root);
-        root = NULL;
-    }
-    return root;
-}
-
-static bool read_dtype(const struct node *root, const char *key, int *out, struct error *why)
-{
-    const char *name = NULL;
-    const struct node *map = node_get(root, "dtype");
-    enum dtype dtype = DTYPE_BF16;
-    if (!node_text(map, key, &name, why) ||
-        (name != NULL && !dtype_find(name, "--set", 0, &dtype, why))) {
-        return false;
-    }
-    *out = name != NULL ? (int)dtype : -1;
-    return true;
+    return root != NULL && node_check_keys(root, page_keys, "list model", why);
 }
 
 static bool read_model(const struct scenario *asked, const char *name, struct model *out,
                        struct error *why)
 {
-    struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    struct model_options options;
     struct scenario_gpus gpus;
-    options.config = node_get(asked->root, "config");
-    if (!read_dtype(asked->root, "weights", &options.weights, why) ||
-        !read_dtype(asked->root, "kv", &options.kv, why) || !resolve_gpus(asked, &gpus, why)) {
-        return false;
-    }
-    options.tensor_parallel = gpus.tensor;
-    return model_load(NULL, name, &options, "--set", 0, out, why) &&
+    return resolve_model_options(asked, &options, &gpus, why) &&
+           model_load(NULL, name, &options, "--set", 0, out, why) &&
            model_share(out, &gpus.parts, "--set", 0, why);
-}
-
-/* The page and its pools divide the tokens themselves: entries stay whole. */
-static void page_take_parts(struct model_page *page)
-{
-    page->context_parallel = page->model.parallel.context;
-    page->model.parallel.context = 1;
-}
-
-static bool page_caches(const struct model_page *page)
-{
-    bool states = false;
-    for (uint32_t i = 0; i < page->model.layer_count; i++) {
-        states = states || page->model.layers[i].attention == ATTENTION_LINEAR;
-    }
-    return !states || page->engine.caches_states;
 }
 
 static bool page_read_engine(const struct scenario *asked, struct model_page *out,
@@ -346,8 +297,10 @@ static bool page_read_engine(const struct scenario *asked, struct model_page *ou
         !node_quantity(root, "state_slots", UNIT_COUNT, &out->slots, why)) {
         return false;
     }
-    page_take_parts(out);
-    out->caches = page_caches(out);
+    /* The page and its pools divide the tokens themselves: entries stay whole. */
+    out->context_parallel = out->model.parallel.context;
+    out->model.parallel.context = 1;
+    out->caches = out->model.linear.key_heads == 0 || out->engine.caches_states;
     return node_bool(root, "prefix_caching", &out->caches, why);
 }
 
@@ -508,8 +461,9 @@ bool list_model_page(const char *name, const char *const *sets, uint32_t set_cou
                      struct error *why)
 {
     struct model_page page = {.engine = {.row = NULL}};
-    struct scenario asked = {.root = read_sets(sets, set_count, why)};
-    bool ok = asked.root != NULL && scenario_values_take(&asked.values, asked.root, why) &&
+    struct scenario asked = {.root = node_map("--set", why)};
+    bool ok = read_sets(sets, set_count, asked.root, why) &&
+              scenario_values_take(&asked.values, asked.root, why) &&
               read_model(&asked, name, &page.model, why);
     if (ok) {
         ok = page_read_engine(&asked, &page, why) && print_page(&page, json, why);

@@ -357,27 +357,36 @@ bool resolve_gpus(const struct scenario *scenario, struct scenario_gpus *out, st
                         MOST_GPUS);
 }
 
+bool resolve_model_options(const struct scenario *scenario, struct model_options *options,
+                           struct scenario_gpus *gpus, struct error *why)
+{
+    static const char *const dtype_keys[] = {"weights", "kv", NULL};
+    const struct node *dtype = node_get(scenario->root, "dtype");
+    *options = (struct model_options){.weights = -1, .kv = -1};
+    options->config = node_stated(scenario->root, "config");
+    if (options->config != NULL && options->config->kind != NODE_MAP) {
+        return node_error(options->config, why, "'config' is no map") ||
+               error_expect(why, "keys of config.json, such as {sliding_window: 4096}");
+    }
+    if (!node_check_keys(dtype, dtype_keys, "dtype", why) ||
+        !resolve_read_dtype(dtype, "weights", &options->weights, why) ||
+        !resolve_read_dtype(dtype, "kv", &options->kv, why) || !resolve_gpus(scenario, gpus, why)) {
+        return false;
+    }
+    options->tensor_parallel = gpus->tensor;
+    return true;
+}
+
 static bool resolve_read_model(const struct scenario *scenario, struct files *files,
                                struct setup *out, struct error *why)
 {
-    static const char *const dtype_keys[] = {"weights", "kv", NULL};
-    const struct node *dtype = node_get(scenario->root, "dtype"), *node;
-    struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
+    const struct node *node;
+    struct model_options options;
     struct scenario_gpus gpus;
     const char *name;
-    options.config = node_stated(scenario->root, "config");
-    if (options.config != NULL && options.config->kind != NODE_MAP) {
-        return node_error(options.config, why, "'config' is no map") ||
-               error_expect(why, "keys of config.json, such as {sliding_window: 4096}");
-    }
-    if (!read_required_text(scenario, "model", "llama-3-8b", &node, &name, why) ||
-        !node_check_keys(dtype, dtype_keys, "dtype", why) ||
-        !resolve_read_dtype(dtype, "weights", &options.weights, why) ||
-        !resolve_read_dtype(dtype, "kv", &options.kv, why) || !resolve_gpus(scenario, &gpus, why)) {
-        return false;
-    }
-    options.tensor_parallel = gpus.tensor;
-    return check_served_drafts(scenario, why) &&
+    return read_required_text(scenario, "model", "llama-3-8b", &node, &name, why) &&
+           resolve_model_options(scenario, &options, &gpus, why) &&
+           check_served_drafts(scenario, why) &&
            model_load(files, name, &options, node->file, node->line, &out->model, why) &&
            model_share(&out->model, &gpus.parts, node->file, node->line, why) &&
            drafts_read(node_stated(scenario->root, "drafts"), files, &out->model, &out->drafts,
@@ -389,7 +398,7 @@ static bool read_system(const struct scenario *scenario, struct files *files, st
 {
     const struct node *node;
     const char *name;
-    if (!read_required_text(scenario, "system", "retroinfer", &node, &name, why)) {
+    if (!read_required_text(scenario, "system", "vllm", &node, &name, why)) {
         return false;
     }
     return system_load(files, name, node, node_get(scenario->root, "mechanisms"), &out->mechanisms,
