@@ -17,9 +17,8 @@ keyed(id, key, value) AS (
   WHERE policy_words(json_extract(scenario, '$.mechanisms.policy')) IS NOT NULL
 ),
 kept(id) AS (
-  SELECT id FROM keyed JOIN only USING (key, value)
-  WHERE value = list OR (key, list) NOT IN (SELECT key, value FROM keyed)
-  GROUP BY id HAVING COUNT(DISTINCT key) = (SELECT COUNT(DISTINCT key) FROM only)
+  SELECT id FROM keyed JOIN only ON keyed.key = only.key AND alike(keyed.value, only.value)
+  GROUP BY id HAVING COUNT(DISTINCT keyed.key) = (SELECT COUNT(DISTINCT key) FROM only)
 ),
 drawn AS (SELECT * FROM whole WHERE NOT EXISTS (SELECT 1 FROM only) OR ablation IN kept),
 -- In what else ablations of one system against one base differ, as words. A policy has its name and its words in `keyed`;

@@ -7,9 +7,8 @@
   WHERE value IS NOT NULL
 ),
 kept(id) AS (
-  SELECT id FROM keyed JOIN only USING (key, value)
-  WHERE value = list OR (key, list) NOT IN (SELECT key, value FROM keyed)
-  GROUP BY id HAVING COUNT(DISTINCT key) = (SELECT COUNT(DISTINCT key) FROM only)
+  SELECT id FROM keyed JOIN only ON keyed.key = only.key AND alike(keyed.value, only.value)
+  GROUP BY id HAVING COUNT(DISTINCT keyed.key) = (SELECT COUNT(DISTINCT key) FROM only)
 ),
 drawn AS (SELECT * FROM curves WHERE NOT EXISTS (SELECT 1 FROM only) OR curve IN kept),
 -- A plug-in is called by the name that it gives itself, unless another policy has it.

@@ -17,9 +17,8 @@
   FROM candidate WHERE EXISTS (SELECT 1 FROM only) AND json_valid(scenario) AND policy_words(json_extract(scenario, '$.mechanisms.policy')) IS NOT NULL
 ),
 kept(id) AS (
-  SELECT id FROM keyed JOIN only USING (key, value)
-  WHERE value = list OR (key, list) NOT IN (SELECT key, value FROM keyed)
-  GROUP BY id HAVING COUNT(DISTINCT key) = (SELECT COUNT(DISTINCT key) FROM only)
+  SELECT id FROM keyed JOIN only ON keyed.key = only.key AND alike(keyed.value, only.value)
+  GROUP BY id HAVING COUNT(DISTINCT keyed.key) = (SELECT COUNT(DISTINCT key) FROM only)
 ),
 ok AS (SELECT * FROM candidate WHERE NOT EXISTS (SELECT 1 FROM only) OR id IN kept),
 -- A policy is one key, whose value is the name that tables give it, if runs of a system differ in the policy's name or in

@@ -199,6 +199,8 @@ static bool complete_file(struct store *store, struct error *why)
  *   magnitude(TEXT)                  the same as a number in its base unit (bytes, nanoseconds,
  *                                    bytes a second), so that 7500ns is less than 15us; other
  *                                    values as SQLite casts them
+ *   alike(TEXT, TEXT)                are the two one text, or one number in whatever spelling, if
+ *                                    one of them only has a unit or both the same?
  *   shell_word(TEXT)                 the text as one word of a shell (core/quote.h)
  *   ranged(VALUE, LOW, HIGH, BESIDE) a figure with its range as tables print it, "94 (85–96)"
  *                                    (predict/result/shown.h). Without a range, or with one that has no
@@ -235,6 +237,19 @@ static void magnitude_answer(sqlite3_context *context, int count, sqlite3_value 
     bool known = sqlite3_value_type(values[0]) == SQLITE_TEXT &&
                  quantity_parse((const char *)sqlite3_value_text(values[0]), &quantity);
     sqlite3_result_double(context, known ? quantity.value : sqlite3_value_double(values[0]));
+}
+
+static void alike_answer(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    struct quantity a, b;
+    const char *one = (const char *)sqlite3_value_text(values[0]);
+    const char *other = (const char *)sqlite3_value_text(values[1]);
+    (void)count;
+    bool is = one != NULL && other != NULL &&
+              (strcmp(one, other) == 0 ||
+               (quantity_parse(one, &a) && quantity_parse(other, &b) && a.value == b.value &&
+                (a.unit == b.unit || a.unit == UNIT_COUNT || b.unit == UNIT_COUNT)));
+    sqlite3_result_int(context, is);
 }
 
 static void shell_word_answer(sqlite3_context *context, int count, sqlite3_value **values)
@@ -329,6 +344,7 @@ static const struct {
 } functions[] = {
     {"quantity", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, quantity_answer},
     {"magnitude", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, magnitude_answer},
+    {"alike", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, alike_answer},
     {"shell_word", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, shell_word_answer},
     {"ranged", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC, ranged_answer},
     {"policy_words", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, policy_words_answer},

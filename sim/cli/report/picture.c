@@ -217,10 +217,11 @@ static const struct command_option options[] = {
     [OUTPUT] = {"--output", "FILE",
                 "the picture to write; its suffix (.svg, .png or .pdf) sets the format",
                 .letter = 'o', .required = true},
-    [ONLY] = {"--only", "KEY=VALUE,...",
-              "draw only runs or curves with one of these values of the key; several "
-              "keys must all match",
-              .repeats = true},
+    [ONLY] =
+        {"--only", "KEY=VALUE",
+         "draw only runs or curves with this value of the key, or with one of several; several "
+         "keys must all match",
+         .repeats = true},
     {.name = NULL},
 };
 

@@ -5,7 +5,6 @@
 #include "core/files.h"
 #include "core/named.h"
 #include "core/text.h"
-#include "core/units.h"
 #include "predict/result/result.h"
 #include "predict/result/shown.h"
 
@@ -13,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
-
-enum { VALUE = 256 }; /* longer ones match as a whole only */
 
 /* ---- text ---- */
 
@@ -43,56 +40,17 @@ static void append_quoted(const char *text, size_t length, FILE *out)
     fputc('\'', out);
 }
 
-/* A spelling of the item of a list, and with it the item, and the list behind the key's '='. */
-static void append_pair(const char *key, size_t length, const char *value, const char *item,
-                        FILE *out)
-{
-    const char *list = key + length + (key[length] != '\0');
-    fputs(" UNION SELECT ", out);
-    append_quoted(key, length, out);
-    fputs(", ", out);
-    append_quoted(value, strlen(value), out);
-    fputs(", ", out);
-    append_quoted(list, strlen(list), out);
-    fputs(", ", out);
-    append_quoted(item, strlen(item), out);
-}
-
-/* A number matches in any spelling: in the database's own, and also if only one of the two has a
- * unit. */
-static void append_spellings(const char *key, size_t length, const char *item, FILE *out)
-{
-    struct quantity quantity;
-    char text[32];
-    append_pair(key, length, item, item, out);
-    if (quantity_parse(item, &quantity)) {
-        const enum unit units[] = {quantity.unit, UNIT_COUNT, UNIT_SHARE, UNIT_TOKENS};
-        size_t count = quantity.unit == UNIT_COUNT ? 4 : 2;
-        for (size_t i = 0; i < count; i++) {
-            append_pair(key, length, units_write(quantity.value, units[i], text, sizeof text), item,
-                        out);
-        }
-    }
-}
-
-/* Rows for each KEY=VALUE,..., after a SELECT without rows: the statement needs at least one SELECT.
- * The whole value counts as one of them, because a value may have commas, as a workload's does; if
- * something has it, the items do not count. */
+/* A row for each KEY=VALUE, after a SELECT without rows: the statement needs at least one SELECT. */
 static void append_only(const struct plot_statement *statement, FILE *out)
 {
-    fputs("only(key, value, list, item) AS (SELECT '', '', '', '' WHERE 0", out);
+    fputs("only(key, value) AS (SELECT '', '' WHERE 0", out);
     for (uint32_t i = 0; i < statement->only_count; i++) {
-        const char *text = statement->only[i], *item;
-        size_t length = strcspn(text, "="), size;
-        const char *list = text + length + (text[length] != '\0'), *rest = list;
-        append_spellings(text, length, list, out);
-        while (strchr(list, ',') != NULL && text_item(&rest, &item, &size)) {
-            char value[VALUE];
-            if (size < sizeof value) {
-                snprintf(value, sizeof value, "%.*s", (int)size, item);
-                append_spellings(text, length, value, out);
-            }
-        }
+        const char *text = statement->only[i];
+        size_t length = strcspn(text, "=");
+        fputs(" UNION SELECT ", out);
+        append_quoted(text, length, out);
+        fputs(", ", out);
+        append_quoted(text + length + 1, strlen(text + length + 1), out);
     }
     fputs(")\n", out);
 }
@@ -219,14 +177,11 @@ char *plot_statement_text(const struct plot_statement *statement, struct error *
 
 /* ---- a key or a value that nothing has is an error, never a selection of nothing ---- */
 
-/* The items that nothing has in any spelling, of lists that nothing has as a whole; with each the values of
- * its key. */
+/* What nothing has, and the values of its key. */
 static const char unmatched[] =
-    "SELECT key, item, (SELECT group_concat(value, ', ') FROM (SELECT DISTINCT value FROM keyed "
-    "WHERE keyed.key = only.key)) AS known FROM only WHERE (key, list) NOT IN (SELECT only.key, list FROM only "
-    "JOIN keyed USING (key, value) WHERE item = list) AND (item <> list OR (key, list) NOT IN "
-    "(SELECT key, list FROM only WHERE item <> list)) GROUP BY key, list, item "
-    "HAVING MAX((key, value) IN (SELECT key, value FROM keyed)) = 0";
+    "SELECT key, value, (SELECT group_concat(value, ', ') FROM (SELECT DISTINCT value FROM keyed "
+    "WHERE keyed.key = only.key)) AS known FROM only WHERE NOT EXISTS (SELECT 1 FROM keyed "
+    "WHERE keyed.key = only.key AND alike(keyed.value, only.value))";
 
 static bool refuse_item(uint32_t count, const char *const *names, const char *const *values,
                         void *context, struct error *why)

@@ -1,10 +1,9 @@
 /* The SQL of a picture or of a report's table: the selection by --only, beginnings that several
  * statements share, and an end of its own.
  *
- * The beginning joins two tables. `only` (key, value, list) is made here from texts "KEY=LIST", with
- * a row for each item of a list, and one for the whole of it; `keyed` (id, key, value) lists all that
- * can be drawn. A run or curve is drawn if, for every key that is named, it has one of the named
- * values. If something has the whole list as a value, as "qsac, eta 0.8", its items do not count.
+ * The beginning joins two tables. `only` (key, value) is made here from texts KEY=VALUE; `keyed` (id,
+ * key, value) lists all that can be drawn. A run or curve is drawn if, for every key that is named, it
+ * has one of the named values (alike() of store/store.c).
  *
  * The files are written as one WITH. What is run makes each of its tables a temporary table of the
  * connection first: store_query() runs all of it. Statements that begin alike make the tables of
@@ -37,7 +36,7 @@ bool plot_copy_file(const char *folder, const char *name, const char *kind, FILE
 /* Returns the text, which the caller frees; NULL on failure. */
 char *plot_statement_text(const struct plot_statement *statement, struct error *why);
 
-/* Refuse a text that is not KEY=VALUE,..., a key that nothing in the database has, and a value that
+/* Refuse a text that is not KEY=VALUE, a key that nothing in the database has, and a value that
  * nothing has for its key. */
 bool plot_only_check(const struct plot_statement *statement, struct store *store,
                      struct error *why);
