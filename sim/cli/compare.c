@@ -6,7 +6,6 @@
 #include "core/array.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
-#include "cli/compare_row.h"
 #include "cli/frame/question.h"
 #include "cli/report/picture.h"
 #include "cli/report/report_query.h"
@@ -19,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEASURED_FILE, OUTPUT, ROW };
+enum { MEASURED_FILE, OUTPUT };
 
 static const struct command_option options[] = {
     [MEASURED_FILE] = {"--measured", "FILE",
@@ -31,9 +30,6 @@ static const struct command_option options[] = {
                 "also draw both distributions, as 'plot requests' does; .svg, .png or "
                 ".pdf",
                 .letter = 'o'},
-    [ROW] = {"--row", "FILE",
-             "also add the run and what was measured of it to a file of measured servers, "
-             "which python3 -m spillway.papers reads"},
     {.name = NULL},
 };
 
@@ -171,9 +167,8 @@ static bool print_run(const struct compare_run *run, const struct result *result
     return ok;
 }
 
-/* Print each run beside the measurement; `row`: the file that gets a row of the only run, or NULL. */
 static bool print_runs(struct store *store, const char *database, const struct measured *measured,
-                       const char *row, struct error *why)
+                       struct error *why)
 {
     struct runs runs = {.all = NULL};
     static const char *const begin[] = {"timed", "runs", NULL};
@@ -185,17 +180,11 @@ static bool print_runs(struct store *store, const char *database, const struct m
         ok = error_set(why, database, 0, "holds no run of a server with times");
         error_expect(why, "a run of 'simulate --set workload=...', not with timed=no");
     }
-    if (ok && row != NULL && runs.count > 1) {
-        ok = error_usage(why, database, 0, "holds %zu runs, and the measurement is of one",
-                         runs.count);
-        error_expect(why, "with --row, a database of one run");
-    }
     for (size_t i = 0; ok && i < runs.count; i++) {
         struct result result;
         ok = store_get(store, runs.all[i].hash, &result, why);
         if (ok) {
-            ok = print_run(&runs.all[i], &result, measured, why) &&
-                 (row == NULL || compare_row_add(row, &result, measured, why));
+            ok = print_run(&runs.all[i], &result, measured, why);
             result_release(&result);
         }
     }
@@ -216,8 +205,7 @@ static bool compare_run_command(const struct arguments *arguments, struct error 
     char note[DATABASE_NOTE] = "";
     struct store *store = database_show(database, note, why);
     database_print_note(note);
-    bool ok = store != NULL &&
-              print_runs(store, database, &measured, arguments_text(arguments, ROW), why);
+    bool ok = store != NULL && print_runs(store, database, &measured, why);
     store_close(store);
     measured_release(&measured);
     const struct plot_asked asked = {

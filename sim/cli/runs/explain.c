@@ -164,20 +164,20 @@ static void write_step(const struct explanation *explanation, FILE *out)
 enum { SHARES_SHOWN = 4 };
 #define LEAST_SHARE 0.01
 
-struct share {
+struct time_share {
     const char *name; /* NULL: behind the last */
     double of;
 };
 
 /* " A first token takes 12 ms in the mean: its prompt 62 %, the queue 30 %." The largest shares, which
  * leave the list; small ones are left out. */
-static void print_shares(const char *what, double ms, const char *then, struct share *shares,
+static void print_shares(const char *what, double ms, const char *then, struct time_share *shares,
                          FILE *out)
 {
     fprintf(out, "%s %.*f ms%s", what, ms < 100 ? 1 : 0, ms, then);
     for (int i = 0; i < SHARES_SHOWN; i++) {
-        struct share *most = shares;
-        for (struct share *at = shares; at->name != NULL; at++) {
+        struct time_share *most = shares;
+        for (struct time_share *at = shares; at->name != NULL; at++) {
             most = at->of > most->of ? at : most;
         }
         if (i == 0 || most->of >= LEAST_SHARE) {
@@ -204,20 +204,20 @@ static void print_times(const struct result *result, double before, double after
     double prefill = waited(result, "prefill"), api = waited(result, "api");
     double rest = fmax(0, before - queue - load - prefill), api_before = fmin(rest, api);
     double others = waited(result, "others") + waited(result, "preempted") - (rest - api_before);
-    struct share first[] = {{"the API process", api_before / before},
-                            {"the queue", queue / before},
-                            {"prefixes from the host", load / before},
-                            {"steps with its prompt", prefill / before},
-                            {"waiting beside others", (rest - api_before) / before},
-                            {NULL, 0}};
-    struct share later[PART_COUNT + 4] = {{"decoding", waited(result, "decode") / after},
-                                          {"prompts of others", fmax(0, others) / after},
-                                          {"the API process", (api - api_before) / after}};
+    struct time_share first[] = {{"the API process", api_before / before},
+                                 {"the queue", queue / before},
+                                 {"prefixes from the host", load / before},
+                                 {"steps with its prompt", prefill / before},
+                                 {"waiting beside others", (rest - api_before) / before},
+                                 {NULL, 0}};
+    struct time_share later[PART_COUNT + 4] = {{"decoding", waited(result, "decode") / after},
+                                               {"prompts of others", fmax(0, others) / after},
+                                               {"the API process", (api - api_before) / after}};
     print_shares("A first token takes", result_number(result, COLUMN(ttft_ms)),
                  " in the mean: ", first, out);
     for (int part = 0; part < PART_COUNT; part++) {
         const char *name = pipeline_part_names[part];
-        later[3 + part] = (struct share){name, waited(result, name) / after};
+        later[3 + part] = (struct time_share){name, waited(result, name) / after};
     }
     if (result_cell(result, COLUMN(tpot_ms))->set && after > 0) {
         print_shares(" A later one takes", result_number(result, COLUMN(tpot_ms)), ": ", later,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/frame/drawn.h"
+#include "cli/runs/runs_text.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/runs/sweep_keys.h"
 #include "core/array.h"
@@ -104,7 +104,7 @@ static void write_stalls(const struct result *result, char text[STALLS])
 /* What hits cost in quality is as uncertain as hits, so that mass stays in a table with ranges. */
 static bool fill_steps(struct frame *frame, const struct result *result, struct error *why)
 {
-    char stalls[STALLS], span[DRAWN_TEXT];
+    char stalls[STALLS], span[SHOWN_TEXT];
     const char *spread;
     if (!drawn_span(result, COLUMN(decode_tokens_per_s), span, &spread, why)) {
         return false;

@@ -1,4 +1,4 @@
-/* Runs as text for programs: all columns of columns.def, in order. */
+/* Runs as text for programs: all columns of columns.def, in order; and what replications show. */
 #pragma once
 
 #include "core/json_writer.h"
@@ -23,3 +23,12 @@ bool run_put_json(const struct result *result, struct frame *frame, uint32_t col
  * are not; a column that is not set is empty. */
 void run_print_csv_head(FILE *out);
 void run_print_csv(const struct result *result, FILE *out);
+
+/* Results of a run's replications (study/sweep/replication.h), to print beside the run's own: in the
+ * frame's row, replace figures of a run by means over its draws, apart from shares, which hardly differ
+ * between draws. */
+void drawn_means(struct frame *frame, const struct result *result);
+
+/* The range of the middle nine in ten draws, "41 - 52"; or NULL. */
+bool drawn_span(const struct result *result, const struct column *column, char text[SHOWN_TEXT],
+                const char **out, struct error *why);

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "cli/frame/drawn.h"
+#include "cli/runs/runs_text.h"
 #include "study/sweep/replication.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static void means_have_the_digits_that_their_interval_has(void **state)
         {{12345, 12345}, "12345 ± 0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char text[DRAWN_TEXT];
+        char text[SHOWN_TEXT];
         struct interval mean = interval_mean(cases[i].values, 1, 2);
         assert_string_equal(shown_mean(UNIT_COUNT, mean.mean, mean.half, text), cases[i].text);
     }
@@ -56,7 +56,7 @@ static void spans_hold_nine_of_ten(void **state)
 {
     (void)state;
     struct error why;
-    char room[DRAWN_TEXT];
+    char room[SHOWN_TEXT];
     const char *text;
     double values[22] = {0};
     for (int i = 0; i < 21; i++) {
@@ -79,13 +79,15 @@ static void programs_get_every_figure(void **state)
     struct result result = make(COLUMN(step_us), (const double[]){10, 12, 0});
     struct result none = make(COLUMN(step_us), (const double[]){0});
     FILE *out = open_memstream(&text, &size);
-    struct json_writer json = {.out = out};
-    assert_true(drawn_put_json(&none, &json, &why));
-    assert_true(drawn_put_json(&result, &json, &why));
+    assert_true(run_print_json(&none, NULL, out, &why));
+    fflush(out);
+    assert_null(strstr(text, "replications"));
+    assert_true(run_print_json(&result, NULL, out, &why));
     fclose(out);
-    assert_string_equal(text, "\"replications\":{\"draws\":2,\"step_us\":{\"mean\":11,"
-                              "\"low\":-1.70620474,\"high\":23.7062047,\"deviation\":1.41421356,"
-                              "\"p5\":10.1,\"median\":11,\"p95\":11.9}}");
+    assert_string_equal(strstr(text, "\"replications\""),
+                        "\"replications\":{\"draws\":2,\"step_us\":{\"mean\":11,"
+                        "\"low\":-1.70620474,\"high\":23.7062047,\"deviation\":1.41421356,"
+                        "\"p5\":10.1,\"median\":11,\"p95\":11.9}}}\n");
     free(text);
     result_release(&result);
     result_release(&none);
