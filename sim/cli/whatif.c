@@ -120,7 +120,7 @@ static const struct frame_column step_columns[] = {
     {.of = "step_us"},
     {.of = "decode_tokens_per_s"},
     {.of = "stall"},
-    {.of = "by_link", .name = "link"},
+    {.of = "by_link"},
 };
 
 /* The columns of a table along an axis: of decode steps, or of a server. Returns their number. */

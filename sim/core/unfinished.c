@@ -83,8 +83,7 @@ static bool unfinished_write_error(const char *path, struct error *why)
 static bool still_named(const struct unfinished *file)
 {
     struct stat opened, named;
-    return fstat(file->fd, &opened) == 0 &&
-           fstatat(file->folder, file->name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+    return fstat(file->fd, &opened) == 0 && lstat(file->name, &named) == 0 &&
            opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
@@ -105,8 +104,8 @@ static bool in_the_way(const struct unfinished *file, struct error *why)
 /* Opening anything else must not wait. */
 static bool unfinished_open_named(struct unfinished *file, struct error *why)
 {
-    file->fd = openat(file->folder, file->name,
-                      O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    file->fd =
+        open(file->name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
     if (file->fd >= 0) {
         return true;
     }
@@ -148,19 +147,22 @@ static void unfinished_release(struct unfinished *file)
     *file = (struct unfinished){.fd = -1};
 }
 
-bool unfinished_open_at(int folder, const char *name, struct unfinished *out, struct error *why)
+bool unfinished_open(const char *path, struct unfinished *out, struct error *why)
 {
     struct stat info;
-    *out = (struct unfinished){.folder = folder, .fd = -1};
-    if (fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(info.st_mode) &&
-        !S_ISLNK(info.st_mode)) {
-        return error_set(why, name, 0, "exists and is not a regular file");
+    struct destination to;
+    *out = (struct unfinished){.fd = -1};
+    if (!destination_find(path, &to, why)) {
+        return false;
     }
-    out->path = text_duplicate(name, why);
-    if (out->path == NULL || asprintf(&out->name, "%s" UNFINISHED_SUFFIX, name) < 0) {
+    if (to.descriptor >= 0 || (lstat(to.path, &info) == 0 && !S_ISREG(info.st_mode))) {
+        return error_set(why, path, 0, "exists and is not a regular file");
+    }
+    out->path = text_duplicate(to.path, why);
+    if (out->path == NULL || asprintf(&out->name, "%s" UNFINISHED_SUFFIX, to.path) < 0) {
         out->name = NULL;
         unfinished_release(out);
-        return error_set(why, name, 0, "out of memory");
+        return error_set(why, path, 0, "out of memory");
     }
     if (!open_locked(out, why)) {
         unfinished_release(out);
@@ -169,21 +171,9 @@ bool unfinished_open_at(int folder, const char *name, struct unfinished *out, st
     return true;
 }
 
-bool unfinished_open(const char *path, struct unfinished *out, struct error *why)
-{
-    struct destination to;
-    *out = (struct unfinished){.fd = -1};
-    if (!destination_find(path, &to, why)) {
-        return false;
-    }
-    return to.descriptor < 0 ? unfinished_open_at(AT_FDCWD, to.path, out, why)
-                             : error_set(why, path, 0, "exists and is not a regular file");
-}
-
 bool unfinished_publish(struct unfinished *file, bool durable, struct error *why)
 {
-    bool ok = ((!durable || fsync(file->fd) == 0) &&
-               renameat(file->folder, file->name, file->folder, file->path) == 0) ||
+    bool ok = ((!durable || fsync(file->fd) == 0) && rename(file->name, file->path) == 0) ||
               unfinished_write_error(file->path, why);
     if (ok) {
         unfinished_release(file);
@@ -196,7 +186,7 @@ bool unfinished_publish(struct unfinished *file, bool durable, struct error *why
 void unfinished_discard(struct unfinished *file)
 {
     if (file->name != NULL) {
-        unlinkat(file->folder, file->name, 0);
+        unlink(file->name);
         unfinished_release(file);
     }
 }

@@ -35,7 +35,6 @@ bool destination_find(const char *path, struct destination *out, struct error *w
 
 struct unfinished {
     char *path, *name; /* the final file and the unfinished one; NULL when there is none */
-    int folder;        /* in which both paths begin: the caller's descriptor, or AT_FDCWD */
     int fd;            /* open for writing; the caller may write to it, but not close it */
 };
 
@@ -43,10 +42,6 @@ struct unfinished {
  * link's target is then written (destination_find()). On failure there is nothing to
  * discard. */
 bool unfinished_open(const char *path, struct unfinished *out, struct error *why);
-
-/* The same for the file `name` in a folder that the caller has open until the file is published or
- * discarded. A link of that name is replaced, not followed. */
-bool unfinished_open_at(int folder, const char *name, struct unfinished *out, struct error *why);
 
 /* Rename it to PATH, after a sync to the disk if it shall be `durable`. On failure PATH is as
  * before and the unfinished file is gone. */

@@ -31,61 +31,42 @@ static struct frame_column whole_column(const struct frame_column *column)
     return whole;
 }
 
-/* The column of results that a reader asks for: as tables show it, or by its name as data have it. */
-static bool find_asked(const char *name, size_t length, struct frame_column *out)
-{
-    for (const struct column *const *at = column_rows; *at != NULL; at++) {
-        const char *label = (*at)->read != NULL ? (*at)->name : (*at)->label;
-        if (label != NULL && strncmp(label, name, length) == 0 && label[length] == '\0') {
-            *out = (struct frame_column){.of = (*at)->name, .extra = true};
-            return true;
-        }
-    }
-    for (const struct column *const *at = column_rows; *at != NULL; at++) {
-        const struct column *column = *at;
-        if (strncmp(column->name, name, length) == 0 && column->name[length] == '\0') {
-            *out = (struct frame_column){.of = column->name,
-                                         .title = column->name,
-                                         .name = column->name,
-                                         .unit = !column_is_number(column)     ? UNIT_TEXT
-                                                 : unit_is_whole(column->unit) ? UNIT_WHOLE
-                                                                               : UNIT_COUNT,
-                                         .extra = true};
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The place of the column of this name, which need not end; `column_count` if there is none. */
-static uint32_t place_of(const struct frame *frame, const char *name, size_t length)
+/* The place of the column of this name; `column_count` if there is none. */
+static uint32_t place_of(const struct frame *frame, const char *name)
 {
     uint32_t i = 0;
-    for (; i < frame->column_count; i++) {
-        const char *own = frame->columns[i].name;
-        if (own != NULL && strncmp(own, name, length) == 0 && own[length] == '\0') {
-            break;
-        }
+    while (i < frame->column_count &&
+           (frame->columns[i].name == NULL || strcmp(frame->columns[i].name, name) != 0)) {
+        i++;
     }
     return i;
 }
 
-/* A column that is not among the frame's may be a figure of any table, or a column of results. */
-static bool append_chosen(struct frame *frame, const char *name, size_t length, struct error *why)
+/* A column that is not among the frame's may be a figure of any table, or a column of results by its name as
+ * data have it. */
+static bool append_chosen(struct frame *frame, const char *item, size_t length, struct error *why)
 {
-    char text[64] = "";
-    struct frame_column asked;
-    if (frame->columns[place_of(frame, name, length)].title != NULL) {
+    char name[64] = "";
+    strncat(name, item, length < sizeof name ? length : sizeof name - 1);
+    const struct column *shown = column_labelled(name), *column = column_find(name);
+    struct frame_column asked = {.extra = true};
+    if (frame->columns[place_of(frame, name)].title != NULL) {
         return true;
     }
-    if (find_asked(name, length, &asked)) {
-        frame->columns[frame->column_count++] = whole_column(&asked);
-        return true;
+    if (shown != NULL) {
+        asked.of = shown->name;
+    } else if (column != NULL) {
+        asked.of = asked.title = asked.name = column->name;
+        asked.unit = !column_is_number(column)     ? UNIT_TEXT
+                     : unit_is_whole(column->unit) ? UNIT_WHOLE
+                                                   : UNIT_COUNT;
+    } else {
+        error_usage(why, "--columns", 0, "there is no column '%s'", name);
+        error_expect(why, "one of 'spillway list columns', or of the table (--help)");
+        return error_nearest(why, column_nearest(name));
     }
-    strncat(text, name, length < sizeof text ? length : sizeof text - 1);
-    error_usage(why, "--columns", 0, "there is no column '%s'", text);
-    error_expect(why, "one of 'spillway list columns', or of the table (--help)");
-    return error_nearest(why, column_nearest(text));
+    frame->columns[frame->column_count++] = whole_column(&asked);
+    return true;
 }
 
 struct frame *frame_create_view(const struct frame_column *columns, uint32_t count,
@@ -159,7 +140,7 @@ bool frame_ok(const struct frame *frame, struct error *why)
 
 uint32_t frame_find(const struct frame *frame, const char *name)
 {
-    uint32_t place = frame != NULL ? place_of(frame, name, strlen(name)) : 0;
+    uint32_t place = frame != NULL ? place_of(frame, name) : 0;
     assert(frame == NULL || place < frame->column_count);
     return place;
 }

@@ -45,38 +45,11 @@ else
     exit 1
 fi
 
-# Only files that --deploy made are replaced, and no link is followed.
-mkdir "$scratch/own" && cd "$scratch/own"
-failed=0
-expect() { # WHAT COMMAND...
-    local what=$1
-    shift
-    if "$@"; then
-        echo "ok - $what"
-    else
-        echo "not ok - $what"
-        failed=1
-    fi
-}
-deploys() { # FOLDER
-    "$program" advise smollm2-135m a40 --context 4K --deploy "$1" >"$scratch/said" 2>&1
-}
-refused() { # FOLDER
-    ! deploys "$1" && grep -q 'has files that --deploy has not made' "$scratch/said"
-}
-mkdir theirs && echo theirs >theirs/README.md
-expect 'a folder with a file of others is refused' refused theirs
-expect '... before anything is written' [ "$(ls -A theirs)$(cat theirs/README.md)" = README.mdtheirs ]
-mkdir hidden && touch hidden/.keep
-expect 'a folder with a hidden file is refused' refused hidden
-mkdir empty
-expect 'an empty folder is taken' deploys empty
-echo victim >victim
-ln -sf ../victim empty/README.md
-echo old >empty/vllm.sh
-expect 'a folder of its own is taken again' deploys empty
-expect '... where a link is replaced' [ ! -L empty/README.md -a "$(cat victim)" = victim ]
-expect '... and a script may be run' [ -x empty/vllm.sh -a "$(head -c 2 empty/vllm.sh)" = '#!' ]
-mkdir linked && ln -s ../empty/.spillway-deploy linked/.spillway-deploy
-expect 'a link to the mark of another folder marks none' refused linked
+# Nothing is replaced: a folder that exists is refused, before anything is computed.
+mkdir "$scratch/theirs" && echo theirs >"$scratch/theirs/README.md"
+"$program" advise smollm2-135m a40 --context 4K --deploy "$scratch/theirs" >"$scratch/said" 2>&1 && failed=1 || failed=0
+[ $failed = 0 ] && grep -q 'cannot be made: File exists' "$scratch/said" && [ -x "$scratch/batch/vllm.sh" ] &&
+    [ "$(ls -A "$scratch/theirs")$(cat "$scratch/theirs/README.md")" = README.mdtheirs ] || failed=1
+[ $failed = 0 ] || printf 'not '
+echo 'ok - a folder that exists is refused, and left as it was; a script may be run'
 exit $failed

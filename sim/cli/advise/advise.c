@@ -468,7 +468,8 @@ static bool lay_price(const struct arguments *arguments, struct scenario *scenar
     if (!named_canonical(&named_machine, typed, canonical)) {
         snprintf(canonical, sizeof canonical, "%s", typed);
     }
-    return prices_check(prices, &machine, 1, why) && prices_set(prices, machine, scenario, why);
+    struct candidate own = {.machine = machine, .scenario = *scenario}; /* a view */
+    return prices_set(prices, &own, 1, why);
 }
 
 /* A page is written from a store, which is kept if --db says so. */

@@ -53,13 +53,10 @@ static bool open_destination(const struct destination *to, struct output *output
     return unfinished_open(to->path, &output->unfinished, why);
 }
 
-static bool output_open_file(int folder, struct output *output, struct error *why)
+static bool output_open_file(struct output *output, struct error *why)
 {
     struct destination to;
-    bool good = folder == AT_FDCWD
-                    ? destination_find(output->path, &to, why) && open_destination(&to, output, why)
-                    : unfinished_open_at(folder, output->path, &output->unfinished, why);
-    if (!good) {
+    if (!destination_find(output->path, &to, why) || !open_destination(&to, output, why)) {
         return false;
     }
     if (output->unfinished.name != NULL) {
@@ -78,22 +75,17 @@ static void output_release(struct output *output)
     *output = (struct output){.file = NULL};
 }
 
-bool output_open_at(int folder, const char *path, struct output *output, struct error *why)
+bool output_open(const char *path, struct output *output, struct error *why)
 {
     *output = (struct output){.path = strdup(path)};
     if (output->path == NULL) {
         return error_set(why, path, 0, "out of memory");
     }
-    if (!output_open_file(folder, output, why)) {
+    if (!output_open_file(output, why)) {
         output_release(output);
         return false;
     }
     return true;
-}
-
-bool output_open(const char *path, struct output *output, struct error *why)
-{
-    return output_open_at(AT_FDCWD, path, output, why);
 }
 
 void output_discard(struct output *output)

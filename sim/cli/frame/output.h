@@ -20,9 +20,6 @@ struct output {
 /* Open for writing, then commit or discard; both close it. A commit that fails leaves no new file,
  * and an existing file at `path` unchanged. */
 bool output_open(const char *path, struct output *out, struct error *why);
-/* The same for the file `name` in a folder that the caller has open until then. A link of that name
- * is replaced, not followed. */
-bool output_open_at(int folder, const char *name, struct output *out, struct error *why);
 bool output_commit(struct output *output, struct error *why);
 void output_discard(struct output *output);
 

@@ -1,8 +1,6 @@
 #include "cli/plan/deployment.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -21,91 +19,19 @@
 #include "server/requests/synthetic.h"
 #include "study/plan/server_command.h"
 
-static const char mark_name[] = ".spillway-deploy";
-static const char mark_text[] = "--deploy of spillway made this folder, and replaces its files.\n";
-
-static bool is_marked(int folder)
+static bool make_folder(const char *path, struct error *why)
 {
-    struct stat mark;
-    return fstatat(folder, mark_name, &mark, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(mark.st_mode);
-}
-
-static bool is_empty(int folder)
-{
-    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *files = copy >= 0 ? fdopendir(copy) : NULL;
-    const struct dirent *entry = NULL;
-    while (files != NULL && (entry = readdir(files)) != NULL &&
-           (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)) {
+    if (mkdir(path, 0777) == 0) {
+        return true;
     }
-    if (files != NULL) {
-        closedir(files);
-    }
-    return files != NULL && entry == NULL;
-}
-
-/* A descriptor of the folder, which is there; -1. */
-static int open_own(const char *path, struct error *why)
-{
-    int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0 || faccessat(folder, ".", W_OK | X_OK, 0) != 0) {
-        error_set(why, path, 0, "cannot be a folder for files: %s", strerror(errno));
-    } else if (is_marked(folder) || is_empty(folder)) {
-        return folder;
-    } else {
-        error_set(why, path, 0, "has files that --deploy has not made");
-        error_expect(why, "a new or empty folder, or one of an earlier --deploy");
-    }
-    if (folder >= 0) {
-        close(folder);
-    }
-    return -1;
-}
-
-/* Make the folder unless it is there, and open it. */
-static int make_own(const char *path, bool *made, struct error *why)
-{
-    *made = mkdir(path, 0777) == 0;
-    if (!*made && errno != EEXIST) {
-        error_set(why, path, 0, "cannot be a folder for files: %s", strerror(errno));
-        return -1;
-    }
-    return open_own(path, why);
-}
-
-static bool check_folder(const char *path, struct error *why)
-{
-    bool made;
-    int folder = make_own(path, &made, why);
-    if (made) {
-        rmdir(path);
-    }
-    return folder >= 0 && close(folder) == 0;
+    error_set(why, path, 0, "cannot be made: %s", strerror(errno));
+    return error_expect(why, "a folder that does not exist");
 }
 
 bool deployment_check(const char *file, const char *folder, struct error *why)
 {
     return (file == NULL || output_check(file, why)) &&
-           (folder == NULL || check_folder(folder, why));
-}
-
-/* A descriptor of the folder, which is made if it does not exist, and marked; -1 with `why`. */
-static int deployment_folder_open(const char *path, struct error *why)
-{
-    bool made;
-    struct output mark;
-    int folder = make_own(path, &made, why);
-    if (folder < 0) {
-        return -1;
-    }
-    if (output_open_at(folder, mark_name, &mark, why)) {
-        fputs(mark_text, mark.file);
-        if (output_commit(&mark, why)) {
-            return folder;
-        }
-    }
-    close(folder);
-    return -1;
+           (folder == NULL || (make_folder(folder, why) && rmdir(folder) == 0));
 }
 
 enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
@@ -198,8 +124,15 @@ static void write_line(const struct template_language *language, const char *lin
     fputs(from, out);
 }
 
-static bool fill_template(const char *name, int folder, const char *file, char (*values)[LINE],
-                          struct error *why)
+static bool open_file(const char *folder, const char *file, struct output *out, struct error *why)
+{
+    char path[PATH];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return output_open(path, out, why);
+}
+
+static bool fill_template(const char *name, const char *folder, const char *file,
+                          char (*values)[LINE], struct error *why)
 {
     char from[PATH], line[LINE];
     struct output output;
@@ -210,7 +143,7 @@ static bool fill_template(const char *name, int folder, const char *file, char (
     if (in == NULL) {
         return error_set(why, from, 0, "cannot be opened: %s", strerror(errno));
     }
-    bool good = output_open_at(folder, file, &output, why);
+    bool good = open_file(folder, file, &output, why);
     while (good && fgets(line, sizeof line, in) != NULL) {
         write_line(language_of(file), line, values, output.file);
     }
@@ -366,11 +299,12 @@ static bool deployment_put_values(const struct deployment *deployment, const str
 
 /* ---- files ---- */
 
-static bool write_scenario_file(const struct deployment *deployment, int folder, struct error *why)
+static bool write_scenario_file(const struct deployment *deployment, const char *folder,
+                                struct error *why)
 {
     struct output output;
     char *text = scenario_canonical(deployment->scenario, why);
-    bool good = text != NULL && output_open_at(folder, "scenario.yaml", &output, why);
+    bool good = text != NULL && open_file(folder, "scenario.yaml", &output, why);
     if (good) {
         fprintf(output.file, "%s\n", text);
         good = output_commit(&output, why);
@@ -380,8 +314,8 @@ static bool write_scenario_file(const struct deployment *deployment, int folder,
 }
 
 /* NAME.sh of an engine, which starts the command that `values` have. */
-static bool write_engine(const struct server_program *engine, int folder, char (*values)[LINE],
-                         struct error *why)
+static bool write_engine(const struct server_program *engine, const char *folder,
+                         char (*values)[LINE], struct error *why)
 {
     char name[TEXT];
     snprintf(values[ENGINE], LINE, "%s", engine->file);
@@ -392,8 +326,8 @@ static bool write_engine(const struct server_program *engine, int folder, char (
 
 /* The same of an engine that was not advised. One that cannot have this form has no file. */
 static bool write_other(const struct deployment *deployment, const struct point *point,
-                        const struct server_program *engine, int folder, char (*values)[LINE],
-                        struct error *why)
+                        const struct server_program *engine, const char *folder,
+                        char (*values)[LINE], struct error *why)
 {
     struct error unused;
     bool tiers = point_serves(point) && mechanisms_host_prefixes(&point->setup.mechanisms);
@@ -403,8 +337,8 @@ static bool write_other(const struct deployment *deployment, const struct point 
            write_engine(engine, folder, values, why);
 }
 
-static bool write_files(const struct deployment *deployment, const struct point *point, int folder,
-                        char (*values)[LINE], struct error *why)
+static bool write_files(const struct deployment *deployment, const struct point *point,
+                        const char *folder, char (*values)[LINE], struct error *why)
 {
     static const char *const files[] = {"README.md", "compose.yaml", "kubernetes.yaml",
                                         "benchmark.sh"};
@@ -432,16 +366,13 @@ bool deployment_write(const struct deployment *deployment, const char *path, str
 {
     struct point point;
     char(*values)[LINE] = array_zeroed(VALUES, sizeof *values, why);
-    int folder = values != NULL ? deployment_folder_open(path, why) : -1;
-    bool good = folder >= 0 && scenario_point(deployment->scenario, 0, &point, why);
+    bool good = values != NULL && make_folder(path, why) &&
+                scenario_point(deployment->scenario, 0, &point, why);
     if (good) {
         good = deployment_put_values(deployment, &point, values, why) &&
                deployment_command(deployment, NULL, values, why) &&
-               write_files(deployment, &point, folder, values, why);
+               write_files(deployment, &point, path, values, why);
         point_release(&point);
-    }
-    if (folder >= 0) {
-        close(folder);
     }
     free(values);
     return good;

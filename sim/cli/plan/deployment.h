@@ -13,11 +13,10 @@ struct deployment {
     uint32_t servers;                /* alike */
 };
 
-/* Write the files into the folder `path`. Fails if no engine has a
- * command for the scenario's system. */
+/* Write the files into the folder `path`, which is made. Fails if no engine has a command for the scenario's
+ * system. */
 bool deployment_write(const struct deployment *deployment, const char *path, struct error *why);
 
-/* What is to be written after a search is tried before it: a file, and the folder that --deploy writes into,
- * each NULL if it is not asked for. The folder is new or empty, or one that an earlier --deploy has marked
- * as its own; files of others are never replaced. It leaves no folder behind. */
+/* What is to be written after a search is tried before it: a file, and the folder that --deploy makes, each
+ * NULL if it is not asked for. A folder that exists is refused, and none is left behind. */
 bool deployment_check(const char *file, const char *folder, struct error *why);

@@ -14,7 +14,7 @@
 #include "study/plan/server_command.h"
 #include "study/plan/planning.h"
 
-enum { TEXT = 64, LINE = VIOLATION_TEXT, BLOCK = 640, JUDGED = TARGETS_MOST + 1 };
+enum { TEXT = 64, LINE = VIOLATION_TEXT, BLOCK = 640 };
 
 enum {
     SYSTEM,
@@ -100,46 +100,38 @@ const struct frame_column *plan_columns(uint32_t *count)
 struct plan_frame_report {
     const struct planning *planning;
     const struct targets *targets;
-    struct target compared;              /* the figure of --best; NULL: none */
-    const struct target *judged[JUDGED]; /* shown in extra columns */
-    uint32_t judged_count;
-    struct frame_column columns[FIXED_COLUMNS + JUDGED + 1];
+    struct frame_column columns[FIXED_COLUMNS + TARGETS_MOST + 2];
     uint32_t column_count;
     struct frame *frame;
 };
 
-/* Has this column a place in the table, or an earlier target it? */
-static bool plan_frame_is_shown(const struct plan_frame_report *report, const struct column *column)
+/* Add a column for what is judged, unless it has one. */
+static void plan_frame_show(struct plan_frame_report *report, const struct column *column)
 {
-    bool shows = column == COLUMN(batch);
-    for (uint32_t i = 0; i < FIXED_COLUMNS; i++) {
-        const char *of = fixed_columns[i].of;
-        shows = shows || (of != NULL && column_find(of) == column);
-    }
-    for (uint32_t i = 0; i < report->judged_count; i++) {
-        shows = shows || report->judged[i]->column == column;
-    }
-    return shows;
-}
-
-/* List the columns and, behind them, those of targets without a column of their own, by their keys;
- * note these targets. */
-static void plan_frame_list_columns(struct plan_frame_report *report)
-{
-    uint32_t count = FIXED_COLUMNS;
-    memcpy(report->columns, fixed_columns, FIXED_COLUMNS * sizeof *fixed_columns);
-    for (uint32_t i = 0; i < report->targets->count + 1; i++) {
-        bool last = i == report->targets->count;
-        const struct target *target = last ? &report->compared : &report->targets->all[i];
-        if (target->column != NULL && !plan_frame_is_shown(report, target->column)) {
-            const char *name = target->column->name;
-            report->judged[report->judged_count++] = target;
-            report->columns[count++] =
-                (struct frame_column){.title = name, .unit = UNIT_COUNT, .name = name};
+    for (uint32_t i = 0; i < report->column_count; i++) {
+        const char *of = report->columns[i].of;
+        if (of != NULL && strcmp(of, column->name) == 0) {
+            return;
         }
     }
-    report->columns[count++] = fixed_columns[WORD];
-    report->column_count = count;
+    if (column != COLUMN(batch)) {
+        report->columns[report->column_count++] = (struct frame_column){
+            .of = column->name, .title = column->title != NULL ? column->title : column->name};
+    }
+}
+
+/* List the columns and, behind them, those of targets without a column of their own. */
+static void plan_frame_list_columns(struct plan_frame_report *report)
+{
+    memcpy(report->columns, fixed_columns, FIXED_COLUMNS * sizeof *fixed_columns);
+    report->column_count = FIXED_COLUMNS;
+    for (uint32_t i = 0; i < report->targets->count; i++) {
+        plan_frame_show(report, report->targets->all[i].column);
+    }
+    if (report->planning->best != NULL) {
+        plan_frame_show(report, report->planning->best);
+    }
+    report->columns[report->column_count++] = fixed_columns[WORD];
 }
 
 /* Is there a batch to show that is not the axis? A violation takes its place. */
@@ -304,9 +296,6 @@ static void put_met(const struct plan_frame_report *report, const struct search 
         frame_text(frame, BATCH, "");
     }
     frame_result(frame, result);
-    for (uint32_t i = 0; i < report->judged_count; i++) {
-        frame_text(frame, FIXED_COLUMNS + i, target_format(report->judged[i], result, text));
-    }
     frame_text(frame, report->column_count - 1,
                winner_is(planning, search)                            ? "wins"
                : planning->by_figure && winner_ties(planning, search) ? "ties"
@@ -317,7 +306,7 @@ static void put_met(const struct plan_frame_report *report, const struct search 
 static void put_missed(const struct plan_frame_report *report, const struct search *search)
 {
     char text[2 * LINE], violation[LINE], block[BLOCK], label[TEXT];
-    const struct column *compared = report->compared.column;
+    const struct column *compared = report->planning->best;
     if (search->nearest == GRID_NONE) {
         violation_describe(report->targets, compared, &search->results[0], text);
     } else {
@@ -347,8 +336,7 @@ static void plan_frame_put_shown(const struct plan_frame_report *report,
 struct frame *plan_frame(const struct planning *planning, const struct targets *targets,
                          const struct table_view *view, struct error *why)
 {
-    struct plan_frame_report report = {
-        .planning = planning, .targets = targets, .compared = {.column = planning->best}};
+    struct plan_frame_report report = {.planning = planning, .targets = targets};
     fit_columns(&report);
     report.frame = frame_create_view(report.columns, report.column_count, view, why);
     bool good = report.frame != NULL;

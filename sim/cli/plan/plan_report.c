@@ -23,7 +23,7 @@
 static void say_absent(const struct column *column, char text[VIOLATION_TEXT])
 {
     text_append(text, VIOLATION_TEXT, "%shas no %s%s", text[0] != '\0' ? ", " : "", column->name,
-                column == COLUMN(cost_per_million_tokens) ? " (the hardware has no price_per_hour)"
+                column == COLUMN(cost_per_million_tokens) ? " (the machine has no price: --price)"
                                                           : "");
 }
 

@@ -59,9 +59,10 @@ extern const uint32_t column_count;
 /* No more columns, columns with ranges, and figures of replications than these: raise it. */
 enum { COLUMNS_MOST = 256, RANGES_MOST = 16, DRAWN_MOST = 32 };
 
-/* The column of this name; NULL if there is none. And the name that is nearest to a text, for a message; or
- * NULL. */
+/* The column of this name, and the one that readers ask for by this label; NULL if there is none. And the
+ * name that is nearest to a text, for a message; or NULL. */
 const struct column *column_find(const char *name);
+const struct column *column_labelled(const char *label);
 const char *column_nearest(const char *text);
 
 /* The column at a place, from 0, among those with a range, or among those of replications; NULL after

@@ -123,6 +123,18 @@ const struct column *column_find(const char *name)
     return *at;
 }
 
+const struct column *column_labelled(const char *label)
+{
+    const struct column *const *at = column_rows;
+    for (; *at != NULL; at++) {
+        const char *own = (*at)->read != NULL ? (*at)->name : (*at)->label;
+        if (own != NULL && strcmp(own, label) == 0) {
+            break;
+        }
+    }
+    return *at;
+}
+
 static const char *column_name(size_t index)
 {
     return column_rows[index] != NULL ? column_rows[index]->name : NULL;

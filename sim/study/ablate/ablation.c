@@ -201,7 +201,12 @@ static bool ablation_make_points(struct ablation *ablation, const struct scenari
     node_remove(points->root, "system");
     node_remove(points->root, "mechanisms");
     uint32_t count = ablation_list_sets(ablation);
-    bool good = true;
+    const char *engine =
+        ablation->system.engine[0] != '\0' ? ablation->system.engine : ablation->base.engine;
+    bool differ = strcmp(ablation->system.engine, ablation->base.engine) != 0 &&
+                  node_stated(scenario->root, "engine") == NULL;
+    /* Engines are no mechanisms: all rows run in one. */
+    bool good = !differ || node_set(points->root, "engine", engine, why);
     for (uint32_t i = 0; good && i < count; i++) {
         struct node *map = write_case(&ablation->difference, ablation->sets[i], base, system, why);
         good = map != NULL && scenario_add_case(points, map, NULL, why);

@@ -200,7 +200,6 @@ bool candidates_create(const struct scenario *scenario, const struct candidate_o
     *count = 0;
     bool good = read_set(scenario, &system, &systems, &lay_system, why) &&
                 read_set(scenario, &machine, &machines, &lay_machine, why) &&
-                prices_check(options->prices, machines.all, machines.count, why) &&
                 (*out = array_zeroed(systems.count * machines.count, sizeof **out, why)) != NULL;
     for (size_t i = 0; good && i < systems.count * machines.count; i++) {
         const char *on = machines.all[i / systems.count], *of = systems.all[i % systems.count];
@@ -211,9 +210,9 @@ bool candidates_create(const struct scenario *scenario, const struct candidate_o
                candidate->machine != NULL &&
                (!lay_system || lay_name(&candidate->scenario, &system, of, why)) &&
                (!lay_machine || lay_name(&candidate->scenario, &machine, on, why)) &&
-               prices_set(options->prices, on, &candidate->scenario, why) &&
                check_preset(candidate, options, why);
     }
+    good = good && prices_set(options->prices, *out, *count, why);
     names_release(&systems);
     names_release(&machines);
     if (!good) {
@@ -241,76 +240,36 @@ bool candidates_refuse(const struct candidate *candidates, struct error *why)
     return error_expect(why, "--allow lossy,paper, or another system");
 }
 
-#define OPTION "--price"
-
-enum { ITEM = 512 };
-
-struct price {
-    char machine[ITEM]; /* its canonical name, or a path */
-    char number[ITEM];
-};
-
-static bool prices_read(const char *item, size_t length, struct price *out, struct error *why)
+bool prices_set(const char *prices, struct candidate *candidates, uint32_t count, struct error *why)
 {
-    char text[ITEM], canonical[NAMED_SIZE];
-    double dollars;
-    snprintf(text, sizeof text, "%.*s", (int)length, item);
-    char *equals = length < sizeof text ? strrchr(text, '=') : NULL;
-    if (equals == NULL || equals == text) {
-        error_usage(why, OPTION, 0, "'%.80s' is no price", text);
-        return error_expect(why, "MACHINE=DOLLARS, such as a40=0.44, separated by commas");
-    }
-    *equals = '\0';
-    snprintf(out->machine, sizeof out->machine, "%s",
-             named_canonical(&named_machine, text, canonical) ? canonical : text);
-    snprintf(out->number, sizeof out->number, "%s", equals + 1);
-    return units_parse(out->number, UNIT_COUNT, NULL, 0, OPTION, &dollars, why);
-}
-
-/* The first item of a list, checked up to there, that prices the machine; NULL: none does. */
-static const char *prices_find(const char *prices, const char *machine, struct price *out,
-                               struct error *why)
-{
+    static const char option[] = "--price";
     const char *item;
     size_t length;
-    while (prices != NULL && text_item(&prices, &item, &length)) {
-        if (prices_read(item, length, out, why) && strcmp(out->machine, machine) == 0) {
-            return item;
+    bool good = true;
+    while (good && prices != NULL && text_item(&prices, &item, &length)) {
+        char text[512], canonical[NAMED_SIZE];
+        double dollars;
+        bool there = false;
+        snprintf(text, sizeof text, "%.*s", (int)length, item);
+        char *equals = length < sizeof text ? strrchr(text, '=') : NULL;
+        if (equals == NULL || equals == text) {
+            error_usage(why, option, 0, "'%.80s' is no price", text);
+            return error_expect(why, "MACHINE=DOLLARS, such as a40=0.44, separated by commas");
+        }
+        *equals = '\0';
+        const char *machine = named_canonical(&named_machine, text, canonical) ? canonical : text;
+        good = units_parse(equals + 1, UNIT_COUNT, NULL, 0, option, &dollars, why);
+        for (uint32_t i = 0; good && i < count; i++) {
+            if (strcmp(candidates[i].machine, machine) == 0) {
+                there = true;
+                good = node_set(candidates[i].scenario.root, "hardware.price_per_hour", equals + 1,
+                                why);
+            }
+        }
+        if (good && !there) {
+            error_usage(why, option, 0, "'%s' is none of the machines", machine);
+            return error_expect(why, "one of them, such as %s", candidates[0].machine);
         }
     }
-    return NULL;
-}
-
-bool prices_set(const char *prices, const char *machine, struct scenario *scenario,
-                struct error *why)
-{
-    struct price price;
-    return prices_find(prices, machine, &price, why) == NULL ||
-           node_set(scenario->root, "hardware.price_per_hour", price.number, why);
-}
-
-bool prices_check(const char *prices, char *const *machines, size_t count, struct error *why)
-{
-    const char *item, *rest = prices;
-    size_t length;
-    while (rest != NULL && text_item(&rest, &item, &length)) {
-        struct price price, first;
-        size_t i = 0;
-        if (!prices_read(item, length, &price, why)) {
-            return false;
-        }
-        while (i < count && strcmp(machines[i], price.machine) != 0) {
-            i++;
-        }
-        if (i == count) {
-            error_usage(why, OPTION, 0, "'%s' is none of the machines", price.machine);
-            return error_expect(why, "one of them, such as %s", machines[0]);
-        }
-        if (prices_find(prices, price.machine, &first, why) != item) {
-            error_usage(why, OPTION, 0, "'%.80s' has two prices, %.40s and %.40s", price.machine,
-                        first.number, price.number);
-            return error_expect(why, "one price a machine");
-        }
-    }
-    return true;
+    return good;
 }

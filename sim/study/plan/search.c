@@ -116,16 +116,6 @@ static uint32_t count_values(const struct search *search, const struct point *po
     return search->fixed != NULL || lacks_room ? 1 : search->axis.count;
 }
 
-/* Costs cannot be compared without the machine's price, so that no run is of use. */
-static bool check_price(const struct candidate *candidate, const struct profile *machine,
-                        const struct planning_options *options, struct error *why)
-{
-    bool priced = machine->price_per_hour > 0;
-    return priced || !options->by_figure || options->best != COLUMN(cost_per_million_tokens) ||
-           error_set(why, NULL, 0, "no price is known for %.80s: --price %.80s=DOLLARS",
-                     candidate->machine, candidate->machine);
-}
-
 bool search_begin(struct search *search, struct candidate *candidate,
                   const struct planning_options *options, bool is_stream, struct error *why)
 {
@@ -140,8 +130,7 @@ bool search_begin(struct search *search, struct candidate *candidate,
         candidate_check(candidate, &own.point.setup, &options->candidates);
         search->fixed = is_budget(options->axis) ? axis_no_budget(&own.point.setup) : NULL;
         search->cannot =
-            !check_price(candidate, &own.point.setup.profile, options, &search->why) ||
-            (search->fixed == NULL && !search_read_axis(search, options, &own, &search->why));
+            search->fixed == NULL && !search_read_axis(search, options, &own, &search->why);
     }
     bool stated = search->cannot || !candidate->traits.tiers ||
                   host_state_part(&own.point, &candidate->scenario, why);

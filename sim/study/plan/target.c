@@ -354,7 +354,10 @@ static const char *best_name(size_t index)
 
 const struct column *best_read(const char *key, const char *option, struct error *why)
 {
-    return name_find(key, best_name, "figure", option, 0, why) >= 0 ? column_find(key) : NULL;
+    const struct column *shown = column_labelled(key);
+    return shown != NULL && shown->best != BEST_NONE                  ? shown
+           : name_find(key, best_name, "figure", option, 0, why) >= 0 ? column_find(key)
+                                                                      : NULL;
 }
 
 double best_merit(const struct column *column, const struct result *result)

@@ -163,9 +163,9 @@ static void names_that_there_are_not_are_refused(void **state)
         {{.systems = "vlm", .machines = "a40"}, "--system", "unknown system 'vlm'"},
         {{.systems = "vllm,", .machines = "a40"}, "--system", "a name is missing in 'vllm,'"},
         {{.systems = "vllm"}, "", "'hardware'"},
-        {{.systems = "vllm", .machines = "a40", .prices = "A40=0.44,a40=0.5"},
+        {{.systems = "vllm", .machines = "a40", .prices = "A40=0.44,h200=0.5"},
          "--price",
-         "'a40' has two prices, 0.44 and 0.5"},
+         "'h200' is none of the machines"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
