@@ -4,19 +4,17 @@
 #include <math.h>
 #include <string.h>
 
-uint32_t places_add_channel(struct places *places, const char *name, double rate)
+uint32_t places_add_channel(struct places *places, double rate)
 {
     assert(places->channel_count < ENGINE_MOST_CHANNELS);
-    places->channels[places->channel_count].name = name;
-    places->channels[places->channel_count].rate = rate;
+    places->rate[places->channel_count] = rate;
     return (uint32_t)places->channel_count++;
 }
 
 int places_add(struct places *places, enum tier_id tier, double bandwidth)
 {
     assert(places->count < PLACES_MOST);
-    int channel = bandwidth > 0 ? (int)places_add_channel(places, tier_kinds[tier].title, bandwidth)
-                                : PLACES_NONE;
+    int channel = bandwidth > 0 ? (int)places_add_channel(places, bandwidth) : PLACES_NONE;
     places->all[places->count] = (struct place){tier, channel};
     return places->count++;
 }
@@ -24,13 +22,13 @@ int places_add(struct places *places, enum tier_id tier, double bandwidth)
 void places_join(struct places *places, int from, int to, const struct place_link *link)
 {
     if (link->there > 0) {
-        places->way[from][to] = (int)places_add_channel(places, link->there_name, link->there) + 1;
+        places->way[from][to] = (int)places_add_channel(places, link->there) + 1;
     }
     if (link->back > 0) {
-        places->way[to][from] = (int)places_add_channel(places, link->back_name, link->back) + 1;
+        places->way[to][from] = (int)places_add_channel(places, link->back) + 1;
     }
     if (link->both > 0 && isfinite(link->both)) {
-        int both = (int)places_add_channel(places, "both ways", link->both) + 1;
+        int both = (int)places_add_channel(places, link->both) + 1;
         places->both[from][to] = places->both[to][from] = both;
     }
 }
@@ -42,60 +40,21 @@ struct place_link place_link_of(const struct profile *profile, enum way_id there
     enum curve_id both = way_kinds[there].both;
     bool limited = both != CURVE_COUNT && profile_states(profile, both);
     return (struct place_link){
-        .there_name = way_kinds[there].name,
-        .back_name = way_kinds[back].name,
         .there = way_rate(profile, there, BY_ENGINE, bytes, trust) / sharers,
         .back = way_rate(profile, back, BY_ENGINE, bytes, trust) / sharers,
         .both = limited ? profile_value(profile, both, 0, trust) / sharers : 0,
     };
 }
 
-static void add_tier(struct places *places, const struct place_servers *servers, enum tier_id tier,
-                     struct trust *trust)
+void places_add_server(struct places *places, const struct profile *profile, double sharers,
+                       bool bandwidths, struct trust *trust)
 {
-    const struct tier_kind *kind = &tier_kinds[tier];
-    double sharers = kind->shared == SHARED_BY_NOBODY ? 1 : servers->sharers;
-    double bandwidth =
-        servers->bandwidths ? profile_value(servers->profile, kind->bandwidth, 0, trust) : 0;
-    places_add(places, tier, bandwidth / sharers);
-}
-
-static void join_by(struct places *places, const struct place_servers *servers, enum way_id way,
-                    int from, int to, struct trust *trust)
-{
-    double sharers = way == WAY_IN ? servers->sharers : 1;
-    const struct place_link link =
-        place_link_of(servers->profile, way, servers->bytes, sharers, trust);
-    places_join(places, from, to, &link);
-}
-
-static void add_server(struct places *places, const struct place_servers *servers,
-                       struct trust *trust)
-{
-    int first = places->count, host = first + servers->gpus;
-    for (int gpu = first; gpu < host; gpu++) {
-        add_tier(places, servers, TIER_GPU, trust);
+    for (enum tier_id tier = TIER_GPU; tier <= TIER_HOST; tier++) {
+        double all = bandwidths ? profile_value(profile, tier_kinds[tier].bandwidth, 0, trust) : 0;
+        places_add(places, tier, tier == TIER_HOST ? all / sharers : all);
     }
-    add_tier(places, servers, TIER_HOST, trust);
-    for (int gpu = first; gpu < host; gpu++) {
-        join_by(places, servers, WAY_IN, host, gpu, trust);
-        for (int other = first; other < gpu; other++) {
-            join_by(places, servers, WAY_PEER, other, gpu, trust);
-        }
-    }
-}
-
-void places_add_servers(struct places *places, const struct place_servers *servers,
-                        struct trust *trust)
-{
-    assert(places->count == 0);
-    for (int server = 0; server < servers->count; server++) {
-        add_server(places, servers, trust);
-        for (int other = 0; other < server; other++) {
-            join_by(places, servers, WAY_NETWORK, places_host(servers, other),
-                    places_host(servers, server), trust);
-        }
-    }
+    const struct place_link link = place_link_of(profile, WAY_IN, 0, sharers, trust);
+    places_join(places, TIER_HOST, TIER_GPU, &link);
 }
 
 /* ---- paths ------------------------------------------------------------------------------- */
@@ -150,9 +109,8 @@ bool way_shares_init(struct way_shares *shares, const struct places *places,
     flow_init(&shares->set);
     shares->count = count;
     bool ok = flow_reserve(&shares->set, count, why);
-    for (int i = 0; ok && i < places->channel_count; i++) {
-        ok = flow_channel_add(&shares->set, places->channels[i].name, places->channels[i].rate,
-                              why) != ENGINE_NONE;
+    for (int i = 0; i < places->channel_count; i++) {
+        flow_channel_add(&shares->set, places->rate[i]);
     }
     for (uint32_t i = 0; ok && i < count; i++) {
         ok = flow_route_add(&shares->set, &routes[i], why) != ENGINE_NONE;
@@ -217,32 +175,23 @@ enum tier_id tier_of_room(const char *key)
     }
 
 const struct way_kind way_kinds[WAY_COUNT] = {
-    [WAY_IN] = {"link to GPU",
-                TIER_HOST,
+    [WAY_IN] = {TIER_HOST,
                 TIER_GPU,
                 {{CURVE_LINK_IN, CURVE_LINK_COPY_LATENCY},
                  {CURVE_LINK_ZERO_COPY, CURVE_LINK_ROUND_TRIP},
                  {CURVE_LINK_CPU_STORE, CURVE_GPU_FLAG}},
                 WAY_OUT,
                 CURVE_LINK_DUPLEX},
-    [WAY_OUT] = {"link to host", TIER_GPU, TIER_HOST,
-                 BY_ENGINE_ALONE(CURVE_LINK_OUT, CURVE_LINK_COPY_LATENCY), WAY_IN,
-                 CURVE_LINK_DUPLEX},
-    /* As exchange.h has it, a send takes as long as an all-reduce of its bytes between two. */
-    [WAY_PEER] = {"fabric", TIER_GPU, TIER_GPU,
-                  BY_ENGINE_ALONE(CURVE_FABRIC_COLLECTIVE_2, CURVE_COUNT), WAY_PEER, CURVE_COUNT},
-#define TIER(ID, name, ...)                                                                        \
-    [WAY_##ID##_IN] = {#name " to host", TIER_##ID,                                                \
-                       TIER_HOST,        BY_ENGINE_ALONE(CURVE_##ID##_READ, CURVE_##ID##_LATENCY), \
-                       WAY_##ID##_OUT,   CURVE_COUNT},                                             \
-    [WAY_##ID##                                                                                    \
-        _OUT] = {"host to " #name, TIER_HOST,                                                      \
-                 TIER_##ID,        BY_ENGINE_ALONE(CURVE_##ID##_WRITE, CURVE_##ID##_LATENCY),      \
-                 WAY_##ID##_IN,    CURVE_COUNT},
+    [WAY_OUT] = {TIER_GPU, TIER_HOST, BY_ENGINE_ALONE(CURVE_LINK_OUT, CURVE_LINK_COPY_LATENCY),
+                 WAY_IN, CURVE_LINK_DUPLEX},
+#define BELOW(there, back, from, to, rate, start)                                                  \
+    [there] = {from, to, BY_ENGINE_ALONE(rate, start), back, CURVE_COUNT},
+#define TIER(ID, ...)                                                                              \
+    BELOW(WAY_##ID##_IN, WAY_##ID##_OUT, TIER_##ID, TIER_HOST, CURVE_##ID##_READ,                  \
+          CURVE_##ID##_LATENCY)                                                                    \
+    BELOW(WAY_##ID##_OUT, WAY_##ID##_IN, TIER_HOST, TIER_##ID, CURVE_##ID##_WRITE,                 \
+          CURVE_##ID##_LATENCY)
 #include "core/tiers.def"
-    [WAY_NETWORK] = {"network", TIER_HOST, TIER_HOST,
-                     BY_ENGINE_ALONE(CURVE_NETWORK_BANDWIDTH, CURVE_NETWORK_LATENCY), WAY_NETWORK,
-                     CURVE_COUNT},
 };
 
 enum way_id way_between(enum tier_id from, enum tier_id to)
@@ -263,12 +212,7 @@ double way_rate(const struct profile *profile, enum way_id id, enum carrier by, 
                 struct trust *trust)
 {
     enum curve_id curve = way_kinds[id].by[by].rate;
-    bool times = curve_kinds[curve].unit == UNIT_NS;
-    if (!profile_states(profile, curve)) {
-        return 0;
-    }
-    return times ? size * 1e9 / profile_time(profile, curve, size, trust)
-                 : profile_value(profile, curve, size, trust);
+    return profile_states(profile, curve) ? profile_value(profile, curve, size, trust) : 0;
 }
 
 double way_start_ns(const struct profile *profile, enum way_id id, enum carrier by,

@@ -1,8 +1,5 @@
-/* Places: the tiers of one machine or several, and the ways that join them.
- *
- *     gpu ⇄ host ⇄ host ⇄ gpu     two servers on a network
- *            ⇅
- *           gpu ⇄ gpu             GPUs of one server, on links of their own and on a fabric
+/* Places: the tiers of a machine, and the ways that join them. Whoever has several GPUs or machines adds
+ * and joins theirs, too.
  *
  * Each way is a channel; a way and its way back are one more if together they carry less than both
  * alone; and so is a tier whose bandwidth counts. What moves crosses the channels of its path and
@@ -55,10 +52,7 @@ enum tier_id tier_of_room(const char *key);
  *
  *     gpu ◀──── WAY_IN ────── host ◀──── WAY_DISK_IN ───── disk
  *     gpu ───── WAY_OUT ────▶ host ───── WAY_DISK_OUT ───▶ disk
- *      ▲                       ▲ └────── WAY_POOL_OUT ───▶ pool, and WAY_POOL_IN back
- *   WAY_PEER (fabric)      WAY_NETWORK
- *      ▼                       ▼
- *     gpu                     host of another server
+ *                              └──────── WAY_POOL_OUT ───▶ pool, and WAY_POOL_IN back
  *
  * A way is a row of way_kinds[]. Each carrier has a rate and a fixed time before its first byte,
  * both curves of a machine. A way and its way back together carry no more than `both`.
@@ -69,9 +63,6 @@ enum way_id {
     WAY_OUT,
 #define TIER(ID, ...) WAY_##ID##_IN, WAY_##ID##_OUT,
 #include "core/tiers.def"
-    STEP_WAYS, /* those of one GPU come first */
-    WAY_PEER = STEP_WAYS,
-    WAY_NETWORK,
     WAY_COUNT
 };
 
@@ -80,9 +71,8 @@ enum way_id {
 enum carrier { BY_ENGINE, BY_KERNEL, BY_CPU, CARRIERS };
 
 struct way_kind {
-    const char *name; /* of its channel */
     enum tier_id from, to;
-    /* CURVE_COUNT: there is none. A rate whose curve holds times is that of so many bytes. */
+    /* CURVE_COUNT: there is none. */
     struct way_figures {
         enum curve_id rate, start;
     } by[CARRIERS];
@@ -134,17 +124,13 @@ struct place {
 /* What joins two places: bytes a second there, back, and both together (0 or INFINITY: no limit).
  * A direction of 0 does not exist. */
 struct place_link {
-    const char *there_name, *back_name;
     double there, back, both;
 };
 
 struct places {
     struct place all[PLACES_MOST];
     int way[PLACES_MOST][PLACES_MOST], both[PLACES_MOST][PLACES_MOST]; /* channel + 1; 0: none */
-    struct {
-        const char *name; /* static */
-        double rate;      /* bytes a second */
-    } channels[ENGINE_MOST_CHANNELS];
+    double rate[ENGINE_MOST_CHANNELS]; /* of the channels, bytes a second */
     int count, channel_count;
 };
 
@@ -153,7 +139,7 @@ struct places {
 int places_add(struct places *places, enum tier_id tier, double bandwidth);
 
 /* Add a channel that is no place's and no way's. Returns its number. */
-uint32_t places_add_channel(struct places *places, const char *name, double rate);
+uint32_t places_add_channel(struct places *places, double rate);
 
 void places_join(struct places *places, int from, int to, const struct place_link *link);
 
@@ -162,31 +148,11 @@ void places_join(struct places *places, int from, int to, const struct place_lin
 struct place_link place_link_of(const struct profile *profile, enum way_id there, double bytes,
                                 double sharers, struct trust *trust);
 
-/* Equal servers of one machine: the replicas of a fleet. Each GPU has a link to its host, and the
- * machine's `fabric` to each GPU beside it; its `network` joins the hosts. What the machine does
- * not state is not there. */
-struct place_servers {
-    const struct profile *profile; /* of the machine, borrowed */
-    int count, gpus;               /* servers, and GPUs of each */
-    double sharers;                /* so many GPUs use an uplink and its DRAM, at the same time */
-    double bytes;                  /* of a message */
-    bool bandwidths;               /* those of tiers count */
-};
-
-static inline int places_gpu(const struct place_servers *servers, int server, int gpu)
-{
-    return server * (servers->gpus + 1) + gpu;
-}
-
-static inline int places_host(const struct place_servers *servers, int server)
-{
-    return places_gpu(servers, server, servers->gpus);
-}
-
-/* Add their places, which are the first ones, PLACES_MOST at most. `trust` is lowered to that of
- * the machine's figures. */
-void places_add_servers(struct places *places, const struct place_servers *servers,
-                        struct trust *trust);
+/* Add one GPU of a server, place 0, and its host, place 1, with the link between them; so many GPUs
+ * as `sharers` use that and its DRAM at the same time. `bandwidths`: those of both tiers count. `trust` is
+ * lowered to that of the machine's figures. */
+void places_add_server(struct places *places, const struct profile *profile, double sharers,
+                       bool bandwidths, struct trust *trust);
 
 /* The channels of the shortest path between two places, for each byte moved; 0 of them if there is
  * no path. `tiers`: with those of the places at its ends. */

@@ -138,9 +138,9 @@ static struct engine *make_machine(struct machine *machine)
     uint32_t side = engine_resource_add(engine, "side", &why);
     uint32_t h2d = engine_resource_add(engine, "h2d", &why);
     uint32_t pool = engine_resource_add(engine, "pool", &why);
-    uint32_t hbm = engine_channel_add(engine, "hbm", 600.0, &why);
-    uint32_t link = engine_channel_add(engine, "link", 26.0, &why);
-    uint32_t dram = engine_channel_add(engine, "dram", 200.0, &why);
+    uint32_t hbm = engine_channel_add(engine, 600.0);
+    uint32_t link = engine_channel_add(engine, 26.0);
+    uint32_t dram = engine_channel_add(engine, 200.0);
     if (pool == ENGINE_NONE || dram == ENGINE_NONE) {
         die(&why);
     }

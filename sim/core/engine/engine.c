@@ -104,10 +104,9 @@ uint32_t engine_resource_add(struct engine *engine, const char *name, struct err
     return (uint32_t)engine->resource_count++;
 }
 
-uint32_t engine_channel_add(struct engine *engine, const char *name, double capacity,
-                            struct error *why)
+uint32_t engine_channel_add(struct engine *engine, double capacity)
 {
-    return flow_channel_add(&engine->flows, name, capacity, why);
+    return flow_channel_add(&engine->flows, capacity);
 }
 
 uint32_t engine_route_add(struct engine *engine, const struct engine_route *route,

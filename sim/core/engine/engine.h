@@ -75,11 +75,11 @@ struct engine_task {
 struct engine *engine_create(struct error *why);
 void engine_destroy(struct engine *engine);
 
-/* Names are kept by pointer and must outlive the engine. `capacity` is in units a
- * nanosecond, > 0. Each returns an id, counted from 0, or ENGINE_NONE with `why` on failure. */
+/* Each returns an id, counted from 0; ENGINE_NONE with `why` when memory runs out. A name is kept by
+ * pointer and outlives the engine. `capacity` is in units a nanosecond, > 0; there are at most
+ * ENGINE_MOST_CHANNELS. */
 uint32_t engine_resource_add(struct engine *engine, const char *name, struct error *why);
-uint32_t engine_channel_add(struct engine *engine, const char *name, double capacity,
-                            struct error *why);
+uint32_t engine_channel_add(struct engine *engine, double capacity);
 uint32_t engine_route_add(struct engine *engine, const struct engine_route *route,
                           struct error *why);
 

@@ -20,49 +20,18 @@ static double flow_larger(double a, double b)
     return a > b ? a : b;
 }
 
-uint32_t flow_channel_add(struct flow_set *set, const char *name, double capacity,
-                          struct error *why)
+uint32_t flow_channel_add(struct flow_set *set, double capacity)
 {
-    if (set->channel_count == ENGINE_MOST_CHANNELS) {
-        error_set(why, NULL, 0, "too many channels: '%s'", name);
-        error_expect(why, "at most %d channels", ENGINE_MOST_CHANNELS);
-        return ENGINE_NONE;
-    }
-    if (!(capacity > 0.0) || !isfinite(capacity)) {
-        error_set(why, NULL, 0, "channel '%s' has capacity %g", name, capacity);
-        error_expect(why, "a capacity above 0 units a nanosecond");
-        return ENGINE_NONE;
-    }
+    assert(set->channel_count < ENGINE_MOST_CHANNELS && capacity > 0.0 && isfinite(capacity));
     set->channel_capacity[set->channel_count] = capacity;
     set->holders_changed = true;
     return set->channel_count++;
 }
 
-static bool route_is_valid(const struct flow_set *set, const struct engine_route *route,
-                           struct error *why)
-{
-    if (route->count > ENGINE_MOST_USES) {
-        error_set(why, NULL, 0, "a route crosses %u channels", route->count);
-        return error_expect(why, "at most %d", ENGINE_MOST_USES);
-    }
-    for (uint32_t i = 0; i < route->count; i++) {
-        const struct engine_use *use = &route->uses[i];
-        if (use->channel >= set->channel_count) {
-            return error_set(why, NULL, 0, "a route crosses channel %u, but there are %u",
-                             use->channel, set->channel_count);
-        }
-        if (!(use->weight > 0.0) || !isfinite(use->weight)) {
-            error_set(why, NULL, 0, "a route has weight %g", use->weight);
-            return error_expect(why, "a weight above 0");
-        }
-    }
-    return true;
-}
-
 uint32_t flow_route_add(struct flow_set *set, const struct engine_route *route, struct error *why)
 {
-    if (!route_is_valid(set, route, why) ||
-        !array_reserve(&set->routes, &set->route_capacity, set->route_count + 1,
+    assert(route->count <= ENGINE_MOST_USES);
+    if (!array_reserve(&set->routes, &set->route_capacity, set->route_count + 1,
                        sizeof *set->routes, why)) {
         return ENGINE_NONE;
     }
@@ -70,6 +39,7 @@ uint32_t flow_route_add(struct flow_set *set, const struct engine_route *route, 
     *added = (struct flow_route){0};
     for (uint32_t i = 0; i < route->count; i++) {
         const struct engine_use *use = &route->uses[i];
+        assert(use->channel < set->channel_count && use->weight > 0.0 && isfinite(use->weight));
         if (use->kind == ENGINE_WITHHELD) {
             added->holding[added->holding_count] = use->channel;
             added->withheld[added->holding_count++] = use->weight;

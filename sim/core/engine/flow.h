@@ -63,8 +63,7 @@ struct flow_set {
 };
 
 /* As engine_channel_add() and engine_route_add(). */
-uint32_t flow_channel_add(struct flow_set *set, const char *name, double capacity,
-                          struct error *why);
+uint32_t flow_channel_add(struct flow_set *set, double capacity);
 uint32_t flow_route_add(struct flow_set *set, const struct engine_route *route, struct error *why);
 
 /* Make room for `needed` flows in all. */

@@ -106,11 +106,10 @@ static bool add_host(struct pipe *pipe, struct error *why)
 {
     double dram = pipe_figure(pipe, CURVE_HOST_DRAM_BANDWIDTH, 0, &pipe->channel_trust);
     pipe->engine = engine_create(why);
-    uint32_t channel =
-        pipe->engine ? engine_channel_add(pipe->engine, "DRAM", dram / 1e9, why) : ENGINE_NONE;
-    if (channel == ENGINE_NONE) {
+    if (pipe->engine == NULL) {
         return false;
     }
+    uint32_t channel = engine_channel_add(pipe->engine, dram / 1e9);
     const struct engine_route reads = {{{channel, 1, ENGINE_PER_UNIT}}, 1};
     const struct engine_route copies = {{{channel, 2, ENGINE_PER_UNIT}}, 1};
     bool good = true;

@@ -383,7 +383,7 @@ static double zero_copy_share(const struct pipe *pipe)
     return fmin(most, threads / (sms * sm_threads));
 }
 
-enum { GPU, HOST, DISK }; /* the places of a server */
+enum { GPU, HOST, DISK }; /* the places of a server, as places_add_server() numbers them */
 
 /* The GPU's place, and the host's if something crosses: the curves of its link may be unknown. GPUs
  * below one uplink share that and DRAM, and all do the same at the same time; all GPUs of the server
@@ -393,10 +393,8 @@ static struct places find_places(struct pipe *pipe, bool crosses)
     struct trust *trust = &pipe->channel_trust;
     struct places places = {.count = 0};
     if (crosses) {
-        struct place_servers server = {.profile = &pipe->setup->profile, .bandwidths = true};
-        server.count = server.gpus = 1;
-        server.sharers = cost_uplink_sharers(pipe->setup, trust);
-        places_add_servers(&places, &server, trust);
+        double sharers = cost_uplink_sharers(pipe->setup, trust);
+        places_add_server(&places, &pipe->setup->profile, sharers, true, trust);
         if (mechanisms_use_disk(pipe->mechanisms)) {
             const struct place_link link =
                 place_link_of(&pipe->setup->profile, WAY_DISK_IN, DISK_PIECE,
@@ -435,15 +433,14 @@ static bool add_routes(struct pipe *pipe, struct error *why)
     struct places places = find_places(pipe, crosses);
     struct engine_route routes[ROUTE_COUNT] = {0};
     const struct engine_use hbm = {(uint32_t)places.all[0].channel, 1, ENGINE_PER_UNIT};
-    const struct engine_use sm = {places_add_channel(&places, "SM", 1e9), 1, ENGINE_AT_CAP};
+    const struct engine_use sm = {places_add_channel(&places, 1e9), 1, ENGINE_AT_CAP};
     routes[ROUTE_KERNEL] = (struct engine_route){{hbm, sm}, 2};
     if (crosses) {
         route_copies(pipe, &places, sm, routes);
     }
     bool ok = true;
-    for (int i = 0; ok && i < places.channel_count; i++) {
-        ok = engine_channel_add(pipe->engine, places.channels[i].name,
-                                places.channels[i].rate / 1e9, why) != ENGINE_NONE;
+    for (int i = 0; i < places.channel_count; i++) {
+        engine_channel_add(pipe->engine, places.rate[i] / 1e9);
     }
     for (int i = 0; ok && i < ROUTE_COUNT; i++) {
         pipe->route[i] = engine_route_add(pipe->engine, &routes[i], why);

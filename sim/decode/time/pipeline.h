@@ -46,7 +46,7 @@ enum { PIPELINE_MOST_DRAWN = 1 << 16 }; /* some 200 MB of tasks */
 
 struct pipeline_step {
     int64_t ns;
-    int64_t moved[STEP_WAYS]; /* bytes */
+    int64_t moved[WAY_COUNT]; /* bytes */
 };
 
 struct timing {

@@ -354,9 +354,9 @@ static void write_disk(const struct setup *setup, const struct timing *timing,
                        struct result *result)
 {
     struct trust ignored = {.basis = BASIS_MEASURED};
-    double ways[STEP_WAYS] = {0}, gpus = model_gpus(&setup->model);
+    double ways[WAY_COUNT] = {0}, gpus = model_gpus(&setup->model);
     for (uint32_t s = 0; s < timing->steps; s++) {
-        for (int way = WAY_DISK_IN; way < STEP_WAYS; way++) {
+        for (int way = WAY_DISK_IN; way < WAY_COUNT; way++) {
             ways[way] += (double)timing->step[s].moved[way] * gpus;
         }
     }

@@ -443,11 +443,10 @@ bool serving_ways_init(struct serving_ways *ways, const struct point *point, dou
     const struct setup *setup = &point->setup;
     const struct profile *profile = &setup->profile;
     const struct serving_tiers tiers = serving_tiers(&setup->mechanisms);
-    const struct place_servers server = {profile, .count = 1, .gpus = 1, .sharers = sharers};
-    int gpu = places_gpu(&server, 0, 0), host = places_host(&server, 0), above = host;
+    int gpu = 0, host = 1, above = host;
     struct places places = {.count = 0};
     struct engine_route routes[SERVER_FLOWS] = {{.count = 0}};
-    places_add_servers(&places, &server, trust);
+    places_add_server(&places, profile, sharers, false, trust);
     bool linked = way_stated(profile, WAY_IN);
     double link_ns = linked ? way_start_ns(profile, WAY_IN, BY_ENGINE, trust) : 0;
     *ways = (struct serving_ways){.load = {{0}}};

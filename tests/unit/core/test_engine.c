@@ -105,7 +105,7 @@ static struct engine *make_machine(void)
     assert_non_null(engine);
     assert_int_equal(engine_resource_add(engine, "one", &why), ONE);
     assert_int_equal(engine_resource_add(engine, "other", &why), OTHER);
-    assert_int_equal(engine_channel_add(engine, "link", 10.0, &why), 0);
+    assert_int_equal(engine_channel_add(engine, 10.0), 0);
     for (uint32_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
         assert_int_equal(engine_route_add(engine, &routes[i], &why), i);
     }

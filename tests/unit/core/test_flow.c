@@ -85,7 +85,7 @@ static void init(struct flow_set *set, const double *capacities, size_t count)
     struct error why;
     flow_init(set);
     for (size_t i = 0; i < count && capacities[i] > 0.0; i++) {
-        assert_int_equal(flow_channel_add(set, "channel", capacities[i], &why), i);
+        assert_int_equal(flow_channel_add(set, capacities[i]), i);
     }
     assert_true(flow_reserve(set, MOST_FLOWS, &why));
 }
@@ -319,35 +319,6 @@ static void rounding_costs_no_nanosecond(void **state)
     }
 }
 
-static void channels_and_routes_that_make_no_sense_are_refused(void **state)
-{
-    (void)state;
-    static const double capacities[] = {0.0, -1.0, INFINITY, NAN};
-    static const struct engine_route routes[] = {
-        {.uses = {{1, 1.0, ENGINE_PER_UNIT}}, .count = 1},
-        {.uses = {{0, 0.0, ENGINE_PER_UNIT}}, .count = 1},
-        {.uses = {{0, -1.0, ENGINE_WITHHELD}}, .count = 1},
-        {.uses = {{0, NAN, ENGINE_AT_CAP}}, .count = 1},
-        {.uses = {{0, INFINITY, ENGINE_WITHHELD}}, .count = 1},
-        {.count = ENGINE_MOST_USES + 1},
-    };
-    struct error why;
-    struct flow_set set;
-    init(&set, (const double[]){1.0}, 1);
-    for (size_t i = 0; i < sizeof capacities / sizeof capacities[0]; i++) {
-        assert_int_equal(flow_channel_add(&set, "link", capacities[i], &why), ENGINE_NONE);
-        assert_non_null(strstr(why.found, "link"));
-    }
-    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-        assert_int_equal(flow_route_add(&set, &routes[i], &why), ENGINE_NONE);
-    }
-    for (int i = 1; i < ENGINE_MOST_CHANNELS; i++) {
-        assert_int_equal(flow_channel_add(&set, "link", 1.0, &why), i);
-    }
-    assert_int_equal(flow_channel_add(&set, "one more", 1.0, &why), ENGINE_NONE);
-    flow_release(&set);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,7 +327,6 @@ int main(void)
         cmocka_unit_test(rates_match_slow_filling),
         cmocka_unit_test(a_flow_ends_at_the_first_whole_nanosecond),
         cmocka_unit_test(rounding_costs_no_nanosecond),
-        cmocka_unit_test(channels_and_routes_that_make_no_sense_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -103,7 +103,7 @@ static void simulate(struct queue *queue)
     assert_non_null(engine);
     assert_int_equal(engine_resource_add(engine, "server", &why), 0);
     assert_int_equal(engine_resource_add(engine, "door", &why), 1);
-    assert_int_equal(engine_channel_add(engine, "processor", 1.0, &why), 0);
+    assert_int_equal(engine_channel_add(engine, 1.0), 0);
     assert_int_equal(engine_route_add(engine, &shared, &why), 0);
     submit_customers(engine, queue);
     assert_true(engine_run(engine, &why));

@@ -59,9 +59,7 @@ static void play(const struct places *places, const struct moves *moves, int64_t
     struct engine *engine = engine_create(&why);
     find_routes(places, moves, routes);
     for (int i = 0; i < places->channel_count; i++) {
-        assert_int_equal(engine_channel_add(engine, places->channels[i].name,
-                                            places->channels[i].rate / 1e9, &why),
-                         i);
+        assert_int_equal(engine_channel_add(engine, places->rate[i] / 1e9), i);
     }
     for (uint32_t i = 0; i < moves->count; i++) {
         const struct engine_task wait = {.resource = ENGINE_NONE, .fixed_ns = moves->all[i].at_ns};
@@ -148,7 +146,7 @@ static void check_conservation(const struct places *places, const struct moves *
         struct course before = course;
         pass_time(&course, moves, routes, ns);
         for (int c = 0; c < places->channel_count; c++) {
-            double most = places->channels[c].rate * ns / 1e9;
+            double most = places->rate[c] * ns / 1e9;
             assert_true(course.carried[c] - before.carried[c] <= most * (1 + 1e-9) + 1e-6);
         }
     }
@@ -183,8 +181,8 @@ static void gpus_of_a_server_have_links_of_their_own(void **state)
     int host = places_add(&places, TIER_HOST, 30e9);
     int first = places_add(&places, TIER_GPU, 0), second = places_add(&places, TIER_GPU, 0);
     int third = places_add(&places, TIER_GPU, 0);
-    places_join(&places, host, first, &(struct place_link){"in 0", "out 0", 20e9, 20e9, 36e9});
-    places_join(&places, host, second, &(struct place_link){"in 1", "out 1", 16e9, 16e9, 0});
+    places_join(&places, host, first, &(struct place_link){20e9, 20e9, 36e9});
+    places_join(&places, host, second, &(struct place_link){16e9, 16e9, 0});
     check_moves(&places, &(struct moves){.all = {{host, first, 2000, 0, 120},
                                                  {host, second, 1200, 0, 80},
                                                  {first, host, 2000, 200, 320},
@@ -204,10 +202,10 @@ static void a_fabric_spares_the_host(void **state)
         struct places places = {.count = 0};
         int host = places_add(&places, TIER_HOST, 0);
         int first = places_add(&places, TIER_GPU, 0), second = places_add(&places, TIER_GPU, 0);
-        places_join(&places, host, first, &(struct place_link){"in 0", "out 0", 20e9, 20e9, 0});
-        places_join(&places, host, second, &(struct place_link){"in 1", "out 1", 16e9, 16e9, 0});
+        places_join(&places, host, first, &(struct place_link){20e9, 20e9, 0});
+        places_join(&places, host, second, &(struct place_link){16e9, 16e9, 0});
         if (fabric > 0) {
-            places_join(&places, first, second, &(struct place_link){"to", "fro", 50e9, 50e9, 0});
+            places_join(&places, first, second, &(struct place_link){50e9, 50e9, 0});
         }
         check_moves(&places,
                     &(struct moves){.all = {{first, second, 800, 0, fabric > 0 ? 16 : 100},
@@ -224,21 +222,19 @@ static void a_fabric_spares_the_host(void **state)
 static void kv_of_a_request_crosses_to_another_server(void **state)
 {
     (void)state;
-    struct trust trust = {.basis = BASIS_MEASURED};
-    struct profile profile = load("link: {h2d: 10GB/s, d2h: 20GB/s, duplex: 25GB/s}\n"
-                                  "network: {bandwidth: 5GB/s}\n");
-    const struct place_servers fleet = {&profile, .count = 2, .gpus = 1, .sharers = 1};
     struct places places = {.count = 0};
-    places_add_servers(&places, &fleet, &trust);
-    int here = places_gpu(&fleet, 0, 0), there = places_gpu(&fleet, 1, 0);
+    const struct place_link link = {10e9, 20e9, 25e9}, network = {5e9, 5e9, 0};
+    int here = places_add(&places, TIER_GPU, 0), host = places_add(&places, TIER_HOST, 0);
+    int there = places_add(&places, TIER_GPU, 0), other = places_add(&places, TIER_HOST, 0);
+    places_join(&places, host, here, &link);
+    places_join(&places, other, there, &link);
+    places_join(&places, host, other, &network);
     const double kv = 300 * 1000;
     assert_int_equal(places_route(&places, here, there, false).count, 5);
-    check_moves(&places, &(struct moves){
-                             {{here, there, kv, 0, 110000},
-                              {places_host(&fleet, 0), places_host(&fleet, 1), kv, 10000, 120000},
-                              {there, here, kv, 0, 60000}},
-                             .count = 3});
-    profile_release(&profile);
+    check_moves(&places, &(struct moves){{{here, there, kv, 0, 110000},
+                                          {host, other, kv, 10000, 120000},
+                                          {there, here, kv, 0, 60000}},
+                                         .count = 3});
 }
 
 /* ---- drawn at random ----------------------------------------------------------------------- */
@@ -262,7 +258,7 @@ static void all_bytes_arrive_once(void **state)
             bool is_host = i % 3 == 0;
             places_add(&places, is_host ? TIER_HOST : TIER_GPU, is_host ? draw_rate(random) : 0);
             int to = is_host ? 0 : i / 3 * 3; /* its host; of a host, the other one */
-            const struct place_link link = {"there", "back", draw_rate(random), draw_rate(random),
+            const struct place_link link = {draw_rate(random), draw_rate(random),
                                             i == 1 ? draw_rate(random) : 0};
             if (i > 0) {
                 places_join(&places, to, i, &link);
@@ -286,21 +282,18 @@ static void a_machine_says_its_ways(void **state)
 {
     (void)state;
     struct trust trust = {.basis = BASIS_MEASURED};
-    struct profile profile = load(
-        "link: {h2d: 26GB/s, d2h: 24GB/s, duplex: 40GB/s,"
-        " copy_latency: 2us}\n"
-        "fabric: {collective_2: {points: [[1B, 10us], [1MB, 60us]], basis: datasheet, source: x}}\n"
-        "disk: {capacity: 4TB, read: 6GB/s, write: 3GB/s,"
-        " latency: 80us}\n"
-        "pool: {capacity: 1TB, read: 20GB/s}\n"
-        "network: {bandwidth: 12GB/s, latency: 5us}\n");
+    struct profile profile = load("link: {h2d: 26GB/s, d2h: 24GB/s, duplex: 40GB/s,"
+                                  " copy_latency: 2us}\n"
+                                  "disk: {capacity: 4TB, read: 6GB/s, write: 3GB/s,"
+                                  " latency: 80us}\n"
+                                  "pool: {capacity: 1TB, read: 20GB/s}\n");
     const struct {
         enum way_id way;
         double bytes, there, back, both;
     } rows[] = {
-        {WAY_IN, 0, 26e9, 24e9, 40e9},     {WAY_PEER, 1e6, 1e6 / 60e-6, 1e6 / 60e-6, 0},
-        {WAY_DISK_IN, 4096, 6e9, 3e9, 0},  {WAY_POOL_IN, 0, 20e9, 0, 0},
-        {WAY_NETWORK, 1e6, 12e9, 12e9, 0},
+        {WAY_IN, 0, 26e9, 24e9, 40e9},
+        {WAY_DISK_IN, 4096, 6e9, 3e9, 0},
+        {WAY_POOL_IN, 0, 20e9, 0, 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct place_link link = place_link_of(&profile, rows[i].way, rows[i].bytes, 1, &trust);
@@ -311,7 +304,6 @@ static void a_machine_says_its_ways(void **state)
         assert_true(half.there == link.there / 2 && half.both == link.both / 2);
     }
     assert_true(way_start_ns(&profile, WAY_DISK_IN, BY_ENGINE, &trust) == 80000);
-    assert_true(way_start_ns(&profile, WAY_PEER, BY_ENGINE, &trust) == 0);
     assert_int_equal(trust.basis, BASIS_ASSUMED);
     profile_release(&profile);
 }
@@ -322,7 +314,6 @@ static void every_way_has_a_way_back(void **state)
     (void)state;
     for (enum way_id id = 0; id < WAY_COUNT; id++) {
         const struct way_kind *way = &way_kinds[id], *back = &way_kinds[way->back];
-        assert_non_null(way->name);
         assert_true(back->back == id && back->from == way->to && back->to == way->from);
         assert_true(way->by[BY_ENGINE].rate < CURVE_COUNT && way->both == back->both);
     }

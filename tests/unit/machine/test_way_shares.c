@@ -19,7 +19,7 @@ static struct way_shares make_shares(double in, double out, double both)
     struct way_shares shares;
     struct places places = {.count = 0};
     int host = places_add(&places, TIER_HOST, 0), gpu = places_add(&places, TIER_GPU, 0);
-    places_join(&places, host, gpu, &(struct place_link){"in", "out", in, out, both});
+    places_join(&places, host, gpu, &(struct place_link){in, out, both});
     struct engine_route routes[FLOWS] = {
         [FLOW_LOADED] = places_route(&places, host, gpu, false),
         [FLOW_FETCHED] = places_route(&places, host, gpu, false),
