@@ -1,4 +1,4 @@
-/* One line of a file of requests, between parser and list. Private to this folder. */
+/* One request of a file, between parser and list. Private to this folder. */
 #pragma once
 
 #include "server/requests/requests.h"
@@ -12,7 +12,7 @@ struct request_line {
     uint64_t session;       /* hash of the name of the line's session; 0: it has none */
     double session_start_s; /* arrival of its first turn */
     uint32_t answered;      /* its turns so far that have an answer */
-    uint32_t hash_tokens;   /* of a whole chunk; set before the line is parsed */
+    uint32_t hash_tokens;   /* of a whole chunk */
     uint32_t hashes;        /* 0: the prompt's content is unknown */
     uint32_t shared;        /* the first of these, which other prompts may have */
     uint64_t *hash;         /* [hashes] owned by the reader of the file */
@@ -21,21 +21,7 @@ struct request_line {
     bool made;
     uint32_t alike; /* its first chunks are those of request `like`; all others are new */
     size_t like;
-    bool failed; /* it has no answer: skip the line */
 };
-
-struct request_format {
-    /* Parse the line that `reader` read last. `format` is this one, the first field of a row. */
-    bool (*parse)(const struct request_format *format, struct csv_reader *reader,
-                  struct request_line *line, struct error *why);
-    uint32_t hash_tokens; /* tokens of a chunk, unless the caller says; 0: it has no hashes */
-    bool queued;          /* arrivals are stamps of the engine's queue */
-    bool table;           /* the first line is its head */
-};
-
-/* The format of a file whose first line `reader` has just read; NULL if the file is neither JSON
- * lines nor a known table. */
-const struct request_format *request_format_of(struct csv_reader *reader);
 
 /* May another request be added? False: `stop` is raised, or all would take too much memory. */
 bool requests_have_room(const struct requests *requests, const struct stop_flag *stop,

@@ -1,85 +1,267 @@
-/* Reading a file of requests: line by line, or a benchmark as a whole. */
+/* Files of requests: JSON lines, tables, whose lines are read as objects of the columns that count, and the
+ * record of a benchmark, whose entries are. Other keys are ignored.
+ *
+ * Prefixes are known from hashes of chunks, or from the token ids themselves, which are cut into chunks
+ * and hashed here. A line without either is a prompt whose content is unknown.
+ *
+ * Azure writes arrivals as date and time of day, to 100 ns; others are numbers. A response of 0 tokens, or
+ * an empty field, means that the request failed (see BurstGPT's README).
+ *
+ * `vllm bench serve --save-result --save-detailed` and SGLang's `bench_serving --output-details` write one
+ * object with lists, an entry a request: input_lens, output_lens, start_times if they were kept, and errors,
+ * "" or what went wrong. Prompts are not kept, so what they share is unknown. */
 #include "core/array.h"
+#include "core/text.h"
 #include "server/requests/request_line.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <time.h>
 #include <xxhash.h>
 
-/* ---- a benchmark ---------------------------------------------------------------------------
- *
- * `vllm bench serve --save-result --save-detailed` and SGLang's `bench_serving --output-details`
- * write one JSON object with lists, an entry a request:
- *
- *   input_lens, output_lens   tokens of the prompt and of the answer; 0 or an error: it failed
- *   start_times               seconds at which it was sent, if the benchmark kept them
- *   errors                    "" or what went wrong
- *
- * Prompts are not kept, so what they share is unknown. */
+/* What `chunks` lists: hashes that cover all tokens before their chunk, or their own chunk alone, which are
+ * chained here; or the prompt's tokens. */
+enum chunk_list { CHAINED, OWN, TOKENS };
 
-/* The lists of the object; those that it need not have are NULL. */
-struct benchmark {
-    const json_t *prompts, *outputs, *starts, *errors;
-    size_t count;
+struct request_format {
+    const char *mark; /* a key that tells it from the formats after it; NULL: all have it */
+    const char *arrival, *prompt, *output, *chunks; /* keys; `chunks` may be NULL */
+    double seconds;                                 /* of the arrival's unit; 0: it is a date */
+    uint32_t hash_tokens; /* tokens of a chunk, unless the caller says; 0: it has none */
+    enum chunk_list list;
+    bool queued;      /* arrivals are stamps of the engine's queue */
+    const char *head; /* of a table: its columns in the file's order, whose case does not matter */
 };
 
+/* 512: as Mooncake documents. 16: as Bailian's does; of token ids, a block of vLLM. */
+static const struct request_format formats[] = {
+    {"chat_id", "timestamp", "input_length", "output_length", "hash_ids", 1, 16, OWN, false, NULL},
+    {"arrival_time", "arrival_time", "input_toks", "output_toks", "input_tok_ids", 1, 16, TOKENS,
+     false, NULL}, /* a server's */
+    {"queued_ts", "queued_ts", "input_toks", "output_toks", "input_tok_ids", 1, 16, TOKENS, true,
+     NULL},
+    {"input_toks", "arrival_time_ns", "input_toks", "output_toks", "input_tok_ids", 1e-9, 16,
+     TOKENS, false, NULL}, /* LLMServingSim */
+    {NULL, "timestamp", "input_length", "output_length", "hash_ids", 1e-3, 512, CHAINED, false,
+     NULL}, /* Mooncake */
+    {NULL, "TIMESTAMP", "ContextTokens", "GeneratedTokens", NULL, 0, 0, CHAINED, false,
+     "TIMESTAMP,ContextTokens,GeneratedTokens"}, /* Azure */
+    {NULL, "Timestamp", "Request tokens", "Response tokens", NULL, 1, 0, CHAINED, false,
+     "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type"}, /* BurstGPT */
+    {NULL, "Timestamp", "Request tokens", "Response tokens", NULL, 1, 0, CHAINED, false,
+     "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,Log "
+     "Type"},
+    {NULL, "arrived_at", "num_prefill_tokens", "num_decode_tokens", NULL, 1, 0, CHAINED, false,
+     "arrived_at,num_prefill_tokens,num_decode_tokens"}, /* vLLM-style */
+};
+static const struct request_format benchmark = {
+    NULL, "start_times", "input_lens", "output_lens", NULL, 1, 0, CHAINED, false, NULL};
+
+struct requests_reading {
+    struct csv_reader in;
+    struct request_line line;
+    double origin_s;
+    struct requests_options options;
+    const struct request_format *format;
+    uint64_t size; /* bytes of the file */
+    struct requests *out;
+};
+
+/* ---- an object ------------------------------------------------------------------------- */
+
+/* "2023-11-16 18:17:03.9799600", with or without a time zone: "Z", or an offset from UTC such as "+01:30".
+ * timegm() makes 2 March of 30 February; such a date is refused. */
+static bool read_date(const char *text, double *seconds)
+{
+    struct tm said = {.tm_year = 0}, zone = said;
+    const char *rest = strptime(text, "%Y-%m-%d %H:%M:%S", &said);
+    struct tm day = said;
+    if (rest == NULL) {
+        return false;
+    }
+    *seconds = (double)timegm(&day);
+    if (*rest == '.') { /* a fraction of a second, such as ".9799600" */
+        char digits[16];
+        size_t count = strspn(rest + 1, "0123456789");
+        snprintf(digits, sizeof digits, ".%.*s", (int)count, rest + 1);
+        *seconds += strtod(digits, NULL);
+        rest += 1 + count;
+    }
+    if (*rest != '\0') {
+        size_t length = strlen(rest);
+        rest = length == 1 || length == 6 ? strptime(rest, "%z", &zone) : NULL;
+    }
+    *seconds -= (double)zone.tm_gmtoff;
+    return rest != NULL && *rest == '\0' && day.tm_mday == said.tm_mday &&
+           day.tm_mon == said.tm_mon && day.tm_sec == said.tm_sec;
+}
+
+static bool blame_value(const struct csv_reader *in, const char *key, const json_t *value,
+                        const char *expected, struct error *why)
+{
+    if (json_is_string(value)) {
+        error_set(why, in->path, in->line, "'%s' is '%.60s'", key, json_string_value(value));
+    } else {
+        error_set(why, in->path, in->line, "'%s' is missing or not %s", key, expected);
+    }
+    return error_expect(why, "%s", expected);
+}
+
+static bool read_arrival(struct requests_reading *reading, const json_t *object, struct error *why)
+{
+    const struct request_format *format = reading->format;
+    const json_t *arrival = json_object_get(object, format->arrival);
+    const char *text = json_string_value(arrival);
+    reading->line.arrival_s = json_number_value(arrival) * format->seconds;
+    if (arrival == NULL) {
+        reading->line.arrival_s = NAN;
+    } else if (format->seconds == 0) {
+        return (text != NULL && read_date(text, &reading->line.arrival_s)) ||
+               blame_value(&reading->in, format->arrival, arrival,
+                           "a time such as 2023-11-16 18:17:03.9799600, on a day that exists", why);
+    }
+    return arrival == NULL || json_is_number(arrival) ||
+           blame_value(&reading->in, format->arrival, arrival, "a number", why);
+}
+
+static bool read_length(const struct csv_reader *in, const json_t *object, const char *key,
+                        uint64_t *tokens, struct error *why)
+{
+    const json_t *value = json_object_get(object, key);
+    *tokens = (uint64_t)json_integer_value(value);
+    return (json_is_integer(value) && json_integer_value(value) >= 0) ||
+           blame_value(in, key, value, "a whole number", why);
+}
+
+/* The hashes of the prompt's chunks. */
+static bool read_prefix(struct requests_reading *reading, const json_t *object, struct error *why)
+{
+    const struct request_format *format = reading->format;
+    const char *key = format->chunks;
+    struct request_line *line = &reading->line;
+    const json_t *list = key != NULL ? json_object_get(object, key) : NULL;
+    size_t count = json_array_size(list), each = format->list == TOKENS ? line->hash_tokens : 1;
+    uint64_t hash = 0;
+    line->hashes = 0;
+    if (list == NULL) {
+        return true;
+    }
+    if (!json_is_array(list)) {
+        return blame_value(&reading->in, key, list, "a list of numbers", why);
+    }
+    if (count == 0 && format->list != TOKENS) {
+        return blame_value(&reading->in, key, NULL, "a list of hashes", why);
+    }
+    if (format->list == TOKENS && count != line->prompt) {
+        error_set(why, reading->in.path, reading->in.line,
+                  "%zu token ids for a prompt of %llu tokens", count,
+                  (unsigned long long)line->prompt);
+        return error_expect(why, "one id for each token of '%s'", format->prompt);
+    }
+    if (!array_reserve(&line->hash, &line->hash_capacity, count / each + 1, sizeof *line->hash,
+                       why)) {
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_array_get(list, i);
+        uint64_t value = (uint64_t)json_integer_value(item);
+        if (!json_is_integer(item)) {
+            return blame_value(&reading->in, key, item, "a list of whole numbers", why);
+        }
+        hash = format->list == CHAINED ? value : XXH64(&value, sizeof value, hash);
+        line->hash[i / each] = hash;
+    }
+    line->hashes = (uint32_t)((count + each - 1) / each); /* fits: a line's length is limited */
+    return true;
+}
+
+/* A turn with a "delay" (ms) comes so long after the end of the one before, which is in the line
+ * before it and of the same "session_id" (AIPerf, dynamo.replay). Turns without an answer are left out:
+ * the next one follows the last that has one, or begins the session. A prompt is known by its hashes:
+ * without them programs differ in whether its length counts the turns before. */
+static bool read_turn(const json_t *object, const struct csv_reader *in, struct request_line *line,
+                      struct error *why)
+{
+    const json_t *delay = json_object_get(object, "delay");
+    const char *id = json_string_value(json_object_get(object, "session_id"));
+    uint64_t session = id != NULL ? XXH64(id, strlen(id), 1) : 0;
+    bool has_delay = delay != NULL && !json_is_null(delay);
+    bool follows = has_delay && session != 0 && session == line->session;
+    line->session = session;
+    line->answered = follows ? line->answered : 0;
+    line->turn = (uint16_t)line->answered;
+    line->think_ns = 0;
+    if (!has_delay) {
+        line->session_start_s = line->arrival_s;
+        return true;
+    }
+    if (!json_is_number(delay)) {
+        return blame_value(in, "delay", delay, "a number", why);
+    }
+    double ms = json_number_value(delay);
+    if (!follows || line->answered > UINT16_MAX || line->hashes == 0 || !(ms >= 0 && ms <= 1e12)) {
+        error_set(why, in->path, in->line, "'delay': a turn %s",
+                  line->hashes == 0 ? "without 'hash_ids'" : "that does not follow another");
+        return error_expect(why, "behind the turn before of its 'session_id', and the 'hash_ids' "
+                                 "of its whole prompt");
+    }
+    line->arrival_s = line->session_start_s;
+    line->think_ns = line->turn > 0 ? (int64_t)(ms * 1e6) : 0;
+    return true;
+}
+
+/* Append the request that an object is, or count it as skipped. */
+static bool take_request(struct requests_reading *reading, const json_t *object, struct error *why)
+{
+    const struct request_format *format = reading->format;
+    const struct csv_reader *in = &reading->in;
+    struct request_line *line = &reading->line;
+    const json_t *output = json_object_get(object, format->output);
+    bool failed = output == NULL || json_is_null(output);
+    if (!json_is_object(object)) {
+        return error_set(why, in->path, in->line, "not a JSON object");
+    }
+    if (json_object_get(object, "sub_requests") != NULL) {
+        /* A session's requests depend on the ends of earlier ones, which only a run knows. */
+        error_set(why, in->path, in->line, "'sub_requests': a session of chained requests");
+        return error_expect(why, "a line for each request, with a time of its own");
+    }
+    if (!read_arrival(reading, object, why) ||
+        !read_length(in, object, format->prompt, &line->prompt, why) ||
+        (!failed && !read_length(in, object, format->output, &line->output, why)) ||
+        !read_prefix(reading, object, why) || !read_turn(object, in, line, why)) {
+        return false;
+    }
+    failed = failed || line->output == 0;
+    line->answered += !failed;
+    line->shared = line->hashes;
+    reading->out->skipped += failed;
+    return failed || requests_add(reading->out, line, &reading->origin_s, in, why);
+}
+
+/* Is the limit reached? If not, one more must have room. */
+static bool take_more(struct requests_reading *reading, bool *more, struct error *why)
+{
+    uint64_t limit = reading->options.limit;
+    *more = *more && (limit == 0 || reading->out->count < limit);
+    return !*more || requests_have_room(reading->out, reading->options.stop, &reading->in, why);
+}
+
+/* ---- a benchmark ----------------------------------------------------------------------- */
+
+/* An object is in memory as a whole. */
 enum { MOST_BYTES = 128 << 20 };
 
 /* A request by when it was sent. */
 struct sent {
-    double at_s; /* NAN: not kept */
+    double at_s;
     size_t place;
 };
-
-/* The list at `key`, as long as the first one. */
-static bool take_list(const json_t *object, const char *key, bool needed,
-                      const struct csv_reader *in, size_t count, const json_t **list,
-                      struct error *why)
-{
-    *list = json_object_get(object, key);
-    if (*list == NULL && !needed) {
-        return true;
-    }
-    if (json_is_array(*list) && (count == 0 || json_array_size(*list) == count)) {
-        return true;
-    }
-    error_set(why, in->path, 0, "'%s' of a benchmark is not a list with an entry for each request",
-              key);
-    return error_expect(why, "as 'vllm bench serve --save-detailed' and SGLang's "
-                             "'bench_serving --output-details' write it");
-}
-
-static bool take_lists(const json_t *object, const struct csv_reader *in, struct benchmark *out,
-                       struct error *why)
-{
-    if (!take_list(object, "input_lens", true, in, 0, &out->prompts, why)) {
-        return false;
-    }
-    out->count = json_array_size(out->prompts);
-    if (out->count == 0) {
-        return error_set(why, in->path, 0, "no requests: 'input_lens' is empty");
-    }
-    return take_list(object, "output_lens", true, in, out->count, &out->outputs, why) &&
-           take_list(object, "start_times", false, in, out->count, &out->starts, why) &&
-           take_list(object, "errors", false, in, out->count, &out->errors, why);
-}
-
-/* The entry of a list that is a number, 0 or more; of tokens, a whole one. */
-static bool take_number(const json_t *list, size_t place, const char *key, bool tokens,
-                        const struct csv_reader *in, double *number, struct error *why)
-{
-    const json_t *entry = json_array_get(list, place);
-    *number = json_number_value(entry);
-    if (json_is_number(entry) && *number >= 0 && (!tokens || *number == floor(*number))) {
-        return true;
-    }
-    error_set(why, in->path, 0, "'%s': entry %zu is no number%s, or negative", key, place + 1,
-              tokens ? " of tokens" : "");
-    return error_expect(why, tokens ? "a whole number, 0 or more" : "0 or more");
-}
 
 static int compare_sent(const void *a, const void *b)
 {
@@ -88,270 +270,188 @@ static int compare_sent(const void *a, const void *b)
     return later != 0 ? later : (first->place > second->place) - (first->place < second->place);
 }
 
-/* Requests are started in order, but may be stamped in another. */
-static bool sort_requests(const struct benchmark *from, const struct csv_reader *in,
-                          struct sent *sent, struct error *why)
+/* The requests in the order in which they were sent, which is not that of their stamps. */
+static bool take_entries(struct requests_reading *reading, const json_t *object, struct sent *sent,
+                         size_t count, struct error *why)
 {
-    for (size_t i = 0; i < from->count; i++) {
-        sent[i] = (struct sent){NAN, i};
-        if (from->starts != NULL &&
-            !take_number(from->starts, i, "start_times", false, in, &sent[i].at_s, why)) {
-            return false;
-        }
+    static const char *const keys[] = {"start_times", "input_lens", "output_lens"};
+    bool good = true, more = true;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *at = json_array_get(json_object_get(object, keys[0]), i);
+        sent[i] = (struct sent){json_number_value(at), i};
     }
-    qsort(sent, from->count, sizeof *sent, compare_sent);
-    return true;
-}
-
-static bool add_requests(const struct benchmark *from, const struct sent *sent,
-                         const struct csv_reader *in, const struct requests_options *options,
-                         struct requests *out, struct error *why)
-{
-    double origin_s = NAN;
-    uint64_t most = options->limit > 0 ? options->limit : UINT64_MAX;
-    for (size_t i = 0; i < from->count && out->count < most; i++) {
-        double prompt, output;
-        if (!requests_have_room(out, options->stop, in, why)) {
-            return false;
-        }
+    qsort(sent, count, sizeof *sent, compare_sent);
+    for (size_t i = 0; good && i < count; i++) {
         size_t place = sent[i].place;
-        if (!take_number(from->prompts, place, "input_lens", true, in, &prompt, why) ||
-            !take_number(from->outputs, place, "output_lens", true, in, &output, why)) {
-            return false;
+        const char *fault =
+            json_string_value(json_array_get(json_object_get(object, "errors"), place));
+        json_t *entry = json_object();
+        for (int key = 0; key < 3; key++) {
+            json_object_set(entry, keys[key],
+                            json_array_get(json_object_get(object, keys[key]), place));
         }
-        struct request_line line = {.arrival_s = sent[i].at_s};
-        line.prompt = (uint64_t)fmin(prompt, 2.0 * REQUEST_MOST_TOKENS);
-        line.output = (uint64_t)fmin(output, 2.0 * REQUEST_MOST_TOKENS);
-        const char *fault = json_string_value(json_array_get(from->errors, place));
-        if (output == 0 || (fault != NULL && fault[0] != '\0')) {
-            out->skipped++;
-        } else if (!requests_add(out, &line, &origin_s, in, why)) {
-            return false;
+        if (fault != NULL && fault[0] != '\0') {
+            json_object_del(entry, keys[2]);
         }
+        good = take_more(reading, &more, why) && (!more || take_request(reading, entry, why));
+        json_decref(entry);
     }
-    return out->count > 0 || error_set(why, in->path, 0, "no requests: all have failed");
+    return good;
 }
 
-static bool take_benchmark(const json_t *object, const struct csv_reader *in,
-                           const struct requests_options *options, struct requests *out,
+static bool take_benchmark(struct requests_reading *reading, const json_t *object,
                            struct error *why)
 {
-    struct benchmark from = {.count = 0};
-    if (!take_lists(object, in, &from, why)) {
-        return false;
+    static const char *const lists[] = {"input_lens", "output_lens", "start_times", "errors"};
+    size_t count = json_array_size(json_object_get(object, lists[0]));
+    reading->format = &benchmark;
+    for (int i = 0; i < 4; i++) {
+        const json_t *list = json_object_get(object, lists[i]);
+        if (!(json_is_array(list) && json_array_size(list) == count) && (i < 2 || list != NULL)) {
+            error_set(why, reading->in.path, 0,
+                      "'%s' of a benchmark is not a list with an entry for each request", lists[i]);
+            return error_expect(why, "as 'vllm bench serve --save-detailed' and SGLang's "
+                                     "'bench_serving --output-details' write it");
+        }
     }
-    struct sent *sent = array_zeroed(from.count, sizeof *sent, why);
-    bool ok = sent != NULL && sort_requests(&from, in, sent, why) &&
-              add_requests(&from, sent, in, options, out, why);
+    struct sent *sent = array_zeroed(count, sizeof *sent, why);
+    bool ok = sent != NULL && take_entries(reading, object, sent, count, why);
     free(sent);
     return ok;
 }
 
-/* Read the file of `in`, of `size` bytes, which stands at its beginning. `*taken`: it is such an object,
- * and `out` has its requests in the order in which they were sent; else the file stands at its beginning
- * again. Failed requests are counted as skipped, at most options->limit others are read (0: all). An
- * object is in memory as a whole. */
-static bool requests_benchmark_read(struct csv_reader *in, uint64_t size,
-                                    const struct requests_options *options, struct requests *out,
-                                    bool *taken, struct error *why)
+/* ---- lines ----------------------------------------------------------------------------- */
+
+/* Are the fields of the line those of the head? */
+static bool is_head(const struct csv_reader *in, const char *head)
 {
-    int first = getc(in->file);
-    json_t *object = NULL;
-    if (ungetc(first, in->file) == '{' && size <= MOST_BYTES) {
-        object = json_loadf(in->file, JSON_DISABLE_EOF_CHECK, NULL);
+    const char *rest = head, *item;
+    size_t length, k = 0;
+    bool same = head != NULL;
+    while (same && text_item(&rest, &item, &length)) {
+        same = k < in->count && strlen(in->fields[k]) == length &&
+               strncasecmp(in->fields[k], item, length) == 0;
+        k++;
     }
-    *taken = json_object_get(object, "input_lens") != NULL;
-    bool ok = stop_flag_check(options->stop, why) &&
-              (!*taken || take_benchmark(object, in, options, out, why));
+    return same && k == in->count;
+}
+
+/* The format of a file whose first line was just read; NULL if there is none. */
+static const struct request_format *find_format(struct csv_reader *in)
+{
+    struct error unused;
+    json_t *object = in->text[0] == '{' ? json_loads(in->text, 0, NULL) : NULL;
+    bool json = in->text[0] == '{', split = !json && csv_reader_split(in, 0, &unused);
+    const struct request_format *found = NULL;
+    for (size_t i = 0; found == NULL && i < sizeof formats / sizeof *formats; i++) {
+        const struct request_format *format = &formats[i];
+        bool marked = format->mark == NULL || json_object_get(object, format->mark) != NULL;
+        bool is = json ? format->head == NULL && marked : split && is_head(in, format->head);
+        found = is ? format : NULL;
+    }
     json_decref(object);
-    rewind(in->file);
+    return found;
+}
+
+/* A field as JSON would have it; an empty one is null. */
+static json_t *field_value(const char *text)
+{
+    bool whole = text[strspn(text, "0123456789")] == '\0';
+    bool number = text[strspn(text, "0123456789.eE+-")] == '\0';
+    char *end;
+    double value = strtod(text, &end);
+    return text[0] == '\0'          ? json_null()
+           : whole                  ? json_integer(strtoll(text, NULL, 10))
+           : number && *end == '\0' ? json_real(value)
+                                    : json_string(text);
+}
+
+/* The line of a table, as an object of the columns that count. */
+static json_t *table_row(const struct request_format *format, struct csv_reader *in,
+                         struct error *why)
+{
+    const char *const counts[] = {format->arrival, format->prompt, format->output};
+    const char *rest = format->head, *item;
+    size_t length, columns = 0;
+    while (text_item(&rest, &item, &length)) {
+        columns++;
+    }
+    json_t *object = csv_reader_split(in, columns, why) ? json_object() : NULL;
+    rest = format->head;
+    for (size_t i = 0; object != NULL && text_item(&rest, &item, &length); i++) {
+        for (int k = 0; k < 3; k++) {
+            if (strlen(counts[k]) == length && strncmp(counts[k], item, length) == 0) {
+                json_object_set_new(object, counts[k], field_value(in->fields[i]));
+            }
+        }
+    }
+    return object;
+}
+
+static bool take_line(struct requests_reading *reading, struct error *why)
+{
+    struct csv_reader *in = &reading->in;
+    json_error_t fault;
+    bool table = reading->format->head != NULL;
+    json_t *object = table ? table_row(reading->format, in, why)
+                           : json_loads(in->text, JSON_REJECT_DUPLICATES, &fault);
+    if (object == NULL) {
+        return !table && error_set(why, in->path, in->line, "invalid JSON: %s", fault.text);
+    }
+    bool ok = take_request(reading, object, why);
+    json_decref(object);
     return ok;
 }
 
-/* ---- lines of a file ------------------------------------------------------------------- */
-
-/* Files of fewer bytes are read once; what only one of their prompts has gets numbers, too. */
-enum { SMALL = 1 << 24 };
-
-/* Which hashes a file has twice: a bit by hash for the first and for the second time. Where two hashes
- * share a bit, one may count as another's second time, and gets a number that it does not need. */
-struct requests_twice {
-    uint64_t *once, *twice; /* NULL: unknown */
-    uint64_t bits;          /* a power of two */
-};
-
-struct requests_reading {
-    struct csv_reader in;
-    struct request_line line;
-    double origin_s;
-    struct requests_options options;
-    const struct request_format *format;
-    int first_line; /* of a request */
-    uint64_t taken; /* lines in this pass */
-    struct requests_twice twice;
-    uint64_t size; /* bytes of the file */
-};
-
-/* Say which format is known, and how a table or an array gets one. */
-static bool refuse_format(const struct csv_reader *in, struct error *why)
+/* The first line tells the format, and of a table no more. */
+static bool begin_lines(struct requests_reading *reading, struct error *why)
 {
-    static const char *const vllm = "arrived_at,num_prefill_tokens,num_decode_tokens";
-    const char *line = in->text + strspn(in->text, " \t");
-    error_set(why, in->path, in->line, "unknown format: not the first line of a file of requests");
-    if (line[0] == '[') {
-        return error_expect(why, "an object on each line, not an array: jq -c '.[]' %.100s",
-                            in->path);
+    uint32_t asked = reading->options.hash_tokens;
+    const struct request_format *format = find_format(&reading->in);
+    if (format == NULL) {
+        error_set(why, reading->in.path, reading->in.line,
+                  "unknown format: not the first line of a file of requests");
+        return error_expect(why,
+                            "JSON lines such as {\"timestamp\": 0, \"input_length\": 1000, "
+                            "\"output_length\": 200} (ms; jq -c '.[]' makes lines of an array), "
+                            "or columns between commas that the first line calls "
+                            "arrived_at,num_prefill_tokens,num_decode_tokens (seconds)");
     }
-    if (line[0] != '{' && strpbrk(line, ",;\t") != NULL) {
-        return error_expect(
-            why,
-            "columns between commas that are called %s, in this order (arrival in "
-            "seconds; rename yours, or add this first line), or the head of Azure (TIMESTAMP,ContextTokens,"
-            "GeneratedTokens) or BurstGPT (Timestamp,Model,Request tokens,...)",
-            vllm);
-    }
-    return error_expect(why,
-                        "JSON lines such as {\"timestamp\": 0, \"input_length\": 1000, "
-                        "\"output_length\": 200} (Mooncake; ms), or as of Bailian or "
-                        "LLMServingSim, or a table with columns %s",
-                        vllm);
+    reading->format = format;
+    reading->out->queued = format->queued;
+    reading->line.hash_tokens = format->hash_tokens > 0 && asked > 0 ? asked : format->hash_tokens;
+    return format->head != NULL || take_line(reading, why);
 }
 
-static bool find_format(struct requests_reading *reading, struct requests *requests,
-                        struct error *why)
+static bool take_lines(struct requests_reading *reading, struct error *why)
 {
-    bool more;
-    if (!csv_reader_next(&reading->in, &more, why)) {
-        return false;
-    }
-    if (!more) {
-        return error_set(why, reading->in.path, 0, "no requests: the file is empty");
-    }
-    reading->format = request_format_of(&reading->in);
-    if (reading->format == NULL) {
-        return refuse_format(&reading->in, why);
-    }
-    reading->first_line = reading->format->table ? 2 : 1;
-    requests->queued = reading->format->queued;
-    uint32_t asked = reading->options.hash_tokens, usual = reading->format->hash_tokens;
-    reading->line.hash_tokens = usual > 0 && asked > 0 ? asked : usual;
-    return true;
-}
-
-/* ---- what only one prompt has ----------------------------------------------------------- */
-
-static uint64_t twice_place(const struct requests_twice *twice, uint64_t hash)
-{
-    return XXH64(&hash, sizeof hash, 0) & (twice->bits - 1);
-}
-
-/* The line's first chunks that other lines may have. Behind a chunk of its own all are its own,
- * because a hash covers what is before it. */
-static uint32_t twice_shared(const struct requests_twice *twice, const struct request_line *line)
-{
-    uint32_t shared = twice->twice != NULL ? 0 : line->hashes;
-    while (shared < line->hashes) {
-        uint64_t place = twice_place(twice, line->hash[shared]);
-        if ((twice->twice[place / 64] >> place % 64 & 1) == 0) {
-            break;
-        }
-        shared++;
-    }
-    return shared;
-}
-
-/* Note the hashes of a line, or append it. */
-static bool requests_read_take_line(struct requests_reading *reading, bool counts,
-                                    struct requests *requests, struct error *why)
-{
-    struct request_line *line = &reading->line;
-    struct requests_twice *twice = &reading->twice;
-    if (!reading->format->parse(reading->format, &reading->in, line, why)) {
-        return false;
-    }
-    if (line->failed) {
-        requests->skipped++;
-        return true;
-    }
-    if (counts) {
-        for (uint32_t i = 0; i < line->hashes; i++) {
-            uint64_t place = twice_place(twice, line->hash[i]), bit = 1ull << place % 64;
-            twice->twice[place / 64] |= twice->once[place / 64] & bit;
-            twice->once[place / 64] |= bit;
-        }
-    } else {
-        line->shared = twice_shared(twice, line);
-        if (!requests_add(requests, line, &reading->origin_s, &reading->in, why)) {
+    bool more = true;
+    while (more) {
+        if (!take_more(reading, &more, why) ||
+            (more && !csv_reader_next(&reading->in, &more, why)) ||
+            (more &&
+             !(reading->format == NULL ? begin_lines(reading, why) : take_line(reading, why)))) {
             return false;
         }
     }
-    reading->taken++;
-    return true;
+    return reading->format != NULL ||
+           error_set(why, reading->in.path, 0, "no requests: the file is empty");
 }
 
-static bool requests_read_lines(struct requests_reading *reading, bool counts,
-                                struct requests *requests, struct error *why)
-{
-    uint64_t limit = reading->options.limit;
-    rewind(reading->in.file);
-    reading->in.line = 0;
-    reading->taken = 0;
-    while (limit == 0 || reading->taken < limit) {
-        bool more;
-        if (!csv_reader_next(&reading->in, &more, why)) {
-            return false;
-        }
-        if (!more) {
-            break;
-        }
-        if (!requests_have_room(requests, reading->options.stop, &reading->in, why) ||
-            (reading->in.line >= reading->first_line &&
-             !requests_read_take_line(reading, counts, requests, why))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* A large file with hashes is read twice. */
-static bool requests_read_all(struct requests_reading *reading, struct requests *requests,
-                              struct error *why)
-{
-    if (!find_format(reading, requests, why)) {
-        return false;
-    }
-    if (reading->size >= SMALL && reading->format->hash_tokens > 0) {
-        struct requests_twice *twice = &reading->twice;
-        /* A bit for each byte of the file, which has fewer hashes; at most 128 MiB of them. */
-        for (twice->bits = 64; twice->bits < reading->size && twice->bits < 1u << 30;
-             twice->bits *= 2) {
-        }
-        twice->once = array_zeroed(twice->bits / 64, sizeof *twice->once, why);
-        twice->twice = array_zeroed(twice->bits / 64, sizeof *twice->twice, why);
-        if (twice->once == NULL || twice->twice == NULL ||
-            !requests_read_lines(reading, true, requests, why)) {
-            return false;
-        }
-    }
-    return requests_read_lines(reading, false, requests, why) &&
-           (requests->count > 0 ||
-            error_set(why, reading->in.path, 0, "no requests%s",
-                      requests->skipped > 0 ? ": no line has output tokens" : ""));
-}
+/* ---- a file ---------------------------------------------------------------------------- */
 
 /* The hash of the whole file, and its size. */
-static bool requests_read_hash_file(struct requests_reading *reading, uint64_t *hash,
-                                    struct error *why)
+static bool hash_file(struct requests_reading *reading, struct error *why)
 {
     char bytes[4096];
     size_t size = 1;
-    *hash = 0;
     while (size > 0) {
         if (!stop_flag_check(reading->options.stop, why)) {
             return false;
         }
         size = fread(bytes, 1, sizeof bytes, reading->in.file);
-        *hash = size > 0 ? XXH64(bytes, size, *hash) : *hash;
+        reading->out->content =
+            size > 0 ? XXH64(bytes, size, reading->out->content) : reading->out->content;
         reading->size += size;
     }
     bool ok = !ferror(reading->in.file) ||
@@ -360,21 +460,36 @@ static bool requests_read_hash_file(struct requests_reading *reading, uint64_t *
     return ok;
 }
 
+static bool take_file(struct requests_reading *reading, struct error *why)
+{
+    FILE *file = reading->in.file;
+    json_t *object = NULL;
+    if (!hash_file(reading, why)) {
+        return false;
+    }
+    if (ungetc(getc(file), file) == '{' && reading->size <= MOST_BYTES) {
+        object = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL);
+    }
+    bool one = json_object_get(object, "input_lens") != NULL;
+    rewind(file);
+    bool ok = stop_flag_check(reading->options.stop, why) &&
+              (one ? take_benchmark(reading, object, why) : take_lines(reading, why));
+    json_decref(object);
+    return ok && (reading->out->count > 0 ||
+                  error_set(why, reading->in.path, 0, "no requests%s",
+                            reading->out->skipped > 0 ? ": no line has output tokens" : ""));
+}
+
 bool requests_read(const char *path, const struct requests_options *options, struct requests *out,
                    struct error *why)
 {
     *out = (struct requests){.count = 0};
-    struct requests_reading reading = {.origin_s = NAN, .options = *options};
+    struct requests_reading reading = {.origin_s = NAN, .options = *options, .out = out};
     bool ok = csv_reader_open(&reading.in, path, why);
     if (ok) {
-        bool taken = false;
-        ok = requests_read_hash_file(&reading, &out->content, why) &&
-             requests_benchmark_read(&reading.in, reading.size, options, out, &taken, why) &&
-             (taken || requests_read_all(&reading, out, why));
+        ok = take_file(&reading, why);
         csv_reader_close(&reading.in);
     }
-    free(reading.twice.once);
-    free(reading.twice.twice);
     free(reading.line.hash);
     dense_ids_close(&out->ids);
     if (!ok) {

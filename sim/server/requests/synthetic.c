@@ -13,8 +13,6 @@
 #include <gsl/gsl_randist.h>
 #include <limits.h>
 #include <math.h>
-#include <pthread.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +24,7 @@ enum { CHUNK_TOKENS = 16, MOST_REQUESTS = 1 << 28, MOST_TURNS = 10000 };
 
 #define MOST_THINK_NS 86400000000000u /* a day */
 
-/* What the text says; by the order of `keys`. */
+/* What the text says. The spread of PROMPT and of OUTPUT is the key two behind it. */
 enum synthetic_key {
     PROMPT,
     OUTPUT,
@@ -40,17 +38,36 @@ enum synthetic_key {
     LENGTHS,
     KEYS
 };
+enum { SPREAD_OF = PROMPT_SPREAD - PROMPT };
 
-static const char *const keys[] = {
-    "prompt", "output", "prompt_spread", "output_spread", "prefix", "prefixes",
-    "turns",  "think",  "requests",      "lengths",       NULL};
+static const struct {
+    const char *name;
+    enum unit unit;
+    uint64_t most, usual;
+} keys[KEYS] = {
+    [PROMPT] = {"prompt", UNIT_TOKENS, REQUEST_MOST_TOKENS, 0},
+    [OUTPUT] = {"output", UNIT_TOKENS, REQUEST_MOST_TOKENS, 0},
+    [PROMPT_SPREAD] = {"prompt_spread", UNIT_SHARE, 0, 0},
+    [OUTPUT_SPREAD] = {"output_spread", UNIT_SHARE, 0, 0},
+    [PREFIX] = {"prefix", UNIT_TOKENS, REQUEST_MOST_TOKENS, 0},
+    [PREFIXES] = {"prefixes", UNIT_COUNT, REQUEST_MOST_TOKENS, 1},
+    [TURNS] = {"turns", UNIT_COUNT, MOST_TURNS, 1},
+    [THINK] = {"think", UNIT_NS, MOST_THINK_NS, 0},
+    [COUNT] = {"requests", UNIT_COUNT, MOST_REQUESTS, SYNTHETIC_REQUESTS},
+    [LENGTHS] = {"lengths", UNIT_COUNT, 0, 0},
+};
+
+static const char *key_row(size_t index)
+{
+    return index < KEYS ? keys[index].name : NULL;
+}
 
 struct synthetic {
-    const struct length_set *lengths; /* NULL: none */
-    double mean[KEYS];                /* of PROMPT and OUTPUT, with `lengths` */
-    double spread[KEYS];              /* of PROMPT_SPREAD and OUTPUT_SPREAD */
-    uint64_t number[KEYS];            /* of the others; of a range, its first */
-    uint64_t most[KEYS]; /* of PROMPT and OUTPUT: the last of the range, or the number */
+    struct length_set lengths; /* of `count` 0: none */
+    double mean[2];            /* of PROMPT and OUTPUT, with `lengths` */
+    double spread[KEYS];       /* of PROMPT_SPREAD and OUTPUT_SPREAD */
+    uint64_t number[KEYS];     /* of the others; of a range, its first */
+    uint64_t most[KEYS];       /* of PROMPT and OUTPUT: the last of the range, or the number */
 };
 
 bool synthetic_is(const char *name)
@@ -58,12 +75,19 @@ bool synthetic_is(const char *name)
     return strncmp(name, start, sizeof start - 1) == 0;
 }
 
+/* Is the item of the text that of the key? */
+static bool item_is(const char *item, size_t length, const char *key)
+{
+    size_t wanted = strlen(key);
+    return length > wanted && item[wanted] == '=' && strncmp(item, key, wanted) == 0;
+}
+
 bool synthetic_says(const char *name, const char *key)
 {
     const char *rest = name + sizeof start - 1, *item;
-    size_t length, wanted = strlen(key);
+    size_t length;
     while (text_item(&rest, &item, &length)) {
-        if (length > wanted && item[wanted] == '=' && strncmp(item, key, wanted) == 0) {
+        if (item_is(item, length, key)) {
             return true;
         }
     }
@@ -73,11 +97,10 @@ bool synthetic_says(const char *name, const char *key)
 void synthetic_endless(const char *name, char *out)
 {
     const char *rest = name + sizeof start - 1, *item;
-    const size_t wanted = strlen(keys[COUNT]);
     size_t length, used = sizeof start - 1;
     memmove(out, name, used);
     while (text_item(&rest, &item, &length)) {
-        if (length <= wanted || item[wanted] != '=' || strncmp(item, keys[COUNT], wanted) != 0) {
+        if (!item_is(item, length, keys[COUNT].name)) {
             out[used] = ',';
             used += used > sizeof start - 1;
             memmove(out + used, item, length);
@@ -88,12 +111,6 @@ void synthetic_endless(const char *name, char *out)
 }
 
 /* ---- lengths of data sets ---- */
-
-enum { MOST_SETS = 16 };
-static struct length_set sets[MOST_SETS];
-static const struct node *sets_root;         /* of the file, which stays; NULL: it is not read */
-static const char *set_names[MOST_SETS + 1]; /* its texts; ends with NULL */
-static struct error sets_fault;
 
 static bool read_tokens(const struct node *node, uint16_t *out, struct error *why)
 {
@@ -129,37 +146,29 @@ static bool length_set_read(const struct node *list, struct length_set *out, str
     return true;
 }
 
-static void length_sets_read(void)
+bool length_set_find(const char *name, struct length_set *out, struct error *why)
 {
+    enum { MOST_SETS = 16 };
+    const char *names[MOST_SETS + 1] = {NULL};
     char path[PATH_MAX];
-    struct error *why = &sets_fault;
-    const struct node *root =
-        find_path("traces/requests", "lengths", "yaml", path, sizeof path, why)
-            ? node_load(path, why)
-            : NULL;
-    bool good = root != NULL &&
-                (root->count <= MOST_SETS || node_error(root, why, "more than %d sets", MOST_SETS));
-    for (size_t i = 0; good && i < root->count; i++) {
-        good = length_set_read(root->children[i], &sets[i], why);
-        set_names[i] = root->children[i]->key;
+    *out = (struct length_set){.count = 0};
+    struct node *root = find_path("traces/requests", "lengths", "yaml", path, sizeof path, why)
+                            ? node_load(path, why)
+                            : NULL;
+    if (root == NULL) {
+        return false;
     }
-    sets_root = good ? root : NULL;
-}
-
-const struct length_set *length_set_find(const char *name, struct error *why)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, length_sets_read);
-    if (sets_root == NULL) {
-        *why = sets_fault;
-        return NULL;
+    for (size_t i = 0; i < root->count && i < MOST_SETS; i++) {
+        names[i] = root->children[i]->key;
     }
-    int which = name_match(name, set_names);
+    int which = name_match(name, names);
     if (which < 0) {
         error_usage(why, NULL, 0, "'lengths' is '%.60s'", name);
-        name_expect(name, set_names, why);
+        name_expect(name, names, why);
     }
-    return which >= 0 ? &sets[which] : NULL;
+    bool good = which >= 0 && length_set_read(root->children[which], out, why);
+    node_destroy(root);
+    return good;
 }
 
 /* ---- the text ------------------------------------------------------------------------- */
@@ -175,7 +184,7 @@ static bool read_length_range(struct synthetic *out, enum synthetic_key key, con
     const char *ends[] = {range ? first : text, range ? text + length + 1 : text};
     uint64_t *numbers[] = {&out->number[key], &out->most[key]};
     for (int i = 0; i < 2; i++) {
-        if (!units_parse_whole(ends[i], UNIT_TOKENS, REQUEST_MOST_TOKENS, NULL, 0, keys[key],
+        if (!units_parse_whole(ends[i], UNIT_TOKENS, REQUEST_MOST_TOKENS, NULL, 0, keys[key].name,
                                numbers[i], why)) {
             return false;
         }
@@ -183,37 +192,33 @@ static bool read_length_range(struct synthetic *out, enum synthetic_key key, con
     if (out->number[key] <= out->most[key]) {
         return true;
     }
-    error_usage(why, NULL, 0, "'%s' is '%.60s'", keys[key], text);
+    error_usage(why, NULL, 0, "'%s' is '%.60s'", keys[key].name, text);
     return error_expect(why, "the smaller number first");
 }
 
 static bool synthetic_read_value(struct synthetic *out, enum synthetic_key key, const char *text,
                                  struct error *why)
 {
-    if (key == LENGTHS) {
-        return (out->lengths = length_set_find(text, why)) != NULL;
-    }
-    if (key == PROMPT_SPREAD || key == OUTPUT_SPREAD) {
-        if (!units_parse(text, UNIT_SHARE, NULL, 0, keys[key], &out->spread[key], why)) {
+    switch (key) {
+    case LENGTHS:
+        return length_set_find(text, &out->lengths, why);
+    case PROMPT:
+    case OUTPUT:
+        return read_length_range(out, key, text, why);
+    case PROMPT_SPREAD:
+    case OUTPUT_SPREAD:
+        if (!units_parse(text, UNIT_SHARE, NULL, 0, keys[key].name, &out->spread[key], why)) {
             return false;
         }
-        if (out->spread[key] <= 10) {
-            return true;
+        if (out->spread[key] > 10) {
+            error_usage(why, NULL, 0, "'%s' is '%.60s'", keys[key].name, text);
+            return error_expect(why, "at most 1000%%");
         }
-        error_usage(why, NULL, 0, "'%s' is '%.60s'", keys[key], text);
-        return error_expect(why, "at most 1000%%");
-    }
-    if (key == THINK) {
-        return units_parse_whole(text, UNIT_NS, MOST_THINK_NS, NULL, 0, keys[key],
+        return true;
+    default:
+        return units_parse_whole(text, keys[key].unit, keys[key].most, NULL, 0, keys[key].name,
                                  &out->number[key], why);
     }
-    if (key == PROMPT || key == OUTPUT) {
-        return read_length_range(out, key, text, why);
-    }
-    bool counts = key == PREFIXES || key == TURNS || key == COUNT;
-    uint64_t most = key == COUNT ? MOST_REQUESTS : key == TURNS ? MOST_TURNS : REQUEST_MOST_TOKENS;
-    return units_parse_whole(text, counts ? UNIT_COUNT : UNIT_TOKENS, most, NULL, 0, keys[key],
-                             &out->number[key], why);
 }
 
 static bool synthetic_read_item(struct synthetic *out, const char *item, size_t length,
@@ -228,75 +233,61 @@ static bool synthetic_read_item(struct synthetic *out, const char *item, size_t 
     }
     *value++ = '\0';
     for (int key = 0; key < KEYS; key++) {
-        if (strcmp(text, keys[key]) == 0) {
+        if (strcmp(text, keys[key].name) == 0) {
             return synthetic_read_value(out, (enum synthetic_key)key, value, why);
         }
     }
-    error_usage(why, NULL, 0, "unknown key '%.60s' of a synthetic workload", text);
-    return name_expect(text, keys, why);
+    return name_find(text, key_row, "key of a synthetic workload", NULL, 0, why) >= 0;
 }
 
-static bool check_spreads(const struct synthetic *synthetic, struct error *why)
+static bool is_range(const struct synthetic *synthetic, enum synthetic_key key)
 {
-    const enum synthetic_key lengths[] = {PROMPT, OUTPUT},
-                             spreads[] = {PROMPT_SPREAD, OUTPUT_SPREAD};
-    for (int i = 0; i < 2; i++) {
-        if (synthetic->most[lengths[i]] > synthetic->number[lengths[i]] &&
-            synthetic->spread[spreads[i]] > 0) {
-            error_usage(why, NULL, 0, "'%s' is a range, and '%s' says otherwise", keys[lengths[i]],
-                        keys[spreads[i]]);
-            return error_expect(why, "a range without a spread, or a mean with one");
-        }
-    }
-    return true;
+    return synthetic->most[key] > synthetic->number[key];
 }
 
-/* Where a data set has the lengths, 'prompt' and 'output' are the means that they are scaled to:
- * its own where `name` does not say them. */
-static bool complete_means(const char *name, struct synthetic *synthetic, struct error *why)
+/* A range, a spread and a data set each are a distribution of lengths. With the last, 'prompt' and 'output'
+ * are the means that it is scaled to: its own where `name` does not say them. */
+static bool complete_lengths(const char *name, struct synthetic *synthetic, struct error *why)
 {
-    const enum synthetic_key lengths[] = {PROMPT, OUTPUT},
-                             spreads[] = {PROMPT_SPREAD, OUTPUT_SPREAD};
-    const double means[] = {synthetic->lengths->prompt, synthetic->lengths->output};
-    for (int i = 0; i < 2; i++) {
-        enum synthetic_key key = lengths[i];
-        bool range = synthetic->most[key] > synthetic->number[key];
-        if (range || synthetic->spread[spreads[i]] > 0) {
-            error_usage(why, NULL, 0, "'lengths' has a distribution, and '%s' says otherwise",
-                        keys[range ? key : spreads[i]]);
-            return error_expect(why, "'lengths' alone, or with the means 'prompt' and 'output'");
+    const double means[] = {synthetic->lengths.prompt, synthetic->lengths.output};
+    bool set = synthetic->lengths.count > 0;
+    for (int key = PROMPT; key <= OUTPUT; key++) {
+        if (set + is_range(synthetic, key) + (synthetic->spread[key + SPREAD_OF] > 0) > 1) {
+            error_usage(why, NULL, 0, "'%s' has two distributions", keys[key].name);
+            return error_expect(why, "a range, a spread, or 'lengths'");
         }
-        bool stated = synthetic_says(name, keys[key]);
-        synthetic->mean[key] = stated ? (double)synthetic->number[key] : means[i];
-        synthetic->number[key] = (uint64_t)synthetic->mean[key];
+        if (set) {
+            bool stated = synthetic_says(name, keys[key].name);
+            synthetic->mean[key] = stated ? (double)synthetic->number[key] : means[key];
+            synthetic->number[key] = (uint64_t)synthetic->mean[key];
+        }
     }
     return true;
 }
 
 static bool synthetic_read_text(const char *name, struct synthetic *out, struct error *why)
 {
+    static const enum synthetic_key needed[] = {PROMPT, OUTPUT, PREFIXES, TURNS, COUNT};
     const char *rest = name + sizeof start - 1, *item;
     size_t length;
-    *out =
-        (struct synthetic){.number = {[PREFIXES] = 1, [TURNS] = 1, [COUNT] = SYNTHETIC_REQUESTS}};
+    *out = (struct synthetic){.spread = {0}};
+    for (int key = 0; key < KEYS; key++) {
+        out->number[key] = keys[key].usual;
+    }
     while (text_item(&rest, &item, &length)) {
         if (!synthetic_read_item(out, item, length, why)) {
             return false;
         }
     }
-    if (out->lengths != NULL && !complete_means(name, out, why)) {
+    if (!complete_lengths(name, out, why)) {
         return false;
     }
-    const enum synthetic_key needed[] = {PROMPT, OUTPUT, PREFIXES, TURNS, COUNT};
     for (int i = 0; i < 5; i++) {
         if (out->number[needed[i]] == 0) {
             error_usage(why, NULL, 0, "'%s' of a synthetic workload is missing or 0",
-                        keys[needed[i]]);
+                        keys[needed[i]].name);
             return error_expect(why, "such as synthetic:prompt=1000,output=200");
         }
-    }
-    if (!check_spreads(out, why)) {
-        return false;
     }
     if (out->number[THINK] > 0 && out->number[TURNS] == 1) {
         error_usage(why, NULL, 0, "'think' is the time between turns, and a session has one");
@@ -326,7 +317,7 @@ static uint64_t draw_length(const struct synthetic *synthetic, gsl_rng *random,
     if (span > 1) {
         return first - taken + gsl_rng_uniform_int(random, (unsigned long)span);
     }
-    double spread = synthetic->spread[key == PROMPT ? PROMPT_SPREAD : OUTPUT_SPREAD];
+    double spread = synthetic->spread[key + SPREAD_OF];
     double variance = log1p(spread * spread); /* of the logarithm */
     return within_tokens((double)(first - taken) *
                              exp(gsl_ran_gaussian(random, sqrt(variance)) - variance / 2),
@@ -340,9 +331,8 @@ struct drawn_lengths {
 static struct drawn_lengths draw_lengths(const struct synthetic *synthetic, gsl_rng *random,
                                          uint64_t taken, uint64_t least)
 {
-    if (synthetic->lengths != NULL) {
-        /* One pair of a data set, scaled to the means that were asked for. */
-        const struct length_set *set = synthetic->lengths;
+    const struct length_set *set = &synthetic->lengths;
+    if (set->count > 0) { /* one pair of a data set, scaled to the means that were asked for */
         const struct length_pair *pair = &set->pairs[gsl_rng_uniform_int(random, set->count)];
         double prompt = (synthetic->mean[PROMPT] - (double)taken) / set->prompt;
         double output = synthetic->mean[OUTPUT] / set->output;
@@ -440,10 +430,9 @@ bool synthetic_is_even(const char *name)
     struct synthetic synthetic;
     struct error unseen;
     return synthetic_read_text(name, &synthetic, &unseen) && synthetic.number[TURNS] == 1 &&
-           synthetic.lengths == NULL && synthetic.spread[PROMPT_SPREAD] == 0 &&
-           synthetic.spread[OUTPUT_SPREAD] == 0 &&
-           synthetic.most[PROMPT] == synthetic.number[PROMPT] &&
-           synthetic.most[OUTPUT] == synthetic.number[OUTPUT];
+           synthetic.lengths.count == 0 && synthetic.spread[PROMPT_SPREAD] == 0 &&
+           synthetic.spread[OUTPUT_SPREAD] == 0 && !is_range(&synthetic, PROMPT) &&
+           !is_range(&synthetic, OUTPUT);
 }
 
 bool synthetic_make(const char *name, const struct requests_options *options, struct requests *out,
@@ -454,12 +443,13 @@ bool synthetic_make(const char *name, const struct requests_options *options, st
     if (!synthetic_read_text(name, &synthetic, why)) {
         return false;
     }
-    if (synthetic.lengths != NULL) { /* which a change of the file changes */
-        const struct length_set *set = synthetic.lengths;
+    const struct length_set *set = &synthetic.lengths;
+    if (set->count > 0) { /* which a change of the file changes */
         out->content = XXH64(set->pairs, set->count * sizeof *set->pairs, out->content);
     }
     uint64_t count = synthetic.number[COUNT], limit = options->limit;
-    bool ends = synthetic_says(name, keys[COUNT]); /* else it goes on for as long as it is read */
+    bool ends =
+        synthetic_says(name, keys[COUNT].name); /* else it goes on for as long as it is read */
     count = limit > 0 && (!ends || limit < count) ? limit : count;
     gsl_rng *random = random_stream(options->seed, "serve.synthetic", 0, why);
     bool ok =

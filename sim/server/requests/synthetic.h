@@ -61,6 +61,5 @@ struct length_set {
     struct length_pair pairs[LENGTH_SET_PAIRS]; /* [count], each as likely */
 };
 
-/* The data set of this name, which lives as long as the process. NULL with `why`: there is none, or the
- * file cannot be read. */
-const struct length_set *length_set_find(const char *name, struct error *why);
+/* The data set of this name. Fails if there is none, or the file cannot be read. */
+bool length_set_find(const char *name, struct length_set *out, struct error *why);

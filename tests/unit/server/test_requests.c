@@ -334,42 +334,6 @@ static void chunks_that_were_there_before_are_counted(void **state)
     requests_release(&requests);
 }
 
-/* Five prompts, each in a line with so many zeros beside it. */
-static void read_padded(int pad)
-{
-    static const char *const hashes[] = {"5, 6", "5, 7", "5, 7, 8", "9, 10, 11", "5, 7, 8"};
-    static const uint32_t tokens[] = {812, 1024, 1100, 1100, 1100};
-    char *text = malloc(5 * ((size_t)pad + 200)), *end = text;
-    assert_non_null(text);
-    for (int i = 0; i < 5; i++) {
-        end += sprintf(end,
-                       "{\"timestamp\": 0, \"input_length\": %u, \"output_length\": 1, "
-                       "\"hash_ids\": [%s], \"pad\": \"%0*d\"}\n",
-                       tokens[i], hashes[i], pad, 0);
-    }
-    assert_true(read_text(text, 0));
-    free(text);
-}
-
-/* In a file of 20 MB, what only one prompt has is counted as in a small one, but has no number. */
-static void a_large_file_numbers_what_prompts_share(void **state)
-{
-    (void)state;
-    const uint32_t all[] = {0, 1, 0, 2, 0, 2, 3, 4, 5, 6, 0, 2, 3},
-                   shared[] = {0, 0, 1, 0, 1, 2, 0, 1, 2};
-    read_padded(1);
-    struct requests_hashed hashed = requests.hashed;
-    assert_numbers(all, 13);
-    requests_release(&requests);
-    read_padded(4000000);
-    assert_numbers(shared, 9);
-    assert_memory_equal(&requests.hashed, &hashed, sizeof hashed);
-    for (size_t i = 0; i < requests.count; i++) {
-        assert_true(requests.all[i].known);
-    }
-    requests_release(&requests);
-}
-
 /* They would take gigabytes. */
 static void too_many_requests_are_refused(void **state)
 {
@@ -573,7 +537,6 @@ int main(void)
         cmocka_unit_test(token_ids_are_cut_into_chunks),
         cmocka_unit_test(hashes_of_single_blocks_are_chained),
         cmocka_unit_test(chunks_that_were_there_before_are_counted),
-        cmocka_unit_test(a_large_file_numbers_what_prompts_share),
         cmocka_unit_test(too_many_requests_are_refused),
         cmocka_unit_test(reading_stops),
         cmocka_unit_test(a_line_at_fault_is_named_with_its_reason),

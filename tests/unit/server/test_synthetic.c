@@ -95,8 +95,8 @@ static void a_data_set_has_its_lengths(void **state)
     static const char *const names[] = {"sharegpt", "sharegpt-sglang"};
     for (int set = 0; set < 2; set++) {
         struct error why;
-        const struct length_set *own = length_set_find(names[set], &why);
-        assert_true(own != NULL && own->count == LENGTH_SET_PAIRS);
+        struct length_set found, *own = &found;
+        assert_true(length_set_find(names[set], own, &why) && own->count == LENGTH_SET_PAIRS);
         double prompts = 0, outputs = 0, both = 0;
         for (int i = 0; i < LENGTH_SET_PAIRS; i++) {
             double prompt = own->pairs[i].prompt - own->prompt;
@@ -120,13 +120,15 @@ static void requests_of_a_data_set_are_its_pairs(void **state)
 {
     (void)state;
     struct error fault;
+    struct length_set set;
+    assert_true(length_set_find("sharegpt", &set, &fault));
     double prompts = 0, outputs = 0, short_prompts = 0, short_outputs = 0;
     assert_true(make("synthetic:lengths=sharegpt,requests=20000", 0, 3));
     for (size_t i = 0; i < requests.count; i++) {
         const struct request *request = &requests.all[i];
         bool found = false;
         for (int j = 0; j < LENGTH_SET_PAIRS && !found; j++) {
-            const struct length_pair *pair = &length_set_find("sharegpt", &fault)->pairs[j];
+            const struct length_pair *pair = &set.pairs[j];
             found = pair->prompt == request->prompt && pair->output == request->output;
         }
         assert_true(found);
@@ -278,7 +280,7 @@ static void a_text_at_fault_is_refused(void **state)
         {"synthetic:prompt=5,output=1,prefixes=0",
          "'prefixes' of a synthetic workload is missing or 0"},
         {"synthetic:prompt", "'prompt' in a synthetic workload"},
-        {"synthetic:promt=5", "unknown key 'promt' of a synthetic workload"},
+        {"synthetic:promt=5", "unknown key of a synthetic workload 'promt'"},
         {"synthetic:prompt=5,output=1,prefix=5", "a 'prefix' of 5 tokens in prompts of 5"},
         {"synthetic:prompt=5,output=1,turns=0", "'turns' of a synthetic workload is missing or 0"},
         {"synthetic:prompt=5,output=1,think=9", "'think' is '9', which has no unit"},
@@ -288,14 +290,11 @@ static void a_text_at_fault_is_refused(void **state)
         {"synthetic:prompt=5,output=9-2", "'output' is '9-2'"},
         {"synthetic:prompt=5,output=0-2", "'output' of a synthetic workload is missing or 0"},
         {"synthetic:prompt=5-9,output=1,prefix=5", "a 'prefix' of 5 tokens in prompts of 5"},
-        {"synthetic:prompt=5-9,output=1,prompt_spread=5%",
-         "'prompt' is a range, and 'prompt_spread' says otherwise"},
+        {"synthetic:prompt=5-9,output=1,prompt_spread=5%", "'prompt' has two distributions"},
         {"synthetic:lengths=sharegpd", "'lengths' is 'sharegpd'"},
         {"synthetic:lengths=sharegpt,output=0", "'output' of a synthetic workload is missing or 0"},
-        {"synthetic:lengths=sharegpt,prompt=1-9",
-         "'lengths' has a distribution, and 'prompt' says otherwise"},
-        {"synthetic:output_spread=1%,lengths=sharegpt",
-         "'lengths' has a distribution, and 'output_spread' says otherwise"},
+        {"synthetic:lengths=sharegpt,prompt=1-9", "'prompt' has two distributions"},
+        {"synthetic:output_spread=1%,lengths=sharegpt", "'output' has two distributions"},
         {"synthetic:lengths=sharegpt,prefix=218", "a 'prefix' of 218 tokens in prompts of 218"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
