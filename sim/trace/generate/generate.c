@@ -367,48 +367,33 @@ struct trace *trace_open_generated(const struct trace_profile *profile, const ch
 struct generate_copy {
     const struct trace *trace;
     struct trace_frame *frames; /* one per item */
-    uint32_t sequence, tile, layer;
+    uint64_t first;             /* number of the first one */
 };
 
 static bool generate_read_item(uint32_t item, uint32_t thread, void *context, struct error *why)
 {
     const struct generate_copy *copy = context;
+    struct trace_frame at;
     (void)thread;
-    return trace_read(copy->trace, copy->sequence, copy->tile, copy->layer + item,
-                      &copy->frames[item], why);
+    frame_place(&copy->trace->header, copy->first + item, &at);
+    return trace_read(copy->trace, at.sequence, at.tile, at.layer, &copy->frames[item], why);
 }
 
-/* Copies as many layers at once as there are threads. */
-static bool generate_copy_tile(struct generate_copy *copy, struct trace_writer *writer,
-                               uint32_t threads, struct error *why)
+/* Copy as many frames at once as there are threads. */
+static bool copy_frames(struct generate_copy *copy, struct trace_writer *writer, uint32_t threads,
+                        struct error *why)
 {
-    uint32_t layers = copy->trace->header.layers;
-    for (copy->layer = 0; copy->layer < layers; copy->layer += threads) {
-        uint32_t count = layers - copy->layer < threads ? layers - copy->layer : threads;
-        if (!parallel_for(count, threads, generate_read_item, copy, why)) {
-            return false;
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            if (!trace_writer_put(writer, &copy->frames[i], why)) {
-                return false;
-            }
+    uint64_t frames = copy->trace->frames;
+    bool good = true;
+    for (copy->first = 0; good && copy->first < frames; copy->first += threads) {
+        uint64_t left = frames - copy->first;
+        uint32_t count = left < threads ? (uint32_t)left : threads;
+        good = parallel_for(count, threads, generate_read_item, copy, why);
+        for (uint32_t i = 0; good && i < count; i++) {
+            good = trace_writer_put(writer, &copy->frames[i], why);
         }
     }
-    return true;
-}
-
-static bool copy_tiles(struct generate_copy *copy, struct trace_writer *writer, uint32_t threads,
-                       struct error *why)
-{
-    const struct trace_header *header = &copy->trace->header;
-    for (copy->sequence = 0; copy->sequence < header->sequences; copy->sequence++) {
-        for (copy->tile = 0; copy->tile < trace_tiles(header); copy->tile++) {
-            if (!generate_copy_tile(copy, writer, threads, why)) {
-                return false;
-            }
-        }
-    }
-    return true;
+    return good;
 }
 
 bool trace_copy(const struct trace *trace, const char *path, uint32_t threads, struct error *why)
@@ -423,7 +408,7 @@ bool trace_copy(const struct trace *trace, const char *path, uint32_t threads, s
         trace_writer_expect_drawn(writer);
     }
     copy.frames = array_zeroed(threads, sizeof *copy.frames, why);
-    bool ok = copy.frames != NULL && copy_tiles(&copy, writer, threads, why);
+    bool ok = copy.frames != NULL && copy_frames(&copy, writer, threads, why);
     for (uint32_t i = 0; copy.frames != NULL && i < threads; i++) {
         trace_frame_release(&copy.frames[i]);
     }
