@@ -1,10 +1,10 @@
 #include "cli/runs/runs_notes.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "predict/result/cell.h"
 #include "predict/result/tie.h"
 #include "core/array.h"
 #include "core/name.h"
@@ -39,38 +39,25 @@ struct runs_shared {
 static const char *const shared_columns[SHARED_COUNT] = {"model",   "gpus",  "hardware",
                                                          "context", "steps", "warmup"};
 
-/* Note whether a run agrees with those before it. If machines differ only in their parts, as a40
- * and a40+pcie5-x16, `text` is cut to the GPU that they share. */
-static bool agrees(const struct column *column, const char *before, char *text)
-{
-    size_t gpu = strcspn(text, "+");
-    if (before[0] == '\0' || strcmp(before, text) == 0) {
-        return true;
-    }
-    if (column != COLUMN(hardware) || strcspn(before, "+") != gpu ||
-        strncmp(before, text, gpu) != 0) {
-        return false;
-    }
-    text[gpu] = '\0';
-    return true;
-}
-
+/* If machines differ only in their parts, as a40 and a40+pcie5-x16, they share the GPU's name. */
 static void runs_shared_add(struct runs_shared *shared, const struct result *result)
 {
+    char buffer[CELL_SIZE];
     for (int i = 0; i < SHARED_COUNT; i++) {
-        const struct column *column = column_find(shared_columns[i]);
-        const struct cell *cell = result_cell(result, column);
-        char text[RUNS_SHARED_TEXT];
-        if (!cell->set) {
+        const char *text = cell_text(result, column_find(shared_columns[i]), buffer);
+        char *before = shared->text[i];
+        size_t gpu = strcspn(before, "+");
+        if (text == NULL || strcmp(before, text) == 0) {
             continue;
         }
-        if (column->unit == UNIT_TEXT) {
-            snprintf(text, sizeof text, "%s", cell->text);
+        if (before[0] == '\0') {
+            text_copy(before, RUNS_SHARED_TEXT, text);
+        } else if (i == SHARED_HARDWARE && strcspn(text, "+") == gpu &&
+                   strncmp(before, text, gpu) == 0) {
+            before[gpu] = '\0';
         } else {
-            snprintf(text, sizeof text, "%" PRId64, cell->integer);
+            shared->varies[i] = true;
         }
-        shared->varies[i] = shared->varies[i] || !agrees(column, shared->text[i], text);
-        memcpy(shared->text[i], text, sizeof text);
     }
 }
 
@@ -91,37 +78,26 @@ static void append_number(const struct runs_shared *shared, enum runs_shared_id 
     }
 }
 
-/* "llama-3.1-8b"; a name of other weights of the same shape stands before it. */
-static void append_model(const struct runs_shared *shared, const struct scenario *asked,
-                         char line[LINE])
-{
-    const struct node *model = node_get(asked->root, "model");
-    const char *name = shared_text(shared, SHARED_MODEL);
-    const char *typed = model != NULL && model->typed != NULL ? model->typed : name;
-    bool same = name_holds(typed, name);
-    text_append(line, LINE, "%s%s%s%s", same ? "" : typed, same ? "" : ", of the shape of ", name,
-                same ? "" : ",");
-}
-
-/* "on a40", "on 4 x h100-sxm"; of several machines "on 4 GPUs". */
-static void append_machine(const struct runs_shared *shared, char line[LINE])
-{
-    const char *gpus = shared_text(shared, SHARED_GPUS),
-               *name = shared_text(shared, SHARED_HARDWARE);
-    bool several = gpus[0] != '\0' && strcmp(gpus, "1") != 0;
-    if (several || name[0] != '\0') {
-        text_append(line, LINE, "%son %s%s%s", line[0] != '\0' ? " " : "", several ? gpus : "",
-                    several ? name[0] != '\0' ? " x " : " GPUs" : "", name);
-    }
-}
-
-/* `asked` is the scenario, which may call the model by the name of other weights of the same shape. */
+/* "llama-3.1-8b on 4 x h100-sxm, 8192 tokens a sequence; 38 steps after 38 of warm-up"; of several
+ * machines "on 4 GPUs". `asked` is the scenario, which may call the model by the name of other weights of
+ * the same shape: that name stands first. */
 static void runs_shared_print(const struct runs_shared *shared, const struct scenario *asked,
                               FILE *out)
 {
     char line[LINE] = "";
-    append_model(shared, asked, line);
-    append_machine(shared, line);
+    const struct node *model = node_get(asked->root, "model");
+    const char *name = shared_text(shared, SHARED_MODEL);
+    const char *typed = model != NULL && model->typed != NULL ? model->typed : name;
+    bool same = name_holds(typed, name);
+    const char *gpus = shared_text(shared, SHARED_GPUS);
+    const char *machine = shared_text(shared, SHARED_HARDWARE);
+    bool several = gpus[0] != '\0' && strcmp(gpus, "1") != 0;
+    text_append(line, LINE, "%s%s%s%s", same ? "" : typed, same ? "" : ", of the shape of ", name,
+                same ? "" : ",");
+    if (several || machine[0] != '\0') {
+        text_append(line, LINE, "%son %s%s%s", line[0] != '\0' ? " " : "", several ? gpus : "",
+                    several ? machine[0] != '\0' ? " x " : " GPUs" : "", machine);
+    }
     append_number(shared, SHARED_CONTEXT, ", ", "token a sequence", "tokens a sequence", line);
     append_number(shared, SHARED_STEPS, "; ", "step", "steps", line);
     append_number(shared, SHARED_WARMUP, " after ", "of warm-up", "of warm-up", line);
@@ -374,43 +350,34 @@ static void print_basis(const struct runs_notes *notes, FILE *out)
 
 /* ---- how sure ---- */
 
-/* "the error is unknown (clo: 1 of 3 runs)"; of several kinds one after the other. */
-static void append_error(const struct runs_notes *notes, char line[LINE])
+/* How rough all figures are, in one line: "the error is unknown (clo: 1 of 3 runs)", of several kinds one
+ * after the other; the largest unknown behind them; how many runs use a curve or a recording past its
+ * ends. */
+static void print_sure(const struct runs_notes *notes, bool basis, bool why, FILE *out)
 {
     const struct runs_remarks *bands = &notes->bands;
+    char line[LINE] = "", share[SHARE], some[64];
+    uint32_t details = 0, past = notes->extrapolated;
+    for (uint32_t i = 0; i < notes->messages.count; i++) {
+        details += !runs_notes_is_told(&notes->messages, i);
+    }
     for (uint32_t i = 0; i < bands->count; i++) {
         text_append(line, LINE, "%s%s", i > 0 ? "; " : "", bands->items[i].text);
         append_whose(notes, &bands->items[i], line);
     }
-}
-
-/* How many runs use a curve or a recording past its ends. */
-static void append_extrapolated(const struct runs_notes *notes, char line[LINE])
-{
-    static const char past[] = "past what was recorded or measured";
-    if (notes->extrapolated == notes->timed) {
-        text_append(line, LINE, "; %s %s", notes->timed == 1 ? "it goes" : "all runs go", past);
-    } else if (notes->extrapolated > 0) {
-        text_append(line, LINE, "; %u of %u runs %s %s", notes->extrapolated, notes->timed,
-                    notes->extrapolated == 1 ? "goes" : "go", past);
-    }
-}
-
-/* How rough all figures are, in one line: their error, and the largest unknown behind them. */
-static void print_sure(const struct runs_notes *notes, bool basis, bool why, FILE *out)
-{
-    char line[LINE] = "", share[SHARE];
-    uint32_t details = 0;
-    for (uint32_t i = 0; i < notes->messages.count; i++) {
-        details += !runs_notes_is_told(&notes->messages, i);
-    }
-    append_error(notes, line);
     if (basis && notes->unknown > 0 && write_share(notes, BASIS_ASSUMED, share)) {
         bool named = notes->assumed[0] != '\0';
         text_append(line, LINE, "; %s of the time is partly assumed%s%s%s", share,
                     named ? " (most: " : "", notes->assumed, named ? ")" : "");
     }
-    append_extrapolated(notes, line);
+    snprintf(some, sizeof some, "%u of %u runs", past, notes->timed);
+    if (past > 0) {
+        text_append(line, LINE, "; %s %s past what was recorded or measured",
+                    past < notes->timed ? some
+                    : past == 1         ? "it"
+                                        : "all runs",
+                    past == 1 ? "goes" : "go");
+    }
     text_append(line, LINE, "%s", !why && (basis || details > 0) ? "; --why tells more" : "");
     table_line("sure: ", line, out);
 }
