@@ -386,22 +386,20 @@ static bool ablate_report(const struct ablation *ablation, const struct table_vi
 enum { AGAINST, SET, DB, JOBS, NO_CACHE, ONLY_COLUMNS, WIDE, WHY, JSON };
 
 static const struct command_option options[] = {
-    [AGAINST] = {.name = "--against",
-                 .argument = "SYSTEM",
-                 .summary = "the base system to compare with (default: the baseline named by the "
-                            "system's preset, else fullattn)"},
+    [AGAINST] = {"--against", "SYSTEM",
+                 "the base system to compare with (default: the baseline named by the "
+                 "system's preset, else fullattn)"},
     [SET] = SCENARIO_SET_OPTION,
-    [DB] = {.name = "--db",
-            .argument = "FILE",
-            .summary = "store runs and rows in this SQLite file, for 'plot ablate'; runs already "
-                       "in it are reused"},
+    [DB] = {"--db", "FILE",
+            "store runs and rows in this SQLite file, for 'plot ablate'; runs already "
+            "in it are reused"},
     [JOBS] = JOBS_OPTION,
     [NO_CACHE] = NO_CACHE_OPTION,
     [ONLY_COLUMNS] = COLUMNS_OPTION,
     [WIDE] = WIDE_OPTION,
     [WHY] = WHY_OPTION,
-    [JSON] = {.name = "--json",
-              .summary = "print one JSON object per row, each on its own line, and nothing else"},
+    [JSON] = {"--json", NULL,
+              "print one JSON object per row, each on its own line, and nothing else"},
     {.name = NULL},
 };
 

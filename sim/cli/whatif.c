@@ -396,27 +396,22 @@ static bool whatif_report(const struct whatif *whatif, const struct table_view *
 enum { OVER, POINTS, SET, DB, JOBS, NO_CACHE, COLUMNS, WIDE, WHY, JSON };
 
 static const struct command_option options[] = {
-    [OVER] = {.name = "--over",
-              .argument = "KEY[,KEY]",
-              .list = true,
-              .required = true,
-              .summary = "the axis to walk along, or two for a grid; see below"},
-    [POINTS] = {.name = "--points",
-                .argument = "N",
-                .summary = "number of values in a range, at least 2 (default: depends on the "
-                           "axis)"},
+    [OVER] = {"--over", "KEY[,KEY]", "the axis to walk along, or two for a grid; see below",
+              .list = true, .required = true},
+    [POINTS] = {"--points", "N",
+                "number of values in a range, at least 2 (default: depends on the "
+                "axis)"},
     [SET] = SCENARIO_SET_OPTION,
-    [DB] = {.name = "--db",
-            .argument = "FILE",
-            .summary = "store the runs in this SQLite file, for 'plot whatif'; runs already in "
-                       "it are reused"},
+    [DB] = {"--db", "FILE",
+            "store the runs in this SQLite file, for 'plot whatif'; runs already in "
+            "it are reused"},
     [JOBS] = JOBS_OPTION,
     [NO_CACHE] = NO_CACHE_OPTION,
     [COLUMNS] = COLUMNS_OPTION,
     [WIDE] = WIDE_OPTION,
     [WHY] = WHY_OPTION,
-    [JSON] = {.name = "--json",
-              .summary = "print one JSON object per point, each on its own line, and nothing else"},
+    [JSON] = {"--json", NULL,
+              "print one JSON object per point, each on its own line, and nothing else"},
     {.name = NULL},
 };
 

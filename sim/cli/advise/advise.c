@@ -19,77 +19,58 @@
 enum { OVERRIDE = 4200, MOST_GPUS = 1024 };
 
 const struct command_option advise_options[] = {
-    [ADVISE_CONTEXT] = {.name = "--context",
-                        .argument = "TOKENS",
-                        .summary =
-                            "tokens of a sequence, such as 32K (default: 128K, or all that the "
-                            "model was trained to if that is less)"},
-    [ADVISE_TPOT] = {.name = "--tpot",
-                     .argument = "TIME",
-                     .summary =
-                         "most time of a token, such as 50ms; with a workload its 99th percentile, "
-                         "or such as p50:50ms (p50, p90, p99, mean)"},
+    [ADVISE_CONTEXT] = {"--context", "TOKENS",
+                        "tokens of a sequence, such as 32K (default: 128K, or all that the "
+                        "model was trained to if that is less)"},
+    [ADVISE_TPOT] = {"--tpot", "TIME",
+                     "most time of a token, such as 50ms; with a workload its 99th percentile, "
+                     "or such as p50:50ms (p50, p90, p99, mean)"},
     [ADVISE_TTFT] =
-        {.name = "--ttft",
-         .argument = "TIME",
-         .summary = "most time to the first token, such as 2s: the 99th percentile of requests, or "
-                    "such as p50:2s (p50, p90, p99, mean); "
-                    "without a workload, of requests as long as the context, with answers of "
-                    "256 tokens"},
+        {"--ttft", "TIME",
+         "most time to the first token, such as 2s: the 99th percentile of requests, or "
+         "such as p50:2s (p50, p90, p99, mean); "
+         "without a workload, of requests as long as the context, with answers of "
+         "256 tokens"},
     [ADVISE_RATE] =
-        {.name = "--rate",
-         .argument = "R",
-         .summary =
-             "requests a second: how many GPUs of MACHINE, or of which of MACHINE,MACHINE..., "
-             "hold them, as which servers, and what that costs"},
-    [ADVISE_PRICE] =
-        {.name = "--price",
-         .argument = "M=P,...",
-         .list = true,
-         .summary = "dollars an hour of a GPU of each machine, such as h100-sxm=2.5,l40s=0.9"},
+        {"--rate", "R",
+         "requests a second: how many GPUs of MACHINE, or of which of MACHINE,MACHINE..., "
+         "hold them, as which servers, and what that costs"},
+    [ADVISE_PRICE] = {"--price", "M=P,...",
+                      "dollars an hour of a GPU of each machine, such as h100-sxm=2.5,l40s=0.9",
+                      .list = true},
     [ADVISE_WEIGHTS] =
-        {.name = "--weights",
-         .argument = "TYPE,...",
-         .list = true,
-         .summary = "with --rate, types that the weights may have, such as bf16,fp8,int4: rounded "
-                    "to fp8, a shipped variant of the model, or a checkpoint that you name "
-                    "(default: the model's own)"},
-    [ADVISE_GPUS] = {.name = "--gpus",
-                     .argument = "N",
-                     .summary = "GPUs to use, as one server or several (default: 1, or as "
-                                "tensor_parallel says); with --rate the most of a machine"},
-    [ADVISE_MASS] = {.name = "--mass",
-                     .argument = "SHARE",
-                     .summary =
-                         "also admit lossy systems that attend to at least this share of the "
-                         "attention mass, such as 95%"},
-    [ADVISE_PAPER] = {.name = "--paper",
-                      .summary = "also compare systems that exist on paper only; they never win"},
-    [ADVISE_WORKLOAD] = {.name = "--workload",
-                         .argument = "FILE",
-                         .summary =
-                             "serve these requests, and find the highest rate; a file, or such as "
-                             "synthetic:prompt=8000,output=300"},
+        {"--weights", "TYPE,...",
+         "with --rate, types that the weights may have, such as bf16,fp8,int4: rounded "
+         "to fp8, a shipped variant of the model, or a checkpoint that you name "
+         "(default: the model's own)",
+         .list = true},
+    [ADVISE_GPUS] = {"--gpus", "N",
+                     "GPUs to use, as one server or several (default: 1, or as "
+                     "tensor_parallel says); with --rate the most of a machine"},
+    [ADVISE_MASS] = {"--mass", "SHARE",
+                     "also admit lossy systems that attend to at least this share of the "
+                     "attention mass, such as 95%"},
+    [ADVISE_PAPER] = {"--paper", NULL,
+                      "also compare systems that exist on paper only; they never win"},
+    [ADVISE_WORKLOAD] = {"--workload", "FILE",
+                         "serve these requests, and find the highest rate; a file, or such as "
+                         "synthetic:prompt=8000,output=300"},
     [ADVISE_SET] = SCENARIO_SET_OPTION,
-    [ADVISE_DB] = {.name = "--db",
-                   .argument = "FILE",
-                   .summary = "store the runs in this SQLite file; runs already in it are reused"},
-    [ADVISE_HTML] = {.name = "--html",
-                     .argument = "FILE",
-                     .summary =
-                         "also write a page of the answer and of all runs, as 'report' does"},
-    [ADVISE_DEPLOY] = {.name = "--deploy",
-                       .argument = "DIR",
-                       .summary = "also write files that start the advised servers, and the "
-                                  "benchmark that checks the prediction, into this folder"},
+    [ADVISE_DB] = {"--db", "FILE",
+                   "store the runs in this SQLite file; runs already in it are reused"},
+    [ADVISE_HTML] = {"--html", "FILE",
+                     "also write a page of the answer and of all runs, as 'report' does"},
+    [ADVISE_DEPLOY] = {"--deploy", "DIR",
+                       "also write files that start the advised servers, and the "
+                       "benchmark that checks the prediction, into this folder"},
     [ADVISE_NO_CACHE] = NO_CACHE_OPTION,
     [ADVISE_JOBS] = JOBS_OPTION,
-    [ADVISE_WIDE] = {.name = "--wide", .summary = "name the systems that were left out, and why"},
-    [ADVISE_WHY] = {.name = "--why",
-                    .summary = "also say what the memory holds, what holds the answer up, how sure "
-                               "it is, and what the figures of the table rest on"},
-    [ADVISE_JSON] = {.name = "--json",
-                     .summary = "print the verdict and each row as a JSON object on its own line"},
+    [ADVISE_WIDE] = {"--wide", NULL, "name the systems that were left out, and why"},
+    [ADVISE_WHY] = {"--why", NULL,
+                    "also say what the memory holds, what holds the answer up, how sure "
+                    "it is, and what the figures of the table rest on"},
+    [ADVISE_JSON] = {"--json", NULL,
+                     "print the verdict and each row as a JSON object on its own line"},
     {.name = NULL},
 };
 

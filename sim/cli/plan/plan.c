@@ -101,73 +101,53 @@ enum {
 };
 
 static const struct command_option options[] = {
-    [TARGET] = {.name = "--target",
-                .argument = "KEY<=N,...",
-                .list = true,
-                .summary =
-                    "the targets to meet: keys of 'simulate --json' with <= or >= and a number"},
-    [MINIMISE] = {.name = "--minimise",
-                  .argument = "KEY",
-                  .summary = "find the smallest value of this axis (default: budget)"},
-    [MAXIMISE] = {.name = "--maximise",
-                  .argument = "KEY",
-                  .summary = "find the largest value of this axis (default with a workload: rate)"},
-    [SYSTEM] = {.name = "--system",
-                .argument = "NAME,...",
-                .list = true,
-                .summary = "the candidate systems, or all (default: the scenario's, else all)"},
-    [HARDWARE] = {.name = "--hardware",
-                  .argument = "NAME,...",
-                  .list = true,
-                  .summary = "the candidate machines, or all (default: the scenario's)"},
-    [PRICE] = {.name = "--price",
-               .argument = "NAME=N,...",
-               .list = true,
-               .summary = "dollars an hour of a GPU of these machines, such as a40=0.44; for "
-                          "cost_per_million_tokens"},
-    [ALLOW] = {.name = "--allow",
-               .argument = "WHAT,...",
-               .list = true,
-               .summary = "also admit these systems: lossy (--target 'mass_recall>=90%' bounds the "
-                          "loss), paper (those that exist on paper only)"},
-    [PARETO] = {.name = "--pareto",
-                .summary = "list all budgets and batches on the Pareto front of throughput, step "
-                           "time, HBM and attention mass, instead of one value; with a workload "
-                           "all rates (or clients) on that of throughput, p99 of TTFT, and TPOT; "
-                           "--target is then optional"},
-    [BEST] = {.name = "--best",
-              .argument = "KEY",
-              .summary =
-                  "find the value with the best figure, such as decode_tokens_per_s: most of "
-                  "a rate, least of a time or a cost; over the axis --over (default: "
-                  "batch); --target is then optional"},
-    [OVER] = {.name = "--over",
-              .argument = "AXIS[,AXIS]",
-              .list = true,
-              .summary = "the axis of --best; the axes of --pareto, in place of these"},
-    [OUTPUT] = {.name = "--output",
-                .letter = 'o',
-                .argument = "FILE",
-                .summary = "write the winner's scenario to this file (default: print it below "
-                           "the table)"},
-    [DEPLOY] = {.name = "--deploy",
-                .argument = "DIR",
-                .summary = "write files that start the best candidate's servers, and the benchmark "
-                           "that checks the prediction, into this folder"},
+    [TARGET] = {"--target", "KEY<=N,...",
+                "the targets to meet: keys of 'simulate --json' with <= or >= and a number",
+                .list = true},
+    [MINIMISE] = {"--minimise", "KEY", "find the smallest value of this axis (default: budget)"},
+    [MAXIMISE] = {"--maximise", "KEY",
+                  "find the largest value of this axis (default with a workload: rate)"},
+    [SYSTEM] = {"--system", "NAME,...",
+                "the candidate systems, or all (default: the scenario's, else all)", .list = true},
+    [HARDWARE] = {"--hardware", "NAME,...",
+                  "the candidate machines, or all (default: the scenario's)", .list = true},
+    [PRICE] = {"--price", "NAME=N,...",
+               "dollars an hour of a GPU of these machines, such as a40=0.44; for "
+               "cost_per_million_tokens",
+               .list = true},
+    [ALLOW] = {"--allow", "WHAT,...",
+               "also admit these systems: lossy (--target 'mass_recall>=90%' bounds the "
+               "loss), paper (those that exist on paper only)",
+               .list = true},
+    [PARETO] = {"--pareto", NULL,
+                "list all budgets and batches on the Pareto front of throughput, step "
+                "time, HBM and attention mass, instead of one value; with a workload "
+                "all rates (or clients) on that of throughput, p99 of TTFT, and TPOT; "
+                "--target is then optional"},
+    [BEST] = {"--best", "KEY",
+              "find the value with the best figure, such as decode_tokens_per_s: most of "
+              "a rate, least of a time or a cost; over the axis --over (default: "
+              "batch); --target is then optional"},
+    [OVER] = {"--over", "AXIS[,AXIS]",
+              "the axis of --best; the axes of --pareto, in place of these", .list = true},
+    [OUTPUT] = {"--output", "FILE",
+                "write the winner's scenario to this file (default: print it below "
+                "the table)",
+                .letter = 'o'},
+    [DEPLOY] = {"--deploy", "DIR",
+                "write files that start the best candidate's servers, and the benchmark "
+                "that checks the prediction, into this folder"},
     [SET] = SCENARIO_SET_OPTION,
     [FROM] = SCENARIO_FROM_OPTION,
-    [DB] = {.name = "--db",
-            .argument = "FILE",
-            .summary = "store the runs in this SQLite file; runs already in it are reused"},
+    [DB] = {"--db", "FILE", "store the runs in this SQLite file; runs already in it are reused"},
     [JOBS] = JOBS_OPTION,
     [NO_CACHE] = NO_CACHE_OPTION,
     [COLUMNS] = COLUMNS_OPTION,
     [WIDE] = WIDE_OPTION,
     [WHY] = WHY_OPTION,
-    [JSON] = {.name = "--json",
-              .summary =
-                  "print one JSON object per candidate, or per run of the Pareto front, each on "
-                  "its own line, and nothing else"},
+    [JSON] = {"--json", NULL,
+              "print one JSON object per candidate, or per run of the Pareto front, each on "
+              "its own line, and nothing else"},
     {.name = NULL},
 };
 
