@@ -39,9 +39,10 @@ struct node *node_copy(const struct node *node, struct error *why);
 void node_destroy(struct node *node);
 
 /* All bytes of a file but a byte order mark, and a 0 behind them. The caller frees them. A file of more
- * than 16 MiB is refused. */
+ * than NODE_FILE_MOST, or a stream of more than `most` bytes, is refused. */
+enum { NODE_FILE_MOST = 16 << 20 };
 char *node_file(const char *path, size_t *size, struct error *why);
-char *node_stream(FILE *in, const char *name, size_t *size, struct error *why);
+char *node_stream(FILE *in, const char *name, size_t most, size_t *size, struct error *why);
 
 /* Child of a map by key, NULL when absent (or when `map` is NULL or no map). */
 const struct node *node_get(const struct node *map, const char *key);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { FILE_LIMIT = 16 << 20, NODE_LIMIT = 1 << 20, ANCHOR_LIMIT = 256 };
+enum { NODE_LIMIT = 1 << 20, ANCHOR_LIMIT = 256 };
 
 struct reader {
     yaml_parser_t parser;
@@ -305,7 +305,7 @@ struct node *node_parse(const char *text, size_t size, const char *name, struct 
     if (reader.file == NULL) {
         return NULL;
     }
-    if (size > FILE_LIMIT) {
+    if (size > NODE_FILE_MOST) {
         error_input(why, name, 0, "larger than 16 MiB");
         return NULL;
     }
@@ -335,12 +335,12 @@ static bool unread(const char *path, const char *what, struct error *why)
                           : error_set(why, path, 0, "%s: %s", what, strerror(errno));
 }
 
-char *node_stream(FILE *in, const char *name, size_t *size, struct error *why)
+char *node_stream(FILE *in, const char *name, size_t most, size_t *size, struct error *why)
 {
     enum { BLOCK = 1 << 16 };
     char *text = NULL;
     size_t capacity = 0, got = 1;
-    for (*size = 0; got > 0 && *size <= FILE_LIMIT; *size += got) {
+    for (*size = 0; got > 0 && *size <= most; *size += got) {
         if (!array_reserve(&text, &capacity, *size + BLOCK + 1, 1, why)) {
             free(text);
             return NULL;
@@ -348,10 +348,10 @@ char *node_stream(FILE *in, const char *name, size_t *size, struct error *why)
         got = fread(text + *size, 1, BLOCK, in);
     }
     bool whole = !ferror(in) || unread(name, "cannot be read", why);
-    if (!whole || *size > FILE_LIMIT) {
+    if (!whole || *size > most) {
         free(text);
         if (whole) {
-            error_input(why, name, 0, "larger than 16 MiB");
+            error_input(why, name, 0, "larger than %zu MiB", most >> 20);
         }
         return NULL;
     }
@@ -369,7 +369,7 @@ char *node_file(const char *path, size_t *size, struct error *why)
     if (file == NULL) {
         unread(path, "cannot be opened", why);
     } else {
-        text = node_stream(file, path, size, why);
+        text = node_stream(file, path, NODE_FILE_MOST, size, why);
         fclose(file);
     }
     return text;

@@ -71,7 +71,7 @@ static char *child_read_all(FILE *file, struct error *why)
 {
     size_t size;
     rewind(file);
-    return node_stream(file, "a program's output", &size, why);
+    return node_stream(file, "a program's output", NODE_FILE_MOST, &size, why);
 }
 
 /* Take over a two-line complaint as this project's programs print it. */

@@ -159,13 +159,12 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     return good;
 }
 
-bool manifest_read(FILE *in, const char *file, manifest_visit *visit, void *context,
+bool manifest_read(const char *text, const char *file, manifest_visit *visit, void *context,
                    struct error *why)
 {
     struct visitor visitor = {.visit = visit, .context = context};
-    size_t size, length;
-    char *text = node_stream(in, file, &size, why);
-    bool good = text != NULL;
+    size_t length;
+    bool good = true;
     for (const char *at = text; good && *at != '\0'; at += length) {
         at += strncmp(at, "---", 3) == 0 ? 3 : 0;
         const char *next = strstr(at, "\n---");
@@ -178,6 +177,5 @@ bool manifest_read(FILE *in, const char *file, manifest_visit *visit, void *cont
             visitor.before += at[i] == '\n';
         }
     }
-    free(text);
     return good;
 }

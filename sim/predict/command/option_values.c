@@ -68,7 +68,7 @@ static bool setting_number(const struct server_program *program, const char *val
 /* Read a number; `out` stays empty if it says nothing. Negative or 0: not set in a log, and invalid in a
  * command; of bytes, 0 is what no size states. */
 static bool setting_take_number(const struct server_text *said, const struct server_option *option,
-                               const char *value, char *out, size_t size, struct error *why)
+                                const char *value, char *out, size_t size, struct error *why)
 {
     double number;
     bool good = setting_number(said->program, value, &number);

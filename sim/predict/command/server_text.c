@@ -2,13 +2,11 @@
  * server's command is read by its words (server_command.c). */
 #include "predict/command/server_text.h"
 
-#include "core/array.h"
 #include "core/node.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "server/server_engine.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +41,7 @@ void server_text_pass(struct server_text *said, int line, const char *name, cons
     }
 }
 
-enum { MOST_WRAPPED = 64, LONGEST = 16 << 20 };
+enum { MOST_WRAPPED = 64, TEXT_MOST = 256 << 20 };
 
 /* ---- lines ------------------------------------------------------------------------------- */
 
@@ -196,90 +194,62 @@ static bool server_text_read_line(struct server_text *said, const char *line, st
                       read_log(said, line, why)));
 }
 
-/* Lines that are read and not yet looked at, each with its '\n'. */
-struct lines {
-    FILE *in;
-    const char *file;
-    char *text;
-    size_t used, capacity;
-};
-
-/* A byte of a text; a blank for one that no text has. */
-static int read_byte(FILE *in)
+/* Make blanks of bytes that no text has, and join lines that end with a backslash to the next: '\v' stands
+ * for the end of one. Returns the text. */
+static char *text_joined(char *text, size_t size)
 {
-    int c = getc_unlocked(in), next = c == '\r' ? getc_unlocked(in) : EOF;
-    if (c == '\r' && next == '\n') {
-        return '\n';
+    size_t used = 0;
+    for (size_t i = 0; i < size; i++) {
+        char c = text[i];
+        bool joins = c == '\n' && used > 0 && text[used - 1] == '\\';
+        if (joins) {
+            text[used - 1] = ' ';
+        }
+        if (c != '\r' || text[i + 1] != '\n') {
+            text[used++] = joins ? '\v' : c == '\0' || c == '\v' || c == '\r' ? ' ' : c;
+        }
     }
-    if (c == '\r') {
-        ungetc(next, in);
-    }
-    return c == '\0' || c == '\v' || c == '\r' ? ' ' : c;
+    text[used] = '\0';
+    return text;
 }
 
-/* Read a line, and those that its backslashes join to it: '\v' stands for the end of one. */
-static bool server_text_read_on(struct lines *lines, struct error *why)
+/* The end of the first line. A quote that a command opens goes on in the next lines, unless none of them
+ * closes it. */
+static char *line_end(const struct server_text *said, char *text)
 {
-    size_t start = lines->used;
-    for (int c = ' '; c != '\n';) {
-        if (lines->used > LONGEST) {
-            return error_set(why, lines->file, 0, "a line is longer than %d MiB", LONGEST >> 20);
+    char *first = strchrnul(text, '\n'), *end = first;
+    for (int more = 0; more < MOST_WRAPPED; more++) {
+        char c = *end;
+        *end = '\0';
+        bool open = server_command_is_open(said, text);
+        *end = c;
+        if (!open) {
+            return end;
         }
-        if (!array_reserve(&lines->text, &lines->capacity, lines->used + 2, 1, why)) {
-            return false;
-        }
-        c = read_byte(lines->in);
-        if (c == '\n' && lines->used > start && lines->text[lines->used - 1] == '\\') {
-            lines->text[lines->used - 1] = ' ';
-            c = '\v';
-        }
-        c = c == EOF ? '\n' : c;
-        lines->text[lines->used++] = (char)c;
-        lines->text[lines->used] = '\0';
-    }
-    return !ferror(lines->in) ||
-           error_set(why, lines->file, 0, "cannot be read: %s", strerror(errno));
-}
-
-/* The bytes of the first line; 0: there is none. A quote that a command opens goes on in the next
- * lines, unless none of them closes it. */
-static bool server_text_read_first(const struct server_text *said, struct lines *lines,
-                                   size_t *bytes, struct error *why)
-{
-    bool open = true;
-    *bytes = 0;
-    for (int more = 0; open && more < MOST_WRAPPED; more++) {
-        if (*bytes == lines->used && feof(lines->in)) {
+        if (c == '\0') {
             break;
         }
-        if (*bytes == lines->used && !server_text_read_on(lines, why)) {
-            return false;
-        }
-        char *end = strchr(lines->text + *bytes, '\n');
-        *end = '\0';
-        open = server_command_is_open(said, lines->text);
-        *end = '\n';
-        *bytes = (size_t)(end - lines->text) + 1;
+        end = strchrnul(end + 1, '\n');
     }
-    *bytes = open && *bytes > 0 ? strcspn(lines->text, "\n") + 1 : *bytes;
-    for (size_t i = 0; i < *bytes; i++) {
-        char *byte = &lines->text[i];
-        *byte = *byte != '\n' ? *byte : i + 1 == *bytes ? '\0' : '\v';
-    }
-    return true;
+    return first;
 }
 
-static bool server_text_read_lines(struct server_text *said, struct lines *lines, struct error *why)
+/* The text is changed. */
+static bool server_text_read_lines(struct server_text *said, char *text, struct error *why)
 {
-    size_t bytes = 0;
     bool ok = true;
-    while (ok && (ok = server_text_read_first(said, lines, &bytes, why)) && bytes > 0) {
-        ok = server_text_read_line(said, lines->text, why);
-        for (size_t i = 0; ok && i < bytes; i++) {
-            said->line += lines->text[i] == '\v' || lines->text[i] == '\0';
+    while (ok && *text != '\0') {
+        char *end = line_end(said, text), *next = end + (*end != '\0');
+        *end = '\0';
+        for (char *at = text; (at = strchr(at, '\n')) != NULL;) {
+            *at = '\v';
         }
-        lines->used -= bytes;
-        memmove(lines->text, lines->text + bytes, lines->used + 1);
+        ok = server_text_read_line(said, text, why);
+        for (; ok && text < end; text++) {
+            said->line += *text == '\v';
+        }
+        said->line += ok;
+        text = next;
     }
     return ok;
 }
@@ -309,17 +279,10 @@ static bool read_copies(struct server_text *said, const struct manifest_containe
 static bool read_container(void *context, const struct manifest_container *at, struct error *why)
 {
     struct server_text *said = context;
-    struct lines lines = {.in = fmemopen(at->command, strlen(at->command), "r"),
-                          .file = said->file};
     int before = said->command_line;
-    if (lines.in == NULL) {
-        return error_set(why, said->file, at->line, "out of memory");
-    }
     said->line = at->line;
-    bool ok = server_text_read_lines(said, &lines, why);
-    free(lines.text);
-    fclose(lines.in);
-    return ok && (said->command_line == before || read_copies(said, at, why));
+    return server_text_read_lines(said, text_joined(at->command, strlen(at->command)), why) &&
+           (said->command_line == before || read_copies(said, at, why));
 }
 
 /* ---- facts that are no keys of scenarios become keys ---- */
@@ -336,6 +299,14 @@ static void set(struct stated_key *key, const struct stated_key *from, const cha
     key->line = from->line;
 }
 
+static void set_number(struct stated_key *key, const struct stated_key *from, uint64_t number,
+                       const char *unit)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64 "%s", number, unit);
+    set(key, from, text);
+}
+
 static bool says(const struct stated_key *key, const char *value)
 {
     return strcmp(key->value, value) == 0;
@@ -348,7 +319,7 @@ static void divide_limits(struct stated_key *all, uint64_t ranks)
     for (int id = STATED_MAX_SEQUENCES; id <= STATED_BATCHED_TOKENS; id++) {
         uint64_t whole = stated_number(&all[id], 0);
         if (all[id].typed && whole >= ranks) {
-            snprintf(all[id].value, sizeof all[id].value, "%" PRIu64, whole / ranks);
+            set_number(&all[id], &all[id], whole / ranks, "");
         }
     }
 }
@@ -377,9 +348,7 @@ static void complete_ranks(struct stated_key *all)
         set(&all[STATED_REPLICAS], &all[STATED_DATA_PARALLEL], all[STATED_DATA_PARALLEL].value);
         all[STATED_DATA_PARALLEL].value[0] = '\0';
     } else if (tensor % data == 0) {
-        char text[32];
-        snprintf(text, sizeof text, "%" PRIu64, tensor / data);
-        set(&all[STATED_TENSOR_PARALLEL], &all[STATED_TENSOR_PARALLEL], text);
+        set_number(&all[STATED_TENSOR_PARALLEL], &all[STATED_TENSOR_PARALLEL], tensor / data, "");
     }
 }
 
@@ -404,11 +373,9 @@ static void complete_engines(struct server_text *said)
 static void complete_copies(struct stated_key *all)
 {
     const struct stated_key *copies = &all[STATED_COPIES];
-    char text[32];
     if (copies->value[0] != '\0') {
-        snprintf(text, sizeof text, "%" PRIu64,
-                 stated_number(copies, 1) * stated_number(&all[STATED_REPLICAS], 1));
-        set(&all[STATED_REPLICAS], copies, text);
+        uint64_t servers = stated_number(&all[STATED_REPLICAS], 1);
+        set_number(&all[STATED_REPLICAS], copies, stated_number(copies, 1) * servers, "");
     }
 }
 
@@ -429,12 +396,10 @@ static void complete_pool(const struct server_text *text, struct stated_key *all
 
 static void complete_experts(struct stated_key *all)
 {
-    char text[32];
     if (says(&all[STATED_WHOLE_EXPERTS], "yes")) {
-        snprintf(text, sizeof text, "%" PRIu64,
-                 stated_number(&all[STATED_TENSOR_PARALLEL], 1) *
-                     stated_number(&all[STATED_DATA_PARALLEL], 1));
-        set(&all[STATED_EXPERT_PARALLEL], &all[STATED_WHOLE_EXPERTS], text);
+        uint64_t tensor = stated_number(&all[STATED_TENSOR_PARALLEL], 1);
+        set_number(&all[STATED_EXPERT_PARALLEL], &all[STATED_WHOLE_EXPERTS],
+                   tensor * stated_number(&all[STATED_DATA_PARALLEL], 1), "");
     }
 }
 
@@ -485,9 +450,8 @@ static void complete_tiers(const struct server_program *program, struct server_t
             tiers ? "host" : "none");
     }
     if (stated_number(&all[STATED_BLOCK_TOKENS], program->block) != program->block) {
-        char text[48];
-        snprintf(text, sizeof text, "%.40stok", all[STATED_BLOCK_TOKENS].value);
-        set(&all[STATED_PREFIX_BLOCK], &all[STATED_BLOCK_TOKENS], text);
+        set_number(&all[STATED_PREFIX_BLOCK], &all[STATED_BLOCK_TOKENS],
+                   stated_number(&all[STATED_BLOCK_TOKENS], 0), "tok");
     }
 }
 
@@ -496,11 +460,9 @@ static void complete_pages(struct stated_key *all)
 {
     enum { BLOCK = 16 };
     const struct stated_key *page = &all[STATED_PAGE_TOKENS];
-    char text[32];
     if (page->value[0] != '\0') {
         uint64_t blocks = (stated_number(page, 0) + BLOCK - 1) / BLOCK;
-        snprintf(text, sizeof text, "%" PRIu64 "tok", blocks * BLOCK);
-        set(&all[STATED_PREFIX_UNIT], page, text);
+        set_number(&all[STATED_PREFIX_UNIT], page, blocks * BLOCK, "tok");
     }
 }
 
@@ -582,15 +544,16 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
 {
     struct server_text said = {
         .file = file, .line = 1, .overrides = overrides, .override_count = count};
-    struct lines lines = {.in = in, .file = file};
+    size_t size;
+    char *text = node_stream(in, file, TEXT_MOST, &size, why);
     for (int i = 0; i < STATED_KNOWN; i++) {
         said.keys.all[i].key = known_keys[i];
     }
-    said.programs = server_programs(&said.program_count, why);
+    said.programs = text != NULL ? server_programs(&said.program_count, why) : NULL;
     bool ok = said.programs != NULL &&
-              (manifest_named(file) ? manifest_read(in, file, read_container, &said, why)
-                                    : server_text_read_lines(&said, &lines, why));
-    free(lines.text);
+              (manifest_named(file) ? manifest_read(text, file, read_container, &said, why)
+                                    : server_text_read_lines(&said, text_joined(text, size), why));
+    free(text);
     if (ok && said.failure != NULL) {
         error_set(why, file, said.failed_line, "the server failed: '%s'", said.failure);
         return error_expect(why, "the log of one that started");

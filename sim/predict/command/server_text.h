@@ -74,7 +74,7 @@ struct stated_keys {
     int start_line;     /* of that */
 };
 
-/* Read `in` to its end, which messages call `file`, however long it is. A value that is invalid is
+/* Read `in`, which messages call `file`, to its end: 256 MiB at most. A value that is invalid is
  * passed over if one of the `count` overrides, "KEY=VALUE", sets its key. Fails if nothing in it is
  * a server's, if a value is invalid or missing, if two commands start servers, if an option is not
  * modelled, and (a usage error) if one is unknown. */
@@ -153,8 +153,8 @@ struct manifest_container {
 };
 typedef bool manifest_visit(void *context, const struct manifest_container *at, struct error *why);
 
-/* Read `in` to its end (16 MiB at most) and visit its containers in their order, all documents.
+/* Visit the containers of a text in their order, all documents.
  * Fails if it is not YAML, if a server is divided among machines (leaderWorkerTemplate.size), or if
  * a visit fails. */
-bool manifest_read(FILE *in, const char *file, manifest_visit *visit, void *context,
+bool manifest_read(const char *text, const char *file, manifest_visit *visit, void *context,
                    struct error *why);

@@ -238,72 +238,44 @@ static bool put_mechanisms(struct node *all, const struct mechanisms *mechanisms
     return good;
 }
 
-static bool put_model(struct node *all, const struct scenario *scenario, const struct model *model,
-                      struct error *why)
-{
-    const struct scenario_gpus gpus = {model->tensor_parallel, model->parallel};
-    return node_set(all, "dtype.weights", dtype_name(model->weights), why) &&
-           node_set(all, "dtype.kv", dtype_name(model->kv), why) &&
-           scenario_keys_write(all, &scenario->values, SCENARIO_GPUS, &gpus, why);
-}
-
-/* With several contexts, each has its own prompt: "context". A trace that the user gave stays as it
- * is, and the default is written as a plain name. */
-static bool put_setup(struct node *all, const struct scenario *scenario, const struct setup *setup,
-                      struct error *why)
-{
-    return scenario_keys_write(all, &scenario->values, SCENARIO_SETUP, setup, why) &&
-           contexts_put(all, setup, why) &&
-           (setup->cohorts == NULL || setup->prompt == 0 ||
-            node_set(all, "prompt", "context", why)) &&
-           (node_stated(all, "trace") != NULL || node_set(all, "trace", setup->trace_name, why));
-}
-
-static bool put_workload(struct node *all, const struct scenario *scenario,
-                         const struct point *point, struct error *why)
-{
-    const struct workload *workload = &point->workload;
-    static const char *const balance[] = {"cache_threshold", "balance_abs_threshold",
-                                          "balance_rel_threshold"};
-    bool good = scenario_keys_write(all, &scenario->values, SCENARIO_WORKLOAD, workload, why) &&
-                (point->engine.memory != ENGINE_MEASURED ||
-                 scenario_key_write(all, "compile", workload, why));
-    for (int i = 0; good && i < 3 && workload->routing == ROUTE_PREFIX_LOAD; i++) {
-        good = scenario_key_write(all, balance[i], workload, why);
-    }
-    return good;
-}
-
-static bool put_drafts(struct node *all, const struct setup *setup, struct error *why)
-{
-    const struct node *said = node_stated(all, "drafts");
-    return (said == NULL || setup->drafts.count == 0 || put_rewritten(all, "drafts", said, why)) &&
-           drafts_put(all, &setup->drafts, why);
-}
-
-/* Write `scenario` of the point, and of a server `decode_scenario`. A pool of KV is written in tokens.
+/* Write `scenario` of the point, and of a server `decode_scenario`. A pool of KV is written in tokens. With
+ * several contexts, each has its own prompt: "context". A trace that the user gave stays as it is, and the
+ * default is written as a plain name.
  *   mechanisms  as they were read; the point's may have been replaced by the model's own
  *   merged      those of preset and user */
 static bool resolve_canonical(const struct scenario *scenario, const struct mechanisms *mechanisms,
                               const struct node *merged, struct point *out, struct error *why)
 {
     const struct setup *setup = &out->setup;
+    const struct model *model = &setup->model;
+    const struct scenario_gpus gpus = {model->tensor_parallel, model->parallel};
+    const struct scenario_values *values = &scenario->values;
+    const struct node *drafts =
+        setup->drafts.count > 0 ? node_stated(scenario->root, "drafts") : NULL;
+    bool serves = point_serves(out);
     struct node *all = node_copy(scenario->root, why);
-    bool good = all != NULL && node_set(all, "sweep", "", why) &&
-                put_model(all, scenario, &setup->model, why) &&
-                put_mechanisms(all, mechanisms, merged, why) &&
-                put_rewritten(all, "hardware", node_get(scenario->root, "hardware"), why) &&
-                put_setup(all, scenario, setup, why) && put_drafts(all, setup, why) &&
-                ((!point_serves(out) && out->engine.row == NULL) ||
-                 node_set(all, "engine", out->engine.name, why)) &&
-                (!point_serves(out) || put_workload(all, scenario, out, why));
+    bool good =
+        all != NULL && node_set(all, "sweep", "", why) &&
+        node_set(all, "dtype.weights", dtype_name(model->weights), why) &&
+        node_set(all, "dtype.kv", dtype_name(model->kv), why) &&
+        scenario_keys_write(all, values, SCENARIO_GPUS, &gpus, why) &&
+        put_mechanisms(all, mechanisms, merged, why) &&
+        put_rewritten(all, "hardware", node_get(scenario->root, "hardware"), why) &&
+        scenario_keys_write(all, values, SCENARIO_SETUP, setup, why) &&
+        contexts_put(all, setup, why) &&
+        (setup->cohorts == NULL || setup->prompt == 0 || node_set(all, "prompt", "context", why)) &&
+        (node_stated(all, "trace") != NULL || node_set(all, "trace", setup->trace_name, why)) &&
+        (drafts == NULL || put_rewritten(all, "drafts", drafts, why)) &&
+        drafts_put(all, &setup->drafts, why) &&
+        ((!serves && out->engine.row == NULL) || node_set(all, "engine", out->engine.name, why)) &&
+        (!serves || scenario_keys_write(all, values, SCENARIO_WORKLOAD, &out->workload, why));
     if (good) {
         node_remove(all, "kv_pool_blocks");
         node_remove(all, "kv_pool");
     }
     out->scenario = good ? node_canonical(all, why) : NULL;
     good = out->scenario != NULL;
-    if (good && point_serves(out)) { /* when requests arrive, and what is kept, changes no step */
+    if (good && serves) { /* when requests arrive, and what is kept, changes no step */
         for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
             good = good && (!key->serving || node_set(all, key->name, "", why));
         }
