@@ -201,12 +201,11 @@ static bool ablation_make_points(struct ablation *ablation, const struct scenari
     node_remove(points->root, "system");
     node_remove(points->root, "mechanisms");
     uint32_t count = ablation_list_sets(ablation);
-    const char *engine =
-        ablation->system.engine[0] != '\0' ? ablation->system.engine : ablation->base.engine;
-    bool differ = strcmp(ablation->system.engine, ablation->base.engine) != 0 &&
-                  node_stated(scenario->root, "engine") == NULL;
-    /* Engines are no mechanisms: all rows run in one. */
-    bool good = !differ || node_set(points->root, "engine", engine, why);
+    const char *ours = ablation->base.engine, *theirs = ablation->system.engine;
+    bool differ = strcmp(ours, theirs) != 0 && node_stated(scenario->root, "engine") == NULL;
+    bool both = ours[0] != '\0' && theirs[0] != '\0';
+    /* Engines are no mechanisms: all rows run in one, or in none where a system has none. */
+    bool good = !differ || node_set(points->root, "engine", both ? theirs : "none", why);
     for (uint32_t i = 0; good && i < count; i++) {
         struct node *map = write_case(&ablation->difference, ablation->sets[i], base, system, why);
         good = map != NULL && scenario_add_case(points, map, NULL, why);
@@ -393,6 +392,5 @@ void ablation_release(struct ablation *ablation)
     free(ablation->sets);
     free(ablation->rows);
     scenario_release(&ablation->scenario);
-    difference_release(&ablation->difference);
     *ablation = (struct ablation){.done = 0};
 }

@@ -1,5 +1,6 @@
 #include "study/ablate/difference.h"
 
+#include "core/name.h"
 #include "core/text.h"
 #include "decode/system.h"
 
@@ -141,92 +142,56 @@ static void join_all(struct difference *difference)
 
 /* ---- names ---- */
 
-static bool difference_print_value(const struct mechanism_key *key, const struct mechanisms *of,
-                                   FILE *out, struct error *why)
+static bool append_value(const struct mechanism_key *key, const struct mechanisms *of, char *text,
+                         size_t size, struct error *why)
 {
-    char *text = mechanism_text(key, of, why);
-    if (text != NULL) {
-        fputs(text, out);
+    char *value = mechanism_text(key, of, why);
+    if (value != NULL) {
+        text_append(text, size, "%s", value);
     }
-    free(text);
-    return text != NULL;
+    free(value);
+    return value != NULL;
 }
 
-/* "syncs 1 → 0". */
-static bool print_change(const struct difference *difference, size_t row, FILE *out,
-                         struct error *why)
+/* The key that names the group of the one at `row`, or that one, if its head does not change with it. */
+static const struct mechanism_key *head_of(const struct difference *difference, size_t row)
 {
-    const struct mechanism_key *key = &mechanism_keys[row];
-    fprintf(out, "%s ", key->name);
-    bool good = difference_print_value(key, &difference->base, out, why);
-    fputs(" → ", out);
-    return good && difference_print_value(key, &difference->system, out, why);
-}
-
-/* Print the key that names the group, or the one at `row` if that does not change, and its new
- * value: "sync=gpu". The parameters of a policy would be too long. */
-static bool print_label(const struct difference *difference, size_t row, FILE *out,
-                        struct error *why)
-{
-    const char *group = mechanism_keys[row].group;
     size_t head = 0;
-    while (strcmp(mechanism_keys[head].name, group) != 0) {
+    while (strcmp(mechanism_keys[head].name, mechanism_keys[row].group) != 0) {
         head++;
     }
-    head = difference->of_key[head] == difference->of_key[row] ? head : row;
-    const struct mechanism_key *key = &mechanism_keys[head];
-    fprintf(out, "%s=", key->name);
-    return key->type == MECHANISM_POLICY
-               ? fputs(difference->system.policy->name, out) >= 0
-               : difference_print_value(key, &difference->system, out, why);
+    return &mechanism_keys[difference->of_key[head] == difference->of_key[row] ? head : row];
 }
 
-static bool print_name(const struct difference *difference, size_t row, FILE *out,
-                       struct error *why)
+/* Append "sync=gpu". The parameters of a policy would be too long. */
+static bool append_label(const struct difference *difference, const struct mechanism_key *key,
+                         char label[DIFFERENCE_LABEL], struct error *why)
 {
-    (void)difference;
-    (void)why;
-    return fputs(mechanism_keys[row].group, out) >= 0;
+    text_append(label, DIFFERENCE_LABEL, "%s%s=%s", label[0] != '\0' ? ", " : "", key->name,
+                key->type == MECHANISM_POLICY ? difference->system.policy->name : "");
+    return key->type == MECHANISM_POLICY ||
+           append_value(key, &difference->system, label, DIFFERENCE_LABEL, why);
 }
 
-/* Is `row` the first key of its group that the mechanism has in the table? */
-static bool opens_group(const struct difference *difference, size_t row)
+/* Name a mechanism by the first key of each of its groups, and its changes by all. */
+static bool name_mechanism(struct difference *difference, uint32_t number, struct error *why)
 {
-    for (size_t i = 0; i < row; i++) {
-        if (difference->of_key[i] == difference->of_key[row] &&
-            strcmp(mechanism_keys[i].group, mechanism_keys[row].group) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-typedef bool (*print_row)(const struct difference *difference, size_t row, FILE *out,
-                          struct error *why);
-
-/* Print the mechanism's keys, or the first of each of its groups, separated by ", ". */
-static char *print_keys(const struct difference *difference, uint32_t mechanism, bool all,
-                        print_row print, struct error *why)
-{
-    struct text_file file;
-    bool good = text_open(&file, why);
-    for (size_t i = 0; good && mechanism_keys[i].name != NULL; i++) {
-        if (difference->of_key[i] == mechanism && (all || opens_group(difference, i))) {
-            fputs(ftell(file.out) > 0 ? ", " : "", file.out);
-            good = print(difference, i, file.out, why);
-        }
-    }
-    return text_close(&file, good, why);
-}
-
-static bool name_all(struct difference *difference, struct error *why)
-{
+    struct difference_mechanism *to = &difference->mechanisms[number];
     bool good = true;
-    for (uint32_t i = 0; good && i < difference->count; i++) {
-        struct difference_mechanism *mechanism = &difference->mechanisms[i];
-        good = (mechanism->name = print_keys(difference, i, false, print_name, why)) != NULL &&
-               (mechanism->label = print_keys(difference, i, false, print_label, why)) != NULL &&
-               (mechanism->changes = print_keys(difference, i, true, print_change, why)) != NULL;
+    for (size_t i = 0; good && mechanism_keys[i].name != NULL; i++) {
+        const struct mechanism_key *key = &mechanism_keys[i];
+        if (difference->of_key[i] != number) {
+            continue;
+        }
+        if (!name_listed(to->name, key->group)) {
+            name_list_add(to->name, sizeof to->name, key->group);
+            good = append_label(difference, head_of(difference, i), to->label, why);
+        }
+        text_append(to->changes, sizeof to->changes, "%s%s ", to->changes[0] != '\0' ? ", " : "",
+                    key->name);
+        good = good && append_value(key, &difference->base, to->changes, sizeof to->changes, why);
+        text_append(to->changes, sizeof to->changes, " → ");
+        good = good && append_value(key, &difference->system, to->changes, sizeof to->changes, why);
     }
     return good;
 }
@@ -254,15 +219,9 @@ bool difference_find(const struct mechanisms *base, const struct mechanisms *sys
         return false;
     }
     join_all(out);
-    return name_all(out, why);
-}
-
-void difference_release(struct difference *difference)
-{
-    for (uint32_t i = 0; i < difference->count; i++) {
-        free(difference->mechanisms[i].name);
-        free(difference->mechanisms[i].label);
-        free(difference->mechanisms[i].changes);
+    bool good = true;
+    for (uint32_t i = 0; good && i < out->count; i++) {
+        good = name_mechanism(out, i, why);
     }
-    difference->count = 0;
+    return good;
 }

@@ -13,12 +13,17 @@
 
 #include "decode/mechanisms.h"
 
-enum { DIFFERENCE_MOST = 28, DIFFERENCE_MOST_KEYS = 96 };
+enum {
+    DIFFERENCE_MOST = 28,
+    DIFFERENCE_MOST_KEYS = 96,
+    DIFFERENCE_LABEL = 256,
+    DIFFERENCE_CHANGES = 2048
+};
 
 struct difference_mechanism {
-    char *name;           /* "sync"; "policy, attention"; owned */
-    char *label;          /* for display: "sync=gpu"; owned */
-    char *changes;        /* "sync cpu → gpu, syncs 1 → 0"; owned */
+    char name[DIFFERENCE_LABEL];      /* "sync"; "policy, attention" */
+    char label[DIFFERENCE_LABEL];     /* for display: "sync=gpu" */
+    char changes[DIFFERENCE_CHANGES]; /* "sync cpu → gpu, syncs 1 → 0" */
     uint32_t least, most; /* sets of other mechanisms, nearest to the base and to the system */
 };
 
@@ -30,10 +35,9 @@ struct difference {
     uint32_t count;
 };
 
-/* Compare two valid systems. The caller releases `out`, also after a failure. */
+/* Compare two valid systems. */
 bool difference_find(const struct mechanisms *base, const struct mechanisms *system,
                      struct difference *out, struct error *why);
-void difference_release(struct difference *difference);
 
 uint32_t difference_all(const struct difference *difference);
 

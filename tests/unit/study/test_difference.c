@@ -49,7 +49,6 @@ static void assert_difference(const char *base, const char *system,
         assert_string_equal(difference_names(&difference, out, false, text, sizeof text),
                             expected[i].also_without);
     }
-    difference_release(&difference);
 }
 
 /* The CPU cannot manage query labels, difficulty is a matter of these, an execution buffer cannot
@@ -102,7 +101,6 @@ static void what_cannot_do_without_each_other_is_one(void **state)
     assert_string_equal(difference.mechanisms[0].label, "policy=window-maw, attention=hybrid");
     assert_non_null(difference_refusal(&difference, 1));
     assert_null(difference_refusal(&difference, 1 | 4));
-    difference_release(&difference);
 }
 
 static void a_mechanism_moves_with_its_parameters(void **state)
@@ -116,7 +114,6 @@ static void a_mechanism_moves_with_its_parameters(void **state)
     assert_int_equal(with.granularity, 1);
     assert_near(with.budget.value, 2, 0);
     assert_int_equal(with.manager, MANAGER_CPU);
-    difference_release(&difference);
 }
 
 /* All of the base's mechanisms are the base, all of the system's the system: whichever two. */
@@ -141,7 +138,6 @@ static void the_ends_are_the_systems(void **state)
                 assert_null(difference_refusal(&difference, mechanism->most));
                 assert_null(difference_refusal(&difference, mechanism->most | 1u << i));
             }
-            difference_release(&difference);
         }
     }
 }
