@@ -5,6 +5,7 @@
 #include "tables/frame.h"
 #include "core/array.h"
 #include "cli/frame/arguments.h"
+#include "cli/compare_row.h"
 #include "cli/frame/command.h"
 #include "cli/frame/question.h"
 #include "cli/report/picture.h"
@@ -18,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEASURED_FILE, OUTPUT };
+enum { MEASURED_FILE, OUTPUT, ROW };
 
 static const struct command_option options[] = {
     [MEASURED_FILE] = {"--measured", "FILE",
@@ -30,6 +31,9 @@ static const struct command_option options[] = {
                 "also draw both distributions, as 'plot requests' does; .svg, .png or "
                 ".pdf",
                 .letter = 'o'},
+    [ROW] = {"--row", NULL,
+             "print instead a row for a file of measured servers (scenarios/measured): what was "
+             "asked, and what was measured"},
     {.name = NULL},
 };
 
@@ -168,7 +172,7 @@ static bool print_run(const struct compare_run *run, const struct result *result
 }
 
 static bool print_runs(struct store *store, const char *database, const struct measured *measured,
-                       struct error *why)
+                       bool row, struct error *why)
 {
     struct runs runs = {.all = NULL};
     static const char *const begin[] = {"timed", "runs", NULL};
@@ -184,7 +188,8 @@ static bool print_runs(struct store *store, const char *database, const struct m
         struct result result;
         ok = store_get(store, runs.all[i].hash, &result, why);
         if (ok) {
-            ok = print_run(&runs.all[i], &result, measured, why);
+            ok = row ? compare_row_print(&result, measured, why)
+                     : print_run(&runs.all[i], &result, measured, why);
             result_release(&result);
         }
     }
@@ -205,7 +210,8 @@ static bool compare_run_command(const struct arguments *arguments, struct error 
     char note[DATABASE_NOTE] = "";
     struct store *store = database_show(database, note, why);
     database_print_note(note);
-    bool ok = store != NULL && print_runs(store, database, &measured, why);
+    bool ok = store != NULL &&
+              print_runs(store, database, &measured, arguments_given(arguments, ROW), why);
     store_close(store);
     measured_release(&measured);
     const struct plot_asked asked = {
