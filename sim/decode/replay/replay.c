@@ -9,7 +9,7 @@
 
 #include "core/array.h"
 #include "core/parallel.h"
-#include "decode/replay/replay_layer.h"
+#include "decode/replay/replay_job.h"
 #include "trace/format/ahead.h"
 #include "trace/generate/trace_profile.h"
 
@@ -127,11 +127,10 @@ static bool replay_add_part(struct replay_job *job, const struct replay_plan *pl
         .ledger = ledger,
         .capacity = replay_units(job->header, plan->capacity),
         .sequences = all < recorded ? all : recorded,
-        .totals = array_zeroed(job->header->layers, sizeof *part->totals, why),
     };
     job->part_count++;
     job->sequences = part->sequences > job->sequences ? part->sequences : job->sequences;
-    return part->totals != NULL && ledger_reserve(ledger, plan->steps, plan->layers, why);
+    return ledger_reserve(ledger, plan->steps, plan->layers, why);
 }
 
 /* The work of one layer. */
@@ -155,21 +154,11 @@ struct replay_jobs {
 /* Bytes of frames that are made ahead, in all layers that replay at once. */
 #define REPLAY_AHEAD ((size_t)1 << 30)
 
-static bool replay_run_job(struct replay_job *job, uint32_t index, uint32_t thread,
-                           struct error *why)
-{
-    bool good = job->plan->block_span == BLOCK_UNIT ? replay_layer(index, thread, job, why)
-                                                    : replay_blocks(index, thread, job, why);
-    if (job->meter != NULL) {
-        atomic_fetch_add(&job->meter->done, layer_work(job->header, job->plan));
-    }
-    return good;
-}
-
 /* The jobs read the layer one after the other. */
 static bool replay_run_layer(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
     struct replay_jobs *jobs = context;
+    (void)thread;
     const struct trace *traces[REPLAY_MOST_SETS];
     for (uint32_t i = 0; i < jobs->count; i++) {
         traces[i] = jobs->of[i].trace;
@@ -180,21 +169,14 @@ static bool replay_run_layer(uint32_t index, uint32_t thread, void *context, str
         struct replay_job job = jobs->of[i];
         job.ahead = ahead;
         job.reader = i;
-        good = replay_run_job(&job, index, thread, why);
+        good =
+            (job.plan->block_span == BLOCK_UNIT ? replay_layer : replay_blocks)(&job, index, why);
+        if (job.meter != NULL) {
+            atomic_fetch_add(&job.meter->done, layer_work(job.header, job.plan));
+        }
     }
     trace_ahead_destroy(ahead);
     return good;
-}
-
-static void finish_part(const struct replay_job *job, const struct replay_part *part)
-{
-    for (uint32_t source = 0; source < job->header->layers; source++) {
-        const struct replay_totals *totals = &part->totals[source];
-        part->ledger->demand_wanted += totals->wanted;
-        part->ledger->demand_hit += totals->hit;
-        part->ledger->demand_cold += totals->cold;
-    }
-    replay_load_whole(part->plan, part->ledger);
 }
 
 /* Set up the job of a set, which the caller releases, on failure too. */
@@ -232,12 +214,9 @@ bool replay_run_sets(const struct replay_set *sets, uint32_t count,
     good = good && parallel_for_on(means->cores, jobs.of->header->layers, means->threads,
                                    replay_run_layer, &jobs, why);
     for (uint32_t i = 0; i < jobs.count; i++) {
-        for (uint32_t part = 0; good && part < jobs.of[i].part_count; part++) {
-            finish_part(&jobs.of[i], &jobs.of[i].parts[part]);
-        }
         struct replay_job *job = &jobs.of[i];
-        for (uint32_t part = 0; part < job->part_count; part++) {
-            free(job->parts[part].totals);
+        for (uint32_t part = 0; good && part < job->part_count; part++) {
+            replay_load_whole(job->parts[part].plan, job->parts[part].ledger);
         }
         free(job->parts);
     }

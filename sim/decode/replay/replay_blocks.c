@@ -15,7 +15,6 @@
  * target's, but at least a unit of the trace.
  */
 #include "decode/replay/replay_job.h"
-#include "decode/replay/replay_layer.h"
 
 #include "core/array.h"
 #include "trace/generate/trace_profile.h"
@@ -57,8 +56,7 @@ struct blocks_layer {
     struct ledger_row *manager; /* [steps] of a cache */
     uint64_t most;              /* units of the trace that a cache has held */
     uint64_t wanted, hit, cold; /* units of the trace over reported steps, of a cache */
-    struct replay_union unions; /* of plans with drafts */
-    uint32_t *streams;          /* [REPLAY_ASKS * source KV heads] 1: read; with drafts */
+    struct replay_reader reader;
 };
 
 /* Target KV heads [first, end) that share a cache. */
@@ -70,7 +68,7 @@ static void replay_blocks_layer_release(struct blocks_layer *layer)
 {
     arrays_release(&layer->arrays);
     free(layer->list);
-    replay_union_release(&layer->unions);
+    replay_reader_release(&layer->reader);
 }
 
 static uint32_t block_of(const struct blocks_layer *layer, uint32_t unit)
@@ -118,20 +116,6 @@ static uint32_t played_as(const struct replay_job *job, uint32_t part)
     return first;
 }
 
-static bool init_unions(struct blocks_layer *layer, struct error *why)
-{
-    const struct replay_job *job = layer->job;
-    if (job->plan->rows == NULL) {
-        return true;
-    }
-    size_t streams = (size_t)REPLAY_ASKS * job->header->kv_heads;
-    layer->streams = arrays_add(&layer->arrays, streams, sizeof *layer->streams, why);
-    for (uint32_t head = 0; layer->streams != NULL && head < job->header->kv_heads; head++) {
-        layer->streams[REPLAY_ASKS * head + ASKS_OWN] = 1;
-    }
-    return layer->streams != NULL && replay_union_init(&layer->unions, job, why);
-}
-
 /* The caller releases it, on failure too. */
 static bool replay_blocks_layer_init(struct blocks_layer *layer, const struct replay_job *job,
                                      uint32_t source, struct error *why)
@@ -144,6 +128,12 @@ static bool replay_blocks_layer_init(struct blocks_layer *layer, const struct re
         .end = mapping_first(plan->layers, job->header->layers, (uint64_t)source + 1),
         .total = plan->warmup + plan->steps,
     };
+    if (!replay_reader_init(&layer->reader, job, source, why)) {
+        return false;
+    }
+    for (uint32_t head = 0; head < job->header->kv_heads; head++) {
+        layer->reader.read[REPLAY_ASKS * head + ASKS_OWN] = true;
+    }
     if (job->header->unit_kind != TRACE_POSITIONS) {
         error_set(why, trace_path(job->trace), 0,
                   "the units of the trace are clusters, not ranges of tokens");
@@ -163,15 +153,17 @@ static bool replay_blocks_layer_init(struct blocks_layer *layer, const struct re
     for (uint32_t i = 0; !arrays->failed && i < job->part_count; i++) {
         layer->played_as[i] = played_as(job, i);
     }
-    return !arrays->failed && init_unions(layer, why);
+    return !arrays->failed;
 }
 
 /* ---- what source heads want ---- */
 
-static bool add_wanted(struct blocks_layer *layer, uint32_t head, uint32_t step,
-                       const struct demand *demand, struct error *why)
+static bool add_wanted(void *context, uint32_t stream, uint32_t step, const struct demand *demand,
+                       struct error *why)
 {
-    struct wanted_blocks *wants = &layer->wants[(size_t)head * layer->total + step];
+    struct blocks_layer *layer = context;
+    struct wanted_blocks *wants =
+        &layer->wants[(size_t)(stream / REPLAY_ASKS) * layer->total + step];
     struct unit_set wanted = demand_wanted(demand);
     *wants = (struct wanted_blocks){.first = layer->list_count,
                                     .mass = demand_attended(demand, &wanted)};
@@ -192,56 +184,6 @@ static bool add_wanted(struct blocks_layer *layer, uint32_t head, uint32_t step,
     }
     layer->list_count += wants->blocks;
     return true;
-}
-
-static bool read_tile(struct blocks_layer *layer, struct replay_scratch *scratch, struct error *why)
-{
-    const struct replay_job *job = layer->job;
-    const struct trace_frame *frame = &scratch->frame;
-    bool good = true;
-    for (uint32_t head = 0; good && head < job->header->kv_heads; head++) {
-        for (uint32_t s = 0; good && s < frame->steps && frame->first_step + s < layer->total;
-             s++) {
-            struct demand demand;
-            good = replay_read_demand(job, ASKS_OWN, head, s, scratch, &demand, why) &&
-                   add_wanted(layer, head, frame->first_step + s, &demand, why);
-        }
-    }
-    return good;
-}
-
-/* Of a source head, its own query's stream alone is read. */
-static bool read_unions(struct blocks_layer *layer, uint32_t sequence,
-                        struct replay_scratch *scratch, struct error *why)
-{
-    const struct replay_job *job = layer->job;
-    bool good = replay_union_read(&layer->unions, job, sequence, layer->source, layer->streams, 0,
-                                  scratch, why);
-    for (uint32_t head = 0; head < job->header->kv_heads; head++) {
-        for (uint32_t step = 0; good && step < layer->total; step++) {
-            uint32_t stream = REPLAY_ASKS * head + ASKS_OWN;
-            struct demand demand = replay_union_demand(&layer->unions, job->plan, stream, step);
-            good = add_wanted(layer, head, step, &demand, why);
-        }
-    }
-    return good;
-}
-
-static bool read_sequence(struct blocks_layer *layer, uint32_t sequence,
-                          struct replay_scratch *scratch, struct error *why)
-{
-    if (layer->job->plan->rows != NULL) {
-        layer->list_count = 0;
-        return read_unions(layer, sequence, scratch, why);
-    }
-    uint32_t last_tile = (layer->total - 1) / layer->job->header->steps_per_tile;
-    bool good = true;
-    layer->list_count = 0;
-    for (uint32_t tile = 0; good && tile <= last_tile; tile++) {
-        good = replay_read_frame(layer->job, sequence, tile, layer->source, scratch, why) &&
-               read_tile(layer, scratch, why);
-    }
-    return good;
 }
 
 /* ---- a cache ---- */
@@ -436,11 +378,7 @@ static void add_played(struct blocks_layer *layer, const struct replay_part *par
         }
     }
     replay_add_copies(part, group->target, layer->manager, 0, sequence);
-    struct replay_totals *totals = &part->totals[layer->source];
-    uint32_t copies = replay_copies(part, sequence);
-    totals->wanted += copies * layer->wanted;
-    totals->hit += copies * layer->hit;
-    totals->cold += copies * layer->cold;
+    replay_add_totals(part, sequence, layer->wanted, layer->hit, layer->cold);
 }
 
 /* Play a cache for the sequence, and add what it did to all parts played as part `number`. */
@@ -512,19 +450,16 @@ static bool add_sequence(struct blocks_layer *layer, uint32_t sequence, struct e
     return good;
 }
 
-bool replay_blocks(uint32_t index, uint32_t thread, void *context, struct error *why)
+bool replay_blocks(const struct replay_job *job, uint32_t source, struct error *why)
 {
-    const struct replay_job *job = context;
-    struct replay_scratch scratch;
     struct blocks_layer layer;
-    (void)thread;
-    replay_scratch_init(&scratch);
-    bool good = replay_blocks_layer_init(&layer, job, index, why);
+    bool good = replay_blocks_layer_init(&layer, job, source, why);
     for (uint32_t q = 0; good && layer.first < layer.end && q < job->sequences; q++) {
+        layer.list_count = 0;
         good = !replay_is_read(job, q) ||
-               (read_sequence(&layer, q, &scratch, why) && add_sequence(&layer, q, why));
+               (replay_visit_demands(&layer.reader, q, add_wanted, &layer, why) &&
+                add_sequence(&layer, q, why));
     }
-    replay_scratch_release(&scratch);
     replay_blocks_layer_release(&layer);
     return good;
 }

@@ -5,28 +5,12 @@
 #include "decode/replay/replay.h"
 #include "trace/demand.h"
 
-/* Buffers of a source layer that replays. */
-struct replay_scratch {
-    struct trace_frame frame;
-    struct demand_buffer buffer;
-    struct retrieval_buffer retrieval;
-};
-
-void replay_scratch_init(struct replay_scratch *scratch);
-void replay_scratch_release(struct replay_scratch *scratch);
-
-/* One source layer's part of the ledger's totals. */
-struct replay_totals {
-    uint64_t wanted, hit, cold;
-};
-
 /* One of the plans that replay together, and where its ledger goes. */
 struct replay_part {
     const struct replay_plan *plan;
     struct ledger *ledger;
-    uint32_t capacity;            /* units */
-    uint32_t sequences;           /* of the trace that the part reads */
-    struct replay_totals *totals; /* [source layers] */
+    uint32_t capacity;  /* units */
+    uint32_t sequences; /* of the trace that the part reads */
 };
 
 struct trace_ahead;
@@ -46,17 +30,50 @@ struct replay_job {
     struct meter *meter; /* may be NULL */
 };
 
+/* Replay source layer `source`: caches of tokens, or of blocks (BLOCK_HEAD, BLOCK_LAYER). They write the rows
+ * of the target layers that read it, and add to the totals of the parts' ledgers. */
+bool replay_layer(const struct replay_job *job, uint32_t source, struct error *why);
+bool replay_blocks(const struct replay_job *job, uint32_t source, struct error *why);
+
 /* The ledger row of one pair with this outcome, in the target's tokens; without its mass. */
 struct ledger_row replay_row(const struct replay_job *job, const struct outcome *outcome);
 
-/* Read the frame of a source layer into `scratch`. */
-bool replay_read_frame(const struct replay_job *job, uint32_t sequence, uint32_t tile,
-                       uint32_t source, struct replay_scratch *scratch, struct error *why);
+/* Demands (replay_demands.c).
+ *
+ * A source head has a stream of demands for each way to ask for them; its number is
+ * REPLAY_ASKS * head + (enum replay_asks). Target layers choose, so one source head may be read in
+ * several ways. With drafts a demand is the union of what the queries of a step want: each unit once,
+ * those that any query ranks higher first.
+ */
 
-/* The demand of a source head at step `s` of the tile in `scratch`, as it is asked for. */
-bool replay_read_demand(const struct replay_job *job, enum replay_asks asks, uint32_t head,
-                        uint32_t s, struct replay_scratch *scratch, struct demand *demand,
+/* How a target layer asks; of ways that give the same demands, the first. */
+enum replay_asks replay_asks_of(const struct replay_job *job, const struct replay_plan *plan,
+                                uint32_t target);
+
+/* What reads a source layer. */
+struct replay_reader {
+    const struct replay_job *job;
+    uint32_t source, streams;
+    bool *read; /* [streams] those that are read: the caller sets them */
+    struct trace_frame frame;
+    struct demand_buffer buffer;
+    struct retrieval_buffer retrieval;
+    struct replay_union *unions; /* with drafts */
+    struct arrays arrays;
+};
+
+/* Reading no stream yet. The caller releases it, on failure too. */
+bool replay_reader_init(struct replay_reader *reader, const struct replay_job *job, uint32_t source,
                         struct error *why);
+void replay_reader_release(struct replay_reader *reader);
+
+/* Called for the demand of one stream at one step of the plan, warm-up included, in the order of steps for
+ * each stream. The demand is valid during the call. */
+typedef bool (*replay_visit)(void *context, uint32_t stream, uint32_t step,
+                             const struct demand *demand, struct error *why);
+
+bool replay_visit_demands(struct replay_reader *reader, uint32_t sequence, replay_visit visit,
+                          void *context, struct error *why);
 
 /* The cold units (ledger.h) of a step that missed `missed`; the cache now holds `held`. `most`: its
  * largest size so far, in and out. */
@@ -92,35 +109,22 @@ static inline bool replay_fills(const struct replay_plan *plan)
 struct demand replay_fill(const struct demand *first, const struct demand_shape *shape,
                           uint32_t *units, uint8_t *mass);
 
-/* The caches that a source layer needs, and who reads them.
- *
- * A source head has a stream of demands for each way to ask for them; its number is
- * REPLAY_ASKS * head + (enum replay_asks). Target layers choose, so one source head may be read in
- * several ways. There is one instance for each distinct stream, importance among the target heads,
- * and policy among the parts; it has a cache for each capacity.
- */
+/* The caches that a source layer needs, and who reads them: one for each distinct stream, importance
+ * among the target heads, policy and capacity among the parts. */
 
 #define REPLAY_NO_INSTANCE UINT32_MAX
 
-struct policy_sizes;
-
-/* The rows of one cache for one sequence. */
-struct replay_record {
-    struct ledger_row *rows;    /* [steps] */
-    uint64_t most;              /* units that the cache has held */
-    uint64_t wanted, hit, cold; /* units of the trace over reported steps */
-};
-
-/* Caches of several sizes over one stream, of one policy, for heads of one importance. */
 struct replay_instance {
     uint32_t stream;
     float importance;
     const struct replay_plan *plan; /* the first with its policy */
+    uint32_t capacity;              /* the least, if the policy ignores it */
     uint32_t next;                  /* instance of the same stream, or REPLAY_NO_INSTANCE */
-    uint32_t *capacities;           /* [count] ascending */
-    uint32_t count;
-    struct policy_sizes *caches;
-    struct replay_record *records; /* [count] */
+    /* Of one sequence. */
+    struct policy *cache;
+    struct ledger_row *rows;    /* [steps] */
+    uint64_t most;              /* units that the cache has held */
+    uint64_t wanted, hit, cold; /* units of the trace over reported steps */
 };
 
 /* A source layer and the target layers [first, end) that read it. */
@@ -140,9 +144,9 @@ bool replay_instances_init(struct replay_instances *set, const struct replay_job
                            uint32_t source, struct error *why);
 void replay_instances_release(struct replay_instances *set);
 
-/* The record of a part's target head; NULL if the head is resident. */
-const struct replay_record *replay_instances_record(const struct replay_instances *set,
-                                                    uint32_t part, uint32_t target, uint32_t head);
+/* The instance of a part's target head; NULL if the head is resident. */
+const struct replay_instance *replay_instance_of(const struct replay_instances *set, uint32_t part,
+                                                 uint32_t target, uint32_t head);
 
 /* The sequences of a batch that read one recorded sequence.
  *
@@ -160,3 +164,7 @@ void replay_add_copies(const struct replay_part *part, uint32_t target,
  * sequence of any part reads it. */
 uint32_t replay_copies(const struct replay_part *part, uint32_t sequence);
 bool replay_is_read(const struct replay_job *job, uint32_t sequence);
+
+/* Add as many times units to the totals of the part's ledger; layers do at the same time. */
+void replay_add_totals(const struct replay_part *part, uint32_t sequence, uint64_t wanted,
+                       uint64_t hit, uint64_t cold);

@@ -8,7 +8,6 @@
 #include "decode/replay/replay_job.h"
 #include "decode/setup.h"
 #include "policy/next_use.h"
-#include "policy/sizes.h"
 #include "trace/demand.h"
 
 #include <assert.h>
@@ -59,9 +58,8 @@ struct miss_curve_scratch {
     struct trace_frame frame;
     struct demand_buffer buffer;
     struct arrays arrays;
-    uint32_t *fill_units;     /* [units] what caches begin with */
-    uint8_t *fill_mass;       /* [units] */
-    struct outcome *outcomes; /* [sizes] of a demand */
+    uint32_t *fill_units; /* [units] what caches begin with */
+    uint8_t *fill_mass;   /* [units] */
 };
 
 struct trace_job {
@@ -79,8 +77,8 @@ struct miss_curve_layer {
     const struct trace_job *job;
     uint32_t sequence, number;
     struct miss_curve_scratch *scratch;
-    struct policy_sizes **caches; /* [KV heads] */
-    struct next_use *future;      /* [KV heads] */
+    struct policy **caches;  /* [KV heads][sizes] */
+    struct next_use *future; /* [KV heads] */
 };
 
 static uint32_t layer_group(const struct miss_curve_layer *layer, uint32_t head)
@@ -126,15 +124,17 @@ static bool count_demand(struct miss_curve_layer *layer, uint32_t head, uint32_t
     (void)why;
     const struct miss_request *request = layer->job->request;
     struct miss_curve *curve = layer->job->curve;
-    struct outcome *outcomes = layer->scratch->outcomes;
     uint32_t group = layer_group(layer, head);
     struct demand fill;
-    if (fills(layer, step, demand, &fill)) {
-        policy_sizes_access(layer->caches[head], &fill, outcomes);
-    }
-    policy_sizes_access(layer->caches[head], demand, outcomes);
-    for (uint32_t i = 0; step >= request->warmup && i < request->count; i++) {
-        miss_curve_group(curve, group)[i] += outcomes[i].missed;
+    bool filled = fills(layer, step, demand, &fill);
+    for (uint32_t i = 0; i < request->count; i++) {
+        struct policy *cache = layer->caches[head * request->count + i];
+        struct outcome outcome;
+        if (filled) {
+            policy_access(cache, &fill, &outcome);
+        }
+        policy_access(cache, demand, &outcome);
+        miss_curve_group(curve, group)[i] += step >= request->warmup ? outcome.missed : 0;
     }
     curve->accesses[group] += step >= request->warmup ? demand->wanted : 0;
     return true;
@@ -189,9 +189,12 @@ static bool start_caches(struct miss_curve_layer *layer, struct error *why)
     for (uint32_t head = 0; good && head < header->kv_heads; head++) {
         env.seed = replay_seed(SETUP_SEED, header, layer->sequence, layer->number, head);
         env.next_use = layer->future[head].access;
-        layer->caches[head] = policy_sizes_create(job->request->policy, job->request->values, &env,
-                                                  job->sizes, job->request->count, why);
-        good = layer->caches[head] != NULL;
+        for (uint32_t i = 0; good && i < job->request->count; i++) {
+            struct policy **cache = &layer->caches[head * job->request->count + i];
+            env.capacity = job->sizes[i];
+            *cache = policy_create(job->request->policy, job->request->values, &env, why);
+            good = *cache != NULL;
+        }
     }
     return good;
 }
@@ -202,20 +205,22 @@ static bool count_heads(struct miss_curve_layer *layer, struct error *why)
     bool foresees = job->request->policy->needs_next_use;
     bool good = (!foresees || foresee_layer(layer, why)) && start_caches(layer, why) &&
                 visit_demands(layer, count_demand, why);
-    for (uint32_t head = 0; good && head < job->header->kv_heads; head++) {
-        good = policy_sizes_check(layer->caches[head], why);
+    for (uint32_t i = 0; good && i < job->header->kv_heads * job->request->count; i++) {
+        good = policy_check(layer->caches[i], why);
     }
     return good;
 }
 
 static bool count_layer(struct miss_curve_layer *layer, struct error *why)
 {
-    uint32_t heads = layer->job->header->kv_heads;
-    layer->caches = array_zeroed(heads, sizeof(struct policy_sizes *), why);
+    uint32_t heads = layer->job->header->kv_heads, count = heads * layer->job->request->count;
+    layer->caches = array_zeroed(count, sizeof(struct policy *), why);
     layer->future = layer->caches ? array_zeroed(heads, sizeof *layer->future, why) : NULL;
     bool good = layer->future && count_heads(layer, why);
+    for (uint32_t i = 0; layer->caches && i < count; i++) {
+        policy_destroy(layer->caches[i]);
+    }
     for (uint32_t head = 0; layer->future && head < heads; head++) {
-        policy_sizes_destroy(layer->caches[head]);
         next_use_release(&layer->future[head]);
     }
     free(layer->caches);
@@ -244,7 +249,6 @@ static bool miss_curve_scratch_init(struct miss_curve_scratch *scratch, const st
     demand_buffer_init(&scratch->buffer);
     scratch->fill_units = arrays_add(arrays, job->header->units, sizeof(uint32_t), why);
     scratch->fill_mass = arrays_add(arrays, job->header->units, sizeof(uint8_t), why);
-    scratch->outcomes = arrays_add(arrays, job->request->count, sizeof(struct outcome), why);
     return !arrays->failed;
 }
 

@@ -2,7 +2,7 @@
  *
  * Each head of a trace has its own cache, and all caches have the same size. A curve counts the
  * misses of one head, of a layer, or of all heads, over all sequences. A policy is replayed at all
- * sizes in one read of the trace (policy/sizes.h); one that knows the future reads the trace twice.
+ * sizes in one read of the trace; one that knows the future reads the trace twice.
  * Layers, or the sizes of a plain stream, run in parallel. The result is the same for any number of threads. At
  * every size the misses are those of a replay (decode/replay/replay.h) of that size.
  */
