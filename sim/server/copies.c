@@ -86,6 +86,20 @@ double copies_pass(struct copies *copies, double ns, double rate,
 
 /* ---- those of a server ----------------------------------------------------------------- */
 
+/* For how long a copy of `way` waits, behind all before it there, for those of the other way. */
+static double other_way_ns(const struct server *server, const struct copies *way)
+{
+    double most[SERVER_FLOWS] = {0}, rate[SERVER_FLOWS], ns[2];
+    const struct copies *ways[] = {&server->in[1], &server->out[1]};
+    const uint32_t flows[] = {flow_loaded(1), flow_saved(1)};
+    for (int i = 0; i < 2; i++) {
+        most[flows[i]] = INFINITY, most[flows[1 - i]] = 0;
+        way_shares_find(server->clock.shares, most, rate);
+        ns[i] = copies_time(ways[i], copies_last(ways[i]), rate[flows[i]]);
+    }
+    return way == ways[0] ? fmax(0, ns[1] - ns[0]) : fmax(0, ns[0] - ns[1]);
+}
+
 uint64_t server_copy_tokens(struct server *server, struct copies *way, uint32_t tier,
                             uint64_t tokens, struct copy_blocks blocks)
 {
@@ -95,6 +109,7 @@ uint64_t server_copy_tokens(struct server *server, struct copies *way, uint32_t 
     const struct copy_times *times =
         way == &server->in[tier] ? &clock->load[tier] : &clock->save[tier];
     double start_ns = times->copy + times->unit * (double)units;
+    start_ns += options->one_stream && tier == 1 ? other_way_ns(server, way) : 0;
     double bytes = (double)(units * options->unit_tokens) * (double)options->token_bytes;
     uint64_t number = copies_add(way, start_ns, bytes, blocks, server->why);
     server->copies_ns += times->cpu * (double)units;

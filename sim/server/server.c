@@ -135,6 +135,10 @@ static void pass(struct server *server, int64_t ns, const double rate[SERVER_FLO
     series_hold(series, SERIES_RUNNING, start, end, computing);
     series_hold(series, SERIES_BLOCKS, start, end,
                 (double)(server->all_blocks - prefix_room(server->cache)));
+    if (server->is_warm && computing > 0 && !server->options.step_takes) {
+        uint64_t kept = server->out[1].added.moved - server->out[1].ended.moved;
+        server->totals->copies_ns[COPY_HOLDS] += ns * (int64_t)kept / (int64_t)server->all_blocks;
+    }
     server_pass_copies(server, ns, rate);
     server->now_ns = end;
 }
@@ -214,7 +218,7 @@ static bool server_run_step(struct server *server, const struct step_load *load,
         series_add(series, SERIES_PROMPT, server->now_ns - 1, load->chunks[i].tokens);
     }
     server->totals->busy_ns += server->is_warm ? time.ns : 0;
-    for (int wait = 0; wait < COPY_WAITS && server->is_warm; wait++) {
+    for (int wait = 0; wait < COPY_HOLDS && server->is_warm; wait++) {
         server->totals->copies_ns[wait] += copies_ns[wait];
     }
     server->totals->steps++;

@@ -86,8 +86,9 @@ struct step_time {
 };
 
 /* Why copies make steps longer, or later: a step waits until its blocks are saved, or those that it takes
- * were, or for prefixes; or the CPU makes the calls of copies before it. */
-enum copy_wait { COPY_SAVES, COPY_TAKES, COPY_LOADS, COPY_CALLS, COPY_WAITS };
+ * were, or for prefixes; or the CPU makes the calls of copies before it. And of their time the share of
+ * the GPU's blocks that wait to be saved. */
+enum copy_wait { COPY_SAVES, COPY_TAKES, COPY_LOADS, COPY_CALLS, COPY_HOLDS, COPY_WAITS };
 
 /* What copies take beside their bytes at the rate of their way, in ns. */
 struct copy_times {
@@ -114,7 +115,8 @@ struct server_options {
     bool saves_cross;                   /* saved blocks cross ways: the cache's saves_wait */
     bool step_saves;                    /* a step ends when all its saves have reached the host */
     bool step_takes;                    /* it begins when the blocks that it has taken are saved */
-    double step_ns;                     /* CPU time of each step for prefixes */
+    bool one_stream; /* loads from tier 1 and saves to it do not cross together */
+    double step_ns;  /* CPU time of each step for prefixes */
     struct connector_lookup
         lookup;              /* of a waiting request's prompt; its gpu_ns are in request_ns */
     double written_bytes;    /* for each token of a chunk, to the host; 0: its KV stays */

@@ -228,6 +228,7 @@ static const struct node_field connector_fields[] = {
     NODE_FIELD("frees_early", YES, server_connector, frees_early),
     NODE_FIELD("prompts_only", YES, server_connector, prompts_only),
     NODE_FIELD("calls_first", YES, server_connector, calls_first),
+    NODE_FIELD("one_stream", YES, server_connector, one_stream),
     NODE_FIELD("steps", SMALL, server_connector, steps, .unit = UNIT_COUNT, .most = 64),
     NODE_FIELD("lookup", MAP, server_connector, lookup, .inside = lookup_fields),
     NODE_FIELD("gpu_units", SMALL, server_connector, gpu_units, .unit = UNIT_COUNT, .most = 64),

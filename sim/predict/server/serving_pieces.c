@@ -23,6 +23,7 @@ void serving_pieces_waits(const struct point *point, struct server_options *out)
     if (connector != NULL) {
         out->step_takes =
             connector->frees_early || setup->mechanisms.prefix_write == PREFIX_WRITE_EVICT;
+        out->one_stream = connector->one_stream;
         out->lookup = connector->lookup;
         out->lookup.request_ns += setup->model.tensor_parallel > 1
                                       ? (int64_t)setup->model.tensor_parallel * out->lookup.gpu_ns

@@ -478,20 +478,22 @@ static void serving_times_write_rates(const struct point *point,
     }
 }
 
-/* Say what copies of KV cost the steps, if it is this share of their time or more. */
+/* Say what copies of KV cost, if it is this share of the time of steps and of what they wait for, or more. */
 static void note_copies(const struct serving_totals *totals, struct result *result)
 {
-    static const double told = 0.02;
-    static const enum note_id notes[COPY_WAITS] = {
-        [COPY_SAVES] = NOTE_copies_saved,
-        [COPY_TAKES] = NOTE_copies_taken,
-        [COPY_LOADS] = NOTE_copies_loaded,
-        [COPY_CALLS] = NOTE_copies_called,
+    static const struct {
+        enum note_id note;
+        double told;
+    } notes[COPY_WAITS] = {
+        [COPY_SAVES] = {NOTE_copies_saved, 0.02},  [COPY_TAKES] = {NOTE_copies_taken, 0.02},
+        [COPY_LOADS] = {NOTE_copies_loaded, 0.02}, [COPY_CALLS] = {NOTE_copies_called, 0.02},
+        [COPY_HOLDS] = {NOTE_copies_held, 0.2},
     };
-    for (int wait = 0; wait < COPY_WAITS && totals->busy_ns > 0; wait++) {
-        double share = (double)totals->copies_ns[wait] / (double)totals->busy_ns;
-        if (share >= told) {
-            result_note(result, note_make(notes[wait], note_real(100 * share)));
+    double ns = (double)(totals->busy_ns + totals->copies_ns[COPY_TAKES]);
+    for (int wait = 0; wait < COPY_WAITS && ns > 0; wait++) {
+        double share = (double)totals->copies_ns[wait] / ns;
+        if (share >= notes[wait].told) {
+            result_note(result, note_make(notes[wait].note, note_real(100 * fmin(1, share))));
         }
     }
 }

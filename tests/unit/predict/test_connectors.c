@@ -155,6 +155,29 @@ static void lmcache_holds_up_the_step(void **state)
     check("system=lmcache", "engine=vllm-0.19", 10847859, 111020021, 126080031);
 }
 
+/* LMCache as a server: K or V of a layer of a block are a piece of 32 KiB, of 1024 in one call of another process, and
+ * cross at 27.5 + 4/36 x 11.3 = 28.7556 GB/s, in 1166.88 us. A's load is asked for in one step and begun in the next: A
+ * runs in the fourth step from the one at 115; alone, after three empty ones. */
+static void lmcache_server_copies_beside_steps(void **state)
+{
+    (void)state;
+    check("system=lmcache-server", "engine=vllm-0.23", 10 * MS, 115671086, 165 * MS);
+}
+
+/* And its one stream: what another prompt saves from 110 on, for 4.2 + 671.08864 us, is before the load of A, which
+ * came at 105. */
+static void lmcache_server_loads_behind_saves(void **state)
+{
+    (void)state;
+    struct course course = make_course("system=lmcache-server", "engine=vllm-0.23");
+    add_prompt(&course, 0, 0);
+    add_prompt(&course, 1, 100);
+    add_prompt(&course, 0, 105);
+    run_course(&course);
+    assert_int_equal(course.served[2].end_ns, 110 * MS + 675288 + 15671086);
+    stop_course(&course);
+}
+
 /* SGLang: a kernel writes 32 MiB at the link's rate, beside what follows. It reads at 35.2 GB/s, layer by layer, so the
  * step waits for the first of 32 layers alone: 957.45091 / 32 us. */
 static void hicache_loads_under_its_step(void **state)
@@ -220,7 +243,7 @@ static const char *const movers[][2] = {
     {"system=vllm-offload", "engine=vllm-0.11"}, {"system=vllm-offload", "engine=vllm-0.19"},
     {"system=vllm-offload", "engine=vllm-0.29"}, {"system=lmcache", "engine=vllm-0.19"},
     {"system=vllm-offload", "engine=vllm-0.23"}, {"system=sglang-hicache", "engine=sglang-0.5"},
-    {"system=kvbm", "engine=vllm-0.19"},
+    {"system=kvbm", "engine=vllm-0.19"},         {"system=lmcache-server", "engine=vllm-0.23"},
 };
 
 /* Prompts come in an order of their own, each when all is quiet. Returns their time in all, and what the host
@@ -282,6 +305,8 @@ int main(void)
         cmocka_unit_test(vllm_0_19_waits_for_its_schedule),
         cmocka_unit_test(vllm_0_29_has_pieces_of_a_layer),
         cmocka_unit_test(lmcache_holds_up_the_step),
+        cmocka_unit_test(lmcache_server_copies_beside_steps),
+        cmocka_unit_test(lmcache_server_loads_behind_saves),
         cmocka_unit_test(hicache_loads_under_its_step),
         cmocka_unit_test(kvbm_waits_as_vllm),
         cmocka_unit_test(mooncake_reads_a_pool),
