@@ -25,30 +25,16 @@
 
 enum { TEXT = 64, LINE = 512 };
 
-/* The measure of a study, in words, by enum whatif_figure. */
-struct whatif_words {
-    const char *unit; /* after a figure */
-    const char *grid; /* above a grid of figures */
-    const char *none; /* no point has it */
-    const char *flat; /* all points have the same */
-    const char *zero; /* and that is zero; NULL: use `flat` */
-};
-static const struct whatif_words whatif_words[] = {
-    [WHATIF_RATE] = {"tokens/s", "tokens a second, all sequences", "nothing fits in memory",
-                     "no value changes how fast it decodes"},
-    [WHATIF_BORNE] = {"tokens/s", "tokens a second, all requests", "no point answers all requests",
-                      "no value changes how many tokens a second are served"},
-    [WHATIF_TIME] = {"s a request (mean, arrival to last token)",
-                     "seconds a request (mean, arrival to last token)",
-                     "no point answers all requests", "no value changes how long requests take"},
-    [WHATIF_GOODPUT] = {"requests/s that meet the objectives",
-                        "requests a second that meet the objectives", "no request has a time",
-                        "no value changes how many requests meet the objectives",
-                        "no request meets the objectives at any point"},
-    [WHATIF_FOUND] = {"% of the prompts' tokens found", "prompt tokens found, %",
-                      "it is unknown which prompts begin alike: the workload has no hashes",
-                      "no value changes how many prompt tokens are found",
-                      "no prompt tokens are found at any point"},
+/* The measure of a study, in words, by enum whatif_figure: its unit, and why no point has it. */
+static const struct whatif_words {
+    const char *unit, *none;
+} whatif_words[] = {
+    [WHATIF_RATE] = {"tokens/s", "no point has a time"},
+    [WHATIF_BORNE] = {"tokens/s", "no point answers all requests"},
+    [WHATIF_TIME] = {"s a request (mean, arrival to last token)", "no point answers all requests"},
+    [WHATIF_GOODPUT] = {"requests/s that meet the objectives", "no request has a time"},
+    [WHATIF_FOUND] = {"% of the prompts' tokens found",
+                      "it is unknown which prompts begin alike: the workload has no hashes"},
 };
 
 /* The name of a point: its value on each axis, "15.0 %, batch 4". */
@@ -275,7 +261,7 @@ static bool whatif_grid_table(const struct whatif *whatif, const struct whatif_f
     fprintf(out,
             "%s; *: best, =: ties, >: the scenario's value, oom: out of memory\n"
             "%s",
-            whatif_words[whatif->figure].grid,
+            whatif_words[whatif->figure].unit,
             any_objection(whatif) ? "over: more requests arrive than are answered\n" : "");
     struct frame *frame = frame_create(columns, 1 + across->count, why);
     for (uint32_t i = 0; i * across->count < whatif->count; i++) {
@@ -326,24 +312,17 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
 static void whatif_report_print_findings(const struct whatif *whatif,
                                          const struct whatif_findings *findings, FILE *out)
 {
-    bool served = whatif_serves(whatif);
+    char line[LINE], number[SHOWN_TEXT];
     if (findings->timed == 0) {
-        table_line("",
-                   served && whatif->figure == WHATIF_RATE ? "no request has a time"
-                                                           : whatif_words[whatif->figure].none,
-                   out);
-        return;
+        table_line("", whatif_words[whatif->figure].none, out);
+    } else if (findings->flat) {
+        snprintf(line, sizeof line, "no value changes it: %s %s",
+                 whatif_number(whatif_worth(whatif, findings->best), number),
+                 whatif_words[whatif->figure].unit);
+        table_line("", line, out);
+    } else {
+        print_best(whatif, findings, out);
     }
-    if (whatif_words[whatif->figure].zero != NULL && !(whatif_worth(whatif, findings->best) > 0)) {
-        table_line("", whatif_words[whatif->figure].zero, out);
-        return;
-    }
-    if (findings->flat) {
-        bool borne = served && whatif->figure == WHATIF_RATE;
-        table_line("", whatif_words[borne ? WHATIF_BORNE : whatif->figure].flat, out);
-        return;
-    }
-    print_best(whatif, findings, out);
 }
 
 /* ---- all of it ---- */

@@ -142,7 +142,7 @@ static void join_all(struct difference *difference)
 
 /* ---- names ---- */
 
-static bool append_value(const struct mechanism_key *key, const struct mechanisms *of, char *text,
+static bool mechanism_append_value(const struct mechanism_key *key, const struct mechanisms *of, char *text,
                          size_t size, struct error *why)
 {
     char *value = mechanism_text(key, of, why);
@@ -170,7 +170,7 @@ static bool append_label(const struct difference *difference, const struct mecha
     text_append(label, DIFFERENCE_LABEL, "%s%s=%s", label[0] != '\0' ? ", " : "", key->name,
                 key->type == MECHANISM_POLICY ? difference->system.policy->name : "");
     return key->type == MECHANISM_POLICY ||
-           append_value(key, &difference->system, label, DIFFERENCE_LABEL, why);
+           mechanism_append_value(key, &difference->system, label, DIFFERENCE_LABEL, why);
 }
 
 /* Name a mechanism by the first key of each of its groups, and its changes by all. */
@@ -189,9 +189,9 @@ static bool name_mechanism(struct difference *difference, uint32_t number, struc
         }
         text_append(to->changes, sizeof to->changes, "%s%s ", to->changes[0] != '\0' ? ", " : "",
                     key->name);
-        good = good && append_value(key, &difference->base, to->changes, sizeof to->changes, why);
+        good = good && mechanism_append_value(key, &difference->base, to->changes, sizeof to->changes, why);
         text_append(to->changes, sizeof to->changes, " → ");
-        good = good && append_value(key, &difference->system, to->changes, sizeof to->changes, why);
+        good = good && mechanism_append_value(key, &difference->system, to->changes, sizeof to->changes, why);
     }
     return good;
 }
