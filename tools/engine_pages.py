@@ -26,13 +26,19 @@ def code(names):
     return ", ".join(f"`{name}`" for name in names)
 
 
+def word_sets(key, sets):
+    """What a word of an option sets: a value of the option's key, or keys of its own."""
+    if isinstance(sets, str):
+        sets = {key: sets} if sets not in ("", "null", "~") else {}
+    return code(f"{k}={v}" for k, v in sets.items()) or "nothing to set"
+
+
 def sets_of(row):
     """What an option sets, in words."""
     kind, key = row.get("as", ""), row.get("sets")
     if kind == "word":
         return "; ".join(
-            f"`{word}`: " + (code(f"{k}={v}" for k, v in keys.items()) or "nothing to set")
-            for word, keys in row["words"].items()
+            f"`{word}`: " + word_sets(key, sets) for word, sets in row["words"].items()
         )
     if kind == "json":
         return f"each key is an option `{key}.KEY`"
