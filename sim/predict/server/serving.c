@@ -9,7 +9,6 @@
 #include "predict/scenario/engine_memory.h"
 #include "predict/server/serving_replay.h"
 #include "predict/server/serving_memory.h"
-#include "predict/server/serving_pieces.h"
 #include "predict/server/serving_result.h"
 #include "predict/server/serving_stream.h"
 #include "predict/server/step_cost.h"

@@ -12,9 +12,14 @@
 #include "decode/time/prefill.h"
 #include "model/sharding.h"
 #include "predict/decode/run.h"
-#include "predict/server/serving_pieces.h"
 
 #include <math.h>
+
+/* Tokens of a file or object. */
+static uint64_t unit_tokens(const struct mechanisms *m)
+{
+    return m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
+}
 
 uint64_t serving_token_bytes(const struct setup *setup)
 {
@@ -55,16 +60,6 @@ static uint64_t host_token_bytes(const struct point *point)
     return bytes > 0 ? bytes : 1;
 }
 
-/* Tokens that sequences can hold together, host memory left beside them, and the bytes that each
- * token of a prompt writes there. */
-struct serving_room {
-    uint32_t sequences;
-    enum tier_id full; /* of a system that offloads */
-    uint64_t tokens, host_bytes, host_blocks;
-    double written_bytes;
-    uint64_t weights, limit_bytes; /* of all HBM that may be used */
-};
-
 static bool plan_batch(const struct setup *setup, uint32_t batch, const struct run_context *context,
                        struct plan *plan, struct error *why)
 {
@@ -75,11 +70,11 @@ static bool plan_batch(const struct setup *setup, uint32_t batch, const struct r
 
 /* Ranks that share nothing divide the host. */
 static void leave_host(const struct point *point, const struct plan *plan,
-                       struct serving_room *room)
+                       struct serving_memory *out)
 {
     uint64_t limit = plan->limit[TIER_HOST], held = plan->memory.in[TIER_HOST].all;
     uint64_t left = limit > held ? limit - held : 0;
-    room->host_bytes = left * point->workload.replicas / point_servers(point);
+    out->host_bytes = left * point->workload.replicas / point_servers(point);
 }
 
 /* Sequences of a server's step: `max_sequences` is of each rank. */
@@ -107,7 +102,7 @@ static double written_bytes(const struct setup *setup, const struct plan *plan)
 /* Tokens of sequences of the mean length: those that the engine's pool holds, or what weights and a
  * step's tensors leave. */
 static void room_in_hbm(const struct point *point, const struct plan *plan,
-                        struct serving_room *room)
+                        struct serving_memory *out)
 {
     const struct setup *setup = &point->setup;
     const struct memory_held *hbm = &plan->memory.in[TIER_GPU];
@@ -116,101 +111,106 @@ static void room_in_hbm(const struct point *point, const struct plan *plan,
     uint64_t tokens = setup->engine.room > 0 ? memory_pool_tokens(setup)
                       : left > 0             ? (uint64_t)(left / token)
                                              : 0;
-    *room = (struct serving_room){.sequences = most_sequences(point),
-                                  .tokens = tokens * point_passes(point),
-                                  .weights = hbm->weights,
-                                  .limit_bytes = plan->limit[TIER_GPU]};
-    leave_host(point, plan, room);
+    out->sequences = most_sequences(point);
+    out->tokens = tokens * point_passes(point);
+    out->weights = hbm->weights;
+    out->limit = plan->limit[TIER_GPU];
+    leave_host(point, plan, out);
 }
 
 /* `most` sequences of a pass fit. If a prefix cache shares the host, it holds no more sequences
  * than run. */
 static bool room_in_host(const struct point *point, uint32_t most,
-                         const struct run_context *context, struct serving_room *room,
+                         const struct run_context *context, struct serving_memory *out,
                          struct error *why)
 {
     const struct setup *setup = &point->setup;
     bool shares = setup->mechanisms.prefix != PREFIX_NONE;
     uint32_t passes = point_passes(point), wanted = most_sequences(point);
     struct plan plan;
-    room->sequences = most < share_of_pass(point, wanted) ? most * passes : wanted;
-    uint32_t held = shares ? share_of_pass(point, room->sequences) : most;
-    room->tokens = (uint64_t)held * passes * setup->context;
+    out->sequences = most < share_of_pass(point, wanted) ? most * passes : wanted;
+    uint32_t held = shares ? share_of_pass(point, out->sequences) : most;
+    out->tokens = (uint64_t)held * passes * setup->context;
     if (held == 0) {
         return true;
     }
     if (!plan_batch(setup, held, context, &plan, why)) {
         return false;
     }
-    leave_host(point, &plan, room);
-    room->written_bytes = written_bytes(setup, &plan) / passes;
+    leave_host(point, &plan, out);
+    out->written_bytes = written_bytes(setup, &plan) / passes;
     plan_release(&plan);
     return true;
 }
 
 static bool find_room(const struct point *point, const struct run_context *context,
-                      struct serving_room *room, struct error *why)
+                      struct serving_memory *out, struct error *why)
 {
-    const struct setup *setup = &point->setup;
     struct plan plan;
-    uint32_t sequences = share_of_pass(point, most_sequences(point));
-    if (!plan_batch(setup, sequences, context, &plan, why)) {
+    bool ok = true;
+    if (!plan_batch(&point->setup, share_of_pass(point, most_sequences(point)), context, &plan,
+                    why)) {
         return false;
     }
-    bool offloads = mechanisms_offload(&setup->mechanisms), ok = true;
-    if (offloads) {
-        room->full = plan.full;
-        ok = room_in_host(point, plan.max_batch, context, room, why);
+    if (mechanisms_offload(&point->setup.mechanisms)) {
+        out->full = plan.full;
+        ok = room_in_host(point, plan.max_batch, context, out, why);
     } else {
-        room_in_hbm(point, &plan, room);
+        room_in_hbm(point, &plan, out);
     }
     plan_release(&plan);
     return ok;
 }
 
-static bool check_room(const struct setup *setup, const struct serving_room *room,
-                       const struct serving_tiers *tiers, const struct prefix_options *prefix,
-                       enum serving_lack *lacks, struct error *why)
+/* Has the GPU no block? */
+static bool check_gpu(const struct setup *setup, struct serving_memory *out, struct error *why)
 {
-    bool offloads = mechanisms_offload(&setup->mechanisms);
     uint64_t pool = setup->kv_pool_tokens;
-    if (prefix->gpu_blocks == 0 && !offloads && pool > 0 && pool < prefix->block_tokens) {
-        error_usage(why, NULL, 0, "'kv_pool_tokens' of %llu is smaller than a block of %u tokens",
-                    (unsigned long long)pool, prefix->block_tokens);
-        return error_expect(why, "at least %u", prefix->block_tokens);
+    uint32_t block = out->prefix.block_tokens;
+    if (out->prefix.gpu_blocks > 0) {
+        return true;
     }
-    if (prefix->gpu_blocks == 0 && offloads) {
+    if (mechanisms_offload(&setup->mechanisms)) {
         return error_set(why, NULL, 0, "%s has no room for a sequence of %llu tokens",
-                         tier_kinds[room->full].title, (unsigned long long)setup->context);
+                         tier_kinds[out->full].title, (unsigned long long)setup->context);
     }
-    if (prefix->gpu_blocks == 0) {
-        char weights[32], limit[32];
-        *lacks = SERVING_NO_KV;
-        error_set(why, NULL, 0, "weights of %s leave no HBM for KV: a GPU may use %s",
-                  units_format((double)room->weights, UNIT_BYTES, weights, sizeof weights),
-                  units_format((double)room->limit_bytes, UNIT_BYTES, limit, sizeof limit));
-        return error_expect(why, "more tensor_parallel, a smaller dtype.weights or a larger GPU");
+    if (pool > 0 && pool < block) {
+        error_usage(why, NULL, 0, "'kv_pool_tokens' of %llu is smaller than a block of %u tokens",
+                    (unsigned long long)pool, block);
+        return error_expect(why, "at least %u", block);
     }
+    char weights[32], limit[32];
+    out->lacks = SERVING_NO_KV;
+    error_set(why, NULL, 0, "weights of %s leave no HBM for KV: a GPU may use %s",
+              units_format((double)out->weights, UNIT_BYTES, weights, sizeof weights),
+              units_format((double)out->limit, UNIT_BYTES, limit, sizeof limit));
+    return error_expect(why, "more tensor_parallel, a smaller dtype.weights or a larger GPU");
+}
+
+/* Has a tier below it none that needs some? */
+static bool check_tiers(const struct setup *setup, const struct serving_tiers *tiers,
+                        const struct serving_memory *out, struct error *why)
+{
     bool swaps = setup->mechanisms.preemption == PREEMPTION_SWAP;
     for (uint32_t k = 1; k < tiers->count; k++) {
-        if (tiers->of[k] != TIER_HOST && prefix->lower[k - 1].blocks == 0) {
+        if (tiers->of[k] != TIER_HOST && out->prefix.lower[k - 1].blocks == 0) {
             return error_set(why, NULL, 0, "the %s is smaller than a block of the prefix cache",
                              tier_kinds[tiers->of[k]].title);
         }
     }
     bool host = swaps || (tiers->count > 1 && tiers->of[1] == TIER_HOST);
-    if (!host || room->host_blocks > 0) {
+    if (!host || out->host_blocks > 0) {
         return true;
     }
-    if (!offloads) {
+    if (!mechanisms_offload(&setup->mechanisms)) {
         return error_set(why, NULL, 0, "host memory is smaller than a block of %s",
                          swaps ? "KV to swap out" : "the prefix cache");
     }
     error_set(why, NULL, 0,
               "the KV of %u sequences of %llu tokens leaves no block of host memory for "
               "prefixes",
-              room->sequences, (unsigned long long)setup->context);
-    return error_expect(why, "more host_memory, or max_sequences below %u", room->sequences);
+              out->sequences, (unsigned long long)setup->context);
+    return error_expect(why, "more host_memory, or max_sequences below %u", out->sequences);
 }
 
 /* The longest sequence that the pool holds while its engine computes the prompt, in tokens, of
@@ -234,12 +234,11 @@ static uint64_t longest_sequence(const struct point *point, uint64_t tokens, uin
 }
 
 /* vLLM does not start if the length that it serves exceeds the pool. */
-static bool check_length(const struct point *point, uint64_t tokens, struct serving_memory *out,
-                         struct error *why)
+static bool check_length(const struct point *point, struct serving_memory *out, struct error *why)
 {
     const struct setup *setup = &point->setup;
     struct trust unseen = {.basis = BASIS_MEASURED};
-    uint64_t length = point->workload.request_tokens;
+    uint64_t length = point->workload.request_tokens, tokens = out->tokens / point_passes(point);
     if (length == 0 || point->engine.too_long != TOO_LONG_REFUSED ||
         mechanisms_offload(&setup->mechanisms)) {
         return true;
@@ -261,28 +260,29 @@ static bool check_length(const struct point *point, uint64_t tokens, struct serv
 /* Host memory for prefixes, in blocks: what there is, or where nobody stated it what the engine takes
  * of that. */
 static uint64_t host_blocks(const struct point *point, const struct server_connector *connector,
-                            const struct serving_room *room)
+                            const struct serving_memory *out)
 {
     uint64_t block = point->setup.mechanisms.prefix_block;
-    uint64_t blocks = room->host_bytes / (host_token_bytes(point) * block);
+    uint64_t blocks = out->host_bytes / out->block_bytes;
     bool stated =
         point->setup.room[TIER_HOST] > 0 || connector == NULL || connector->host_ratio == 0;
-    double takes = stated ? INFINITY : connector->host_ratio * (double)(room->tokens / block);
+    double takes = stated ? INFINITY : connector->host_ratio * (double)(out->tokens / block);
     return takes < (double)blocks ? (uint64_t)takes : blocks;
 }
 
 /* Tier k below the GPU. Host memory has the engine's policy, others LRU. */
 static bool plan_tier(const struct point *point, const struct serving_tiers *tiers, uint32_t k,
-                      const struct serving_room *room, struct prefix_tier *out, struct error *why)
+                      struct serving_memory *memory, struct error *why)
 {
     const struct mechanisms *m = &point->setup.mechanisms;
     enum tier_id tier = tiers->of[k];
     int below = m->prefix_below[tier];
     bool host = tier == TIER_HOST, evicts = !host || m->prefix_eviction != PREFIX_EVICTION_NONE;
     const char *policy = host ? prefix_evictions[m->prefix_eviction] : "lru";
-    uint64_t block_bytes = host_token_bytes(point) * m->prefix_block;
+    struct prefix_tier *out = &memory->prefix.lower[k - 1];
     *out = (struct prefix_tier){
-        .blocks = host ? room->host_blocks : serving_tiers_room(point, tier) / block_bytes,
+        .blocks =
+            host ? memory->host_blocks : serving_tiers_room(point, tier) / memory->block_bytes,
         .policy = evicts ? policy_find(policy, NULL, 0, why) : NULL,
         .write = (enum prefix_write)m->prefix_write,
         .takes_loads = host,
@@ -300,7 +300,6 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
     const struct setup *setup = &point->setup;
     const struct mechanisms *m = &setup->mechanisms;
     const struct serving_tiers tiers = serving_tiers(m);
-    struct serving_room room = {.sequences = 0};
     *out = (struct serving_memory){.lacks = SERVING_STARTS};
     if (setup->engine.refuses != NULL) {
         out->lacks = SERVING_REFUSED;
@@ -311,24 +310,21 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
         error_usage(why, NULL, 0, "a server's sequences take the rest of HBM; a cache cannot");
         return error_expect(why, "mechanisms.budget as a size, a share or tokens");
     }
-    if (!find_room(point, context, &room, why)) {
+    if (!find_room(point, context, out, why)) {
         return false;
     }
     bool offloads = mechanisms_offload(m);
     const struct server_connector *connector = serving_connector(point);
-    uint64_t unit = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
-    room.host_blocks = host_blocks(point, connector, &room);
-    *out = (struct serving_memory){.sequences = room.sequences,
-                                   .written_bytes = room.written_bytes,
-                                   .weights = room.weights,
-                                   .limit = room.limit_bytes};
+    out->block_bytes = host_token_bytes(point) * m->prefix_block;
+    out->host_blocks = host_blocks(point, connector, out);
+    out->swap_blocks = m->preemption == PREEMPTION_SWAP ? out->host_blocks : 0;
     out->prefix = (struct prefix_options){
         .block_tokens = (uint32_t)m->prefix_block,
         .gpu_keeps = m->prefix != PREFIX_NONE && m->prefix != PREFIX_HOST && !offloads,
         .recycles = true,
-        .gpu_blocks = room.tokens / m->prefix_block,
+        .gpu_blocks = out->tokens / m->prefix_block,
         .lower_count = tiers.count - 1,
-        .unit_blocks = (uint32_t)(unit / m->prefix_block),
+        .unit_blocks = (uint32_t)(unit_tokens(m) / m->prefix_block),
         .least_blocks = (uint32_t)((m->prefix_least + m->prefix_block - 1) / m->prefix_block),
         .cheaper = m->prefix_cheaper,
         /* The KV of a system that offloads is on the host already. */
@@ -338,14 +334,13 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
         .prompts_only = connector != NULL && connector->prompts_only,
         .seed = setup->seed,
     };
-    out->block_bytes = host_token_bytes(point) * m->prefix_block;
-    out->swap_blocks = m->preemption == PREEMPTION_SWAP ? room.host_blocks : 0;
-    bool ok = true;
-    for (uint32_t k = 1; ok && k < tiers.count; k++) {
-        ok = plan_tier(point, &tiers, k, &room, &out->prefix.lower[k - 1], why);
+    for (uint32_t k = 1; k < tiers.count; k++) {
+        if (!plan_tier(point, &tiers, k, out, why)) {
+            return false;
+        }
     }
-    return ok && check_room(setup, &room, &tiers, &out->prefix, &out->lacks, why) &&
-           check_length(point, room.tokens / point_passes(point), out, why);
+    return check_gpu(setup, out, why) && check_tiers(setup, &tiers, out, why) &&
+           check_length(point, out, why);
 }
 
 struct serving_tiers serving_tiers(const struct mechanisms *m)
@@ -395,14 +390,13 @@ static struct place_link lower_link(const struct point *point, enum tier_id tier
     const struct tier_kind *kind = &tier_kinds[tier];
     const struct mechanisms *m = &point->setup.mechanisms;
     const struct model *model = &point->setup.model;
-    /* Bytes of a file or object, which each GPU has for itself: a prompt lies with one rank. */
-    uint64_t unit = m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block;
-    double bytes = (double)(unit * serving_token_bytes(&point->setup)) /
+    /* Each GPU has files for itself: a prompt lies with one rank. */
+    double bytes = (double)(unit_tokens(m) * serving_token_bytes(&point->setup)) /
                    (model->tensor_parallel * model->parallel.pipeline);
     double gpus = model_gpus(model);
     struct place_link link =
         place_link_of(profile, way_between(tier, TIER_HOST), bytes, gpus, trust);
-    uint32_t reads = (uint32_t)fmin(1e9, (double)point->setup.mechanisms.prefix_reads);
+    uint32_t reads = (uint32_t)fmin(1e9, (double)m->prefix_reads);
     link.there = drive_read_rate(profile, tier, bytes, reads, trust) / gpus;
     if (kind->bandwidth != CURVE_COUNT && profile_states(profile, kind->bandwidth)) {
         double all = profile_value(profile, kind->bandwidth, bytes, trust);
@@ -412,29 +406,168 @@ static struct place_link lower_link(const struct point *point, enum tier_id tier
     return link;
 }
 
-/* A unit from or to pageable memory also passes a pinned block, which the CPU copies. */
-static double staged_ns(const struct setup *setup, struct trust *trust)
+/* ---- pieces of a connector ---------------------------------------------------------------- */
+
+const struct server_connector *serving_connector(const struct point *point)
 {
-    const struct mechanisms *m = &setup->mechanisms;
-    double tokens = (double)(m->prefix_unit > 0 ? m->prefix_unit : m->prefix_block);
-    double bytes = tokens * (double)serving_token_bytes(setup) / model_gpus(&setup->model);
-    return m->transfer != TRANSFER_PAGEABLE
-               ? 0
-               : bytes * 1e9 / profile_value(&setup->profile, CURVE_HOST_PAGEABLE, 0, trust);
+    return server_engine_connector(&point->engine, point->setup.system.connector);
 }
 
-/* Without a connector, units are copied one by one. */
+void serving_pieces_waits(const struct point *point, struct server_options *out)
+{
+    const struct setup *setup = &point->setup;
+    const struct server_connector *connector = serving_connector(point);
+    bool by_layers = setup->mechanisms.prefix_load == PREFIX_LOAD_LAYERS;
+    bool in_step = setup->mechanisms.prefix_load == PREFIX_LOAD_STEP;
+    out->layers = by_layers ? setup->model.layer_count : in_step;
+    out->layered_tiers = by_layers; /* what a pool or drives have is prefetched before */
+    out->step_saves = setup->mechanisms.prefix_save == PREFIX_SAVE_STEP;
+    if (connector != NULL) {
+        out->step_takes =
+            connector->frees_early || setup->mechanisms.prefix_write == PREFIX_WRITE_EVICT;
+        out->one_stream = connector->one_stream;
+        out->lookup = connector->lookup;
+        out->lookup.request_ns += setup->model.tensor_parallel > 1
+                                      ? (int64_t)setup->model.tensor_parallel * out->lookup.gpu_ns
+                                      : 0;
+        out->load_steps = connector->steps > 1 ? connector->steps - 1 : 0;
+        out->idle_step_ns = (int64_t)setup->mechanisms.step_overhead;
+        out->step_ns = setup->model.tensor_parallel > 1 ? (double)connector->step_ns : 0;
+    }
+}
+
+/* Layers that keep something of every token; others keep a state. */
+static double count_kept(const struct model *model)
+{
+    double count = 0;
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        enum attention_kind kind = model->layers[layer].attention;
+        count += kind != ATTENTION_LINEAR && kind != ATTENTION_NONE;
+    }
+    return fmax(1, count);
+}
+
+/* Latents have no halves. */
+static bool has_latents(const struct model *model)
+{
+    bool some = false;
+    for (uint32_t layer = 0; layer < model->layer_count; layer++) {
+        some = some || model->layers[layer].attention == ATTENTION_MLA;
+    }
+    return some;
+}
+
+/* Pieces of a unit of so many tokens, on one GPU. */
+static double count_pieces(const struct point *point, enum connector_pieces pieces, double tokens)
+{
+    const struct model *model = &point->setup.model;
+    double blocks = fmax(1, tokens / (double)point->setup.mechanisms.prefix_block);
+    double layers = count_kept(model) / model->parallel.pipeline;
+    double halves = has_latents(model) ? 1 : 2;
+    switch (pieces) {
+    case PIECES_UNIT:
+        return 1;
+    case PIECES_BLOCK:
+        return blocks;
+    case PIECES_LAYER:
+        return blocks * layers;
+    case PIECES_HALF:
+        return blocks * layers * halves;
+    case PIECES_ROW:
+        return tokens * layers * halves;
+    }
+    return 1;
+}
+
+static enum connector_pieces layout_of(const struct point *point,
+                                       const struct server_connector *connector,
+                                       const struct connector_way *way)
+{
+    const struct model *model = &point->setup.model;
+    if (connector->latents != PIECES_UNIT && has_latents(model)) {
+        return connector->latents;
+    }
+    bool dense = connector->dense != PIECES_UNIT && !model_is_routed(model);
+    return dense ? connector->dense : way->pieces;
+}
+
+/* By how much longer it takes to move `bytes` in pieces than at the link's rate, in ns: a copy engine, than
+ * in pieces so large that they fill the link on which they were timed; a kernel, than at `link`. */
+static double slower_ns(const struct profile *profile, enum connector_mover by, bool saved,
+                        double bytes, double pieces, double link, struct trust *trust)
+{
+    static const double large = 1e12;
+    static const enum curve_id rates[][2] = {
+        [MOVER_CALLS] = {CURVE_LINK_CALLS_IN, CURVE_LINK_CALLS_OUT},
+        [MOVER_BATCH] = {CURVE_LINK_BATCH_IN, CURVE_LINK_BATCH_OUT},
+        [MOVER_KERNEL] = {CURVE_LINK_KERNEL_IN, CURVE_LINK_KERNEL_OUT},
+    };
+    enum curve_id curve = rates[by][saved];
+    if (!profile_states(profile, curve)) {
+        return 0;
+    }
+    double full = by == MOVER_KERNEL ? link : profile_value(profile, curve, large, trust);
+    return fmax(0, bytes * 1e9 / profile_value(profile, curve, bytes / pieces, trust) -
+                       bytes * 1e9 / full);
+}
+
+/* The CPU's time for each piece of a large copy, in ns. A kernel takes them all. */
+static double piece_cpu_ns(const struct profile *profile, enum connector_mover by,
+                           struct trust *trust)
+{
+    enum { MANY = 512 };
+    if (by == MOVER_CALLS) {
+        return profile_states(profile, CURVE_HOST_COPY_CALL)
+                   ? profile_value(profile, CURVE_HOST_COPY_CALL, 0, trust)
+                   : 0;
+    }
+    return by == MOVER_BATCH && profile_states(profile, CURVE_HOST_BATCH_CALL)
+               ? profile_value(profile, CURVE_HOST_BATCH_CALL, MANY, trust) / MANY
+               : 0;
+}
+
+struct copy_times serving_pieces_times(const struct point *point,
+                                       const struct server_connector *connector, bool saved,
+                                       struct trust *trust)
+{
+    const struct setup *setup = &point->setup;
+    const struct mechanisms *m = &setup->mechanisms;
+    const struct profile *profile = &setup->profile;
+    const struct connector_way *way = saved ? &connector->save : &connector->load;
+    double tokens = (double)unit_tokens(m);
+    double bytes = tokens * (double)serving_token_bytes(setup) / model_gpus(&setup->model);
+    double pieces = count_pieces(point, layout_of(point, connector, way), tokens);
+    enum connector_mover by = bytes / pieces < way->kernel_below ? MOVER_KERNEL : way->by;
+    if (!way_stated(profile, WAY_IN)) {
+        return (struct copy_times){.unit = 0};
+    }
+    double link = way_rate(profile, saved ? WAY_OUT : WAY_IN, BY_ENGINE, bytes, trust);
+    return (struct copy_times){
+        .unit = slower_ns(profile, by, saved, bytes, pieces, link, trust) + (double)way->unit_ns,
+        .cpu = connector->calls_first ? pieces * piece_cpu_ns(profile, by, trust) : 0,
+    };
+}
+
+/* Copies to and from the host. Without a connector, units are copied one by one; one of pageable memory also
+ * passes a pinned block, which the CPU copies. */
 static void host_times(const struct point *point, double link_ns, struct serving_ways *ways,
                        struct trust *trust)
 {
+    const struct setup *setup = &point->setup;
     const struct server_connector *connector = serving_connector(point);
-    if (connector == NULL) {
-        ways->load[1].unit = ways->save[1].unit = link_ns + staged_ns(&point->setup, trust);
-    } else {
+    if (connector != NULL) {
         ways->load[1] = serving_pieces_times(point, connector, false, trust);
         ways->save[1] = serving_pieces_times(point, connector, true, trust);
         ways->load[1].copy = ways->save[1].copy = link_ns;
+        return;
     }
+    double bytes = (double)unit_tokens(&setup->mechanisms) * (double)serving_token_bytes(setup) /
+                   model_gpus(&setup->model);
+    double staged_ns =
+        setup->mechanisms.transfer != TRANSFER_PAGEABLE
+            ? 0
+            : bytes * 1e9 / profile_value(&setup->profile, CURVE_HOST_PAGEABLE, 0, trust);
+    ways->load[1].unit = ways->save[1].unit = link_ns + staged_ns;
 }
 
 bool serving_ways_init(struct serving_ways *ways, const struct point *point, double sharers,

@@ -17,11 +17,14 @@ enum serving_lack {
 };
 
 struct serving_memory {
-    enum serving_lack lacks; /* if the plan failed; SERVING_STARTS: another fault */
-    uint64_t weights, limit; /* bytes, of all HBM that may be used */
-    uint64_t longest;        /* tokens of a sequence that the pool holds */
-    double usable;           /* hbm_usable with which it would start; 0: with none */
-    uint32_t sequences;      /* most of a step */
+    enum serving_lack lacks;          /* if the plan failed; SERVING_STARTS: another fault */
+    uint64_t weights, limit;          /* bytes, of all HBM that may be used */
+    uint64_t longest;                 /* tokens of a sequence that the pool holds */
+    double usable;                    /* hbm_usable with which it would start; 0: with none */
+    uint32_t sequences;               /* most of a step */
+    uint64_t tokens;                  /* that sequences can hold together */
+    enum tier_id full;                /* of a system that offloads: which tier bounds them */
+    uint64_t host_bytes, host_blocks; /* left on the host */
     struct prefix_options prefix;
     uint64_t block_bytes; /* of a block below the GPU, of all GPUs together */
     uint64_t swap_blocks; /* room on the host for preempted sequences */
@@ -79,3 +82,20 @@ struct serving_ways {
 bool serving_ways_init(struct serving_ways *ways, const struct point *point, double sharers,
                        struct trust *trust, struct error *why);
 void serving_ways_release(struct serving_ways *ways); /* a zeroed struct is fine */
+
+/* What a connector makes of copies between a GPU and host memory: how many pieces a unit has, how much longer
+ * they take than its bytes on the link, and the CPU's time for them (server/server_engine.h). */
+
+/* The connector by which the point's engine moves KV; NULL if its system names none, or the engine
+ * has no such one. */
+const struct server_connector *serving_connector(const struct point *point);
+
+/* What waits for copies: the fields `layers`, `layered_tiers`, `load_steps`, `idle_step_ns`, `step_saves`,
+ * `step_takes`, `lookup` and `step_ns`. */
+void serving_pieces_waits(const struct point *point, struct server_options *out);
+
+/* The times of a unit of `prefix_unit` tokens, of one GPU's part: to be loaded, or `saved`. Lowers `trust`
+ * to that of the figures. */
+struct copy_times serving_pieces_times(const struct point *point,
+                                       const struct server_connector *connector, bool saved,
+                                       struct trust *trust);

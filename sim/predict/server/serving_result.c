@@ -9,6 +9,7 @@
 #include "predict/server/serving_replay.h"
 #include "predict/server/serving_load.h"
 #include "predict/server/serving_stream.h"
+#include "predict/server/stream_times.h"
 #include "server/requests/synthetic.h"
 
 #include <assert.h>
@@ -346,36 +347,6 @@ static bool write_series(const struct serving_tiers *tiers, const struct series 
 
 /* ---- times -------------------------------------------------------------------------------------- */
 
-/* A time, for each request that has it. */
-struct sample {
-    double *ns;
-    size_t count;
-};
-
-struct serving_samples {
-    struct sample ttft, tpot, queue, e2e;
-};
-
-static void sample_add(struct sample *sample, int64_t ns)
-{
-    sample->ns[sample->count++] = (double)ns;
-}
-
-static void samples_release(struct serving_samples *samples)
-{
-    free(samples->ttft.ns);
-    free(samples->tpot.ns);
-    free(samples->queue.ns);
-    free(samples->e2e.ns);
-}
-
-/* Time per output token after the first. */
-static int64_t tpot_ns(const struct request *request, const struct served *served)
-{
-    return request->output > 1 ? (served->end_ns - served->first_token_ns) / (request->output - 1)
-                               : 0;
-}
-
 struct serving_tokens {
     uint64_t found[PREFIX_MOST_TIERS], computed, prompt, output, preemptions, too_long, good;
     uint64_t hashed;  /* blocks of known prompts */
@@ -383,10 +354,11 @@ struct serving_tokens {
     int64_t since_ns; /* arrival of the first of them; of a stream, the end of the warm-up */
 };
 
-static void read_served(const struct point *point, const struct requests *requests,
-                        const struct served *all, const struct serving_window *window,
-                        struct serving_samples *samples, struct serving_tokens *tokens)
+static struct serving_tokens count_tokens(const struct point *point,
+                                          const struct requests *requests, const struct served *all,
+                                          const struct serving_window *window)
 {
+    struct serving_tokens out = {.computed = 0}, *tokens = &out;
     const struct workload *workload = &point->workload;
     tokens->since_ns = workload->warm > 0 ? INT64_MAX : window->is_stream ? window->from_ns : 0;
     for (size_t i = 0; i < requests->count; i++) {
@@ -402,40 +374,44 @@ static void read_served(const struct point *point, const struct requests *reques
         tokens->since_ns = served->arrived_ns < tokens->since_ns && !window->is_stream
                                ? served->arrived_ns
                                : tokens->since_ns;
-        sample_add(&samples->ttft, served->first_token_ns - served->arrived_ns);
-        sample_add(&samples->queue, served->scheduled_ns - served->arrived_ns);
-        sample_add(&samples->e2e, served->end_ns - served->arrived_ns);
-        if (request->output > 1) {
-            sample_add(&samples->tpot, tpot_ns(request, served));
-        }
         for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
             tokens->found[k] += served->match.found[k];
         }
         tokens->computed += served->match.compute_tokens;
         tokens->output += request->output;
         tokens->preemptions += served->preemptions;
-        uint64_t ttft = (uint64_t)(served->first_token_ns - served->arrived_ns);
+        uint64_t ttft = (uint64_t)served_time_ns(SERVED_TTFT, request, served);
+        uint64_t tpot = (uint64_t)served_time_ns(SERVED_TPOT, request, served);
         tokens->good += (workload->slo_ttft_ns == 0 || ttft <= workload->slo_ttft_ns) &&
-                        (workload->slo_tpot_ns == 0 ||
-                         (uint64_t)tpot_ns(request, served) <= workload->slo_tpot_ns);
+                        (workload->slo_tpot_ns == 0 || tpot <= workload->slo_tpot_ns);
     }
+    return out;
 }
 
-/* Write mean and quantiles of a time; nothing if no request has it. */
-static void write_sample(struct sample *sample, const struct column *mean, const struct column *p50,
-                         const struct column *p90, const struct column *p99, struct result *result)
+/* Write mean and quantiles of each time; nothing of one that no request has. */
+static bool write_figures(const struct requests *requests, const struct served *all,
+                          const struct serving_window *window, struct result *result,
+                          struct error *why)
 {
-    const struct column *columns[] = {p50, p90, p99};
-    const double shares[] = {0.5, 0.9, 0.99};
-    if (sample->count == 0) {
-        return;
+    double *ns = array_zeroed(requests->count, sizeof *ns, why);
+    for (int time = 0; ns != NULL && time < SERVED_TIMES; time++) {
+        size_t count = 0;
+        for (size_t i = 0; i < requests->count; i++) {
+            if (!all[i].too_long && serving_counts(window, i, &all[i]) &&
+                (time != SERVED_TPOT || requests->all[i].output > 1)) {
+                ns[count++] = (double)served_time_ns(time, &requests->all[i], &all[i]);
+            }
+        }
+        gsl_sort(ns, 1, count);
+        for (int k = 0; count > 0 && k < SERVED_FIGURES; k++) {
+            double share = served_shares[k];
+            double figure = share == 0 ? gsl_stats_mean(ns, 1, count)
+                                       : gsl_stats_quantile_from_sorted_data(ns, 1, count, share);
+            result_integer(result, served_column(time, k), llround(figure));
+        }
     }
-    gsl_sort(sample->ns, 1, sample->count);
-    result_integer(result, mean, llround(gsl_stats_mean(sample->ns, 1, sample->count)));
-    for (int i = 0; i < 3; i++) {
-        double ns = gsl_stats_quantile_from_sorted_data(sample->ns, 1, sample->count, shares[i]);
-        result_integer(result, columns[i], llround(ns));
-    }
+    free(ns);
+    return ns != NULL;
 }
 
 /* Drives wear by what is written to them. */
@@ -542,25 +518,10 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
                          struct error *why)
 {
     const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
-    struct serving_samples samples = {.ttft = {.ns = NULL}};
-    struct serving_tokens tokens = {.computed = 0};
-    struct sample *all[] = {&samples.ttft, &samples.tpot, &samples.queue, &samples.e2e};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        if ((all[i]->ns = array_zeroed(requests->count, sizeof *all[i]->ns, why)) == NULL) {
-            samples_release(&samples);
-            return false;
-        }
+    const struct serving_tokens tokens = count_tokens(point, requests, served, &totals->window);
+    if (!write_figures(requests, served, &totals->window, result, why)) {
+        return false;
     }
-    read_served(point, requests, served, &totals->window, &samples, &tokens);
-    write_sample(&samples.ttft, COLUMN(ttft_ms), COLUMN(ttft_p50_ms), COLUMN(ttft_p90_ms),
-                 COLUMN(ttft_p99_ms), result);
-    write_sample(&samples.queue, COLUMN(queue_ms), COLUMN(queue_p50_ms), COLUMN(queue_p90_ms),
-                 COLUMN(queue_p99_ms), result);
-    write_sample(&samples.e2e, COLUMN(e2e_ms), COLUMN(e2e_p50_ms), COLUMN(e2e_p90_ms),
-                 COLUMN(e2e_p99_ms), result);
-    write_sample(&samples.tpot, COLUMN(tpot_ms), COLUMN(tpot_p50_ms), COLUMN(tpot_p90_ms),
-                 COLUMN(tpot_p99_ms), result);
-    samples_release(&samples);
     if (totals->window.is_stream) {
         result_integer(result, COLUMN(requests), (int64_t)tokens.counted);
         result_integer(result, COLUMN(prompt_tokens), (int64_t)tokens.prompt);

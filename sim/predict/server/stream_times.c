@@ -3,8 +3,37 @@
 #include "core/array.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
+
+const double served_shares[SERVED_FIGURES] = {0, 0.5, 0.9, 0.99};
+
+const struct column *served_column(enum served_time time, int figure)
+{
+    const struct column *const columns[SERVED_TIMES][SERVED_FIGURES] = {
+        {COLUMN(ttft_ms), COLUMN(ttft_p50_ms), COLUMN(ttft_p90_ms), COLUMN(ttft_p99_ms)},
+        {COLUMN(tpot_ms), COLUMN(tpot_p50_ms), COLUMN(tpot_p90_ms), COLUMN(tpot_p99_ms)},
+        {COLUMN(e2e_ms), COLUMN(e2e_p50_ms), COLUMN(e2e_p90_ms), COLUMN(e2e_p99_ms)},
+        {COLUMN(queue_ms), COLUMN(queue_p50_ms), COLUMN(queue_p90_ms), COLUMN(queue_p99_ms)},
+    };
+    return columns[time][figure];
+}
+
+int64_t served_time_ns(enum served_time time, const struct request *request,
+                       const struct served *served)
+{
+    switch (time) {
+    case SERVED_TTFT:
+        return served->first_token_ns - served->arrived_ns;
+    case SERVED_TPOT:
+        return request->output > 1
+                   ? (served->end_ns - served->first_token_ns) / (request->output - 1)
+                   : 0;
+    case SERVED_E2E:
+        return served->end_ns - served->arrived_ns;
+    default:
+        return served->scheduled_ns - served->arrived_ns;
+    }
+}
 
 static int compare_ends(const void *a, const void *b)
 {
@@ -27,15 +56,11 @@ bool stream_times_read(const struct requests *requests, const struct served *ser
     for (size_t i = 0; i < requests->count; i++) {
         const struct served *row = &served[i];
         if (serving_counts(window, i, row)) {
-            uint32_t more = requests->all[i].output - 1;
-            double decode_ns = (double)(row->end_ns - row->first_token_ns);
-            out->all[out->count++] = (struct stream_time){
-                .end_ns = row->end_ns,
-                .ttft_ns = (double)(row->first_token_ns - row->arrived_ns),
-                .tpot_ns = more > 0 ? decode_ns / more : 0,
-                .e2e_ns = (double)(row->end_ns - row->arrived_ns),
-                .queue_ns = (double)(row->scheduled_ns - row->arrived_ns),
-            };
+            struct stream_time *time = &out->all[out->count++];
+            time->end_ns = row->end_ns;
+            for (int which = 0; which < SERVED_TIMES; which++) {
+                time->ns[which] = (double)served_time_ns(which, &requests->all[i], row);
+            }
         }
     }
     qsort(out->all, out->count, sizeof *out->all, compare_ends);
@@ -49,30 +74,13 @@ void stream_times_release(struct stream_times *times)
     free(times->scratch);
 }
 
-/* Which time a column tells of, by its place in struct stream_time, and which of its quantiles; 0: its
- * mean. */
-static bool find_figure(const struct column *column, size_t *offset, double *share)
+/* Which time a column tells of, and which of its quantiles; 0: its mean. */
+static bool find_figure(const struct column *column, enum served_time *time, double *share)
 {
-    const struct {
-        size_t offset;
-        const struct column *mean, *p50, *p90, *p99;
-    } times[] = {
-        {offsetof(struct stream_time, ttft_ns), COLUMN(ttft_ms), COLUMN(ttft_p50_ms),
-         COLUMN(ttft_p90_ms), COLUMN(ttft_p99_ms)},
-        {offsetof(struct stream_time, tpot_ns), COLUMN(tpot_ms), COLUMN(tpot_p50_ms),
-         COLUMN(tpot_p90_ms), COLUMN(tpot_p99_ms)},
-        {offsetof(struct stream_time, e2e_ns), COLUMN(e2e_ms), COLUMN(e2e_p50_ms),
-         COLUMN(e2e_p90_ms), COLUMN(e2e_p99_ms)},
-        {offsetof(struct stream_time, queue_ns), COLUMN(queue_ms), COLUMN(queue_p50_ms),
-         COLUMN(queue_p90_ms), COLUMN(queue_p99_ms)},
-    };
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-        *offset = times[i].offset;
-        *share = column == times[i].p50   ? 0.5
-                 : column == times[i].p90 ? 0.9
-                 : column == times[i].p99 ? 0.99
-                                          : 0;
-        if (*share > 0 || column == times[i].mean) {
+    for (int i = 0; i < SERVED_TIMES * SERVED_FIGURES; i++) {
+        *time = i / SERVED_FIGURES;
+        *share = served_shares[i % SERVED_FIGURES];
+        if (served_column(*time, i % SERVED_FIGURES) == column) {
             return true;
         }
     }
@@ -81,13 +89,13 @@ static bool find_figure(const struct column *column, size_t *offset, double *sha
 
 bool stream_times_of(struct stream_times *times, const struct column *column, struct estimate *out)
 {
-    size_t offset;
+    enum served_time time;
     double share;
-    if (!find_figure(column, &offset, &share)) {
+    if (!find_figure(column, &time, &share)) {
         return false;
     }
     for (size_t i = 0; i < times->count; i++) {
-        times->values[i] = *(const double *)((const char *)&times->all[i] + offset);
+        times->values[i] = times->all[i].ns[time];
     }
     *out = share > 0 ? stationary_quantile(times->values, times->count, share, times->scratch)
                      : stationary_mean(times->values, times->count);
@@ -97,14 +105,13 @@ bool stream_times_of(struct stream_times *times, const struct column *column, st
 bool stream_times_beyond(struct stream_times *times, const struct column *column, double bound_ns,
                          struct estimate *out, double *limit)
 {
-    size_t offset;
+    enum served_time time;
     double share;
-    if (!find_figure(column, &offset, &share) || share == 0) {
+    if (!find_figure(column, &time, &share) || share == 0) {
         return false;
     }
     for (size_t i = 0; i < times->count; i++) {
-        const char *time = (const char *)&times->all[i] + offset;
-        times->values[i] = *(const double *)time > bound_ns;
+        times->values[i] = times->all[i].ns[time] > bound_ns;
     }
     *limit = 1 - share;
     *out = stationary_mean(times->values, times->count);

@@ -1,14 +1,25 @@
-/* The times of a stream's requests that count, in the order of their ends, and how far the figures
- * that follow from them are known (stationary.h). */
+/* The times of requests, as columns; and of a stream's requests that count, in the order of their ends, how far
+ * the figures that follow from them are known (stationary.h). */
 #pragma once
 
 #include "predict/result/result.h"
 #include "predict/server/serving_result.h"
 #include "predict/server/stationary.h"
 
+enum served_time { SERVED_TTFT, SERVED_TPOT, SERVED_E2E, SERVED_QUEUE, SERVED_TIMES };
+
+/* The time of an answered request, in ns; 0 for each token after the first if there is none. */
+int64_t served_time_ns(enum served_time time, const struct request *request,
+                       const struct served *served);
+
+/* Columns of a time: its mean, and its quantiles of these shares. */
+enum { SERVED_FIGURES = 4 };
+extern const double served_shares[SERVED_FIGURES]; /* of the mean 0 */
+const struct column *served_column(enum served_time time, int figure);
+
 struct stream_time {
     int64_t end_ns;
-    double ttft_ns, tpot_ns, e2e_ns, queue_ns;
+    double ns[SERVED_TIMES];
 };
 
 struct stream_times {

@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #include "predict/server/serving_memory.h"
-#include "predict/server/serving_pieces.h"
 #include "unit/fixture/make_setup.h"
 #include "unit/fixture/server_course.h"
 

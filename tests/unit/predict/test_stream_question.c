@@ -22,7 +22,7 @@ static void fill(size_t count)
     times.count = count;
     for (size_t i = 0; i < count; i++) {
         double share = fmod(0.618033988749895 * (double)i, 1);
-        all[i] = (struct stream_time){.ttft_ns = (50 + 100 * share) * 1e6};
+        all[i] = (struct stream_time){.ns[SERVED_TTFT] = (50 + 100 * share) * 1e6};
     }
 }
 
