@@ -297,11 +297,11 @@ static const struct frame_column columns[COLUMNS] = {
     [FIGURES] = {.key = "figures", .title = "figures"},
 };
 
-static void kernels_print_note(struct note note)
+static void kernels_print_note(json_t *note)
 {
-    char words[NOTE_WORDS];
     putchar('\n');
-    table_line("note: ", note_write(&note, words, sizeof words), stdout);
+    table_line("note: ", note_words(note), stdout);
+    json_decref(note);
 }
 
 static void print_kernel_notes(const struct profile *profile, const struct shape *shape)

@@ -32,17 +32,22 @@ static void json_writer_put(struct json_writer *json, const char *key, json_t *v
     json_decref(value);
 }
 
-void json_put_text(struct json_writer *json, const char *key, const char *text)
+json_t *json_utf8(const char *text, bool *bad)
 {
-    json_t *string = text != NULL ? json_string(text) : json_null();
+    json_t *string = json_string(text);
     if (string == NULL) {
-        json->bad = true;
+        *bad = true;
         string = json_string_nocheck(text);
         for (char *c = (char *)json_string_value(string); c != NULL && *c != '\0'; c++) {
             *c = (unsigned char)*c < 0x80 ? *c : '?';
         }
     }
-    json_writer_put(json, key, string, 0);
+    return string;
+}
+
+void json_put_text(struct json_writer *json, const char *key, const char *text)
+{
+    json_writer_put(json, key, text != NULL ? json_utf8(text, &json->bad) : json_null(), 0);
 }
 
 void json_put_number(struct json_writer *json, const char *key, double value, int digits)

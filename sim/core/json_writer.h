@@ -24,6 +24,9 @@ void json_end(struct json_writer *json, char bracket);
 
 void json_put_text(struct json_writer *json, const char *key, const char *text); /* NULL: null */
 
+/* A text as JSON; `*bad`: it was not UTF-8, and has '?' in place of what is not ASCII. */
+json_t *json_utf8(const char *text, bool *bad);
+
 /* A number of so many digits, with a point or an exponent; null if it is not finite. */
 void json_put_number(struct json_writer *json, const char *key, double value, int digits);
 

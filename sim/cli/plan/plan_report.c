@@ -402,11 +402,11 @@ bool plan_nearest_explain(const struct planning *planning, struct error *why)
     return good;
 }
 
-static void plan_winner_print_note(struct note note)
+static void plan_winner_print_note(json_t *note)
 {
-    char words[NOTE_WORDS];
     fputc('\n', stdout);
-    table_line("note: ", note_write(&note, words, sizeof words), stdout);
+    table_line("note: ", note_words(note), stdout);
+    json_decref(note);
 }
 
 /* Print the command that starts its server, if it has one. KV that stays in HBM is on the host,

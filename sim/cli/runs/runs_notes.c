@@ -114,11 +114,11 @@ enum { REMARKS_MOST = NOTES_MOST };
 
 struct runs_remarks {
     struct remark {
-        char text[256];     /* "" of a note */
-        char systems[1024]; /* "clo, litecache", each once */
+        char text[256];       /* "" of a note */
+        json_t *least, *most; /* of a note, with the ranges of several; owned */
+        char systems[1024];   /* "clo, litecache", each once */
         uint32_t runs;
     } items[REMARKS_MOST];
-    struct notes notes; /* merged, in the order of `items` */
     uint32_t count;
     bool more; /* some are not kept */
 };
@@ -147,11 +147,16 @@ static void runs_notes_add_text(struct runs_remarks *remarks, const char *text, 
     runs_notes_add_run(remarks, i, system);
 }
 
-static void add_note(struct runs_remarks *remarks, const struct note *note, const char *system)
+static void add_note(struct runs_remarks *remarks, const json_t *note, const char *system)
 {
-    uint32_t i = notes_merge(&remarks->notes, note);
+    uint32_t i = 0;
+    while (i < remarks->count &&
+           !note_join(remarks->items[i].least, remarks->items[i].most, note)) {
+        i++;
+    }
     if (i == remarks->count && i < REMARKS_MOST) {
-        notes_add(&remarks->notes, note);
+        remarks->items[i].least = json_copy((json_t *)note);
+        remarks->items[i].most = json_copy((json_t *)note);
     }
     runs_notes_add_run(remarks, i, system);
 }
@@ -179,6 +184,10 @@ struct runs_notes *runs_notes_create(struct error *why)
 
 void runs_notes_destroy(struct runs_notes *notes)
 {
+    for (uint32_t i = 0; notes != NULL && i < notes->messages.count; i++) {
+        json_decref(notes->messages.items[i].least);
+        json_decref(notes->messages.items[i].most);
+    }
     free(notes);
 }
 
@@ -226,9 +235,8 @@ void runs_notes_add(struct runs_notes *notes, const struct result *result)
     notes->runs++;
     notes->decodes = notes->decodes || result_cell(result, COLUMN(step_us))->set;
     notes->ranged = notes->ranged || result->family_count > 0;
-    for (uint32_t i = 0; i < result->notes.count; i++) {
-        struct note note = notes_at(&result->notes, i);
-        add_note(&notes->messages, &note, system);
+    for (size_t i = 0; i < json_array_size(result->notes); i++) {
+        add_note(&notes->messages, json_array_get(result->notes, i), system);
     }
     if (result_cell(result, COLUMN(basis))->set) { /* not of a server that was not timed */
         note_trust(notes, result);
@@ -240,9 +248,10 @@ void runs_notes_add(struct runs_notes *notes, const struct result *result)
     }
 }
 
-void runs_notes_add_note(struct runs_notes *notes, const char *system, struct note note)
+void runs_notes_add_note(struct runs_notes *notes, const char *system, json_t *note)
 {
-    add_note(&notes->messages, &note, system);
+    add_note(&notes->messages, note, system);
+    json_decref(note);
 }
 
 enum { SHARE = 64 };
@@ -309,10 +318,9 @@ static void append_whose(const struct runs_notes *notes, const struct remark *re
     }
 }
 
-static bool runs_notes_is_told(const struct runs_remarks *remarks, uint32_t index)
+static bool runs_notes_is_told(const struct remark *remark)
 {
-    struct note note = notes_at(&remarks->notes, index);
-    return note_kinds[note.id].when == NOTE_IS_TOLD;
+    return note_kind_of(remark->least)->when == NOTE_IS_TOLD;
 }
 
 /* "note: WORDS (clo, litecache: 3 of 8 runs)", of notes that are always told, or of the others. */
@@ -321,10 +329,10 @@ static void runs_notes_print(const struct runs_notes *notes, bool told, FILE *ou
     const struct runs_remarks *remarks = &notes->messages;
     for (uint32_t i = 0; i < remarks->count; i++) {
         char line[LINE];
-        struct note note = notes_at(&remarks->notes, i);
-        if (runs_notes_is_told(remarks, i) == told) {
-            note_write(&note, line, sizeof line);
-            append_whose(notes, &remarks->items[i], line);
+        const struct remark *remark = &remarks->items[i];
+        if (runs_notes_is_told(remark) == told) {
+            note_write(remark->least, remark->most, line, sizeof line);
+            append_whose(notes, remark, line);
             table_line("note: ", line, out);
         }
     }
@@ -359,7 +367,7 @@ static void print_sure(const struct runs_notes *notes, bool basis, bool why, FIL
     char line[LINE] = "", share[SHARE], some[64];
     uint32_t details = 0, past = notes->extrapolated;
     for (uint32_t i = 0; i < notes->messages.count; i++) {
-        details += !runs_notes_is_told(&notes->messages, i);
+        details += !runs_notes_is_told(&notes->messages.items[i]);
     }
     for (uint32_t i = 0; i < bands->count; i++) {
         text_append(line, LINE, "%s%s", i > 0 ? "; " : "", bands->items[i].text);

@@ -94,7 +94,7 @@ const char *cell_text(const struct result *result, const struct column *column,
         cell_put(&writer, "]");
         break;
     case HOLDS_NOTES:
-        notes_write_json(&result->notes, buffer, CELL_SIZE);
+        notes_write_json(result->notes, buffer, CELL_SIZE);
         break;
     default:
         if (column->unit == UNIT_TEXT) {

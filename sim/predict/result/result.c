@@ -29,6 +29,7 @@ void result_release(struct result *result)
     free(result->masses);
     free(result->draws.values);
     free(result->names);
+    json_decref(result->notes);
     result_init(result);
 }
 
@@ -122,27 +123,28 @@ const char *result_shown(const struct result *result, const struct column *colum
     return shown_value(column_shown(column), 0, result_number(result, column), NAN, NAN, text);
 }
 
-void result_note(struct result *result, struct note note)
+void result_note(struct result *result, json_t *note)
 {
-    char words[NOTE_WORDS];
-    notes_add(&result->notes, &note);
     text_append(result->message, sizeof result->message, "%s%s",
-                result->message[0] != '\0' ? "; " : "", note_write(&note, words, sizeof words));
+                result->message[0] != '\0' ? "; " : "", note_words(note));
+    result->notes = result->notes != NULL ? result->notes : json_array();
+    if (json_array_size(result->notes) < NOTES_MOST) {
+        json_array_append(result->notes, note);
+    }
+    json_decref(note);
 }
 
 const char *result_reason(const struct result *result, char *text, size_t size)
 {
-    if (result->notes.count > 0) {
-        struct note first = notes_at(&result->notes, 0);
-        return note_write(&first, text, size);
-    }
-    text_copy(text, size, result->message);
+    bool noted = json_array_size(result->notes) > 0;
+    text_copy(text, size, noted ? note_words(json_array_get(result->notes, 0)) : result->message);
     return text;
 }
 
 void result_drop_notes(struct result *result)
 {
-    result->notes = (struct notes){.count = 0};
+    json_decref(result->notes);
+    result->notes = NULL;
     result->message[0] = '\0';
 }
 

@@ -133,8 +133,8 @@ struct result {
     char scenario[8192]; /* canonical text of the resolved scenario, for reproduction */
     char expected[256];  /* of a failed run, what would have been right; "" if nothing says */
     char nearest[64];    /* of a failed run, the nearest valid name; "" if none is near */
-    struct notes notes;
-    char message[512]; /* of a failed run, why; else its notes in words, joined by "; "; or "" */
+    json_t *notes;       /* a list of notes (note.h), owned; NULL: none */
+    char message[512];   /* of a failed run, why; else its notes in words, joined by "; "; or "" */
 };
 
 void result_init(struct result *result);
@@ -182,8 +182,9 @@ const struct result_item *result_items(const struct result *result, const struct
 /* The longest item of parts_us or stalls_us, the first of equals; NULL if there is none. */
 const struct result_item *result_largest(const struct result *result, const struct column *column);
 
-/* Add a note, and its words to the message; of a run that did not fail. */
-void result_note(struct result *result, struct note note);
+/* Take over a note, and add its words to the message; of a run that did not fail. Past NOTES_MOST it is left
+ * out of the list. */
+void result_note(struct result *result, json_t *note);
 
 /* Write why the run has no times, "HBM: needs 352 GiB, has 40.5 GiB", without what would fit.
  * Returns `text`. */

@@ -17,7 +17,7 @@ uint32_t search_shown(const struct search *search)
 
 bool search_is_close(const struct search *search, uint32_t value)
 {
-    return notes_have(&search->results[value].notes, NOTE_too_close);
+    return notes_have(search->results[value].notes, NOTE_too_close);
 }
 
 uint32_t search_next_miss(const struct search *search)

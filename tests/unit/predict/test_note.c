@@ -72,10 +72,10 @@ static void words_tell_all_values(void **state)
 
 /* ---- words ---- */
 
-static void assert_reads(struct note note, const char *words)
+static void assert_reads(json_t *note, const char *words)
 {
-    char text[NOTE_WORDS];
-    assert_string_equal(note_write(&note, text, sizeof text), words);
+    assert_string_equal(note_words(note), words);
+    json_decref(note);
 }
 
 static void a_note_reads_as_its_words_say(void **state)
@@ -107,16 +107,16 @@ static void a_note_reads_as_its_words_say(void **state)
 /* ---- several runs ---- */
 
 /* What the notes read as when the second is merged into the first; NULL: they stay apart. */
-static const char *both(struct note one, struct note other)
+static const char *both(json_t *one, json_t *other)
 {
     static char text[NOTE_WORDS];
-    struct notes notes = {.count = 0};
-    notes_add(&notes, &one);
-    if (notes_merge(&notes, &other) == notes.count) {
-        return NULL;
-    }
-    struct note merged = notes_at(&notes, 0);
-    return note_write(&merged, text, sizeof text);
+    json_t *most = json_copy(one);
+    bool joins = note_join(one, most, other);
+    note_write(one, most, text, sizeof text);
+    json_decref(one);
+    json_decref(most);
+    json_decref(other);
+    return joins ? text : NULL;
 }
 
 static void whole_numbers_become_a_range(void **state)
@@ -143,15 +143,17 @@ static void whole_numbers_become_a_range(void **state)
 static void a_range_grows(void **state)
 {
     (void)state;
-    struct notes notes = {.count = 0};
-    struct note first = note_make(NOTE_too_long, note_whole(164));
-    notes_add(&notes, &first);
+    char text[NOTE_WORDS];
+    json_t *least = note_make(NOTE_too_long, note_whole(164)), *most = json_copy(least);
     for (uint64_t more = 100; more <= 900; more += 400) {
-        struct note other = note_make(NOTE_too_long, note_whole(more));
-        assert_int_equal(notes_merge(&notes, &other), 0);
+        json_t *other = note_make(NOTE_too_long, note_whole(more));
+        assert_true(note_join(least, most, other));
+        json_decref(other);
     }
-    assert_reads(notes_at(&notes, 0),
-                 "100–900 requests exceed the server's KV memory and were left out");
+    assert_string_equal(note_write(least, most, text, sizeof text),
+                        "100–900 requests exceed the server's KV memory and were left out");
+    json_decref(least);
+    json_decref(most);
 }
 
 static void other_differences_keep_notes_apart(void **state)
@@ -177,65 +179,40 @@ static void reals_that_read_alike_are_one(void **state)
                      note_make(NOTE_cache_cold, note_real(0.2))));
 }
 
-/* ---- kept ---- */
-
-static void texts_are_kept(void **state)
-{
-    (void)state;
-    struct notes notes = {.count = 0}, copy;
-    char name[] = "one";
-    struct note note = note_make(NOTE_trained_context, note_text(name), note_whole(1));
-    notes_add(&notes, &note);
-    strcpy(name, "two");
-    notes_add(&notes, &note);
-    copy = notes;
-    memset(&notes, 'x', sizeof notes);
-    assert_reads(notes_at(&copy, 0), "one was trained on contexts of 1 tokens");
-    assert_reads(notes_at(&copy, 1), "two was trained on contexts of 1 tokens");
-}
-
-static void what_has_no_room_is_cut_off(void **state)
-{
-    (void)state;
-    struct notes notes = {.count = 0};
-    char name[NOTES_TEXT - 1];
-    memset(name, 'x', sizeof name);
-    name[sizeof name - 1] = '\0';
-    struct note note = note_make(NOTE_indexer_unused, note_text(name));
-    for (int i = 0; i < NOTES_MOST + 1; i++) {
-        notes_add(&notes, &note);
-    }
-    assert_int_equal(notes.count, NOTES_MOST);
-    assert_string_equal(notes_at(&notes, 0).values[0].text, name);
-    assert_string_equal(notes_at(&notes, NOTES_MOST - 1).values[0].text, "");
-}
-
 /* ---- JSON ---- */
 
-static bool parse(const char *text, struct notes *notes)
+/* The number of notes that a text has; -1: it is no list of notes. */
+static int parse(const char *text, json_t **notes)
 {
     json_error_t ignored;
     json_t *json = json_loads(text, 0, &ignored);
-    *notes = (struct notes){.count = 0};
     bool good = notes_read_json(json, notes);
     json_decref(json);
-    return good;
+    return good ? (int)json_array_size(*notes) : -1;
+}
+
+static int count_of(const char *text)
+{
+    json_t *notes;
+    int count = parse(text, &notes);
+    json_decref(notes);
+    return count;
 }
 
 static void notes_come_back(void **state)
 {
     (void)state;
-    struct notes notes = {.count = 0}, back;
-    struct note all[] = {
+    json_t *notes = json_array(), *back;
+    json_t *all[] = {
         note_make(NOTE_short_of_hbm, note_bytes(3ULL << 30), note_bytes(0), note_flag(true)),
         note_plain(NOTE_queue_grows),
         note_make(NOTE_plugin, note_text("a\"b"), note_text("c"), note_text("→")),
         note_make(NOTE_sessions_too_few, note_real(50), note_real(0.1))};
     char text[4096], again[4096];
     for (size_t i = 0; i < COUNT(all); i++) {
-        notes_add(&notes, &all[i]);
+        json_array_append_new(notes, all[i]);
     }
-    notes_write_json(&notes, text, sizeof text);
+    notes_write_json(notes, text, sizeof text);
     assert_string_equal(
         text,
         "[{\"note\":\"short_of_hbm\",\"needs\":3221225472,\"has\":0,\"prefill\":true,"
@@ -245,27 +222,33 @@ static void notes_come_back(void **state)
         "\"text\":\"policy a\\\"b is c: →\"},"
         "{\"note\":\"sessions_too_few\",\"asked\":50.0,\"came\":0.1,"
         "\"text\":\"50 requests/s were asked for, 0.1 came, as sessions last too long for so few: make `requests` larger\"}]");
-    assert_true(parse(text, &back));
-    notes_write_json(&back, again, sizeof again);
+    assert_int_equal(parse(text, &back), COUNT(all));
+    notes_write_json(back, again, sizeof again);
     assert_string_equal(text, again);
+    assert_true(notes_have(back, NOTE_plugin));
+    assert_false(notes_have(back, NOTE_room));
+    json_decref(notes);
+    json_decref(back);
 }
 
 static void whole_notes_have_room_or_none(void **state)
 {
     (void)state;
-    struct notes notes = {.count = 0}, back;
-    struct note note = note_plain(NOTE_queue_grows);
+    json_t *notes = json_array();
     char whole[256], text[256];
-    notes_add(&notes, &note);
-    notes_add(&notes, &note);
-    notes_write_json(&notes, whole, sizeof whole);
+    json_array_append_new(notes, note_plain(NOTE_queue_grows));
+    json_array_append_new(notes, note_plain(NOTE_queue_grows));
+    notes_write_json(notes, whole, sizeof whole);
     for (size_t size = sizeof "[]"; size <= strlen(whole) + 1; size++) {
-        notes_write_json(&notes, text, size);
-        assert_true(strlen(text) < size && parse(text, &back));
-        assert_int_equal(back.count, size == strlen(whole) + 1       ? 2
-                                     : size >= strlen(whole) / 2 + 2 ? 1
-                                                                     : 0);
+        notes_write_json(notes, text, size);
+        assert_true(strlen(text) < size);
+        assert_int_equal(count_of(text), size == strlen(whole) + 1       ? 2
+                                         : size >= strlen(whole) / 2 + 2 ? 1
+                                                                         : 0);
     }
+    json_decref(notes);
+    notes_write_json(NULL, text, sizeof text);
+    assert_string_equal(text, "[]");
 }
 
 static void what_is_no_note_is_refused(void **state)
@@ -274,26 +257,13 @@ static void what_is_no_note_is_refused(void **state)
     static const char *const cases[] = {
         "null", "{}", "[1]", "[{}]", "[{\"note\":1}]",
     };
-    static const char *const others[] = {
-        "[{\"note\":\"unheard\"}]",
-        "[{\"note\":\"too_long\"}]",
-        "[{\"note\":\"too_long\",\"requests\":-1}]",
-        "[{\"note\":\"too_long\",\"requests\":1.5}]",
-        "[{\"note\":\"too_long\",\"requests\":\"1\"}]",
-        "[{\"note\":\"trained_context\",\"model\":null,\"tokens\":1}]",
-        "[{\"note\":\"rejected_unrecorded\",\"next\":1}]",
-    };
-    struct notes notes;
-    for (size_t i = 0; i < COUNT(others); i++) { /* of another version */
-        notes.count = 0;
-        assert_true(parse(others[i], &notes));
-        assert_int_equal(notes.count, 0);
-    }
     for (size_t i = 0; i < COUNT(cases); i++) {
         print_message("# %s\n", cases[i]);
-        assert_false(parse(cases[i], &notes));
+        assert_int_equal(count_of(cases[i]), -1);
     }
-    assert_true(parse("[{\"note\":\"too_long\",\"requests\":1}]", &notes));
+    assert_int_equal(count_of("[{\"note\":\"unheard\",\"text\":\"of another version\"}]"), 0);
+    assert_int_equal(count_of("[{\"note\":\"too_long\",\"requests\":1}]"), 0);
+    assert_int_equal(count_of("[{\"note\":\"too_long\",\"requests\":1,\"text\":\"x\"}]"), 1);
 }
 
 int main(void)
@@ -305,8 +275,6 @@ int main(void)
         cmocka_unit_test(a_range_grows),
         cmocka_unit_test(other_differences_keep_notes_apart),
         cmocka_unit_test(reals_that_read_alike_are_one),
-        cmocka_unit_test(texts_are_kept),
-        cmocka_unit_test(what_has_no_room_is_cut_off),
         cmocka_unit_test(notes_come_back),
         cmocka_unit_test(whole_notes_have_room_or_none),
         cmocka_unit_test(what_is_no_note_is_refused),
