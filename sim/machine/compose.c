@@ -58,34 +58,24 @@ static size_t bare_length(const char *name)
     return ends ? length - end : 0;
 }
 
-/* "h100x8": as counted_machine(). */
-static unsigned long machine_counted(const char *name, char machine[NAMED_SIZE])
-{
-    char alone[NAMED_SIZE];
-    size_t length = strlen(name), digits = 0;
-    while (digits < length && isdigit((unsigned char)name[length - 1 - digits])) {
-        digits++;
-    }
-    if (digits == 0 || digits > 4 || length < digits + 2 || length >= sizeof alone ||
-        tolower((unsigned char)name[length - digits - 1]) != 'x') {
-        return 0;
-    }
-    snprintf(alone, sizeof alone, "%.*s", (int)(length - digits - 1), name);
-    alone[strcspn(alone, " ")] = '\0';
-    unsigned long count = strtoul(name + length - digits, NULL, 10);
-    return count <= MOST_COUNTED && locate_canonical(alone, MACHINE, machine) ? count : 0;
-}
-
-/* "2xA40", "8 x H100": how many, and the machine, if it is one; 0 if not. */
+/* "2xA40", "8 x H100", "h100x8": how many, and the machine, if it is one; 0 if not. */
 static unsigned long counted_machine(const char *name, char machine[NAMED_SIZE])
 {
-    char *end;
-    unsigned long count = strtoul(name, &end, 10);
-    end += strspn(end, " ");
-    bool counts = end != name && count > 0 && count <= MOST_COUNTED && (*end == 'x' || *end == 'X');
-    end += counts ? 1 + strspn(end + 1, " ") : 0;
-    return counts ? (locate_canonical(end, MACHINE, machine) ? count : 0)
-                  : machine_counted(name, machine);
+    char alone[NAMED_SIZE] = "";
+    unsigned long count = 0;
+    size_t end = strlen(name);
+    int rest = 0;
+    while (end > 0 && isdigit((unsigned char)name[end - 1])) {
+        end--;
+    }
+    if (sscanf(name, "%lu %*1[xX] %n", &count, &rest) == 1 && rest > 0) {
+        snprintf(alone, sizeof alone, "%s", name + rest);
+    } else if (end > 1 && tolower((unsigned char)name[end - 1]) == 'x') {
+        count = strtoul(name + end, NULL, 10);
+        snprintf(alone, sizeof alone, "%.*s", (int)(end - 1), name);
+        alone[strcspn(alone, " ")] = '\0';
+    }
+    return count <= MOST_COUNTED && locate_canonical(alone, MACHINE, machine) ? count : 0;
 }
 
 /* Does an accelerator of another maker go by this name: mi300x, tpu-v5e, gaudi3? */
@@ -213,13 +203,6 @@ double profile_capability(const struct profile *profile)
     return node != NULL && node->kind == NODE_SCALAR ? strtod(node->text, NULL) : 0;
 }
 
-/* The name of the profile that stated the node: "l40s". */
-static void takeover_name_of(const struct node *node, char *name, size_t size)
-{
-    name[0] = '\0';
-    append_profile_name(node->file, name, size);
-}
-
 /* Check the compute capability of `stated`, a map of figures that is to be laid over the figures of
  * `gpu` (NULL or empty: none). */
 static bool takeover_check(const struct node *gpu, const struct node *stated, struct error *why)
@@ -233,8 +216,8 @@ static bool takeover_check(const struct node *gpu, const struct node *stated, st
     if (own == NULL || base == NULL || strcmp(own->text, base->text) == 0) {
         return true;
     }
-    char name[64];
-    takeover_name_of(base, name, sizeof name);
+    char name[64] = "";
+    append_profile_name(base->file, name, sizeof name);
     node_error(own, why, "a GPU of compute capability %s cannot extend '%s', which has %s",
                own->text, name, base->text);
     return error_expect(why, "extends: a GPU of %s, or nvidia with the figures of kernels stated",
@@ -243,26 +226,22 @@ static bool takeover_check(const struct node *gpu, const struct node *stated, st
 
 /* ---- fp8 ------------------------------------------------------------------------------------- */
 
-/* The value of a rate, 0 when it is not stated or cannot be read: curve_read() complains later. */
-static double takeover_rate_of(const struct node *gpu, const char *key)
+/* The value of a single figure, 0 when it is not stated, or has points. */
+static double takeover_value_of(const struct node *gpu, const char *key)
 {
-    const struct node *figure = node_get(gpu, key);
-    const struct node *value = node_get(figure, "value");
-    struct error unused;
-    double rate = 0;
+    const struct node *figure = node_get(gpu, key), *value = node_get(figure, "value");
+    struct quantity quantity;
     value = value != NULL ? value : figure;
-    if (value == NULL || value->kind != NODE_SCALAR ||
-        !units_parse(value->text, UNIT_FLOP_PER_S, NULL, 0, key, &rate, &unused)) {
-        return 0;
-    }
-    return rate;
+    return value != NULL && value->kind == NODE_SCALAR && quantity_parse(value->text, &quantity)
+               ? quantity.value
+               : 0;
 }
 
 /* After `stated` was laid over `gpu`: remove the figures of fp8 that it must not take over. */
 static void takeover_drop_fp8(struct node *gpu, const struct node *stated)
 {
-    double fp8 = takeover_rate_of(stated, "flops_fp8");
-    if (fp8 == 0 || fp8 != takeover_rate_of(gpu, "flops_bf16")) {
+    double fp8 = takeover_value_of(stated, "flops_fp8");
+    if (fp8 == 0 || fp8 != takeover_value_of(gpu, "flops_bf16")) {
         return;
     }
     for (size_t i = gpu->count; i > 0; i--) {
@@ -278,22 +257,11 @@ static void takeover_drop_fp8(struct node *gpu, const struct node *stated)
 
 /* ---- another GPU ----------------------------------------------------------------------------- */
 
-/* The value of a single figure, 0 when it is not stated, or has points. */
-static double takeover_value_of(const struct node *gpu, const char *key)
-{
-    const struct node *figure = node_get(gpu, key), *value = node_get(figure, "value");
-    struct quantity quantity;
-    value = value != NULL ? value : figure;
-    return value != NULL && value->kind == NODE_SCALAR && quantity_parse(value->text, &quantity)
-               ? quantity.value
-               : 0;
-}
-
-static bool takeover_is_measured(const struct node *figure)
+/* Is this the basis of the figure? */
+static bool takeover_has_basis(const struct node *figure, enum basis of)
 {
     const struct node *basis = node_get(figure, "basis");
-    return basis != NULL && basis->kind == NODE_SCALAR &&
-           strcmp(basis->text, basis_name(BASIS_MEASURED)) == 0;
+    return basis != NULL && basis->kind == NODE_SCALAR && strcmp(basis->text, basis_name(of)) == 0;
 }
 
 /* Is the GPU that a user's file states another one than `gpu`, which it extends: has it, by a
@@ -305,7 +273,7 @@ static bool takeover_of_another(const struct node *gpu, const struct node *state
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         double own = takeover_value_of(stated, marks[i]), base = takeover_value_of(gpu, marks[i]);
         another = another || (own > 0 && base > 0 && fabs(own / base - 1) > 1e-3 &&
-                              !takeover_is_measured(node_get(stated, marks[i])));
+                              !takeover_has_basis(node_get(stated, marks[i]), BASIS_MEASURED));
     }
     return another;
 }
@@ -316,13 +284,13 @@ static bool assume(const struct node *figure, struct error *why)
 {
     struct node *basis = (struct node *)node_get(figure, "basis");
     struct node *source = (struct node *)node_get(figure, "source");
-    char name[64], text[1024];
+    char name[64] = "", text[1024];
     if (basis == NULL || source == NULL || basis->kind != NODE_SCALAR ||
         source->kind != NODE_SCALAR || node_get(figure, "range") == NULL ||
-        strcmp(basis->text, basis_name(BASIS_ASSUMED)) == 0) {
+        takeover_has_basis(figure, BASIS_ASSUMED)) {
         return true;
     }
-    takeover_name_of(figure, name, sizeof name);
+    append_profile_name(figure->file, name, sizeof name);
     snprintf(text, sizeof text, "carried over from the profile %s: %s", name, source->text);
     return node_set_text(basis, basis_name(BASIS_ASSUMED), why) && node_set_text(source, text, why);
 }
@@ -333,8 +301,8 @@ static bool takeover_assume(struct node *gpu, const struct node *stated, struct 
 {
     bool good = true;
     for (size_t i = 0; good && i < gpu->count; i++) {
-        char name[64];
-        takeover_name_of(gpu->children[i], name, sizeof name);
+        char name[64] = "";
+        append_profile_name(gpu->children[i]->file, name, sizeof name);
         good = node_get(stated, gpu->children[i]->key) != NULL || strcmp(name, "nvidia") == 0 ||
                assume(gpu->children[i], why);
     }
@@ -355,8 +323,8 @@ static void takeover_count(const struct node *gpu, const char *own, const char *
         const struct node *figure = gpu->children[i];
         bool typed = strncmp(figure->file, "--", 2) == 0 ||
                      (scenario != NULL && strcmp(figure->file, scenario) == 0);
-        char name[64];
-        takeover_name_of(figure, name, sizeof name);
+        char name[64] = "";
+        append_profile_name(figure->file, name, sizeof name);
         if (strcmp(figure->key, takeover_capability_key) == 0) {
             out->capability = typed || strcmp(figure->file, own) == 0;
             continue;

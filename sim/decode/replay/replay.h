@@ -66,7 +66,7 @@ struct replay_plan {
     uint32_t warmup;           /* steps replayed and not reported */
     uint32_t steps;            /* steps reported; at most the trace's less warmup */
     const uint32_t *rows; /* [warmup + steps + 1] with drafts: the recorded step of a step's first
-                             query (replay_layer.h), and where the next one would begin; NULL: a
+                             query (replay_demands.c), and where the next one would begin; NULL: a
                              step reads one recorded step */
     uint32_t queries;     /* of a sequence in a step; 1 without drafts */
     bool rejected_before; /* rejected drafts want nothing; else what recorded steps go on to want */

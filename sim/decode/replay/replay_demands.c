@@ -41,8 +41,8 @@ enum replay_asks replay_asks_of(const struct replay_job *job, const struct repla
 
 /* ---- reading ---- */
 
-static bool read_frame(struct replay_reader *reader, uint32_t sequence, uint32_t tile,
-                       struct error *why)
+static bool replay_read_frame(struct replay_reader *reader, uint32_t sequence, uint32_t tile,
+                              struct error *why)
 {
     const struct replay_job *job = reader->job;
     return job->ahead != NULL
@@ -90,7 +90,7 @@ static bool visit_recorded(struct replay_reader *reader, uint32_t sequence, repl
     uint32_t end = replay_steps_read(reader->job->plan);
     uint32_t last_tile = (end - 1) / reader->job->header->steps_per_tile;
     for (uint32_t tile = 0; tile <= last_tile; tile++) {
-        if (!read_frame(reader, sequence, tile, why) ||
+        if (!replay_read_frame(reader, sequence, tile, why) ||
             !visit_tile(reader, end, visit, context, why)) {
             return false;
         }

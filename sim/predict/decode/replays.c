@@ -9,10 +9,9 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Limits of a pass: groups. Limits of a group: plans; cache sizes of all policies, because most
- * need one cache for each; and rows (sizes × steps) of a head, which are kept until its layer is
- * done. */
-enum { MOST_GROUPS = 8, MOST_PLANS = 256, MOST_SIZES = 32, MOST_ROWS = 1 << 16 };
+/* Limits of a pass: groups. Limits of a group: plans, each of which may need a cache of its own; and rows
+ * (plans × steps) of a head, which are kept until its layer is done. */
+enum { MOST_GROUPS = 8, MOST_PLANS = 64, MOST_ROWS = 1 << 16 };
 
 /* Plans that want the same of a trace, and are replayed together. */
 struct replays_group {
@@ -95,29 +94,6 @@ static const struct replays_group *find_plan(const struct replays *replays, uint
     return NULL;
 }
 
-/* Do two plans of a group have the same caches, whatever reads them? */
-static bool same_caches(const struct replay_plan *a, const struct replay_plan *b)
-{
-    return a->capacity == b->capacity && a->policy == b->policy &&
-           memcmp(a->policy_values, b->policy_values,
-                  POLICY_MOST_PARAMS * sizeof *a->policy_values) == 0;
-}
-
-/* Can the group take the plan without exceeding its limits? */
-static bool takes(const struct replays_group *group, const struct replay_plan *plan)
-{
-    size_t sizes = 0, most = MOST_ROWS / plan->steps;
-    most = most < MOST_SIZES ? most : MOST_SIZES;
-    for (size_t i = 0; i < group->count; i++) {
-        bool before = same_caches(&group->plans[i], plan);
-        for (size_t j = 0; j < i && !before; j++) {
-            before = same_caches(&group->plans[j], &group->plans[i]);
-        }
-        sizes += !before;
-    }
-    return group->count < MOST_PLANS && sizes < most;
-}
-
 /* The last pass of the stream if it takes one more group; otherwise a new one. */
 static bool find_pass(struct replays *replays, uint64_t stream, size_t *number, struct error *why)
 {
@@ -148,7 +124,9 @@ static struct replays_group *find_group(struct replays *replays,
     while (last > replays->sealed && replays->groups[last - 1].key != key) {
         last--;
     }
-    if (last > replays->sealed && takes(&replays->groups[last - 1], request->plan)) {
+    size_t most = MOST_ROWS / request->plan->steps < MOST_PLANS ? MOST_ROWS / request->plan->steps
+                                                                : MOST_PLANS;
+    if (last > replays->sealed && replays->groups[last - 1].count < most) {
         return &replays->groups[last - 1];
     }
     if (!trace_stream(trace, &stream, why) ||
