@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <xxhash.h>
 
 static_assert((int)SPILLWAY_MOST_PARAMS == (int)POLICY_MOST_PARAMS, "a plug-in is as any policy");
@@ -29,51 +28,40 @@ bool plugin_is_named(const char *name)
 
 /* ---- the file ---- */
 
-static bool plugin_file_hash(FILE *file, uint64_t *hash)
-{
-    unsigned char buffer[1 << 14];
-    size_t count;
-    XXH64_state_t *state = XXH64_createState();
-    bool good = state != NULL && XXH64_reset(state, 0) == XXH_OK;
-    while (good && (count = fread(buffer, 1, sizeof buffer, file)) > 0) {
-        good = XXH64_update(state, buffer, count) == XXH_OK;
-    }
-    if (good) {
-        *hash = XXH64_digest(state);
-        *hash += *hash == 0;
-    }
-    XXH64_freeState(state);
-    return good && ferror(file) == 0;
-}
+enum { PLUGIN_FILE_MOST = 1 << 30 }; /* bytes */
 
 /* A library that was cut kills the program when its missing pages are touched. The linker writes the
  * table of sections last. */
-static bool plugin_file_is_whole(FILE *file)
+static bool plugin_file_is_whole(const char *bytes, size_t size)
 {
     Elf64_Ehdr header;
-    struct stat status;
-    rewind(file);
-    if (fread(header.e_ident, 1, EI_NIDENT, file) < EI_NIDENT ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) {
+    if (size < EI_NIDENT || memcmp(bytes, ELFMAG, SELFMAG) != 0 || bytes[EI_CLASS] != ELFCLASS64) {
         return true; /* dlopen() says what is wrong with it */
     }
-    rewind(file);
-    return fread(&header, 1, sizeof header, file) == sizeof header &&
-           fstat(fileno(file), &status) == 0 && header.e_shoff <= INT64_MAX &&
-           header.e_shoff + (uint64_t)header.e_shnum * header.e_shentsize <=
-               (uint64_t)status.st_size;
+    if (size < sizeof header) {
+        return false;
+    }
+    memcpy(&header, bytes, sizeof header);
+    return header.e_shoff <= INT64_MAX &&
+           header.e_shoff + (uint64_t)header.e_shnum * header.e_shentsize <= size;
 }
 
 /* dlopen() would wait for the writer of a FIFO. `*hash`, never 0, becomes that of its bytes. */
 static bool plugin_file_check(const char *path, uint64_t *hash, struct error *why)
 {
+    size_t size;
     FILE *file = regular_open(path, why);
     if (file == NULL) {
         return false;
     }
-    bool good = (plugin_file_hash(file, hash) ||
-                 error_set(why, path, 0, "cannot be read: %s", strerror(errno))) &&
-                (plugin_file_is_whole(file) || error_set(why, path, 0, "is truncated"));
+    char *bytes = node_stream(file, path, PLUGIN_FILE_MOST, &size, why);
+    bool good = bytes != NULL &&
+                (plugin_file_is_whole(bytes, size) || error_set(why, path, 0, "is truncated"));
+    if (good) {
+        *hash = XXH64(bytes, size, 0);
+        *hash += *hash == 0;
+    }
+    free(bytes);
     fclose(file);
     return good;
 }

@@ -144,35 +144,15 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
            result_text(result, COLUMN(status), status, why);
 }
 
-/* Sums over some ledger rows. */
-struct hits {
-    uint64_t wanted, hit;
-};
-
-static void hits_add(struct hits *hits, const struct ledger_row *row)
+/* Of the ledger's rows first, first + stride, ...: hits by what is wanted; NaN if nothing is. */
+static double hit_ratio(const struct ledger *ledger, size_t first, size_t stride, size_t count)
 {
-    hits->wanted += row->wanted;
-    hits->hit += row->hit;
-}
-
-static double hit_ratio(const struct hits *hits)
-{
-    return hits->wanted > 0 ? (double)hits->hit / (double)hits->wanted : NAN;
-}
-
-void outcome_cache(const struct ledger *ledger, struct result *result)
-{
-    struct hits all = {0};
-    if (ledger == NULL) {
-        return;
+    uint64_t wanted = 0, hit = 0;
+    for (size_t i = 0; ledger != NULL && i < count; i++) {
+        wanted += ledger->rows[first + i * stride].wanted;
+        hit += ledger->rows[first + i * stride].hit;
     }
-    for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
-        hits_add(&all, &ledger->rows[i]);
-    }
-    if (all.wanted > 0) {
-        result_real(result, COLUMN(hit_ratio), hit_ratio(&all));
-    }
-    outcome_note_cold(ledger, result);
+    return wanted > 0 ? (double)hit / (double)wanted : NAN;
 }
 
 /* Tokens outside the window, per head, for the mean sequence of the batch. */
@@ -189,31 +169,30 @@ static double outside_tokens(const struct setup *setup, const struct plan *plan)
     return sum / plan->batch;
 }
 
-void outcome_kept(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
-                  struct result *result)
+/* The part that the CPU attends to. */
+static void write_kept(const struct setup *setup, const struct plan *plan,
+                       const struct ledger *ledger, struct result *result)
 {
     double pairs = 0, kept = 0, outside = outside_tokens(setup, plan);
-    if (ledger == NULL || setup->mechanisms.attention != ATTEND_HYBRID) {
-        return;
-    }
     for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
         pairs += ledger->rows[i].offloaded_heads;
         kept += (double)ledger->rows[i].for_cpu;
     }
-    if (pairs * outside > 0) {
+    if (setup->mechanisms.attention == ATTEND_HYBRID && pairs * outside > 0) {
         result_real(result, COLUMN(kept_share), kept / (pairs * outside));
     }
 }
 
-void outcome_union(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
-                   struct result *result)
+/* What the queries of a verification want together. */
+static void write_union(const struct setup *setup, const struct plan *plan,
+                        const struct ledger *ledger, struct result *result)
 {
     double wanted = 0, single = 0;
     uint32_t whole = 0;
     while (whole < plan->layers && setup_loads_whole(setup, whole)) {
         whole++;
     }
-    for (uint32_t i = 0; plan->rows != NULL && ledger != NULL && i < plan->cohort_count; i++) {
+    for (uint32_t i = 0; plan->rows != NULL && i < plan->cohort_count; i++) {
         const struct ledger_row *rows = ledger_part(ledger, i);
         double each = (double)plan->cohorts[i].sizes.selected_tokens; /* of one query */
         for (size_t r = 0; r < (size_t)ledger->steps * ledger->layers; r++) {
@@ -228,6 +207,18 @@ void outcome_union(const struct setup *setup, const struct plan *plan, const str
     }
 }
 
+void outcome_ledger(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                    struct result *result)
+{
+    if (ledger != NULL) {
+        size_t count = (size_t)ledger->steps * ledger->layers;
+        result_real(result, COLUMN(hit_ratio), hit_ratio(ledger, 0, 1, count));
+        outcome_note_ledger(setup, plan, ledger, result);
+        write_kept(setup, plan, ledger, result);
+        write_union(setup, plan, ledger, result);
+    }
+}
+
 static bool write_layers(const struct ledger *ledger, const struct timing *timing,
                          uint64_t head_bytes, struct result *result, struct error *why)
 {
@@ -237,16 +228,13 @@ static bool write_layers(const struct ledger *ledger, const struct timing *timin
     }
     result->layer_count = timing->layers;
     for (uint32_t l = 0; l < timing->layers; l++) {
-        struct hits hits = {0};
         uint64_t missed = 0;
         for (uint32_t s = 0; ledger != NULL && s < ledger->steps; s++) {
-            const struct ledger_row *row = &ledger->rows[(size_t)s * ledger->layers + l];
-            hits_add(&hits, row);
-            missed += row->missed;
+            missed += ledger->rows[(size_t)s * ledger->layers + l].missed;
         }
         result->layers[l] = (struct result_layer){
             .ns = apportion_mean(timing->layer_ns[l], timing->steps),
-            .hit_ratio = hit_ratio(&hits),
+            .hit_ratio = hit_ratio(ledger, l, timing->layers, timing->steps),
             .in_bytes = apportion_mean((int64_t)(missed * head_bytes), timing->steps),
         };
     }
@@ -262,12 +250,9 @@ static bool write_steps(const struct ledger *ledger, const struct timing *timing
     }
     result->step_count = timing->steps;
     for (uint32_t s = 0; s < timing->steps; s++) {
-        struct hits hits = {0};
-        for (uint32_t l = 0; ledger != NULL && l < ledger->layers; l++) {
-            hits_add(&hits, &ledger->rows[(size_t)s * ledger->layers + l]);
-        }
-        result->steps[s] = (struct result_step){timing->step[s].ns, hit_ratio(&hits),
-                                                timing->step[s].moved[WAY_IN], NAN};
+        double hits = hit_ratio(ledger, (size_t)s * timing->layers, 1, timing->layers);
+        result->steps[s] =
+            (struct result_step){timing->step[s].ns, hits, timing->step[s].moved[WAY_IN], NAN};
     }
     return true;
 }
@@ -349,23 +334,28 @@ static void outcome_write_rates(const struct setup *setup, const struct plan *pl
     price_write(&setup->profile, result);
 }
 
+/* Bytes of all steps over a way. */
+static int64_t timing_moved(const struct timing *timing, enum way_id way)
+{
+    int64_t bytes = 0;
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        bytes += timing->step[s].moved[way];
+    }
+    return bytes;
+}
+
 /* A server has one disk; what each of its GPUs reads and writes there adds up. */
 static void write_disk(const struct setup *setup, const struct timing *timing,
                        struct result *result)
 {
     struct trust ignored = {.basis = BASIS_MEASURED};
-    double ways[WAY_COUNT] = {0}, gpus = model_gpus(&setup->model);
-    for (uint32_t s = 0; s < timing->steps; s++) {
-        for (int way = WAY_DISK_IN; way < WAY_COUNT; way++) {
-            ways[way] += (double)timing->step[s].moved[way] * gpus;
-        }
-    }
-    result_integer(result, COLUMN(disk_read_bytes_per_step),
-                   llround(ways[WAY_DISK_IN] / timing->steps));
-    result_integer(result, COLUMN(disk_write_bytes_per_step),
-                   llround(ways[WAY_DISK_OUT] / timing->steps));
+    double gpus = model_gpus(&setup->model);
+    double read = (double)timing_moved(timing, WAY_DISK_IN) * gpus;
+    double written = (double)timing_moved(timing, WAY_DISK_OUT) * gpus;
+    result_integer(result, COLUMN(disk_read_bytes_per_step), llround(read / timing->steps));
+    result_integer(result, COLUMN(disk_write_bytes_per_step), llround(written / timing->steps));
     if (mechanisms_use_disk(&setup->mechanisms)) {
-        double a_day = ways[WAY_DISK_OUT] * 86400e9 / (double)timing->total_ns;
+        double a_day = written * 86400e9 / (double)timing->total_ns;
         double capacity = profile_value(&setup->profile, CURVE_DISK_CAPACITY, 0, &ignored);
         result_real(result, COLUMN(disk_writes_per_day), a_day / capacity);
     }
@@ -377,10 +367,7 @@ static void outcome_write_way(const struct setup *setup, const struct timing *ti
                               const struct column *share, struct result *result)
 {
     struct trust ignored = {.basis = BASIS_MEASURED};
-    int64_t moved = 0;
-    for (uint32_t s = 0; s < timing->steps; s++) {
-        moved += timing->step[s].moved[way];
-    }
+    int64_t moved = timing_moved(timing, way);
     double rate = way_rate(&setup->profile, way, BY_ENGINE, 0, &ignored) /
                   cost_uplink_sharers(setup, &ignored);
     result_integer(result, bytes, apportion_mean(moved, timing->steps));
@@ -441,13 +428,9 @@ static struct trust outcome_whole_trust(const struct setup *setup, const struct 
 void outcome_step(const struct setup *setup, const struct plan *plan, const struct timing *timing,
                   struct trust trust, struct step_answer *answer)
 {
-    int64_t bytes = 0;
-    for (uint32_t s = 0; s < timing->steps; s++) {
-        bytes += timing->step[s].moved[WAY_IN];
-    }
     *answer = (struct step_answer){
         .ns = apportion_mean(timing->total_ns, timing->steps),
-        .in_bytes = apportion_mean(bytes, timing->steps),
+        .in_bytes = apportion_mean(timing_moved(timing, WAY_IN), timing->steps),
         .resident_share = plan->resident_share,
         .asks_trace = outcome_asks_trace(setup, plan),
         .trust = outcome_whole_trust(setup, plan, timing, trust),

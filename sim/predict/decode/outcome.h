@@ -22,21 +22,15 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
 /* Do hits depend on the trace? Where HBM has room for all KV, nothing is wanted over the link. */
 bool outcome_asks_trace(const struct setup *setup, const struct plan *plan);
 
-/* Hits; nothing if `ledger` is NULL. */
-void outcome_cache(const struct ledger *ledger, struct result *result);
+/* Hits; the part that the CPU attends to; and what the queries of a verification want together. Nothing if
+ * `ledger` is NULL. */
+void outcome_ledger(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
+                    struct result *result);
 
 /* Attention mass, also of the steps that outcome_time() wrote; nothing if it is not known. A note
  * says if it is a lower bound, or if the run is too short for a policy that drops KV. */
 void outcome_mass(const struct setup *setup, const struct plan *plan, const struct mass *mass,
                   struct result *result);
-
-/* The part that the CPU attends to; nothing if there is none. */
-void outcome_kept(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
-                  struct result *result);
-
-/* What the queries of a verification want together; nothing if no drafts were replayed. */
-void outcome_union(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
-                   struct result *result);
 
 /* Times, parts, layers and steps. Means are whole nanoseconds; parts are rounded by the largest
  * remainder, so that they add up to the step. */
@@ -84,9 +78,7 @@ void outcome_note_plan(const struct setup *setup, const struct plan *plan, struc
 void outcome_note_short(const struct setup *setup, const struct plan *plan, struct result *result);
 void outcome_note_refused(const struct setup *setup, struct result *result);
 
-/* That the cache had not yet filled; only if a printed hit ratio could change. */
-void outcome_note_cold(const struct ledger *ledger, struct result *result);
-
-/* That the trace wants nothing but what stays in HBM anyway. `ledger` may be NULL. */
-void outcome_note_window(const struct setup *setup, const struct plan *plan,
+/* That the cache had not yet filled, only if a printed hit ratio could change; or that the trace wants
+ * nothing but what stays in HBM anyway. */
+void outcome_note_ledger(const struct setup *setup, const struct plan *plan,
                          const struct ledger *ledger, struct result *result);

@@ -202,11 +202,13 @@ static void note_retrieval(const struct setup *setup, const struct plan *plan,
     }
 }
 
-/* Rounded up, so that rows that differ little share a note. */
-void outcome_note_cold(const struct ledger *ledger, struct result *result)
+void outcome_note_ledger(const struct setup *setup, const struct plan *plan,
+                         const struct ledger *ledger, struct result *result)
 {
+    /* Rounded up, so that rows that differ little share a note. */
     static const double steps[] = {.1, .2, .5, 1, 2, 5, 10, 20, 50, 100};
     double points = 100 * (double)ledger->demand_cold / (double)ledger->demand_wanted;
+    uint64_t window = setup->mechanisms.sinks + setup_recent(setup);
     size_t i = 0;
     if (points >= 0.05) { /* false of 0/0, where nothing is wanted */
         while (steps[i] < points && i + 1 < sizeof steps / sizeof *steps) {
@@ -214,15 +216,9 @@ void outcome_note_cold(const struct ledger *ledger, struct result *result)
         }
         result_note(result, note_make(NOTE_cache_cold, note_real(steps[i])));
     }
-}
-
-/* A trace whose units are few or all recent may want nothing outside the window. */
-void outcome_note_window(const struct setup *setup, const struct plan *plan,
-                         const struct ledger *ledger, struct result *result)
-{
-    uint64_t window = setup->mechanisms.sinks + setup_recent(setup);
-    if (ledger != NULL && ledger->demand_wanted == 0 && setup->trace != NULL &&
-        window < setup->context && outcome_asks_trace(setup, plan)) {
+    /* A trace whose units are few or all recent may want nothing outside the window. */
+    if (ledger->demand_wanted == 0 && setup->trace != NULL && window < setup->context &&
+        outcome_asks_trace(setup, plan)) {
         result_note(result, note_plain(NOTE_demand_in_window));
     }
 }

@@ -389,40 +389,25 @@ static bool run_mass(struct run *run, struct result *result, struct error *why)
     return true;
 }
 
-/* Time the prefill of the scenario's prompt, if it sets one. `exact` is cleared if it is not. */
-static bool run_prefill(const struct run *run, struct trust *trust, bool *exact,
-                        struct result *result, struct error *why)
-{
-    const struct setup *setup = run->setup;
-    struct prefill_time time;
-    if (setup->prompt == 0) {
-        return true;
-    }
-    if (!prefill_run(setup, &run->plan, run->used, run->context->stop, &time, why)) {
-        return false;
-    }
-    *exact = *exact && time.exact;
-    trust_add(trust, time.trust);
-    outcome_prefill(setup, &run->plan, time.ns, result);
-    return true;
-}
-
 static bool run_time(struct run *run, struct result *result, struct error *why)
 {
     const struct setup *setup = run->setup;
-    struct trust trust = run->trust;
+    const struct plan *plan = &run->plan;
+    struct prefill_time prefill = {.exact = true, .trust = run->trust};
     struct timing timing;
     if (!run_pipeline(run, &timing, why)) {
         return false;
     }
-    outcome_cache(run->used, result);
-    outcome_note_window(setup, &run->plan, run->used, result);
-    outcome_kept(setup, &run->plan, run->used, result);
-    outcome_union(setup, &run->plan, run->used, result);
-    bool good = outcome_time(setup, &run->plan, run->used, &timing, result, why) &&
-                run_prefill(run, &trust, &timing.exact, result, why) &&
-                outcome_trust(setup, &run->plan, &timing, trust, result, why);
-    if (good && !timing.exact) {
+    outcome_ledger(setup, plan, run->used, result);
+    bool good = outcome_time(setup, plan, run->used, &timing, result, why) &&
+                (setup->prompt == 0 ||
+                 prefill_run(setup, plan, run->used, run->context->stop, &prefill, why));
+    if (good && setup->prompt > 0) {
+        outcome_prefill(setup, plan, prefill.ns, result);
+        trust_add(&prefill.trust, run->trust);
+    }
+    good = good && outcome_trust(setup, plan, &timing, prefill.trust, result, why);
+    if (good && !(timing.exact && prefill.exact)) {
         result_note(result, note_plain(NOTE_unsteady));
     }
     timing_release(&timing);

@@ -161,7 +161,7 @@ static struct setup make_result(const char *const *overrides, struct plan *plan,
     struct setup setup = make_setup(all);
     *plan = make_plan(&setup);
     result_init(result);
-    outcome_cache(&ledger, result);
+    outcome_ledger(&setup, plan, &ledger, result);
     assert_true(outcome_time(&setup, plan, &ledger, &timing, result, &why));
     return setup;
 }
@@ -332,29 +332,33 @@ static void quantiles_are_steps_that_happened(void **state)
 static void nothing_offloaded_leaves_no_hits(void **state)
 {
     (void)state;
+    struct setup setup = SETUP("system=fullattn");
+    struct plan plan = make_plan(&setup);
     struct result result;
     result_init(&result);
-    outcome_cache(NULL, &result);
+    outcome_ledger(&setup, &plan, NULL, &result);
     assert_false(result_cell(&result, COLUMN(hit_ratio))->set);
     struct ledger_row none[1] = {{0}};
     const struct ledger empty = {.steps = 1, .layers = 1, .rows = none};
-    outcome_cache(&empty, &result);
+    outcome_ledger(&setup, &plan, &empty, &result);
     assert_false(result_cell(&result, COLUMN(hit_ratio))->set);
     struct ledger cold = empty;
     cold.demand_wanted = 10000;
     cold.demand_cold = 4;
-    outcome_cache(&cold, &result);
+    outcome_ledger(&setup, &plan, &cold, &result);
     assert_string_equal(result.message, "");
     cold.demand_cold = 5;
-    outcome_cache(&cold, &result);
+    outcome_ledger(&setup, &plan, &cold, &result);
     assert_string_equal(result.message,
                         "the cache was still filling: hits are up to 0.1 points too low");
     result_drop_notes(&result);
     cold.demand_cold = 21; /* 0.21 points */
-    outcome_cache(&cold, &result);
+    outcome_ledger(&setup, &plan, &cold, &result);
     assert_string_equal(result.message,
                         "the cache was still filling: hits are up to 0.5 points too low");
     result_release(&result);
+    plan_release(&plan);
+    setup_release(&setup);
 }
 
 /* ---- what a result says of itself ------------------------------------------------------------ */
