@@ -170,8 +170,7 @@ static bool plan_command_print_answer(const struct arguments *arguments,
     const char *folder = arguments_text(arguments, DEPLOY);
     bool good = (json ? plan_command_print_json(planning, &with->targets, why)
                       : plan_report(planning, &with->targets, view, stdout, why)) &&
-                (met ? plan_winner_print(planning, path, folder, json, why)
-                     : json || !view->why || plan_nearest_explain(planning, why)) &&
+                (!met || plan_winner_print(planning, path, folder, json, why)) &&
                 output_flush(stdout, "standard output", why);
     return good && (met || error_unmet(why, with->targets.count > 0
                                                 ? "no candidate meets all targets"

@@ -32,7 +32,6 @@ enum {
     NEAR,
     BEFORE,
     BEFORE_VIOLATION,
-    FAMILIES_MET,
     SCENARIO,
     SERVER,
     SERVER_LACKING,
@@ -67,7 +66,6 @@ static const struct frame_column fixed_columns[FIXED_COLUMNS + 1] = {
     [NEAR] = {.key = "within_error_band", .unit = UNIT_JSON},
     [BEFORE] = {.key = "before"},
     [BEFORE_VIOLATION] = {.key = "before_violation", .unit = UNIT_JSON},
-    [FAMILIES_MET] = {.key = "families_met", .unit = UNIT_WHOLE},
     [SCENARIO] = {.key = "scenario"},
     [SERVER] = {.key = "server"},
     [SERVER_LACKING] = {.key = "server_lacks"},
@@ -236,9 +234,6 @@ static bool plan_frame_put_value(const struct plan_frame_report *report,
     if (search->found != GRID_NONE && value > 0 && !report->planning->by_figure) {
         frame_text(frame, BEFORE, search_text(search, value - 1));
         put_violations(report, BEFORE_VIOLATION, &search->results[value - 1]);
-    }
-    if (result->family_count > 0) {
-        frame_number(frame, FAMILIES_MET, targets_count_families(report->targets, result));
     }
     return put_scenario(report, search, value, why) && run_put_json(result, frame, RUN, why);
 }

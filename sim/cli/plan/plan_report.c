@@ -304,18 +304,6 @@ static void note_open(const struct search *search, const struct targets *targets
     }
 }
 
-/* A target is met if the median family meets it; say where others do not. */
-static void note_families(const struct search *search, const struct targets *targets,
-                          struct runs_notes *notes)
-{
-    const struct result *result = &search->results[search->found];
-    uint32_t count = result->family_count, met = targets_count_families(targets, result);
-    if (met < count) {
-        runs_notes_add_note(notes, search->candidate->system,
-                            note_make(NOTE_families_miss, note_whole(met), note_whole(count)));
-    }
-}
-
 /* Between which tried loads the capacity lies. */
 static void note_capacity(const struct search *search, struct runs_notes *notes)
 {
@@ -342,9 +330,6 @@ static void plan_notes_add(const struct planning *planning, const struct targets
         }
         if (i == planning->winner || i == planning->nearest) {
             note_open(search, targets, notes);
-        }
-        if (search->found != PLANNING_NONE) {
-            note_families(search, targets, notes);
         }
         if (search->is_whole != NULL) {
             note_capacity(search, notes);
@@ -383,22 +368,6 @@ bool plan_report(const struct planning *planning, const struct targets *targets,
     }
     frame_destroy(frame);
     runs_notes_destroy(notes);
-    return good;
-}
-
-bool plan_nearest_explain(const struct planning *planning, struct error *why)
-{
-    if (planning->nearest == PLANNING_NONE) {
-        return true;
-    }
-    const struct search *search = &planning->searches[planning->nearest];
-    if (!result_cell(&search->results[search->nearest], COLUMN(step_us))->set) {
-        return true;
-    }
-    struct scenario nearest;
-    bool good = search_scenario(search, search->nearest, &nearest, why) &&
-                explain_print(&nearest, NULL, planning->runs, why);
-    scenario_release(&nearest);
     return good;
 }
 

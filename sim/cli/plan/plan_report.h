@@ -60,10 +60,6 @@ bool plan_store(const struct planning *planning, const struct targets *targets, 
 bool plan_winner_print(const struct planning *planning, const char *path, const char *folder,
                        bool json, struct error *why);
 
-/* Print what limits the step of the run that comes nearest, and what would help. Prints nothing if
- * no run has figures. */
-bool plan_nearest_explain(const struct planning *planning, struct error *why);
-
 /* A plan in words: its candidates, its goal, and its answer in one sentence, for tables, reports and
  * the database alike. */
 

@@ -604,8 +604,7 @@ static bool plan_scenario(const struct scenario *scenario, const struct planning
 bool planning_run(const struct scenario *scenario, const struct planning_options *options,
                   struct planning *out, bool *interrupted, struct error *why)
 {
-    *out = (struct planning){.runs = options->study.runs,
-                             .maximise = options->maximise,
+    *out = (struct planning){.maximise = options->maximise,
                              .by_figure = options->by_figure,
                              .best = options->by_figure ? options->best : NULL,
                              .winner = PLANNING_NONE,

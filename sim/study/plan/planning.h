@@ -61,12 +61,11 @@ struct planning {
     struct candidate *candidates; /* owned */
     struct search *searches;      /* [count], owned; those of left-out candidates never begin */
     uint32_t count;
-    const struct run_context *runs; /* the study's */
-    uint32_t decided;               /* candidates; counted before each round */
-    bool is_stream;                 /* its loads are of made-up requests without end (capacity.h) */
-    bool maximise, by_figure;       /* the options' */
-    const struct column *best;      /* the options'; NULL if not by_figure */
-    uint32_t winner;                /* a search; or PLANNING_NONE */
+    uint32_t decided;          /* candidates; counted before each round */
+    bool is_stream;            /* its loads are of made-up requests without end (capacity.h) */
+    bool maximise, by_figure;  /* the options' */
+    const struct column *best; /* the options'; NULL if not by_figure */
+    uint32_t winner;           /* a search; or PLANNING_NONE */
     uint32_t nearest; /* the search least short among those that found nothing; or PLANNING_NONE */
 };
 

@@ -225,28 +225,6 @@ struct stream_question targets_question(const struct targets *targets, uint64_t 
     return out;
 }
 
-static bool is_met_by(const struct target *target, const struct result *result, uint32_t family)
-{
-    if (target->column->range == 0) {
-        return target_violation(target, result) == 0;
-    }
-    double value = result_number_with(result, target->column, family);
-    return !isnan(value) && target_violation_of(target, value) == 0;
-}
-
-uint32_t targets_count_families(const struct targets *targets, const struct result *result)
-{
-    uint32_t count = 0;
-    for (uint32_t family = 0; family < result->family_count; family++) {
-        bool met = true;
-        for (uint32_t i = 0; i < targets->count; i++) {
-            met = met && is_met_by(&targets->all[i], result, family);
-        }
-        count += met ? 1 : 0;
-    }
-    return count;
-}
-
 const char *target_format(const struct target *target, const struct result *result,
                           char text[TARGET_TEXT])
 {

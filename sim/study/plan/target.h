@@ -49,10 +49,6 @@ struct stream_question targets_question(const struct targets *targets, uint64_t 
 /* All targets as they were typed, separated by ", ". Returns `text`. */
 const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT]);
 
-/* How many of a run's families of recordings meet all targets. If a figure has no range, every
- * family has the run's own. */
-uint32_t targets_count_families(const struct targets *targets, const struct result *result);
-
 /* The figure that a target judges, as a person reads it: "63.28"; "-" if the run has none. */
 const char *target_format(const struct target *target, const struct result *result,
                           char text[TARGET_TEXT]);

@@ -222,40 +222,6 @@ static void a_run_that_does_not_fit_meets_nothing(void **state)
     result_release(&result);
 }
 
-/* Times of families are in milliseconds, as the column's name says; a run's HBM is its own. */
-static void families_are_counted_in_their_columns_units(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *targets;
-        uint32_t met;
-    } cases[] = {
-        {"tpot_ms<=10", 0},
-        {"tpot_ms<=20", 1},
-        {"tpot_ms<=40ms", 2}, /* the third does not fit */
-        {"tpot_ms<=40,hit_ratio>=90%", 1},
-        {"hbm_bytes<=1GB", 3},
-        {"hbm_bytes<=1MB", 0},
-    };
-    struct result result;
-    struct error why;
-    result_init(&result);
-    assert_true(result_text(&result, COLUMN(status), "ok", &why));
-    result_integer(&result, COLUMN(hbm_bytes), 500000000);
-    result.family_count = 3;
-    for (int i = 0; i < 3; i++) {
-        result.families[i].values[COLUMN(tpot_ms)->range - 1] =
-            i < 2 ? 20.0 * (i + 1) : (double)NAN;
-        result.families[i].values[COLUMN(hit_ratio)->range - 1] = i < 2 ? .8 + .1 * i : (double)NAN;
-    }
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct targets targets;
-        assert_true(targets_parse(cases[i].targets, &targets, &why));
-        assert_int_equal(targets_count_families(&targets, &result), cases[i].met);
-    }
-    result_release(&result);
-}
-
 /* What a server has to meet is added unless the user judged it. */
 static void a_target_is_added_where_nothing_judges_its_column(void **state)
 {
@@ -307,7 +273,6 @@ int main(void)
         cmocka_unit_test(a_miss_is_a_share_of_the_bound_and_the_largest_counts),
         cmocka_unit_test(sessions_too_few_for_a_rate_do_not_meet_it),
         cmocka_unit_test(a_run_that_does_not_fit_meets_nothing),
-        cmocka_unit_test(families_are_counted_in_their_columns_units),
         cmocka_unit_test(a_margin_is_a_share_of_the_bound_of_a_time),
         cmocka_unit_test(a_target_is_added_where_nothing_judges_its_column),
     };
