@@ -40,7 +40,7 @@ struct beside_twin {
     bool chosen;                /* by --layers */
     bool is_own;                /* this recording was fitted */
     bool is_same_model;
-    struct likeness was, is;
+    double was[LIKENESS_FIGURES], is[LIKENESS_FIGURES];
     double is_twice[LIKENESS_FIGURES]; /* of the fitted recording: the twin at twice the context */
 };
 
@@ -98,37 +98,31 @@ static bool share_layers(const struct fitted *fitted, struct trace *recording,
     return ok;
 }
 
-/* The mean figures of twins. The caller releases `out`, on failure too. */
+/* The mean figures of twins at `context` tokens. */
 static bool draw_twins(const struct fitted *fitted, const struct trace_profile *profile,
-                       const struct trace *recording, uint32_t context, struct likeness *out,
+                       const struct trace *recording, uint32_t context, double is[LIKENESS_FIGURES],
                        struct error *why)
 {
     bool ok = true;
     struct trace_geometry geometry = trace_geometry_of(trace_header(recording));
     geometry.context = context;
+    memset(is, 0, LIKENESS_FIGURES * sizeof *is);
     for (uint64_t seed = 1; ok && seed <= TWIN_DRAWS; seed++) {
-        struct likeness one = {0};
+        double one[LIKENESS_FIGURES];
         geometry.seed = seed;
         struct trace *twin = trace_open_generated(profile, "twin", &geometry, why);
-        ok = twin != NULL && likeness_measure(twin, fitted->share, 0, &one, why);
+        ok = twin != NULL && likeness_measure(twin, fitted->share, 0, one, why);
         for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
-            for (uint32_t head = 0; head < one.heads; head++) {
-                one.values[f][head] /= TWIN_DRAWS;
-                one.values[f][head] += seed > 1 ? out->values[f][head] : 0;
-            }
+            is[f] += one[f] / TWIN_DRAWS;
         }
         trace_close(twin);
-        if (ok) {
-            likeness_release(out);
-            *out = one;
-        }
     }
     return ok;
 }
 
 /* Compare the recording with its twin. If both recordings are of one model, the comparison is over the
  * layers that both have, and shows only these of the recording. Fails if units or window differ, or if
- * the two have no layer in common. The caller releases `was` and `is` in any case. */
+ * the two have no layer in common. */
 static bool beside_twin_make(struct beside_twin *report, struct error *why)
 {
     const struct fitted *fitted = report->fitted;
@@ -141,24 +135,11 @@ static bool beside_twin_make(struct beside_twin *report, struct error *why)
     }
     bool some = report->is_same_model && !report->is_own;
     bool ok = !some || share_layers(fitted, recording, &heads, why);
-    ok = ok && likeness_measure(recording, fitted->share, 0, &report->was, why) &&
-         draw_twins(fitted, &heads, recording, trace_header(recording)->context, &report->is, why);
+    ok = ok && likeness_measure(recording, fitted->share, 0, report->was, why) &&
+         draw_twins(fitted, &heads, recording, trace_header(recording)->context, report->is, why);
     if (some) {
         free(heads.heads);
     }
-    return ok;
-}
-
-/* The figures that the fitted recording's twin has at `context` tokens: means over all heads. */
-static bool beside_twin_at(const struct fitted *fitted, uint32_t context,
-                           double is[LIKENESS_FIGURES], struct error *why)
-{
-    struct likeness likeness = {0};
-    bool ok = draw_twins(fitted, fitted->profile, fitted->recording, context, &likeness, why);
-    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
-        is[f] = likeness_mean(&likeness, f);
-    }
-    likeness_release(&likeness);
     return ok;
 }
 
@@ -172,7 +153,7 @@ static double promised(const struct beside_twin *report, uint32_t f)
 
 static bool is_miss(const struct beside_twin *report, uint32_t f)
 {
-    double off = likeness_mean(&report->is, f) - likeness_mean(&report->was, f);
+    double off = report->is[f] - report->was[f];
     return promised(report, f) > 0 && !(fabs(off) <= promised(report, f));
 }
 
@@ -184,8 +165,8 @@ static void fit_report_print_figure(const struct beside_twin *report, uint32_t f
                                     struct json_writer *json)
 {
     json_begin(json, likeness_figures[f].name, '{');
-    json_put_number(json, "recording", likeness_mean(&report->was, f), DIGITS);
-    json_put_number(json, "twin", likeness_mean(&report->is, f), DIGITS);
+    json_put_number(json, "recording", report->was[f], DIGITS);
+    json_put_number(json, "twin", report->is[f], DIGITS);
     json_put_number(json, "promised", promised(report, f), DIGITS);
     json_put(json, "miss", is_miss(report, f) ? "true" : "false");
     if (report->is_own) {
@@ -238,8 +219,8 @@ static bool fit_report_table(const struct beside_twin *report, struct error *why
     for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
         frame_row(frame);
         frame_text(frame, FIGURE, likeness_figures[f].name);
-        frame_number(frame, WAS, likeness_mean(&report->was, f));
-        frame_number(frame, IS, likeness_mean(&report->is, f));
+        frame_number(frame, WAS, report->was[f]);
+        frame_number(frame, IS, report->is[f]);
         if (promised(report, f) > 0) {
             frame_textf(frame, LIMIT, "%.3f%s", promised(report, f),
                         is_miss(report, f) ? " !" : "");
@@ -288,12 +269,11 @@ static bool report_recording(const struct arguments *arguments, struct beside_tw
                              struct error *why)
 {
     const struct fitted *fitted = report->fitted;
-    bool ok = beside_twin_make(report, why) &&
-              (!report->is_own ||
-               beside_twin_at(fitted, 2 * fitted->profile->context, report->is_twice, why)) &&
-              (arguments_given(arguments, JSON) ? fit_report_json : fit_report_table)(report, why);
-    likeness_release(&report->was);
-    likeness_release(&report->is);
+    bool ok =
+        beside_twin_make(report, why) &&
+        (!report->is_own || draw_twins(fitted, fitted->profile, fitted->recording,
+                                       2 * fitted->profile->context, report->is_twice, why)) &&
+        (arguments_given(arguments, JSON) ? fit_report_json : fit_report_table)(report, why);
     return ok;
 }
 

@@ -1,14 +1,12 @@
-/* Each figure is a row of a table: a statistic of trace/stats.h, or the result of one policy at one
- * setting for each head. All policies of a layer see its frames in one pass. */
+/* Each figure is a row of a table: a statistic of trace/stats.h, or the replay of one policy at one
+ * setting. */
 #include "decode/replay/likeness.h"
 
 #include "core/array.h"
-#include "core/parallel.h"
-#include "policy/policy.h"
+#include "decode/replay/replay.h"
 
-#include <math.h>
+#include <gsl/gsl_statistics_double.h>
 #include <stdlib.h>
-#include <string.h>
 
 const struct likeness_figure likeness_figures[LIKENESS_FIGURES] = {
     {"overlap_1", "demand also wanted 1 step before", 0.03, 0.03, LIKENESS_STATS, TRACE_OVERLAP_1,
@@ -46,143 +44,93 @@ const struct likeness_figure likeness_figures[LIKENESS_FIGURES] = {
     {"mass_.6", "threshold .6", 0.015, 0.015, LIKENESS_MASS, 0, "qsac", 0.6},
 };
 
-struct likeness_measurement {
-    const struct trace *trace;
-    struct demand_shape shape;
-    struct likeness *out;
+/* Replays that take one reading of the trace together. */
+struct likeness_replays {
+    struct replay_plan plans[LIKENESS_FIGURES];
+    double values[LIKENESS_FIGURES][POLICY_MOST_PARAMS];
+    struct ledger ledgers[LIKENESS_FIGURES];
+    uint32_t figures[LIKENESS_FIGURES]; /* of each plan */
+    uint32_t count;
 };
 
-/* The policies of a layer, head by head. */
-struct likeness_layer {
-    struct arrays arrays;
-    struct trace_frame frame;
-    struct demand_buffer buffer;
-    struct policy **policies; /* [kv_heads * LIKENESS_FIGURES], NULL for LIKENESS_STATS */
-    double *wanted;           /* by policy, over the second half of the steps */
-    double *got;
-};
-
-static struct policy *make_policy(const struct likeness_measurement *all,
-                                  const struct likeness_figure *source, struct error *why)
+/* Add the figure's replay, of the first sequence and with the trace's own layers and heads. */
+static void add_replay(struct likeness_replays *all, const struct trace_header *header,
+                       const struct replay_head *heads, double share, uint32_t figure,
+                       const struct policy_kind *policy)
 {
-    const struct trace_header *header = trace_header(all->trace);
-    const struct policy_kind *kind = policy_find(source->policy, NULL, 0, why);
+    const struct likeness_figure *source = &likeness_figures[figure];
     bool is_hits = source->kind == LIKENESS_HITS;
-    double values[POLICY_MOST_PARAMS] = {source->setting, 1}; /* of qsac: threshold, power */
-    struct policy_env env = {
-        .blocks = header->units,
-        .capacity = is_hits ? (uint32_t)lround(source->setting * header->units) : all->shape.wanted,
-        .wanted = all->shape.wanted,
+    uint32_t i = all->count++, warmup = header->steps / 2;
+    all->figures[i] = figure;
+    all->values[i][0] = source->setting; /* of qsac: threshold, ... */
+    all->values[i][1] = 1;               /* ... power */
+    all->plans[i] = (struct replay_plan){
+        .layers = header->layers,
+        .kv_heads = header->kv_heads,
+        .batch = 1,
+        .context = header->context,
+        .heads = heads,
+        .policy = policy,
+        .policy_values = is_hits ? NULL : all->values[i],
         .order = POLICY_BATCH,
-        .query_heads = header->query_heads / header->kv_heads,
-        .head_dim = header->head_dim,
+        .selection = share,
+        .capacity = is_hits ? source->setting : share,
+        .sinks = header->sinks,
+        .recent = header->recent,
+        .manager_unit = 1,
+        .warmup = warmup,
+        .steps = header->steps - warmup,
+        .queries = 1,
     };
-    return kind != NULL ? policy_create(kind, is_hits ? NULL : values, &env, why) : NULL;
+    ledger_init(&all->ledgers[i]);
 }
 
-/* The caller releases it, on failure too. */
-static bool likeness_layer_init(struct likeness_layer *layer,
-                                const struct likeness_measurement *all, uint32_t count,
-                                struct error *why)
+static double mean_of(const struct ledger *ledger, enum likeness_kind kind)
 {
-    *layer = (struct likeness_layer){0};
-    trace_frame_init(&layer->frame);
-    demand_buffer_init(&layer->buffer);
-    layer->policies = arrays_add(&layer->arrays, count, sizeof(struct policy *), why);
-    layer->wanted = arrays_add(&layer->arrays, count, sizeof(double), why);
-    layer->got = arrays_add(&layer->arrays, count, sizeof(double), why);
-    if (layer->arrays.failed) {
-        return false;
+    double wanted = 0, got = 0;
+    for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {
+        const struct ledger_row *row = &ledger->rows[i];
+        wanted += kind == LIKENESS_HITS ? (double)row->wanted : row->offloaded_heads;
+        got += kind == LIKENESS_HITS     ? (double)row->hit
+               : kind == LIKENESS_REUSES ? row->reused_heads
+                                         : row->mass;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        const struct likeness_figure *source = &likeness_figures[i % LIKENESS_FIGURES];
-        if (source->kind != LIKENESS_STATS &&
-            !(layer->policies[i] = make_policy(all, source, why))) {
-            return false;
-        }
-    }
-    return true;
+    return got / wanted;
 }
 
-static void ask_policies(struct likeness_layer *layer, uint32_t head, const struct demand *demand,
-                         bool is_reported)
+/* The figures of policies that compare queries, or of the others. */
+static bool measure_policies(const struct trace *trace, double share, bool queries,
+                             uint32_t threads, double *mean, struct error *why)
 {
-    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
-        uint32_t i = head * LIKENESS_FIGURES + f;
-        struct outcome outcome;
-        if (layer->policies[i] == NULL) {
-            continue;
-        }
-        policy_access(layer->policies[i], demand, &outcome);
-        if (is_reported) {
-            bool is_hits = likeness_figures[f].kind == LIKENESS_HITS;
-            layer->wanted[i] += is_hits ? outcome.hit + outcome.missed : 1;
-            layer->got[i] += is_hits ? outcome.hit
-                             : likeness_figures[f].kind == LIKENESS_REUSES
-                                 ? outcome.reused
-                                 : demand_attended(demand, &outcome.attended).least;
+    const struct trace_header *header = trace_header(trace);
+    size_t count = (size_t)header->layers * header->kv_heads;
+    struct replay_head *heads = array_zeroed(count, sizeof *heads, why);
+    struct likeness_replays all = {.count = 0};
+    bool ok = heads != NULL;
+    for (size_t i = 0; ok && i < count; i++) {
+        heads[i] = (struct replay_head){.offloaded = true, .importance = 1};
+    }
+    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
+        const char *name = likeness_figures[f].policy;
+        const struct policy_kind *policy = name != NULL ? policy_find(name, NULL, 0, why) : NULL;
+        if (policy != NULL && policy->needs_queries == queries) {
+            add_replay(&all, header, heads, share, f, policy);
         }
     }
-}
-
-static bool replay_layer_of(const struct likeness_measurement *all, uint32_t number,
-                            struct likeness_layer *layer, struct error *why)
-{
-    const struct trace_header *header = trace_header(all->trace);
-    struct trace_frame *frame = &layer->frame;
-    for (uint32_t tile = 0; tile < trace_tiles(header); tile++) {
-        if (!trace_read(all->trace, 0, tile, number, frame, why)) {
-            return false;
-        }
-        for (uint32_t head = 0; head < header->kv_heads; head++) {
-            for (uint32_t s = 0; s < frame->steps; s++) {
-                struct demand demand;
-                if (!demand_from_frame(header, frame, head, s, &all->shape, &layer->buffer, &demand,
-                                       why)) {
-                    return false;
-                }
-                ask_policies(layer, head, &demand, frame->first_step + s >= header->steps / 2);
-            }
-        }
+    const struct replay_set set = {trace, all.plans, all.count, all.ledgers};
+    const struct replay_means means = {.threads = threads};
+    ok = ok && replay_run_sets(&set, 1, &means, why);
+    for (uint32_t i = 0; i < all.count; i++) {
+        uint32_t f = all.figures[i];
+        mean[f] = ok ? mean_of(&all.ledgers[i], likeness_figures[f].kind) : 0;
+        ledger_release(&all.ledgers[i]);
     }
-    return true;
-}
-
-static bool likeness_measure_layer(uint32_t number, uint32_t thread, void *context,
-                                   struct error *why)
-{
-    const struct likeness_measurement *all = context;
-    uint32_t kv_heads = trace_header(all->trace)->kv_heads;
-    uint32_t count = kv_heads * LIKENESS_FIGURES;
-    struct likeness_layer layer;
-    (void)thread;
-    bool ok =
-        likeness_layer_init(&layer, all, count, why) && replay_layer_of(all, number, &layer, why);
-    for (uint32_t i = 0; ok && i < count; i++) {
-        uint32_t figure = i % LIKENESS_FIGURES, head = i / LIKENESS_FIGURES;
-        if (likeness_figures[figure].kind != LIKENESS_STATS) {
-            all->out->values[figure][number * kv_heads + head] = layer.got[i] / layer.wanted[i];
-        }
-    }
-    for (uint32_t i = 0; layer.policies != NULL && i < count; i++) {
-        policy_destroy(layer.policies[i]);
-    }
-    trace_frame_release(&layer.frame);
-    demand_buffer_release(&layer.buffer);
-    arrays_release(&layer.arrays);
+    free(heads);
     return ok;
 }
 
-void likeness_release(struct likeness *likeness)
-{
-    for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
-        free(likeness->values[f]);
-    }
-    *likeness = (struct likeness){0};
-}
-
-static bool measure_stats(const struct trace *trace, double share, uint32_t threads,
-                          struct likeness *out, struct error *why)
+static bool measure_stats(const struct trace *trace, double share, uint32_t threads, double *mean,
+                          struct error *why)
 {
     const struct trace_header *header = trace_header(trace);
     struct trace_selection selection = {share, header->sinks, header->recent};
@@ -192,8 +140,8 @@ static bool measure_stats(const struct trace *trace, double share, uint32_t thre
     }
     for (uint32_t f = 0; f < LIKENESS_FIGURES; f++) {
         if (likeness_figures[f].kind == LIKENESS_STATS) {
-            memcpy(out->values[f], stats.figures[likeness_figures[f].figure],
-                   out->heads * sizeof *out->values[f]);
+            mean[f] = gsl_stats_mean(stats.figures[likeness_figures[f].figure], 1,
+                                     (size_t)header->layers * header->kv_heads);
         }
     }
     trace_stats_release(&stats);
@@ -201,36 +149,12 @@ static bool measure_stats(const struct trace *trace, double share, uint32_t thre
 }
 
 bool likeness_measure(const struct trace *trace, double share, uint32_t threads,
-                      struct likeness *out, struct error *why)
+                      double mean[LIKENESS_FIGURES], struct error *why)
 {
-    const struct trace_header *header = trace_header(trace);
-    uint32_t wanted = (uint32_t)lround(share * header->units);
-    struct likeness_measurement all = {
-        .trace = trace,
-        .shape = demand_shape(header, wanted, header->sinks, header->recent),
-        .out = out,
-    };
-    *out = (struct likeness){.heads = header->layers * header->kv_heads};
-    if (!header->has_queries) {
+    if (!trace_header(trace)->has_queries) {
         return error_set(why, trace_path(trace), 0, "the trace has no queries");
     }
-    bool ok = true;
-    for (uint32_t f = 0; ok && f < LIKENESS_FIGURES; f++) {
-        ok = (out->values[f] = array_zeroed(out->heads, sizeof(double), why)) != NULL;
-    }
-    ok = ok && measure_stats(trace, share, threads, out, why) &&
-         parallel_for(header->layers, threads, likeness_measure_layer, &all, why);
-    if (!ok) {
-        likeness_release(out);
-    }
-    return ok;
-}
-
-double likeness_mean(const struct likeness *likeness, uint32_t figure)
-{
-    double sum = 0;
-    for (uint32_t head = 0; head < likeness->heads; head++) {
-        sum += likeness->values[figure][head];
-    }
-    return sum / likeness->heads;
+    return measure_stats(trace, share, threads, mean, why) &&
+           measure_policies(trace, share, false, threads, mean, why) &&
+           measure_policies(trace, share, true, threads, mean, why);
 }

@@ -35,17 +35,8 @@ struct likeness_figure {
 enum { LIKENESS_FIGURES = 23 };
 extern const struct likeness_figure likeness_figures[LIKENESS_FIGURES];
 
-struct likeness {
-    uint32_t heads;                   /* layers * kv_heads */
-    double *values[LIKENESS_FIGURES]; /* [heads], layer-major; owned */
-};
-
-/* Measure all figures for demands of `share` of the context, outside the trace's window. Layers run
- * in parallel; the result is the same for any number of threads. Fails where trace_stats_measure()
- * does, and if the trace has no queries. The caller releases `out` after success. */
+/* The means of all figures over heads, of demands of `share` of the context, outside the trace's window.
+ * Layers run in parallel; the result is the same for any number of threads. Fails where
+ * trace_stats_measure() does, and if the trace has no queries. */
 bool likeness_measure(const struct trace *trace, double share, uint32_t threads,
-                      struct likeness *out, struct error *why);
-void likeness_release(struct likeness *likeness);
-
-/* The mean of a figure over heads. */
-double likeness_mean(const struct likeness *likeness, uint32_t figure);
+                      double mean[LIKENESS_FIGURES], struct error *why);

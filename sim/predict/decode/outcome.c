@@ -170,7 +170,7 @@ static double outside_tokens(const struct setup *setup, const struct plan *plan)
 }
 
 /* The part that the CPU attends to. */
-static void write_kept(const struct setup *setup, const struct plan *plan,
+static void write_for_cpu(const struct setup *setup, const struct plan *plan,
                        const struct ledger *ledger, struct result *result)
 {
     double pairs = 0, kept = 0, outside = outside_tokens(setup, plan);
@@ -214,7 +214,7 @@ void outcome_ledger(const struct setup *setup, const struct plan *plan, const st
         size_t count = (size_t)ledger->steps * ledger->layers;
         result_real(result, COLUMN(hit_ratio), hit_ratio(ledger, 0, 1, count));
         outcome_note_ledger(setup, plan, ledger, result);
-        write_kept(setup, plan, ledger, result);
+        write_for_cpu(setup, plan, ledger, result);
         write_union(setup, plan, ledger, result);
     }
 }
