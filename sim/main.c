@@ -22,7 +22,6 @@ static const struct command *const commands[] = {
     &command_trace_info,
     &command_trace_stats,
     &command_trace_verify,
-    &command_trace_export,
     &command_trace_fit,
     &command_trace_generate,
     &command_calibrate,

@@ -98,13 +98,14 @@ def others(values, left_out):
 # ---- figures of recordings -----------------------------------------------------------------------
 
 
-def cut(program, recording, out, first, end, layers=None):
+def cut(recording, out, first, end, layers=None):
     """Writes the steps of a recording from `first` up to `end`, or to the last if `end` is None, as
     a recording of its own: of `layers`, by their numbers in the file, or of all if that is None."""
     table = out.with_suffix('.csv')
-    export = subprocess.Popen([program, 'trace', 'export', recording], stdout=subprocess.PIPE,
-                              text=True)
-    with export.stdout as lines, open(table, 'w', encoding='utf-8') as kept:
+    whole = out.with_suffix('.whole')
+    with swt.Reader(recording) as trace, open(whole, 'w', encoding='utf-8') as lines:
+        swt.export_csv(trace, lines)
+    with open(whole, encoding='utf-8') as lines, open(table, 'w', encoding='utf-8') as kept:
         header = next(lines)
         steps = int(re.search(r'\bsteps=(\d+)', header)[1])
         end = steps if end is None else end
@@ -117,8 +118,7 @@ def cut(program, recording, out, first, end, layers=None):
             sequence, step, layer, rest = line.split(',', 3)
             if first <= int(step) < end and layer in place:
                 kept.write(f'{sequence},{int(step) - first},{place[layer]},{rest}')
-    if export.wait() != 0:
-        sys.exit(f'cannot export {recording}')
+    whole.unlink()
     with open(table, encoding='utf-8') as lines:
         swt.import_csv(lines, str(table), str(out))
     table.unlink()
@@ -296,7 +296,7 @@ def cut_all(program, recordings, folder, first, end, layers_as=None):
     cuts = {}
     for family, recording in recordings.items():
         layers = layers_as and shared_layers(program, recording, layers_as[family])
-        cuts[family] = cut(program, recording, folder / f'{family}.swt', first, end, layers)
+        cuts[family] = cut(recording, folder / f'{family}.swt', first, end, layers)
     return by_family(program, cuts)
 
 

@@ -3,7 +3,8 @@ against it.
 
 The format and its words are those of FORMAT.md beside this file. Only the standard library is
 needed. Without the package zstandard (or Python 3.14) frames are written uncompressed, and
-compressed frames cannot be read; without xxhash checksums take longer. Frames are written and read
+compressed ones are read by the system's zstd; without xxhash or its library checksums take
+longer. Frames are written and read
 one at a time, so that memory does not grow with steps. A file gets its name only when it is
 complete.
 
@@ -19,6 +20,9 @@ complete.
 """
 
 import csv
+import ctypes
+import ctypes.util
+import functools
 import itertools
 import json
 import math
@@ -27,10 +31,23 @@ import re
 import struct
 from dataclasses import astuple, dataclass, fields
 
+
+@functools.cache
+def library(name):
+    """The system's library of this name, or None."""
+    path = ctypes.util.find_library(name)
+    return path and ctypes.CDLL(path)
+
+
 try:
     from xxhash import xxh64_intdigest as xxh64
 except ImportError:
-    xxh64 = None  # below
+    def xxh64(data):
+        known = library('xxhash')
+        if not known:
+            return xxh64_here(data)
+        known.XXH64.restype = ctypes.c_uint64
+        return known.XXH64(data, ctypes.c_size_t(len(data)), ctypes.c_uint64(0))
 try:
     from compression import zstd  # Python 3.14
     zstd_compress, zstd_decompress = zstd.compress, zstd.decompress
@@ -47,8 +64,22 @@ except ImportError:
             return zstandard.ZstdDecompressor().decompress(data, max_output_size=PAYLOAD_MOST,
                                                            allow_extra_data=False)
     except ImportError:
-        zstd_compress = zstd_decompress = None
-        ZstdError = ValueError
+        zstd_compress, ZstdError = None, ValueError
+
+        def zstd_decompress(data):
+            zstd, size = library('zstd'), ctypes.c_size_t(len(data))
+            if not zstd:
+                raise ZstdError("neither the package 'zstandard' nor the system's library is there")
+            zstd.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
+            zstd.ZSTD_findFrameCompressedSize.restype = ctypes.c_size_t
+            zstd.ZSTD_decompress.restype = ctypes.c_size_t
+            whole = zstd.ZSTD_getFrameContentSize(data, size)
+            if whole > PAYLOAD_MOST or zstd.ZSTD_findFrameCompressedSize(data, size) != len(data):
+                raise ZstdError('not one frame of a stated size')
+            room = ctypes.create_string_buffer(whole or 1)
+            if zstd.ZSTD_decompress(room, ctypes.c_size_t(whole), data, size) != whole:
+                raise ZstdError('damaged')
+            return room.raw[:whole]
 
 MAGIC = b'\x89SWT\r\n\x1a\n'
 FRAME_MAGIC = b'SWTF'
@@ -125,9 +156,6 @@ def xxh64_here(data):
     digest = (digest ^ digest >> 33) * p2 & MASK
     digest = (digest ^ digest >> 29) * p3 & MASK
     return digest ^ digest >> 32
-
-
-xxh64 = xxh64 or xxh64_here
 
 
 def with_checksum(data):
@@ -508,7 +536,6 @@ def decompress(codec, stored, name):
     require(codec in (STORED, ZSTD), f'{name} has codec {codec}')
     if codec == STORED:
         return stored
-    require(zstd_decompress, f"{name} is compressed: the Python package 'zstandard' is missing")
     try:
         return zstd_decompress(stored)
     except ZstdError as why:

@@ -51,7 +51,6 @@ struct trace_stats_scratch {
     struct history *wanted;              /* of each unit of each KV head */
     int8_t *queries;                     /* for each query head a ring of LAG_MOST */
     double *norms;                       /* of these queries */
-    struct trace_unions unions;          /* of all its layers */
 };
 
 struct trace_stats_measurement {
@@ -99,16 +98,6 @@ static uint32_t units_that_hold(const struct demand *demand, double mass)
     return count;
 }
 
-/* Before add_overlap(), which notes that this step wants them. */
-static void add_unions(struct trace_unions *unions, const struct history *wanted,
-                       const struct demand *demand, uint32_t steps, uint32_t step)
-{
-    for (uint32_t i = 0; i < demand->wanted; i++) {
-        const struct history *history = &wanted[demand->units[i]];
-        trace_unions_add_unit(unions, steps, step, history->bits != 0 ? history->step + 1 : 0);
-    }
-}
-
 static void add_demand(const struct trace_stats_measurement *all,
                        struct trace_stats_scratch *scratch, const struct demand *demand,
                        uint32_t head, uint32_t step)
@@ -117,7 +106,6 @@ static void add_demand(const struct trace_stats_measurement *all,
     double units = all->header->units;
     struct history *history = scratch->wanted + (size_t)head * all->header->units;
     uint32_t at = scratch->frame.first_step + step;
-    add_unions(&scratch->unions, history, demand, all->header->steps, at);
     add_overlap(means, history, demand, at);
     struct unit_set wanted = demand_wanted(demand);
     trace_stats_add(&means[TRACE_FRESH_MASS], demand_attended(demand, &wanted).least);
@@ -230,9 +218,6 @@ static bool trace_stats_measure_layer(uint32_t layer, uint32_t thread, void *con
         if (all->with_demands) {
             memset(scratch->wanted, 0,
                    (size_t)header->kv_heads * header->units * sizeof *scratch->wanted);
-            for (uint32_t head = 0; head < header->kv_heads; head++) {
-                trace_unions_add_head(&scratch->unions, header->steps);
-            }
         }
         for (uint32_t tile = 0; tile < trace_tiles(header); tile++) {
             if (!read(all->trace, sequence, tile, layer, &scratch->frame, why) ||
@@ -316,7 +301,6 @@ static bool trace_stats_fill(struct trace_stats_measurement *all, uint32_t threa
     }
     ok = ok && parallel_for(all->header->layers, threads, trace_stats_measure_layer, all, why);
     for (uint32_t i = 0; all->scratch != NULL && i < threads; i++) {
-        trace_unions_merge(&stats->unions, &all->scratch[i].unions);
         struct trace_stats_scratch *scratch = &all->scratch[i];
         trace_frame_release(&scratch->frame);
         demand_buffer_release(&scratch->demand);

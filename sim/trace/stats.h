@@ -37,7 +37,6 @@ struct trace_stats {
     uint32_t heads;                 /* layers * kv_heads */
     double *figures[TRACE_FIGURES]; /* [heads], layer-major */
     double overall[TRACE_FIGURES];  /* means over heads */
-    struct trace_unions unions;     /* of the demands of adjacent steps, over all heads */
 };
 
 /* What to ask for in each row. */

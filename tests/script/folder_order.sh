@@ -14,7 +14,6 @@ sim/model/read
 sim/decode/draft
 sim/machine
 sim/trace/format
-sim/trace/csv
 sim/trace
 sim/trace/generate
 sim/trace/fit

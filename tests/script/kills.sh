@@ -50,7 +50,6 @@ commands=(
     "timeline timeline $small --set system=retroinfer -o timeline.json"
     "fit trace fit ../../in/small.swt -o profile.yaml"
     "generate trace generate smollm2-135m --context 500 --steps 16 -o made.swt"
-    "export trace export ../../in/small.swt -o trace.csv"
 )
 
 run() { # FOLDER ARGUMENT...

@@ -58,7 +58,6 @@ extern const struct command command_validate;
 extern const struct command command_trace_info;
 extern const struct command command_trace_stats;
 extern const struct command command_trace_verify;
-extern const struct command command_trace_export;
 extern const struct command command_trace_fit;
 extern const struct command command_trace_generate;
 extern const struct command command_curve;

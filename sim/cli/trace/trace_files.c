@@ -1,4 +1,4 @@
-/* Commands that show, check, print or make one decode trace: info, verify, export, generate. */
+/* Commands that show, check or make one decode trace: info, verify, generate. */
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -7,14 +7,12 @@
 
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
-#include "cli/frame/output.h"
 #include "cli/trace/trace_argument.h"
 #include "core/named.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "model/model.h"
 #include "tables/frame.h"
-#include "trace/csv/csv.h"
 #include "trace/format/verify.h"
 #include "trace/generate/generate.h"
 
@@ -132,51 +130,6 @@ const struct command command_trace_verify = {
     .example = "spillway trace verify smollm2-135m",
     .options = &options[1], /* none */
     .run = trace_verify_run,
-};
-
-/* ---- trace export ---- */
-
-enum { EXPORT_OUTPUT };
-
-static const struct command_option export_options[] = {
-    [EXPORT_OUTPUT] = {"--output", "FILE", "the CSV file to write (default: standard output)",
-                       .letter = 'o'},
-    {.name = NULL},
-};
-
-static bool export_to(const struct trace *trace, const char *path, struct error *why)
-{
-    struct output output;
-    if (path == NULL) {
-        return trace_export_csv(trace, stdout, why);
-    }
-    if (!output_open(path, &output, why)) {
-        return false;
-    }
-    if (!trace_export_csv(trace, output.file, why)) {
-        output_discard(&output);
-        return false;
-    }
-    return output_commit(&output, why);
-}
-
-static bool trace_export_run(const struct arguments *arguments, struct error *why)
-{
-    struct trace *trace = trace_from_arguments(arguments, why);
-    bool ok = trace != NULL && export_to(trace, arguments_text(arguments, EXPORT_OUTPUT), why);
-    trace_close(trace);
-    return ok;
-}
-
-const struct command command_trace_export = {
-    .name = "trace export",
-    .operands = "TRACE",
-    .least_operands = 1,
-    .most_operands = 1,
-    .summary = "print a decode trace as CSV",
-    .example = "spillway trace export smollm2-135m -o trace.csv",
-    .options = export_options,
-    .run = trace_export_run,
 };
 
 /* ---- trace generate ---- */

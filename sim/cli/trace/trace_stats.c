@@ -15,9 +15,7 @@ enum { SELECTION, LAYERS, JSON };
 static const struct command_option options[] = {
     [SELECTION] = {"--selection", "SHARE", "share of the context in each demand (default: 10%)"},
     [LAYERS] = {"--layers", "N,...", layer_choice_summary, .list = true},
-    [JSON] = {"--json", NULL,
-              "print a JSON object, with the figures of every head, and what "
-              "verifications of drafts ask for"},
+    [JSON] = {"--json", NULL, "print a JSON object, with the figures of every head"},
     {.name = NULL},
 };
 
@@ -67,20 +65,6 @@ static void put_locality(const struct trace *trace, const struct fit_locality *l
     json_put_number(json, "alike", has_others(trace) ? locality->alike : (double)NAN, DIGITS);
 }
 
-static void put_unions(const struct trace_unions *unions, struct json_writer *json)
-{
-    json_begin(json, "unions", '[');
-    for (uint32_t i = 0; i < UNIONS_MOST_DRAFTS; i++) {
-        json_begin(json, NULL, '{');
-        json_put(json, "drafts", "%u", i + 1);
-        json_put(json, "runs", "%" PRIu64, unions->runs[i]);
-        json_put(json, "attended", "%" PRIu64, unions->attended[i]);
-        json_put(json, "union", "%" PRIu64, unions->units[i]);
-        json_end(json, '}');
-    }
-    json_end(json, ']');
-}
-
 static void stats_command_print_json(const struct trace *trace,
                                      const struct stats_command_measured *measured)
 {
@@ -95,7 +79,6 @@ static void stats_command_print_json(const struct trace *trace,
         json_put_number(&json, trace_figures[f].name, stats->overall[f], DIGITS);
     }
     put_locality(trace, &measured->locality, &json);
-    put_unions(&stats->unions, &json);
     json_begin(&json, "heads", '[');
     for (uint32_t head = 0; head < stats->heads; head++) {
         put_head_stats(trace, stats, head, &json);

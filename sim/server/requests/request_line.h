@@ -2,7 +2,7 @@
 #pragma once
 
 #include "server/requests/requests.h"
-#include "trace/csv/csv.h"
+#include "core/csv_reader.h"
 
 struct request_line {
     double arrival_s; /* NAN: the line does not say */

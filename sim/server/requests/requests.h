@@ -25,7 +25,7 @@
 
 #include "core/error.h"
 #include "core/stop_flag.h"
-#include "trace/csv/csv.h"
+#include "core/csv_reader.h"
 #include "trace/ids.h"
 
 #include <stddef.h>

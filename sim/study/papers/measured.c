@@ -327,7 +327,7 @@ bool measured_read(const char *path, struct measured *out, struct error *why)
     char start[3];
     FILE *file = fopen(path, "r");
     if (file == NULL) {
-        return error_set(why, path, 0, "cannot open: %s", strerror(errno));
+        return error_set(why, path, 0, "cannot be opened: %s", strerror(errno));
     }
     if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
         fclose(file);

@@ -340,7 +340,7 @@ static bool trace_open_file(struct trace *trace, struct error *why)
     struct stat status;
     trace->fd = open(trace->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (trace->fd < 0 || fstat(trace->fd, &status) != 0) {
-        return error_set(why, trace->path, 0, "cannot open: %s", strerror(errno));
+        return error_set(why, trace->path, 0, "cannot be opened: %s", strerror(errno));
     }
     if (!S_ISREG(status.st_mode)) {
         return error_set(why, trace->path, 0, "not a regular file");

@@ -7,6 +7,7 @@ state_capturer/indexer_topk.py of sgl-project/sglang at 0564b52.
 """
 
 import base64
+import io
 import json
 import os
 import struct
@@ -15,7 +16,11 @@ import sys
 
 import tap
 
-CONVERT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'traces', 'convert')
+TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..', '..', 'traces')
+CONVERT = os.path.join(TRACES, 'convert')
+sys.path.insert(0, TRACES)
+import swt
+
 PROGRAM, SCRATCH = sys.argv[1:]
 
 
@@ -32,10 +37,17 @@ def run(script, data, *options, name='in'):
     return done.returncode, done.stdout
 
 
+def text_of(trace):
+    """The lines of a trace, which the program reads, too."""
+    subprocess.run([PROGRAM, 'trace', 'verify', path(trace)], stdout=subprocess.DEVNULL, check=True)
+    with swt.Reader(path(trace)) as reader, io.StringIO() as out:
+        swt.export_csv(reader, out)
+        return out.getvalue().splitlines()
+
+
 def assert_rows(trace, facts, rows):
     """`rows`: layer, born, and a dict from units to masses, in the order of steps; of head 0 alone."""
-    lines = subprocess.run([PROGRAM, 'trace', 'export', path(trace)], stdout=subprocess.PIPE, text=True,
-                           check=True).stdout.splitlines()
+    lines = text_of(trace)
     assert facts in ' '.join(lines[:2]), lines[:2]
     wanted, steps = [], {}
     for layer, born, units in rows:
@@ -198,8 +210,7 @@ def columns_are_found_by_name():
             b'0.125,4,101,0,0,')
     assert run('table.py', data, '-o', path('a.swt'), '--columns',
                'step=token,unit=block,mass=w,layer=l,head=h') == (0, '')
-    lines_of = subprocess.run([PROGRAM, 'trace', 'export', path('a.swt')], stdout=subprocess.PIPE,
-                              text=True, check=True).stdout.splitlines()
+    lines_of = text_of('a.swt')
     assert 'kv_heads=2' in lines_of[0] and 'units=10' in lines_of[0] and '"recorded"' in lines_of[1]
     assert lines_of[3:] == [
         '0,0,0,0,born,0', '0,0,0,0,tail,0', '0,0,0,0,4,1', '0,0,0,1,born,0', '0,0,0,1,tail,0.25',

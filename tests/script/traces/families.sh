@@ -17,10 +17,10 @@ half() { families 'assert abs(widening(2, 1/2) - (3 ** .5 - 1) / 2) < 1e-6 and w
 two_in_three() { families 'assert abs(widening(2, 2/3) - 1) < 1e-6'; }
 
 # rows FILE STEPS LAYER: the lines of these steps (a pattern) of a layer, without their places.
-rows() { "$program" trace export "$1" | sed -n "s/^0,$2,$3,//p"; }
+rows() { traces/convert/text.py "$1" -o "$1.csv" && sed -n "s/^0,$2,$3,//p" "$1.csv"; }
 cuts_keep_rows() {
     "$program" trace generate smollm2-135m --context 256 --steps 6 -o "$scratch/whole.swt" >&2 &&
-        families "cut('$program', '$scratch/whole.swt', Path('$scratch/cut.swt'), 2, 5, [4, 7])" &&
+        families "cut('$scratch/whole.swt', Path('$scratch/cut.swt'), 2, 5, [4, 7])" &&
         cmp <(rows "$scratch/whole.swt" '[234]' 7) <(rows "$scratch/cut.swt" '[0-9]*' 1) >&2
 }
 

@@ -132,13 +132,6 @@ static void figures_worked_by_hand(void **state)
         check_near(name, stats.figures[figure][1], heads[1][figure]);
         check_near(name, stats.overall[figure], (heads[0][figure] + heads[1][figure]) / 2);
     }
-    /* A run of two steps or more wants 2 units in head 0, and 3 in head 1. */
-    for (uint32_t drafts = 1; drafts <= UNIONS_MOST_DRAFTS; drafts++) {
-        uint32_t runs = 20 - drafts;
-        assert_int_equal(stats.unions.runs[drafts - 1], 2 * runs);
-        assert_int_equal(stats.unions.attended[drafts - 1], 2 * runs * (drafts + 1) * 2);
-        assert_int_equal(stats.unions.units[drafts - 1], runs * (2 + 3));
-    }
     make_check(trace_head_cosine(trace, 1, cosine, &why), &why);
     check_near("cosine", cosine[0], 0.5);
     check_near("cosine", cosine[1], -0.02);

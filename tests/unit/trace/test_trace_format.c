@@ -326,6 +326,16 @@ static void an_index_out_of_order_is_refused(void **state)
     unlink(path);
 }
 
+static void every_mass_code_survives_as_text(void **state)
+{
+    (void)state;
+    for (int code = 0; code < 256; code++) {
+        char text[32];
+        snprintf(text, sizeof text, "%.4g", (double)trace_mass[code]);
+        assert_int_equal(trace_mass_code((double)strtof(text, NULL)), code);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +344,7 @@ int main(void)
         cmocka_unit_test(payloads_of_another_size_are_refused),
         cmocka_unit_test(headers_that_break_a_rule_are_refused),
         cmocka_unit_test(an_index_out_of_order_is_refused),
+        cmocka_unit_test(every_mass_code_survives_as_text),
     };
     return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -1,5 +1,6 @@
-/* Decode traces as CSV text, for other tools (traces/FORMAT.md, section CSV).
- * traces/convert/text.py reads it. */
+/* A text a line at a time, split by libcsv if it is CSV, with line numbers for messages.
+ * Lines are bounded, so memory does not grow with the file, and a record never spans lines. A byte
+ * order mark at the beginning is skipped. */
 #pragma once
 
 #include <csv.h>
@@ -9,15 +10,6 @@
 #include <stdio.h>
 
 #include "core/error.h"
-#include "trace/format/trace.h"
-
-/* Write all of `trace` to `out`, which the caller opened and closes. Memory holds one tile of all
- * layers. */
-bool trace_export_csv(const struct trace *trace, FILE *out, struct error *why);
-
-/* A text a line at a time, split by libcsv if it is CSV, with line numbers for messages.
- * Lines are bounded, so memory does not grow with the file, and a record never spans lines. A byte
- * order mark at the beginning is skipped. */
 
 enum { CSV_LINE_MOST = 1 << 24, CSV_FIELDS_MOST = 64 };
 
