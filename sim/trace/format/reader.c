@@ -167,8 +167,9 @@ static bool read_stored(const struct trace *trace, uint64_t number, struct trace
            frame_blame(frame, trace->path, 0, offset, why);
 }
 
-static bool read_frame(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
-                       bool with_rows, struct trace_frame *frame, struct error *why)
+static bool trace_read_frame(const struct trace *trace, uint32_t sequence, uint32_t tile,
+                             uint32_t layer, bool with_rows, struct trace_frame *frame,
+                             struct error *why)
 {
     const struct trace_header *header = &trace->header;
     if (sequence >= header->sequences || tile >= trace_tiles(header) ||
@@ -190,13 +191,13 @@ static bool read_frame(const struct trace *trace, uint32_t sequence, uint32_t ti
 bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
                 struct trace_frame *frame, struct error *why)
 {
-    return read_frame(trace, sequence, tile, layer, true, frame, why);
+    return trace_read_frame(trace, sequence, tile, layer, true, frame, why);
 }
 
 bool trace_read_queries(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
                         struct trace_frame *frame, struct error *why)
 {
-    return read_frame(trace, sequence, tile, layer, false, frame, why);
+    return trace_read_frame(trace, sequence, tile, layer, false, frame, why);
 }
 
 /* Opening a trace checks both ends of the file and the order of the index; each frame is checked
