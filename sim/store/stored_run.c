@@ -12,7 +12,7 @@
 #include "core/array.h"
 #include "core/text.h"
 #include "core/version.h"
-#include "predict/result/cell.h"
+#include "predict/result/result.h"
 #include "store/database.h"
 #include "store/schema.h"
 

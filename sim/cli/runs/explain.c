@@ -11,7 +11,7 @@
 #include "decode/error_band.h"
 #include "decode/time/pipeline.h"
 #include "predict/answer.h"
-#include "predict/result/cell.h"
+#include "predict/result/result.h"
 #include "predict/scenario/engine_memory.h"
 #include "predict/server/host_engine.h"
 #include "predict/server/serving_load.h"

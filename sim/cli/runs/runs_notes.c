@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "predict/result/cell.h"
+#include "predict/result/result.h"
 #include "predict/result/tie.h"
 #include "core/array.h"
 #include "core/name.h"

@@ -2,7 +2,7 @@
 
 #include "core/text.h"
 #include "core/version.h"
-#include "predict/result/cell.h"
+#include "predict/result/result.h"
 #include "study/sweep/replication.h"
 
 #include <csv.h>

@@ -4,7 +4,6 @@
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
 #include "predict/answer.h"
-#include "predict/families.h"
 #include "predict/decode/run.h"
 
 enum { SET, OUTPUT };

@@ -163,13 +163,22 @@ static const char *size_key_row(size_t index)
     return size_keys != NULL && index < size_keys->count ? size_keys->children[index]->text : NULL;
 }
 
+/* Does a list, or a list in it, have the key? `part`: or a word that is a part of it. */
+static bool lists(const struct node *list, const char *key, bool part)
+{
+    bool found = false;
+    for (size_t i = 0; list != NULL && !found && i < list->count; i++) {
+        const struct node *child = list->children[i];
+        found = child->kind == NODE_LIST ? lists(child, key, part)
+                : part                   ? strstr(key, child->text) != NULL
+                                         : strcmp(child->text, key) == 0;
+    }
+    return found;
+}
+
 bool architecture_decides_size(const char *key)
 {
-    size_t i = 0;
-    while (size_key_row(i) != NULL && strcmp(size_key_row(i), key) != 0) {
-        i++;
-    }
-    return size_key_row(i) != NULL;
+    return lists(architecture_list("size_keys"), key, false);
 }
 
 const char *architecture_nearest_key(const char *key)
@@ -197,43 +206,11 @@ bool keys_rename(struct node *decoder, struct error *why)
     return good;
 }
 
-static bool lists(const struct node *list, const char *key)
-{
-    for (size_t i = 0; list != NULL && i < list->count; i++) {
-        if (strcmp(list->children[i]->text, key) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_renamed(const char *key)
-{
-    const struct node *names = architecture_list("renamed_keys");
-    for (size_t i = 0; names != NULL && i < names->count; i++) {
-        if (lists(names->children[i], key)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_off(const struct node *value)
 {
     const char *text = value->text;
     return value->kind == NODE_NULL || (value->kind == NODE_LIST && value->count == 0) ||
            (text != NULL && (strcmp(text, "false") == 0 || text[strspn(text, "0.")] == '\0'));
-}
-
-static bool has_size_word(const char *key)
-{
-    const struct node *words = architecture_list("size_words");
-    for (size_t i = 0; words != NULL && i < words->count; i++) {
-        if (strstr(key, words->children[i]->text) != NULL) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Append to `unread` the keys of `object`, which is `inside` the decoder's ("" is the decoder's). */
@@ -245,14 +222,15 @@ static void find_unread(const struct node *object, const char *inside, size_t la
         char name[2 * 128 + 2];
         snprintf(name, sizeof name, "%s%s%s", inside, inside[0] != '\0' ? "." : "", value->key);
         bool layered = layers > 1 && value->kind == NODE_LIST && value->count == layers;
-        bool read = is_renamed(name) || (architecture_decides_size(name) &&
-                                         !lists(architecture_list("class_keys"), name));
-        if (read || is_off(value) || lists(architecture_list("harmless_keys"), value->key)) {
+        bool read = lists(architecture_list("renamed_keys"), name, false) ||
+                    (architecture_decides_size(name) &&
+                     !lists(architecture_list("class_keys"), name, false));
+        if (read || is_off(value) || lists(architecture_list("harmless_keys"), value->key, false)) {
             continue;
         }
         if (value->kind == NODE_MAP && inside[0] == '\0') {
             find_unread(value, value->key, layers, unread, size);
-        } else if (layered || has_size_word(name)) {
+        } else if (layered || lists(architecture_list("size_words"), name, true)) {
             text_append(unread, size, "%s%s", unread[0] != '\0' ? ", " : "", name);
         }
     }

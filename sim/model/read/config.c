@@ -141,14 +141,6 @@ static bool check_keys(const struct node *decoder, const char *name, struct erro
                         (int)strcspn(missing, ","), missing);
 }
 
-/* Layers that are listed need not be counted. */
-static uint32_t listed_layers(const struct node *config)
-{
-    static const char *const lists[] = {"layers_block_type", "layer_types", NULL};
-    const struct node *list = node_stated(config, field_first(config, lists));
-    return list != NULL && list->count <= LAYERS_MOST ? (uint32_t)list->count : 0;
-}
-
 /* Keys that switch biases and the norm of Q and K on and off. */
 static bool read_switches(const struct node *config, const struct architecture *kind,
                           struct model *model, struct error *why)
@@ -197,7 +189,10 @@ static bool read_decoder(const struct node *config, const struct architecture *k
         FIELD_SIZE(model, query_heads, 1, HEADS_MOST, 0, "num_attention_heads"),
         FIELD_SIZE(model, vocabulary, 1, SIZE_MOST, 0, "vocab_size"), FIELD_SIZES_END};
     *model = kind->model;
-    model->layer_count = listed_layers(config);
+    static const char *const lists[] = {"layers_block_type", "layer_types", NULL};
+    const struct node *list = node_stated(config, field_first(config, lists));
+    bool listed = list != NULL && list->count <= LAYERS_MOST; /* these need not be counted */
+    model->layer_count = listed ? (uint32_t)list->count : 0;
     if (!field_sizes(config, sizes, model, why) ||
         !field_whole(config, "max_position_embeddings", 1, SIZE_MOST, model->trained_context,
                      &model->trained_context, why) ||

@@ -75,16 +75,6 @@ static bool read_linear(const struct node *config, struct model *model, struct e
 
 /* ---- grouped heads ---- */
 
-static bool check_groups(const struct node *config, const struct model *model, struct error *why)
-{
-    if (model->query_heads % model->kv_heads != 0) {
-        field_error(config, "num_attention_heads", why, "is %u, not a multiple of %u",
-                    model->query_heads, model->kv_heads);
-        return error_expect(why, "a multiple of 'num_key_value_heads'");
-    }
-    return true;
-}
-
 /* "multi_query": one KV head for all. Falcon's newer models state it, too, and have groups. */
 static bool read_kv_heads(const struct node *config, struct model *model, struct error *why)
 {
@@ -96,7 +86,10 @@ static bool read_kv_heads(const struct node *config, struct model *model, struct
         return false;
     }
     model->kv_heads = one && !groups ? 1 : model->kv_heads;
-    return check_groups(config, model, why);
+    return model->query_heads % model->kv_heads == 0 ||
+           field_error(config, "num_attention_heads", why, "is %u, not a multiple of %u",
+                       model->query_heads, model->kv_heads) ||
+           error_expect(why, "a multiple of 'num_key_value_heads'");
 }
 
 static bool split_hidden(const struct node *config, struct model *model, struct error *why)
@@ -180,15 +173,6 @@ static bool share_by_step(const struct node *config, struct model *model, struct
     return true;
 }
 
-static bool read_sharing(const struct node *config, struct model *model, struct error *why)
-{
-    static const char *const keys[] = {"indexer_types", "index_topk_pattern", NULL};
-    const char *key = field_first(config, keys);
-    return node_stated(config, key) != NULL
-               ? field_words(config, key, model->layer_count, set_shared, model, why)
-               : share_by_step(config, model, why);
-}
-
 static const struct field_size latent_sizes[] = {
     FIELD_SIZE(model, kv_lora, 1, SIZE_MOST, 0, "kv_lora_rank"),
     FIELD_SIZE(model, query_lora, 0, SIZE_MOST, 0, "q_lora_rank"),
@@ -219,7 +203,12 @@ static bool read_indexer(const struct node *config, struct model *model, struct 
         return field_error(config, "q_lora_rank", why, "is missing") ||
                error_expect(why, "the rank of the latent query, which the indexer reads");
     }
-    return field_sizes(config, index_sizes, model, why) && read_sharing(config, model, why);
+    static const char *const keys[] = {"indexer_types", "index_topk_pattern", NULL};
+    const char *key = field_first(config, keys);
+    return field_sizes(config, index_sizes, model, why) &&
+           (node_stated(config, key) != NULL
+                ? field_words(config, key, model->layer_count, set_shared, model, why)
+                : share_by_step(config, model, why));
 }
 
 /* One latent K and V for all heads (MLA). */
@@ -233,20 +222,18 @@ static bool read_latent(const struct node *config, struct model *model, struct e
     return field_sizes(config, latent_sizes, model, why) && read_indexer(config, model, why);
 }
 
-/* DeepSeek-V4: one vector of a token for all heads, its rotated part inside. */
-static bool read_compressed_heads(const struct node *config, struct model *model, struct error *why)
+bool heads_read(const struct node *config, struct model *model, struct error *why)
 {
+    if (!read_linear(config, model, why)) {
+        return false;
+    }
+    if (node_stated(config, "compress_ratios") == NULL) {
+        return node_stated(config, "kv_lora_rank") != NULL ? read_latent(config, model, why)
+                                                           : read_grouped(config, model, why);
+    }
+    /* DeepSeek-V4: one vector of a token for all heads, its rotated part inside. */
     model->kv_heads = 1;
     model->extras.hyper_connections = true;
     return field_sizes(config, compressed_sizes, model, why) &&
            field_sizes(config, index_sizes, model, why);
-}
-
-bool heads_read(const struct node *config, struct model *model, struct error *why)
-{
-    return read_linear(config, model, why) &&
-           (node_stated(config, "compress_ratios") != NULL
-                ? read_compressed_heads(config, model, why)
-            : node_stated(config, "kv_lora_rank") != NULL ? read_latent(config, model, why)
-                                                          : read_grouped(config, model, why));
 }

@@ -35,19 +35,11 @@ static bool find_file(const struct node *node, char path[WORKLOAD_PATH], struct 
         return error_expect(why,
                             "the path of a file of requests, or synthetic:prompt=1000,output=200");
     }
-    if (synthetic_is(node->text)) {
-        return snprintf(path, WORKLOAD_PATH, "%s", node->text) < WORKLOAD_PATH ||
-               node_error(node, why, "the text of the workload is too long");
-    }
-    if (access(node->text, F_OK) == 0) {
-        if (!check_regular(node, why)) {
-            return false;
-        }
-        return snprintf(path, WORKLOAD_PATH, "%s", node->text) < WORKLOAD_PATH ||
-               node_error(node, why, "the path of the workload is too long");
-    }
-    if (named_by_path(node->text, "csv")) {
-        return snprintf(path, WORKLOAD_PATH, "%s", node->text) < WORKLOAD_PATH;
+    bool there = !synthetic_is(node->text) && access(node->text, F_OK) == 0;
+    if (synthetic_is(node->text) || there || named_by_path(node->text, "csv")) {
+        return (!there || check_regular(node, why)) &&
+               (snprintf(path, WORKLOAD_PATH, "%s", node->text) < WORKLOAD_PATH ||
+                node_error(node, why, "the text of the workload is too long"));
     }
     return named_file(&named_workload, node->text, node->file, node->line, path, WORKLOAD_PATH,
                       why);
@@ -78,28 +70,21 @@ static const struct requests *requests_find(const struct scenario *scenario,
 
 /* ---- the context ---------------------------------------------------------------------- */
 
-/* Of the requests with at most `most` tokens; 0 if there are none. */
-static uint64_t resolve_requests_mean_context(const struct requests *requests, uint64_t most)
-{
-    uint64_t tokens = 0, count = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        const struct request *request = &requests->all[i];
-        if (request_tokens(request) <= most) {
-            tokens += request->prompt + (request->output + 1) / 2;
-            count++;
-        }
-    }
-    return count > 0 ? (tokens + count / 2) / count : 0;
-}
-
-/* The same for the requests that the scenario's server takes. */
+/* The mean context of the requests that the scenario's server takes. */
 static bool resolve_requests_find_context(const struct scenario *scenario,
                                           const struct requests *requests, uint64_t *context,
                                           struct error *why)
 {
     uint64_t most = (uint64_t)scenario_stated(&scenario->values, "request_tokens", 0);
-    *context = resolve_requests_mean_context(requests, most > 0 ? most : UINT64_MAX);
-    if (*context > 0) {
+    uint64_t tokens = 0, count = 0;
+    for (size_t i = 0; i < requests->count; i++) {
+        const struct request *request = &requests->all[i];
+        bool taken = most == 0 || request_tokens(request) <= most;
+        tokens += taken ? request->prompt + (request->output + 1) / 2 : 0;
+        count += taken;
+    }
+    if (count > 0) {
+        *context = (tokens + count / 2) / count;
         return true;
     }
     scenario_error(scenario, "request_tokens", why,
@@ -178,7 +163,7 @@ static bool check_empty(const struct scenario *scenario, struct error *why)
 
 bool requests_set_context(struct scenario *scenario, struct error *why)
 {
-    uint64_t context, other = (uint64_t)scenario_stated(&scenario->values, "context", 0);
+    uint64_t context = 0, other = (uint64_t)scenario_stated(&scenario->values, "context", 0);
     char path[WORKLOAD_PATH];
     const char *load = find_load(scenario);
     if ((load != NULL && !lay_synthetic(scenario, load, why)) || !check_empty(scenario, why)) {

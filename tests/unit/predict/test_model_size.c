@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "predict/families.h"
+#include "predict/answer.h"
 
 #include <math.h>
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "predict/result/cell.h"
+#include "predict/result/result.h"
 #include "store/schema.h"
 #include "store/store.h"
 #include "unit/fixture/store_folder.h"
