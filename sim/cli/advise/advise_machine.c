@@ -228,7 +228,7 @@ static void put_missing(const struct advice *advice, const struct search *search
 {
     char text[VIOLATION_TEXT] = "";
     if (!search->cannot && search->grid.count > 0) {
-        violation_describe(&advice->targets, advice->systems.best, shown_of(search), text);
+        violation_describe(&advice->targets, advice->systems.options.best, shown_of(search), text);
     }
     frame_reason(rows, DATA_at,
                  search->cannot    ? search->why.found
@@ -309,10 +309,9 @@ static struct frame *advise_rows(const struct advice *advice, bool for_people, s
 /* Each search is a plan of its own, so that a report shows all questions and answers. */
 static bool store_all(const struct advice *advice, struct store *store, struct error *why)
 {
-    bool good = plan_store(&advice->systems, &advice->targets, store, why);
+    bool good = plan_store(&advice->systems, store, why);
     for (uint32_t i = 0; good && i < advice->trial_count; i++) {
-        good = i == advice->plain ||
-               plan_store(&advice->trials[i].planning, &advice->targets, store, why);
+        good = i == advice->plain || plan_store(&advice->trials[i].planning, store, why);
     }
     return good;
 }

@@ -67,8 +67,8 @@ static bool plan_question_read(const struct scenario *scenario, bool pareto,
 {
     /* The default axis is the smallest budget, or for a server the largest rate. */
     if (!pareto && out->axis == NULL) {
-        bool serves = scenario_serves(scenario) && !out->by_figure;
-        out->axis = out->by_figure ? "batch" : serves ? "rate" : "budget";
+        bool serves = scenario_serves(scenario) && out->best == NULL;
+        out->axis = out->best != NULL ? "batch" : serves ? "rate" : "budget";
         out->maximise = out->maximise || serves;
     }
     return check_workload(scenario, &out->targets, pareto, why) &&
@@ -151,10 +151,9 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-static bool plan_command_print_json(const struct planning *planning, const struct targets *targets,
-                                    struct error *why)
+static bool plan_command_print_json(const struct planning *planning, struct error *why)
 {
-    struct frame *frame = plan_frame(planning, targets, NULL, why);
+    struct frame *frame = plan_frame(planning, NULL, why);
     bool good = frame != NULL && frame_print_json(frame, stdout, why);
     frame_destroy(frame);
     return good;
@@ -162,17 +161,16 @@ static bool plan_command_print_json(const struct planning *planning, const struc
 
 static bool plan_command_print_answer(const struct arguments *arguments,
                                       const struct planning *planning,
-                                      const struct planning_options *with,
                                       const struct table_view *view, struct error *why)
 {
     bool met = planning->winner != PLANNING_NONE, json = arguments_given(arguments, JSON);
     const char *path = arguments_text(arguments, OUTPUT);
     const char *folder = arguments_text(arguments, DEPLOY);
-    bool good = (json ? plan_command_print_json(planning, &with->targets, why)
-                      : plan_report(planning, &with->targets, view, stdout, why)) &&
+    bool good = (json ? plan_command_print_json(planning, why)
+                      : plan_report(planning, view, stdout, why)) &&
                 (!met || plan_winner_print(planning, path, folder, json, why)) &&
                 output_flush(stdout, "standard output", why);
-    return good && (met || error_unmet(why, with->targets.count > 0
+    return good && (met || error_unmet(why, planning->options.targets.count > 0
                                                 ? "no candidate meets all targets"
                                                 : "no candidate has the figure that is compared"));
 }
@@ -185,10 +183,8 @@ static bool plan(const struct arguments *arguments, const struct scenario *scena
     bool interrupted = false;
     bool good = planning_run(scenario, with, &planning, &interrupted, why);
     good = progress_end(good, interrupted, "the search had ended", why);
-    good = good &&
-           (with->study.store == NULL ||
-            plan_store(&planning, &with->targets, with->study.store, why)) &&
-           plan_command_print_answer(arguments, &planning, with, view, why);
+    good = good && (with->study.store == NULL || plan_store(&planning, with->study.store, why)) &&
+           plan_command_print_answer(arguments, &planning, view, why);
     planning_release(&planning);
     return good;
 }
@@ -272,7 +268,6 @@ static bool plan_command_read_options(const struct arguments *arguments,
     const char *largest = arguments_text(arguments, MAXIMISE);
     const char *best = arguments_text(arguments, BEST);
     out->maximise = largest != NULL;
-    out->by_figure = best != NULL;
     out->axis = best != NULL ? arguments_text(arguments, OVER) : largest != NULL ? largest : least;
     out->candidates.systems = arguments_text(arguments, SYSTEM);
     out->candidates.machines = arguments_text(arguments, HARDWARE);

@@ -97,7 +97,6 @@ const struct frame_column *plan_columns(uint32_t *count)
 
 struct plan_frame_report {
     const struct planning *planning;
-    const struct targets *targets;
     struct frame_column columns[FIXED_COLUMNS + TARGETS_MOST + 2];
     uint32_t column_count;
     struct frame *frame;
@@ -123,11 +122,11 @@ static void plan_frame_list_columns(struct plan_frame_report *report)
 {
     memcpy(report->columns, fixed_columns, FIXED_COLUMNS * sizeof *fixed_columns);
     report->column_count = FIXED_COLUMNS;
-    for (uint32_t i = 0; i < report->targets->count; i++) {
-        plan_frame_show(report, report->targets->all[i].column);
+    for (uint32_t i = 0; i < report->planning->options.targets.count; i++) {
+        plan_frame_show(report, report->planning->options.targets.all[i].column);
     }
-    if (report->planning->best != NULL) {
-        plan_frame_show(report, report->planning->best);
+    if (report->planning->options.best != NULL) {
+        plan_frame_show(report, report->planning->options.best);
     }
     report->columns[report->column_count++] = fixed_columns[WORD];
 }
@@ -145,7 +144,7 @@ static void fit_columns(struct plan_frame_report *report)
     columns[HARDWARE].title = plan_machines_differ(report->planning) ? "hardware" : NULL;
     columns[AT].title = plan_axis(report->planning);
     columns[BATCH].title = plan_frame_has_batch(report->planning) ? "batch" : "";
-    columns[CACHE].extra = !targets_judge(report->targets, COLUMN(cache_bytes));
+    columns[CACHE].extra = !targets_judge(&report->planning->options.targets, COLUMN(cache_bytes));
 }
 
 /* ---- for programs ---- */
@@ -163,8 +162,8 @@ static void put_violations(const struct plan_frame_report *report, uint32_t colu
                            const struct result *result)
 {
     json_t *object = json_object();
-    for (uint32_t i = 0; i < report->targets->count; i++) {
-        const struct target *target = &report->targets->all[i];
+    for (uint32_t i = 0; i < report->planning->options.targets.count; i++) {
+        const struct target *target = &report->planning->options.targets.all[i];
         double violation = target_violation(target, result);
         json_object_set_new(object, target->text,
                             isfinite(violation) ? json_real(violation) : json_null());
@@ -180,7 +179,7 @@ static void put_near(const struct plan_frame_report *report, const struct result
     bool any = result_cell(result, COLUMN(error_band))->set ||
                result_cell(result, COLUMN(ttft_band))->set ||
                result_cell(result, COLUMN(tpot_band))->set;
-    targets_open(report->targets, result, &open);
+    targets_open(&report->planning->options.targets, result, &open);
     for (uint32_t i = 0; i < open.count; i++) {
         json_array_append_new(list, json_string(open.all[i].text));
     }
@@ -199,7 +198,8 @@ static void put_error(const struct plan_frame_report *report, const struct searc
     if (search->cannot) {
         frame_text(report->frame, ERROR, search->why.found);
     } else if (value == PLANNING_NONE && search->grid.count > 0) {
-        violation_describe(report->targets, report->planning->best, &search->results[0], text);
+        violation_describe(&report->planning->options.targets, report->planning->options.best,
+                           &search->results[0], text);
         frame_text(report->frame, ERROR, text);
     }
 }
@@ -231,7 +231,7 @@ static bool plan_frame_put_value(const struct plan_frame_report *report,
     frame_text(frame, VALUE, search_text(search, value));
     put_violations(report, VIOLATION, result);
     put_near(report, result);
-    if (search->found != GRID_NONE && value > 0 && !report->planning->by_figure) {
+    if (search->found != GRID_NONE && value > 0 && report->planning->options.best == NULL) {
         frame_text(frame, BEFORE, search_text(search, value - 1));
         put_violations(report, BEFORE_VIOLATION, &search->results[value - 1]);
     }
@@ -292,21 +292,21 @@ static void put_met(const struct plan_frame_report *report, const struct search 
     }
     frame_result(frame, result);
     frame_text(frame, report->column_count - 1,
-               winner_is(planning, search)                            ? "wins"
-               : planning->by_figure && winner_ties(planning, search) ? "ties"
-                                                                      : "");
+               winner_is(planning, search)                                       ? "wins"
+               : planning->options.best != NULL && winner_ties(planning, search) ? "ties"
+                                                                                 : "");
 }
 
 /* In place of figures: how near the candidate comes, and what limits it. */
 static void put_missed(const struct plan_frame_report *report, const struct search *search)
 {
     char text[2 * LINE], violation[LINE], block[BLOCK], label[TEXT];
-    const struct column *compared = report->planning->best;
+    const struct column *compared = report->planning->options.best;
     if (search->nearest == GRID_NONE) {
-        violation_describe(report->targets, compared, &search->results[0], text);
+        violation_describe(&report->planning->options.targets, compared, &search->results[0], text);
     } else {
         const struct result *result = &search->results[search->nearest];
-        violation_describe(report->targets, compared, result, violation);
+        violation_describe(&report->planning->options.targets, compared, result, violation);
         name_block(result, block);
         snprintf(text, sizeof text, "%s%s%s", violation, block[0] != '\0' ? ": " : "", block);
         frame_text(report->frame, AT, search_label(search, search->nearest, label, sizeof label));
@@ -328,10 +328,10 @@ static void plan_frame_put_shown(const struct plan_frame_report *report,
 
 /* ---- all of it ---- */
 
-struct frame *plan_frame(const struct planning *planning, const struct targets *targets,
-                         const struct table_view *view, struct error *why)
+struct frame *plan_frame(const struct planning *planning, const struct table_view *view,
+                         struct error *why)
 {
-    struct plan_frame_report report = {.planning = planning, .targets = targets};
+    struct plan_frame_report report = {.planning = planning};
     fit_columns(&report);
     report.frame = frame_create_view(report.columns, report.column_count, view, why);
     bool good = report.frame != NULL;
@@ -414,13 +414,13 @@ static bool add_candidate(const struct search *search, uint64_t *hash, struct er
     return true;
 }
 
-static bool plan_rows_say(const struct planning *planning, const struct targets *targets,
-                          struct plan_rows_text *out, struct error *why)
+static bool plan_rows_say(const struct planning *planning, struct plan_rows_text *out,
+                          struct error *why)
 {
     bool good = true;
     plan_goal(planning, out->goal);
-    plan_answer(planning, targets, out->answer);
-    targets_text(targets, out->targets);
+    plan_answer(planning, out->answer);
+    targets_text(&planning->options.targets, out->targets);
     uint64_t hash = plan_rows_add_text(
         out->targets, plan_rows_add_text(out->goal, plan_rows_add_text(spillway_program, 0)));
     for (uint32_t i = 0; good && i < planning->count; i++) {
@@ -432,8 +432,8 @@ static bool plan_rows_say(const struct planning *planning, const struct targets 
 
 /* ---- candidates ---- */
 
-static void put_tried(const struct planning *planning, const struct targets *targets,
-                      const struct search *search, struct frame *frame)
+static void put_tried(const struct planning *planning, const struct search *search,
+                      struct frame *frame)
 {
     bool met = search->found != PLANNING_NONE;
     uint32_t value = search_shown(search);
@@ -444,19 +444,19 @@ static void put_tried(const struct planning *planning, const struct targets *tar
                : met                       ? "meets"
                                            : "misses");
     if (!met) {
-        violation_describe(targets, planning->best,
+        violation_describe(&planning->options.targets, planning->options.best,
                            &search->results[value == PLANNING_NONE ? 0 : value], message);
         frame_text(frame, PLAN_message, message);
     }
     if (value != PLANNING_NONE) {
         frame_text(frame, PLAN_run, run_name(search, value));
         frame_text(frame, PLAN_value, search_label(search, value, label, sizeof label));
-        targets_open(targets, &search->results[value], &open);
+        targets_open(&planning->options.targets, &search->results[value], &open);
         frame_text(frame, PLAN_note, open.count > 0 ? targets_text(&open, text) : NULL);
     }
 }
 
-static void plan_rows_put_candidate(const struct planning *planning, const struct targets *targets,
+static void plan_rows_put_candidate(const struct planning *planning,
                                     const struct plan_rows_text *said, uint32_t place,
                                     struct frame *frame)
 {
@@ -477,7 +477,7 @@ static void plan_rows_put_candidate(const struct planning *planning, const struc
         frame_text(frame, PLAN_verdict, left_out ? "left out" : "refused");
         frame_text(frame, PLAN_message, left_out ? candidate->left_out : search->why.found);
     } else {
-        put_tried(planning, targets, search, frame);
+        put_tried(planning, search, frame);
     }
 }
 
@@ -497,9 +497,10 @@ static void plan_rows_put_point(const struct search *search, uint32_t value,
 }
 
 /* The values of a candidate, with the verdict of each target. */
-static void plan_rows_put_points(const struct planning *planning, const struct targets *targets,
-                                 const char *name, uint32_t place, struct frame *frame)
+static void plan_rows_put_points(const struct planning *planning, const char *name, uint32_t place,
+                                 struct frame *frame)
 {
+    const struct targets *targets = &planning->options.targets;
     const struct search *search = &planning->searches[place];
     for (uint32_t value = 0; value < search->grid.count; value++) {
         for (uint32_t i = 0; !isnan(search->grid.violation[value]) && i < targets->count; i++) {
@@ -511,18 +512,17 @@ static void plan_rows_put_points(const struct planning *planning, const struct t
     }
 }
 
-bool plan_store(const struct planning *planning, const struct targets *targets, struct store *store,
-                struct error *why)
+bool plan_store(const struct planning *planning, struct store *store, struct error *why)
 {
     struct plan_rows_text said;
-    if (!plan_rows_say(planning, targets, &said, why)) {
+    if (!plan_rows_say(planning, &said, why)) {
         return false;
     }
     struct frame *plans = frame_create(stored_columns, PLAN_COLUMNS, why);
     struct frame *points = frame_create(point_columns, POINT_COLUMNS, why);
     for (uint32_t i = 0; plans != NULL && points != NULL && i < planning->count; i++) {
-        plan_rows_put_candidate(planning, targets, &said, i, plans);
-        plan_rows_put_points(planning, targets, said.name, i, points);
+        plan_rows_put_candidate(planning, &said, i, plans);
+        plan_rows_put_points(planning, said.name, i, points);
     }
     const struct store_frame tables[] = {{.table = "plans", .frame = plans},
                                          {.table = "plan_points", .frame = points}};

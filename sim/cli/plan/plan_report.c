@@ -119,19 +119,19 @@ static bool is_numeric(const struct planning *planning)
 
 static const char *most_or_least(const struct planning *planning)
 {
-    return planning->best->best == BEST_LEAST ? "least" : "most";
+    return planning->options.best->best == BEST_LEAST ? "least" : "most";
 }
 
 void plan_goal(const struct planning *planning, char text[PLAN_GOAL])
 {
-    if (planning->by_figure) {
-        snprintf(text, PLAN_GOAL, "%s %s over %s", most_or_least(planning), planning->best->name,
-                 plan_axis(planning));
+    if (planning->options.best != NULL) {
+        snprintf(text, PLAN_GOAL, "%s %s over %s", most_or_least(planning),
+                 planning->options.best->name, plan_axis(planning));
         return;
     }
-    const char *liked = is_numeric(planning) ? planning->maximise ? "largest" : "least"
-                        : planning->maximise ? "last"
-                                             : "first";
+    const char *liked = is_numeric(planning) ? planning->options.maximise ? "largest" : "least"
+                        : planning->options.maximise ? "last"
+                                                     : "first";
     snprintf(text, PLAN_GOAL, "%s %s", liked, plan_axis(planning));
 }
 
@@ -173,11 +173,11 @@ static void say_value(const struct planning *planning, const struct search *sear
     }
 }
 
-static void say_violation(const struct planning *planning, const struct targets *targets,
-                          const struct result *result, char text[PLAN_ANSWER])
+static void say_violation(const struct planning *planning, const struct result *result,
+                          char text[PLAN_ANSWER])
 {
     char violation[VIOLATION_TEXT];
-    violation_describe(targets, planning->best, result, violation);
+    violation_describe(&planning->options.targets, planning->options.best, result, violation);
     text_append(text, PLAN_ANSWER, "%s", violation);
 }
 
@@ -193,10 +193,10 @@ static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
     for (uint32_t i = 0; i < planning->count && said < named; i++) {
         if (winner_ties(planning, &planning->searches[i])) {
             text_append(text, PLAN_ANSWER, "%s",
-                        said > 0              ? said + 1 == ties ? " and " : ", "
-                        : planning->by_figure ? "; too close to call: "
-                        : ties > 1            ? ", as do "
-                                              : ", as does ");
+                        said > 0                         ? said + 1 == ties ? " and " : ", "
+                        : planning->options.best != NULL ? "; too close to call: "
+                        : ties > 1                       ? ", as do "
+                                                         : ", as does ");
             say_name(planning, &planning->searches[i], text);
             said++;
         }
@@ -207,33 +207,33 @@ static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
 }
 
 /* What the next better value misses; or that the axis itself, not a target, limits the value. */
-static void say_next(const struct planning *planning, const struct targets *targets,
-                     const struct search *search, char text[PLAN_ANSWER])
+static void say_next(const struct planning *planning, const struct search *search,
+                     char text[PLAN_ANSWER])
 {
     char before[TEXT];
     uint32_t next = search_next_miss(search);
     if (next != PLANNING_NONE) {
         text_append(text, PLAN_ANSWER, "; the %s %s it, %s, ",
                     next + 1 == search->found ? "value" : "next value tried",
-                    planning->maximise ? "above" : "below",
+                    planning->options.maximise ? "above" : "below",
                     search_label(search, next, before, sizeof before));
-        say_violation(planning, targets, &search->results[next], text);
+        say_violation(planning, &search->results[next], text);
         return;
     }
-    text_append(text, PLAN_ANSWER, "; the axis %s there", planning->maximise ? "ends" : "begins");
+    text_append(text, PLAN_ANSWER, "; the axis %s there",
+                planning->options.maximise ? "ends" : "begins");
 }
 
-static void say_winner(const struct planning *planning, const struct targets *targets,
-                       char text[PLAN_ANSWER])
+static void say_winner(const struct planning *planning, char text[PLAN_ANSWER])
 {
     const struct search *search = &planning->searches[planning->winner];
-    const struct target figure = {.column = planning->best};
+    const struct target figure = {.column = planning->options.best};
     char best[TARGET_TEXT];
     say_name(planning, search, text);
     say_mass(&search->results[search->found], text);
-    if (planning->by_figure) {
+    if (planning->options.best != NULL) {
         text_append(text, PLAN_ANSWER, " has the %s %s, %s", most_or_least(planning),
-                    planning->best->name,
+                    planning->options.best->name,
                     target_format(&figure, &search->results[search->found], best));
         say_value(planning, search, ", with ", text);
         say_ties(planning, text);
@@ -244,44 +244,41 @@ static void say_winner(const struct planning *planning, const struct targets *ta
         text_append(text, PLAN_ANSWER, " meets all targets");
         say_value(planning, search, " with ", text);
         say_ties(planning, text);
-        say_next(planning, targets, search, text);
+        say_next(planning, search, text);
     }
 }
 
-static void say_nearest(const struct planning *planning, const struct targets *targets,
-                        char text[PLAN_ANSWER])
+static void say_nearest(const struct planning *planning, char text[PLAN_ANSWER])
 {
     const struct search *search = &planning->searches[planning->nearest];
     text_append(text, PLAN_ANSWER, "out of reach: the nearest is ");
     say_name(planning, search, text);
     say_value(planning, search, " with ", text);
     text_append(text, PLAN_ANSWER, ", which ");
-    say_violation(planning, targets, &search->results[search->nearest], text);
+    say_violation(planning, &search->results[search->nearest], text);
 }
 
 /* No value has figures to judge: the reason of the first candidate stands for all. */
-static void say_impossible(const struct planning *planning, const struct targets *targets,
-                           char text[PLAN_ANSWER])
+static void say_impossible(const struct planning *planning, char text[PLAN_ANSWER])
 {
     uint32_t first = 0;
     while (planning->searches[first].grid.count == 0) { /* one has some: planning_run() succeeded */
         first++;
     }
     text_append(text, PLAN_ANSWER, "out of reach: no run has %s; ",
-                targets->count > 0 ? "all the figures that the targets need"
-                                   : "the figure that is compared");
+                planning->options.targets.count > 0 ? "all the figures that the targets need"
+                                                    : "the figure that is compared");
     say_name(planning, &planning->searches[first], text);
     text_append(text, PLAN_ANSWER, " ");
-    say_violation(planning, targets, &planning->searches[first].results[0], text);
+    say_violation(planning, &planning->searches[first].results[0], text);
 }
 
-void plan_answer(const struct planning *planning, const struct targets *targets,
-                 char text[PLAN_ANSWER])
+void plan_answer(const struct planning *planning, char text[PLAN_ANSWER])
 {
     text[0] = '\0';
     (planning->winner != PLANNING_NONE    ? say_winner
      : planning->nearest != PLANNING_NONE ? say_nearest
-                                          : say_impossible)(planning, targets, text);
+                                          : say_impossible)(planning, text);
 }
 
 /* If the error band leaves open whether a run meets a target, say so, with the range. */
@@ -319,8 +316,7 @@ static void note_capacity(const struct search *search, struct runs_notes *notes)
 /* Below the table: how to run the winner, or what keeps the nearest from the targets. */
 
 /* Add what a person should know about the runs that answer a plan. */
-static void plan_notes_add(const struct planning *planning, const struct targets *targets,
-                           struct runs_notes *notes)
+static void plan_notes_add(const struct planning *planning, struct runs_notes *notes)
 {
     for (uint32_t i = 0; i < planning->count; i++) {
         const struct search *search = &planning->searches[i];
@@ -329,7 +325,7 @@ static void plan_notes_add(const struct planning *planning, const struct targets
             continue;
         }
         if (i == planning->winner || i == planning->nearest) {
-            note_open(search, targets, notes);
+            note_open(search, &planning->options.targets, notes);
         }
         if (search->is_whole != NULL) {
             note_capacity(search, notes);
@@ -340,24 +336,24 @@ static void plan_notes_add(const struct planning *planning, const struct targets
     }
 }
 
-bool plan_report(const struct planning *planning, const struct targets *targets,
-                 const struct table_view *view, FILE *out, struct error *why)
+bool plan_report(const struct planning *planning, const struct table_view *view, FILE *out,
+                 struct error *why)
 {
     struct runs_notes *notes = runs_notes_create(why);
-    struct frame *frame = notes != NULL ? plan_frame(planning, targets, view, why) : NULL;
+    struct frame *frame = notes != NULL ? plan_frame(planning, view, why) : NULL;
     char goal[PLAN_GOAL], text[TARGETS_TEXT], answer[PLAN_ANSWER];
     struct planning_tried tried = {0, 0};
     bool good = frame != NULL;
     if (good) {
-        plan_notes_add(planning, targets, notes);
+        plan_notes_add(planning, notes);
         runs_notes_print_above(notes, &planning->searches[0].candidate->scenario, out);
         plan_goal(planning, goal);
-        fprintf(out, "%s%s%s\n\n", goal, targets->count > 0 ? " for " : "",
-                targets_text(targets, text));
+        fprintf(out, "%s%s%s\n\n", goal, planning->options.targets.count > 0 ? " for " : "",
+                targets_text(&planning->options.targets, text));
         good = frame_print(frame, view, out, why);
     }
     if (good) {
-        plan_answer(planning, targets, answer);
+        plan_answer(planning, answer);
         fputc('\n', out);
         table_line("", answer, out);
         planning_count_tried(planning, &tried);

@@ -10,8 +10,8 @@
 
 /* For people: one row per candidate, the winner and how sure that is, or what limits the nearest.
  */
-bool plan_report(const struct planning *planning, const struct targets *targets,
-                 const struct table_view *view, FILE *out, struct error *why);
+bool plan_report(const struct planning *planning, const struct table_view *view, FILE *out,
+                 struct error *why);
 
 /* The columns that a reader can choose in any plan, and in a Pareto front. */
 const struct frame_column *plan_columns(uint32_t *count);
@@ -35,8 +35,8 @@ const struct frame_column *front_columns(uint32_t *count);
  *   run               as 'simulate --json' prints it
  *
  * NULL with `why` if a row cannot be made. The caller frees it. */
-struct frame *plan_frame(const struct planning *planning, const struct targets *targets,
-                         const struct table_view *view, struct error *why);
+struct frame *plan_frame(const struct planning *planning, const struct table_view *view,
+                         struct error *why);
 
 /* Find and print a Pareto front over these axes (tradeoff.h). With `json`: its runs as 'simulate --json'
  * prints them, then one line per candidate that has no runs: `system`, `hardware`, `left_out` and `error` as
@@ -49,8 +49,7 @@ bool front_print(const struct scenario *scenario, const char *over,
  * question and its answer. The plan's name is a hash of the question, of the runs that answer it
  * (these depend on the files that the scenario names). The same plan made again replaces the
  * first. */
-bool plan_store(const struct planning *planning, const struct targets *targets, struct store *store,
-                struct error *why);
+bool plan_store(const struct planning *planning, struct store *store, struct error *why);
 
 /* ---- below the table: how to run the winner, or what keeps the nearest from the targets ---- */
 
@@ -76,8 +75,7 @@ void plan_goal(const struct planning *planning, char text[PLAN_GOAL]);
 
 /* Which candidate meets the targets with which value, which others reach the same, and what the next
  * better value misses. If none meets them, which comes nearest. */
-void plan_answer(const struct planning *planning, const struct targets *targets,
-                 char text[PLAN_ANSWER]);
+void plan_answer(const struct planning *planning, char text[PLAN_ANSWER]);
 
 /* Why a run does not meet its targets, in words. */
 

@@ -63,7 +63,6 @@ static uint32_t find_nearest(const struct search *search, const struct targets *
 
 struct planning_rounds {
     struct planning *planning;
-    const struct planning_options *options;
     bool whole; /* only answers are run, and to their full precision */
 };
 
@@ -94,13 +93,12 @@ static void planning_report(const struct planning *planning, const struct search
 
 /* Judge a value by the targets that the search has at present. A run without the figure that is
  * compared is no answer. */
-static void planning_judge(struct search *search, uint32_t value,
-                           const struct planning_options *options)
+static void planning_judge(struct search *search, uint32_t value, const struct column *best)
 {
     const struct result *result = &search->results[value];
     double violation = targets_violation(&search->targets, result);
-    if (options->by_figure) {
-        double merit = best_merit(options->best, result);
+    if (best != NULL) {
+        double merit = best_merit(best, result);
         grid_put_merit(&search->grid, value, isnan(merit) ? INFINITY : violation, merit);
     } else {
         grid_put(&search->grid, value, violation);
@@ -108,12 +106,12 @@ static void planning_judge(struct search *search, uint32_t value,
 }
 
 static void planning_judge_again(struct search *search, const struct targets *targets,
-                                 const struct planning_options *options)
+                                 const struct column *best)
 {
     search->targets = *targets;
     for (uint32_t i = 0; i < search->grid.count; i++) {
         if (grid_tried(&search->grid, i)) {
-            planning_judge(search, i, options);
+            planning_judge(search, i, best);
         }
     }
 }
@@ -122,7 +120,7 @@ static uint32_t planning_next(uint32_t line, uint32_t *values, void *context)
 {
     const struct planning_rounds *all = context;
     struct search *search = planning_line(all, line);
-    bool few = search->is_whole != NULL || (search->grid.load && all->options->rough);
+    bool few = search->is_whole != NULL || (search->grid.load && all->planning->options.rough);
     uint32_t most = few ? STREAM_TRIES : ROUNDS_MOST;
     return search->grid.count > 0 ? grid_next(&search->grid, most, values) : 0;
 }
@@ -196,12 +194,12 @@ static bool planning_take(uint32_t line, uint32_t value, struct result *result, 
     result_release(&search->results[value]); /* of a shorter run */
     search->results[value] = *result;
     result_init(result);
-    planning_judge(search, value, all->options);
+    planning_judge(search, value, all->planning->options.best);
     if (search->is_whole != NULL) {
         search->is_whole[value] = all->whole;
         planning_hint(search, value);
     }
-    planning_report(all->planning, search, search->grid.tried, &all->options->study);
+    planning_report(all->planning, search, search->grid.tried, &all->planning->options.study);
     return true;
 }
 
@@ -213,8 +211,9 @@ static void planning_on_round(uint32_t open, void *context)
 
 /* If no candidate meets all targets, go on with those that a candidate's tries meet one by one. Not
  * for loads: the lowest is nearest, and what it misses no load meets. */
-static void relax_targets(struct planning *planning, const struct planning_options *options)
+static void relax_targets(struct planning *planning)
 {
+    const struct planning_options *options = &planning->options;
     bool found = false;
     for (uint32_t i = 0; i < planning->count && !found; i++) {
         const struct grid *grid = &planning->searches[i].grid;
@@ -225,7 +224,7 @@ static void relax_targets(struct planning *planning, const struct planning_optio
         struct targets reachable;
         reachable_targets(search, &options->targets, &reachable);
         if (reachable.count > 0 && reachable.count < options->targets.count && !search->grid.load) {
-            planning_judge_again(search, &reachable, options);
+            planning_judge_again(search, &reachable, options->best);
         }
     }
 }
@@ -250,10 +249,10 @@ static void cost_of(const struct planning *planning, const struct search *search
 {
     const struct result *result = &search->results[search->found];
     const struct cell *cells = result->cells;
-    double sign = planning->maximise ? -1 : 1;
+    double sign = planning->options.maximise ? -1 : 1;
     double hbm = whole_or(&cells[COLUMN(hbm_bytes)->index], INFINITY);
-    costs[VALUE] = planning->by_figure    ? -best_merit(planning->best, result)
-                   : finds_budget(search) ? hbm
+    costs[VALUE] = planning->options.best != NULL ? -best_merit(planning->options.best, result)
+                   : finds_budget(search)         ? hbm
                                           : sign * search_value(search, search->found)->number;
     costs[HBM] = hbm;
     costs[E2E] = whole_or(&cells[COLUMN(e2e_ms)->index], INFINITY);
@@ -291,9 +290,9 @@ bool winner_ties(const struct planning *planning, const struct search *search)
     if (search == winner || search->found == PLANNING_NONE) {
         return false;
     }
-    if (planning->by_figure) {
+    if (planning->options.best != NULL) {
         return result_tie(&winner->results[winner->found], &search->results[search->found],
-                          planning->best) != TIE_NONE;
+                          planning->options.best) != TIE_NONE;
     }
     if (finds_budget(winner)) {
         return false;
@@ -316,13 +315,14 @@ static void find_winner(struct planning *planning)
 }
 
 /* What the rounds have found so far. */
-static void find_all(struct planning *planning, const struct planning_options *options)
+static void find_all(struct planning *planning)
 {
+    const struct planning_options *options = &planning->options;
     planning->winner = PLANNING_NONE;
     for (uint32_t i = 0; i < planning->count; i++) {
         struct search *search = &planning->searches[i];
         if (search->grid.count > 0) {
-            planning_judge_again(search, &options->targets, options);
+            planning_judge_again(search, &options->targets, options->best);
             search->found = grid_found(&search->grid);
             search->nearest = find_nearest(search, &options->targets);
         }
@@ -349,8 +349,9 @@ static void find_nearest_search(struct planning *planning)
 
 /* ---- the search ---- */
 
-static bool needs_whole(const struct planning *planning, const struct planning_options *options)
+static bool needs_whole(const struct planning *planning)
 {
+    const struct planning_options *options = &planning->options;
     const struct search *winner =
         planning->winner != PLANNING_NONE ? &planning->searches[planning->winner] : NULL;
     bool wanted = !options->rough || options->choose != NULL;
@@ -360,7 +361,7 @@ static bool needs_whole(const struct planning *planning, const struct planning_o
 static struct rounds planning_rounds_of(struct planning_rounds *all, struct sources *sources)
 {
     return (struct rounds){.lines = all->planning->count,
-                           .study = &all->options->study,
+                           .study = &all->planning->options.study,
                            .sources = sources,
                            .next = planning_next,
                            .set = planning_set,
@@ -398,10 +399,9 @@ static bool guess_set(uint32_t line, uint32_t value, struct scenario *out, void 
     return scenario_copy(&search->candidate->scenario, out, why) && capacity_set_at_once(out, why);
 }
 
-static void begin_near(struct search *search, const struct planning_options *options, double rate,
-                       uint32_t reach)
+static void begin_near(struct search *search, bool rough, double rate, uint32_t reach)
 {
-    uint32_t close = options->rough ? ROUGH : search->is_whole != NULL ? SURE : 1;
+    uint32_t close = rough ? ROUGH : search->is_whole != NULL ? SURE : 1;
     grid_near(&search->grid, search_value_at(search, rate), reach, close);
 }
 
@@ -412,8 +412,8 @@ static bool guess_take(uint32_t line, uint32_t value, struct result *result, voi
     struct targets times;
     (void)value;
     (void)why;
-    targets_without_queue(&all->options->targets, &times);
-    begin_near(planning_line(all, line), all->options,
+    targets_without_queue(&all->planning->options.targets, &times);
+    begin_near(planning_line(all, line), all->planning->options.rough,
                (times.count > 0 ? CAPACITY_USUAL : 1) * capacity_at_once(result), REACH);
     return true;
 }
@@ -435,7 +435,7 @@ static bool only_times(const struct targets *targets)
 static bool guess_all(struct planning_rounds *all, struct sources *sources, bool *interrupted,
                       struct error *why)
 {
-    const struct planning_options *options = all->options;
+    const struct planning_options *options = &all->planning->options;
     struct rounds rounds = planning_rounds_of(all, sources);
     rounds.once = rounds.rough = true;
     rounds.next = guess_next;
@@ -447,7 +447,7 @@ static bool guess_all(struct planning_rounds *all, struct sources *sources, bool
     }
     for (uint32_t i = 0; options->guess > 0 && i < all->planning->count; i++) {
         if (is_guessed(&all->planning->searches[i])) {
-            begin_near(&all->planning->searches[i], options, options->guess, REACH_BESIDE);
+            begin_near(&all->planning->searches[i], options->rough, options->guess, REACH_BESIDE);
         }
     }
     return options->guess > 0 || rounds_run(&rounds, interrupted, why);
@@ -458,16 +458,17 @@ static bool run_tries(struct planning_rounds *all, struct sources *sources, bool
                       struct error *why)
 {
     struct stream_question question =
-        targets_question(&all->options->targets, all->options->rough ? STREAM_FEWEST : STREAM_MOST);
+        targets_question(&all->planning->options.targets,
+                         all->planning->options.rough ? STREAM_FEWEST : STREAM_MOST);
     struct rounds tries = planning_rounds_of(all, sources);
     tries.question = all->planning->is_stream ? &question : NULL;
     all->whole = false;
     bool good = rounds_run(&tries, interrupted, why);
     if (good && !*interrupted) {
-        relax_targets(all->planning, all->options);
+        relax_targets(all->planning);
         good = rounds_run(&tries, interrupted, why);
     }
-    find_all(all->planning, all->options);
+    find_all(all->planning);
     return good;
 }
 
@@ -475,7 +476,8 @@ static bool run_tries(struct planning_rounds *all, struct sources *sources, bool
 static bool run_winner(struct planning_rounds *all, bool edges, struct sources *sources,
                        bool *interrupted, struct error *why)
 {
-    struct stream_question question = targets_question(&all->options->targets, STREAM_WHOLE);
+    struct stream_question question =
+        targets_question(&all->planning->options.targets, STREAM_WHOLE);
     struct rounds rounds = planning_rounds_of(all, sources);
     question.figures = all->whole = !edges;
     rounds.question = &question;
@@ -490,7 +492,7 @@ static bool search_whole(struct planning_rounds *all, struct sources *sources, b
                          struct error *why)
 {
     bool good = true;
-    while (good && !*interrupted && needs_whole(all->planning, all->options)) {
+    while (good && !*interrupted && needs_whole(all->planning)) {
         good = run_winner(all, false, sources, interrupted, why) &&
                (*interrupted || run_tries(all, sources, interrupted, why));
     }
@@ -498,16 +500,16 @@ static bool search_whole(struct planning_rounds *all, struct sources *sources, b
 }
 
 /* A load beside the answer may turn out to be a better one. */
-static bool planning_search(struct planning *planning, const struct planning_options *options,
-                            struct sources *sources, bool *interrupted, struct error *why)
+static bool planning_search(struct planning *planning, struct sources *sources, bool *interrupted,
+                            struct error *why)
 {
-    struct planning_rounds all = {.planning = planning, .options = options};
+    struct planning_rounds all = {.planning = planning};
     bool good = guess_all(&all, sources, interrupted, why) &&
                 (*interrupted || (run_tries(&all, sources, interrupted, why) &&
                                   search_whole(&all, sources, interrupted, why)));
-    if (good && !*interrupted && planning->is_stream && !options->rough) {
+    if (good && !*interrupted && planning->is_stream && !planning->options.rough) {
         good = run_winner(&all, true, sources, interrupted, why);
-        find_all(planning, options);
+        find_all(planning);
         good = good && search_whole(&all, sources, interrupted, why);
     }
     find_nearest_search(planning);
@@ -534,17 +536,17 @@ static bool planning_check_any(const struct planning *planning, struct error *wh
     return candidates_refuse(planning->candidates, why);
 }
 
-static bool begin_all(struct planning *planning, const struct planning_options *options,
-                      struct error *why)
+static bool begin_all(struct planning *planning, struct error *why)
 {
     bool good = true;
     for (uint32_t i = 0; good && i < planning->count; i++) {
         struct search *search = &planning->searches[i];
         search->candidate = &planning->candidates[i];
-        search->targets = options->targets;
+        search->targets = planning->options.targets;
         search->found = search->nearest = PLANNING_NONE;
         good = planning->candidates[i].left_out[0] != '\0' ||
-               search_begin(search, &planning->candidates[i], options, planning->is_stream, why);
+               search_begin(search, &planning->candidates[i], &planning->options,
+                            planning->is_stream, why);
     }
     return good && planning_check_any(planning, why);
 }
@@ -588,36 +590,24 @@ static bool check_typed(const struct planning *planning, const char *axis, struc
     return good;
 }
 
-/* Of `scenario`, or of it with requests without end. */
-static bool plan_scenario(const struct scenario *scenario, const struct planning_options *options,
-                          struct planning *out, bool *interrupted, struct error *why)
-{
-    bool good =
-        candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
-        (out->searches = array_zeroed(out->count, sizeof *out->searches, why)) != NULL &&
-        begin_all(out, options, why) &&
-        planning_search(out, options, scenario->sources, interrupted, why) &&
-        (*interrupted || check_typed(out, options->axis, why));
-    return good;
-}
-
 bool planning_run(const struct scenario *scenario, const struct planning_options *options,
                   struct planning *out, bool *interrupted, struct error *why)
 {
-    *out = (struct planning){.maximise = options->maximise,
-                             .by_figure = options->by_figure,
-                             .best = options->by_figure ? options->best : NULL,
-                             .winner = PLANNING_NONE,
-                             .nearest = PLANNING_NONE};
+    *out =
+        (struct planning){.options = *options, .winner = PLANNING_NONE, .nearest = PLANNING_NONE};
     *interrupted = false;
     struct scenario asked;
-    bool load = options->maximise && search_is_load(options->axis) && !options->by_figure;
+    bool load = options->maximise && search_is_load(options->axis) && options->best == NULL;
     if (!sweep_is_one_point(scenario, why)) {
         return false;
     }
-    bool good = scenario_copy(scenario, &asked, why) &&
-                (!load || capacity_set_stream(&asked, &out->is_stream, why)) &&
-                plan_scenario(&asked, options, out, interrupted, why);
+    bool good =
+        scenario_copy(scenario, &asked, why) &&
+        (!load || capacity_set_stream(&asked, &out->is_stream, why)) &&
+        candidates_create(&asked, &options->candidates, &out->candidates, &out->count, why) &&
+        (out->searches = array_zeroed(out->count, sizeof *out->searches, why)) != NULL &&
+        begin_all(out, why) && planning_search(out, asked.sources, interrupted, why) &&
+        (*interrupted || check_typed(out, options->axis, why));
     scenario_release(&asked);
     return good;
 }

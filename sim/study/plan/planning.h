@@ -29,8 +29,8 @@ struct planning_options {
     struct candidate_options candidates;
     const char *axis; /* one axis, in the notation of axis.h */
     bool maximise;
-    bool by_figure; /* the value with the best figure is wanted, not the smallest or largest */
-    const struct column *best;
+    const struct column *best; /* the value with the best of this figure is wanted; NULL: the
+                                * smallest or largest */
     double guess; /* where the highest rate probably is; 0: a cheap run of each candidate says so */
     /* A rate is needed to a tenth: of few tries, each of few requests. */
     bool rough;
@@ -61,11 +61,10 @@ struct planning {
     struct candidate *candidates; /* owned */
     struct search *searches;      /* [count], owned; those of left-out candidates never begin */
     uint32_t count;
-    uint32_t decided;          /* candidates; counted before each round */
-    bool is_stream;            /* its loads are of made-up requests without end (capacity.h) */
-    bool maximise, by_figure;  /* the options' */
-    const struct column *best; /* the options'; NULL if not by_figure */
-    uint32_t winner;           /* a search; or PLANNING_NONE */
+    uint32_t decided; /* candidates; counted before each round */
+    bool is_stream;   /* its loads are of made-up requests without end (capacity.h) */
+    struct planning_options options; /* its texts are the caller's */
+    uint32_t winner;                 /* a search; or PLANNING_NONE */
     uint32_t nearest; /* the search least short among those that found nothing; or PLANNING_NONE */
 };
 

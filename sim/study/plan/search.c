@@ -147,13 +147,13 @@ bool search_begin(struct search *search, struct candidate *candidate,
     }
     search->results = array_zeroed(count, sizeof *search->results, why);
     if (search->results == NULL || !grid_init(&search->grid, count, why) ||
-        (options->by_figure && !grid_for_peak(&search->grid, why))) {
+        (options->best != NULL && !grid_for_peak(&search->grid, why))) {
         return false;
     }
     search->grid.unordered = search->fixed == NULL && !search->axis.numeric;
     search->grid.load =
         search->maximise && search->fixed == NULL && search_is_load(search->axis.key);
-    bool asks = search->grid.load && is_stream && !options->by_figure;
+    bool asks = search->grid.load && is_stream && options->best == NULL;
     return !asks || (search->is_whole = array_zeroed(count, sizeof *search->is_whole, why)) != NULL;
 }
 

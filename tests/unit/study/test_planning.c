@@ -137,7 +137,6 @@ static bool plan_cost(const char *machines, const char *prices, struct planning 
         .candidates = {.machines = machines, .prices = prices},
         .axis = "batch=[1, 2]",
         .maximise = true,
-        .by_figure = true,
         .best = COLUMN(cost_per_million_tokens),
         .study.jobs = JOBS,
         .study.runs = &runs,
