@@ -1,6 +1,3 @@
-/* vLLM gives swap room back when the copy in is scheduled, and begins no step before that copy
- * ends. Here other sequences run meanwhile, and one of them may swap out: it must not overwrite
- * memory that the copy still reads. So room is given back when its content has been copied in. */
 #include "core/array.h"
 #include "server/server_state.h"
 
@@ -14,13 +11,7 @@ void copies_release(struct copies *copies)
     *copies = (struct copies){.items = NULL};
 }
 
-static void add_blocks(struct copy_blocks *sum, struct copy_blocks blocks)
-{
-    sum->moved += blocks.moved;
-    sum->freed += blocks.freed;
-}
-
-uint64_t copies_add(struct copies *copies, double start_ns, double bytes, struct copy_blocks blocks,
+uint64_t copies_add(struct copies *copies, double start_ns, double bytes, uint64_t blocks,
                     struct error *why)
 {
     if (copies->first > copies->count / 2) {
@@ -34,7 +25,7 @@ uint64_t copies_add(struct copies *copies, double start_ns, double bytes, struct
         return 0;
     }
     copies->items[copies->count++] = (struct copy){bytes, start_ns, bytes, blocks};
-    add_blocks(&copies->added, blocks);
+    copies->added += blocks;
     return copies_last(copies);
 }
 
@@ -58,7 +49,7 @@ double copies_time(const struct copies *copies, uint64_t number, double rate)
 }
 
 double copies_pass(struct copies *copies, double ns, double rate,
-                   void (*on_done)(struct copy_blocks blocks, void *context), void *context)
+                   void (*on_done)(uint64_t blocks, void *context), void *context)
 {
     double crossed = 0;
     while (copies->first < copies->count && copy_time(&copies->items[copies->first], rate) <= ns) {
@@ -66,7 +57,7 @@ double copies_pass(struct copies *copies, double ns, double rate,
         ns -= copy_time(&copy, rate);
         crossed += copy.left_bytes;
         copies->done++;
-        add_blocks(&copies->ended, copy.blocks);
+        copies->ended += copy.blocks;
         copies->done_bytes += copy.bytes;
         if (on_done != NULL) {
             on_done(copy.blocks, context);
@@ -101,7 +92,7 @@ static double other_way_ns(const struct server *server, const struct copies *way
 }
 
 uint64_t server_copy_tokens(struct server *server, struct copies *way, uint32_t tier,
-                            uint64_t tokens, struct copy_blocks blocks)
+                            uint64_t tokens, uint64_t blocks)
 {
     const struct server_options *options = &server->options;
     uint64_t units = (tokens + options->unit_tokens - 1) / options->unit_tokens;
@@ -125,9 +116,9 @@ bool server_copies_pend(const struct copies *copies)
 /* The copy that ends the first `moved` blocks of all. */
 static uint64_t copy_of_block(const struct copies *copies, uint64_t moved)
 {
-    uint64_t number = copies->done, sum = copies->ended.moved;
+    uint64_t number = copies->done, sum = copies->ended;
     for (size_t i = copies->first; i < copies->count && sum < moved; i++) {
-        sum += copies->items[i].blocks.moved;
+        sum += copies->items[i].blocks;
         number++;
     }
     return number;
@@ -140,13 +131,12 @@ void server_copy_saves(struct server *server)
     server->saves = saves;
     for (uint32_t k = 1; any && k < server->tiers; k++) {
         struct prefix_counts counts = prefix_counts(server->cache, k);
-        uint64_t blocks = counts.saved - server->out[k].added.moved;
+        uint64_t blocks = counts.saved - server->out[k].added;
         uint64_t tokens = blocks * prefix_block_tokens(server->cache);
         if (blocks > 0) {
-            server_copy_tokens(server, &server->out[k], k, tokens,
-                               (struct copy_blocks){.moved = blocks});
+            server_copy_tokens(server, &server->out[k], k, tokens, blocks);
         }
-        if (k == 1 && counts.taken > server->out[k].ended.moved) {
+        if (k == 1 && counts.taken > server->out[k].ended) {
             uint64_t number = copy_of_block(&server->out[k], counts.taken);
             server->freeing = number > server->freeing ? number : server->freeing;
         }
@@ -159,17 +149,16 @@ struct passing {
     uint32_t tier;
 };
 
-static void end_load(struct copy_blocks blocks, void *context)
+static void end_load(uint64_t blocks, void *context)
 {
     const struct passing *passing = context;
-    passing->server->swap_left += blocks.freed;
-    prefix_loaded(passing->server->cache, passing->tier, blocks.moved);
+    prefix_loaded(passing->server->cache, passing->tier, blocks);
 }
 
-static void end_save(struct copy_blocks blocks, void *context)
+static void end_save(uint64_t blocks, void *context)
 {
     const struct passing *passing = context;
-    prefix_saved(passing->server->cache, passing->tier, blocks.moved);
+    prefix_saved(passing->server->cache, passing->tier, blocks);
 }
 
 uint64_t server_copies_in_the_way(const struct server *server)
@@ -233,7 +222,7 @@ int64_t server_sees_loaded(const struct server *server)
 
 /* Let pending copies run, and record what crosses. */
 static void pass_copies(struct server *server, int64_t ns, struct copies *copies, double rate,
-                        void (*on_done)(struct copy_blocks blocks, void *context), uint32_t tier,
+                        void (*on_done)(uint64_t blocks, void *context), uint32_t tier,
                         enum series_figure figure)
 {
     if (server_copies_pend(copies)) {

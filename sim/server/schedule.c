@@ -163,35 +163,16 @@ static void reserve_decode(struct server *server, bool put_back)
 
 /* ---- scheduling ----------------------------------------------------------------------- */
 
-/* Begin to copy out a sequence's KV, if the host has room. Returns its tokens, or 0. */
-static uint64_t swap_out(struct server *server, const struct sequence *sequence)
-{
-    uint32_t block = prefix_block_tokens(server->cache);
-    uint64_t blocks = (sequence->computed + block - 1) / block;
-    if (blocks == 0 || blocks > server->swap_left || sequence->load[1] > server->in[1].done) {
-        return 0;
-    }
-    server->swap_left -= blocks;
-    server->totals->swapped_blocks += blocks;
-    server->served[sequence->index].swaps++;
-    server->freeing =
-        server_copy_tokens(server, &server->out[1], 1, sequence->computed, (struct copy_blocks){0});
-    return sequence->computed;
-}
-
 /* Preempt the running sequence that was admitted last: it goes to the front of the queue. */
 static void put_back_last(struct server *server)
 {
     struct sequence sequence = server->running[--server->running_count];
     struct served *served = &server->served[sequence.index];
-    uint64_t swapped = swap_out(server, &sequence);
     prefix_end(server->cache, sequence.index, false);
     served->preemptions++;
     waits_charge(&served->waits, WAIT_LOAD, server->now_ns); /* the rest is charged already */
-    server->put_back[server->put_back_count++] = (struct sequence){.index = sequence.index,
-                                                                   .generated = sequence.generated,
-                                                                   .was_put_back = true,
-                                                                   .swapped = swapped};
+    server->put_back[server->put_back_count++] = (struct sequence){
+        .index = sequence.index, .generated = sequence.generated, .was_put_back = true};
 }
 
 /* The tokens of a sequence in this step: what it wants, what a chunk may have, what is left. */
@@ -247,52 +228,33 @@ static void look_up_front(struct server *server, const struct sequence *front)
     server->looked_up = front->index + 1;
 }
 
-/* Take blocks for the front of the queue; false if there is no room.
- *   load  out: tokens to load from each tier
- *   room  out: swap blocks that hold its KV on the host */
+/* Take blocks for the front of the queue; false if there is no room. */
 static bool schedule_begin(struct server *server, struct sequence *front, uint32_t budget,
-                           uint64_t *load, uint64_t *room)
+                           struct prefix_match *match)
 {
     uint64_t known = sequence_known_tokens(server, front);
     struct served *served = &server->served[front->index];
-    struct prefix_match match;
-    if (front->swapped > 0) {
-        uint32_t block = prefix_block_tokens(server->cache);
-        if (!prefix_restore(server->cache, front->index, known, front->swapped, budget, &load[1])) {
-            return false;
-        }
-        *room = (front->swapped + block - 1) / block;
-        front->computed = front->swapped;
-        front->swapped = 0;
-        return true;
-    }
-    if (!prefix_begin(server->cache, front->index, known, budget, &match)) {
+    if (!prefix_begin(server->cache, front->index, known, budget, match)) {
         return false;
     }
     if (served->scheduled_ns < 0) {
-        served->match = match;
+        served->match = *match;
         for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
             series_add(server->options.series, SERIES_FOUND + k, server->now_ns,
-                       (double)match.found[k]);
+                       (double)match->found[k]);
         }
     }
-    front->computed = known - match.compute_tokens;
-    for (uint32_t k = 1; k < server->tiers; k++) {
-        load[k] = match.found[k];
-    }
+    front->computed = known - match->compute_tokens;
     return true;
 }
 
 /* Admit the front of the queue with at most `budget` tokens; false if there is no room. */
 static bool schedule_admit(struct server *server, struct sequence *front, uint32_t *budget)
 {
-    uint64_t load[PREFIX_MOST_TIERS] = {0}, loaded[PREFIX_MOST_TIERS], room = 0;
-    for (uint32_t k = 1; k < server->tiers; k++) {
-        loaded[k] = prefix_counts(server->cache, k).loaded;
-    }
+    struct prefix_match match;
     struct served *served = &server->served[front->index];
     look_up_front(server, front);
-    if (!schedule_begin(server, front, *budget, load, &room)) {
+    if (!schedule_begin(server, front, *budget, &match)) {
         return false;
     }
     if (server->put_back_count > 0) {
@@ -307,12 +269,10 @@ static bool schedule_admit(struct server *server, struct sequence *front, uint32
         series_hold(server->options.series, SERIES_WAITING, served->arrived_ns, server->now_ns, 1);
     }
     front->room = server_copies_in_the_way(server);
-    server->swap_left += load[1] > 0 ? 0 : room; /* all its KV is still on the GPU */
     for (uint32_t k = 1; k < server->tiers; k++) {
-        loaded[k] = prefix_counts(server->cache, k).loaded - loaded[k];
-        if (load[k] > 0) {
-            server_copy_tokens(server, &server->in[k], k, load[k],
-                               (struct copy_blocks){loaded[k], k == 1 ? room : 0});
+        if (match.found[k] > 0) {
+            server_copy_tokens(server, &server->in[k], k, match.found[k],
+                               match.found[k] / prefix_block_tokens(server->cache));
         }
         /* Its own load, or one begun by another request for blocks that it found. */
         front->load[k] = prefix_load(server->cache, front->index, k);

@@ -136,7 +136,7 @@ static void pass(struct server *server, int64_t ns, const double rate[SERVER_FLO
     series_hold(series, SERIES_BLOCKS, start, end,
                 (double)(server->all_blocks - prefix_room(server->cache)));
     if (server->is_warm && computing > 0 && !server->options.step_takes) {
-        uint64_t kept = server->out[1].added.moved - server->out[1].ended.moved;
+        uint64_t kept = server->out[1].added - server->out[1].ended;
         server->totals->copies_ns[COPY_HOLDS] += ns * (int64_t)kept / (int64_t)server->all_blocks;
     }
     server_pass_copies(server, ns, rate);
@@ -311,7 +311,6 @@ struct server *server_create(const struct server_options *options, const struct 
         .all_blocks_tokens = prefix_room(cache) * prefix_block_tokens(cache),
         .served = served,
         .totals = totals,
-        .swap_left = options->swap_blocks,
         .due_ns = INT64_MAX,
         .idle = true,
     };

@@ -8,7 +8,7 @@
  *
  * If a running sequence finds no room for its next block, the sequence admitted last is preempted:
  * it goes to the front of the queue. Later it computes its tokens again, except those that the
- * prefix cache still has; or, if the host has room, its KV is swapped out and back in.
+ * prefix cache still has.
  *
  * A prefix found in host memory is copied in before its request starts, which holds its blocks
  * meanwhile; or the request starts at once, and each layer waits for its own part. Blocks are copied
@@ -40,7 +40,7 @@
 #include "server/requests/requests.h"
 #include "server/server_engine.h"
 
-/* The flows that share a server's ways: what decode fetches; prefixes and swapped sequences that
+/* The flows that share a server's ways: what decode fetches; prefixes that
  * are loaded from tier k of the prefix cache; blocks that are saved to it. */
 enum { FLOW_FETCHED, SERVER_FLOWS = 2 * PREFIX_MOST_TIERS - 1 };
 
@@ -128,7 +128,6 @@ struct server_options {
     uint32_t load_steps;    /* that a request whose load has ended still waits for; */
     int64_t idle_step_ns;   /* of one that computes nothing */
     struct server_path path; /* of requests, outside the GPU */
-    uint64_t swap_blocks;    /* room on the host for preempted requests; 0: they compute again */
     struct series *series;   /* records the run; may be NULL */
     struct gaps *gaps;       /* between the tokens of a request; may be NULL */
     uint64_t warm;           /* the first requests of all, whose gaps do not count */
@@ -144,8 +143,7 @@ struct served {
     struct prefix_match match; /* of its prompt, when it first began */
     uint32_t server;           /* which one got it */
     uint32_t preemptions;
-    uint32_t swaps; /* preemptions that swapped its KV to the host */
-    bool too_long;  /* it needs more blocks than the GPU has, and never ran */
+    bool too_long; /* it needs more blocks than the GPU has, and never ran */
 };
 
 struct server_totals {
@@ -154,7 +152,6 @@ struct server_totals {
     int64_t busy_ns;                              /* sum over steps */
     int64_t copies_ns[COPY_WAITS];                /* of these and between them, for copies */
     struct prefix_counts warm[PREFIX_MOST_TIERS]; /* of the cache, by tier, at warm_ns */
-    uint64_t swapped_blocks;                      /* swapped out; all of them come back in */
 };
 
 /* A server runs in iterations, so that several can share one time (fleet.h). An iteration begins

@@ -7,30 +7,24 @@
  * a fixed time before its bytes. Copies are numbered from 1 in that order, so that "all copies up
  * to this one are done" is a comparison of two numbers. */
 
-/* Blocks of a copy; only the caller uses them. */
-struct copy_blocks {
-    uint64_t moved; /* from one cache to the other */
-    uint64_t freed; /* at its source, when it ends */
-};
-
 struct copy {
     double bytes;
     double left_ns, left_bytes; /* still to go: of the fixed time, and of the bytes */
-    struct copy_blocks blocks;
+    uint64_t blocks;            /* only the caller uses them */
 };
 
 struct copies {
     struct copy *items; /* pending copies are [first, count), owned */
     size_t first, count, capacity;
     uint64_t done;                    /* the number of the last copy that is done */
-    struct copy_blocks added, ended;  /* of all copies so far, and of those that are done */
+    uint64_t added, ended;            /* blocks of all copies so far, and of those that are done */
     double crossed_bytes, done_bytes; /* likewise; the first with the bytes of the pending copy */
 };
 
 void copies_release(struct copies *copies);
 
 /* Queue a copy. Returns its number; 0 when memory is out. */
-uint64_t copies_add(struct copies *copies, double start_ns, double bytes, struct copy_blocks blocks,
+uint64_t copies_add(struct copies *copies, double start_ns, double bytes, uint64_t blocks,
                     struct error *why);
 
 /* The number of the last copy queued, done or not. */
@@ -42,7 +36,7 @@ double copies_time(const struct copies *copies, uint64_t number, double rate);
 /* Let `ns` pass at `rate` bytes a second. Returns the bytes that crossed. `on_done` (or NULL) is
  * called for each copy that ends, in order. */
 double copies_pass(struct copies *copies, double ns, double rate,
-                   void (*on_done)(struct copy_blocks blocks, void *context), void *context);
+                   void (*on_done)(uint64_t blocks, void *context), void *context);
 
 /* ---- sequences ----------------------------------------------------------------------------- */
 
@@ -54,7 +48,6 @@ struct sequence {
     uint64_t computed;                /* tokens whose KV is computed */
     uint32_t chunk;                   /* tokens that this step computes */
     bool was_put_back;                /* it was preempted and has generated no token since */
-    uint64_t swapped;                 /* in the queue: tokens whose KV is on the host */
     uint64_t load[PREFIX_MOST_TIERS]; /* by tier: number of the copy that it waits for; 0: none */
     uint64_t room;   /* number of the copy off the GPU that frees its blocks; 0: they are free */
     uint32_t unseen; /* steps until the scheduler knows that its load has ended; */
@@ -84,11 +77,10 @@ struct server {
     uint64_t all_blocks;                  /* blocks of the GPU */
     uint64_t all_blocks_tokens;           /* tokens in all of them */
     uint32_t tiers;                       /* that copies go to or come from, with the GPU */
-    struct copies in[PREFIX_MOST_TIERS];  /* blocks loaded to the GPU, by tier; 0 for a swap */
+    struct copies in[PREFIX_MOST_TIERS];  /* blocks loaded to the GPU, by tier, */
     struct copies out[PREFIX_MOST_TIERS]; /* and saved to it from the tier above */
-    uint64_t freeing;   /* the last copy off the GPU whose blocks may have been taken by others */
-    uint64_t saves;     /* prefix_saves() when saves were last queued */
-    uint64_t swap_left; /* free blocks of the room to swap */
+    uint64_t freeing; /* the last copy off the GPU whose blocks may have been taken by others */
+    uint64_t saves;   /* prefix_saves() when saves were last queued */
     double reserved_share; /* of running outputs (schedule.c) */
     double copies_ns;      /* CPU time of copies that were queued since the last step began */
     uint32_t looked_up;    /* the request that was looked up last, from 1 on; 0: none */
@@ -105,12 +97,12 @@ struct server {
     double kv_before;      /* and the share of the memory that was held then */
 };
 
-/* ---- copies.c: prefixes that are loaded and saved, preempted sequences that are swapped out and in ---- */
+/* ---- copies.c: prefixes that are loaded and saved ---- */
 
 /* Queue a copy of the KV of `tokens` tokens from or to this tier, behind those of `way`: server->in[tier] or
  * server->out[tier]. Returns its number; sets server->failed if memory is out. */
 uint64_t server_copy_tokens(struct server *server, struct copies *way, uint32_t tier,
-                            uint64_t tokens, struct copy_blocks blocks);
+                            uint64_t tokens, uint64_t blocks);
 
 /* Queue the saves that the cache has begun. Blocks that the GPU has given away already become free
  * only when their copy ends. */

@@ -111,7 +111,7 @@ size_t point_curves(const struct point *point, enum curve_id *ids)
     struct pipeline_beside beside = {
         .prompts = serves,
         .launches = serves && point_launches(point, true),
-        .copies = serves && (mechanisms_host_prefixes(m) || m->preemption == PREEMPTION_SWAP),
+        .copies = serves && mechanisms_host_prefixes(m),
     };
     for (int tier = 0; tier < TIER_COUNT; tier++) {
         beside.below[tier] = serves && m->prefix_below[tier] != PREFIX_BELOW_NONE;

@@ -176,7 +176,6 @@ static struct server_options server_options(const struct serving *serving, uint3
         .written_bytes = serving->memory.written_bytes,
         .written_layers = setup->model.layer_count,
         .path = server_path(serving->point),
-        .swap_blocks = serving->memory.swap_blocks,
         .series = &all->series,
         .gaps = &all->gaps,
         .warm = workload->warm,
@@ -266,7 +265,6 @@ static void add_totals(const struct serving *serving, const struct serving_group
     for (uint32_t i = 0; i < group->count; i++) {
         const struct server_totals *totals = &group->totals[i];
         all->blocks += serving->memory.prefix.gpu_blocks;
-        all->crossed_blocks += totals->swapped_blocks;
         prefix_moved_add(all->moved, group->caches[i], i == 0);
         for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
             all->moved[k].loaded -= totals->warm[k].loaded;

@@ -191,20 +191,18 @@ static bool check_gpu(const struct setup *setup, struct serving_memory *out, str
 static bool check_tiers(const struct setup *setup, const struct serving_tiers *tiers,
                         const struct serving_memory *out, struct error *why)
 {
-    bool swaps = setup->mechanisms.preemption == PREEMPTION_SWAP;
     for (uint32_t k = 1; k < tiers->count; k++) {
         if (tiers->of[k] != TIER_HOST && out->prefix.lower[k - 1].blocks == 0) {
             return error_set(why, NULL, 0, "the %s is smaller than a block of the prefix cache",
                              tier_kinds[tiers->of[k]].title);
         }
     }
-    bool host = swaps || (tiers->count > 1 && tiers->of[1] == TIER_HOST);
+    bool host = tiers->count > 1 && tiers->of[1] == TIER_HOST;
     if (!host || out->host_blocks > 0) {
         return true;
     }
     if (!mechanisms_offload(&setup->mechanisms)) {
-        return error_set(why, NULL, 0, "host memory is smaller than a block of %s",
-                         swaps ? "KV to swap out" : "the prefix cache");
+        return error_set(why, NULL, 0, "host memory is smaller than a block of the prefix cache");
     }
     error_set(why, NULL, 0,
               "the KV of %u sequences of %llu tokens leaves no block of host memory for "
@@ -317,7 +315,6 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
     const struct server_connector *connector = serving_connector(point);
     out->block_bytes = host_token_bytes(point) * m->prefix_block;
     out->host_blocks = host_blocks(point, connector, out);
-    out->swap_blocks = m->preemption == PREEMPTION_SWAP ? out->host_blocks : 0;
     out->prefix = (struct prefix_options){
         .block_tokens = (uint32_t)m->prefix_block,
         .gpu_keeps = m->prefix != PREFIX_NONE && m->prefix != PREFIX_HOST && !offloads,

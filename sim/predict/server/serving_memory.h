@@ -27,7 +27,6 @@ struct serving_memory {
     uint64_t host_bytes, host_blocks; /* left on the host */
     struct prefix_options prefix;
     uint64_t block_bytes; /* of a block below the GPU, of all GPUs together */
-    uint64_t swap_blocks; /* room on the host for preempted sequences */
     double written_bytes; /* written to the host for each token of a prompt, by each GPU */
 };
 

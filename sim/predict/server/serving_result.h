@@ -38,7 +38,7 @@ struct serving_totals {
     struct serving_window window;
     uint64_t steps;
     uint64_t blocks;         /* of KV, in HBM */
-    uint64_t crossed_blocks; /* loaded, saved and swapped; without the fetches of steps */
+    uint64_t crossed_blocks; /* loaded and saved; without the fetches of steps */
     int64_t busy_ns, end_ns; /* sum over the servers; end of the last one */
     int64_t copies_ns[COPY_WAITS];
     int64_t warm_ns;                              /* what was before it is in no total */

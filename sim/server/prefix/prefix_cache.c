@@ -216,15 +216,11 @@ static void count_run(const struct prefix_tiers *tiers, size_t index, uint64_t m
     if (found->in[0] < numbered || numbered == most) {
         return;
     }
-    const struct own_load *load = &tiers->loads_of_own[index];
     uint64_t known = block_pool_run_known(tiers->gpu, (uint32_t)index);
     known = known < most - numbered ? known : most - numbered;
     found->blocks += known;
     found->in[0] += known;
     found->idle += known;
-    if (known > load->first && load->number > found->load[1]) {
-        found->load[1] = load->number;
-    }
 }
 
 /* The first blocks that are on the GPU, of `numbered` with these numbers. */
@@ -329,12 +325,12 @@ static uint64_t blocks_of(const struct prefix_cache *cache, uint64_t tokens)
 /* The loads for which a request's first blocks wait. From a tier that gives it some, its own,
  * because that is the last in the queue; else the latest among the blocks found. */
 static void begin_loads(struct prefix_cache *cache, const struct prefix_found *found,
-                        const uint64_t from[PREFIX_MOST_TIERS], struct holding *holding)
+                        struct holding *holding)
 {
     for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
         struct prefix_counts *counts = &cache->tiers.lower[k].counts;
-        counts->loads += from[k] > 0;
-        holding->load[k] = from[k] > 0 ? counts->loads : found->load[k];
+        counts->loads += found->in[k] > 0;
+        holding->load[k] = found->in[k] > 0 ? counts->loads : found->load[k];
     }
 }
 
@@ -425,7 +421,7 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     struct holding *holding = &cache->holdings[index];
     *holding = (struct holding){.full = found.blocks, .blocks = blocks};
     block_numbers_use(cache->numbers, index, 1);
-    begin_loads(cache, &found, found.in, holding);
+    begin_loads(cache, &found, holding);
     bring_found(cache, ids, &found, holding);
     for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
         match->found[k] = (uint32_t)(found.in[k] * block_tokens);
@@ -461,55 +457,6 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
         fill_blocks(cache, index, full);
     }
     save_filled(cache, index);
-}
-
-/* The blocks from `found` to `full`, which were taken, are known now; `load` brings them. */
-static void bring_kept(struct prefix_cache *cache, size_t index, uint64_t found, uint64_t full,
-                       uint64_t load)
-{
-    uint64_t numbered = block_numbers_count(cache->numbers, index, full);
-    const uint32_t *ids = block_numbers_list(cache->numbers, index, found, numbered);
-    for (uint64_t block = found; block < numbered; block++) {
-        prefix_tiers_name(&cache->tiers, *ids++, tier_load(load, 1));
-    }
-    uint64_t own = found > numbered ? found : numbered;
-    if (own < full) {
-        block_pool_run_name(cache->tiers.gpu, (uint32_t)index, full - own);
-        cache->tiers.loads_of_own[index] = (struct own_load){load, own - numbered};
-    }
-}
-
-bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t kept,
-                    uint64_t chunk, uint64_t *missing)
-{
-    struct block_pool *gpu = cache->tiers.gpu;
-    uint32_t block_tokens = cache->options.block_tokens;
-    uint64_t full = kept / block_tokens;
-    uint64_t blocks = blocks_of(cache, tokens - kept < chunk ? tokens : kept + chunk);
-    if (!number_blocks(cache, index)) {
-        return false;
-    }
-    uint64_t numbered = block_numbers_count(cache->numbers, index, full);
-    const uint32_t *ids = block_numbers_list(cache->numbers, index, 0, numbered);
-    struct prefix_found found = count_first(&cache->tiers, ids, numbered);
-    count_run(&cache->tiers, index, full, &found);
-    if (block_pool_room(gpu) - found.idle < blocks_of(cache, tokens) - found.blocks) {
-        return false;
-    }
-    for (uint64_t block = 0; block < found.blocks && block < numbered; block++) {
-        block_pool_refer(gpu, ids[block]);
-    }
-    if (found.blocks > numbered) {
-        block_pool_run_refer(gpu, (uint32_t)index, found.blocks - numbered);
-    }
-    block_pool_take(gpu, blocks - found.blocks);
-    *missing = kept - found.blocks * block_tokens;
-    struct holding *holding = &cache->holdings[index];
-    *holding = (struct holding){.full = full, .blocks = blocks};
-    block_numbers_use(cache->numbers, index, 1);
-    begin_loads(cache, &found, (uint64_t[PREFIX_MOST_TIERS]){0, *missing}, holding);
-    bring_kept(cache, index, found.blocks, full, holding->load[1]);
-    return true;
 }
 
 bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens)

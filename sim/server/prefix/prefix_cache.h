@@ -136,14 +136,6 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens);
  * nothing if there is no room. */
 bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens);
 
-/* Begin request `index` again with its first `tokens` tokens. The KV of the first `kept` was kept
- * elsewhere; take blocks for them and for `chunk` more tokens.
- *   missing  out: how many of the `kept` tokens the GPU lacks; they follow those that it has
- * Returns false and changes nothing if there is no room for all `tokens` now, as in
- * prefix_begin(). */
-bool prefix_restore(struct prefix_cache *cache, size_t index, uint64_t tokens, uint64_t kept,
-                    uint64_t chunk, uint64_t *missing);
-
 /* The oldest `count` pending saves to a tier are done. */
 void prefix_saved(struct prefix_cache *cache, uint32_t tier, uint64_t count);
 

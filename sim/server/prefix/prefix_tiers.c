@@ -351,13 +351,9 @@ static bool create_gpu(struct prefix_tiers *tiers, struct error *why)
     if (options->gpu_keeps) {
         tiers->brought_by = array_zeroed(numbers->most, sizeof *tiers->brought_by, why);
     }
-    if (numbers->of.runs) {
-        tiers->loads_of_own = array_zeroed(runs, sizeof *tiers->loads_of_own, why);
-    }
     tiers->gpu = block_pool_create(numbers->most, (uint32_t)runs, options->gpu_blocks,
                                    on_pool_evict, tiers, why);
-    return tiers->gpu != NULL && (tiers->brought_by != NULL || !options->gpu_keeps) &&
-           (tiers->loads_of_own != NULL || !numbers->of.runs);
+    return tiers->gpu != NULL && (tiers->brought_by != NULL || !options->gpu_keeps);
 }
 
 /* A policy that is no LRU does not say what it evicts. */
@@ -448,7 +444,6 @@ void prefix_tiers_release(struct prefix_tiers *tiers)
     free(tiers->asked);
     free(tiers->source);
     free(tiers->brought_by);
-    free(tiers->loads_of_own);
     *tiers = (struct prefix_tiers){.gpu = NULL};
 }
 

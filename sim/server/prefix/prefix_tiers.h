@@ -34,12 +34,6 @@ static inline uint64_t tier_load(uint64_t number, uint32_t tier)
     return number * PREFIX_MOST_TIERS + tier;
 }
 
-/* The last load that brought some of a request's own blocks, from that block on. Earlier loads have
- * ended: a request is not preempted before. */
-struct own_load {
-    uint64_t number, first;
-};
-
 struct prefix_tiers;
 
 /* A tier below the GPU. */
@@ -77,10 +71,9 @@ struct prefix_tiers {
                                       NULL: there is one at most */
     uint64_t *brought_by; /* by number of a block known to the GPU: its tier_load(); NULL if
                                       the GPU retains none */
-    struct own_load *loads_of_own; /* by request; NULL: own blocks have numbers, they are no runs */
-    uint64_t saves;                /* begun so far, to all tiers */
-    bool past;                     /* saves take no time (prefix_past()) */
-    bool failed;                   /* memory was out */
+    uint64_t saves;       /* begun so far, to all tiers */
+    bool past;            /* saves take no time (prefix_past()) */
+    bool failed;          /* memory was out */
 };
 
 /* Whose blocks get numbers, and which are recycled. Requests' own blocks are runs of the pool if numbers

@@ -304,67 +304,6 @@ static void what_is_loaded_stays_on_the_host(void **state)
     }
 }
 
-/* A's 4 blocks were kept elsewhere, and B has had 2 of the GPU's since: A comes back with the first
- * load, and who finds its blocks waits for that one, too. B computes again, which needs none. */
-static void who_finds_what_is_loaded_waits_for_the_load(void **state)
-{
-    (void)state;
-    struct error why;
-    struct requests requests = no_requests();
-    const uint32_t a = 0, b = 1;
-    struct prefix_match match;
-    uint64_t missing;
-    struct prefix_options options = {.block_tokens = BLOCK, .gpu_keeps = true, .gpu_blocks = 6};
-    add_request(&requests, &a, 1, CHUNK, 2);
-    add_request(&requests, &b, 1, CHUNK, 1);
-    add_request(&requests, &a, 1, CHUNK, 1);
-    struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
-    assert_non_null(cache);
-    for (size_t i = 0; i < 2; i++) {
-        assert_true(prefix_begin(cache, i, CHUNK, CHUNK, &match));
-        assert_int_equal(prefix_load(cache, i, 1), 0);
-        prefix_fill(cache, i, CHUNK);
-        prefix_end(cache, i, false);
-    }
-    assert_true(prefix_restore(cache, 0, CHUNK + 1, CHUNK, 1, &missing));
-    assert_int_equal(missing, 2 * BLOCK); /* its first two stayed */
-    assert_int_equal(prefix_load(cache, 0, 1), 1);
-    assert_true(prefix_begin(cache, 2, CHUNK, 1, &match));
-    assert_int_equal(match.found[0], 3 * BLOCK);
-    assert_int_equal(prefix_load(cache, 2, 1), 1);
-    prefix_end(cache, 0, false);
-    prefix_end(cache, 2, false);
-    assert_true(prefix_begin(cache, 1, CHUNK, CHUNK, &match));
-    assert_int_equal(prefix_load(cache, 1, 1), 0);
-    prefix_end(cache, 1, false);
-    prefix_cache_destroy(cache);
-}
-
-/* The KV of one block of 4 was kept: there is room for it and the next chunk, but not for all. */
-static void who_comes_back_has_room_for_all(void **state)
-{
-    (void)state;
-    struct error why;
-    struct requests requests = no_requests();
-    const uint32_t a = 0, b = 1;
-    struct prefix_match match;
-    uint64_t missing;
-    struct prefix_options options = {.block_tokens = BLOCK, .gpu_blocks = 7};
-    add_request(&requests, &a, 1, CHUNK, 1);
-    add_request(&requests, &b, 1, CHUNK, 1);
-    struct prefix_cache *cache = prefix_cache_create(&options, &requests, &why);
-    assert_non_null(cache);
-    assert_true(prefix_begin(cache, 1, CHUNK, CHUNK, &match));
-    assert_false(prefix_restore(cache, 0, CHUNK, BLOCK, 1, &missing));
-    assert_int_equal(prefix_room(cache), 3);
-    prefix_end(cache, 1, false);
-    assert_true(prefix_restore(cache, 0, CHUNK, BLOCK, 1, &missing));
-    assert_int_equal(missing, BLOCK);
-    assert_int_equal(prefix_held(cache, 0), 2);
-    prefix_end(cache, 0, false);
-    prefix_cache_destroy(cache);
-}
-
 /* Whatever waits for its save, blocks are conserved: all come back when all have arrived, and
  * nothing on its way is found. */
 static void saves_of_any_length_lose_no_block(void **state)
@@ -415,22 +354,6 @@ static void saves_of_any_length_lose_no_block(void **state)
     }
 }
 
-/* A server whose requests begin, are preempted, come back and end; each ends once. */
-struct served {
-    struct prefix_cache *cache;
-};
-
-/* If `kept` is above 0, the KV of so many of its tokens was copied out when it was preempted. */
-static bool serve_begin(struct served *served, const struct requests *requests, size_t index,
-                        uint64_t kept, struct prefix_match *match)
-{
-    uint64_t prompt = requests->all[index].prompt, missing = 0;
-    bool begun = kept > 0 ? prefix_restore(served->cache, index, prompt, kept, prompt, &missing)
-                          : prefix_begin(served->cache, index, prompt, prompt, match);
-    match->found[1] += (uint32_t)missing;
-    return begun;
-}
-
 /* Requests whose prompts are their own need new numbers all the time. */
 static void recycled_numbers_change_nothing(void **state)
 {
@@ -441,7 +364,7 @@ static void recycled_numbers_change_nothing(void **state)
         gsl_rng *random = random_stream(seed, "test.prefix.recycled", 0, &why);
         bool has_host = seed % 3 > 0, waits = has_host && seed % 2 > 0;
         struct requests requests = random_requests(random);
-        struct served served[2] = {{NULL}, {NULL}};
+        struct prefix_cache *caches[2];
         bool held[MOST] = {false}, ended[MOST] = {false};
         uint64_t computed[MOST] = {0}; /* tokens */
         uint64_t saved = 0;
@@ -461,7 +384,7 @@ static void recycled_numbers_change_nothing(void **state)
                                              .unit_blocks = 1 + seed % 2,
                                              .lower[0].least_asked = 1 + seed % 2,
                                              .lower[0].write = (enum prefix_write)(seed / 6 % 3)};
-            served[i].cache = prefix_cache_create(&options, &requests, &why);
+            caches[i] = prefix_cache_create(&options, &requests, &why);
         }
         for (int i = 0; i < 2000; i++) {
             size_t index = gsl_rng_uniform_int(random, requests.count);
@@ -474,43 +397,41 @@ static void recycled_numbers_change_nothing(void **state)
                 computed[index] = end;
             }
             for (int j = 0; j < 2 && held[index]; j++) {
-                prefix_fill(served[j].cache, index, computed[index]);
-                prefix_end(served[j].cache, index, done);
+                prefix_fill(caches[j], index, computed[index]);
+                prefix_end(caches[j], index, done);
             }
             if (held[index] || ended[index]) {
                 ended[index] = ended[index] || done;
                 held[index] = false;
                 continue;
             }
-            uint64_t kept = gsl_rng_uniform_int(random, 4) > 0 ? 0 : computed[index];
             for (int j = 0; j < 2; j++) {
-                begun[j] = serve_begin(&served[j], &requests, index, kept, &match[j]);
+                begun[j] = prefix_begin(caches[j], index, prompt, prompt, &match[j]);
             }
             held[index] = begun[0];
             if (begun[0]) {
-                computed[index] = kept > 0 ? kept : match[0].found[0] + match[0].found[1];
+                computed[index] = match[0].found[0] + match[0].found[1];
             }
             assert_int_equal(begun[1], begun[0]);
             assert_memory_equal(&match[1], &match[0], sizeof *match);
-            assert_int_equal(prefix_held(served[1].cache, index),
-                             prefix_held(served[0].cache, index));
-            assert_int_equal(prefix_room(served[1].cache), prefix_room(served[0].cache));
-            struct prefix_census all = prefix_census(served[0].cache);
-            struct prefix_census same = prefix_census(served[1].cache);
+            assert_int_equal(prefix_held(caches[1], index), prefix_held(caches[0], index));
+            assert_int_equal(prefix_room(caches[1]), prefix_room(caches[0]));
+            struct prefix_census all = prefix_census(caches[0]);
+            struct prefix_census same = prefix_census(caches[1]);
             assert_memory_equal(&same.of[0].blocks, &all.of[0].blocks, sizeof all.of[0].blocks);
-            struct prefix_counts counts = prefix_counts(served[0].cache, 1);
-            struct prefix_counts recycled = prefix_counts(served[1].cache, 1);
+            struct prefix_counts counts = prefix_counts(caches[0], 1);
+            struct prefix_counts recycled = prefix_counts(caches[1], 1);
             assert_memory_equal(&recycled, &counts, sizeof counts);
             uint64_t some = waits ? gsl_rng_uniform_int(random, counts.saved - saved + 1) : 0;
             uint64_t come = gsl_rng_uniform_int(random, 4);
             for (int j = 0; j < 2; j++) {
-                prefix_saved(served[j].cache, 1, some);
-                prefix_loaded(served[j].cache, 1, come);
+                prefix_saved(caches[j], 1, some);
+                prefix_loaded(caches[j], 1, come);
             }
             saved += some;
         }
-        prefix_cache_destroy(served[0].cache);
-        prefix_cache_destroy(served[1].cache);
+        prefix_cache_destroy(caches[0]);
+        prefix_cache_destroy(caches[1]);
         gsl_rng_free(random);
     }
 }
@@ -575,8 +496,6 @@ int main(void)
         cmocka_unit_test(what_cannot_run_a_host_is_refused),
         cmocka_unit_test(what_is_saved_has_to_arrive),
         cmocka_unit_test(what_is_loaded_stays_on_the_host),
-        cmocka_unit_test(who_finds_what_is_loaded_waits_for_the_load),
-        cmocka_unit_test(who_comes_back_has_room_for_all),
         cmocka_unit_test(recycled_numbers_change_nothing),
         cmocka_unit_test(numbers_do_not_grow_with_the_requests),
         cmocka_unit_test(saves_of_any_length_lose_no_block),

@@ -341,61 +341,6 @@ static void who_waits_is_looked_up_again(void **state)
     }
 }
 
-/* As in who_came_last_makes_room(), but B's 256 tokens, 2 blocks, go out and come back: 1.256 ms
- * each way. A grows when the out copy is done: of the step that waits for it nothing is left to do.
- */
-static void what_is_swapped_is_not_computed_again(void **state)
-{
-    (void)state;
-    struct course course = begin_course(2);
-    course.prefix.gpu_blocks = 5;
-    course.options.swap_blocks = 4;
-    course.options.token_bytes = 1000;
-    course.load.unit = course.save.unit = MS;
-    course.clock = (struct plain_clock){.fixed_ns = MS, .token_ns = MS, .load_rate = 1e9};
-    add_request(&course, 0, 256, 200);
-    add_request(&course, 0, 128, 200);
-    run_course(&course);
-    assert_int_equal(course.served[1].preemptions, 1);
-    assert_int_equal(course.served[1].swaps, 1);
-    assert_int_equal(course.totals.swapped_blocks, 2);
-    /* The prompts' step is 1 + 384 ms. Then 128 of 1 ms: A has 385 tokens and waits 1.256 ms for
-     * its fourth block, then 71 more steps. B comes back over 1.256 ms and takes 71 steps. */
-    int64_t first = 385 * MS;
-    assert_int_equal(course.served[0].first_token_ns, first);
-    assert_int_equal(course.served[0].end_ns, first + 128 * MS + 1256000 + 71 * MS);
-    assert_int_equal(course.served[1].end_ns, course.served[0].end_ns + 1256000 + 71 * MS);
-    end_course(&course);
-}
-
-/* The same A and B over a link that takes 500 ms to start. B begins to come back at 1084.256 ms,
- * when A ends, and has its 2 blocks at 1584.512. C's and D's prompts, of a block each beside the 3
- * that B takes, end at 1357; then C wants a second one, and D is put back: to the host where that
- * has a third block, for the 2 of B's are still copied from. */
-static void room_that_is_copied_from_is_not_free(void **state)
-{
-    (void)state;
-    for (uint64_t room = 2; room <= 3; room++) {
-        struct course course = begin_course(4);
-        course.prefix.gpu_blocks = 5;
-        course.options.swap_blocks = room;
-        course.options.token_bytes = 1000;
-        course.load.unit = course.save.unit = 500 * MS;
-        course.clock = (struct plain_clock){.fixed_ns = MS, .token_ns = MS, .load_rate = 1e9};
-        add_request(&course, 0, 256, 200);
-        add_request(&course, 0, 128, 200);
-        add_request(&course, 1100 * MS, 128, 3);
-        add_request(&course, 1100 * MS, 128, 3);
-        run_course(&course);
-        assert_int_equal(course.served[0].end_ns, 1084256000);
-        assert_int_equal(course.served[1].swaps, 1);
-        assert_int_equal(course.served[3].first_token_ns, 1357 * MS);
-        assert_int_equal(course.served[3].preemptions, 1);
-        assert_int_equal(course.served[3].swaps, room == 3);
-        end_course(&course);
-    }
-}
-
 /* ---- theory ------------------------------------------------------------------------------ */
 
 enum { WARM = 2000, BATCH = ROUNDS(2000, 500), BATCHES = 20, MANY = WARM + BATCH * BATCHES };
@@ -570,14 +515,9 @@ static void nothing_is_lost_in_a_storm(void **state)
         course.options.batched_tokens = 1 + (uint32_t)gsl_rng_uniform_int(random, 700);
         course.options.chunk_tokens = seed % 5 == 0 ? (uint32_t)seed * 7 : 0; /* several ranks */
         course.clock = (struct plain_clock){MS, MS, 1000, 1e9, MS / 3};
-        bool host = seed % 3 == 0;    /* and what is put back is computed again */
-        if (!host && seed % 2 == 0) { /* it goes to the host, as far as there is room */
-            course.options.swap_blocks = gsl_rng_uniform_int(random, 40);
-            course.options.token_bytes = 1 + gsl_rng_uniform_int(random, 100000);
-            course.options.layers = (uint32_t)gsl_rng_uniform_int(random, 3);
-        }
+        bool host = seed % 3 == 0;
         course.prefix.gpu_keeps = seed % 4 > 1;
-        uint64_t preemptions = 0, tokens = 0, left_out = 0, swaps = 0;
+        uint64_t preemptions = 0, tokens = 0, left_out = 0;
         int64_t waited = 0;
         for (int i = 0; i < 300; i++) {
             add_request(&course, 0, 1 + (uint32_t)gsl_rng_uniform_int(random, 600),
@@ -603,9 +543,7 @@ static void nothing_is_lost_in_a_storm(void **state)
             assert_true((served->preemptions > 0) == (served->waits.ns[WAIT_PREEMPTED] > 0));
             left_out += served->too_long;
             waited += waited_ns(served);
-            assert_true(served->swaps <= served->preemptions);
             preemptions += served->preemptions;
-            swaps += served->swaps;
             tokens += served->too_long ? 0 : request->output;
         }
         assert_true(series_sum(&course, SERIES_OUTPUT) == (double)tokens);
@@ -613,9 +551,6 @@ static void nothing_is_lost_in_a_storm(void **state)
                        series_sum(&course, SERIES_LOADING);
         assert_true(left_out > 0 || fabs(there - (double)waited) < 1e-9 * there);
         assert_true(tokens > 0 && (preemptions > 0 || course.options.sequences < 8));
-        assert_true(swaps == 0 || course.options.swap_blocks > 0);
-        assert_true(swaps > 0 ? course.totals.swapped_blocks >= swaps
-                              : course.totals.swapped_blocks == 0);
         loaded += series_sum(&course, SERIES_LOADED) * host;
         saved += series_sum(&course, SERIES_SAVED) * host;
         gsl_rng_free(random);
@@ -747,8 +682,6 @@ int main(void)
         cmocka_unit_test(what_is_saved_takes_its_time),
         cmocka_unit_test(who_waits_is_looked_up_again),
         cmocka_unit_test(a_step_waits_for_room_that_is_being_saved),
-        cmocka_unit_test(what_is_swapped_is_not_computed_again),
-        cmocka_unit_test(room_that_is_copied_from_is_not_free),
         cmocka_unit_test(shared_time_is_processor_sharing),
         cmocka_unit_test(places_of_their_own_are_erlangs),
         cmocka_unit_test(alike_and_one_at_a_time_is_m_d_1),
