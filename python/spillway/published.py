@@ -212,24 +212,25 @@ class Paper:
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 
-def _ask(layers, folder, number):
+def _ask(layers, folder, number, options):
     """The run of a scenario whose layers are laid over each other, as the program's files are."""
     paths = []
     for i, layer in enumerate(layers):
         paths.append(os.path.join(folder, f"{number}-{i}.yaml"))
         with open(paths[-1], "w", encoding="utf-8") as file:
             json.dump(layer, file, ensure_ascii=False)
-    rows, _ = ask(["simulate", *paths, "--jobs", "1", "--explain", "--json"])
+    rows, _ = ask(["simulate", *paths, "--jobs", "1", "--json", *options])
     return rows[0]
 
 
-def predict(papers, jobs, report):
-    """{scenario as text: its run} of all rows; those that several rows share are run once."""
+def predict(papers, jobs, report, options=("--explain",)):
+    """{scenario as text: its run} of all rows; those that several rows share are run once. A row that is no order needs
+    the ends of ranges, which --explain has."""
     wanted = {json.dumps(layers): layers for paper in papers for row in paper.rows for layers in row.runs()}
     done = {}
     with tempfile.TemporaryDirectory(prefix="spillway-") as folder, \
             concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        futures = {pool.submit(_ask, layers, folder, i): text for i, (text, layers) in enumerate(wanted.items())}
+        futures = {pool.submit(_ask, layers, folder, i, options): text for i, (text, layers) in enumerate(wanted.items())}
         try:
             for future in concurrent.futures.as_completed(futures):
                 done[futures[future]] = future.result()

@@ -14,7 +14,8 @@ figures=scenarios/papers/figures.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 quick=(papers/{geometry,pcie5,pools} measured/a6000)
-claims=3
+orders=(scenarios/papers/{clo,litecache,hgca,h100-retroinfer,two-tier-server,capture,headlines}.yaml)
+claims=4
 number=0
 failed=0
 
@@ -38,6 +39,12 @@ for name in "${quick[@]}"; do
     status=$((PIPESTATUS[0] != 0 || ${#heading} == 0))
     report $status "the page shows what $name comes to"
 done
+
+# What the papers argue from, each a sign: a policy before another, blocks, mechanisms, prompts, growth by model, threads.
+python3 -B -m spillway.papers "${orders[@]}" --orders >"$scratch/orders" 2>&1
+status=$?
+grep -Fvxf "$figures" "$scratch/orders" | sed 's/^/# /'
+report $((status || PIPESTATUS[0] == 0)) "systems come in the order that the page has"
 
 # "dense server TPOT 98 11 -14 … +18 %" of either.
 awk -F '[:,{} ]+' '/figures:/ {
