@@ -1,10 +1,8 @@
 /* Miss curves: the misses of a policy at each of several cache sizes.
  *
  * Each head of a trace has its own cache, and all caches have the same size. A curve counts the
- * misses of one head, of a layer, or of all heads, over all sequences. A policy is replayed at all
- * sizes in one read of the trace; one that knows the future reads the trace twice.
- * Layers, or the sizes of a plain stream, run in parallel. The result is the same for any number of threads. At
- * every size the misses are those of a replay (decode/replay/replay.h) of that size.
+ * misses of one head, of a layer, or of all heads, over all sequences: those of replays of all sizes
+ * (decode/replay/replay.h) in one read of the trace. The result is the same for any number of threads.
  */
 #pragma once
 
