@@ -504,28 +504,10 @@ bool node_whole(const struct node *map, const char *key, enum unit unit, uint64_
 bool node_bool(const struct node *map, const char *key, bool *out, struct error *why)
 {
     static const char *const words[] = {"false", "true", "no", "yes", "off", "on", NULL};
-    bool good;
-    const struct node *node = find_scalar(map, key, &good, why);
-    if (node == NULL) {
-        return good;
-    }
-    int word = name_match(node->text, words);
-    if (word >= 0) {
-        *out = word % 2 == 1;
-        return true;
-    }
-    node_error(node, why, "'%s' is '%.80s', neither true nor false", key, node->text);
-    return name_expect(node->text, words, why);
-}
-
-static bool node_value_is_key(const char *key, const char *const *keys)
-{
-    for (; *keys != NULL; keys++) {
-        if (strcmp(*keys, key) == 0) {
-            return true;
-        }
-    }
-    return false;
+    int word = *out;
+    bool good = node_word(map, key, words, &word, why);
+    *out = word % 2 == 1;
+    return good;
 }
 
 bool node_check_keys(const struct node *map, const char *const *keys, const char *where,
@@ -541,7 +523,11 @@ bool node_check_keys(const struct node *map, const char *const *keys, const char
     }
     for (size_t i = 0; i < map->count; i++) {
         const struct node *child = map->children[i];
-        if (!node_value_is_key(child->key, keys)) {
+        size_t known = 0;
+        while (keys[known] != NULL && strcmp(keys[known], child->key) != 0) {
+            known++;
+        }
+        if (keys[known] == NULL) {
             node_error(child, why, "unknown key '%s' in '%s'", child->key, where);
             return name_expect(child->key, keys, why);
         }

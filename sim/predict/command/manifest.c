@@ -91,14 +91,6 @@ struct visitor {
     const struct node *replicas; /* of what is visited; NULL: not stated */
 };
 
-/* A service has them itself, as `scale` or in `deploy`; else all around it, such as a Deployment. */
-static const struct node *own_replicas(const struct node *map, const struct node *around)
-{
-    const struct node *deploy = node_find(map, "deploy.replicas"), *scale = node_get(map, "scale");
-    const struct node *own = deploy != NULL ? deploy : scale;
-    return own != NULL && own->kind == NODE_SCALAR ? own : around;
-}
-
 static bool visit_container(const struct node *map, const struct node *image,
                             const struct visitor *visitor, struct error *why)
 {
@@ -126,7 +118,10 @@ static bool visit_container(const struct node *map, const struct node *image,
     write_words(args, &written);
     fprintf(written.out, "\n%s%s\n", replaces ? "# " : "", replaces ? image->text : "");
     bool good = fclose(written.out) == 0 || error_set(why, map->file, map->line, "out of memory");
-    const struct node *replicas = own_replicas(map, visitor->replicas);
+    /* A service has them itself, as `scale` or in `deploy`; else all around it, such as a Deployment. */
+    const struct node *own = node_find(map, "deploy.replicas"), *replicas = visitor->replicas;
+    own = own != NULL ? own : node_get(map, "scale");
+    replicas = own != NULL && own->kind == NODE_SCALAR ? own : replicas;
     struct manifest_container container = {.line = visitor->before + word->line, .command = text};
     if (replicas != NULL) {
         container.replicas = replicas;

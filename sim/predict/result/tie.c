@@ -36,7 +36,6 @@ void tie_figure(const struct result *result, const struct column *column, struct
         out->family_count = result->family_count;
         for (uint32_t i = 0; i < result->family_count; i++) {
             out->families[i] = result_number_with(result, column, i);
-            memcpy(out->names[i], result->families[i].name, RESULT_NAME);
         }
         result_range(result, column, &low, &high);
         out->least = fmin(value, low); /* of NaN the other one */
@@ -52,25 +51,9 @@ double tie_figure_with(const struct tie_figure *figure, uint32_t family)
 
 /* ---- two figures ---- */
 
-static bool are_near(const struct tie_figure *a, const struct tie_figure *b)
-{
-    double share = a->timed ? TIE_PERCENT / 100.0 : 0;
-    return fabs(a->value - b->value) <= share * fmin(fabs(a->value), fabs(b->value));
-}
-
 static bool tie_overlap(const struct tie_figure *a, const struct tie_figure *b)
 {
     return a->least <= b->most && b->least <= a->most;
-}
-
-/* The number of families that can be paired: both have the same ones, or one has none. */
-static uint32_t pair_families(const struct tie_figure *a, const struct tie_figure *b)
-{
-    bool same = a->family_count == b->family_count || a->family_count == 0 || b->family_count == 0;
-    for (uint32_t i = 0; same && i < a->family_count && i < b->family_count; i++) {
-        same = strcmp(a->names[i], b->names[i]) == 0;
-    }
-    return !same ? 0 : a->family_count > 0 ? a->family_count : b->family_count;
 }
 
 /* Does one of the families have another order than the figures? A run that does not fit with a
@@ -100,7 +83,8 @@ enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b)
     if (isnan(a->value) || isnan(b->value)) {
         return isnan(a->value) && isnan(b->value) ? TIE_NEAR : TIE_NONE;
     }
-    if (are_near(a, b)) {
+    double share = a->timed ? TIE_PERCENT / 100.0 : 0;
+    if (fabs(a->value - b->value) <= share * fmin(fabs(a->value), fabs(b->value))) {
         return TIE_NEAR;
     }
     bool shared = a->subject != 0 && a->subject == b->subject;
@@ -110,10 +94,8 @@ enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b)
                : both                                               ? TIE_BANDS
                                                                     : TIE_BAND;
     }
-    uint32_t families = pair_families(a, b);
-    bool ranged = a->family_count > 0 || b->family_count > 0;
-    bool ties = families > 0 ? order_changes(a, b, families) : ranged && tie_overlap(a, b);
-    return ties ? TIE_FAMILIES : TIE_NONE;
+    uint32_t families = a->family_count > 0 ? a->family_count : b->family_count;
+    return families > 0 && order_changes(a, b, families) ? TIE_FAMILIES : TIE_NONE;
 }
 
 enum tie result_tie(const struct result *a, const struct result *b, const struct column *column)

@@ -41,8 +41,7 @@ struct tie_figure {
     bool timed;       /* a time, a rate or a cost; others (bytes, shares) are exact */
     uint64_t subject; /* hash of system, model and machine; 0: not all of them are known */
     uint32_t family_count;
-    double families[RESULT_MOST_FAMILIES];
-    char names[RESULT_MOST_FAMILIES][RESULT_NAME]; /* of the families */
+    double families[RESULT_MOST_FAMILIES]; /* the same for every figure that has any */
 };
 
 /* The figure of a column that is a number. Cannot fail. */

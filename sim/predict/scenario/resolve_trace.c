@@ -170,28 +170,23 @@ static bool read_assumed(const struct node *node, const char *text, struct setup
     return true;
 }
 
-/* Does the recording hold all layers of the model, or all whose KV grows with the context? */
-static bool has_all_layers(const struct trace_header *header, const struct trace_source *source,
-                           const struct model *model)
+/* Is the trace a recording of this very model? Its recorded model's name starts with the model's
+ * name, it holds all layers or all whose KV grows with the context, and the geometry is the same. A
+ * generated trace counts if it is a twin of such a recording
+ * that is not carried to another context. */
+static bool is_recording_of(const struct trace_header *header, const struct trace_source *source,
+                            const struct model *model)
 {
     uint32_t growing = 0;
     for (uint32_t l = 0; l < model->layer_count; l++) {
         growing += !model_layer_local(model, l);
     }
-    return source->model_layers == model->layer_count &&
-           (header->layers == model->layer_count || header->layers == growing);
-}
-
-/* Is the trace a recording of this very model? Its recorded model's name starts with the model's
- * name, and the geometry is the same. A generated trace counts if it is a twin of such a recording
- * that is not carried to another context. */
-static bool is_recording_of(const struct trace_header *header, const struct trace_source *source,
-                            const struct model *model)
-{
     return source->model[0] != '\0' &&
            strncasecmp(source->model, model->name, strlen(model->name)) == 0 &&
-           has_all_layers(header, source, model) && header->kv_heads == model->kv_heads &&
-           header->query_heads == model->query_heads && header->head_dim == model->head_dim &&
+           source->model_layers == model->layer_count &&
+           (header->layers == model->layer_count || header->layers == growing) &&
+           header->kv_heads == model->kv_heads && header->query_heads == model->query_heads &&
+           header->head_dim == model->head_dim &&
            (!source->twin || source->fitted_context == header->context);
 }
 

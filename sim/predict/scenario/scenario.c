@@ -549,17 +549,6 @@ bool scenario_copy(const struct scenario *from, struct scenario *out, struct err
     return out->root != NULL;
 }
 
-/* Lay one swept value over `root`, as a file with that value would be: overrides inside a swept map
- * or machine apply at every point. */
-static bool scenario_set_value(struct node *root, const char *path, const struct node *value,
-                               struct error *why)
-{
-    struct node *map = node_map(value->file, why);
-    bool good = map != NULL && node_put(map, path, value, why) && scenario_set_map(root, map, why);
-    node_destroy(map);
-    return good;
-}
-
 static bool lay_map(struct node *root, const struct node *map, struct error *why)
 {
     struct node *copy = node_copy(map, why);
@@ -568,7 +557,8 @@ static bool lay_map(struct node *root, const struct node *map, struct error *why
     return good;
 }
 
-/* Lay the case, or the values of point `index`, in the order of the keys, the last one fastest. */
+/* Lay the case, or the values of point `index`, in the order of the keys, the last one fastest: as a file
+ * with these values would be, so that overrides inside a swept map or machine apply at every point. */
 static bool lay_point(const struct scenario *scenario, uint32_t index, struct scenario *out,
                       struct error *why)
 {
@@ -581,8 +571,11 @@ static bool lay_point(const struct scenario *scenario, uint32_t index, struct sc
     for (size_t i = 0; good && scenario->sweep != NULL && i < scenario->sweep->count; i++) {
         const struct node *list = scenario->sweep->children[i];
         stride /= (uint32_t)list->count;
-        good = scenario_set_value(out->root, list->key,
-                                  list->children[index / stride % list->count], why);
+        const struct node *value = list->children[index / stride % list->count];
+        struct node *map = node_map(value->file, why);
+        good = map != NULL && node_put(map, list->key, value, why) &&
+               scenario_set_map(out->root, map, why);
+        node_destroy(map);
     }
     return good && scenario_values_take(&out->values, out->root, why);
 }

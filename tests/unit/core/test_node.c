@@ -463,7 +463,7 @@ static void wrong_values_are_refused_with_their_place(void **state)
     struct node *root = parse("key: ture");
     bool value = false;
     assert_false(node_bool(root, "key", &value, &why));
-    assert_fault(&why, "a.yaml:1 'key' 'ture' nearest 'true'");
+    assert_fault(&why, "a.yaml:1 'ture' 'key' nearest 'true'");
     node_destroy(root);
 }
 

@@ -300,7 +300,7 @@ static const struct {
     {"budget: 101%\n", NULL,
      "x.yaml:1: budget '101%' is more than the whole KV\n  expected: at most 100%"},
     {"merge: maybe\n", NULL,
-     "x.yaml:1: 'merge' is 'maybe', neither true nor false\n"
+     "x.yaml:1: unknown value 'maybe' of 'merge'\n"
      "  expected: false, true, no, yes, off, on"},
     {"available: shop\n", NULL,
      "x.yaml:1: unknown value 'shop' of 'available'\n  expected: vllm, sglang, code, paper"},

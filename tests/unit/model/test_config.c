@@ -59,7 +59,7 @@ static void impossible_values_are_refused_by_key(void **state)
         {llama, "hidden_size", "2147483648", "c.json:1 'hidden_size'"},
         {llama, "hidden_size", "64.0", "c.json:1 'hidden_size'"},
         {llama, "num_hidden_layers", "1025", "c.json:1 'num_hidden_layers'"},
-        {llama, "tie_word_embeddings", "1", "c.json:1 'tie_word_embeddings' '1'"},
+        {llama, "tie_word_embeddings", "1", "c.json:1 '1' 'tie_word_embeddings'"},
         {llama, "quantization_config", "[]", "c.json:1 'quantization_config'"},
         {llama, "quantization_config", "{'bits': 4}", "c.json:1 'quant_method'"},
         {llama, "quantization_config", "{'quant_method': 'gtpq', 'bits': 4}",

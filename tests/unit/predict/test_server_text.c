@@ -340,7 +340,7 @@ static const struct {
     {"vllm serve m --kv-transfer-config '{\"kv_connector\": \"LMCacheConnectorV1\", \"no_such\": 1}'",
      "f:1: 'kv_transfer_config.no_such': the connector's setting is not modelled\n  expected: the command without it"},
     {"vllm serve m --kv-transfer-config '{\"kv_connector\": \"NixlConnector\"}'",
-     "f:1: 'kv_transfer_config.kv_connector' is 'NixlConnector'\n  expected: OffloadingConnector, LMCacheConnectorV1"},
+     "f:1: 'kv_transfer_config.kv_connector' is 'NixlConnector'\n  expected: OffloadingConnector, LMCacheConnectorV1, LMCacheMPConnector"},
     {"vllm serve m --speculative-config '{\"num_speculative_tokens\": [5]}'",
      "f:1: 'speculative_config.num_speculative_tokens' is a list\n  expected: a whole number above 0"},
     {"vllm serve m --kv-transfer-config '{x:abc: 1}'",
