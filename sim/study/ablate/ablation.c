@@ -45,16 +45,11 @@ static struct node *name_base(const struct ablation_options *options,
     const char *name = options->against != NULL      ? options->against
                        : system->baseline[0] != '\0' ? system->baseline
                                                      : FULL_ATTENTION;
-    struct node *base = map != NULL ? map->children[0] : NULL;
-    char *text = base != NULL ? strdup(name) : NULL;
-    if (text == NULL) {
+    if (map == NULL || !node_set_text(map->children[0], name, why)) {
         node_destroy(map);
-        error_set(why, NULL, 0, "out of memory: no room for a system's name");
         return NULL;
     }
-    free(base->text);
-    base->text = text;
-    base->line = 0;
+    map->children[0]->line = 0; /* an option has no line */
     return map;
 }
 

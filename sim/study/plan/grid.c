@@ -63,16 +63,6 @@ bool grid_tried(const struct grid *grid, uint32_t value)
     return !isnan(grid->violation[value]);
 }
 
-static uint32_t first_that_passes(const struct grid *grid)
-{
-    for (uint32_t i = 0; i < grid->count; i++) {
-        if (grid->violation[i] == 0) {
-            return i;
-        }
-    }
-    return GRID_NONE;
-}
-
 /* The value from which all tried values to the end pass; GRID_NONE if the last tried does not. */
 static uint32_t grid_holds(const struct grid *grid)
 {
@@ -83,25 +73,22 @@ static uint32_t grid_holds(const struct grid *grid)
     return last;
 }
 
-/* The value with the most merit among those that pass, the first of equals. */
+/* The value with the most merit among those that pass; of equals, and without merits, the first. */
 static uint32_t best_that_passes(const struct grid *grid)
 {
     uint32_t best = GRID_NONE;
     for (uint32_t i = 0; i < grid->count; i++) {
-        if (grid->violation[i] == 0 && (best == GRID_NONE || grid->merit[i] > grid->merit[best])) {
-            best = i;
-        }
+        bool better =
+            best == GRID_NONE || (grid->merit != NULL && grid->merit[i] > grid->merit[best]);
+        best = grid->violation[i] == 0 && better ? i : best;
     }
     return best;
 }
 
 uint32_t grid_found(const struct grid *grid)
 {
-    if (grid->merit != NULL) {
-        return best_that_passes(grid);
-    }
-    uint32_t holds = grid->load ? grid_holds(grid) : GRID_NONE;
-    return holds != GRID_NONE ? holds : first_that_passes(grid);
+    uint32_t holds = grid->load && grid->merit == NULL ? grid_holds(grid) : GRID_NONE;
+    return holds != GRID_NONE ? holds : best_that_passes(grid);
 }
 
 uint32_t grid_nearest(const struct grid *grid)
@@ -337,7 +324,6 @@ static uint32_t grid_near_begin(const struct grid *grid, uint32_t *values)
 static uint32_t grid_near_cut(const struct grid *grid, uint32_t fails, uint32_t passes,
                               uint32_t most, uint32_t *values)
 {
-    uint32_t between = passes - fails - 1, count = between < most ? between : most;
     if (passes - fails <= grid->close) {
         return 0;
     }
@@ -345,15 +331,12 @@ static uint32_t grid_near_cut(const struct grid *grid, uint32_t fails, uint32_t 
         values[0] = grid->hint;
         return 1;
     }
-    for (uint32_t i = 1; i <= count; i++) {
-        values[i - 1] = fails + (between + 1) * i / (count + 1);
-    }
-    return count;
+    return grid_cut(fails, passes, most, values, 0);
 }
 
 static uint32_t grid_next_near(const struct grid *grid, uint32_t most, uint32_t *values)
 {
-    uint32_t found = grid_holds(grid), fails = found;
+    uint32_t found = grid_holds(grid);
     if (grid->tried == 0) {
         return grid_near_begin(grid, values);
     }
@@ -365,8 +348,7 @@ static uint32_t grid_next_near(const struct grid *grid, uint32_t most, uint32_t 
         }
         return cannot || grid->violation[grid->count - 1] > 0 ? 0 : stride(grid, false, values);
     }
-    while (fails > 0 && !grid_tried(grid, --fails)) {
-    }
+    uint32_t fails = tried_before(grid, found);
     return found == 0 ? 0
            : grid_tried(grid, fails) && fails != found
                ? grid_near_cut(grid, fails, found, most, values)

@@ -1,28 +1,11 @@
 /* An axis of a what-if study: a key of a scenario, and the values that it takes.
  *
- *     KEY                its usual range, around the scenario's value
+ *     KEY                its usual range (walk_usual() in axis.c), which contains the scenario's value
  *     KEY=FROM:TO        from one to the other in equal ratios; in equal steps if FROM is 0
  *     KEY=[A, B, C]      these values, which need not be numbers
  *
  * KEY is a key of the scenario, a mechanism (with or without `mechanisms.`), or a figure of the
- * machine such as hardware.link.h2d; `link` is short for hardware.link. Usual ranges:
- *
- *     budget     from no cache to all of the KV
- *     batch      from 1 to the largest that fits
- *     context    from an eighth of the scenario's to twice that
- *     link       PCIe 3 to 6 with 16 lanes, and NVLink-C2C
- *     tensor_parallel   1, 2, 4 and 8 GPUs
- *     rate       from an eighth of the rate at which requests arrive to 64 times that; where it is
- *                searched (AXIS_FINE points), in the same ratios from a rate at which each request
- *                is alone to one that no server holds
- *     host_memory, disk_space, pool_space
- *                       if only the machine sets it: from a 64th to all of the bytes that the
- *                       workload's prefixes take, or that the machine has
- *     kv_pool_tokens    of a server, if the scenario does not set it: from a quarter to all of
- *                       what fits
- *     others     from a quarter to four times the value of the scenario or the machine
- *
- * A usual range always contains the scenario's own value, as the scenario writes it.
+ * machine such as hardware.link.h2d; `link` is short for hardware.link.
  */
 #pragma once
 
