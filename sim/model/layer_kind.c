@@ -52,13 +52,6 @@ static uint64_t compressed_entry(const struct model *model, const struct model_l
                                   : dtype_bytes(model->kv, plain + model->rope_dim);
 }
 
-static uint64_t no_entry(const struct model *model, const struct model_layer *layer)
-{
-    (void)model;
-    (void)layer;
-    return 0;
-}
-
 /* ---- how many of them ---- */
 
 static uint64_t every_token(const struct model_layer *layer, uint64_t context)
@@ -99,11 +92,6 @@ static uint64_t compressor_state(const struct model *model, const struct model_l
     uint64_t values = parts * (layer_key_dim(model, layer) +
                                (layer_selects(model, layer) ? model->index_dim : 0));
     return 2 * sizeof(float) * whole_product(parts * layer->ratio, values);
-}
-
-static uint64_t no_state(const struct model *model, const struct model_layer *layer)
-{
-    return no_entry(model, layer);
 }
 
 /* ---- attention in a prompt ---- */
@@ -190,33 +178,22 @@ static double compressed_token(const struct model *model, const struct model_lay
     return 4.0 * model->head_dim;
 }
 
-static double no_flops(const struct model *model, const struct model_layer *at, uint64_t tokens)
-{
-    (void)tokens;
-    return (double)no_entry(model, at);
-}
-
-static double no_token(const struct model *model, const struct model_layer *at)
-{
-    return (double)no_entry(model, at);
-}
-
 const struct layer_kind layer_kinds[ATTENTION_KINDS] = {
     [ATTENTION_FULL] = {"full", "K and V of every token", true, false, heads_entry, every_token,
-                        no_state, heads_flops, heads_token},
+                        NULL, heads_flops, heads_token},
     [ATTENTION_SLIDING] = {"sliding", "K and V of a window", true, true, heads_entry, windowed,
-                           no_state, heads_flops, heads_token},
-    [ATTENTION_CHUNKED] = {"chunked", "K and V of a chunk", true, true, heads_entry, windowed,
-                           no_state, chunked_flops, heads_token},
-    [ATTENTION_LINEAR] = {"linear", "a state", false, true, no_entry, windowed, linear_state,
-                          delta_flops, no_token},
+                           NULL, heads_flops, heads_token},
+    [ATTENTION_CHUNKED] = {"chunked", "K and V of a chunk", true, true, heads_entry, windowed, NULL,
+                           chunked_flops, heads_token},
+    [ATTENTION_LINEAR] = {"linear", "a state", false, true, NULL, windowed, linear_state,
+                          delta_flops, NULL},
     [ATTENTION_MLA] = {"latent", "a latent of every token", false, false, latent_entry, every_token,
-                       no_state, latent_flops, latent_token},
+                       NULL, latent_flops, latent_token},
     [ATTENTION_COMPRESSED] = {"compressed", "a window, and an entry of several tokens", false, true,
                               compressed_entry, compressed_entries, compressor_state,
                               compressed_flops, compressed_token},
-    [ATTENTION_NONE] = {"none", "nothing: an FFN alone", false, true, no_entry, windowed, no_state,
-                        no_flops, no_token},
+    [ATTENTION_NONE] = {"none", "nothing: an FFN alone", false, true, NULL, windowed, NULL, NULL,
+                        NULL},
 };
 
 /* ---- the indexer ---- */

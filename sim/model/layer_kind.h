@@ -1,5 +1,5 @@
 /* What a layer keeps of a sequence, as rows: a kind of layer is a row, and each figure of it comes
- * from one function of that row. Bytes are of one GPU.
+ * from one function of that row; NULL is 0. Bytes are of one GPU.
  *
  * An *entry* is what attention reads at once: K and V of a token in all KV heads of the GPU, the
  * latent of a token, or what a compressed layer keeps for `ratio` tokens. A layer keeps `entries`

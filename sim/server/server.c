@@ -315,12 +315,12 @@ struct server *server_create(const struct server_options *options, const struct 
         .idle = true,
     };
     *totals = (struct server_totals){.steps = 0};
-    server->running = array_zeroed(options->sequences, sizeof *server->running, why);
-    server->loading = array_zeroed(options->sequences, sizeof *server->loading, why);
-    server->put_back = array_zeroed(options->sequences, sizeof *server->put_back, why);
-    server->chunks = array_zeroed(options->sequences, sizeof *server->chunks, why);
-    if (server->running == NULL || server->loading == NULL || server->put_back == NULL ||
-        server->chunks == NULL) {
+    struct arrays *arrays = &server->arrays;
+    server->running = arrays_add(arrays, options->sequences, sizeof *server->running, why);
+    server->loading = arrays_add(arrays, options->sequences, sizeof *server->loading, why);
+    server->put_back = arrays_add(arrays, options->sequences, sizeof *server->put_back, why);
+    server->chunks = arrays_add(arrays, options->sequences, sizeof *server->chunks, why);
+    if (arrays->failed) {
         server_destroy(server);
         return NULL;
     }
@@ -333,10 +333,7 @@ void server_destroy(struct server *server)
         return;
     }
     free(server->indices);
-    free(server->chunks);
-    free(server->running);
-    free(server->loading);
-    free(server->put_back);
+    arrays_release(&server->arrays);
     for (uint32_t k = 0; k < PREFIX_MOST_TIERS; k++) {
         copies_release(&server->in[k]);
         copies_release(&server->out[k]);

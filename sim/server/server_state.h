@@ -1,6 +1,7 @@
 /* The state of a running server, and what server.c, schedule.c and copies.c do for each other. */
 #pragma once
 
+#include "core/array.h"
 #include "server/server.h"
 
 /* Copies over one direction of a link, made by one copy engine: first come, first served, each with
@@ -55,6 +56,7 @@ struct sequence {
 };
 
 struct server {
+    struct arrays arrays; /* what is not owned otherwise */
     struct server_options options;
     struct step_clock clock;
     const struct requests *requests;

@@ -1,4 +1,4 @@
-/* A binary tree of cells for each octave of x, and the points computed so far, sorted by (x, y). */
+/* A binary tree of cells for each octave of x, and the points computed so far: a surface has tens of them. */
 #include "server/surface.h"
 
 #include "core/array.h"
@@ -72,35 +72,17 @@ void surface_destroy(struct surface *surface)
     free(surface);
 }
 
-uint32_t surface_points(const struct surface *surface)
-{
-    return (uint32_t)surface->point_count;
-}
-
 /* ---- points --------------------------------------------------------------------------- */
-
-/* The place of the first point that is not before (x, y). */
-static size_t find_point(const struct surface *surface, uint64_t x, uint64_t y)
-{
-    size_t from = 0, to = surface->point_count;
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        const struct surface_point *point = &surface->points[middle];
-        bool in_front = point->x < x || (point->x == x && point->y < y);
-        from = in_front ? middle + 1 : from;
-        to = in_front ? to : middle;
-    }
-    return from;
-}
 
 static bool surface_compute_point(struct surface *surface, uint64_t x, uint64_t y,
                                   double values[SURFACE_VALUES], struct error *why)
 {
-    size_t place = find_point(surface, x, y);
-    if (place < surface->point_count && surface->points[place].x == x &&
-        surface->points[place].y == y) {
-        memcpy(values, surface->points[place].values, sizeof surface->points[place].values);
-        return true;
+    for (size_t i = 0; i < surface->point_count; i++) {
+        const struct surface_point *known = &surface->points[i];
+        if (known->x == x && known->y == y) {
+            memcpy(values, known->values, sizeof known->values);
+            return true;
+        }
     }
     struct surface_point point = {.x = x, .y = y, .values = {0}};
     if (!surface->compute(surface->context, x, y, point.values, why) ||
@@ -108,10 +90,7 @@ static bool surface_compute_point(struct surface *surface, uint64_t x, uint64_t 
                        sizeof *surface->points, why)) {
         return false;
     }
-    memmove(surface->points + place + 1, surface->points + place,
-            (surface->point_count - place) * sizeof *surface->points);
-    surface->points[place] = point;
-    surface->point_count++;
+    surface->points[surface->point_count++] = point;
     memcpy(values, point.values, sizeof point.values);
     return true;
 }

@@ -38,6 +38,3 @@ void surface_destroy(struct surface *surface); /* NULL is fine */
 /* The values at (x, y), or at the nearest point of the domain. */
 bool surface_read(struct surface *surface, uint64_t x, uint64_t y, double values[SURFACE_VALUES],
                   struct error *why);
-
-/* The number of points computed so far. */
-uint32_t surface_points(const struct surface *surface);

@@ -12,7 +12,6 @@
 #include "core/units.h"
 #include "model/layer_kind.h"
 #include "model/sharding.h"
-#include "model/parameters.h"
 #include "predict/scenario/resolve.h"
 #include "predict/scenario/scenario.h"
 #include "predict/server/host_engine.h"
@@ -167,10 +166,10 @@ static void put_part(const char *name, const struct model_part *part, struct fra
 
 static struct frame *model_page_weights(const struct model_page *page, struct error *why)
 {
-    struct model_part parts[PART_COUNT], all = {0};
+    struct model_part parts[MODEL_PARTS], all = {0};
     struct frame *frame = frame_create(part_columns, PART_COLUMNS, why);
     model_parts(&page->model, parts);
-    for (int i = 0; frame != NULL && i < PART_COUNT; i++) {
+    for (int i = 0; frame != NULL && i < MODEL_PARTS; i++) {
         if (parts[i].total > 0) {
             put_part(model_part_names[i], &parts[i], frame);
         }

@@ -99,7 +99,8 @@ void prompt_attention_add(struct prompt_attention *work, const struct model *mod
     double blocks = ceil((double)tokens / PROMPT_BLOCK);
     work->heads = model_query_heads(model);
     work->kv_heads = model_kv_heads(model);
-    work->token_flops = layer_kinds[at->attention].token_flops(model, at);
+    const struct layer_kind *kind = &layer_kinds[at->attention];
+    work->token_flops = kind->token_flops != NULL ? kind->token_flops(model, at) : 0;
     work->token_bytes = (double)model_kv_entry_bytes(model, layer) / work->kv_heads;
     work->flops += flops;
     work->bytes += bytes_of(model, layer, start + tokens, tokens);

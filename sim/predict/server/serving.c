@@ -126,13 +126,17 @@ static bool take_requests(struct serving *serving, struct error *why)
 
 /* Servers that run together, and what belongs to each. */
 struct serving_group {
+    struct arrays arrays;
     uint32_t count;
     bool routed;             /* one server, with the requests that were sent to it */
-    struct server **servers; /* [count] */
+    struct server **servers; /* [count] in `arrays`, as are the next three */
     struct prefix_cache **caches;
     struct server_totals *totals;
+    struct server_load *none;  /* before anything was sent */
     struct balancer *balancer; /* NULL: requests were routed before */
     struct prefix_pool *pool;  /* that their caches share; NULL: none */
+    struct serving *serving;
+    struct serving_totals *all; /* of all groups */
 };
 
 /* The engine's. Ranks that share experts have an API process each. Requests that arrive in the
@@ -185,16 +189,11 @@ static struct server_options server_options(const struct serving *serving, uint3
     return options;
 }
 
-static bool group_create(struct serving_group *group, struct serving *serving, uint32_t first,
-                         const struct step_clock *clock, struct serving_totals *all,
-                         struct error *why)
+static bool group_create(struct serving_group *group, uint32_t first,
+                         const struct step_clock *clock, struct error *why)
 {
-    group->servers = array_zeroed(group->count, sizeof *group->servers, why);
-    group->caches = array_zeroed(group->count, sizeof *group->caches, why);
-    group->totals = array_zeroed(group->count, sizeof *group->totals, why);
-    if (group->servers == NULL || group->caches == NULL || group->totals == NULL) {
-        return false;
-    }
+    struct serving *serving = group->serving;
+    struct serving_totals *all = group->all;
     if (serving_tiers_shared(serving->point) &&
         (group->pool = prefix_pool_create(&serving->memory.prefix, &serving->requests, why)) ==
             NULL) {
@@ -221,33 +220,28 @@ static bool group_create(struct serving_group *group, struct serving *serving, u
 
 static void group_release(struct serving_group *group)
 {
-    for (uint32_t i = 0; i < group->count; i++) {
-        if (group->servers != NULL) {
-            server_destroy(group->servers[i]);
-        }
-        if (group->caches != NULL) {
-            prefix_cache_destroy(group->caches[i]);
-        }
+    for (uint32_t i = 0; !group->arrays.failed && i < group->count; i++) {
+        server_destroy(group->servers[i]);
+        prefix_cache_destroy(group->caches[i]);
     }
     prefix_pool_destroy(group->pool);
-    free(group->servers);
-    free(group->caches);
-    free(group->totals);
+    arrays_release(&group->arrays);
     balancer_destroy(group->balancer);
 }
 
 /* Let the past of a stream fill the caches of the group's servers, and tell the router. */
-static void serving_fill_caches(const struct serving *serving, const struct serving_group *group,
-                                uint32_t first, const struct server_load *none)
+static void fill_caches(const struct serving_group *group, uint32_t first)
 {
+    const struct serving *serving = group->serving;
     const struct request_stream *stream = &serving->stream;
     for (uint32_t i = 0; i < group->count; i++) {
         prefix_past(group->caches[i]);
     }
     for (uint32_t i = 0; i < stream->past_count; i++) {
         uint32_t index = stream->past[i];
-        uint32_t server = group->balancer != NULL ? balancer_choose(group->balancer, index, none)
-                                                  : serving->router.server_of[index];
+        uint32_t server = group->balancer != NULL
+                              ? balancer_choose(group->balancer, index, group->none)
+                              : serving->router.server_of[index];
         struct prefix_match unused;
         if (server >= first && server < first + group->count) {
             prefix_replay_one(group->caches[server - first], &serving->memory.prefix, index,
@@ -259,20 +253,19 @@ static void serving_fill_caches(const struct serving *serving, const struct serv
     }
 }
 
-static void add_totals(const struct serving *serving, const struct serving_group *group,
-                       struct serving_totals *all)
+static void add_totals(const struct serving_group *group)
 {
+    const struct serving *serving = group->serving;
+    struct serving_totals *all = group->all;
     for (uint32_t i = 0; i < group->count; i++) {
         const struct server_totals *totals = &group->totals[i];
         all->blocks += serving->memory.prefix.gpu_blocks;
         prefix_moved_add(all->moved, group->caches[i], i == 0);
-        for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
-            all->moved[k].loaded -= totals->warm[k].loaded;
-            all->moved[k].saved -= totals->warm[k].saved;
-        }
         all->steps += totals->steps;
         for (uint32_t k = 1; k < PREFIX_MOST_TIERS; k++) {
             struct prefix_counts blocks = prefix_counts(group->caches[i], k);
+            all->moved[k].loaded -= totals->warm[k].loaded;
+            all->moved[k].saved -= totals->warm[k].saved;
             all->crossed_blocks +=
                 blocks.loaded + (serving->memory.prefix.saves_wait ? blocks.saved : 0);
         }
@@ -299,23 +292,17 @@ static struct decode_range step_range(const struct serving *serving)
     return range;
 }
 
-/* What is looked at while a stream is served. */
-struct watch {
-    const struct serving *serving;
-    const struct serving_group *group;
-    const struct serving_totals *all;
-};
-
-static bool watch_look(uint32_t looks, int64_t now_ns, bool *enough, void *context,
+/* While a stream is served. */
+static bool group_look(uint32_t looks, int64_t now_ns, bool *enough, void *context,
                        struct error *why)
 {
-    const struct watch *watch = context;
-    const struct serving *serving = watch->serving;
-    struct serving_totals so_far = *watch->all;
+    const struct serving_group *group = context;
+    const struct serving *serving = group->serving;
+    struct serving_totals so_far = *group->all;
     struct stream_finding finding;
     so_far.window.to_ns = now_ns;
-    for (uint32_t i = 0; i < watch->group->count; i++) {
-        so_far.steps += watch->group->totals[i].steps;
+    for (uint32_t i = 0; i < group->count; i++) {
+        so_far.steps += group->totals[i].steps;
     }
     bool good = stream_stage_judge(serving->point, serving->context->question, &serving->requests,
                                    serving->served, &serving->stage, looks, &so_far, &finding, why);
@@ -325,10 +312,11 @@ static bool watch_look(uint32_t looks, int64_t now_ns, bool *enough, void *conte
 
 /* The servers from `first` on, in one common time: all of them, or one with the requests that were
  * routed to it, and its share of the clients. */
-static bool serve_group(struct serving *serving, struct serving_group group, uint32_t first,
-                        const struct step_clock *clock, struct serving_totals *all,
+static bool serve_group(struct serving_group group, uint32_t first, const struct step_clock *clock,
                         struct error *why)
 {
+    struct serving *serving = group.serving;
+    struct serving_totals *all = group.all;
     const struct workload *workload = &serving->point->workload;
     uint64_t servers = point_servers(serving->point);
     bool balances = !group.routed && workload_balances(workload);
@@ -352,33 +340,34 @@ static bool serve_group(struct serving *serving, struct serving_group group, uin
         fleet.clients = (uint32_t)((workload->clients + servers - 1 - first) / servers);
         fleet.warm_clients = (uint32_t)((workload->warm_clients + servers - 1) / servers);
     }
-    struct watch watch = {serving, &group, all};
     if (fleet.is_stream) {
         fleet.count = serving->stream.count;
         fleet.indices = serving->stream.order;
-        fleet.look = serving->stage.number > 0 ? watch_look : NULL;
-        fleet.context = &watch;
+        fleet.look = serving->stage.number > 0 ? group_look : NULL;
+        fleet.context = &group;
     }
     if (balances) {
         group.balancer = balancer_create(workload, group.count, &serving->requests,
                                          serving->point->setup.seed, why);
     }
-    struct server_load *none = array_zeroed(group.count, sizeof *none, why);
-    bool ok = (!balances || group.balancer != NULL) && none != NULL &&
-              group_create(&group, serving, first, clock, all, why);
+    group.servers = arrays_add(&group.arrays, group.count, sizeof *group.servers, why);
+    group.caches = arrays_add(&group.arrays, group.count, sizeof *group.caches, why);
+    group.totals = arrays_add(&group.arrays, group.count, sizeof *group.totals, why);
+    group.none = arrays_add(&group.arrays, group.count, sizeof *group.none, why);
+    bool ok = !group.arrays.failed && (!balances || group.balancer != NULL) &&
+              group_create(&group, first, clock, why);
     if (ok) {
-        serving_fill_caches(serving, &group, first, none);
+        fill_caches(&group, first);
     }
     fleet.servers = group.servers;
     fleet.balancer = group.balancer;
     ok = ok && fleet_run(&fleet, &end_ns, why);
     if (ok) {
-        add_totals(serving, &group, all);
+        add_totals(&group);
     }
     if (fleet.is_stream) {
         all->window.to_ns = end_ns;
     }
-    free(none);
     group_release(&group);
     return ok;
 }
@@ -394,8 +383,9 @@ static bool serve_all(struct serving *serving, struct step_cost *cost,
          ok = true;
     uint32_t servers = (uint32_t)point_servers(serving->point), each = together ? servers : 1;
     for (uint32_t first = 0; ok && first < servers; first += each) {
-        struct serving_group group = {.count = each, .routed = !together};
-        ok = serve_group(serving, group, first, &clock, totals, why);
+        struct serving_group group = {
+            .count = each, .routed = !together, .serving = serving, .all = totals};
+        ok = serve_group(group, first, &clock, why);
     }
     step_cost_about(cost, totals->crossed_blocks > 0 || serving->memory.written_bytes > 0,
                     &totals->about);
@@ -556,12 +546,18 @@ static bool serving_run_servers(struct serving *serving, struct result *result, 
            serving_write_found(point, &serving->memory, &found, result, why);
 }
 
-static bool serving_run_once(const struct point *point, const struct run_context *context,
-                             struct result *result, struct error *why)
+/* With a plan also the columns of the setup. */
+static bool run_once(const struct point *point, const struct run_context *context,
+                     const struct plan *plan, struct result *result, struct error *why)
 {
     struct serving serving = {.point = point, .context = context};
-    bool ok = serving_run_servers(&serving, result, why);
+    result_init(result);
+    bool ok = (plan == NULL || outcome_setup(&point->setup, plan, result, why)) &&
+              serving_run_servers(&serving, result, why);
     serving_clear(&serving);
+    if (!ok) {
+        result_release(result);
+    }
     return ok;
 }
 
@@ -570,26 +566,16 @@ bool serving_again(const struct point *point, const struct run_context *context,
 {
     struct run_context alone = *context; /* draws are parallel already */
     alone.threads = 1;
-    result_init(result);
-    bool ok = serving_run_once(point, &alone, result, why);
-    if (!ok) {
-        result_release(result);
-    }
-    return ok;
+    return run_once(point, &alone, NULL, result, why);
 }
 
 bool serving_run(const struct point *point, const struct run_context *context,
                  struct result *result, struct error *why)
 {
     struct plan plan = {.batch = 0};
-    result_init(result);
     bool ok = run_plan(&point->setup, context, &plan, why) &&
-              outcome_setup(&point->setup, &plan, result, why) &&
-              serving_run_once(point, context, result, why);
+              run_once(point, context, &plan, result, why);
     plan_release(&plan);
-    if (!ok) {
-        result_release(result);
-    }
     return ok;
 }
 

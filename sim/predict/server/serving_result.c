@@ -9,7 +9,7 @@
 #include "predict/server/serving_replay.h"
 #include "predict/server/serving_load.h"
 #include "predict/server/serving_stream.h"
-#include "predict/server/stream_times.h"
+#include "predict/server/stream_question.h"
 #include "server/requests/synthetic.h"
 
 #include <assert.h>

@@ -1,10 +1,151 @@
 #include "predict/server/stream_question.h"
 
+#include "core/array.h"
 #include "core/units.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+
+const double served_shares[SERVED_FIGURES] = {0, 0.5, 0.9, 0.99};
+
+const struct column *served_column(enum served_time time, int figure)
+{
+    const struct column *const columns[SERVED_TIMES][SERVED_FIGURES] = {
+        {COLUMN(ttft_ms), COLUMN(ttft_p50_ms), COLUMN(ttft_p90_ms), COLUMN(ttft_p99_ms)},
+        {COLUMN(tpot_ms), COLUMN(tpot_p50_ms), COLUMN(tpot_p90_ms), COLUMN(tpot_p99_ms)},
+        {COLUMN(e2e_ms), COLUMN(e2e_p50_ms), COLUMN(e2e_p90_ms), COLUMN(e2e_p99_ms)},
+        {COLUMN(queue_ms), COLUMN(queue_p50_ms), COLUMN(queue_p90_ms), COLUMN(queue_p99_ms)},
+    };
+    return columns[time][figure];
+}
+
+int64_t served_time_ns(enum served_time time, const struct request *request,
+                       const struct served *served)
+{
+    switch (time) {
+    case SERVED_TTFT:
+        return served->first_token_ns - served->arrived_ns;
+    case SERVED_TPOT:
+        return request->output > 1
+                   ? (served->end_ns - served->first_token_ns) / (request->output - 1)
+                   : 0;
+    case SERVED_E2E:
+        return served->end_ns - served->arrived_ns;
+    default:
+        return served->scheduled_ns - served->arrived_ns;
+    }
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+    const struct stream_time *x = a, *y = b;
+    return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+bool stream_times_read(const struct requests *requests, const struct served *served,
+                       const struct serving_window *window, struct stream_times *out,
+                       struct error *why)
+{
+    *out = (struct stream_times){
+        .all = array_zeroed(requests->count, sizeof *out->all, why),
+        .values = array_zeroed(requests->count, sizeof *out->values, why),
+        .scratch = array_zeroed(requests->count, sizeof *out->scratch, why),
+    };
+    if (out->all == NULL || out->values == NULL || out->scratch == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < requests->count; i++) {
+        const struct served *row = &served[i];
+        if (serving_counts(window, i, row)) {
+            struct stream_time *time = &out->all[out->count++];
+            time->end_ns = row->end_ns;
+            for (int which = 0; which < SERVED_TIMES; which++) {
+                time->ns[which] = (double)served_time_ns(which, &requests->all[i], row);
+            }
+        }
+    }
+    qsort(out->all, out->count, sizeof *out->all, compare_ends);
+    return true;
+}
+
+void stream_times_release(struct stream_times *times)
+{
+    free(times->all);
+    free(times->values);
+    free(times->scratch);
+}
+
+/* Which time a column tells of, and which of its quantiles; 0: its mean. */
+static bool find_figure(const struct column *column, enum served_time *time, double *share)
+{
+    for (int i = 0; i < SERVED_TIMES * SERVED_FIGURES; i++) {
+        *time = i / SERVED_FIGURES;
+        *share = served_shares[i % SERVED_FIGURES];
+        if (served_column(*time, i % SERVED_FIGURES) == column) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool stream_times_of(struct stream_times *times, const struct column *column, struct estimate *out)
+{
+    enum served_time time;
+    double share;
+    if (!find_figure(column, &time, &share)) {
+        return false;
+    }
+    for (size_t i = 0; i < times->count; i++) {
+        times->values[i] = times->all[i].ns[time];
+    }
+    *out = share > 0 ? stationary_quantile(times->values, times->count, share, times->scratch)
+                     : stationary_mean(times->values, times->count);
+    return true;
+}
+
+bool stream_times_beyond(struct stream_times *times, const struct column *column, double bound_ns,
+                         struct estimate *out, double *limit)
+{
+    enum served_time time;
+    double share;
+    if (!find_figure(column, &time, &share) || share == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < times->count; i++) {
+        times->values[i] = times->all[i].ns[time] > bound_ns;
+    }
+    *limit = 1 - share;
+    *out = stationary_mean(times->values, times->count);
+    if (out->value <= *limit && *limit * (double)times->count < STATIONARY_BEYOND) {
+        out->half = INFINITY;
+    }
+    return true;
+}
+
+double stream_times_mean(struct stream_times *times, const struct column *column)
+{
+    struct estimate mean = {.value = 0};
+    stream_times_of(times, column, &mean);
+    return mean.value;
+}
+
+struct estimate stream_times_rate(const struct stream_times *times,
+                                  const struct serving_window *window)
+{
+    double batches[STATIONARY_BATCHES] = {0};
+    double whole_s = (double)(window->to_ns - window->from_ns) / 1e9;
+    for (size_t i = 0; i < times->count; i++) {
+        double share = (double)(times->all[i].end_ns - window->from_ns) / 1e9 / whole_s;
+        uint32_t batch = (uint32_t)(share * STATIONARY_BATCHES);
+        batches[batch < STATIONARY_BATCHES ? batch : STATIONARY_BATCHES - 1] +=
+            STATIONARY_BATCHES / whole_s;
+    }
+    return stationary_interval((double)times->count / whole_s, batches, STATIONARY_BATCHES);
+}
+
+/* ---- the question ---------------------------------------------------------------------- */
 
 /* Half-widths of an interval by which a figure lies off its bound; of few requests. */
 static const double clearly = 1.5, clearly_of_few = 3;

@@ -1,3 +1,56 @@
+/* The times of requests, as columns; and of a stream's requests that count, in the order of their ends, how far
+ * the figures that follow from them are known (stationary.h). */
+#pragma once
+
+#include "predict/result/result.h"
+#include "predict/server/serving_result.h"
+#include "predict/server/stationary.h"
+
+enum served_time { SERVED_TTFT, SERVED_TPOT, SERVED_E2E, SERVED_QUEUE, SERVED_TIMES };
+
+/* The time of an answered request, in ns; 0 for each token after the first if there is none. */
+int64_t served_time_ns(enum served_time time, const struct request *request,
+                       const struct served *served);
+
+/* Columns of a time: its mean, and its quantiles of these shares. */
+enum { SERVED_FIGURES = 4 };
+extern const double served_shares[SERVED_FIGURES]; /* of the mean 0 */
+const struct column *served_column(enum served_time time, int figure);
+
+struct stream_time {
+    int64_t end_ns;
+    double ns[SERVED_TIMES];
+};
+
+struct stream_times {
+    struct stream_time *all; /* [count] owned */
+    size_t count;
+    double *values, *scratch; /* [count] owned */
+};
+
+/* Of the requests that count in the window. The caller releases `out`, on failure too. */
+bool stream_times_read(const struct requests *requests, const struct served *served,
+                       const struct serving_window *window, struct stream_times *out,
+                       struct error *why);
+void stream_times_release(struct stream_times *times);
+
+/* The figure of a column, in its stored unit, ns. Returns false if the column is no mean and no
+ * quantile of a time. */
+bool stream_times_of(struct stream_times *times, const struct column *column, struct estimate *out);
+
+/* Of a column that is a quantile: the share of the times that are longer than `bound`, and how many may be
+ * for the quantile to be the bound. Whether they are more is known of fewer requests than the quantile, but
+ * that they are fewer only where enough may be. Returns false for other columns. */
+bool stream_times_beyond(struct stream_times *times, const struct column *column, double bound_ns,
+                         struct estimate *out, double *limit);
+
+/* The mean of a time, which a column names, such as e2e_ms; 0 without requests. */
+double stream_times_mean(struct stream_times *times, const struct column *column);
+
+/* Requests that end per second in the window. */
+struct estimate stream_times_rate(const struct stream_times *times,
+                                  const struct serving_window *window);
+
 /* A question to a server that is asked endlessly: on which side of each bound do its figures lie?
  *
  * Often few requests tell: a queue that grows by a fifth of what comes shows in the first thousand, and
@@ -6,9 +59,6 @@
  * often than one. Few requests tell only what is missed, and by three times the interval: their batches are
  * so short that they depend on each other, and a queue may grow slowly. Then the server needs no longer
  * run. */
-#pragma once
-
-#include "predict/server/stream_times.h"
 
 enum { STREAM_BOUNDS = 16 };
 
