@@ -13,12 +13,8 @@ size_t text_mark(const char *text, size_t size)
 
 void text_copy(char *out, size_t size, const char *text)
 {
-    int length = snprintf(out, size, "%s", text);
-    if (length < 0) {
-        out[0] = '\0';
-    } else if ((size_t)length >= size) {
-        error_drop_partial(out, size - 1);
-    }
+    out[0] = '\0';
+    text_append(out, size, "%s", text);
 }
 
 void text_append(char *text, size_t size, const char *format, ...)

@@ -87,17 +87,6 @@ static bool setting_take_number(const struct server_text *said, const struct ser
     return good || invalid(said, option->name, value, expected[option->value], why);
 }
 
-static bool read_switch(const struct server_text *said, const struct server_option *option,
-                        const char *value, bool *on, struct error *why)
-{
-    *on = strcasecmp(value, "true") == 0;
-    if (!*on && strcasecmp(value, "false") != 0) {
-        return invalid(said, option->name, value, expected[SERVER_VALUE_SWITCH], why);
-    }
-    *on = *on == (option->value == SERVER_VALUE_SWITCH);
-    return true;
-}
-
 /* The place of a key. */
 static struct stated_key *key_of(struct server_text *said, const char *name, struct error *why)
 {
@@ -165,7 +154,7 @@ static bool take_stated(const struct server_option *option, const char *value,
                         struct server_text *said, struct error *why)
 {
     char text[sizeof said->keys.all->value] = "";
-    bool on;
+    bool on = strcasecmp(value, "true") == 0;
     if (said->typed && strchr(value, '$') != NULL) {
         return invalid(said, option->name, value, "its value: variables are not expanded", why);
     }
@@ -174,9 +163,10 @@ static bool take_stated(const struct server_option *option, const char *value,
     }
     if (server_setting_is_switch(option)) {
         bool plain = option->yes == NULL && option->no == NULL;
-        if (!read_switch(said, option, value, &on, why)) {
-            return false;
+        if (!on && strcasecmp(value, "false") != 0) {
+            return invalid(said, option->name, value, expected[option->value], why);
         }
+        on = on == (option->value == SERVER_VALUE_SWITCH);
         const char *set = plain ? (on ? "yes" : "no") : on ? option->yes : option->no;
         return put(option, option->sets, set != NULL ? set : "", said, why);
     }
@@ -267,18 +257,6 @@ static const char *enclosed_end(const char *at)
     return at;
 }
 
-/* Does a value say that its option is in use? */
-static bool is_on(const char *value)
-{
-    static const char *const off[] = {"", "None", "null", "False", "false", "0", "0.0", "[", "{"};
-    for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
-        if (strcmp(value, off[i]) == 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* What is read of objects within objects, and of one line: no server prints more. */
 enum { DEEPEST = 8, LINE_MOST = 64 << 10 };
 
@@ -305,9 +283,13 @@ struct settings_pair {
 static bool is_in_use(const struct settings_line *in, const struct server_option *option,
                       const char *value)
 {
+    static const char *const off[] = {"", "None", "null", "False", "false", "0", "0.0", "[", "{"};
     bool on = in->chosen || strcmp(value, "True") == 0 ||
               (option->usual != NULL && strcmp(value, option->usual) != 0);
-    return on && is_on(value);
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++) {
+        on = on && strcmp(value, off[i]) != 0;
+    }
+    return on;
 }
 
 /* Within an object of an option, settings are those below it. An option that is refused in a command

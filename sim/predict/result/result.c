@@ -181,35 +181,18 @@ bool result_text(struct result *result, const struct column *column, const char 
 
 /* ---- cells as text ---- */
 
-/* A text that grows; always terminated. Cells that the program makes always fit. */
-struct cell_writer {
-    char *text;
-    size_t used;
-};
+/* These write to texts of CELL_SIZE bytes, in which cells that the program makes always fit. */
 
-static void cell_put(struct cell_writer *writer, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void cell_put(struct cell_writer *writer, const char *format, ...)
+static void cell_put_real(char *text, double value)
 {
-    va_list list;
-    va_start(list, format);
-    int length = vsnprintf(writer->text + writer->used, CELL_SIZE - writer->used, format, list);
-    va_end(list);
-    assert(length >= 0 && writer->used + (size_t)length < CELL_SIZE);
-    writer->used += (size_t)length;
-}
-
-static void cell_put_real(struct cell_writer *writer, double value)
-{
-    char text[32];
+    char shortest[32];
     for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) {
+        snprintf(shortest, sizeof shortest, "%.*g", digits, value);
+        if (strtod(shortest, NULL) == value) {
             break;
         }
     }
-    cell_put(writer, "%s", text);
+    text_append(text, CELL_SIZE, "%s", shortest);
 }
 
 bool cell_read_ns(double value, double scale, int64_t *ns)
@@ -223,29 +206,28 @@ bool cell_read_ns(double value, double scale, int64_t *ns)
 }
 
 /* Whole nanoseconds in microseconds or milliseconds, exact. */
-static void put_time(struct cell_writer *writer, int64_t ns, enum unit unit)
+static void put_time(char *text, int64_t ns, enum unit unit)
 {
     uint64_t scale = (uint64_t)unit_ns(unit);
     uint64_t magnitude = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-    cell_put(writer, "%s%" PRIu64 ".%0*" PRIu64, ns < 0 ? "-" : "", magnitude / scale,
-             unit == UNIT_US ? 3 : 6, magnitude % scale);
+    text_append(text, CELL_SIZE, "%s%" PRIu64 ".%0*" PRIu64, ns < 0 ? "-" : "", magnitude / scale,
+                unit == UNIT_US ? 3 : 6, magnitude % scale);
 }
 
-static void put_items(struct cell_writer *writer, const struct result *result,
-                      const struct column *column)
+static void put_items(char *text, const struct result *result, const struct column *column)
 {
     uint32_t count;
     const struct result_item *items = result_items(result, column, &count);
-    cell_put(writer, "{");
+    text_append(text, CELL_SIZE, "{");
     for (uint32_t i = 0; i < count; i++) {
-        cell_put(writer, "%s\"%s\":", i > 0 ? "," : "", items[i].name);
+        text_append(text, CELL_SIZE, "%s\"%s\":", i > 0 ? "," : "", items[i].name);
         if (unit_ns(column->unit) > 0) {
-            put_time(writer, items[i].ns, column->unit);
+            put_time(text, items[i].ns, column->unit);
         } else {
-            cell_put_real(writer, items[i].share);
+            cell_put_real(text, items[i].share);
         }
     }
-    cell_put(writer, "}");
+    text_append(text, CELL_SIZE, "}");
 }
 
 const char *cell_text(const struct result *result, const struct column *column,
@@ -254,17 +236,17 @@ const char *cell_text(const struct result *result, const struct column *column,
     if (!result_has(result, column)) {
         return NULL;
     }
-    struct cell_writer writer = {.text = buffer};
+    buffer[0] = '\0';
     switch (column->holds) {
     case HOLDS_ITEMS:
-        put_items(&writer, result, column);
+        put_items(buffer, result, column);
         break;
     case HOLDS_BAND:
-        cell_put(&writer, "[");
-        cell_put_real(&writer, result->band[column->band - BANDED_RATE][0]);
-        cell_put(&writer, ",");
-        cell_put_real(&writer, result->band[column->band - BANDED_RATE][1]);
-        cell_put(&writer, "]");
+        text_append(buffer, CELL_SIZE, "[");
+        cell_put_real(buffer, result->band[column->band - BANDED_RATE][0]);
+        text_append(buffer, CELL_SIZE, ",");
+        cell_put_real(buffer, result->band[column->band - BANDED_RATE][1]);
+        text_append(buffer, CELL_SIZE, "]");
         break;
     case HOLDS_NOTES:
         notes_write_json(result->notes, buffer, CELL_SIZE);
@@ -274,11 +256,11 @@ const char *cell_text(const struct result *result, const struct column *column,
             return result_cell(result, column)->text;
         }
         if (unit_ns(column->unit) > 0) {
-            put_time(&writer, result_cell(result, column)->integer, column->unit);
+            put_time(buffer, result_cell(result, column)->integer, column->unit);
         } else if (unit_is_whole(column->unit)) {
-            cell_put(&writer, "%" PRId64, result_cell(result, column)->integer);
+            text_append(buffer, CELL_SIZE, "%" PRId64, result_cell(result, column)->integer);
         } else {
-            cell_put_real(&writer, result_cell(result, column)->real);
+            cell_put_real(buffer, result_cell(result, column)->real);
         }
     }
     return buffer;
