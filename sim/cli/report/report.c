@@ -117,19 +117,12 @@ enum { HEADINGS = sizeof headings / sizeof headings[0] };
 
 enum { OF_PLANS = 1 }; /* the place of plans among `headings` */
 
-/* A page about plans alone folds the figures of single runs, most of which are tries. */
-static bool is_folded(const struct report *report, const struct report_kind *kind)
-{
-    size_t count = sizeof figures / sizeof figures[0];
-    bool is_figure = kind >= figures && kind < figures + count && kind->begin == of_runs;
-    return kind->folded || (report->heading == OF_PLANS && is_figure);
-}
-
 /* Write the tables that have rows, the first one under `title`; NULL: no title. */
 static bool write_tables(const struct report *report, const char *title,
                          const struct report_kind *kind, struct error *why)
 {
     bool begun = false;
+    const struct report_kind *all = kind;
     for (; kind->name != NULL; kind++) {
         struct report_table table;
         if (!report_table_read(report->store, kind->begin, kind->name, kind->pivot, &table, why)) {
@@ -140,7 +133,9 @@ static bool write_tables(const struct report *report, const char *title,
             html_print(report->out, "<section>\n<h2>%s</h2>\n", title);
         }
         if (table.count > 0) {
-            bool folded = is_folded(report, kind);
+            /* A page about plans alone folds the figures of single runs, most of which are tries. */
+            bool tries = report->heading == OF_PLANS && all == figures && kind->begin == of_runs;
+            bool folded = kind->folded || tries;
             html_print(report->out, folded ? "<details>\n<summary>%s</summary>\n" : "",
                        kind->caption);
             report_table_write(&table, kind->caption, kind->most, report->out);
@@ -286,36 +281,6 @@ static bool write_answer(const struct report *report, struct error *why)
  * The page's policy names the script by its hash, so nothing else can run. JSON is data to a
  * browser; it has no `<`, so it cannot end its own element. */
 
-static void write_json(const char *text, FILE *out)
-{
-    for (; *text != '\0'; text++) {
-        fputs(*text == '<' ? "\\u003c" : (char[]){*text, '\0'}, out);
-    }
-    fputs("</script>\n", out);
-}
-
-/* The run at which the sliders begin. */
-static const char *first_run(const struct report *report)
-{
-    const char *best = report_table_text(&report->best, 0, "best");
-    const char *run = report->answer != NULL ? report->answer->run : NULL;
-    return run != NULL ? run : best;
-}
-
-/* ---- the runs ---- */
-
-static void write_bound(const struct report *report, const struct report_table *table)
-{
-    const char *shown = report_table_text(table, 0, "shown");
-    const char *computed = report_table_text(table, 0, "computed");
-    if (strcmp(shown, computed) != 0) {
-        html_print(report->out,
-                   "<p class=\"shortened\">This page is of %s of %s runs: the best of each system, "
-                   "model, machine and context. The database has the others.</p>\n",
-                   shown, computed);
-    }
-}
-
 static bool write_explore(const struct report *report, struct error *why)
 {
     static const char *const begin[] = {"every", "page", "runs", PLOT_CELLS, NULL};
@@ -326,12 +291,24 @@ static bool write_explore(const struct report *report, struct error *why)
     bool ok = true;
     if (table.count > 0) {
         ok = plot_copy_file("plots/report", "explore", "html", report->out, why);
+        const char *run = report->answer != NULL ? report->answer->run : NULL;
         html_print(report->out,
                    "<script type=\"application/json\" id=\"data\" data-run=\"%s\" "
                    "data-targets=\"%s\">",
-                   first_run(report), report->answer != NULL ? report->answer->targets : "");
-        write_json(report_table_text(&table, 0, "data"), report->out);
-        write_bound(report, &table);
+                   run != NULL ? run : report_table_text(&report->best, 0, "best"),
+                   report->answer != NULL ? report->answer->targets : "");
+        for (const char *at = report_table_text(&table, 0, "data"); *at != '\0'; at++) {
+            fputs(*at == '<' ? "\\u003c" : (char[]){*at, '\0'}, report->out);
+        }
+        fputs("</script>\n", report->out);
+        const char *shown = report_table_text(&table, 0, "shown");
+        const char *computed = report_table_text(&table, 0, "computed");
+        if (strcmp(shown, computed) != 0) {
+            html_print(report->out,
+                       "<p class=\"shortened\">This page is of %s of %s runs: the best of each "
+                       "system, model, machine and context. The database has the others.</p>\n",
+                       shown, computed);
+        }
     }
     report_table_release(&table);
     return ok;
@@ -443,26 +420,6 @@ static bool write_pictures(const struct report *report, struct error *why)
 /* The most runs whose scenario is printed in the page. */
 enum { MOST_SCENARIOS = 12 };
 
-/* The scenario of the run that a row names as `best`. */
-static bool report_again_write_scenario(const struct report *report,
-                                        const struct report_table *table, size_t row,
-                                        struct error *why)
-{
-    const char *run = report_table_text(table, row, "best");
-    const char *setting = report_table_text(table, row, "setting");
-    struct result result;
-    result_init(&result);
-    bool ok = store_get(report->store, run, &result, why);
-    if (ok) {
-        html_print(report->out, "<details>\n<summary>%s%s%s: run <code>%s</code></summary>\n",
-                   report_table_text(table, row, "best_name"), *setting != '\0' ? ", " : "",
-                   setting, run);
-        html_print(report->out, "<pre>%s</pre>\n</details>\n", result.scenario);
-    }
-    result_release(&result);
-    return ok;
-}
-
 static void write_way(const struct report *report)
 {
     fputs(
@@ -479,31 +436,30 @@ static void write_way(const struct report *report)
 }
 
 /* The scenarios of the best runs, and of the runs that plans found: the first of each. */
-static bool report_again_write_list(const struct report *report, const struct report_table *best,
-                                    const struct report_table *planned, struct error *why)
-{
-    const struct report_table *const tables[] = {best, planned};
-    bool ok = true;
-    if (best->count + planned->count > 0) {
-        write_way(report);
-    }
-    for (int t = 0; t < 2; t++) {
-        for (size_t row = 0; ok && row < tables[t]->count && row < MOST_SCENARIOS; row++) {
-            ok = report_again_write_scenario(report, tables[t], row, why);
-        }
-    }
-    return ok;
-}
-
 static bool write_scenarios(const struct report *report, struct error *why)
 {
     struct report_table planned;
+    const struct report_table *const tables[] = {&report->best, &planned};
     if (!report_table_read(report->store, of_all, "planned", false, &planned, why)) {
         return false;
     }
-    bool ok = report_again_write_list(report, &report->best, &planned, why);
+    fputs("<section>\n<h2>How to get it again</h2>\n", report->out);
+    if (report->best.count + planned.count > 0) {
+        write_way(report);
+    }
+    for (int t = 0; t < 2; t++) {
+        for (size_t row = 0; row < tables[t]->count && row < MOST_SCENARIOS; row++) {
+            const char *setting = report_table_text(tables[t], row, "setting");
+            html_print(report->out,
+                       "<details>\n<summary>%s%s%s: run <code>%s</code></summary>\n"
+                       "<pre>%s</pre>\n</details>\n",
+                       report_table_text(tables[t], row, "best_name"), *setting != '\0' ? ", " : "",
+                       setting, report_table_text(tables[t], row, "best"),
+                       report_table_text(tables[t], row, "scenario"));
+        }
+    }
     report_table_release(&planned);
-    return ok;
+    return true;
 }
 
 /* The commands that fill the other tables again. */
@@ -522,15 +478,8 @@ static bool write_commands(const struct report *report, struct error *why)
         }
         report_table_release(&table);
     }
-    return true;
-}
-
-static bool report_write_again(const struct report *report, struct error *why)
-{
-    fputs("<section>\n<h2>How to get it again</h2>\n", report->out);
-    bool ok = write_scenarios(report, why) && write_commands(report, why);
     fputs("</section>\n", report->out);
-    return ok;
+    return true;
 }
 
 /* ---- the page ---- */
@@ -544,7 +493,7 @@ static bool write_page(const struct report *report, struct error *why)
               write_tables(report, "Figures", figures, why) &&
               write_tables(report, "How far to trust it", trust, why) &&
               write_tables(report, "Where it comes from", provenance, why) &&
-              report_write_again(report, why) &&
+              write_scenarios(report, why) && write_commands(report, why) &&
               plot_copy_file("plots/report", "words", "html", report->out, why);
     html_print(report->out,
                "</main>\n<footer><p>Written by <code>spillway report</code>, version %s.</p>"

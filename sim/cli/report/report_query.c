@@ -373,14 +373,6 @@ static enum report_table_content content_of_column(const struct report_table *ta
     return all;
 }
 
-/* Three digits, for a number that has a fraction and more digits. */
-static void report_table_write_number(const char *text, FILE *out)
-{
-    char three[SHOWN_TEXT];
-    range_single(strtod(text, NULL), three, sizeof three);
-    fputs(strpbrk(text, ".e") != NULL && strlen(three) < strlen(text) ? three : text, out);
-}
-
 /* Longer texts keep some width if a page is narrow. */
 enum { LONG = 20 };
 
@@ -398,11 +390,14 @@ static void write_cells(const struct report_table *table, char *const *texts,
                 contents[i] == CONTENT_NUMBERS ? " class=\"number\""
                 : is_long                      ? " class=\"long\""
                                                : "");
-        if (content_of(texts[i]) == CONTENT_NUMBERS && contents[i] == CONTENT_NUMBERS) {
-            report_table_write_number(texts[i], out);
-        } else {
-            html_text(texts[i] != NULL ? texts[i] : "", out);
+        const char *text = texts[i] != NULL ? texts[i] : "";
+        char three[SHOWN_TEXT]; /* digits, of a number that has a fraction and more digits */
+        if (content_of(text) == CONTENT_NUMBERS && contents[i] == CONTENT_NUMBERS &&
+            strpbrk(text, ".e") != NULL) {
+            range_single(strtod(text, NULL), three, sizeof three);
+            text = strlen(three) < strlen(text) ? three : text;
         }
+        html_text(text, out);
         fprintf(out, "</%.2s>", tag);
     }
     fputs("</tr>\n", out);
