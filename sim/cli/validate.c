@@ -6,6 +6,7 @@
 #include "cli/frame/harness.h"
 #include "cli/frame/message.h"
 #include "cli/trace/trace_argument.h"
+#include "core/text.h"
 #include "core/units.h"
 #include "core/version.h"
 #include "predict/scenario/point.h"
@@ -66,16 +67,6 @@ static void put_measured(const struct validation_figure *figure, struct frame *f
     }
 }
 
-static void validate_put_row(const struct validation_row *row, struct frame *frame)
-{
-    put_measured(&row->measured, frame);
-    frame_number(frame, DATA_predicted_us, row->predicted / 1e3);
-    frame_number(frame, DATA_error, row->error);
-    frame_number(frame, DATA_gate, row->gate);
-    frame_text(frame, DATA_verdict, validation_verdicts[row->verdict]);
-    frame_number(frame, DATA_output_error, row->output_error);
-}
-
 /* What identifies the validation, and what was run. */
 static void put_subject(const struct subject *subject, uint64_t trace, const char *spec,
                         struct frame *frame)
@@ -104,38 +95,23 @@ static struct frame *validation_frame(const struct subject *subject,
     struct frame *frame =
         trace_hash(subject->trace, &hash, why) ? frame_create(columns, COLUMNS, why) : NULL;
     for (int id = 0; frame != NULL && id < MINIATURE_COUNT; id++) {
+        const struct validation_row *row = &validation->rows[id];
         if (validation_ran(validation, id)) {
             frame_row(frame);
             put_subject(subject, hash, spec, frame);
             frame_text(frame, DATA_mechanism, miniature_kinds[id].name);
-            validate_put_row(&validation->rows[id], frame);
+            put_measured(&row->measured, frame);
+            frame_number(frame, DATA_predicted_us, row->predicted / 1e3);
+            frame_number(frame, DATA_error, row->error);
+            frame_number(frame, DATA_gate, row->gate);
+            frame_text(frame, DATA_verdict, validation_verdicts[row->verdict]);
+            frame_number(frame, DATA_output_error, row->output_error);
         }
     }
     return frame;
 }
 
 /* ---- remarks ---- */
-
-static void print_absent(const struct validation *validation)
-{
-    for (int id = 0; id < MINIATURE_COUNT; id++) {
-        const struct validation_row *row = &validation->rows[id];
-        if (row->absent[0] != '\0') {
-            printf("%s: %s: %s\n", row->failed ? "failed" : "absent", miniature_kinds[id].name,
-                   row->absent);
-        }
-    }
-}
-
-static void validate_print_changes(const struct validation *validation)
-{
-    printf("this machine today, relative to its profile:");
-    for (uint32_t i = 0; i < validation->curve_count; i++) {
-        const struct validation_curve *curve = &validation->curves[i];
-        printf("%s %s %.2f", i > 0 ? "," : "", curve_kinds[curve->id].name, curve->change);
-    }
-    putchar('\n');
-}
 
 static void validate_print_class(const struct validation *validation, int by, bool named)
 {
@@ -179,8 +155,19 @@ static void validate_print_remarks(const struct subject *subject,
            subject->model.name, validation->shape.context, validation->shape.threads);
     puts("predicted: from the profile's curves, with those of the host measured again in the "
          "same rounds");
-    print_absent(validation);
-    validate_print_changes(validation);
+    for (int id = 0; id < MINIATURE_COUNT; id++) {
+        const struct validation_row *row = &validation->rows[id];
+        if (row->absent[0] != '\0') {
+            printf("%s: %s: %s\n", row->failed ? "failed" : "absent", miniature_kinds[id].name,
+                   row->absent);
+        }
+    }
+    printf("this machine today, relative to its profile:");
+    for (uint32_t i = 0; i < validation->curve_count; i++) {
+        const struct validation_curve *curve = &validation->curves[i];
+        printf("%s %s %.2f", i > 0 ? "," : "", curve_kinds[curve->id].name, curve->change);
+    }
+    putchar('\n');
     print_stand_ins(validation);
     printf("every output equals attention in double precision, within %.1g of the largest value\n",
            worst);
@@ -253,18 +240,6 @@ static bool validate_load(const struct arguments *arguments, struct subject *out
 
 /* ---- the command ---- */
 
-/* The others stand in the table and in the database all the same. */
-static bool check_none_failed(const struct validation *validation, struct error *why)
-{
-    uint32_t failed = 0;
-    for (int id = 0; id < MINIATURE_COUNT; id++) {
-        failed += validation->rows[id].failed;
-    }
-    return failed == 0 ||
-           error_set(why, NULL, 0, "%" PRIu32 " mechanism%s failed, as said under the table",
-                     failed, failed > 1 ? "s" : "");
-}
-
 static bool validate(const struct arguments *arguments, const struct subject *subject,
                      struct store *store, struct error *why)
 {
@@ -277,11 +252,17 @@ static bool validate(const struct arguments *arguments, const struct subject *su
                 harness_read("mini", spec, subject->shape.site == MINIATURE_HOST, &lines, why) &&
                 validation_judge(&subject->shape, subject->trace, &subject->profile, lines,
                                  &validation, why) &&
-                validate_show(subject, &validation, spec, store, why) &&
-                check_none_failed(&validation, why);
+                validate_show(subject, &validation, spec, store, why);
+    uint32_t failed = 0; /* the others stand in the table and in the database all the same */
+    for (int id = 0; good && id < MINIATURE_COUNT; id++) {
+        failed += validation.rows[id].failed;
+    }
     free(lines);
     free(spec);
-    return good;
+    return good &&
+           (failed == 0 ||
+            error_set(why, NULL, 0, "%" PRIu32 " mechanism%s failed, as said under the table",
+                      failed, text_plural(failed)));
 }
 
 /* The database is opened first, so that a bad path fails before the measurement. */

@@ -92,14 +92,6 @@ bool guard_check(struct store *store, bool whole, struct error *why)
 
 enum { LONGEST_TEXT = 1 << 16 }; /* bytes: more than any text of a cell */
 
-static bool is_json(const struct schema_table *table, size_t index, const char *name)
-{
-    return table == schema_tables
-               ? strcmp(name, "scenario") == 0 ||
-                     (index < column_count && column_rows[index]->holds != HOLDS_VALUE)
-               : strcmp(name, "parameters") == 0;
-}
-
 /* The first value of a table that is not of its column's type, too long, no JSON where that is kept, or a
  * key that is null: the key of its row, and its column. */
 static char *find_fault(const struct schema_table *table, struct error *why)
@@ -116,7 +108,9 @@ static char *find_fault(const struct schema_table *table, struct error *why)
         if (strcmp(type, "TEXT") == 0) {
             fprintf(file.out, " OR length(%s) > %d", name, LONGEST_TEXT);
         }
-        if (is_json(table, i, name)) {
+        bool own = table == schema_tables && i < column_count;
+        if (own ? column_rows[i]->holds != HOLDS_VALUE
+                : strcmp(name, "scenario") == 0 || strcmp(name, "parameters") == 0) {
             fprintf(file.out, " OR NOT (%s = '' OR json_valid(%s))", name, name);
         }
         fprintf(file.out, " THEN '%s'", name);

@@ -74,15 +74,6 @@ static bool put_run(struct store *store, const struct result *result, bool *adde
 
 /* ---- putting detail ---- */
 
-static char *rows_of(const struct schema_table *table, const struct result *result)
-{
-    char *rows = (char *)result + table->rows;
-    if (!table->inside) {
-        memcpy(&rows, rows, sizeof rows);
-    }
-    return rows;
-}
-
 static void bind_field(sqlite3_stmt *statement, int at, const struct schema_field *field,
                        const struct result *result, const char *row, uint32_t index)
 {
@@ -141,7 +132,7 @@ static void bind_detail(sqlite3_stmt *statement, const struct schema_table *tabl
 static bool put_detail(struct store *store, const struct schema_table *table,
                        const struct result *result, struct error *why)
 {
-    const char *rows = rows_of(table, result);
+    const char *rows = (const char *)result + table->rows;
     sqlite3_stmt *statement = NULL;
     uint32_t count;
     const char *put = table == schema_draws() ? "INSERT OR IGNORE INTO %t(%c) VALUES (%v)"
@@ -149,6 +140,9 @@ static bool put_detail(struct store *store, const struct schema_table *table,
     bool more;
     bool good = database_prepare_own(store, schema_sql(table, put, why), &statement, why);
     memcpy(&count, (const char *)result + table->count, sizeof count);
+    if (!table->inside) {
+        memcpy(&rows, rows, sizeof rows);
+    }
     for (uint32_t i = 0; good && i < count; i++) {
         sqlite3_bind_text(statement, 1, result_cell(result, COLUMN(run))->text, -1, SQLITE_STATIC);
         bind_detail(statement, table, result, rows + i * table->size, i);
@@ -277,12 +271,6 @@ static bool get_run(struct store *store, const char *run, struct result *result,
 
 /* ---- reading detail ---- */
 
-static double run_read_real(sqlite3_stmt *row, int at)
-{
-    return sqlite3_column_type(row, at) == SQLITE_NULL ? (double)NAN
-                                                       : sqlite3_column_double(row, at);
-}
-
 /* The figures of one row behind the table's first columns; false if one is of another type. */
 static bool read_reals(sqlite3_stmt *row, const struct schema_table *table, double *values)
 {
@@ -290,7 +278,8 @@ static bool read_reals(sqlite3_stmt *row, const struct schema_table *table, doub
     for (uint32_t i = 0; good && table->walk(i) != NULL; i++) {
         int at = (int)(table->begins + i);
         good = holds_own_type(row, table, at);
-        values[i] = run_read_real(row, at);
+        bool null = sqlite3_column_type(row, at) == SQLITE_NULL;
+        values[i] = null ? (double)NAN : sqlite3_column_double(row, at);
     }
     return good;
 }

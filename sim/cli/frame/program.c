@@ -74,17 +74,6 @@ static bool run_command(const struct program *program, const struct command *com
     return ok;
 }
 
-static bool run_switch(const struct program *program, const char *name)
-{
-    for (const struct program_switch *row = program_switches; row->name != NULL; row++) {
-        if (strcmp(row->name, name) == 0) {
-            row->print(program, stdout);
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool run_words(const struct program *program, int argc, char *const *argv, struct error *why)
 {
     const struct command *const *commands = program->commands;
@@ -112,8 +101,13 @@ static bool run_words(const struct program *program, int argc, char *const *argv
         help_group(commands, argv[1], stdout);
         return true;
     }
-    return group ? unknown_command(commands, argv[1], second, why)
-                 : run_switch(program, argv[1]) || unknown_command(commands, NULL, argv[1], why);
+    for (const struct program_switch *row = program_switches; row->name != NULL; row++) {
+        if (strcmp(row->name, argv[1]) == 0) {
+            row->print(program, stdout);
+            return true;
+        }
+    }
+    return unknown_command(commands, group ? argv[1] : NULL, group ? second : argv[1], why);
 }
 
 /* Has the reader of standard output closed its pipe, as `| head` does? */

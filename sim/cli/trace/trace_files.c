@@ -71,22 +71,15 @@ static struct frame *info_frame(const struct trace_header *header, uint64_t hash
     return frame;
 }
 
-static bool print_info(const struct trace *trace, bool json, struct error *why)
-{
-    uint64_t hash;
-    if (!trace_hash(trace, &hash, why)) {
-        return false;
-    }
-    struct frame *frame = info_frame(trace_header(trace), hash, why);
-    bool ok = (json ? frame_print_json : frame_print_fields)(frame, stdout, why);
-    frame_destroy(frame);
-    return ok;
-}
-
 static bool trace_info_run(const struct arguments *arguments, struct error *why)
 {
+    uint64_t hash;
     struct trace *trace = trace_from_arguments(arguments, why);
-    bool ok = trace != NULL && print_info(trace, arguments_given(arguments, JSON), why);
+    bool json = arguments_given(arguments, JSON),
+         ok = trace != NULL && trace_hash(trace, &hash, why);
+    struct frame *frame = ok ? info_frame(trace_header(trace), hash, why) : NULL;
+    ok = ok && (json ? frame_print_json : frame_print_fields)(frame, stdout, why);
+    frame_destroy(frame);
     trace_close(trace);
     return ok;
 }

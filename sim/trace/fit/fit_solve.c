@@ -67,25 +67,6 @@ static void fill_gaps(const bool *fitted, uint32_t knots, struct trace_profile_h
     }
 }
 
-static double mean_slope(const struct trace_profile_head *head)
-{
-    uint32_t last = head->knots - 1, back = last < 2 ? last : 2;
-    double fall = back > 0 ? (head->level[last] - head->level[last - back]) / back : 0;
-    return fmin(fmax(fall, -SLOPE_MOST), 0);
-}
-
-static void solve_anchors(const struct fit_levels *levels, struct trace_profile_head *head)
-{
-    double units = levels->anchors;
-    for (uint32_t o = 0; o < PROFILE_KNOTS; o++) {
-        units += levels->units[o];
-    }
-    head->anchor_share = levels->anchors / units;
-    head->anchor_level = levels->anchor_level;
-    head->anchor_spread = fmin(levels->anchor_spread, SPREAD_MOST);
-    head->anchor_drift = fmin(levels->anchor_drift, SPREAD_MOST);
-}
-
 void fit_solve_levels(const struct fit_levels *levels, uint32_t ranks,
                       struct trace_profile_head *head)
 {
@@ -102,8 +83,17 @@ void fit_solve_levels(const struct fit_levels *levels, uint32_t ranks,
     } else {
         fill_gaps(fitted, head->knots, head);
     }
-    head->slope = mean_slope(head);
-    solve_anchors(levels, head);
+    uint32_t last = head->knots - 1, back = last < 2 ? last : 2;
+    double fall = back > 0 ? (head->level[last] - head->level[last - back]) / back : 0;
+    double units = levels->anchors;
+    for (uint32_t o = 0; o < PROFILE_KNOTS; o++) {
+        units += levels->units[o];
+    }
+    head->slope = fmin(fmax(fall, -SLOPE_MOST), 0);
+    head->anchor_share = levels->anchors / units;
+    head->anchor_level = levels->anchor_level;
+    head->anchor_spread = fmin(levels->anchor_spread, SPREAD_MOST);
+    head->anchor_drift = fmin(levels->anchor_drift, SPREAD_MOST);
 }
 
 /* ---- shares ---- */
@@ -189,15 +179,6 @@ static uint64_t *make_sets(const struct fit_sample *sample, uint32_t wanted, siz
     return sets;
 }
 
-static uint64_t count_both(const uint64_t *a, const uint64_t *b, size_t words)
-{
-    uint64_t both = 0;
-    for (size_t i = 0; i < words; i++) {
-        both += (uint64_t)__builtin_popcountll(a[i] & b[i]);
-    }
-    return both;
-}
-
 static bool measure_overlap(const struct fit_sample *sample, uint32_t wanted,
                             struct fit_figures *out, struct error *why)
 {
@@ -208,8 +189,8 @@ static bool measure_overlap(const struct fit_sample *sample, uint32_t wanted,
     }
     for (uint32_t l = 0; l < out->lags; l++) {
         uint64_t both = 0;
-        for (uint32_t s = fit_lags[l]; s < sample->steps; s++) {
-            both += count_both(sets + s * words, sets + (s - fit_lags[l]) * words, words);
+        for (size_t i = fit_lags[l] * words; i < sample->steps * words; i++) {
+            both += (uint64_t)__builtin_popcountll(sets[i] & sets[i - fit_lags[l] * words]);
         }
         out->overlap[l] = (double)both / ((double)wanted * (sample->steps - fit_lags[l]));
     }
@@ -339,11 +320,6 @@ static void measure_anchors(const struct fit_sample *sample, const struct moment
     }
 }
 
-static double octaves_of_mass(uint8_t code)
-{
-    return -0.1 * code;
-}
-
 static void fit_measure_add_step(const struct fit_sample *sample, uint32_t step,
                                  const uint32_t *best, uint32_t ranks, struct moments *anchors,
                                  struct fit_levels *out)
@@ -357,12 +333,12 @@ static void fit_measure_add_step(const struct fit_sample *sample, uint32_t step,
         for (; from < end; from++) {
             bool is_anchor = best[units[from]] >= ANCHOR_STEPS * sample->steps;
             if (is_anchor) {
-                fit_measure_add(&anchors[units[from]], octaves_of_mass(codes[from]));
+                fit_measure_add(&anchors[units[from]], -0.1 * codes[from]);
             } else {
                 out->chosen[r][octave_of(sample, out, units[from], step)] += each;
             }
         }
-        out->threshold[r] += octaves_of_mass(codes[end - 1]) * each;
+        out->threshold[r] += -0.1 * codes[end - 1] * each;
     }
     for (uint32_t unit = sample->first_unit; unit < sample->end_unit; unit++) {
         if (best[unit] < ANCHOR_STEPS * sample->steps) {
