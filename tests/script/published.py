@@ -17,7 +17,7 @@ SCRATCH = tempfile.mkdtemp()
 BASE = {"context": "1000", "batch": "1", "system": "slow", "class": "bandwidth-bound", "on": "m"}
 
 
-def made(layers, folder=None, number=0):
+def made(layers, folder=None, number=0, options=()):
     """The run of a scenario: its last value of each key counts."""
     given = dict(BASE)
     for layer in layers:
