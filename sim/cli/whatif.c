@@ -67,7 +67,7 @@ static const char *whatif_mark(const struct whatif *whatif, const struct whatif_
                                uint32_t point, char text[TEXT])
 {
     const char *objection = whatif_objection(whatif, point);
-    bool all_tie = whatif_all_tie(whatif, findings);
+    bool all_tie = findings->all_tie;
     bool grows = result_cell(&whatif->results[point], COLUMN(queue_grows))->integer > 0;
     const struct {
         bool here;
@@ -293,18 +293,16 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
 {
     char line[3 * LINE], name[LINE], rate[SHOWN_TEXT];
     double best = whatif_worth(whatif, findings->best);
-    enum tie worst;
-    bool all = whatif_all_tie(whatif, findings);
-    whatif_count_ties(whatif, findings, &worst);
     text_copy(line, sizeof line, "best");
-    if (all) {
-        snprintf(line, sizeof line, "all %u values tie (%s)", whatif->count, tie_reason(worst));
+    if (findings->all_tie) {
+        snprintf(line, sizeof line, "all %u values tie (%s)", whatif->count,
+                 tie_reason(findings->worst));
     }
     text_append(line, sizeof line, ": %s %s at %s", whatif_number(best, rate),
                 whatif_words[whatif->figure].unit, whatif_name(whatif, findings->best, name));
     append_own(whatif, findings, line);
-    if (!all && worst != TIE_NONE) {
-        text_append(line, sizeof line, "; tie: %s", tie_reason(worst));
+    if (!findings->all_tie && findings->worst != TIE_NONE) {
+        text_append(line, sizeof line, "; tie: %s", tie_reason(findings->worst));
     }
     table_line("", line, out);
 }

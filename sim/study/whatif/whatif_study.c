@@ -385,19 +385,6 @@ static void find_knee(const struct whatif *whatif, struct whatif_findings *findi
     }
 }
 
-struct whatif_findings whatif_find(const struct whatif *whatif)
-{
-    struct whatif_findings findings = {
-        .best = WHATIF_NONE, .own = WHATIF_NONE, .knee = WHATIF_NONE};
-    find_best(whatif, &findings);
-    whatif_find_own(whatif, &findings);
-    const struct axis *axis = &whatif->axes[0];
-    if (whatif->axis_count == 1 && axis->numeric && !findings.flat) {
-        find_knee(whatif, &findings);
-    }
-    return findings;
-}
-
 /* ---- ties ---- */
 
 /* Why two points tie. */
@@ -413,32 +400,38 @@ static enum tie whatif_tie(const struct whatif *whatif, uint32_t a, uint32_t b)
                           : TIE_NONE;
 }
 
-uint32_t whatif_count_ties(const struct whatif *whatif, const struct whatif_findings *findings,
-                           enum tie *worst)
-{
-    uint32_t ties = 0;
-    *worst = TIE_NONE;
-    for (uint32_t i = 0; i < whatif->count; i++) {
-        if (i != findings->best && whatif_ties(whatif, findings, i)) {
-            enum tie tie = whatif_tie(whatif, findings->best, i);
-            *worst = tie > *worst ? tie : *worst;
-            ties++;
-        }
-    }
-    return ties;
-}
-
-bool whatif_all_tie(const struct whatif *whatif, const struct whatif_findings *findings)
-{
-    enum tie worst;
-    return whatif->count > 1 && whatif_count_ties(whatif, findings, &worst) + 1 == whatif->count;
-}
-
 bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *findings,
                  uint32_t point)
 {
     return findings->best != WHATIF_NONE && !findings->flat &&
            whatif_tie(whatif, findings->best, point) != TIE_NONE;
+}
+
+static void find_ties(const struct whatif *whatif, struct whatif_findings *findings)
+{
+    uint32_t ties = 0;
+    for (uint32_t i = 0; i < whatif->count; i++) {
+        if (i != findings->best && whatif_ties(whatif, findings, i)) {
+            enum tie tie = whatif_tie(whatif, findings->best, i);
+            findings->worst = tie > findings->worst ? tie : findings->worst;
+            ties++;
+        }
+    }
+    findings->all_tie = whatif->count > 1 && ties + 1 == whatif->count;
+}
+
+struct whatif_findings whatif_find(const struct whatif *whatif)
+{
+    struct whatif_findings findings = {
+        .best = WHATIF_NONE, .own = WHATIF_NONE, .knee = WHATIF_NONE};
+    find_best(whatif, &findings);
+    whatif_find_own(whatif, &findings);
+    const struct axis *axis = &whatif->axes[0];
+    if (whatif->axis_count == 1 && axis->numeric && !findings.flat) {
+        find_knee(whatif, &findings);
+    }
+    find_ties(whatif, &findings);
+    return findings;
 }
 
 /* ---- the knee of a curve ---- */

@@ -82,6 +82,8 @@ struct whatif_findings {
     uint32_t best;  /* the first within a thousandth of the best */
     uint32_t own;   /* the scenario's own point */
     uint32_t knee;  /* if the figure improves along a single axis of numbers */
+    bool all_tie;   /* all other points tie with the best one */
+    enum tie worst; /* the last of the reasons for ties with it, in the order of enum tie */
 };
 
 struct whatif_findings whatif_find(const struct whatif *whatif);
@@ -90,12 +92,6 @@ struct whatif_findings whatif_find(const struct whatif *whatif);
  * figure, or with an objection, ties with none; if all points are equal none is the best. */
 bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *findings,
                  uint32_t point);
-
-/* The number of other points that tie with the best one, and the last of the reasons in the order
- * of enum tie; do all of them? */
-uint32_t whatif_count_ties(const struct whatif *whatif, const struct whatif_findings *findings,
-                           enum tie *worst);
-bool whatif_all_tie(const struct whatif *whatif, const struct whatif_findings *findings);
 
 /* The knee of a miss curve: the size beyond which further blocks save less than before.
  *
