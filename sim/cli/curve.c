@@ -15,6 +15,7 @@
 #include "study/whatif/whatif_study.h"
 #include "tables/frame.h"
 
+#include <gsl/gsl_sort_uint.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -197,49 +198,36 @@ static bool read_policies(const struct arguments *arguments, struct curve_report
 /* Closer together at small sizes, where curves bend. */
 static const char default_list[] = "1%,2%,5%,10%,15%,20%,30%,40%,50%,70%,100%";
 
-static bool sizes_add(struct curve_sizes *sizes, double size, struct error *why)
+/* Blocks, as 512, or a share of all, as 30% or 0.3; a share above 0 is at least one block. */
+static bool sizes_add(struct curve_sizes *sizes, const char *text, uint32_t blocks,
+                      struct error *why)
 {
+    struct quantity of;
+    bool known = quantity_parse(text, &of) && of.value >= 0;
+    bool share =
+        known && (of.unit == UNIT_SHARE || (of.unit == UNIT_COUNT && of.value > 0 && of.value < 1));
+    bool whole =
+        known && of.unit == UNIT_COUNT && of.value <= UINT32_MAX && of.value == floor(of.value);
+    if (share ? of.value > 1 : !whole) {
+        error_usage(why, NULL, 0, "--sizes: '%s' is not a size", text);
+        return error_expect(why,
+                            "numbers of blocks, as 512, or shares, as 30%%, separated by commas");
+    }
     if (!array_reserve(&sizes->size, &sizes->capacity, sizes->count + 1, sizeof *sizes->size,
                        why)) {
         return false;
     }
+    double size = !share || of.value == 0 ? of.value : fmax(1, floor(of.value * blocks + 0.5));
     sizes->size[sizes->count++] = (uint32_t)size;
+    sizes->in_blocks = sizes->in_blocks && !share;
     return true;
-}
-
-/* Blocks, as 512, or a share of all, as 30% or 0.3; a share above 0 is at least one block. */
-static bool sizes_add_text(struct curve_sizes *sizes, const char *text, uint32_t blocks,
-                           struct error *why)
-{
-    struct quantity quantity;
-    bool known = quantity_parse(text, &quantity) && quantity.value >= 0;
-    if (known && quantity.unit == UNIT_COUNT && quantity.value > 0 && quantity.value < 1) {
-        quantity.unit = UNIT_SHARE;
-    }
-    if (known && quantity.unit == UNIT_SHARE && quantity.value <= 1) {
-        double share = quantity.value;
-        sizes->in_blocks = false;
-        return sizes_add(sizes, share > 0 ? fmax(1, floor(share * blocks + 0.5)) : 0, why);
-    }
-    if (known && quantity.unit == UNIT_COUNT && quantity.value <= UINT32_MAX &&
-        quantity.value == floor(quantity.value)) {
-        return sizes_add(sizes, quantity.value, why);
-    }
-    error_usage(why, NULL, 0, "--sizes: '%s' is not a size", text);
-    return error_expect(why, "numbers of blocks, as 512, or shares, as 30%%, separated by commas");
-}
-
-static int by_size(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
 }
 
 /* Sizes ascend, each once; those below `least` are left out. */
 static void sizes_sort(struct curve_sizes *sizes, uint32_t least)
 {
     size_t kept = 0;
-    qsort(sizes->size, sizes->count, sizeof *sizes->size, by_size);
+    gsl_sort_uint(sizes->size, 1, sizes->count);
     for (size_t i = 0; i < sizes->count; i++) {
         if (sizes->size[i] >= least && (kept == 0 || sizes->size[i] != sizes->size[kept - 1])) {
             sizes->size[kept++] = sizes->size[i];
@@ -261,7 +249,7 @@ static bool choose_sizes(const struct arguments *arguments, const struct curve_r
     char *copy = text_duplicate(list != NULL ? list : default_list, why), *rest = copy, *text;
     bool ok = copy != NULL;
     while (ok && (text = strsep(&rest, ",")) != NULL) {
-        ok = sizes_add_text(sizes, text, report->blocks, why);
+        ok = sizes_add(sizes, text, report->blocks, why);
     }
     free(copy);
     if (ok && curves->policy->needs_queries && report->trace != NULL && !alone) {
