@@ -9,16 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DRAFT_PATH = 1024 };
-
 static const char *const draft_keys[] = {
     "count",      /* drafted tokens of a sequence in a step; 0: none */
     "method",     /* who drafts: a word of draft_methods */
     "model",      /* the model that drafts, with 'method: model' */
     "acceptance", /* the share of drafts that are accepted, if those before them were; or a list by
                    * position: the share of steps in which each was, as vLLM prints it */
-    "lengths",    /* in place of 'acceptance': a CSV file of drafted,accepted tokens by step, or a
-                   * task whose mean length is published for method and model */
+    "lengths",    /* in place of 'acceptance': a task whose mean length is published for method and
+                   * model */
     "rejected",   /* what rejected drafts ask of offloaded KV, which no recording has: a word of
                    * drafts_rejected_names */
     "overhead",   /* CPU time for each drafted token that the GPU waits for: an engine that drafts
@@ -91,26 +89,9 @@ static bool read_acceptance(const struct node *node, uint32_t count, struct draf
     return true;
 }
 
-static bool read_lengths(const struct node *node, struct files *files, const struct model *target,
-                         uint32_t count, struct drafts *out, struct error *why)
-{
-    char path[DRAFT_PATH];
-    if (node->kind != NODE_SCALAR) {
-        return node_error(node, why, "'lengths' is no name");
-    }
-    if (!named_by_path(node->text, "csv")) {
-        return draft_lengths_published(target->name, node->text, count, node->file, node->line, out,
-                                       why);
-    }
-    if (!named_from(node->text, node->file, path, sizeof path)) {
-        return node_error(node, why, "the path of 'lengths' is too long");
-    }
-    return draft_lengths_read(files, path, count, out, why);
-}
-
 /* One of both, and not the other. */
-static bool read_accepted(const struct node *map, struct files *files, const struct model *target,
-                          uint32_t count, struct drafts *out, struct error *why)
+static bool read_accepted(const struct node *map, const struct model *target, uint32_t count,
+                          struct drafts *out, struct error *why)
 {
     const struct node *acceptance = node_stated(map, "acceptance");
     const struct node *lengths = node_stated(map, "lengths");
@@ -120,8 +101,13 @@ static bool read_accepted(const struct node *map, struct files *files, const str
                                       : "nothing says how many drafts are accepted");
         return error_expect(why, "either drafts.acceptance, such as 70%%, or drafts.lengths");
     }
-    return acceptance != NULL ? read_acceptance(acceptance, count, out, why)
-                              : read_lengths(lengths, files, target, count, out, why);
+    if (acceptance != NULL) {
+        return read_acceptance(acceptance, count, out, why);
+    }
+    return lengths->kind == NODE_SCALAR
+               ? draft_lengths_published(target->name, lengths->text, count, lengths->file,
+                                         lengths->line, out, why)
+               : node_error(lengths, why, "'lengths' is no name");
 }
 
 /* ---- the method ------------------------------------------------------------------------- */
@@ -200,7 +186,7 @@ static bool draft_keys_read_all(const struct node *map, struct files *files,
     if (!node_word(map, "rejected", drafts_rejected_names, &rejected, why) ||
         !node_whole(map, "overhead", UNIT_NS, UINT32_MAX, &out->overhead, why) ||
         !read_method(map, files, target, out, why) ||
-        !read_accepted(map, files, target, count, out, why)) {
+        !read_accepted(map, target, count, out, why)) {
         return false;
     }
     out->rejected = (enum drafts_rejected)rejected;
@@ -221,20 +207,6 @@ bool drafts_read(const struct node *map, struct files *files, const struct model
 
 /* ---- writing ---------------------------------------------------------------------------- */
 
-/* The path of a file is written as it is found from the working directory. */
-static bool put_lengths(struct node *all, const struct node *said, struct error *why)
-{
-    char path[DRAFT_PATH];
-    if (said == NULL) {
-        return true;
-    }
-    bool file = named_by_path(said->text, "csv");
-    if (file && !named_from(said->text, said->file, path, sizeof path)) {
-        return node_error(said, why, "the path of 'lengths' is too long");
-    }
-    return node_set(all, "drafts.lengths", file ? path : said->text, why);
-}
-
 /* A path stays as it is. */
 static bool put_draft_model(struct node *all, const struct node *said, struct error *why)
 {
@@ -253,8 +225,7 @@ bool drafts_put(struct node *all, const struct drafts *drafts, struct error *why
     }
     snprintf(count, sizeof count, "%u", drafts->count);
     snprintf(overhead, sizeof overhead, "%" PRIu64 "ns", drafts->overhead);
-    return put_lengths(all, node_stated(map, "lengths"), why) &&
-           node_set(all, "drafts.count", count, why) &&
+    return node_set(all, "drafts.count", count, why) &&
            node_set(all, "drafts.method", draft_methods[drafts->method], why) &&
            node_set(all, "drafts.overhead", overhead, why) &&
            node_set(all, "drafts.rejected", drafts_rejected_names[drafts->rejected], why) &&

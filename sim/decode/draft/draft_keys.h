@@ -3,7 +3,7 @@
  *     drafts: {count: 3, method: eagle3, acceptance: 70%}
  *     drafts: {count: 3, method: eagle3, acceptance: [74%, 53%, 36%]}
  *     drafts: {count: 3, method: eagle3, lengths: mt-bench}
- *     drafts: {count: 3, method: model, model: qwen3-1.7b, lengths: accepted.csv}
+ *     drafts: {count: 3, method: model, model: qwen3-1.7b, acceptance: 70%}
  */
 #pragma once
 

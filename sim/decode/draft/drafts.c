@@ -6,7 +6,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "core/files.h"
 #include "core/name.h"
 #include "model/layer_kind.h"
 #include "model/whole.h"
@@ -211,86 +210,6 @@ uint64_t draft_network_token_bytes(const struct draft_network *network)
     return model_kv_tokens_bytes(&network->model);
 }
 
-/* ---- a file ----------------------------------------------------------------------------- */
-
-static const char header[] = "drafted,accepted";
-
-/* Steps by the number of accepted drafts. */
-struct draft_counts {
-    uint64_t steps, accepted[DRAFTS_MOST + 1];
-};
-
-static bool lengths_add(struct draft_counts *counts, uint32_t count, const char *path, int line,
-                        const char *text, struct error *why)
-{
-    char *end, *after;
-    unsigned long drafted = strtoul(text, &end, 10);
-    unsigned long accepted = *end == ',' ? strtoul(end + 1, &after, 10) : 0;
-    if (end == text || *end != ',' || after == end + 1 || *after != '\0' || text[0] == '-' ||
-        end[1] == '-') {
-        error_set(why, path, line, "'%.60s' is not a step's drafts", text);
-        return error_expect(why, "drafted and accepted tokens, such as 4,2");
-    }
-    if (accepted > drafted) {
-        error_set(why, path, line, "%lu of %lu drafts were accepted", accepted, drafted);
-        return error_expect(why, "at most %lu", drafted);
-    }
-    if (drafted < count) {
-        error_set(why, path, line, "the step drafted %lu tokens, and 'drafts.count' is %u", drafted,
-                  count);
-        return error_expect(why, "steps of at least %u drafts, or a 'count' of at most %lu", count,
-                            drafted);
-    }
-    counts->accepted[accepted < count ? accepted : count]++;
-    counts->steps++;
-    return true;
-}
-
-/* Read `text`, which it cuts into lines. */
-static bool read_lines(char *text, const char *path, uint32_t count, struct draft_counts *counts,
-                       struct error *why)
-{
-    int line = 0;
-    for (char *at = text, *next; at != NULL; at = next) {
-        char *end = strchr(at, '\n');
-        next = end != NULL ? end + 1 : NULL;
-        at[strcspn(at, "\r\n")] = '\0';
-        line++;
-        if (line == 1 && strcmp(at, header) != 0) {
-            error_set(why, path, line, "'%.60s' is not the head of a file of accepted drafts", at);
-            return error_expect(why, "%s", header);
-        }
-        if (line > 1 && *at != '\0' && !lengths_add(counts, count, path, line, at, why)) {
-            return false;
-        }
-    }
-    if (counts->steps > 0) {
-        return true;
-    }
-    error_set(why, path, line, "the file has no steps");
-    return error_expect(why, "a line for each step, such as 4,2");
-}
-
-bool draft_lengths_read(struct files *files, const char *path, uint32_t count,
-                        struct drafts *drafts, struct error *why)
-{
-    size_t size;
-    struct draft_counts counts = {.steps = 0};
-    char *text = files_text(files, path, &size, why);
-    bool good = text != NULL;
-    if (good && memchr(text, '\0', size) != NULL) {
-        error_set(why, path, 0, "the file is no text: it has a byte 0");
-        good = error_expect(why, "a line for each step, such as 4,2");
-    }
-    good = good && read_lines(text, path, count, &counts, why);
-    free(text);
-    drafts->count = count;
-    for (uint32_t i = 0; good && i <= count; i++) {
-        drafts->accepted[i] = (double)counts.accepted[i] / (double)counts.steps;
-    }
-    return good;
-}
-
 /* ---- published -------------------------------------------------------------------------- */
 
 static const struct published {
@@ -336,8 +255,7 @@ static bool expect_task(const char *model, enum draft_method method, const char 
         }
     }
     tasks[count] = NULL;
-    return count > 0 ? name_expect(task, tasks, why)
-                     : error_expect(why, "'acceptance', or a file of accepted lengths");
+    return count > 0 ? name_expect(task, tasks, why) : error_expect(why, "'acceptance'");
 }
 
 bool draft_lengths_published(const char *model, const char *task, uint32_t count, const char *file,

@@ -100,21 +100,6 @@ uint32_t drafts_accepted(const struct drafts *drafts, uint64_t seed, uint64_t st
 
 void drafts_release(struct drafts *drafts);
 
-/* Accepted lengths from outside: a file of recorded steps, and published means. */
-
-struct files;
-
-/* Set the distribution of `count` drafts from the CSV file at `path`, with a line for each step:
- *
- *     drafted,accepted
- *     4,2
- *     4,0
- *
- * Each step must have drafted at least `count` tokens. Of a longer chain the first `count` drafts
- * are read. `files` keeps the file (NULL: nobody). */
-bool draft_lengths_read(struct files *files, const char *path, uint32_t count,
-                        struct drafts *drafts, struct error *why);
-
 /* Set the distribution of `count` drafts so that a step yields as many tokens on average as is
  * published for the method, a model and a task (published.def). Each draft is accepted at the same
  * rate, if those before it were; where nothing is published for `count` drafts, it is the rate of

@@ -105,55 +105,6 @@ static void draws_follow_the_distribution(void **state)
     assert_int_equal(drafts_accepted(&worse, 11, 5), drafts_accepted(&worse, 11, 5));
 }
 
-/* ---- files ------------------------------------------------------------------------------ */
-
-struct file_case {
-    const char *text;
-    uint32_t count;
-    double tokens;        /* 0: an error */
-    int line;             /* of the error */
-    const char *found;    /* a part of it */
-    const char *expected; /* and of what was expected */
-};
-
-static void lengths_of_a_file(void **state)
-{
-    (void)state;
-    static const struct file_case cases[] = {
-        {"drafted,accepted\n4,2\n4,0\n4,4\n4,2\n", 4, 3, 0, "", ""},
-        {"drafted,accepted\n4,2\n4,0\n4,4\n4,2\n", 2, 2.5, 0, "", ""},
-        {"drafted,accepted\r\n4,2\r\n", 4, 3, 0, "", ""},
-        {"drafted,accepted\n4,5\n", 4, 0, 2, "5 of 4 drafts", "at most 4"},
-        {"drafted,accepted\n4,2\n3,1\n", 4, 0, 3, "drafted 3 tokens", "at most 3"},
-        {"drafted,accepted\n4\n", 4, 0, 2, "'4' is not", "4,2"},
-        {"drafted,accepted\n4,-1\n", 4, 0, 2, "'4,-1' is not", "4,2"},
-        {"accepted\n4\n", 4, 0, 1, "'accepted' is not", "drafted,accepted"},
-        {"drafted,accepted\n", 4, 0, 2, "no steps", "4,2"},
-    };
-    char path[] = "/tmp/test_drafts_XXXXXX";
-    int file = mkstemp(path);
-    assert_true(file >= 0);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const struct file_case *one = &cases[i];
-        struct drafts drafts = {.count = 0};
-        struct error why;
-        assert_int_equal(ftruncate(file, 0), 0);
-        assert_true(pwrite(file, one->text, strlen(one->text), 0) > 0);
-        bool good = draft_lengths_read(NULL, path, one->count, &drafts, &why);
-        assert_int_equal(good, one->tokens > 0);
-        if (good) {
-            assert_close(drafts_tokens(&drafts), one->tokens);
-        } else {
-            assert_int_equal(why.line, one->line);
-            assert_string_equal(why.file, path);
-            assert_non_null(strstr(why.found, one->found));
-            assert_non_null(strstr(why.expected, one->expected));
-        }
-    }
-    close(file);
-    unlink(path);
-}
-
 /* ---- published -------------------------------------------------------------------------- */
 
 static void published_lengths_are_kept(void **state)
@@ -312,7 +263,6 @@ int main(void)
         cmocka_unit_test(all_or_no_drafts_are_accepted_at_the_ends),
         cmocka_unit_test(rate_of_length_is_its_inverse),
         cmocka_unit_test(draws_follow_the_distribution),
-        cmocka_unit_test(lengths_of_a_file),
         cmocka_unit_test(published_lengths_are_kept),
         cmocka_unit_test(eagle3_head_of_llama),
         cmocka_unit_test(other_networks),
