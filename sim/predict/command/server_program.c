@@ -10,7 +10,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char folder[] = "engines/commands", suffix[] = "yaml";
@@ -148,82 +147,59 @@ static bool read_unread(struct server_program *program, const struct node *map, 
     return good;
 }
 
-static bool program_read(const struct node *root, struct server_program *out, struct error *why)
+static bool program_read(struct server_program *program, struct error *why)
 {
-    struct program_read read = {.program = {.file = out->file}};
-    struct server_program *program = &read.program;
-    if (!node_fields_read(root, program_fields, program->file, &read, why)) {
+    struct program_read read = {.program = *program};
+    if (!node_fields_read(program->root, program_fields, program->file, &read, why)) {
         return false;
     }
+    *program = read.program;
     if (program->title == NULL || program->system == NULL || program->starts == NULL ||
         program->image == NULL) {
-        node_error(root, why, "'%s' is incomplete", program->file);
+        node_error(program->root, why, "'%s' is incomplete", program->file);
         return error_expect(why, "name, system, starts and image");
     }
     program->tiered = program->tiered != NULL ? program->tiered : program->system;
-    bool good = read_options(program, read.options, why) &&
-                read_unread(program, read.ignored, true, why) &&
-                read_unread(program, read.refused, false, why);
-    if (!good) {
-        free(program->options);
-        return false;
-    }
-    *out = *program;
-    return true;
+    return read_options(program, read.options, why) &&
+           read_unread(program, read.ignored, true, why) &&
+           read_unread(program, read.refused, false, why);
 }
 
-/* What was read. It lives as long as the process. */
-static struct {
-    pthread_mutex_t lock;
-    struct server_program *all;
-    struct node **roots;
-    char **files;
-    size_t count;
-} programs = {.lock = PTHREAD_MUTEX_INITIALIZER};
+/* What was read lives as long as the process. */
+static struct server_program *programs;
+static size_t program_count;
+static char **program_files;
+static struct error programs_fault = {.kind = ERROR_FAILURE,
+                                      .found = "no programs in engines/commands"};
 
-/* Read all files; if one fails, none is kept. */
-static bool programs_read(struct error *why)
+/* Read all files; if one fails, there is none. */
+static void programs_read(void)
 {
-    char **files, path[PATH_MAX];
+    char path[PATH_MAX];
     size_t count, read = 0;
-    if (!find_names(folder, suffix, &files, &count, why)) {
-        return false;
+    struct error *why = &programs_fault;
+    bool good = find_names(folder, suffix, &program_files, &count, why) &&
+                (programs = array_zeroed(count, sizeof *programs, why)) != NULL;
+    for (; good && read < count; read++) {
+        struct server_program *program = &programs[read];
+        program->file = program_files[read];
+        program->root = find_path(folder, program->file, suffix, path, sizeof path, why)
+                            ? node_load(path, why)
+                            : NULL;
+        good = program->root != NULL && program_read(program, why);
     }
-    struct server_program *all = array_zeroed(count, sizeof *all, why);
-    struct node **roots = array_zeroed(count, sizeof(struct node *), why);
-    bool good = all != NULL && roots != NULL;
-    for (; good && read < count; read += good) {
-        all[read].file = files[read];
-        roots[read] = find_path(folder, files[read], suffix, path, sizeof path, why)
-                          ? node_load(path, why)
-                          : NULL;
-        good = roots[read] != NULL && program_read(roots[read], &all[read], why);
-    }
-    if (good) {
-        programs.all = all;
-        programs.roots = roots;
-        programs.files = files;
-        programs.count = count;
-        return true;
-    }
-    for (size_t i = 0; i < count; i++) {
-        free(i < read ? all[i].options : NULL);
-        node_destroy(roots != NULL ? roots[i] : NULL);
-        free(files[i]);
-    }
-    free(all);
-    free(roots);
-    free(files);
-    return false;
+    program_count = good ? count : 0;
 }
 
 const struct server_program *server_programs(size_t *count, struct error *why)
 {
-    pthread_mutex_lock(&programs.lock);
-    bool good = programs.all != NULL || programs_read(why);
-    pthread_mutex_unlock(&programs.lock);
-    *count = good ? programs.count : 0;
-    return good ? programs.all : NULL;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, programs_read);
+    *count = program_count;
+    if (program_count == 0) {
+        *why = programs_fault;
+    }
+    return program_count > 0 ? programs : NULL;
 }
 
 /* ---- finding ----------------------------------------------------------------------------- */

@@ -44,9 +44,10 @@ struct server_option {
 };
 
 struct server_program {
-    const char *file;   /* "vllm"; engines/vllm.yaml has its versions */
-    const char *title;  /* "vLLM" */
-    const char *system; /* that it is, and with host memory for prompts that begin alike */
+    const char *file;        /* "vllm"; engines/vllm.yaml has its versions */
+    const struct node *root; /* of engines/commands/vllm.yaml, whose texts the others are */
+    const char *title;       /* "vLLM" */
+    const char *system;      /* that it is, and with host memory for prompts that begin alike */
     const char *tiered;
     const char *image; /* of its container, without a tag; `image_serves`: it starts a server */
     bool image_serves;
