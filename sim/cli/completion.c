@@ -11,7 +11,7 @@
 #include "decode/mechanisms.h"
 #include "model/model.h"
 #include "policy/policy.h"
-#include "predict/scenario/resolve_trace.h"
+#include "predict/scenario/resolve.h"
 #include "predict/scenario/scenario_keys.h"
 #include "server/server_engine.h"
 

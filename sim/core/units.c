@@ -136,42 +136,18 @@ struct units_reading {
     const char *suffix;
 };
 
-static const char *skip_digits(const char *c)
-{
-    while (*c >= '0' && *c <= '9') {
-        c++;
-    }
-    return c;
-}
-
-/* The grammar is checked here and not by strtod(), which also accepts signs, blanks, hexadecimal,
- * infinities and NaNs. */
+/* Digits with an optional fraction and exponent: strtod() also accepts signs, blanks, hexadecimal, infinities
+ * and NaNs. */
 static bool units_read_number(const char *text, struct units_reading *out)
 {
-    const char *end = skip_digits(text);
-    if (end == text) {
-        return false;
-    }
-    *out = (struct units_reading){.digits = text, .whole = *end != '.'};
-    if (*end == '.') {
-        const char *fraction = end + 1;
-        end = skip_digits(fraction);
-        if (end == fraction) {
-            return false;
-        }
-    }
-    if (*end == 'e' || *end == 'E') {
-        const char *exponent = end + 1 + (end[1] == '-' || end[1] == '+');
-        if (skip_digits(exponent) == exponent) {
-            return false;
-        }
-        out->whole = false;
-        end = skip_digits(exponent);
-    }
-    char *parsed;
-    out->number = strtod(text, &parsed);
+    static const char digits[] = "0123456789";
+    char *end;
+    *out = (struct units_reading){.digits = text, .number = strtod(text, &end)};
+    size_t length = (size_t)(end - text);
+    out->whole = strspn(text, digits) == length;
     out->suffix = end[0] == ' ' && end[1] != '\0' ? end + 1 : end;
-    return parsed == end;
+    return text[0] >= '0' && text[0] <= '9' && strspn(text, "0123456789.eE+-") >= length &&
+           strchr(digits, end[-1]) != NULL;
 }
 
 /* The spelling of `unit`, or that of another one. */

@@ -3,7 +3,7 @@
 #include "core/array.h"
 #include "core/name.h"
 #include "model/sharding.h"
-#include "predict/scenario/resolve_trace.h"
+#include "predict/scenario/resolve.h"
 #include "predict/server/serving.h"
 #include "predict/server/serving_load.h"
 

@@ -43,7 +43,7 @@ bool answer_ranges(const struct point *point, double by, const struct run_contex
 
 /* ---- families ----
  *
- * The result of a point that several families of recordings answer (predict/scenario/resolve_trace.h) is
+ * The result of a point that several families of recordings answer (predict/scenario/resolve.h) is
  * that of one family, the one in the middle by time, so that its parts and stalls add
  * up to its step. Each figure that depends on demands (RANGED in columns.def) is the median over
  * the families; beside it stand the least and the most, and `families` has every family's own. The

@@ -4,7 +4,7 @@
 #include "core/files.h"
 #include "decode/time/pipeline.h"
 #include "model/sharding.h"
-#include "predict/scenario/resolve_trace.h"
+#include "predict/scenario/resolve.h"
 #include "predict/scenario/sources.h"
 #include "server/server_engine.h"
 

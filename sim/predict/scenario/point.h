@@ -12,7 +12,7 @@
 
 struct sources;
 
-/* A recording of several that a point is run with (predict/scenario/resolve_trace.h). */
+/* A recording of several that a point is run with (predict/scenario/resolve.h). */
 struct point_family {
     const char *name; /* of the recording; static */
     struct trace *trace;

@@ -9,7 +9,6 @@
 #include "policy/plugin.h"
 #include "policy/policy.h"
 #include "predict/scenario/point.h"
-#include "predict/scenario/resolve_trace.h"
 #include "predict/scenario/scenario_keys.h"
 #include "server/server_engine.h"
 

@@ -48,3 +48,61 @@ bool requests_set_context(struct scenario *scenario, struct error *why);
 
 /* A complaint that a key is missing. */
 bool resolve_missing(const char *key, const char *example, struct error *why);
+
+/* ---- the key `trace` ---- */
+
+/* Open the trace of a scenario into `point`. Reads the model, mechanisms, context, steps, warm-up and
+ * seed of its setup. The key `trace` is one of
+ *
+ *   - a recording, by name or path
+ *   - a trace profile, by path (.yaml), by shipped NAME.yaml or, if no recording has the name, by
+ *     name
+ *   - assumed:hit=H,spread=S
+ *   - ensemble: the recordings that ship
+ *
+ * If the key is absent: a shipped recording of the model, else the ensemble; for a server, or where
+ * the ensemble does not suffice, the shipped profile, else another model's recording. `trace_fault`
+ * says why. Files and traces are opened through its sources (NULL: nothing is
+ * shared). */
+bool resolve_trace(const struct scenario *scenario, struct point *point, struct error *why);
+
+/* Set `trace_basis` and `trace_is_model` from the setup's traces. */
+void resolve_trace_source(struct setup *out);
+
+/* Does the trace named by the scalar `node` exist? Paths and assumed traces are accepted unchecked.
+ * */
+bool resolve_trace_named(const struct node *node, struct error *why);
+
+/* Write the canonical name (core/named.h) of the trace or profile that `name` means into `out`.
+ * Returns false for an assumed trace, for a path, and for a name that means none. */
+bool resolve_trace_canonical(const char *name, char *out, size_t size);
+
+/* Does the result depend on the seed? It does if a trace is generated or assumed with a spread, if
+ * a policy draws lots, or if a server's arrivals are drawn. It does not for a recording. */
+bool resolve_hangs_on_seed(const struct point *point);
+
+/* The families of recordings that `trace: ensemble` stands for.
+ *
+ * Demands differ more between models than most policies do, so a scenario whose model has no
+ * recording of its own is answered with a recording of each of several small models. A point that
+ * names the ensemble holds the open recordings; the runs of its answer are those of its families
+ * (predict/answer.h). The profile made from published figures is not one of them, because it was
+ * fitted to rows that predictions are compared with.
+ */
+
+#define ENSEMBLE_NAME "ensemble"
+
+struct ensemble_family {
+    const char *recording; /* name of a shipped recording */
+    const char *model;     /* as people call it */
+};
+
+enum { ENSEMBLE_FAMILIES = 3 };
+extern const struct ensemble_family ensemble_families[ENSEMBLE_FAMILIES];
+
+/* Do all recordings have the steps that the setup asks for, and do their rows keep what its heads
+ * want, for a server at its shortest prompt, too? If not, `why` says what is missing. */
+bool ensemble_suffices(const struct point *point, struct error *why);
+
+/* "recordings of three small models (SmolLM2-135M, ...) carried to 131072 tokens". */
+void ensemble_describe(const struct point *point, char *text, size_t size);

@@ -5,7 +5,7 @@
  * recordings of small models, carried to this one. If these have fewer steps or keep less than the
  * run needs, a trace is generated at full geometry from the shipped profile; and if that cannot be
  * done, one small model's recording is used. */
-#include "predict/scenario/resolve_trace.h"
+#include "predict/scenario/resolve.h"
 
 #include "core/name.h"
 #include "core/named.h"

@@ -14,7 +14,7 @@
 #include "core/parallel.h"
 #include "machine/profile.h"
 #include "predict/answer.h"
-#include "predict/scenario/resolve_trace.h"
+#include "predict/scenario/resolve.h"
 
 /* ---- what is drawn --------------------------------------------------------------------- */
 

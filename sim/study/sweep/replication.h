@@ -4,7 +4,7 @@
  * the figure then takes the value of its own distribution (machine/profile.h) at that quantile, and
  * the run is timed on that machine. Generated data (traces, arrivals, lots) uses the seed plus the
  * number of the replication; a recorded trace stays as it is, but of several families of recordings
- * (predict/scenario/resolve_trace.h) each draw takes one. The plan stays too: a system plans by the
+ * (predict/scenario/resolve.h) each draw takes one. The plan stays too: a system plans by the
  * figures of its profile, and memory is not drawn.
  *
  * The quantile is a hash of the seed, the replication and the figure's name, so replication r is

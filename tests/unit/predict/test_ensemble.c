@@ -3,7 +3,7 @@
 
 #include "core/named.h"
 #include "predict/result/result.h"
-#include "predict/scenario/resolve_trace.h"
+#include "predict/scenario/resolve.h"
 #include "predict/scenario/point.h"
 
 static void every_recording_ships(void **state)
