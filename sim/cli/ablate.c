@@ -111,9 +111,6 @@ enum {
 #define RANGED(name, type, what, ...) DATA_##name,
 #include "tables/ablations.def"
 #undef FIELD
-    MORE_HBM,
-    MORE_HOST,
-    MORE_LINK,
     COMPANY,
     COLUMNS
 };
@@ -127,14 +124,6 @@ static const struct frame_column columns[COLUMNS] = {
     [DATA_##id] = {.key = #id, .unit = UNIT_##type, .what = meaning, .ranged = true, __VA_ARGS__},
 #include "tables/ablations.def"
 #undef FIELD
-#define MORE(id, shown, of)                                                                        \
-    {                                                                                              \
-        .title = shown, .name = id, .what = of " with the mechanism minus that without it",        \
-        .unit = UNIT_BYTES, .extra = true                                                          \
-    }
-    [MORE_HBM] = MORE("more_hbm", "more HBM", "HBM of a GPU"),
-    [MORE_HOST] = MORE("more_host", "more host", "host memory"),
-    [MORE_LINK] = MORE("more_link", "more link", "traffic of the link in a step"),
     [COMPANY] = {.title = "",
                  .wrap = true,
                  .name = "others",
@@ -188,14 +177,13 @@ static void put_trade(const struct ablation *ablation, const struct ablation_row
                       struct frame *frame)
 {
     const struct {
-        uint32_t data, shown;
+        uint32_t data;
         const struct column *of, *and; /* `and` NULL: one alone */
-    } trades[] = {
-        {DATA_mass_more, DATA_mass_more, COLUMN(mass_recall), NULL},
-        {DATA_hbm_more_bytes, MORE_HBM, COLUMN(hbm_bytes), NULL},
-        {DATA_dram_more_bytes, MORE_HOST, COLUMN(dram_bytes), NULL},
-        {DATA_cpu_more_us, DATA_cpu_more_us, COLUMN(cpu_us), NULL},
-        {DATA_link_more_bytes, MORE_LINK, COLUMN(h2d_bytes_per_step), COLUMN(d2h_bytes_per_step)}};
+    } trades[] = {{DATA_mass_more, COLUMN(mass_recall), NULL},
+                  {DATA_hbm_more_bytes, COLUMN(hbm_bytes), NULL},
+                  {DATA_dram_more_bytes, COLUMN(dram_bytes), NULL},
+                  {DATA_cpu_more_us, COLUMN(cpu_us), NULL},
+                  {DATA_link_more_bytes, COLUMN(h2d_bytes_per_step), COLUMN(d2h_bytes_per_step)}};
     int64_t ns;
     double times;
     if (row->kind == ABLATION_BASE || !ablation_saves(ablation, row, &ns, &times)) {
@@ -208,7 +196,6 @@ static void put_trade(const struct ablation *ablation, const struct ablation_row
         double more = ablation_more(ablation, row, trades[i].of);
         more += trades[i].and != NULL ? ablation_more(ablation, row, trades[i].and) : 0;
         frame_number(frame, trades[i].data, more);
-        frame_number(frame, trades[i].shown, more);
     }
 }
 
