@@ -209,17 +209,6 @@ static bool check_path(const char *path, size_t value_depth, struct error *why)
            error_usage(why, "--set", 0, "'%s' is nested deeper than %d", path, NODE_DEEPEST);
 }
 
-/* Complain that nothing can be set inside `node`, at the first `length` bytes of `path`. */
-static bool refuse_inside(const struct node *node, const char *path, int length, struct error *why)
-{
-    const char *what = node->kind == NODE_LIST ? "a list" : "a single value";
-    if (length == 0) {
-        return error_usage(why, "--set", 0, "'%s' cannot be set: the whole file is %s", path, what);
-    }
-    return error_usage(why, "--set", 0, "'%s' cannot be set: '%.*s' is %s", path, length, path,
-                       what);
-}
-
 /* The node at a checked path; it is made if it is not there. */
 static struct node *node_reach(struct node *root, const char *path, const char *file,
                                struct error *why)
@@ -231,7 +220,9 @@ static struct node *node_reach(struct node *root, const char *path, const char *
             node->kind = NODE_MAP;
         }
         if (node->kind != NODE_MAP) {
-            refuse_inside(node, path, part > path ? (int)(part - path - 1) : 0, why);
+            int length = part > path ? (int)(part - path - 1) : 0;
+            error_usage(why, "--set", 0, "'%s' cannot be set: '%.*s' is %s", path, length, path,
+                        node->kind == NODE_LIST ? "a list" : "a single value");
             return NULL;
         }
         size_t length = strcspn(part, ".");

@@ -113,13 +113,6 @@ static bool unfinished_open_named(struct unfinished *file, struct error *why)
     return other ? in_the_way(file, why) : unfinished_write_error(file->path, why);
 }
 
-/* A file with a second name is somebody's: it may not be emptied under this one. */
-static bool is_ours(const struct unfinished *file)
-{
-    struct stat opened;
-    return fstat(file->fd, &opened) == 0 && S_ISREG(opened.st_mode) && opened.st_nlink == 1;
-}
-
 /* Open, lock, and only then empty the file: until then it may be another command's. */
 static bool open_locked(struct unfinished *file, struct error *why)
 {
@@ -131,7 +124,9 @@ static bool open_locked(struct unfinished *file, struct error *why)
             return false;
         }
     } while (!still_named(file));
-    if (!is_ours(file)) {
+    struct stat
+        opened; /* a file with a second name is somebody's: it may not be emptied under this one */
+    if (fstat(file->fd, &opened) != 0 || !S_ISREG(opened.st_mode) || opened.st_nlink != 1) {
         return in_the_way(file, why);
     }
     return ftruncate(file->fd, 0) == 0 || unfinished_write_error(file->path, why);

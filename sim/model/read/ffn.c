@@ -168,15 +168,6 @@ static bool widen_shared(const struct node *config, struct model *model, struct 
     return true;
 }
 
-static void set_ffn(struct model_layer *layer, const struct model_layer *from)
-{
-    layer->routed = from->routed;
-    layer->ffn = from->ffn;
-    layer->experts = from->experts;
-    layer->experts_per_token = from->experts_per_token;
-    layer->shared_experts = from->shared_experts;
-}
-
 /* The widths of dense FFNs: those of `key`, or what the class has for a file without it. */
 static bool read_widths(const struct node *config, const char *key, const struct architecture *kind,
                         const struct model *model, uint32_t *widths, struct error *why)
@@ -219,8 +210,13 @@ bool ffn_read(const struct node *config, const struct architecture *kind, struct
             return field_error(config, key, why, "is missing") ||
                    error_expect(why, "the width of the FFN of layer %u", i);
         }
+        struct model_layer *layer = &model->layers[i];
         if (ffn != NULL) {
-            set_ffn(&model->layers[i], ffn);
+            layer->routed = ffn->routed;
+            layer->ffn = ffn->ffn;
+            layer->experts = ffn->experts;
+            layer->experts_per_token = ffn->experts_per_token;
+            layer->shared_experts = ffn->shared_experts;
         }
     }
     return widen_shared(config, model, why);

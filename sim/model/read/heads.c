@@ -8,18 +8,6 @@
 
 /* ---- linear layers ---- */
 
-/* The type in which an engine keeps a recurrent state: fp32 if the config says so. */
-static bool read_state_type(const struct node *config, const char *state,
-                            struct model_linear *linear, struct error *why)
-{
-    static const char *const names[] = {"mamba_ssm_dtype", "mamba_ssm_cache_dtype", NULL};
-    if (!node_text(config, field_first(config, names), &state, why)) {
-        return false;
-    }
-    linear->state_bytes = strcmp(state, "float32") == 0 ? 4 : 2;
-    return true;
-}
-
 static const struct field_size kimi_sizes[] = {
     FIELD_SIZE(model_linear, key_heads, 1, HEADS_MOST, 0, "num_heads"),
     FIELD_SIZE(model_linear, key_dim, 1, SIZE_MOST, 0, "head_dim"),
@@ -70,7 +58,11 @@ static bool read_linear(const struct node *config, struct model *model, struct e
     }
     linear->value_heads = kimi ? linear->key_heads : linear->value_heads;
     linear->value_dim = kimi ? linear->key_dim : linear->value_dim;
-    return read_state_type(config, forms[i].state, linear, why);
+    static const char *const types[] = {"mamba_ssm_dtype", "mamba_ssm_cache_dtype", NULL};
+    const char *state = forms[i].state;
+    bool good = node_text(config, field_first(config, types), &state, why);
+    linear->state_bytes = strcmp(state, "float32") == 0 ? 4 : 2;
+    return good;
 }
 
 /* ---- grouped heads ---- */

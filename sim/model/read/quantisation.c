@@ -235,16 +235,6 @@ static bool read_scheme(const struct node *scheme, enum dtype *dtype, struct err
     return true;
 }
 
-static bool read_group(const struct node *group, enum dtype *dtype, struct error *why)
-{
-    const struct node *weights = node_stated(group, "weights");
-    if (weights == NULL) {
-        node_error(group, why, "'%s' does not quantise weights", group->key);
-        return error_expect(why, "'weights' with 'num_bits' and 'type'");
-    }
-    return read_scheme(weights, dtype, why);
-}
-
 /* "weight_block_size": [128, 128], or nothing. */
 static bool read_fp8(const struct node *config, struct model *model, struct error *why)
 {
@@ -278,8 +268,13 @@ static bool read_compressed(const struct node *config, struct model *model, stru
         return field_error(config, "config_groups", why, "is missing or empty");
     }
     for (size_t i = 0; i < groups->count; i++) {
+        const struct node *group = groups->children[i], *weights = node_stated(group, "weights");
         enum dtype dtype;
-        if (!read_group(groups->children[i], &dtype, why)) {
+        if (weights == NULL) {
+            node_error(group, why, "'%s' does not quantise weights", group->key);
+            return error_expect(why, "'weights' with 'num_bits' and 'type'");
+        }
+        if (!read_scheme(weights, &dtype, why)) {
             return false;
         }
         if (i > 0 && dtype != model->weights) {

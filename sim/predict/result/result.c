@@ -36,8 +36,8 @@ void result_release(struct result *result)
     result_init(result);
 }
 
-const struct result_item *result_items(const struct result *result, const struct column *column,
-                                       uint32_t *count)
+static const struct result_item *result_items(const struct result *result,
+                                              const struct column *column, uint32_t *count)
 {
     if (column == COLUMN(parts_us)) {
         *count = result->part_count;
@@ -118,12 +118,6 @@ double result_number_with(const struct result *result, const struct column *colu
     return column->range > 0 && result->family_count > 0
                ? result->families[family].values[column->range - 1]
                : result_number(result, column);
-}
-
-const char *result_shown(const struct result *result, const struct column *column,
-                         char text[SHOWN_TEXT])
-{
-    return shown_value(column_shown(column), 0, result_number(result, column), NAN, NAN, text);
 }
 
 void result_note(struct result *result, json_t *note)

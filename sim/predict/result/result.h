@@ -171,14 +171,6 @@ bool result_range(const struct result *result, const struct column *column, doub
 double result_number_with(const struct result *result, const struct column *column,
                           uint32_t family);
 
-/* A number as tables show it, without a range; NULL: there is nothing to show. */
-const char *result_shown(const struct result *result, const struct column *column,
-                         char text[SHOWN_TEXT]);
-
-/* The items of parts_us, stalls_us or basis_share. */
-const struct result_item *result_items(const struct result *result, const struct column *column,
-                                       uint32_t *count);
-
 /* The longest item of parts_us or stalls_us, the first of equals; NULL if there is none. */
 const struct result_item *result_largest(const struct result *result, const struct column *column);
 

@@ -312,7 +312,9 @@ static bool resolve_read_dtype(const struct node *map, const char *key, int *out
     return true;
 }
 
-bool resolve_gpus(const struct scenario *scenario, struct scenario_gpus *out, struct error *why)
+/* How GPUs share the model; without these keys there is one. */
+static bool resolve_gpus(const struct scenario *scenario, struct scenario_gpus *out,
+                         struct error *why)
 {
     enum { MOST_GPUS = 1024 }; /* counts of a server's step stay far below 2^32 */
     *out = (struct scenario_gpus){.tensor = 1,

@@ -11,9 +11,6 @@
  * point_release(); after a failure there is nothing to release. */
 bool resolve_point(const struct scenario *scenario, struct point *out, struct error *why);
 
-/* Read how GPUs share the model; without these keys there is one. */
-bool resolve_gpus(const struct scenario *scenario, struct scenario_gpus *out, struct error *why);
-
 /* Read with which keys the model is loaded, and how GPUs share it. */
 bool resolve_model_options(const struct scenario *scenario, struct model_options *options,
                            struct scenario_gpus *gpus, struct error *why);

@@ -331,7 +331,7 @@ static void impossible_overrides_change_nothing(void **state)
     struct error why;
     root = parse("word");
     assert_false(node_set(root, "a", "1", &why));
-    assert_fault(&why, "--set 'a'");
+    assert_fault(&why, "--set 'a' ''");
     node_destroy(root);
 }
 
