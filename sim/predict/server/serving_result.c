@@ -238,9 +238,6 @@ bool serving_write_found(const struct point *point, const struct serving_memory 
     }
     serving_write_prefixes(point, memory, found->found, found->compute_tokens, found->moved,
                            result);
-    if (found->best_known) {
-        result_integer(result, COLUMN(hit_tokens_best), (int64_t)found->best_tokens);
-    }
     serving_add_left_out(found->too_long, result);
     return result_text(result, COLUMN(status), "ok", why);
 }

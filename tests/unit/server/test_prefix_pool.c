@@ -203,8 +203,6 @@ static void an_endless_pool_is_the_traces_bound(void **state)
         assert_true(
             prefix_replay(&options, &requests, indices, (uint32_t)requests.count, &alone, &why) &&
             prefix_replay_shared(&options, &requests, server_of, 1, &one, &why));
-        alone.best_known = false; /* a pool has no bound */
-        alone.best_tokens = 0;
         assert_memory_equal(&alone, &one, sizeof alone);
         for (uint32_t i = 0; i < requests.count; i++) {
             server_of[i] = (uint32_t)gsl_rng_uniform_int(random, SERVERS);
