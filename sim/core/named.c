@@ -339,13 +339,6 @@ static const char *base_of(const char *name)
     return slash != NULL ? slash + 1 : name;
 }
 
-/* An id is compared with ids, and their organisations may differ. */
-static int distance_of(const char *name, const char *spelling)
-{
-    bool alike = (strchr(name, '/') != NULL) == (strchr(spelling, '/') != NULL);
-    return alike ? name_distance(base_of(name), base_of(spelling)) : NAME_FAR;
-}
-
 bool named_expect(const struct named_kind *const *kinds, const char *name, struct error *why)
 {
     char names[NAMED_SIZE] = "", nearest[NAMED_SIZE] = "";
@@ -354,13 +347,16 @@ bool named_expect(const struct named_kind *const *kinds, const char *name, struc
         for (int further = 0; further < 2; further++) {
             struct spellings spellings = spellings_of(kinds[k], further);
             for (size_t i = 0; i < spellings.count; i++) {
-                int distance = distance_of(name, spellings.all[i].text);
+                /* An id is compared with ids, and their organisations may differ. */
+                const char *text = spellings.all[i].text;
+                bool alike = (strchr(name, '/') != NULL) == (strchr(text, '/') != NULL);
+                int distance = alike ? name_distance(base_of(name), base_of(text)) : NAME_FAR;
                 if (distance < least) {
-                    text_copy(nearest, sizeof nearest, spellings.all[i].text);
+                    text_copy(nearest, sizeof nearest, text);
                     least = distance;
                 }
                 if (kinds[0]->list == NULL) { /* they are few */
-                    name_list_append(names, sizeof names, spellings.all[i].text);
+                    name_list_append(names, sizeof names, text);
                 }
             }
             spellings_release(&spellings);

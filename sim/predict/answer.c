@@ -152,16 +152,6 @@ void families_write(const struct result *results, const char *const *names, uint
 
 /* ---- the mass by step ---- */
 
-static void append_masses(const struct result *result, uint32_t family, struct result *out)
-{
-    for (uint32_t s = 0; s < result->step_count; s++) {
-        double mass = result->steps[s].mass_recall;
-        if (!isnan(mass)) {
-            out->masses[out->mass_count++] = (struct result_mass){family, s, mass};
-        }
-    }
-}
-
 bool families_write_masses(const struct result *results, uint32_t count, struct result *out,
                            struct error *why)
 {
@@ -171,7 +161,12 @@ bool families_write_masses(const struct result *results, uint32_t count, struct 
     }
     out->masses = array_zeroed(most, sizeof *out->masses, why);
     for (uint32_t f = 0; out->masses != NULL && f < count; f++) {
-        append_masses(&results[f], f, out);
+        for (uint32_t s = 0; s < results[f].step_count; s++) {
+            double mass = results[f].steps[s].mass_recall;
+            if (!isnan(mass)) {
+                out->masses[out->mass_count++] = (struct result_mass){f, s, mass};
+            }
+        }
     }
     return out->masses != NULL;
 }

@@ -73,14 +73,6 @@ static void server_text_read_version(struct server_text *said, const char *line)
     }
 }
 
-/* What follows a mark of the program's logs in the line, or the beginning of its metrics. */
-static const char *after_mark(const struct server_program *program, const char *line)
-{
-    size_t length = program->metrics != NULL ? strlen(program->metrics) : 0;
-    bool metric = length > 0 && strncmp(line, program->metrics, length) == 0;
-    return metric ? line + length : server_program_after(program->logs, line);
-}
-
 /* The value of a metric that is a setting itself stands behind its labels. */
 static bool read_metric(struct server_text *said, const char *metric, struct error *why)
 {
@@ -149,9 +141,12 @@ static bool read_log(struct server_text *said, const char *line, struct error *w
         return true;
     }
     for (size_t i = 0; i < said->program_count; i++) {
-        const char *rest = after_mark(&said->programs[i], line);
+        const struct server_program *program = &said->programs[i];
+        size_t length = program->metrics != NULL ? strlen(program->metrics) : 0;
+        bool metric = length > 0 && strncmp(line, program->metrics, length) == 0;
+        const char *rest = metric ? line + length : server_program_after(program->logs, line);
         if (rest != NULL) {
-            said->program = &said->programs[i];
+            said->program = program;
             said->failure = NULL;
             uint64_t engine = metric_engine(rest);
             return engine > 0 ? read_metrics_engine(said, engine, line, rest, why)
@@ -182,16 +177,6 @@ static void begin_server(struct server_text *said, const char *line)
     said->failure = NULL;
     said->keys.starts++;
     said->keys.start_line = said->line;
-}
-
-static bool server_text_read_line(struct server_text *said, const char *line, struct error *why)
-{
-    bool found;
-    begin_server(said, line);
-    server_text_read_version(said, line);
-    return server_command_read(said, line, &found, why) &&
-           (found || (server_command_read_variables(said, line, strlen(line), why) &&
-                      read_log(said, line, why)));
 }
 
 /* Make blanks of bytes that no text has, and join lines that end with a backslash to the next: '\v' stands
@@ -244,7 +229,12 @@ static bool server_text_read_lines(struct server_text *said, char *text, struct 
         for (char *at = text; (at = strchr(at, '\n')) != NULL;) {
             *at = '\v';
         }
-        ok = server_text_read_line(said, text, why);
+        bool found;
+        begin_server(said, text);
+        server_text_read_version(said, text);
+        ok = server_command_read(said, text, &found, why) &&
+             (found || (server_command_read_variables(said, text, strlen(text), why) &&
+                        read_log(said, text, why)));
         for (; ok && text < end; text++) {
             said->line += *text == '\v';
         }

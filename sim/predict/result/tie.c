@@ -51,11 +51,6 @@ double tie_figure_with(const struct tie_figure *figure, uint32_t family)
 
 /* ---- two figures ---- */
 
-static bool tie_overlap(const struct tie_figure *a, const struct tie_figure *b)
-{
-    return a->least <= b->most && b->least <= a->most;
-}
-
 /* Does one of the families have another order than the figures? A run that does not fit with a
  * family has NaN there, and no order. */
 static bool order_changes(const struct tie_figure *a, const struct tie_figure *b, uint32_t families)
@@ -90,9 +85,8 @@ enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b)
     bool shared = a->subject != 0 && a->subject == b->subject;
     if ((a->has_band || b->has_band) && !shared) {
         bool both = a->has_band && b->has_band;
-        return !tie_overlap(a, b) || (both && !errors_bridge(a, b)) ? TIE_NONE
-               : both                                               ? TIE_BANDS
-                                                                    : TIE_BAND;
+        bool overlap = a->least <= b->most && b->least <= a->most;
+        return !overlap || (both && !errors_bridge(a, b)) ? TIE_NONE : both ? TIE_BANDS : TIE_BAND;
     }
     uint32_t families = a->family_count > 0 ? a->family_count : b->family_count;
     return families > 0 && order_changes(a, b, families) ? TIE_FAMILIES : TIE_NONE;
