@@ -175,6 +175,13 @@ bool kv_groups_plan(const struct model *model, const struct kv_limits *limits,
     return true;
 }
 
+bool kv_groups_divide(const struct model *model, const struct kv_limits *limits,
+                      struct kv_groups *out)
+{
+    struct error unseen;
+    return kv_groups_plan(model, limits, out, &unseen) && out->groups > 1;
+}
+
 /* ---- sequences ---- */
 
 uint64_t kv_group_blocks(const struct kv_group *group, const struct kv_limits *limits,

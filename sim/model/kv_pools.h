@@ -82,6 +82,10 @@ struct kv_groups {
 bool kv_groups_plan(const struct model *model, const struct kv_limits *limits,
                     struct kv_groups *out, struct error *why);
 
+/* Is the pool divided among several groups? */
+bool kv_groups_divide(const struct model *model, const struct kv_limits *limits,
+                      struct kv_groups *out);
+
 /* Blocks of all groups that a sequence of `length` tokens takes, and of one kind's. */
 uint64_t kv_groups_blocks(const struct kv_groups *groups, const struct kv_limits *limits,
                           uint64_t length);

@@ -48,8 +48,7 @@ double copies_time(const struct copies *copies, uint64_t number, double rate)
     return ns;
 }
 
-double copies_pass(struct copies *copies, double ns, double rate,
-                   void (*on_done)(uint64_t blocks, void *context), void *context)
+double copies_pass(struct copies *copies, double ns, double rate)
 {
     double crossed = 0;
     while (copies->first < copies->count && copy_time(&copies->items[copies->first], rate) <= ns) {
@@ -59,9 +58,6 @@ double copies_pass(struct copies *copies, double ns, double rate,
         copies->done++;
         copies->ended += copy.blocks;
         copies->done_bytes += copy.bytes;
-        if (on_done != NULL) {
-            on_done(copy.blocks, context);
-        }
     }
     if (copies->first < copies->count) {
         struct copy *copy = &copies->items[copies->first];
@@ -143,24 +139,6 @@ void server_copy_saves(struct server *server)
     }
 }
 
-/* Copies of a tier that are being passed. */
-struct passing {
-    struct server *server;
-    uint32_t tier;
-};
-
-static void end_load(uint64_t blocks, void *context)
-{
-    const struct passing *passing = context;
-    prefix_loaded(passing->server->cache, passing->tier, blocks);
-}
-
-static void end_save(uint64_t blocks, void *context)
-{
-    const struct passing *passing = context;
-    prefix_saved(passing->server->cache, passing->tier, blocks);
-}
-
 uint64_t server_copies_in_the_way(const struct server *server)
 {
     return server->freeing > server->out[1].done ? server->freeing : 0;
@@ -220,23 +198,30 @@ int64_t server_sees_loaded(const struct server *server)
     return soonest;
 }
 
-/* Let pending copies run, and record what crosses. */
-static void pass_copies(struct server *server, int64_t ns, struct copies *copies, double rate,
-                        void (*on_done)(uint64_t blocks, void *context), uint32_t tier,
-                        enum series_figure figure)
+/* Let pending copies of a tier run, and tell the cache which blocks have arrived. Returns the bytes that cross. */
+static double pass_copies(struct server *server, struct copies *copies, uint32_t tier, double ns,
+                          double rate)
 {
-    if (server_copies_pend(copies)) {
-        struct passing passing = {server, tier};
-        double crossed = copies_pass(copies, (double)ns, rate, on_done, &passing);
-        series_spread(server->options.series, figure, server->now_ns, server->now_ns + ns, crossed);
+    uint64_t ended = copies->ended;
+    double crossed = copies_pass(copies, ns, rate);
+    ended = copies->ended - ended;
+    if (ended > 0 && copies == &server->in[tier]) {
+        prefix_loaded(server->cache, tier, ended);
+    } else if (ended > 0) {
+        prefix_saved(server->cache, tier, ended);
     }
+    return crossed;
 }
 
 void server_pass_copies(struct server *server, int64_t ns, const double rate[SERVER_FLOWS])
 {
+    struct series *series = server->options.series;
+    int64_t from = server->now_ns;
     for (uint32_t k = 1; k < server->tiers; k++) {
-        pass_copies(server, ns, &server->in[k], rate[flow_loaded(k)], end_load, k, SERIES_LOADED);
-        pass_copies(server, ns, &server->out[k], rate[flow_saved(k)], end_save, k, SERIES_SAVED);
+        double in = pass_copies(server, &server->in[k], k, (double)ns, rate[flow_loaded(k)]);
+        series_spread(series, SERIES_LOADED, from, from + ns, in);
+        double out = pass_copies(server, &server->out[k], k, (double)ns, rate[flow_saved(k)]);
+        series_spread(series, SERIES_SAVED, from, from + ns, out);
     }
     if (server->tiers > 2) { /* what has arrived in a tier may be saved to the next one */
         server_copy_saves(server);
@@ -246,8 +231,7 @@ void server_pass_copies(struct server *server, int64_t ns, const double rate[SER
 void server_end_copies(struct server *server)
 {
     for (uint32_t k = 1; k < server->tiers; k++) {
-        struct passing passing = {server, k};
-        copies_pass(&server->out[k], INFINITY, 1, end_save, &passing); /* nobody waits for them */
+        pass_copies(server, &server->out[k], k, INFINITY, 1); /* nobody waits for them */
         server_copy_saves(server);
     }
 }

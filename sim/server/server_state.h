@@ -34,10 +34,8 @@ uint64_t copies_last(const struct copies *copies);
 /* Time in ns until copy `number` is done, at `rate` bytes a second; 0 if it is done. */
 double copies_time(const struct copies *copies, uint64_t number, double rate);
 
-/* Let `ns` pass at `rate` bytes a second. Returns the bytes that crossed. `on_done` (or NULL) is
- * called for each copy that ends, in order. */
-double copies_pass(struct copies *copies, double ns, double rate,
-                   void (*on_done)(uint64_t blocks, void *context), void *context);
+/* Let `ns` pass at `rate` bytes a second. Returns the bytes that crossed. */
+double copies_pass(struct copies *copies, double ns, double rate);
 
 /* ---- sequences ----------------------------------------------------------------------------- */
 

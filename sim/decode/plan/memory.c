@@ -503,7 +503,6 @@ static bool divided_tokens(const struct setup *setup, double pool, double *token
     struct kv_limits limits = engine->limits;
     struct kv_groups groups;
     struct kv_pools pools;
-    struct error unseen;
     limits.in_flight = 1;
     if (engine->pools.slots > 0) {
         bool divided = kv_pools_divide(&setup->model, &engine->pools, pool, &pools);
@@ -511,8 +510,7 @@ static bool divided_tokens(const struct setup *setup, double pool, double *token
         *tokens = divided ? kv_pools_tokens(&setup->model, &pools, setup->context, caches) : 0;
         return divided;
     }
-    if (limits.block == 0 || !kv_groups_plan(&setup->model, &limits, &groups, &unseen) ||
-        groups.groups < 2) {
+    if (!kv_groups_divide(&setup->model, &limits, &groups)) {
         return false;
     }
     /* A GPU of a pipeline holds its layers of the sequences of all stages. */

@@ -396,12 +396,10 @@ static double logged_pool(const struct point *point)
     uint64_t tokens = setup->kv_pool_tokens, length = engine_longest(point);
     struct kv_groups groups;
     struct kv_pools pools;
-    struct error unseen;
     if (engine->pools.slots > 0 && kv_pools_divide(&setup->model, &engine->pools, 1, &pools)) {
         return kv_pools_logged_bytes(&setup->model, &engine->pools, tokens);
     }
-    if (engine->limits.block > 0 &&
-        kv_groups_plan(&setup->model, &engine->limits, &groups, &unseen) && groups.groups > 1) {
+    if (kv_groups_divide(&setup->model, &engine->limits, &groups)) {
         return kv_groups_logged_bytes(&groups, &engine->limits, tokens, length);
     }
     /* A GPU of a pipeline has them in the layers of its stage. */
@@ -417,12 +415,10 @@ static uint64_t stated_tokens(const struct point *point)
     uint64_t blocks = setup->kv_pool_blocks, bytes = setup->kv_pool;
     struct kv_groups groups;
     struct kv_pools pools;
-    struct error unseen;
     if (blocks == 0 && bytes == 0) {
         return setup->kv_pool_tokens;
     }
-    if (engine->limits.block > 0 &&
-        kv_groups_plan(&setup->model, &engine->limits, &groups, &unseen) && groups.groups > 1) {
+    if (kv_groups_divide(&setup->model, &engine->limits, &groups)) {
         uint64_t pool = blocks > 0 ? blocks * groups.block_bytes : bytes;
         return kv_groups_tokens(&groups, &engine->limits, pool, engine_longest(point));
     }

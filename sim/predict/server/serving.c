@@ -448,13 +448,6 @@ static void serving_clear(struct serving *serving)
     serving->served = NULL;
 }
 
-static void write_about(const struct serving *serving, struct result *result)
-{
-    serving_write_requests(serving->point, &serving->requests, result);
-    serving_write_refused(serving->point, serving->refused, result);
-    serving_note_pool(serving->point, &serving->memory.prefix, &serving->requests, result);
-}
-
 /* One run of the clock. The caller releases totals->series. */
 static bool serve_once(struct serving *serving, struct step_cost *cost, bool is_stream,
                        struct serving_totals *totals, struct error *why)
@@ -474,7 +467,8 @@ static bool serve_once(struct serving *serving, struct step_cost *cost, bool is_
 static bool write_times(struct serving *serving, const struct serving_totals *totals,
                         struct result *result, struct error *why)
 {
-    write_about(serving, result);
+    serving_write_requests(serving->point, &serving->memory, &serving->requests, serving->refused,
+                           result);
     return serving_write_times(serving->point, &serving->memory, &serving->requests,
                                serving->served, totals, result, why);
 }
@@ -540,7 +534,7 @@ static bool serving_run_servers(struct serving *serving, struct result *result, 
     if (point->workload.timed) {
         return serve_list(serving, result, why);
     }
-    write_about(serving, result);
+    serving_write_requests(point, &serving->memory, &serving->requests, serving->refused, result);
     return serving_replay(point, &serving->memory.prefix, &serving->requests, &serving->router,
                           serving->context, &found, why) &&
            serving_write_found(point, &serving->memory, &found, result, why);

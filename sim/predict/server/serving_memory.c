@@ -37,12 +37,8 @@ static double grouped_token_bytes(const struct point *point)
 {
     const struct model *model = &point->setup.model;
     const struct kv_limits limits = serving_kv_limits(point);
-    const struct server_engine *engine = &point->engine;
     struct kv_groups groups;
-    struct error unseen;
-    bool grouped = engine->groups.block > 0 && kv_groups_plan(model, &limits, &groups, &unseen) &&
-                   groups.groups > 1;
-    return grouped
+    return kv_groups_divide(model, &limits, &groups)
                ? kv_groups_token_bytes(&groups) * model->tensor_parallel * model->parallel.pipeline
                : 0;
 }
@@ -220,9 +216,7 @@ static uint64_t longest_sequence(const struct point *point, uint64_t tokens, uin
     uint64_t block = setup->mechanisms.prefix_block, pool = setup->engine.pool;
     const struct kv_limits limits = serving_kv_limits(point);
     struct kv_groups groups;
-    struct error unseen;
-    if (setup->engine.room > 0 && limits.block > 0 &&
-        kv_groups_plan(&setup->model, &limits, &groups, &unseen) && groups.groups > 1) {
+    if (setup->engine.room > 0 && kv_groups_divide(&setup->model, &limits, &groups)) {
         double need = (double)(kv_groups_blocks(&groups, &limits, length) * groups.block_bytes);
         *lacks = need - (double)pool;
         return kv_groups_longest(&groups, &limits, pool, length);

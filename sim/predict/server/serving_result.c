@@ -130,8 +130,8 @@ bool serving_write_lack(const struct point *point, const struct serving_memory *
 }
 
 /* The pool of a system that offloads is on the host. */
-void serving_note_pool(const struct point *point, const struct prefix_options *memory,
-                       const struct requests *requests, struct result *result)
+static void note_pool(const struct point *point, const struct prefix_options *memory,
+                      const struct requests *requests, struct result *result)
 {
     uint64_t tokens = memory->gpu_blocks * memory->block_tokens / point_joined_ranks(point),
              kept = 0;
@@ -162,8 +162,8 @@ void serving_note_pool(const struct point *point, const struct prefix_options *m
 
 /* ---- requests, and the prefixes found in them --------------------------------------------------- */
 
-void serving_write_requests(const struct point *point, const struct requests *requests,
-                            struct result *result)
+void serving_write_requests(const struct point *point, const struct serving_memory *memory,
+                            const struct requests *requests, size_t refused, struct result *result)
 {
     uint64_t prompt = 0, warm = point->workload.timed ? point->workload.warm : 0;
     bool is_stream = serving_is_stream(point);
@@ -186,16 +186,13 @@ void serving_write_requests(const struct point *point, const struct requests *re
         result_integer(result, COLUMN(full_blocks_hit), (int64_t)hashed->full_hits);
     }
     note_requests(point, requests, result);
-}
-
-void serving_write_refused(const struct point *point, size_t refused, struct result *result)
-{
     result_integer(result, COLUMN(requests_left_out), (int64_t)refused);
     if (refused > 0) {
         result_note(result,
                     note_make(NOTE_refused, note_whole(refused), note_whole(point->requests->count),
                               note_whole(point->workload.request_tokens)));
     }
+    note_pool(point, &memory->prefix, requests, result);
 }
 
 /* Prefixes that were found in each tier, by its number in serving_tiers(), and what they take. */

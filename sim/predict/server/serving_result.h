@@ -54,22 +54,15 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
                          const struct serving_totals *totals, struct result *result,
                          struct error *why);
 
-/* The requests, the prefixes that could be found in them, and notes about them. Of a stream only those
- * notes: which requests count, serving_write_times() writes. */
-void serving_write_requests(const struct point *point, const struct requests *requests,
-                            struct result *result);
-
-/* The server refused so many requests because of their length. Before the other functions, which
- * add those that it has no memory for. */
-void serving_write_refused(const struct point *point, size_t refused, struct result *result);
+/* The requests, of which the server refused so many because of their length, the prefixes that could be found in
+ * them, and notes about them and the room for them. Of a stream only those notes: which requests count,
+ * serving_write_times() writes. Before the functions that write what was found, which add to those refused. */
+void serving_write_requests(const struct point *point, const struct serving_memory *memory,
+                            const struct requests *requests, size_t refused, struct result *result);
 
 /* The result of a server that does not start: `memory` says why. */
 bool serving_write_lack(const struct point *point, const struct serving_memory *memory,
                         struct result *result, struct error *why);
-
-/* Add a note if HBM holds less than kv_pool_tokens asks for, or one of the requests at a time. */
-void serving_note_pool(const struct point *point, const struct prefix_options *memory,
-                       const struct requests *requests, struct result *result);
 
 /* Prefixes found without a clock; and that the run is done. */
 bool serving_write_found(const struct point *point, const struct serving_memory *memory,

@@ -4,22 +4,11 @@
  * A chunk is a run of tokens. Its hash covers its tokens and all tokens before it, so that equal
  * chunks mean equal beginnings. Chunks are numbered by first appearance; a number always has the
  * same predecessor and the same length. The last chunk of a prompt may be shorter than the others.
- * The chunks at a prompt's end that are known to be in no other prompt have no numbers, because
- * nobody looks for them: a workload of a million requests has tens of millions.
+ * Of requests that are made up, the chunks at a prompt's end that are in no other prompt have no numbers,
+ * because nobody looks for them: a workload of a million requests has tens of millions.
  *
- * Published formats that can be read (the first line tells which one it is):
- *   Mooncake     JSON lines: timestamp (ms), input_length, output_length, hash_ids of 512 tokens
- *   Bailian      JSON lines: chat_id, timestamp (s), input_length, output_length, hash_ids of 16
- *                tokens, each of its own block alone
- *   LLMServingSim  JSON lines: arrival_time_ns, input_toks, output_toks, input_tok_ids
- *   Azure        CSV: TIMESTAMP (date and time), ContextTokens, GeneratedTokens
- *   BurstGPT     CSV: Timestamp (s), Model, Request tokens, Response tokens, Total tokens, Log Type;
- *                since its second release with Session ID and Elapsed time behind the first
- *   vLLM-style   CSV: arrived_at (s), num_prefill_tokens, num_decode_tokens
- *   a server's   JSON lines: arrival_time (s), input_toks, output_toks, input_tok_ids; without
- *                arrival_time, queued_ts (s), when the engine's scheduler got the request
- *   a benchmark's  one JSON object with lists (requests_read.c)
- * In JSON lines, hashes, token ids and times may be absent. A time is in all lines or in none.
+ * The rows of requests_read.c are the published formats that can be read; the first line of a file tells which
+ * one it is. Hashes, token ids and times may be absent. A time is in all lines or in none.
  */
 #pragma once
 

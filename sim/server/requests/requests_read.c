@@ -40,7 +40,8 @@ struct request_format {
 
 /* 512: as Mooncake documents. 16: as Bailian's does; of token ids, a block of vLLM. */
 static const struct request_format formats[] = {
-    {"chat_id", "timestamp", "input_length", "output_length", "hash_ids", 1, 16, OWN, false, NULL},
+    {"chat_id", "timestamp", "input_length", "output_length", "hash_ids", 1, 16, OWN, false,
+     NULL}, /* Bailian */
     {"arrival_time", "arrival_time", "input_toks", "output_toks", "input_tok_ids", 1, 16, TOKENS,
      false, NULL}, /* a server's */
     {"queued_ts", "queued_ts", "input_toks", "output_toks", "input_tok_ids", 1, 16, TOKENS, true,
@@ -55,7 +56,7 @@ static const struct request_format formats[] = {
      "Timestamp,Model,Request tokens,Response tokens,Total tokens,Log Type"}, /* BurstGPT */
     {NULL, "Timestamp", "Request tokens", "Response tokens", NULL, 1, 0, CHAINED, false,
      "Timestamp,Session ID,Elapsed time,Model,Request tokens,Response tokens,Total tokens,Log "
-     "Type"},
+     "Type"}, /* and since its second release */
     {NULL, "arrived_at", "num_prefill_tokens", "num_decode_tokens", NULL, 1, 0, CHAINED, false,
      "arrived_at,num_prefill_tokens,num_decode_tokens"}, /* vLLM-style */
 };
