@@ -139,15 +139,6 @@ static bool read_size(const struct arguments *arguments, int size, struct shape 
                          : parse_size(text, size, &out->size[size], why);
 }
 
-static bool kernel_read_type(const char *text, struct shape *out, struct error *why)
-{
-    out->dtype = DTYPE_BF16;
-    return text == NULL ||
-           (dtype_find(text, "--dtype", 0, &out->dtype, why) &&
-            ((ops[out->op].dtypes & BIT(out->dtype)) != 0 ||
-             error_usage(why, NULL, 0, "'%s' has no type '%s'", kernel_op_names[out->op], text)));
-}
-
 /* Sizes that contradict each other. */
 static bool check_sizes(const struct shape *shape, struct error *why)
 {
@@ -164,8 +155,8 @@ static bool check_sizes(const struct shape *shape, struct error *why)
 
 static bool shape_read(const struct arguments *arguments, struct shape *out, struct error *why)
 {
-    const char *op = arguments_text(arguments, OP);
-    *out = (struct shape){.op = 0};
+    const char *op = arguments_text(arguments, OP), *type = arguments_text(arguments, DTYPE);
+    *out = (struct shape){.dtype = DTYPE_BF16};
     while (strcmp(kernel_op_names[out->op], op) != 0) {
         out->op++;
     }
@@ -174,7 +165,10 @@ static bool shape_read(const struct arguments *arguments, struct shape *out, str
             return false;
         }
     }
-    return check_sizes(out, why) && kernel_read_type(arguments_text(arguments, DTYPE), out, why);
+    return check_sizes(out, why) &&
+           (type == NULL || (dtype_find(type, "--dtype", 0, &out->dtype, why) &&
+                             ((ops[out->op].dtypes & BIT(out->dtype)) != 0 ||
+                              error_usage(why, NULL, 0, "'%s' has no type '%s'", op, type))));
 }
 
 /* ---- its time ---- */

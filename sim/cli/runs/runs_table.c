@@ -159,20 +159,15 @@ struct runs_table {
 
 /* ---- the table ---- */
 
-/* A key with several values has a column. A scenario has at most a million points, so fewer than
+/* Give each key with several values a column. A scenario has at most a million points, so fewer than
  * MOST_KEYS keys have several values. */
-static bool needs_column(const struct node *list)
-{
-    return list->count > 1 && strcmp(list->key, "system") != 0 && strcmp(list->key, "batch") != 0;
-}
-
-/* Give the swept keys a column each. */
 static void add_keys(struct runs_table *runs, const struct node *sweep,
                      struct frame_column columns[MOST_KEYS])
 {
     for (uint32_t i = 0; sweep != NULL && i < sweep->count; i++) {
         const struct node *list = sweep->children[i];
-        if (needs_column(list)) {
+        if (list->count > 1 && strcmp(list->key, "system") != 0 &&
+            strcmp(list->key, "batch") != 0) {
             assert(runs->key_count < MOST_KEYS);
             columns[runs->key_count] =
                 (struct frame_column){.title = sweep_key_title(sweep, i), .unit = UNIT_COUNT};
@@ -218,16 +213,6 @@ void runs_table_destroy(struct runs_table *runs)
 
 /* ---- a row ---- */
 
-static void add_draws(struct draws *draws, const struct result *result)
-{
-    if (result->draws.count == 0) {
-        return;
-    }
-    draws->count = result->draws.count;
-    draws->ranged = draws->ranged || result->family_count > 0;
-    draws->serves = replication_main(result) == COLUMN(ttft_ms);
-}
-
 /* What names the run. */
 static void put_keys(struct runs_table *runs, uint32_t index, const struct result *result)
 {
@@ -262,7 +247,11 @@ bool runs_table_add(struct runs_table *runs, uint32_t index, const struct result
 {
     put_keys(runs, index, result);
     runs_notes_add(runs->notes, result);
-    add_draws(&runs->draws, result);
+    if (result->draws.count > 0) {
+        runs->draws.count = result->draws.count;
+        runs->draws.ranged = runs->draws.ranged || result->family_count > 0;
+        runs->draws.serves = replication_main(result) == COLUMN(ttft_ms);
+    }
     bool good = put_figures(runs, result, why) && frame_ok(runs->frame, why) &&
                 array_reserve(&runs->rates, &runs->rate_capacity, runs->rate_count + 1,
                               sizeof *runs->rates, why);

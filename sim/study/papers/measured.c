@@ -165,26 +165,14 @@ static bool read_details(const json_t *object, const char *path, struct request_
 
 /* ---- a summary ---- */
 
-/* The model that was served, and the rate. "inf" is vLLM's word for all at once, "trace" SGLang's
- * for as recorded. */
-static bool read_conditions(const json_t *object, const char *path, struct measured *out,
-                            struct error *why)
-{
-    const char *model = json_string_value(json_object_get(object, "model_id"));
-    const json_t *rate = json_object_get(object, "request_rate");
-    text_copy(out->model, sizeof out->model, model != NULL ? model : "");
-    if (json_is_string(rate)) {
-        out->rate = strcmp(json_string_value(rate), "inf") == 0 ? (double)INFINITY : (double)NAN;
-        return true;
-    }
-    return measured_number(object, "request_rate", path, 0, &out->rate, why);
-}
-
 static bool read_summary(const json_t *object, const char *path, struct measured *out,
                          struct error *why)
 {
     bool sglang = json_object_get(object, "mean_e2e_latency_ms") != NULL;
+    const char *model = json_string_value(json_object_get(object, "model_id"));
+    const json_t *rate = json_object_get(object, "request_rate");
     bool any = false;
+    text_copy(out->model, sizeof out->model, model != NULL ? model : "");
     out->tool = sglang ? "SGLang's benchmark" : "vLLM's benchmark";
     for (int i = 0; i < MEASURED_FIGURES; i++) {
         const struct measured_figure *figure = &measured_figures[i];
@@ -199,8 +187,13 @@ static bool read_summary(const json_t *object, const char *path, struct measured
         return error_expect(why, "output of vLLM's or SGLang's benchmark (mean_ttft_ms, ...), or "
                                  "a JSON line per request (queued_ts, first_token_ts, ...)");
     }
+    /* "inf" is vLLM's word for all at once, "trace" SGLang's for as recorded. */
+    out->rate = json_is_string(rate) && strcmp(json_string_value(rate), "inf") == 0
+                    ? (double)INFINITY
+                    : (double)NAN;
     return measured_number(object, "completed", path, 0, &out->requests, why) &&
-           read_conditions(object, path, out, why);
+           (json_is_string(rate) ||
+            measured_number(object, "request_rate", path, 0, &out->rate, why));
 }
 
 /* ---- requests ---- */
@@ -243,20 +236,15 @@ static bool add_request(const json_t *object, struct measured_reading *reading, 
     return true;
 }
 
-/* How much later the queue's clock is than the arrivals'; NAN if not all requests have both. */
-static double clocks_apart(const struct measured_reading *reading)
-{
-    double least = INFINITY;
-    for (size_t i = 0; i < reading->count; i++) {
-        double apart = reading->all[i].queued - reading->all[i].arrival;
-        least = isnan(apart) || isnan(least) ? (double)NAN : fmin(least, apart);
-    }
-    return least;
-}
-
 static bool sum_up_stamps(struct measured_reading *reading, struct measured *out, struct error *why)
 {
-    double apart = clocks_apart(reading), start = INFINITY, end = 0, tokens = 0;
+    double apart =
+        INFINITY; /* the queue's clock is later than the arrivals'; NAN: not all have both */
+    double start = INFINITY, end = 0, tokens = 0;
+    for (size_t i = 0; i < reading->count; i++) {
+        double own = reading->all[i].queued - reading->all[i].arrival;
+        apart = isnan(own) || isnan(apart) ? (double)NAN : fmin(apart, own);
+    }
     for (size_t i = 0; i < reading->count; i++) {
         const struct stamps *at = &reading->all[i];
         double sent = isnan(apart) ? at->queued : at->arrival + apart;
