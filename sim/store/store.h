@@ -1,13 +1,7 @@
 /* Results in SQLite: one file, one transaction per run.
  *
- * Tables: runs (the columns of columns.def, the hashes, version and seed), parts and stalls (run,
- * name, us), layers (run, layer, us, hit_ratio, h2d_bytes), steps (run, step, us, hit_ratio,
- * h2d_bytes), requests (run, request, its fate), waits (run, request, name, ms: the parts of its
- * time from arrival to end), series (series.def: servers over time), families and masses
- * (run, place, the figures of each family; its attention mass by step), replications (run, hash of the
- * ranges drawn from, number, the figures that replications keep), curve_points (curve, size, misses),
- * turns (which shard it holds),
- * and curves, validations, ablations, plans and plan_points (the .def file of that name).
+ * Tables: runs (the columns of columns.def, the hashes, version and seed), their detail, curves, and the
+ * rows of studies (store/schema.c; docs/database.md).
  *
  * A run's identity is its hash, in which the program has a part: a run that is already stored is
  * not stored twice, and a changed program stores a run of its own. A killed

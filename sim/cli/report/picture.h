@@ -52,6 +52,5 @@ struct plot_asked {
     const char *path;     /* the picture; its suffix says its format */
 };
 
-/* Draw it. `note` is what database_show() says of the database. Errors: an unknown suffix, nothing to
- * draw or too much, a measurement without times of single requests, a file that cannot be written. */
+/* Draw it. `note` is what database_show() says of the database. */
 bool plot_draw(const struct plot_asked *asked, char note[DATABASE_NOTE], struct error *why);

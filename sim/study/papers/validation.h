@@ -3,13 +3,10 @@
  * (decode/miniature/miniature.h).
  *
  * A prediction uses the profile's curves; those of the host were measured again by the harness, in the
- * same rounds as the mechanisms and with calibrate's own probes, because a shared machine may have
- * changed by 50 % since it was profiled. So the error is that of the model alone. Nothing is fitted.
- *
- * The gate for mechanisms whose time the GPU alone decides is 8 % for each error and 3 % for the
- * median of all; for mechanisms that a CPU manages it is 20 % and 10 %. No gate is tighter than
- * twice the spread of the measurement, which is half the distance from its first to its last
- * decile. An error above the asked gate but within twice the spread is noise and decides nothing.
+ * same rounds as the mechanisms, because a shared machine may have changed by 50 % since it was profiled.
+ * So the error is that of the model alone. Nothing is fitted. No gate is tighter than twice the spread of
+ * the measurement, half the distance from its first to its last decile: an error above the asked gate but
+ * within that is noise and decides nothing.
  */
 #pragma once
 

@@ -1,15 +1,9 @@
 /* Fitting a trace profile (trace/generate/trace_profile.h) to a recording.
  *
- * Some parameters are solved for. How often units of each octave of distance are among the best
- * 1.25, 2.5, 5, 10 and 20 % of the context gives their level and spread (a normal quantile for
- * each, and a line through them). Correlations of scores and of queries after 1, 2, 4 ... steps give
- * the shares that last (least squares without negative shares). Anchors are units that are among
- * the best 1.25 % in four steps of five.
- *
- * The rest is corrected, and so are the correlations, which begin as the overlaps of demands and the
- * cosines of queries: a twin of the recording is generated and measured by the same code, and
- * the targets are moved by the twin's error, for a few rounds. The differences that remain in a
- * report are what the model cannot express, or chance.
+ * Some parameters are solved for (fit_solve.h). The rest is corrected, and so are correlations, which
+ * begin as the overlaps of demands and the cosines of queries: a twin of the recording is generated and
+ * measured by the same code, and the targets are moved by the twin's error, for a few rounds. The
+ * differences that remain in a report are what the model cannot express, or chance.
  *
  * Only the first sequence and at most FIT_MOST_STEPS steps are read. Each thread keeps one layer of
  * them in memory.

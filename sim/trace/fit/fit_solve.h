@@ -1,10 +1,12 @@
-/* Solves for the parameters of a head in closed form. Internal to this folder. */
+/* One head of a trace in memory, the figures that a fit uses, and the parameters that follow from them in
+ * closed form: levels and spreads from how often units of each octave of distance are among the best of
+ * the context (a normal quantile for each rank, and a line through them), shares that last from
+ * correlations (least squares without negative shares). Anchors are units that are among the best 1.25 %
+ * in four steps of five. Internal to this folder. */
 #pragma once
 
 #include "trace/format/trace.h"
 #include "trace/generate/trace_profile.h"
-
-/* One head of a trace in memory, and the figures that a fit uses. Internal to this folder. */
 
 enum { FIT_LAGS = 8, FIT_RANKS = 5 };
 

@@ -1,8 +1,14 @@
 /* Scores of all units of a generated head, at each step of a tile (candidates.h).
  *
- * A score becomes a bucket: the lower, the better; 4096 of them cover all 16-bit scores. The loops
- * are compiled for several levels of processor, and the highest that this one has is used. Scores
- * are integers, and all versions give the same ones. Internal to this folder.
+ * Every unit gets a score at every step, and the best are kept. Scores are 16-bit integers in sixteenths
+ * of a mass code (a code is a tenth of an octave). The properties of a unit (its own part, its latent
+ * directions, whether it is an anchor) are a hash of the head's key and the unit's number, or those of
+ * its layer or neighbourhood (trace_profile.h, `locality`), so nothing is kept between tiles. The
+ * distance of a unit is taken at the first step of the tile. A block of units is drawn once per tile and
+ * scored at all steps while it is in the nearest cache. A score becomes a bucket: the lower, the better;
+ * 4096 of them cover all scores. The best units are found by counting, for each number that is asked
+ * for, ties by position: rows of several lengths cost little more than those of one. The loops are
+ * compiled for several levels of processor, and all give the same scores. Internal to this folder.
  */
 #pragma once
 
@@ -10,18 +16,6 @@
 
 #include "trace/generate/generate.h"
 
-/* The demand of a generated head: every unit gets a score at every step, and the best are kept.
- *
- * Scores are 16-bit integers in sixteenths of a mass code (a code is a tenth of an octave). The
- * properties of a unit (its own part, its latent directions, whether it is an anchor) are a hash of
- * the head's key and the unit's number, or those of its layer or neighbourhood (profile.h,
- * `locality`), so nothing is kept between tiles. The distance of a unit is
- * taken at the first step of the tile. A block of units is drawn once per tile and scored at all
- * steps of the tile while it is in the nearest cache. Then the units are counted by code at each
- * step, and the best are found for each number that is asked for, ties by position, in the order of
- * a reader of the trace. So rows of several lengths cost little more than those of one. Internal to
- * this folder.
- */
 
 /* Rows are written in whole vectors. */
 enum { CANDIDATES_MOST_STEPS = LATENT_MOST_STEPS, CANDIDATES_SLACK = 16 };
