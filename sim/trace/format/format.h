@@ -135,6 +135,7 @@ struct trace {
     uint32_t header_bytes;
     uint64_t frames;
     uint64_t index, index_hash;   /* offset, checksum */
+    uint64_t *offsets;            /* [frames + 1] of frames; the last one is the index's */
     const struct stop_flag *stop; /* NULL: reading is never stopped */
     atomic_uint holders;          /* trace_hold() and the opening */
 };

@@ -16,8 +16,6 @@
 #include "core/text.h"
 #include "trace/format/format.h"
 
-enum { INDEX_CHUNK = 512 };
-
 /* Read exactly `size` bytes at `offset` of a file. */
 static bool trace_read_at(const struct trace *trace, void *into, size_t size, uint64_t offset,
                           struct error *why)
@@ -35,27 +33,6 @@ static bool trace_read_at(const struct trace *trace, void *into, size_t size, ui
         at += got;
         offset += (uint64_t)got;
         size -= (size_t)got;
-    }
-    return true;
-}
-
-typedef bool (*index_visit)(const struct trace *trace, const uint8_t *entries, uint64_t first,
-                            size_t count, void *context, struct error *why);
-
-/* Call `each` for all entries of the index, in order and in chunks: `count` entries from number
- * `first` on. */
-static bool trace_walk_index(const struct trace *trace, index_visit each, void *context,
-                             struct error *why)
-{
-    uint8_t entries[INDEX_CHUNK * INDEX_ENTRY];
-    for (uint64_t first = 0; first < trace->frames; first += INDEX_CHUNK) {
-        uint64_t left = trace->frames - first;
-        size_t count = left < INDEX_CHUNK ? (size_t)left : INDEX_CHUNK;
-        if (!trace_read_at(trace, entries, count * INDEX_ENTRY, trace->index + first * INDEX_ENTRY,
-                           why) ||
-            !each(trace, entries, first, count, context, why)) {
-            return false;
-        }
     }
     return true;
 }
@@ -85,23 +62,6 @@ const struct stop_flag *trace_stop(const struct trace *trace)
     return trace->stop;
 }
 
-/* Feed the checksum field of each frame to the hash state `context`. */
-static bool hash_entries(const struct trace *trace, const uint8_t *entries, uint64_t first,
-                         size_t count, void *context, struct error *why)
-{
-    (void)first;
-    for (size_t i = 0; i < count; i++) {
-        uint8_t checksum[HASH_BYTES];
-        uint64_t offset = load_u64(entries + i * INDEX_ENTRY);
-        if (!trace_read_at(trace, checksum, sizeof checksum, offset + FRAME_HEADER - HASH_BYTES,
-                           why)) {
-            return false;
-        }
-        XXH64_update(context, checksum, sizeof checksum);
-    }
-    return true;
-}
-
 bool trace_hash(const struct trace *trace, uint64_t *hash, struct error *why)
 {
     XXH64_state_t state;
@@ -114,8 +74,13 @@ bool trace_hash(const struct trace *trace, uint64_t *hash, struct error *why)
     if (trace->chosen != NULL) {
         XXH64_update(&state, trace->chosen, trace->shown.layers * sizeof *trace->chosen);
     }
-    if (!trace_walk_index(trace, hash_entries, &state, why)) {
-        return false;
+    for (uint64_t i = 0; i < trace->frames; i++) {
+        uint8_t checksum[HASH_BYTES];
+        if (!trace_read_at(trace, checksum, sizeof checksum, trace->offsets[i] + FRAME_HASH_AT,
+                           why)) {
+            return false;
+        }
+        XXH64_update(&state, checksum, sizeof checksum);
     }
     *hash = XXH64_digest(&state);
     return true;
@@ -130,28 +95,13 @@ bool trace_stream(const struct trace *trace, uint64_t *hash, struct error *why)
     return trace_hash(trace, hash, why);
 }
 
-/* The bytes of the file that belong to a frame: up to the next frame or the index. */
-static bool frame_span(const struct trace *trace, uint64_t number, uint64_t *offset, uint64_t *end,
-                       struct error *why)
-{
-    uint8_t entries[2 * INDEX_ENTRY];
-    bool is_last = number + 1 == trace->frames;
-    if (!trace_read_at(trace, entries, is_last ? INDEX_ENTRY : sizeof entries,
-                       trace->index + number * INDEX_ENTRY, why)) {
-        return false;
-    }
-    *offset = load_u64(entries);
-    *end = is_last ? trace->index : load_u64(entries + INDEX_ENTRY);
-    return true;
-}
-
 /* Read a frame of the file, whose place is set. */
 static bool read_stored(const struct trace *trace, uint64_t number, struct trace_frame *frame,
                         struct error *why)
 {
     const struct trace_header *header = &trace->header;
-    uint64_t offset, end;
-    if (!stop_flag_check(trace->stop, why) || !frame_span(trace, number, &offset, &end, why)) {
+    uint64_t offset = trace->offsets[number], end = trace->offsets[number + 1];
+    if (!stop_flag_check(trace->stop, why)) {
         return false;
     }
     if (end < offset || end - offset < FRAME_HEADER || end - offset > FRAME_HEADER + PAYLOAD_MOST) {
@@ -205,7 +155,7 @@ bool trace_read_queries(const struct trace *trace, uint32_t sequence, uint32_t t
  *
  *   header | frame | frame | ... | index | hash, index offset, magic
  *
- * Only the header is kept, so memory does not grow with the trace. */
+ * Header and index are kept: eight bytes a frame. */
 
 static bool blame_cut(const struct trace *trace, struct error *why)
 {
@@ -299,38 +249,29 @@ static bool read_footer(struct trace *trace, struct error *why)
     return true;
 }
 
-/* The state of the index check from one chunk to the next. */
-struct index_check {
-    XXH64_state_t hash;
-    uint64_t next; /* the least offset that the next frame can have */
-};
-
-static bool check_entries(const struct trace *trace, const uint8_t *entries, uint64_t first,
-                          size_t count, void *context, struct error *why)
+/* Read the index: the offset of each frame, and behind the last one where the frames end. */
+static bool read_index(struct trace *trace, struct error *why)
 {
-    struct index_check *check = context;
-    XXH64_update(&check->hash, entries, count * INDEX_ENTRY);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t offset = load_u64(entries + i * INDEX_ENTRY);
-        bool in_order = first + i == 0 ? offset == trace->header_bytes : offset >= check->next;
-        if (!in_order || offset > trace->index || trace->index - offset < FRAME_HEADER) {
-            return error_set(why, trace->path, 0,
-                             "index, byte %" PRIu64 ": frame %" PRIu64 " cannot be at %" PRIu64,
-                             trace->index + (first + i) * INDEX_ENTRY, first + i, offset);
-        }
-        check->next = offset + FRAME_HEADER;
-    }
-    return true;
-}
-
-static bool check_index(const struct trace *trace, struct error *why)
-{
-    struct index_check check;
-    XXH64_reset(&check.hash, 0);
-    if (!trace_walk_index(trace, check_entries, &check, why)) {
+    size_t frames = (size_t)trace->frames;
+    uint64_t *offsets = array_zeroed(frames + 1, sizeof *offsets, why);
+    trace->offsets = offsets;
+    if (offsets == NULL ||
+        !trace_read_at(trace, offsets, frames * sizeof *offsets, trace->index, why)) {
         return false;
     }
-    return XXH64_digest(&check.hash) == trace->index_hash ||
+    uint64_t hash = XXH64(offsets, frames * sizeof *offsets, 0), least = trace->header_bytes;
+    for (size_t i = 0; i < frames; i++) {
+        offsets[i] = le64toh(offsets[i]);
+        bool in_order = i == 0 ? offsets[i] == least : offsets[i] >= least;
+        if (!in_order || offsets[i] > trace->index || trace->index - offsets[i] < FRAME_HEADER) {
+            return error_set(why, trace->path, 0,
+                             "index, byte %" PRIu64 ": frame %zu cannot be at %" PRIu64,
+                             trace->index + i * sizeof *offsets, i, offsets[i]);
+        }
+        least = offsets[i] + FRAME_HEADER;
+    }
+    offsets[frames] = trace->index;
+    return hash == trace->index_hash ||
            error_set(why, trace->path, 0, "index, byte %" PRIu64 ": the checksum does not match",
                      trace->index);
 }
@@ -364,7 +305,7 @@ struct trace *trace_open(const char *path, struct error *why)
         return NULL;
     }
     if (!trace_open_file(trace, why) || !read_header(trace, why) || !parse_header(trace, why) ||
-        !trace_layers_init(trace, why) || !read_footer(trace, why) || !check_index(trace, why)) {
+        !trace_layers_init(trace, why) || !read_footer(trace, why) || !read_index(trace, why)) {
         trace_close(trace);
         return NULL;
     }
@@ -396,6 +337,7 @@ void trace_close(struct trace *trace)
         close(trace->fd);
     }
     generator_destroy(trace->generator);
+    free(trace->offsets);
     free(trace->chosen);
     free(trace->numbers);
     free(trace->header.source);

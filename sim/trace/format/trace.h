@@ -1,7 +1,7 @@
 /* Decode traces: the units that each KV head of a model wanted, step by step.
  *
  * A trace is read frame by frame (a layer of a tile of steps; see traces/FORMAT.md), so that
- * memory grows with neither steps nor layers. The reader is shared between threads: trace_read()
+ * memory grows by eight bytes a frame. The reader is shared between threads: trace_read()
  * uses positioned reads and only the caller's frame.
  */
 #pragma once

@@ -222,11 +222,12 @@ static size_t memory_to_read(uint32_t steps)
     return after.uordblks + after.hblkhd - before.uordblks - before.hblkhd;
 }
 
+/* But for the index: 9900 steps are 2475 tiles of 4. */
 static void memory_does_not_grow_with_steps(void **state)
 {
     (void)state;
     size_t few = memory_to_read(100), many = memory_to_read(10000);
-    if (many > few + 1024) {
+    if (many > few + 2475 * sizeof(uint64_t)) {
         fail_msg("100 steps take %zu bytes, 10000 steps %zu", few, many);
     }
 }
@@ -301,7 +302,7 @@ static void what_is_no_file_is_refused(void **state)
     char path[64];
     struct error why;
     assert_null(trace_open(make_path(folder, "absent.swt", path), &why));
-    assert_string_equal(why.found, "cannot open: No such file or directory");
+    assert_string_equal(why.found, "cannot be opened: No such file or directory");
     assert_null(trace_open(folder, &why));
     assert_string_equal(why.found, "not a regular file");
     assert_int_equal(mkfifo(make_path(folder, "pipe", path), 0600), 0);
