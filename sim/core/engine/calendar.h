@@ -8,18 +8,19 @@
  *   key   63        32 31        0
  *         [  order   ][   item   ]   item: the caller's, such as a task
  *
- * The order has 32 bits: after 2^32 pushes the remaining events are numbered anew.
- *
- * A zeroed struct is an empty calendar. Pushing never allocates: make room first.
+ * Heap invariant: no event is earlier than its parent; the parent of slot i is (i - 1) / 4. A zeroed
+ * struct is an empty calendar. Pushing never allocates: make room first.
  */
 #pragma once
 
+#include "core/array.h"
 #include "core/error.h"
 
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 struct calendar_event {
     int64_t at_ns;
@@ -29,16 +30,21 @@ struct calendar_event {
 struct calendar {
     struct calendar_event *events; /* owned; events[0] is the earliest */
     size_t count, capacity;
-    uint64_t pushed; /* the next event's order; at most 2^32 */
+    uint64_t pushed; /* the next event's order; below 2^32 */
 };
 
 /* Make room for `needed` events in all. */
-bool calendar_reserve(struct calendar *calendar, size_t needed, struct error *why);
+static inline bool calendar_reserve(struct calendar *calendar, size_t needed, struct error *why)
+{
+    return array_reserve(&calendar->events, &calendar->capacity, needed, sizeof *calendar->events,
+                         why);
+}
 
-/* Number the events anew from 0, keeping their order; calendar_push() calls it when needed. */
-void calendar_renumber(struct calendar *calendar);
-
-void calendar_release(struct calendar *calendar);
+static inline void calendar_release(struct calendar *calendar)
+{
+    free(calendar->events);
+    *calendar = (struct calendar){0};
+}
 
 /* The time of the earliest event; INT64_MAX when the calendar is empty. */
 static inline int64_t calendar_next_ns(const struct calendar *calendar)
@@ -59,10 +65,7 @@ static inline bool calendar_is_earlier(struct calendar_event a, struct calendar_
 /* Add an event; calendar_reserve() has made room for it. */
 static inline void calendar_push(struct calendar *calendar, int64_t at_ns, uint32_t item)
 {
-    assert(calendar->count < calendar->capacity);
-    if (calendar->pushed > UINT32_MAX) {
-        calendar_renumber(calendar);
-    }
+    assert(calendar->count < calendar->capacity && calendar->pushed <= UINT32_MAX);
     struct calendar_event *events = calendar->events;
     struct calendar_event event = {at_ns, calendar->pushed++ << 32 | item};
     size_t hole = calendar->count++;

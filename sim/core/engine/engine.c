@@ -178,7 +178,7 @@ static void start_task(struct engine *engine, engine_task_id id)
     const struct task *task = &engine->tasks[id];
     binding_note_start(engine, id);
     if (task->moves) {
-        flow_hold(&engine->flows, task->route);
+        flow_hold(&engine->flows, task->route, 1);
     }
     if (task->fixed_ns == 0 && task->moves) {
         begin_flow(engine, id);
@@ -242,7 +242,7 @@ static void end_task(struct engine *engine, engine_task_id id)
     engine->live--;
     if (task->moves) {
         engine->moving--;
-        flow_give_back(&engine->flows, task->route);
+        flow_hold(&engine->flows, task->route, -1);
     }
     engine->records[id].end_ns = engine->now_ns;
     if (task->resource != ENGINE_NONE) {

@@ -58,24 +58,13 @@ bool flow_reserve(struct flow_set *set, size_t needed, struct error *why)
            array_reserve(&set->ended, &set->ended_capacity, needed, sizeof *set->ended, why);
 }
 
-static void count_holder(struct flow_set *set, uint32_t route, uint32_t change)
+void flow_hold(struct flow_set *set, uint32_t route, int change)
 {
-    if (route == ENGINE_NONE || set->routes[route].holding_count == 0) {
-        return;
+    if (route != ENGINE_NONE && set->routes[route].holding_count > 0) {
+        set->routes[route].holders += (uint32_t)change;
+        set->holders_changed = true;
+        set->changed = true;
     }
-    set->routes[route].holders += change;
-    set->holders_changed = true;
-    set->changed = true;
-}
-
-void flow_hold(struct flow_set *set, uint32_t route)
-{
-    count_holder(set, route, 1);
-}
-
-void flow_give_back(struct flow_set *set, uint32_t route)
-{
-    count_holder(set, route, (uint32_t)-1);
 }
 
 static const struct flow_route *route_of(const struct flow_set *set, const struct flow *flow)

@@ -69,9 +69,8 @@ uint32_t flow_route_add(struct flow_set *set, const struct engine_route *route, 
 /* Make room for `needed` flows in all. */
 bool flow_reserve(struct flow_set *set, size_t needed, struct error *why);
 
-/* A task on this route begins service (withhold) or ends it (give back). */
-void flow_hold(struct flow_set *set, uint32_t route);
-void flow_give_back(struct flow_set *set, uint32_t route);
+/* A task on this route begins service (1), or ends it (-1): it withholds what the route says meanwhile. */
+void flow_hold(struct flow_set *set, uint32_t route, int change);
 
 /* Begin to move `amount` units for `task`; flow_reserve() has made room. */
 void flow_begin(struct flow_set *set, uint32_t task, uint32_t route, double amount, double cap,

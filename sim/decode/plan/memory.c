@@ -65,7 +65,7 @@ static double rest_bytes(const struct setup *setup, struct plan *plan, uint64_t 
                        (double)memory.in[TIER_GPU].all);
 }
 
-static double memory_mean_context(const struct plan *plan)
+double memory_mean_context(const struct plan *plan)
 {
     double tokens = 0;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {

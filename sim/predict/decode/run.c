@@ -4,6 +4,7 @@
 #include "core/array.h"
 #include "core/parallel.h"
 #include "decode/plan/mass.h"
+#include "decode/plan/memory.h"
 #include "decode/replay/replay_kept.h"
 #include "decode/time/engine_step.h"
 #include "decode/time/prefill.h"
@@ -318,16 +319,13 @@ static bool run_plan_rows(struct run *run, struct error *why)
     const struct plan *plan = &run->plan;
     const struct setup *setup = run->setup;
     const struct cohort *longest = &plan->cohorts[plan->cohort_count - 1];
-    double tokens = 0;
-    for (uint32_t i = 0; i < plan->cohort_count; i++) {
-        tokens += (double)plan->cohorts[i].context * plan->cohorts[i].sequences;
-    }
     uint32_t count = engine_step_rows(setup, plan->batch);
     bool same = count == plan->batch && plan->cohort_count == 1;
     if (!setup->engine.runs || !engine_step_pads(setup) || plan->batch == 0 || same) {
         return true;
     }
-    tokens = engine_step_tokens(setup, plan->batch, tokens / plan->batch, (double)longest->context);
+    double tokens =
+        engine_step_tokens(setup, plan->batch, memory_mean_context(plan), (double)longest->context);
     uint64_t context = (uint64_t)llround(tokens) / count;
     struct setup rows = setup_at(setup, context > 0 ? context : 1);
     rows.batch = count;

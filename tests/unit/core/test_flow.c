@@ -98,7 +98,7 @@ static void rates_are_those_worked_by_hand(void **state)
         init(&set, by_hand[i].capacities, 3);
         if (by_hand[i].withheld > 0.0) {
             struct crossing held[] = {{1, by_hand[i].withheld, ENGINE_WITHHELD}, {0}};
-            flow_hold(&set, add_route(&set, held));
+            flow_hold(&set, add_route(&set, held), 1);
         }
         for (uint32_t f = 0; by_hand[i].flows[f].cap > 0.0; f++) {
             uint32_t route = add_route(&set, by_hand[i].flows[f].crossings);
@@ -127,7 +127,7 @@ static void begin_random_flows(struct flow_set *set, gsl_rng *random)
     struct crossing held[] = {{1 + (int)gsl_rng_uniform_int(random, 4),
                                (double)gsl_rng_uniform_int(random, 12) + 0.5, ENGINE_WITHHELD},
                               {0}};
-    flow_hold(set, add_route(set, held));
+    flow_hold(set, add_route(set, held), 1);
     uint32_t count = 1 + (uint32_t)gsl_rng_uniform_int(random, MOST_FLOWS);
     for (uint32_t f = 0; f < count; f++) {
         struct crossing crossings[4] = {{0}};
@@ -307,9 +307,9 @@ static void rounding_costs_no_nanosecond(void **state)
         uint32_t route = add_route(&set, crossings), holder = add_route(&set, held);
         flow_begin(&set, 0, route, 3.7 * (double)periods, INFINITY, 0);
         for (int64_t now_ns = 0; now_ns < 10 * periods; now_ns += 10) {
-            flow_hold(&set, holder);
+            flow_hold(&set, holder, 1);
             flow_refresh(&set, now_ns);
-            flow_give_back(&set, holder);
+            flow_hold(&set, holder, -1);
             flow_refresh(&set, now_ns + 7);
         }
         if (set.next_ns != 10 * periods) {
