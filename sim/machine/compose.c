@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "core/files.h"
@@ -78,19 +77,6 @@ static unsigned long counted_machine(const char *name, char machine[NAMED_SIZE])
     return count <= MOST_COUNTED && locate_canonical(alone, MACHINE, machine) ? count : 0;
 }
 
-/* Does an accelerator of another maker go by this name: mi300x, tpu-v5e, gaudi3? */
-static bool is_of_others(const char *name)
-{
-    static const char *const begins[] = {"amd",      "instinct",   "radeon", "tpu",
-                                         "google",   "gaudi",      "intel",  "habana",
-                                         "trainium", "inferentia", "ascend", "cerebras"};
-    bool other = strncasecmp(name, "mi", 2) == 0 && isdigit((unsigned char)name[2]);
-    for (size_t i = 0; i < sizeof begins / sizeof begins[0]; i++) {
-        other = other || strncasecmp(name, begins[i], strlen(begins[i])) == 0;
-    }
-    return other;
-}
-
 /* Complain that `name` does not exist, and name the nearest. */
 static bool refuse_name(const struct node *name, enum profile_part part, struct error *why)
 {
@@ -107,10 +93,6 @@ static bool refuse_name(const struct node *name, enum profile_part part, struct 
         return error_expect(why,
                             "hardware: %s and tensor_parallel: %lu; with 'advise', %s --gpus %lu",
                             machine, count, machine, count);
-    }
-    if ((part == MACHINE || part == PART_GPU) && is_of_others(name->text)) {
-        return error_expect(why, "a name of 'spillway list hardware': Spillway models NVIDIA GPUs "
-                                 "only");
     }
     return named_expect(kinds, name->text, why);
 }
@@ -423,19 +405,7 @@ static struct node *clear_place(struct node *tree, const char *key, const char *
     char path[256];
     snprintf(path, sizeof path, "%s%s%s", key, curve != NULL ? "." : "",
              curve != NULL ? curve : "");
-    if (!node_set(tree, path, "~", why)) {
-        return NULL;
-    }
-    struct node *place = tree;
-    const char *steps[] = {key, curve};
-    for (size_t step = 0; step < 2 && steps[step] != NULL; step++) {
-        size_t i = 0;
-        while (strcmp(place->children[i]->key, steps[step]) != 0) {
-            i++;
-        }
-        place = place->children[i];
-    }
-    return place;
+    return node_set(tree, path, "~", why) ? (struct node *)node_find(tree, path) : NULL;
 }
 
 /* The keys of a part: "extends" and the names of its curves after the dot. */
