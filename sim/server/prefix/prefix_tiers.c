@@ -20,33 +20,20 @@ static bool tiers_lack(const struct prefix_tiers *tiers, uint32_t id)
     return gone;
 }
 
-static void forget_asked(struct prefix_tiers *tiers, uint32_t id)
-{
-    if (tiers->asked != NULL) {
-        tiers->asked[id] = 0;
-    }
-}
-
-/* Another block may get a number of which this is true. */
+/* Another block may get a number that is nowhere in any of the caches that share it. */
 static bool is_gone(uint32_t id, void *context)
 {
-    struct prefix_tiers *tiers = context;
-    bool gone = tiers_lack(tiers, id);
-    if (gone) {
-        forget_asked(tiers, id);
-    }
-    return gone;
-}
-
-static bool is_gone_from_all(uint32_t id, void *context)
-{
-    const struct prefix_pool *pool = context;
+    struct prefix_tiers *const first = context, *tiers = first;
     bool gone = true;
-    for (size_t i = 0; gone && i < pool->cache_count; i++) {
-        gone = tiers_lack(pool->caches[i], id);
-    }
-    for (size_t i = 0; gone && i < pool->cache_count; i++) {
-        forget_asked(pool->caches[i], id);
+    do {
+        gone = tiers_lack(tiers, id);
+        tiers = tiers->next;
+    } while (gone && tiers != first);
+    for (bool more = gone; more; more = tiers != first) {
+        if (tiers->asked != NULL) {
+            tiers->asked[id] = 0;
+        }
+        tiers = tiers->next;
     }
     return gone;
 }
@@ -408,28 +395,28 @@ static bool create_all(struct prefix_tiers *tiers, struct error *why)
 bool prefix_tiers_init(struct prefix_tiers *tiers, const struct prefix_options *options,
                        struct block_numbers *numbers, struct error *why)
 {
-    *tiers = (struct prefix_tiers){
-        .options = options, .numbers = numbers, .count = options->lower_count + 1};
-    struct prefix_pool *pool = options->pool;
-    if (pool == NULL) {
-        numbers->gone = is_gone;
-        numbers->context = tiers;
-    } else if (array_reserve(&pool->caches, &pool->cache_capacity, pool->cache_count + 1,
-                             sizeof *pool->caches, why)) {
-        pool->caches[pool->cache_count++] = tiers;
-    } else {
-        return false;
+    struct prefix_tiers *other = numbers->context;
+    *tiers = (struct prefix_tiers){.options = options,
+                                   .numbers = numbers,
+                                   .count = options->lower_count + 1,
+                                   .next = other != NULL ? other->next : tiers};
+    if (other != NULL) {
+        other->next = tiers;
     }
+    numbers->gone = is_gone;
+    numbers->context = tiers;
     return create_all(tiers, why);
 }
 
 void prefix_tiers_release(struct prefix_tiers *tiers)
 {
-    struct prefix_pool *pool = tiers->options != NULL ? tiers->options->pool : NULL;
-    for (size_t i = 0; pool != NULL && i < pool->cache_count; i++) {
-        if (pool->caches[i] == tiers) {
-            pool->caches[i] = pool->caches[--pool->cache_count];
-        }
+    struct prefix_tiers *before = tiers->next;
+    while (before != NULL && before->next != tiers) {
+        before = before->next;
+    }
+    if (before != NULL) {
+        before->next = tiers->next;
+        tiers->numbers->context = before != tiers ? before : NULL;
     }
     block_pool_destroy(tiers->gpu);
     for (uint32_t k = 1; k < tiers->count; k++) {
@@ -459,8 +446,6 @@ struct prefix_pool *prefix_pool_create(const struct prefix_options *options,
         return NULL;
     }
     bool ok = block_numbers_init(&pool->numbers, &owners, why);
-    pool->numbers.gone = is_gone_from_all;
-    pool->numbers.context = pool;
     uint32_t most = pool->numbers.most;
     if (ok && options->saves_wait) {
         pool->saving = array_zeroed(most, sizeof *pool->saving, why);
@@ -484,20 +469,16 @@ void prefix_pool_destroy(struct prefix_pool *pool)
     block_store_destroy(pool->store);
     block_numbers_release(&pool->numbers);
     free(pool->saving);
-    free(pool->caches);
     free(pool);
 }
 
 uint64_t prefix_tiers_held(const struct prefix_tiers *tiers, uint32_t tier)
 {
-    const struct prefix_lower *lower = &tiers->lower[tier];
+    const struct prefix_tiers *of = tiers;
     uint64_t held = 0;
-    if (!lower->shared) {
-        return lower->saves.lower + lower->loads.lower;
-    }
-    for (size_t i = 0; i < tiers->options->pool->cache_count; i++) {
-        const struct prefix_lower *of = &tiers->options->pool->caches[i]->lower[tier];
-        held += of->saves.lower + of->loads.lower;
-    }
+    do {
+        held += of->lower[tier].saves.lower + of->lower[tier].loads.lower;
+        of = of->next;
+    } while (of != tiers && tiers->lower[tier].shared);
     return held;
 }

@@ -55,9 +55,7 @@ struct prefix_lower {
 struct prefix_pool {
     struct block_numbers numbers;
     struct block_store *store;
-    uint32_t *saving;             /* as in prefix_lower, of all caches */
-    struct prefix_tiers **caches; /* [cache_count], owned */
-    size_t cache_count, cache_capacity;
+    uint32_t *saving; /* as in prefix_lower, of all caches */
 };
 
 struct prefix_tiers {
@@ -66,14 +64,15 @@ struct prefix_tiers {
     struct block_pool *gpu;
     struct prefix_lower lower[PREFIX_MOST_TIERS]; /* [1, count); of others only counts are used */
     uint32_t count;                               /* with the GPU */
-    uint8_t *asked;       /* by number: requests that held it; NULL: not counted */
-    uint8_t *source;      /* by number of a block just found below the GPU: its nearest tier;
+    struct prefix_tiers *next; /* of the caches that share the last tier, in a ring */
+    uint8_t *asked;            /* by number: requests that held it; NULL: not counted */
+    uint8_t *source;           /* by number of a block just found below the GPU: its nearest tier;
                                       NULL: there is one at most */
-    uint64_t *brought_by; /* by number of a block known to the GPU: its tier_load(); NULL if
+    uint64_t *brought_by;      /* by number of a block known to the GPU: its tier_load(); NULL if
                                       the GPU retains none */
-    uint64_t saves;       /* begun so far, to all tiers */
-    bool past;            /* saves take no time (prefix_past()) */
-    bool failed;          /* memory was out */
+    uint64_t saves;            /* begun so far, to all tiers */
+    bool past;                 /* saves take no time (prefix_past()) */
+    bool failed;               /* memory was out */
 };
 
 /* Whose blocks get numbers, and which are recycled. Requests' own blocks are runs of the pool if numbers
