@@ -86,7 +86,8 @@ static double repeat_bytes(const struct setup *setup, const struct head_sizes *s
         setup_selects(setup) ? fmin(some, (double)setup->context) : (double)setup->context;
     double kv = tokens * (double)model_kv_head_bytes(&setup->model);
     double entries = (double)sizes->entries * retrieval_entry_bytes(setup);
-    return retrieval_copies(setup) * (kv + entries) * model_kv_heads(&setup->model) * batch;
+    double all = retrieval_copies(setup) * (kv + entries) + m->append_by_copy * kv;
+    return all * model_kv_heads(&setup->model) * batch;
 }
 
 /* For the largest layer or half of one. */

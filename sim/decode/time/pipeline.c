@@ -56,11 +56,12 @@ static uint64_t attended_in_pass(const struct pipe *pipe, uint32_t cohort, uint3
     return some < all ? some : all;
 }
 
-/* K and V of the attended tokens, copied for each query head and read again. */
+/* K and V of the attended tokens, copied for each query head, or to append to them, and read again. */
 static struct kernel repeat_cost(const struct pipe *pipe, uint32_t layer, double tokens)
 {
     double token = (double)model_kv_entry_bytes(&pipe->setup->model, layer);
-    return kernel_read(&pipe->setup->profile, 2.0 * retrieval_copies(pipe->setup) * tokens * token);
+    double copies = retrieval_copies(pipe->setup) + (pipe->mechanisms->append_by_copy ? 1 : 0);
+    return kernel_read(&pipe->setup->profile, 2 * copies * tokens * token);
 }
 
 /* Tokens that the cohorts' sequences in the pass attend to in the layer. */

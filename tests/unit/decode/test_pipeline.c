@@ -256,6 +256,20 @@ static void copies_for_query_heads_are_written_and_read(void **state)
           OVERRIDES(NULL), &some);
 }
 
+/* K and V of 1000 tokens are written once and read once more, 800 B each. */
+static void kv_that_is_appended_by_copy_is_written_and_read(void **state)
+{
+    const struct expected_times expected = {
+        .step = 25000 + 2 * (176672 + 16000) + 20180,
+        .parts = {[PART_COMPUTE] = 405524, [PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 5000, [PART_OVERHEAD] = 20000},
+        .layers = {192672, 192672},
+    };
+    (void)state;
+    check(2, "mechanisms={resident_heads: all, operators: 8, launch: graph, append_by_copy: yes}",
+          OVERRIDES(NULL), &expected);
+}
+
 /* 0.1 TFLOP/s: 4000 keys of 50 values against 5 queries each are 2 000 000 FLOPs, 20000 ns, where
  * their 400 000 B take 4000. Attention to 100 tokens takes 4000. */
 static void scores_of_keys_take_their_flops(void **state)
@@ -306,6 +320,7 @@ int main(void)
         cmocka_unit_test(kernels_have_figures_of_their_own),
         cmocka_unit_test(gpus_share_the_work_and_meet_twice_a_layer),
         cmocka_unit_test(copies_for_query_heads_are_written_and_read),
+        cmocka_unit_test(kv_that_is_appended_by_copy_is_written_and_read),
         cmocka_unit_test(scores_of_keys_take_their_flops),
         cmocka_unit_test(kernels_are_split_between_stages),
     };
