@@ -191,13 +191,9 @@ static struct frame_cell *cell_of(struct frame *frame, uint32_t column)
 
 void frame_text(struct frame *frame, uint32_t column, const char *text)
 {
-    struct frame_cell *cell = cell_of(frame, column);
-    if (cell == NULL || text == NULL) {
-        return;
+    if (text != NULL) {
+        frame_textf(frame, column, "%s", text);
     }
-    free(cell->text);
-    *cell = (struct frame_cell){.set = true, .text = strdup(text)};
-    frame->is_short = cell->text == NULL;
 }
 
 void frame_textf(struct frame *frame, uint32_t column, const char *format, ...)

@@ -89,14 +89,6 @@ bool plan_machines_differ(const struct planning *planning)
     return differ;
 }
 
-static void plan_name(const struct planning *planning, const struct search *search,
-                      char text[PLAN_NAME])
-{
-    bool differ = plan_machines_differ(planning);
-    snprintf(text, PLAN_NAME, "%s%s%s", search->candidate->system, differ ? " on " : "",
-             differ ? search->candidate->machine : "");
-}
-
 const char *plan_axis(const struct planning *planning)
 {
     for (uint32_t i = 0; i < planning->count; i++) {
@@ -140,9 +132,9 @@ void plan_goal(const struct planning *planning, char text[PLAN_GOAL])
 static void say_name(const struct planning *planning, const struct search *search,
                      char text[PLAN_ANSWER])
 {
-    char name[PLAN_NAME];
-    plan_name(planning, search, name);
-    text_append(text, PLAN_ANSWER, "%s", name);
+    bool differ = plan_machines_differ(planning);
+    text_append(text, PLAN_ANSWER, "%s%s%s", search->candidate->system, differ ? " on " : "",
+                differ ? search->candidate->machine : "");
 }
 
 /* What a lossy winner attends to: the answer must not sound as if nothing were lost. */

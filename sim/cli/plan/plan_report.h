@@ -62,7 +62,7 @@ bool plan_winner_print(const struct planning *planning, const char *path, const 
 /* A plan in words: its candidates, its goal, and its answer in one sentence, for tables, reports and
  * the database alike. */
 
-enum { PLAN_ANSWER = 4096, PLAN_GOAL = 192, PLAN_NAME = 1024 };
+enum { PLAN_ANSWER = 4096, PLAN_GOAL = 192 };
 
 /* Do the candidates differ in their machine? It is then part of a candidate's name: "vllm on a40". */
 bool plan_machines_differ(const struct planning *planning);
