@@ -61,15 +61,9 @@ static uint32_t find_nearest(const struct search *search, const struct targets *
 
 /* ---- rounds ---- */
 
-struct planning_rounds {
-    struct planning *planning;
-    bool whole; /* only answers are run, and to their full precision */
-};
-
 /* Lines are searches, system by system: a system's machines share replays. */
-static struct search *planning_line(const struct planning_rounds *all, uint32_t line)
+static struct search *planning_line(const struct planning *planning, uint32_t line)
 {
-    const struct planning *planning = all->planning;
     const char *machine = planning->candidates[0].machine;
     uint32_t systems = 1;
     while (systems < planning->count &&
@@ -118,9 +112,9 @@ static void planning_judge_again(struct search *search, const struct targets *ta
 
 static uint32_t planning_next(uint32_t line, uint32_t *values, void *context)
 {
-    const struct planning_rounds *all = context;
-    struct search *search = planning_line(all, line);
-    bool few = search->is_whole != NULL || (search->grid.load && all->planning->options.rough);
+    struct planning *planning = context;
+    struct search *search = planning_line(planning, line);
+    bool few = search->is_whole != NULL || (search->grid.load && planning->options.rough);
     uint32_t most = few ? STREAM_TRIES : ROUNDS_MOST;
     return search->grid.count > 0 ? grid_next(&search->grid, most, values) : 0;
 }
@@ -128,10 +122,10 @@ static uint32_t planning_next(uint32_t line, uint32_t *values, void *context)
 /* The winner of a search for a capacity, unless it was run so. */
 static uint32_t planning_next_whole(uint32_t line, uint32_t *values, void *context)
 {
-    const struct planning_rounds *all = context;
+    struct planning *planning = context;
     const struct search *search = planning_line(context, line);
     values[0] = search->found;
-    return winner_is(all->planning, search) && search->is_whole != NULL &&
+    return winner_is(planning, search) && search->is_whole != NULL &&
            !search->is_whole[search->found];
 }
 
@@ -140,10 +134,10 @@ static uint32_t planning_next_whole(uint32_t line, uint32_t *values, void *conte
 static uint32_t planning_next_edge(uint32_t line, uint32_t *values, void *context)
 {
     enum { STEP = 2 };
-    const struct planning_rounds *all = context;
+    struct planning *planning = context;
     const struct search *search = planning_line(context, line);
     uint32_t count = 0, found = search->found;
-    if (!winner_is(all->planning, search) || search->is_whole == NULL) {
+    if (!winner_is(planning, search) || search->is_whole == NULL) {
         return 0;
     }
     uint32_t miss = search_next_miss(search);
@@ -188,24 +182,24 @@ static void planning_hint(struct search *search, uint32_t value)
 static bool planning_take(uint32_t line, uint32_t value, struct result *result, void *context,
                           struct error *why)
 {
-    const struct planning_rounds *all = context;
-    struct search *search = planning_line(all, line);
+    struct planning *planning = context;
+    struct search *search = planning_line(planning, line);
     (void)why;
     result_release(&search->results[value]); /* of a shorter run */
     search->results[value] = *result;
     result_init(result);
-    planning_judge(search, value, all->planning->options.best);
+    planning_judge(search, value, planning->options.best);
     if (search->is_whole != NULL) {
-        search->is_whole[value] = all->whole;
+        search->is_whole[value] = planning->whole;
         planning_hint(search, value);
     }
-    planning_report(all->planning, search, search->grid.tried, &all->planning->options.study);
+    planning_report(planning, search, search->grid.tried, &planning->options.study);
     return true;
 }
 
 static void planning_on_round(uint32_t open, void *context)
 {
-    struct planning *planning = ((const struct planning_rounds *)context)->planning;
+    struct planning *planning = context;
     planning->decided = planning->count - open;
 }
 
@@ -358,16 +352,16 @@ static bool needs_whole(const struct planning *planning)
     return winner != NULL && wanted && winner->is_whole != NULL && !winner->is_whole[winner->found];
 }
 
-static struct rounds planning_rounds_of(struct planning_rounds *all, struct sources *sources)
+static struct rounds planning_rounds_of(struct planning *planning)
 {
-    return (struct rounds){.lines = all->planning->count,
-                           .study = &all->planning->options.study,
-                           .sources = sources,
+    return (struct rounds){.lines = planning->count,
+                           .study = &planning->options.study,
+                           .sources = planning->candidates[0].scenario.sources,
                            .next = planning_next,
                            .set = planning_set,
                            .take = planning_take,
                            .on_round = planning_on_round,
-                           .context = all};
+                           .context = planning};
 }
 
 /* ---- where to begin ----
@@ -408,12 +402,12 @@ static void begin_near(struct search *search, bool rough, double rate, uint32_t 
 static bool guess_take(uint32_t line, uint32_t value, struct result *result, void *context,
                        struct error *why)
 {
-    const struct planning_rounds *all = context;
+    struct planning *planning = context;
     struct targets times;
     (void)value;
     (void)why;
-    targets_without_queue(&all->planning->options.targets, &times);
-    begin_near(planning_line(all, line), all->planning->options.rough,
+    targets_without_queue(&planning->options.targets, &times);
+    begin_near(planning_line(planning, line), planning->options.rough,
                (times.count > 0 ? CAPACITY_USUAL : 1) * capacity_at_once(result), REACH);
     return true;
 }
@@ -432,11 +426,10 @@ static bool only_times(const struct targets *targets)
     return only;
 }
 
-static bool guess_all(struct planning_rounds *all, struct sources *sources, bool *interrupted,
-                      struct error *why)
+static bool guess_all(struct planning *planning, bool *interrupted, struct error *why)
 {
-    const struct planning_options *options = &all->planning->options;
-    struct rounds rounds = planning_rounds_of(all, sources);
+    const struct planning_options *options = &planning->options;
+    struct rounds rounds = planning_rounds_of(planning);
     rounds.once = rounds.rough = true;
     rounds.next = guess_next;
     rounds.set = guess_set;
@@ -445,41 +438,37 @@ static bool guess_all(struct planning_rounds *all, struct sources *sources, bool
     if (!only_times(&options->targets)) {
         return true;
     }
-    for (uint32_t i = 0; options->guess > 0 && i < all->planning->count; i++) {
-        if (is_guessed(&all->planning->searches[i])) {
-            begin_near(&all->planning->searches[i], options->rough, options->guess, REACH_BESIDE);
+    for (uint32_t i = 0; options->guess > 0 && i < planning->count; i++) {
+        if (is_guessed(&planning->searches[i])) {
+            begin_near(&planning->searches[i], options->rough, options->guess, REACH_BESIDE);
         }
     }
     return options->guess > 0 || rounds_run(&rounds, interrupted, why);
 }
 
 /* If no candidate meets all targets, the search goes on for those that some tries meet. */
-static bool run_tries(struct planning_rounds *all, struct sources *sources, bool *interrupted,
-                      struct error *why)
+static bool run_tries(struct planning *planning, bool *interrupted, struct error *why)
 {
-    struct stream_question question =
-        targets_question(&all->planning->options.targets,
-                         all->planning->options.rough ? STREAM_FEWEST : STREAM_MOST);
-    struct rounds tries = planning_rounds_of(all, sources);
-    tries.question = all->planning->is_stream ? &question : NULL;
-    all->whole = false;
+    struct stream_question question = targets_question(
+        &planning->options.targets, planning->options.rough ? STREAM_FEWEST : STREAM_MOST);
+    struct rounds tries = planning_rounds_of(planning);
+    tries.question = planning->is_stream ? &question : NULL;
+    planning->whole = false;
     bool good = rounds_run(&tries, interrupted, why);
     if (good && !*interrupted) {
-        relax_targets(all->planning);
+        relax_targets(planning);
         good = rounds_run(&tries, interrupted, why);
     }
-    find_all(all->planning);
+    find_all(planning);
     return good;
 }
 
 /* Run the winner's load to the full precision of its figures, or the loads beside it. */
-static bool run_winner(struct planning_rounds *all, bool edges, struct sources *sources,
-                       bool *interrupted, struct error *why)
+static bool run_winner(struct planning *planning, bool edges, bool *interrupted, struct error *why)
 {
-    struct stream_question question =
-        targets_question(&all->planning->options.targets, STREAM_WHOLE);
-    struct rounds rounds = planning_rounds_of(all, sources);
-    question.figures = all->whole = !edges;
+    struct stream_question question = targets_question(&planning->options.targets, STREAM_WHOLE);
+    struct rounds rounds = planning_rounds_of(planning);
+    question.figures = planning->whole = !edges;
     rounds.question = &question;
     rounds.next = edges ? planning_next_edge : planning_next_whole;
     rounds.once = true;
@@ -488,29 +477,26 @@ static bool run_winner(struct planning_rounds *all, bool edges, struct sources *
 
 /* Tries of a stream's loads only tell whether these hold. Where a winner's load, run to its full precision,
  * does not, the search goes on below it. */
-static bool search_whole(struct planning_rounds *all, struct sources *sources, bool *interrupted,
-                         struct error *why)
+static bool search_whole(struct planning *planning, bool *interrupted, struct error *why)
 {
     bool good = true;
-    while (good && !*interrupted && needs_whole(all->planning)) {
-        good = run_winner(all, false, sources, interrupted, why) &&
-               (*interrupted || run_tries(all, sources, interrupted, why));
+    while (good && !*interrupted && needs_whole(planning)) {
+        good = run_winner(planning, false, interrupted, why) &&
+               (*interrupted || run_tries(planning, interrupted, why));
     }
     return good;
 }
 
 /* A load beside the answer may turn out to be a better one. */
-static bool planning_search(struct planning *planning, struct sources *sources, bool *interrupted,
-                            struct error *why)
+static bool planning_search(struct planning *planning, bool *interrupted, struct error *why)
 {
-    struct planning_rounds all = {.planning = planning};
-    bool good = guess_all(&all, sources, interrupted, why) &&
-                (*interrupted || (run_tries(&all, sources, interrupted, why) &&
-                                  search_whole(&all, sources, interrupted, why)));
+    bool good = guess_all(planning, interrupted, why) &&
+                (*interrupted || (run_tries(planning, interrupted, why) &&
+                                  search_whole(planning, interrupted, why)));
     if (good && !*interrupted && planning->is_stream && !planning->options.rough) {
-        good = run_winner(&all, true, sources, interrupted, why);
+        good = run_winner(planning, true, interrupted, why);
         find_all(planning);
-        good = good && search_whole(&all, sources, interrupted, why);
+        good = good && search_whole(planning, interrupted, why);
     }
     find_nearest_search(planning);
     return good;
@@ -606,7 +592,7 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
         (!load || capacity_set_stream(&asked, &out->is_stream, why)) &&
         candidates_create(&asked, &options->candidates, &out->candidates, &out->count, why) &&
         (out->searches = array_zeroed(out->count, sizeof *out->searches, why)) != NULL &&
-        begin_all(out, why) && planning_search(out, asked.sources, interrupted, why) &&
+        begin_all(out, why) && planning_search(out, interrupted, why) &&
         (*interrupted || check_typed(out, options->axis, why));
     scenario_release(&asked);
     return good;

@@ -64,7 +64,8 @@ struct planning {
     uint32_t decided; /* candidates; counted before each round */
     bool is_stream;   /* its loads are of made-up requests without end (capacity.h) */
     struct planning_options options; /* its texts are the caller's */
-    uint32_t winner;                 /* a search; or PLANNING_NONE */
+    bool whole;       /* of a round: only answers are run, and to their full precision */
+    uint32_t winner;  /* a search; or PLANNING_NONE */
     uint32_t nearest; /* the search least short among those that found nothing; or PLANNING_NONE */
 };
 
