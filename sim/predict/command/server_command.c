@@ -190,6 +190,7 @@ static bool server_command_read_option(struct server_text *said, char *typed, co
         option = server_option_find(said->program, word);
         option = option != NULL && option->value == SERVER_VALUE_NONE ? option : NULL;
     }
+    option = option != NULL ? option : server_option_shortened(said->program, word);
     if (option == NULL) {
         return refuse_unknown(said, typed, word, why);
     }

@@ -227,6 +227,24 @@ const struct server_option *server_option_find(const struct server_program *prog
     return option;
 }
 
+const struct server_option *server_option_shortened(const struct server_program *program,
+                                                    const char *name)
+{
+    const struct server_option *found = NULL;
+    for (size_t i = 0; i < program->option_count; i++) {
+        const struct server_option *option = &program->options[i];
+        bool typed = option->reason != NULL || strncmp(option->flag, "--", 2) == 0;
+        if (typed && strncmp(option->name, name, strlen(name)) == 0 &&
+            strchr(option->name, '.') == NULL) {
+            if (found != NULL) {
+                return NULL;
+            }
+            found = option;
+        }
+    }
+    return found;
+}
+
 /* Names of variables are in capitals. */
 const struct server_option *server_variable(const struct server_program *programs, size_t count,
                                             const char *name, const struct server_program **program)

@@ -73,6 +73,11 @@ const struct server_program *server_programs(size_t *count, struct error *why);
 const struct server_option *server_option_find(const struct server_program *program,
                                                const char *name);
 
+/* The only option of a command whose name begins with `name`, as argparse completes it; NULL if
+ * there is none, or more than one. */
+const struct server_option *server_option_shortened(const struct server_program *program,
+                                                    const char *name);
+
 /* The option of a command that `name`, which is none, most likely means: one that is read, or NULL
  * if none is near, or if another option is nearer. */
 const struct server_option *server_option_suggest(const struct server_program *program,

@@ -231,9 +231,9 @@ static const struct {
      "\"kv_connector_extra_config\": {\"cpu_bytes_to_use\": 21474836480, \"eviction_policy\": \"arc\"}}'",
      "model=m@1 system=vllm-offload@1 host_memory=21474836480B@1 mechanisms.prefix_block=64tok@1 "
      "mechanisms.prefix_eviction=arc@1 mechanisms.prefix_pins=no@1"},
-    {"the same with a dot",
-     "vllm serve m --kv-transfer-config.kv_connector OffloadingConnector --max-model-len 8k",
-     "model=m@1 system=vllm-offload@1 request_tokens=8000@1"},
+    {"the same with a dot, and shortened names",
+     "vllm serve m --kv-transfer-config.kv_connector OffloadingConnector --tensor-parallel 2 --max-model 8k",
+     "model=m@1 system=vllm-offload@1 tensor_parallel=2@1 request_tokens=8000@1"},
     {"weights on the host", "vllm serve m --cpu-offload-gb 80",
      "model=m@1 system=vllm@0 weights_outside=80GiB@1"},
     {"drafts",
