@@ -412,30 +412,6 @@ static bool run_time(struct run *run, struct result *result, struct error *why)
     return good;
 }
 
-static bool run_all(struct run *run, struct result *result, struct error *why)
-{
-    result_init(result);
-    bool good = run_make_plan(run, why) && outcome_setup(run->setup, &run->plan, result, why) &&
-                outcome_memory(run->setup, &run->plan, result, why);
-    if (good && run->plan.fits) {
-        good = run_replay(run, why) && run_plan_rows(run, why) && run_time(run, result, why) &&
-               run_mass(run, result, why);
-    }
-    if (!good) {
-        result_release(result);
-    }
-    return good;
-}
-
-bool run_setup(const struct setup *setup, const struct run_context *context, struct result *result,
-               struct error *why)
-{
-    struct run run = run_begin(setup, context);
-    bool good = run_all(&run, result, why);
-    run_clear(&run);
-    return good;
-}
-
 /* ---- a single step ---- */
 
 bool run_step(const struct setup *setup, const struct run_context *context,
@@ -457,7 +433,7 @@ bool run_step(const struct setup *setup, const struct run_context *context,
     return good;
 }
 
-/* ---- timing again ---- */
+/* ---- a whole run, and timing it again ---- */
 
 struct run *run_open(const struct setup *setup, const struct run_context *context,
                      struct result *result, struct error *why)
@@ -467,7 +443,15 @@ struct run *run_open(const struct setup *setup, const struct run_context *contex
         return NULL;
     }
     *run = run_begin(setup, context);
-    if (!run_all(run, result, why)) {
+    result_init(result);
+    bool good = run_make_plan(run, why) && outcome_setup(run->setup, &run->plan, result, why) &&
+                outcome_memory(run->setup, &run->plan, result, why);
+    if (good && run->plan.fits) {
+        good = run_replay(run, why) && run_plan_rows(run, why) && run_time(run, result, why) &&
+               run_mass(run, result, why);
+    }
+    if (!good) {
+        result_release(result);
         run_close(run);
         return NULL;
     }

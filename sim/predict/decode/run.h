@@ -1,8 +1,8 @@
 /* One run of decode steps: a pure function from a setup to a result.
  *
- * A run plans, replays and times. run_setup() does all three. run_open() keeps the plan and the
- * replay, so that run_again() can time them on another machine. run_step() returns only the time of
- * a step, for a server that needs many.
+ * A run plans, replays and times. run_open() does all three, and keeps the plan and the replay, so
+ * that run_again() can time them on another machine. run_step() returns only the time of a step, for a
+ * server that needs many.
  *
  * A result holds what the run computed: memory, hits, times and their basis. The identity of the
  * scenario's point is written by the caller (predict/answer.h).
@@ -24,18 +24,11 @@ bool run_plan(const struct setup *setup, const struct run_context *context, stru
 /* Plan, and register the run's replay with `context->expected`. */
 bool run_expect(const struct setup *setup, const struct run_context *context, struct error *why);
 
-/* Plan, replay, time. A setup that does not fit in memory is a result (status out-of-memory, with a
- * message), not an error. The result is the same for any number of threads. The run holds up to
- * four values of `context->shared` meanwhile. The caller releases the result; after a failure there
- * is nothing to release. */
-bool run_setup(const struct setup *setup, const struct run_context *context, struct result *result,
-               struct error *why);
-
-/* A run that was planned and replayed, and can be timed again. */
+/* A run that was planned, replayed and timed, and can be timed again. A setup that does not fit in memory is
+ * a result (status out-of-memory, with a message), not an error. The result is the same for any number
+ * of threads. The run holds up to four values of `context->shared` meanwhile. `setup` and `context`
+ * outlive it; the caller releases the result. On failure returns NULL, and there is no result. */
 struct run;
-
-/* run_setup(), but keep the run open. `setup` and `context` outlive it. On failure returns NULL,
- * and there is no result. */
 struct run *run_open(const struct setup *setup, const struct run_context *context,
                      struct result *result, struct error *why);
 void run_close(struct run *run); /* NULL is fine */

@@ -11,7 +11,7 @@
 #include "unit/fixture/tiny.h"
 
 #include "decode/time/prefill.h"
-#include "predict/decode/run.h"
+#include "unit/fixture/run_setup.h"
 
 #include <math.h>
 

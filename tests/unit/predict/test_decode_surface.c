@@ -9,7 +9,7 @@
 #include "unit/fixture/make_setup.h"
 
 #include "core/random.h"
-#include "predict/decode/run.h"
+#include "unit/fixture/run_setup.h"
 #include "predict/server/decode_surface.h"
 
 #include <math.h>

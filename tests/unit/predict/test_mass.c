@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "predict/decode/run.h"
+#include "unit/fixture/run_setup.h"
 #include "unit/fixture/make_setup.h"
 
 static const struct {

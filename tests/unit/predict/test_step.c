@@ -1,7 +1,7 @@
 /* The time of one step stands for the mean of a run's steps. */
 #include "unit/fixture/make_setup.h"
 
-#include "predict/decode/run.h"
+#include "unit/fixture/run_setup.h"
 
 static struct error why;
 

@@ -12,7 +12,7 @@
 #include "core/random.h"
 #include "decode/cost/cost.h"
 #include "decode/cost/attention.h"
-#include "predict/decode/run.h"
+#include "unit/fixture/run_setup.h"
 #include "predict/server/step_cost.h"
 
 #include <math.h>

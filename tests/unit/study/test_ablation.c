@@ -2,7 +2,7 @@
 #include "unit/fixture/make_setup.h"
 #include "unit/fixture/rounds.h"
 
-#include "predict/decode/run.h"
+#include "unit/fixture/run_setup.h"
 #include "study/ablate/ablation.h"
 
 #include <math.h>
