@@ -19,17 +19,17 @@
 #define MOST_ALIKE 1024
 
 /* Set the batch, and share its sequences among the cohorts in whole numbers. */
-static void decode_plan_set_batch(const struct setup *setup, uint32_t batch, struct plan *plan)
+static void decode_plan_set_batch(const struct setup *setup, uint64_t batch, struct plan *plan)
 {
     int64_t shares[SETUP_MOST_COHORTS], counts[SETUP_MOST_COHORTS];
     uint32_t all = 0;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         uint32_t sequences = setup_cohort(setup, i).sequences;
-        shares[i] = (int64_t)sequences * batch;
+        shares[i] = (int64_t)(sequences * batch);
         all += sequences;
     }
-    apportion(shares, plan->cohort_count, all, batch, counts);
-    plan->batch = batch;
+    apportion(shares, plan->cohort_count, all, (int64_t)batch, counts);
+    plan->batch = (uint32_t)batch;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         plan->cohorts[i].sequences = (uint32_t)counts[i];
     }
@@ -79,45 +79,25 @@ static bool decode_plan_fits(const struct setup *setup, uint64_t offloaded, stru
     return *full == TIER_COUNT;
 }
 
-/* The largest batch that fits, by bisection: memory grows with the batch. With a budget in bytes
- * the cache has the same size for every batch; a batch with less than a block for each head does
- * not fit. In a batch of several contexts the rounding of shares can make a larger batch need less
- * memory. The result is then still a batch that fits while one more sequence would not. */
-static uint32_t largest_batch(const struct setup *setup, uint64_t offloaded, struct plan *plan,
-                              enum tier_id *full, struct trust *trust)
+/* The largest value below `bad` with which the plan fits, by bisection; `set` gives the plan a value, and
+ * `*full` becomes the tier that stops the next one. Memory grows with the batch, and with contexts.
+ *
+ * With a budget in bytes the cache has the same size for every batch; a batch with less than a block
+ * for each head does not fit. In a batch of several contexts the rounding of shares can make a larger
+ * batch need less memory. The result is then still a batch that fits while one more sequence would not. */
+static uint64_t decode_plan_largest(const struct setup *setup, uint64_t offloaded, uint64_t bad,
+                                    void (*set)(const struct setup *setup, uint64_t value,
+                                                struct plan *plan),
+                                    struct plan *plan, enum tier_id *full, struct trust *trust)
 {
-    uint32_t most = setup->engine.room > 0 ? setup->engine.most : MOST_BATCH;
-    uint32_t good = 0, bad = most + 1;
-    *full = TIER_GPU;
-    while (bad - good > 1) {
-        uint32_t batch = good + (bad - good) / 2;
-        enum tier_id stops;
-        decode_plan_set_batch(setup, batch, plan);
-        if (decode_plan_fits(setup, offloaded, plan, &stops, trust)) {
-            good = batch;
-        } else {
-            bad = batch;
-            *full = stops;
-        }
-    }
-    return good;
-}
-
-/* The longest context that would fit with this batch; it is shorter than the batch's longest. The
- * plan's contexts are changed. */
-static uint64_t largest_context(const struct setup *setup, uint64_t offloaded, struct plan *plan,
-                                struct trust *trust)
-{
-    uint64_t good = 0, bad = plan->cohorts[plan->cohort_count - 1].context;
+    uint64_t good = 0;
     while (bad - good > 1) {
         enum tier_id stops;
-        uint64_t context = good + (bad - good) / 2;
-        set_contexts(setup, context, plan);
-        if (decode_plan_fits(setup, offloaded, plan, &stops, trust)) {
-            good = context;
-        } else {
-            bad = context;
-        }
+        uint64_t middle = good + (bad - good) / 2;
+        set(setup, middle, plan);
+        bool fits = decode_plan_fits(setup, offloaded, plan, &stops, trust);
+        *(fits ? &good : &bad) = middle;
+        *full = fits ? *full : stops;
     }
     return good;
 }
@@ -276,12 +256,19 @@ bool plan_resolve(const struct setup *setup, const double *head_cosine, struct p
         return false;
     }
     bool searched = setup->batch == SETUP_BATCH_MAX || !setup->unlimited_memory;
-    out->max_batch = searched ? largest_batch(setup, most, out, &out->full, trust) : setup->batch;
+    uint64_t batch = setup->engine.room > 0 ? setup->engine.most : MOST_BATCH;
+    out->max_batch =
+        searched ? (uint32_t)decode_plan_largest(setup, most, batch + 1, decode_plan_set_batch, out,
+                                                 &out->full, trust)
+                 : setup->batch;
     uint32_t largest = out->max_batch > 0 ? out->max_batch : 1;
     decode_plan_set_batch(setup, setup->batch != SETUP_BATCH_MAX ? setup->batch : largest, out);
     bool good = resolve_heads(setup, head_cosine, most, out, trust, why);
     if (good && plan_overfull(out) != TIER_COUNT) {
-        out->max_context = largest_context(setup, most, out, trust);
+        enum tier_id unused = TIER_GPU;
+        uint64_t longest = out->cohorts[out->cohort_count - 1].context;
+        out->max_context =
+            decode_plan_largest(setup, most, longest, set_contexts, out, &unused, trust);
         set_contexts(setup, UINT64_MAX, out);
         good = size_batch(setup, most, out, why);
     }
