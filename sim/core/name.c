@@ -127,6 +127,21 @@ static int edit_distance(const char *text, size_t length, const char *name, size
     return slip ? least(2, table[length][name_length]) : table[length][name_length];
 }
 
+/* Does the name begin with the text, but for what separates parts, and no number goes on? llama-3-8b begins with
+ * llama3, and llama-33b does not. */
+static bool name_begins(const char *name, const char *text)
+{
+    char last = '\0', letter, other;
+    while ((letter = letter_at(&text, last)) != '\0') {
+        other = letter_at(&name, last);
+        if (letter != other) {
+            return false;
+        }
+        last = letter;
+    }
+    return !isdigit((unsigned char)last) || !isdigit((unsigned char)*name);
+}
+
 int name_distance(const char *text, const char *name)
 {
     size_t length = strlen(text), other = strlen(name);
@@ -135,7 +150,9 @@ int name_distance(const char *text, const char *name)
     }
     int distance = edit_distance(text, length, name, other);
     if (length >= LEAST_PART && name_holds(name, text)) {
-        distance = 0;
+        distance = name_begins(name, text) ? 0 : 1;
+    } else if (length >= LEAST_PART && name_begins(name, text)) {
+        distance = 1;
     } else if (other >= LEAST_PART && other < length && strncasecmp(text, name, other) == 0 &&
                strchr("-_. ", text[other]) != NULL) {
         distance = 1;
