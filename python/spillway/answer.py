@@ -102,7 +102,7 @@ class Advice(Rows):
         return f"<table>{said}</table>"
 
 
-_SENTENCES = ("run", "fits", "meets", "offload", "instead", "limit", "sure", "start")
+_SENTENCES = ("run", "fits", "meets", "offload", "instead", "sure", "start")
 
 
 def _text(value):

@@ -111,12 +111,15 @@ static void finish_step(struct server *server, uint32_t computing, const struct 
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < server->running_count; i++) {
-        struct sequence sequence = server->running[i];
+        struct sequence *sequence = &server->running[i];
         if (i < computing) {
-            charge_step(server, &sequence, time);
+            charge_step(server, sequence, time);
         }
-        if (i >= computing || sequence.chunk == 0 || !step_sequence(server, &sequence)) {
-            server->running[kept++] = sequence;
+        if (i >= computing || sequence->chunk == 0 || !step_sequence(server, sequence)) {
+            if (kept < i) {
+                server->running[kept] = *sequence;
+            }
+            kept++;
         }
     }
     server->running_count = kept;

@@ -6,10 +6,12 @@
 #include "cli/frame/question.h"
 #include "cli/plan/deployment.h"
 #include "cli/report/report.h"
+#include "cli/runs/explain.h"
 #include "core/array.h"
 #include "core/named.h"
 #include "core/node.h"
 #include "core/units.h"
+#include "model/sharding.h"
 #include "study/plan/candidates.h"
 
 #include <stdio.h>
@@ -331,7 +333,6 @@ static bool advise_limits_read_gpus(const struct arguments *arguments, uint32_t 
 void advise_answer_release(struct advise_answer *answer)
 {
     frame_destroy(answer->verdict);
-    frame_destroy(answer->rows);
     if (answer->result != NULL) {
         scenario_release(&answer->scenario);
     }
@@ -367,7 +368,6 @@ static void print_verdict(const struct frame *verdict, bool reasons, FILE *out)
             fputc('\n', out);
         }
     }
-    fputc('\n', out);
 }
 
 /* Of a database that is kept, the page has only what this program computed. */
@@ -395,31 +395,46 @@ static bool advise_write_page(const struct arguments *arguments, struct store *s
     return good;
 }
 
-bool advise_write(const struct arguments *arguments, struct store *store,
-                  const struct advise_answer *answer,
-                  bool (*below)(const struct arguments *arguments, const void *context,
-                                struct error *why),
-                  const void *context, struct error *why)
+/* A server is explained by its first requests: each figure of the machine serves them twice more. All of
+ * them where some are stated to come first and count in no figure. */
+static bool advise_explain(const struct advise_answer *answer, const struct run_context *runs,
+                           struct error *why)
 {
-    const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
-    bool good = frame_ok(answer->verdict, why);
-    if (good && arguments_given(arguments, ADVISE_JSON)) {
-        good = frame_print_json_member(answer->verdict, "verdict", stdout, why) &&
-               frame_print_json(answer->rows, stdout, why);
-    } else if (good) {
-        print_verdict(answer->verdict, arguments_given(arguments, ADVISE_WHY), stdout);
-        good = below(arguments, context, why);
-    }
-    good = good && output_flush(stdout, "standard output", why) &&
-           advise_write_page(arguments, store, answer, why);
-    if (good && folder != NULL && answer->result != NULL) {
-        const struct deployment deployment = {&answer->scenario, answer->result, answer->servers};
-        good = deployment_write(&deployment, folder, why);
-    }
+    enum { EXPLAINED = 100 };
+    struct scenario shorter;
+    bool good = scenario_copy(&answer->scenario, &shorter, why);
+    bool shorten = good && scenario_serves(&shorter) && !scenario_states(&shorter, "limit") &&
+                   !scenario_states(&shorter, "warm_requests");
+    good = good && (!shorten || scenario_values_set(&shorter.values, "limit", EXPLAINED, why)) &&
+           explain_print(&shorter, NULL, runs, why);
+    scenario_release(&shorter);
     return good;
 }
 
-void advise_print_made(const struct arguments *arguments, const struct scenario *ran, FILE *out)
+/* Ways to share a mixture of experts that were not tried: only `tensor_parallel` and servers apart from each
+ * other are. `without` is the option that they exclude. */
+static void print_unshared(const struct scenario *scenario, uint32_t gpus, const char *without,
+                           FILE *out)
+{
+    char line[ADVISE_WORDS];
+    struct point point;
+    struct error unseen;
+    if (gpus == 1 || !scenario_point(scenario, 0, &point, &unseen)) {
+        return;
+    }
+    const struct model *model = &point.setup.model;
+    if (model_is_routed(model) && !model_shares_experts(model)) {
+        snprintf(line, sizeof line,
+                 "ranks that share experts: --set data_parallel=%u --set expert_parallel=%u, "
+                 "without %s",
+                 gpus, gpus, without);
+        table_line("not tried: ", line, out);
+    }
+    point_release(&point);
+}
+
+/* Say which requests were made up, if nobody stated any. */
+static void print_made(const struct arguments *arguments, const struct scenario *ran, FILE *out)
 {
     char line[TARGET_TEXT + 128];
     const struct node *made = node_stated(ran->root, "workload");
@@ -431,6 +446,67 @@ void advise_print_made(const struct arguments *arguments, const struct scenario 
             TARGET_TEXT, made->text);
         table_line("note: ", line, out);
     }
+}
+
+static bool print_rows(const struct arguments *arguments, const struct advise_answer *answer,
+                       struct error *why)
+{
+    struct runs_notes *notes = runs_notes_create(why);
+    struct runs_notes *sources = notes != NULL ? runs_notes_create(why) : NULL;
+    struct frame *rows = sources != NULL ? answer->rows(answer->context, true, why) : NULL;
+    bool good = rows != NULL;
+    if (good) {
+        answer->take_notes(answer->context, notes, sources);
+        runs_notes_print_sources(sources, stdout);
+        good = frame_print(rows, NULL, stdout, why);
+    }
+    if (good) {
+        answer->print_rest(answer->context, arguments_given(arguments, ADVISE_WIDE), stdout);
+        print_unshared(answer->ran, answer->gpus, is_fleet(arguments) ? "--rate" : "--gpus",
+                       stdout);
+        print_made(arguments, answer->ran, stdout);
+        runs_notes_print_below(notes, true, arguments_given(arguments, ADVISE_WHY), stdout);
+    }
+    frame_destroy(rows);
+    runs_notes_destroy(sources);
+    runs_notes_destroy(notes);
+    return good;
+}
+
+static bool print_for_people(const struct arguments *arguments, const struct run_context *runs,
+                             const struct advise_answer *answer, struct error *why)
+{
+    bool reasons = arguments_given(arguments, ADVISE_WHY);
+    print_verdict(answer->verdict, reasons, stdout);
+    bool good = !reasons || answer->result == NULL || advise_explain(answer, runs, why);
+    fputc('\n', stdout);
+    return good && print_rows(arguments, answer, why);
+}
+
+static bool print_for_programs(const struct advise_answer *answer, struct error *why)
+{
+    struct frame *rows = answer->rows(answer->context, false, why);
+    bool good = rows != NULL && frame_print_json_member(answer->verdict, "verdict", stdout, why) &&
+                frame_print_json(rows, stdout, why);
+    frame_destroy(rows);
+    return good;
+}
+
+bool advise_write(const struct arguments *arguments, const struct study *study,
+                  const struct advise_answer *answer, struct error *why)
+{
+    const char *folder = arguments_text(arguments, ADVISE_DEPLOY);
+    bool json = arguments_given(arguments, ADVISE_JSON);
+    bool good = frame_ok(answer->verdict, why) &&
+                (json ? print_for_programs(answer, why)
+                      : print_for_people(arguments, study->runs, answer, why)) &&
+                output_flush(stdout, "standard output", why) &&
+                advise_write_page(arguments, study->store, answer, why);
+    if (good && folder != NULL && answer->result != NULL) {
+        const struct deployment deployment = {&answer->scenario, answer->result, answer->servers};
+        good = deployment_write(&deployment, folder, why);
+    }
+    return good;
 }
 
 /* ---- the command ---- */

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/frame/arguments.h"
+#include "cli/runs/runs_notes.h"
 #include "store/store.h"
 #include "study/advise/advice.h"
 #include "study/advise/fleet_size.h"
@@ -47,28 +48,25 @@ bool advise_at_rate(const struct arguments *arguments, const struct scenario *sc
 
 struct advise_answer {
     const struct targets *targets;
-    struct frame *verdict, *rows; /* owned; `rows`: all, for programs */
-    struct scenario scenario;     /* that is advised, of one point; owned */
-    const struct result *result;  /* its run; NULL: nothing is advised */
-    uint32_t servers;             /* of `scenario`, alike */
-    bool unnamed;                 /* its checkpoint is not known here; set by verdict_put_start() */
+    struct frame *verdict;       /* owned */
+    struct scenario scenario;    /* that is advised, of one point; owned */
+    const struct result *result; /* its run; NULL: nothing is advised */
+    uint32_t servers;            /* of `scenario`, alike */
+    bool unnamed;                /* its checkpoint is not known here; set by verdict_put_start() */
+    /* what was weighed */
+    const struct scenario *ran; /* one of the runs */
+    uint32_t gpus;              /* of it */
+    const void *context;        /* of what follows */
+    struct frame *(*rows)(const void *context, bool for_people, struct error *why);
+    void (*take_notes)(const void *context, struct runs_notes *notes, struct runs_notes *sources);
+    void (*print_rest)(const void *context, bool wide, FILE *out); /* what the rows leave out */
 };
 
-/* Print the verdict, and the rows as JSON if that is asked for, else what `below` prints for people; then
- * write the page and the files that options ask for. `context` is `below`'s own. */
-bool advise_write(const struct arguments *arguments, struct store *store,
-                  const struct advise_answer *answer,
-                  bool (*below)(const struct arguments *arguments, const void *context,
-                                struct error *why),
-                  const void *context, struct error *why);
+/* Print the verdict and the rows: as JSON if that is asked for, else with what explains the answer and what
+ * the figures rest on; then write the page and the files that options ask for. */
+bool advise_write(const struct arguments *arguments, const struct study *study,
+                  const struct advise_answer *answer, struct error *why);
 void advise_answer_release(struct advise_answer *answer);
-
-/* Say which requests were made up, if nobody stated any. */
-void advise_print_made(const struct arguments *arguments, const struct scenario *ran, FILE *out);
-
-/* Ways to share a mixture of experts between `gpus` that were not tried, and the option that they exclude. */
-void advise_print_unshared(const struct scenario *scenario, uint32_t gpus, const char *without,
-                           FILE *out);
 
 /* ---- the verdict: columns with a title are sentences, the others numbers for programs ---- */
 
@@ -92,24 +90,16 @@ const char *advise_stated(const struct scenario *scenario, const char *key);
 /* " of the shape of llama-3.1-8b", if the model was typed by another name; else "". */
 const char *verdict_shape(const char *model, const struct scenario *asked, char text[ADVISE_WORDS]);
 
-/* The verdict about a machine, with what explains it unless `runs` is NULL. `answer` has what is advised.
- * NULL on failure. */
+/* The verdict about a machine. `answer` has what is advised. NULL on failure. */
 struct frame *advise_verdict(const struct advice *advice, struct advise_answer *answer,
-                             const char *model, const struct run_context *runs, struct error *why);
+                             const char *model, struct error *why);
 
 /* Fill `start`, the command that starts the advised servers or why there is none, and what `answer` has of
  * it. */
 bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, struct error *why);
 
-/* Fill `sure`: the error of a run, what its time rests on, and what to measure first, if it was explained.
- *   explanation   NULL: it was not */
-struct explanation;
-void verdict_put_sure(struct frame *verdict, const struct result *result,
-                      const struct explanation *explanation);
-
-/* Fill `limit`, what the time of the advised run goes into and what would shorten it, and `sure`. */
-bool verdict_put_explained(struct frame *verdict, bool serves, const struct advise_answer *answer,
-                           const struct run_context *runs, struct error *why);
+/* Fill `sure`: the error of a run, and what its time rests on where that is unknown. */
+void verdict_put_sure(struct frame *verdict, const struct result *result);
 
 /* ---- words (advise_words.c) ---- */
 

@@ -92,29 +92,9 @@ bool advise_stands(const struct advice *advice, uint32_t index)
     return standing_for(advice, index) == index;
 }
 
-/* Only `tensor_parallel` and servers apart from each other are tried. */
-void advise_print_unshared(const struct scenario *scenario, uint32_t gpus, const char *without,
-                           FILE *out)
+static void machine_print_rest(const void *context, bool wide, FILE *out)
 {
-    char line[ADVISE_WORDS];
-    struct point point;
-    struct error unseen;
-    if (gpus == 1 || !scenario_point(scenario, 0, &point, &unseen)) {
-        return;
-    }
-    const struct model *model = &point.setup.model;
-    if (model_is_routed(model) && !model_shares_experts(model)) {
-        snprintf(line, sizeof line,
-                 "ranks that share experts: --set data_parallel=%u --set expert_parallel=%u, "
-                 "without %s",
-                 gpus, gpus, without);
-        table_line("not tried: ", line, out);
-    }
-    point_release(&point);
-}
-
-static void print_alike(const struct advice *advice, FILE *out)
-{
+    const struct advice *advice = context;
     const struct search *searches = advice->systems.searches;
     for (uint32_t index = 0; index < advice->systems.count; index++) {
         char line[LINE] = "";
@@ -132,6 +112,7 @@ static void print_alike(const struct advice *advice, FILE *out)
             table_line(label, line, out);
         }
     }
+    left_out_print(advice->systems.candidates, advice->systems.count, wide, out);
 }
 
 /* ---- which rows, in which order ---- */
@@ -274,8 +255,9 @@ static bool advise_put_data(const struct search *search, struct frame *rows, str
 
 /* ---- the rows ---- */
 
-static struct frame *advise_rows(const struct advice *advice, bool for_people, struct error *why)
+static struct frame *machine_rows(const void *context, bool for_people, struct error *why)
 {
+    const struct advice *advice = context;
     uint32_t most = advice->systems.count + ADVICE_TRIALS;
     struct advise_line *lines = array_zeroed(most, sizeof *lines, why);
     struct frame_column columns[COLUMNS];
@@ -331,9 +313,10 @@ static void note_rate(const struct advice *advice, const struct search *search,
 }
 
 /* Systems without an answer count as well for what the figures rest on: their misses are shown. */
-static void take_notes(const struct advice *advice, struct runs_notes *notes,
-                       struct runs_notes *sources)
+static void machine_take_notes(const void *context, struct runs_notes *notes,
+                               struct runs_notes *sources)
 {
+    const struct advice *advice = context;
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct search *search = &advice->systems.searches[i];
         const struct result *result = advice_result(search);
@@ -349,61 +332,25 @@ static void take_notes(const struct advice *advice, struct runs_notes *notes,
     }
 }
 
-/* What people are shown below the verdict. */
-static bool machine_print_below(const struct arguments *arguments, const void *context,
-                                struct error *why)
-{
-    const struct advice *advice = context;
-    const struct planning *systems = &advice->systems;
-    bool wide = arguments_given(arguments, ADVISE_WIDE);
-    struct runs_notes *notes = runs_notes_create(why);
-    struct runs_notes *sources = notes != NULL ? runs_notes_create(why) : NULL;
-    struct frame *rows = sources != NULL ? advise_rows(advice, true, why) : NULL;
-    bool good = rows != NULL;
-    if (good) {
-        take_notes(advice, notes, sources);
-        runs_notes_print_sources(sources, stdout);
-        good = frame_print(rows, NULL, stdout, why);
-    }
-    if (good) {
-        print_alike(advice, stdout);
-        left_out_print(systems->candidates, systems->count, wide, stdout);
-        advise_print_unshared(&advice_plain(advice)->candidate->scenario,
-                              advice->form.servers * advice->form.gpus, "--gpus", stdout);
-        advise_print_made(arguments, &advice_plain(advice)->candidate->scenario, stdout);
-        runs_notes_print_below(notes, false, arguments_given(arguments, ADVISE_WHY), stdout);
-    }
-    frame_destroy(rows);
-    runs_notes_destroy(sources);
-    runs_notes_destroy(notes);
-    return good;
-}
-
 static bool answer(const struct arguments *arguments, const struct advice *advice,
-                   const struct advice_options *with, struct error *why)
+                   const struct study *study, struct error *why)
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
     const struct search *best =
         advice->best != PLANNING_NONE ? &advice->systems.searches[advice->best] : NULL;
-    struct advise_answer answer = {.targets = &advice->targets, .servers = advice->form.servers};
-    bool good = true;
-    if (best != NULL) {
-        answer.result = advice_result(best);
-        good = search_scenario(best, best->found, &answer.scenario, why);
-    }
-    bool explains = arguments_given(arguments, ADVISE_WHY) ||
-                    arguments_given(arguments, ADVISE_JSON) ||
-                    arguments_given(arguments, ADVISE_HTML);
-    const struct run_context *runs = explains ? with->study.runs : NULL;
-    answer.verdict = good ? advise_verdict(advice, &answer, model, runs, why) : NULL;
-    good = answer.verdict != NULL;
-    if (good && arguments_given(arguments, ADVISE_JSON)) {
-        answer.rows = advise_rows(advice, false, why);
-        good = answer.rows != NULL;
-    }
-    good = good &&
-           advise_write(arguments, with->study.store, &answer, machine_print_below, advice, why);
+    struct advise_answer answer = {.targets = &advice->targets,
+                                   .servers = advice->form.servers,
+                                   .ran = &advice_plain(advice)->candidate->scenario,
+                                   .gpus = advice->form.servers * advice->form.gpus,
+                                   .result = best != NULL ? advice_result(best) : NULL,
+                                   .context = advice,
+                                   .rows = machine_rows,
+                                   .take_notes = machine_take_notes,
+                                   .print_rest = machine_print_rest};
+    bool good = best == NULL || search_scenario(best, best->found, &answer.scenario, why);
+    answer.verdict = good ? advise_verdict(advice, &answer, model, why) : NULL;
+    good = answer.verdict != NULL && advise_write(arguments, study, &answer, why);
     advise_answer_release(&answer);
     return good &&
            (best != NULL || error_unmet(why, "nothing that one can start fits within the limits"));
@@ -413,11 +360,10 @@ bool advise_machine(const struct arguments *arguments, const struct scenario *sc
                     struct advice_options *with, struct error *why)
 {
     struct advice advice;
-    bool interrupted = false;
-    bool good = advice_run(scenario, with, &advice, &interrupted, why);
-    good = progress_end(good, interrupted, "the search had ended", why);
+    bool good = advice_run(scenario, with, &advice, why);
+    progress_clear();
     good = good && (with->study.store == NULL || store_all(&advice, with->study.store, why)) &&
-           answer(arguments, &advice, with, why);
+           answer(arguments, &advice, &with->study, why);
     advice_release(&advice);
     return good;
 }

@@ -53,11 +53,13 @@ static bool is_shown(const struct fleet_size *fleet, uint32_t index)
 }
 
 /* Forms that the table does not show, by their reason. */
-static void fleet_print_rest(const struct fleet_size *fleet, FILE *out)
+static void fleet_print_rest(const void *context, bool wide, FILE *out)
 {
+    const struct fleet_size *fleet = context;
     char line[LINE] = "";
     uint32_t dearer = 0, refused = 0;
     const char *such = NULL;
+    (void)wide;
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
         bool can_be = form->refused[0] == '\0', left = !is_shown(fleet, i);
@@ -66,8 +68,7 @@ static void fleet_print_rest(const struct fleet_size *fleet, FILE *out)
         such = such == NULL && left && !can_be ? form->refused : such;
     }
     if (dearer > 0) {
-        snprintf(line, sizeof line, "%u too dear%s or beyond a limit", dearer,
-                 fleet->interrupted ? ", not decided" : "");
+        snprintf(line, sizeof line, "%u too dear or beyond a limit", dearer);
     }
     if (refused > 0) {
         text_append(line, sizeof line, "%s%u impossible, such as: %s", dearer > 0 ? "; " : "",
@@ -201,8 +202,9 @@ static bool fleet_put_run(const struct fleet_size *fleet, const struct fleet_for
     return good;
 }
 
-static struct frame *fleet_rows(const struct fleet_size *fleet, bool for_people, struct error *why)
+static struct frame *fleet_rows(const void *context, bool for_people, struct error *why)
 {
+    const struct fleet_size *fleet = context;
     struct frame_column columns[COLUMNS];
     memcpy(columns, fixed_columns, sizeof columns);
     columns[DATA_ttft].title = advise_title(limited_time(fleet, true));
@@ -259,19 +261,11 @@ static void say_cost(const struct fleet_size *fleet, const struct fleet_form *be
                 number_shown(UNIT_ROUGH, fleet_request_cost(fleet, best)).text);
 }
 
-/* An interrupted search says so before it names a cost. */
 static void fleet_say_run(const struct fleet_size *fleet, const struct fleet_form *best,
                           bool unnamed, struct frame *verdict)
 {
-    uint32_t gpus = best->servers * best->gpus, open = 0;
+    uint32_t gpus = best->servers * best->gpus;
     char shape[ADVISE_WORDS], text[ADVISE_SENTENCE] = "";
-    for (uint32_t i = 0; i < fleet->count; i++) {
-        open += fleet->forms[i].refused[0] == '\0' && !fleet->forms[i].decided;
-    }
-    if (fleet->interrupted) {
-        text_append(text, sizeof text,
-                    "the best so far, while %u of %u forms are not decided: ", open, fleet->count);
-    }
     text_append(text, sizeof text, "%u GPU%s of %s", gpus, text_plural(gpus),
                 best->candidate->machine);
     if (gpus > 1) {
@@ -300,7 +294,6 @@ static void fleet_put_numbers(const struct fleet_size *fleet, const struct fleet
     advise_put_limits(verdict, VERDICT_limits, &fleet->targets, fleet_holds(best));
     if (best->fewer > 0) {
         frame_number(verdict, VERDICT_fewer, best->fewer);
-        advise_put_limits(verdict, VERDICT_limits_with_fewer, &fleet->targets, fleet_misses(best));
     }
 }
 
@@ -369,7 +362,7 @@ static bool fleet_put_answer(const struct fleet_size *fleet, struct advise_answe
     fleet_put_numbers(fleet, best, answer->verdict);
     fleet_say_run(fleet, best, answer->unnamed, answer->verdict);
     say_meets(fleet, best, answer->verdict);
-    verdict_put_sure(answer->verdict, answer->result, NULL);
+    verdict_put_sure(answer->verdict, answer->result);
     return true;
 }
 
@@ -386,82 +379,47 @@ static bool fleet_verdict(const struct fleet_size *fleet, const char *model,
     if (answer->result != NULL) {
         return verdict != NULL && fleet_put_answer(fleet, answer, why);
     }
-    if (fleet->interrupted) {
-        frame_text(verdict, VERDICT_run, "nothing: the search was interrupted.");
-    } else {
-        frame_textf(verdict, VERDICT_run,
-                    "nothing: no form of up to %u GPUs holds %g request%s a second within the "
-                    "limits.",
-                    fleet->most_gpus, fleet->rate, plural);
-    }
+    frame_textf(verdict, VERDICT_run,
+                "nothing: no form of up to %u GPUs holds %g request%s a second within the limits.",
+                fleet->most_gpus, fleet->rate, plural);
     return verdict != NULL;
 }
 
 /* ---- the answer ---- */
 
-/* What people are shown below the verdict. */
-static bool fleet_print_below(const struct arguments *arguments, const void *context,
-                              struct error *why)
+static void fleet_take_notes(const void *context, struct runs_notes *notes,
+                             struct runs_notes *sources)
 {
     const struct fleet_size *fleet = context;
-    struct runs_notes *notes = runs_notes_create(why);
-    struct frame *rows = notes != NULL ? fleet_rows(fleet, true, why) : NULL;
-    bool good = rows != NULL && frame_print(rows, NULL, stdout, why);
-    if (good) {
-        fleet_print_rest(fleet, stdout);
-    }
-    if (good && fleet->best != FLEET_NONE) {
-        const struct fleet_form *best = &fleet->forms[fleet->best];
-        advise_print_unshared(&best->scenario, best->gpus, "--rate", stdout);
-    }
-    if (good) {
-        advise_print_made(arguments, &fleet->candidates[0].scenario, stdout);
-    }
-    for (uint32_t i = 0; good && i < fleet->count; i++) {
+    (void)sources;
+    for (uint32_t i = 0; fleet->best != FLEET_NONE && i < fleet->count; i++) {
         if (fleet->forms[i].servers > 0) {
             runs_notes_add(notes, fleet_holds(&fleet->forms[i]));
         }
     }
-    if (good && fleet->best != FLEET_NONE) {
-        runs_notes_print_below(notes, true, arguments_given(arguments, ADVISE_WHY), stdout);
-    }
-    if (good && fleet->interrupted) {
-        table_line("note: ", "interrupted: this is the best so far, and others may be cheaper",
-                   stdout);
-    }
-    frame_destroy(rows);
-    runs_notes_destroy(notes);
-    return good;
 }
 
-/* What was found before an interruption is shown, if that is anything, and the command fails all
- * the same. */
 static bool answer_fleet(const struct arguments *arguments, const struct fleet_size *fleet,
-                         struct store *store, struct error *why)
+                         const struct study *study, struct error *why)
 {
     uint32_t operands;
     const char *model = *arguments_operands(arguments, &operands);
-    bool json = arguments_given(arguments, ADVISE_JSON), found = fleet->best != FLEET_NONE;
-    struct advise_answer answer = {.targets = &fleet->targets};
-    bool good = true;
-    if (!json && fleet->interrupted && !found) {
-        return true;
-    }
-    if (found) {
-        const struct fleet_form *best = &fleet->forms[fleet->best];
-        answer.result = fleet_holds(best);
-        answer.servers = best->servers;
-        good = fleet_scenario(fleet, best, best->servers, true, &answer.scenario, why);
-    }
-    good = good && fleet_verdict(fleet, model, &answer, why);
-    if (good && json) {
-        answer.rows = fleet_rows(fleet, false, why);
-        good = answer.rows != NULL;
-    }
-    good = good && advise_write(arguments, store, &answer, fleet_print_below, fleet, why);
+    const struct fleet_form *best = fleet->best != FLEET_NONE ? &fleet->forms[fleet->best] : NULL;
+    struct advise_answer answer = {.targets = &fleet->targets,
+                                   .servers = best != NULL ? best->servers : 0,
+                                   .ran = best != NULL ? &best->scenario
+                                                       : &fleet->candidates[0].scenario,
+                                   .gpus = best != NULL ? best->gpus : 1,
+                                   .result = best != NULL ? fleet_holds(best) : NULL,
+                                   .context = fleet,
+                                   .rows = fleet_rows,
+                                   .take_notes = fleet_take_notes,
+                                   .print_rest = fleet_print_rest};
+    bool good =
+        (best == NULL || fleet_scenario(fleet, best, best->servers, true, &answer.scenario, why)) &&
+        fleet_verdict(fleet, model, &answer, why) && advise_write(arguments, study, &answer, why);
     advise_answer_release(&answer);
-    return good && (fleet->interrupted || found ||
-                    error_unmet(why, "no form holds the rate within the limits"));
+    return good && (best != NULL || error_unmet(why, "no form holds the rate within the limits"));
 }
 
 bool advise_at_rate(const struct arguments *arguments, const struct scenario *scenario,
@@ -475,15 +433,13 @@ bool advise_at_rate(const struct arguments *arguments, const struct scenario *sc
                                     .most_gpus = with->gpus,
                                     .study = with->study};
     struct fleet_size fleet;
-    bool interrupted = false;
     if (!read_rate(arguments, &options.rate, why) ||
         !advice_add_targets(true, &options.targets, why)) {
         return false;
     }
-    bool good = fleet_size_run(scenario, &options, &fleet, &interrupted, why);
+    bool good = fleet_size_run(scenario, &options, &fleet, why);
     progress_clear();
-    good = good && answer_fleet(arguments, &fleet, with->study.store, why);
-    good = progress_end(good, interrupted, "the search had ended", why);
+    good = good && answer_fleet(arguments, &fleet, &with->study, why);
     fleet_size_release(&fleet);
     return good;
 }

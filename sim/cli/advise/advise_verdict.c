@@ -1,5 +1,4 @@
-/* The verdict of `advise`: a function a sentence. What explains it is in advise_why.c; those about a rate
- * are in advise_rate.c. */
+/* The verdict of `advise`: a function a sentence. Those about a rate are in advise_rate.c. */
 #include "cli/advise/advise.h"
 
 #include "core/node.h"
@@ -110,6 +109,35 @@ bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, stru
     return true;
 }
 
+/* ---- sure ---- */
+
+/* A kernel counts as assumed however little of its time an assumed figure decides. */
+static const char *basis_words(const char *name)
+{
+    return strcmp(name, "datasheet") == 0 ? "from datasheets"
+           : strcmp(name, "assumed") == 0 ? "partly assumed"
+                                          : name;
+}
+
+void verdict_put_sure(struct frame *verdict, const struct result *result)
+{
+    static const double told_part = 0.05; /* smaller shares of the time are not told */
+    char text[ADVISE_SENTENCE] = "", told[ADVISE_SENTENCE] = "";
+    error_words(result, text);
+    for (uint32_t i = 0; i < result->basis_count; i++) {
+        if (result->basis[i].share >= told_part) {
+            text_append(told, sizeof told, "%s%s is %s", told[0] != '\0' ? ", " : "",
+                        number_shown(UNIT_PERCENT, result->basis[i].share).text,
+                        basis_words(result->basis[i].name));
+        }
+    }
+    if (!result_cell(result, COLUMN(error_figures))->set) {
+        text_append(text, sizeof text, ". Of the time, %s", told);
+    }
+    text_append(text, sizeof text, ".");
+    frame_text(verdict, VERDICT_sure, told[0] != '\0' ? text : NULL);
+}
+
 /* ---- run ---- */
 
 /* The rate that was found, written as it was simulated: whoever rounds it up may miss a limit. Sessions
@@ -218,8 +246,6 @@ static void verdict_put_run(const struct advice *advice, struct frame *verdict)
     frame_number(verdict, VERDICT_misses_at, advise_rate_of(advice, best, next));
     if (!advice->serves) {
         frame_number(verdict, VERDICT_batch, result_number(result, COLUMN(batch)));
-    } else if (next != PLANNING_NONE) {
-        advise_put_limits(verdict, VERDICT_limits_there, &advice->targets, &best->results[next]);
     }
     verdict_say_run(advice, verdict);
 }
@@ -283,12 +309,6 @@ static void say_room(const struct advice *advice, const struct result *result,
                                    : NAN;
     const char *each = advice->form.gpus > 1 ? " a GPU" : "";
     char text[ADVISE_SENTENCE] = "";
-    frame_number(verdict, VERDICT_hbm_usable_bytes, or_nan(hbm * setup->hbm_usable));
-    frame_number(verdict, VERDICT_hbm_bytes, or_nan(hbm));
-    frame_number(verdict, VERDICT_weights_bytes, weights);
-    frame_number(verdict, VERDICT_kv_bytes_a_sequence, kv);
-    frame_number(verdict, VERDICT_kv_tokens, tokens);
-    frame_number(verdict, VERDICT_max_batch, most);
     if (!(hbm > 0)) {
         return;
     }
@@ -386,15 +406,12 @@ static bool put_offload(const struct advice *advice, struct frame *verdict, stru
     if (!say_host(search, host, why)) {
         return false;
     }
-    const struct result *result = advice_result(search);
     const char *system = search->candidate->system;
     double rate = advice_rate(advice, search, &advice->form), low, high;
-    double batch = advice->serves ? NAN : result_number(result, COLUMN(batch));
     bool starts = advice_starts(search);
-    advise_factors(result, &low, &high);
+    advise_factors(advice_result(search), &low, &high);
     frame_text(verdict, VERDICT_offload_system, system);
     frame_range(verdict, VERDICT_offload_tokens_per_s, rate, rate * low, rate * high);
-    frame_number(verdict, VERDICT_offload_batch, batch);
     if (advice_result(advice_plain(advice)) == NULL) {
         frame_textf(verdict, VERDICT_offload,
                     "only with offloading does it run: %s (%s) makes about %s tokens a second.%s",
@@ -564,7 +581,7 @@ static void say_instead(const struct advice *advice, struct frame *verdict)
 /* ---- all of it ---- */
 
 struct frame *advise_verdict(const struct advice *advice, struct advise_answer *answer,
-                             const char *model, const struct run_context *runs, struct error *why)
+                             const char *model, struct error *why)
 {
     const struct candidate *plain = advice_plain(advice)->candidate;
     uint64_t context = advice->trials[advice->plain].context;
@@ -578,8 +595,8 @@ struct frame *advise_verdict(const struct advice *advice, struct advise_answer *
     bool good = verdict != NULL && put_fits(advice, verdict, why);
     if (good && answer->result != NULL) {
         verdict_put_run(advice, verdict);
-        good = verdict_put_start(verdict, answer, why) &&
-               (runs == NULL || verdict_put_explained(verdict, advice->serves, answer, runs, why));
+        verdict_put_sure(verdict, answer->result);
+        good = verdict_put_start(verdict, answer, why);
     } else if (good) {
         put_none(advice, verdict);
     }

@@ -75,6 +75,14 @@ static void print_helps(const struct explanation *explanation, const struct expl
     }
 }
 
+/* A figure that was not measured, and the effect of a 10 % error, whichever way it goes, on the
+ * time that it changes most. */
+struct explain_guess {
+    enum curve_id curve;
+    enum basis basis;
+    double effect;
+};
+
 static int by_effect(const void *a, const void *b)
 {
     const struct explain_guess *x = a, *y = b;
@@ -82,8 +90,8 @@ static int by_effect(const void *a, const void *b)
                                   : (int)x->curve - (int)y->curve;
 }
 
-uint32_t explain_guesses(const struct explanation *explanation,
-                         struct explain_guess guesses[CURVE_COUNT])
+static uint32_t explain_guesses(const struct explanation *explanation,
+                                struct explain_guess guesses[CURVE_COUNT])
 {
     uint32_t count = 0;
     double effects[CURVE_COUNT] = {0};

@@ -19,15 +19,3 @@ bool explain_print(const struct scenario *scenario, struct result *results,
 bool explain_print_json(const struct scenario *scenario, uint32_t index,
                         const struct result *result, const struct run_context *runs, FILE *out,
                         struct error *why);
-
-/* A figure that was not measured, and the effect of a 10 % error, whichever way it goes, on the
- * time that it changes most. */
-struct explain_guess {
-    enum curve_id curve;
-    enum basis basis;
-    double effect;
-};
-
-/* List those with an effect worth mentioning, the largest first. Returns how many. */
-uint32_t explain_guesses(const struct explanation *explanation,
-                         struct explain_guess guesses[CURVE_COUNT]);

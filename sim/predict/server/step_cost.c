@@ -31,6 +31,7 @@ struct step_cost {
     struct surface *shared; /* by the rows of all ranks that share experts; NULL: they do not */
     bool one_call;          /* attends to prompts and decodes */
     uint64_t *rows;         /* [passes] of prompts, in the step under way; owned */
+    bool *repeats;          /* by layer: it is like the one before; owned */
 };
 
 /* A time, and how much of it rests on which basis; in ns. */
@@ -221,7 +222,7 @@ static uint64_t add_prompts(struct step_cost *cost, const struct step_load *load
     uint32_t fullest = spread_chunks(cost, load, 0, 0, NULL);
     uint64_t rows = cost->rows[fullest];
     for (uint32_t layer = 0; layer < model->layer_count; layer++) {
-        if (!model_layer_repeats(model, layer)) {
+        if (!cost->repeats[layer]) {
             struct prompt_attention work = {0};
             spread_chunks(cost, load, fullest, layer, &work);
             kernel = cost->one_call && pass->decodes > 0 && work.token_flops > 0
@@ -270,6 +271,10 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     }
     cost->one_call = takes_one_call(point);
     cost->rows = array_zeroed(cost->passes, sizeof *cost->rows, why);
+    cost->repeats = array_zeroed(setup->model.layer_count, sizeof *cost->repeats, why);
+    for (uint32_t layer = 0; cost->repeats != NULL && layer < setup->model.layer_count; layer++) {
+        cost->repeats[layer] = model_layer_repeats(&setup->model, layer);
+    }
     const struct decode_range in_rows = range_in_rows(setup, *range);
     cost->whole = decode_surface_create(point, &in_rows, 1, context, why);
     /* One GPU's part of the ways. Several GPUs below one uplink all copy at the same time. A server
@@ -277,8 +282,8 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     bool linked = profile_states(&setup->profile, CURVE_LINK_GPUS_PER_UPLINK);
     double sharers = linked ? cost_uplink_sharers(setup, &cost->load_trust) : 1;
     bool ok = serving_ways_init(&cost->ways, point, sharers, &cost->load_trust, why) &&
-              cost->rows != NULL && create_products(cost, why) && cost->whole != NULL &&
-              decode_surface_least(cost->whole, &cost->least, why);
+              cost->rows != NULL && cost->repeats != NULL && create_products(cost, why) &&
+              cost->whole != NULL && decode_surface_least(cost->whole, &cost->least, why);
     if (ok && fetches) {
         /* Alone on the link, of which streamed weights use all. The surfaces report the trust. */
         struct trust unused = {.basis = BASIS_MEASURED};
@@ -308,6 +313,7 @@ void step_cost_destroy(struct step_cost *cost)
     surface_destroy(cost->shared);
     serving_ways_release(&cost->ways);
     free(cost->rows);
+    free(cost->repeats);
     free(cost);
 }
 

@@ -234,12 +234,8 @@ void block_store_let_go(struct block_store *store, uint32_t id)
     block_pool_release(store->pool, id);
 }
 
-static bool offer_to_pool(struct block_store *store, uint32_t id)
+bool block_store_take(struct block_store *store, uint32_t id)
 {
-    if (block_pool_knows(store->pool, id)) {
-        block_pool_touch(store->pool, id);
-        return false;
-    }
     if (block_pool_room(store->pool) == 0) {
         return false;
     }
@@ -251,14 +247,11 @@ static bool offer_to_pool(struct block_store *store, uint32_t id)
     return true;
 }
 
-bool block_store_offer(struct block_store *store, uint32_t id)
+bool block_store_access(struct block_store *store, uint32_t id)
 {
     static const uint8_t mass = 0;
     const struct demand demand = {.units = &id, .mass = &mass, .wanted = 1, .recorded = 1};
     struct outcome outcome;
-    if (store->policy == NULL) {
-        return offer_to_pool(store, id);
-    }
     policy_access(store->policy, &demand, &outcome);
     return outcome.admitted > 0;
 }

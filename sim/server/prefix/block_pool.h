@@ -188,9 +188,23 @@ static inline bool block_store_knows(const struct block_store *store, uint32_t i
                                  : block_pool_knows(store->pool, id);
 }
 
+/* For block_store_offer(): let the policy see the block, or the pool take it. */
+bool block_store_access(struct block_store *store, uint32_t id);
+bool block_store_take(struct block_store *store, uint32_t id);
+
 /* Touch a block that it has, or offer it one that it lacks. Returns true if the tier took it:
  * it lacked the block and has it now. It refuses when it is full and can evict nothing. */
-bool block_store_offer(struct block_store *store, uint32_t id);
+static inline bool block_store_offer(struct block_store *store, uint32_t id)
+{
+    if (store->policy != NULL) {
+        return block_store_access(store, id);
+    }
+    if (block_pool_knows(store->pool, id)) {
+        block_pool_touch(store->pool, id);
+        return false;
+    }
+    return block_store_take(store, id);
+}
 
 /* Hold a block that it has, and let it go again; a block can be held several times. */
 void block_store_hold(struct block_store *store, uint32_t id);

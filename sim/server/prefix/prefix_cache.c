@@ -451,10 +451,9 @@ static void fill_blocks(struct prefix_cache *cache, size_t index, uint64_t full)
 void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
 {
     struct holding *holding = &cache->holdings[index];
-    uint64_t full = tokens / cache->options.block_tokens;
-    assert(full <= holding->blocks);
-    if (full > holding->full) {
-        fill_blocks(cache, index, full);
+    assert(tokens <= holding->blocks * cache->options.block_tokens);
+    if (tokens >= (holding->full + 1) * cache->options.block_tokens) { /* asked for each token */
+        fill_blocks(cache, index, tokens / cache->options.block_tokens);
     }
     save_filled(cache, index);
 }
@@ -462,8 +461,10 @@ void prefix_fill(struct prefix_cache *cache, size_t index, uint64_t tokens)
 bool prefix_grow(struct prefix_cache *cache, size_t index, uint64_t tokens)
 {
     struct holding *holding = &cache->holdings[index];
-    uint64_t blocks = blocks_of(cache, tokens);
-    uint64_t more = blocks > holding->blocks ? blocks - holding->blocks : 0;
+    if (tokens <= holding->blocks * cache->options.block_tokens) { /* asked for each token */
+        return true;
+    }
+    uint64_t more = blocks_of(cache, tokens) - holding->blocks;
     if (more > block_pool_room(cache->tiers.gpu)) {
         return false;
     }

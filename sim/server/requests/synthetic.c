@@ -94,13 +94,13 @@ bool synthetic_says(const char *name, const char *key)
     return false;
 }
 
-void synthetic_endless(const char *name, char *out)
+void synthetic_without(const char *name, const char *key, char *out)
 {
     const char *rest = name + sizeof start - 1, *item;
     size_t length, used = sizeof start - 1;
     memmove(out, name, used);
     while (text_item(&rest, &item, &length)) {
-        if (!item_is(item, length, keys[COUNT].name)) {
+        if (!item_is(item, length, key)) {
             out[used] = ',';
             used += used > sizeof start - 1;
             memmove(out + used, item, length);

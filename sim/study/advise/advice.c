@@ -131,10 +131,9 @@ static uint32_t advice_choose(const void *context)
 
 /* With requests only systems of engines are searched unless the scenario names one. */
 static bool advice_search(const struct scenario *scenario, const struct advice_options *options,
-                          const struct advice_asked *asked, struct planning *out, bool *interrupted,
-                          struct error *why)
+                          const struct advice_asked *asked, struct planning *out, struct error *why)
 {
-    bool serves = scenario_serves(scenario);
+    bool serves = scenario_serves(scenario), interrupted = false;
     bool any = asked->systems == NULL && !scenario_states(scenario, "system");
     struct planning_options with = {.targets = options->targets,
                                     .candidates = options->candidates,
@@ -151,7 +150,8 @@ static bool advice_search(const struct scenario *scenario, const struct advice_o
     with.candidates.engines = serves && any;
     with.candidates.unshared = any && advice_is_unshared(scenario);
     bool good = advice_set(scenario, options, asked, &as, why) &&
-                planning_run(&as, &with, out, interrupted, why);
+                planning_run(&as, &with, out, &interrupted, why) &&
+                stop_flag_check(options->study.runs->stop, why);
     scenario_release(&as);
     return good;
 }
@@ -166,14 +166,13 @@ static void trial_release(struct advice_trial *trial)
 
 /* Search plain vLLM as it is asked for. After a failure `out` is to be released, too. */
 static bool try_plain(const struct scenario *scenario, const struct advice_options *options,
-                      struct advice_asked asked, struct advice_trial *out, bool *interrupted,
-                      struct error *why)
+                      struct advice_asked asked, struct advice_trial *out, struct error *why)
 {
     struct point point;
     struct error unseen;
     asked.systems = ADVICE_PLAIN;
     out->form = asked.form;
-    if (!advice_search(scenario, options, &asked, &out->planning, interrupted, why)) {
+    if (!advice_search(scenario, options, &asked, &out->planning, why)) {
         return false;
     }
     const struct scenario *tried = &out->planning.candidates[0].scenario;
@@ -203,22 +202,25 @@ static uint32_t read_gpus(const struct scenario *scenario, uint32_t *gpus)
 /* All forms of as many GPUs, fewest servers first; those that cannot be are left out. Without a
  * number of GPUs, the scenario's own form. */
 static bool try_forms(const struct scenario *scenario, const struct advice_options *options,
-                      struct advice *out, bool *interrupted, struct error *why)
+                      struct advice *out, struct error *why)
 {
     struct error first = {.line = 0};
     uint32_t own, passes = read_gpus(scenario, &own);
     uint32_t all = options->gpus > 0 ? options->gpus : own;
     uint32_t least = options->gpus > 0 ? 1 : all;
-    for (uint32_t gpus = all; gpus >= least && !*interrupted; gpus--) {
+    for (uint32_t gpus = all; gpus >= least; gpus--) {
         struct error refused;
         const struct advice_asked asked = {.form = {all / gpus, gpus, gpus / passes}};
         if (all % gpus != 0 || gpus % passes != 0 || out->trial_count == ADVICE_FORMS) {
             continue;
         }
         struct advice_trial *trial = &out->trials[out->trial_count++];
-        if (!try_plain(scenario, options, asked, trial, interrupted, &refused)) {
+        if (!try_plain(scenario, options, asked, trial, &refused)) {
             trial_release(trial);
             out->trial_count--;
+            if (!stop_flag_check(options->study.runs->stop, why)) {
+                return false;
+            }
             first = first.found[0] == '\0' ? refused : first;
         }
     }
@@ -230,7 +232,7 @@ static bool try_forms(const struct scenario *scenario, const struct advice_optio
     if (out->trial_count == 0) {
         *why = first;
     }
-    return out->trial_count > 0 || *interrupted;
+    return out->trial_count > 0;
 }
 
 /* The form with the highest rate; of those too close to call the one with the fewest servers. */
@@ -380,9 +382,9 @@ static bool drafts_win(const struct advice *advice, const struct advice_trial *t
 
 /* Try a change until something fits, or once if something fits without it. Drafts that win by no
  * more are not mentioned. */
-static void try_change(const struct scenario *scenario, const struct advice_options *options,
+static bool try_change(const struct scenario *scenario, const struct advice_options *options,
                        const struct before *before, enum advice_change change, struct advice *out,
-                       bool *interrupted)
+                       struct error *why)
 {
     struct advice_trial *trial = &out->trials[out->trial_count];
     uint32_t most = advice_result(advice_plain(out)) != NULL ? 1 : UINT32_MAX;
@@ -392,17 +394,16 @@ static void try_change(const struct scenario *scenario, const struct advice_opti
     char value[96];
     bool tried = false, more = true;
     asked.value = value;
-    for (uint32_t times = 1; times <= most && more && !*interrupted &&
-                             choose_value(change, before, times, &asked.key, value, &form);
+    for (uint32_t times = 1;
+         times <= most && more && choose_value(change, before, times, &asked.key, value, &form);
          times++) {
         struct error refused;
         asked.form = before->form;
         trial_release(trial);
-        tried = try_plain(scenario, options, asked, trial, interrupted, &refused);
+        tried = try_plain(scenario, options, asked, trial, &refused);
         trial->form = form;
         if (!tried) {
             trial_release(trial);
-            *interrupted = *interrupted || !stop_flag_check(options->study.runs->stop, &refused);
         }
         more = tried && advice_result(advice_trial_search(trial)) == NULL;
     }
@@ -412,25 +413,24 @@ static void try_change(const struct scenario *scenario, const struct advice_opti
         tried = false;
     }
     out->trial_count += tried;
+    return stop_flag_check(options->study.runs->stop, why);
 }
 
 /* Try each change that the scenario leaves room for. If nothing fits, GPUs are doubled and contexts
  * halved until something does. A change that cannot be is not tried, nor are more GPUs for requests
  * that the stated GPUs serve. */
 static bool try_changes(const struct scenario *scenario, const struct advice_options *options,
-                        struct advice *out, bool *interrupted, struct error *why)
+                        struct advice *out, struct error *why)
 {
     struct before before;
     bool good = read_before(out, &before, why);
     bool fits = advice_result(advice_plain(out)) != NULL;
-    for (int i = ADVICE_FP8_KV; good && !*interrupted && i < ADVICE_CHANGES; i++) {
+    for (int i = ADVICE_FP8_KV; good && i < ADVICE_CHANGES; i++) {
         enum advice_change change = (enum advice_change)i;
         bool enough = fits && out->serves && options->gpus > 0; /* as many GPUs as one has */
         bool idle = (change == ADVICE_FP8_WEIGHTS && fits) || (change == ADVICE_DRAFTS && !fits) ||
                     (change == ADVICE_MORE_GPUS && enough);
-        if (!idle) {
-            try_change(scenario, options, &before, change, out, interrupted);
-        }
+        good = idle || try_change(scenario, options, &before, change, out, why);
     }
     return good;
 }
@@ -438,11 +438,10 @@ static bool try_changes(const struct scenario *scenario, const struct advice_opt
 /* ---- all of it ---- */
 
 static bool advice_run_all(const struct scenario *scenario, const struct advice_options *options,
-                           struct advice *out, bool *interrupted, struct error *why)
+                           struct advice *out, struct error *why)
 {
-    bool good = try_forms(scenario, options, out, interrupted, why);
-    if (!good || *interrupted) {
-        return good;
+    if (!try_forms(scenario, options, out, why)) {
+        return false;
     }
     out->plain = choose_form(out);
     out->form = out->trials[out->plain].form;
@@ -450,31 +449,26 @@ static bool advice_run_all(const struct scenario *scenario, const struct advice_
                                      .guess = found_rate(out),
                                      .systems = options->candidates.systems,
                                      .chooses = out};
-    good = advice_search(scenario, options, &all, &out->systems, interrupted, why) &&
-           (*interrupted || check_ran(&out->systems, why));
+    bool good =
+        advice_search(scenario, options, &all, &out->systems, why) && check_ran(&out->systems, why);
     out->best = good ? out->systems.winner : PLANNING_NONE;
-    if (!good || *interrupted) {
-        return good;
-    }
-    good = advice_host_find(options, out, interrupted, why);
-    return good && !*interrupted ? try_changes(scenario, options, out, interrupted, why) : good;
+    return good && advice_host_find(options, out, why) && try_changes(scenario, options, out, why);
 }
 
 /* Plain vLLM is searched alone and among the systems: a store answers the same run once. */
 bool advice_run(const struct scenario *scenario, const struct advice_options *options,
-                struct advice *out, bool *interrupted, struct error *why)
+                struct advice *out, struct error *why)
 {
     struct advice_options with = *options;
     struct store *own = NULL;
     *out = (struct advice){.serves = scenario_serves(scenario), .best = PLANNING_NONE};
-    *interrupted = false;
     if (!advice_add_targets(out->serves, &with.targets, why) ||
         (options->study.store == NULL && (own = store_open_memory(why)) == NULL)) {
         return false;
     }
     out->targets = with.targets;
     with.study.store = own != NULL ? own : options->study.store;
-    bool good = advice_run_all(scenario, &with, out, interrupted, why);
+    bool good = advice_run_all(scenario, &with, out, why);
     store_close(own);
     return good;
 }

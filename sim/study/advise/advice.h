@@ -90,11 +90,10 @@ bool advice_set_context(struct scenario *scenario, struct error *why);
 enum { ADVICE_OUTPUT = 256 };
 bool advice_set_requests(struct scenario *scenario, struct error *why);
 
-/* Fails if the scenario cannot be run, whatever the batch; that nothing fits is an answer. After an
- * interruption `out` has what was found so far: its forms, and `best` among the systems. The caller
- * releases `out`, also after a failure. */
+/* Fails if the scenario cannot be run, whatever the batch, and if it is interrupted; that nothing fits is an
+ * answer. The caller releases `out`, also after a failure. */
 bool advice_run(const struct scenario *scenario, const struct advice_options *options,
-                struct advice *out, bool *interrupted, struct error *why);
+                struct advice *out, struct error *why);
 void advice_release(struct advice *advice);
 
 /* The only search of a trial. */
@@ -145,7 +144,7 @@ bool advice_is_unshared(const struct scenario *scenario);
  * a limit there is doubled. Nothing is asked of a batch that decodes, nor where plain vLLM holds no
  * load. */
 bool advice_host_find(const struct advice_options *options, struct advice *advice,
-                      bool *interrupted, struct error *why);
+                      struct error *why);
 void advice_host_release(struct advice_host *host);
 
 /* How much longer a request takes with the size than without, as a share; NaN if it did not run. */

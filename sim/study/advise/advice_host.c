@@ -8,9 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Shares of the prompts' tokens below which nothing is found, and of a request's time within which
- * nothing is gained. */
-#define NOTHING 0.001
+/* A share of a request's time within which nothing is gained. */
 #define NO_GAIN 0.02
 
 /* vLLM's own offloading, where no system with host memory was searched. */
@@ -52,37 +50,33 @@ static bool set_found(const struct search *search, const char *system, uint64_t 
 /* Run it, as long as so many requests take. A point may fail: then the result says so. */
 static bool run_found(const struct advice_options *options, const struct search *search,
                       const char *system, uint64_t gib, uint64_t most, struct result *out,
-                      bool *interrupted, struct error *why)
+                      struct error *why)
 {
     uint32_t count = 0;
+    bool interrupted = false;
     struct scenario scenario;
     const struct stream_question question = targets_question(&options->targets, most);
     struct run_context runs = *options->study.runs; /* a view */
     runs.question = &question;
     const struct study alone = {.store = options->study.store, .runs = &runs, .jobs = 1};
     bool good = set_found(search, system, gib, &scenario, why) &&
-                sweep_keep(&scenario, &alone, out, &count, interrupted, why) &&
-                (count == 1 || *interrupted);
+                sweep_keep(&scenario, &alone, out, &count, &interrupted, why) &&
+                stop_flag_check(runs.stop, why);
     scenario_release(&scenario);
     return good;
 }
 
 /* Plain vLLM's load, with the system's memory: for as long as it ran, as they are compared. */
 static bool run_beside(const struct advice_options *options, const struct advice *advice,
-                       struct advice_host *host, bool *interrupted, struct error *why)
+                       struct advice_host *host, struct error *why)
 {
     const struct search *plain = advice_plain(advice);
     bool whole = plain->is_whole != NULL && plain->is_whole[plain->found];
     uint64_t gib = host->size.gib > 0 ? host->size.gib : host->size.most_gib;
-    struct result with;
-    bool good = run_found(options, plain, host->system, gib, whole ? STREAM_WHOLE : STREAM_FEWEST,
-                          &with, interrupted, why);
-    if (good && !*interrupted) {
-        advice_host_forget(host);
-        host->with = with;
-        host->ran = true;
-    }
-    return good;
+    advice_host_forget(host);
+    host->ran = run_found(options, plain, host->system, gib, whole ? STREAM_WHOLE : STREAM_FEWEST,
+                          &host->with, why);
+    return host->ran;
 }
 
 double advice_host_slower(const struct advice *advice)
@@ -95,48 +89,65 @@ double advice_host_slower(const struct advice *advice)
                                 : (double)NAN;
 }
 
-/* Find the size, or what `gib` does, at the load of the system that has the memory: its own, if it
- * is advised, or else plain vLLM's. */
-static bool find_size(const struct advice_options *options, struct advice *advice, uint64_t gib,
-                      struct error *why)
+/* The point of the load of the system that has the memory: its own, if it is advised, or else plain
+ * vLLM's. */
+static bool host_point(const struct advice *advice, struct point *out, struct error *why)
 {
     const struct search *advised = advised_search(advice);
     struct scenario scenario;
-    struct point point;
     bool good = set_found(advised != NULL ? advised : advice_plain(advice), advice->host.system, 0,
                           &scenario, why) &&
-                scenario_point(&scenario, 0, &point, why);
+                scenario_point(&scenario, 0, out, why);
     scenario_release(&scenario);
-    if (good) {
-        good = host_size_find(&point, options->study.runs, gib, &advice->host.size, why);
-        point_release(&point);
+    return good;
+}
+
+/* A few requests tell how much a size finds. */
+static bool find_size(const struct advice_options *options, struct advice *advice,
+                      struct error *why)
+{
+    const struct stream_question question = targets_question(&options->targets, STREAM_FEWEST);
+    struct run_context runs = *options->study.runs; /* a view */
+    struct point point;
+    runs.question = &question;
+    if (!host_point(advice, &point, why)) {
+        return false;
     }
+    bool good = host_size_find(&point, &runs, &advice->host.size, why);
+    point_release(&point);
     return good;
 }
 
 /* State the size in the advised system's scenario, and run it at the load that it holds. A size
  * that misses a limit is doubled, up to the most. */
 static bool state_size(const struct advice_options *options, struct advice *advice,
-                       struct search *best, bool *interrupted, struct error *why)
+                       struct search *best, struct error *why)
 {
-    const struct host_size *size = &advice->host.size;
+    struct host_size *size = &advice->host.size;
     /* The candidate is one of our own. */
     struct scenario_values *values = (struct scenario_values *)&best->candidate->scenario.values;
-    bool good = true, holds = false;
-    while (good && !holds && !*interrupted) {
+    struct point point;
+    bool good = host_point(advice, &point, why), made = good, holds = false;
+    bool counts = good && host_is_clocked(&point); /* its own run says what the size finds */
+    while (good && !holds) {
         struct result result;
         good = scenario_values_set(values, "host_memory", (double)(size->gib << 30), why) &&
-               run_found(options, best, NULL, 0, STREAM_WHOLE, &result, interrupted, why);
-        if (good && !*interrupted) {
-            result_release(&best->results[best->found]);
-            best->results[best->found] = result;
+               run_found(options, best, NULL, 0, STREAM_WHOLE, &result, why);
+        if (!good) {
+            break;
         }
-        holds = size->gib == size->most_gib ||
-                targets_violation(&advice->targets, advice_result(best)) <= 0;
-        if (good && !holds) {
+        result_release(&best->results[best->found]);
+        best->results[best->found] = result;
+        size->found = counts ? host_found_in(&result) : size->found;
+        holds = size->gib == size->most_gib || targets_violation(&advice->targets, &result) <= 0;
+        if (!holds) {
             uint64_t twice = 2 * size->gib;
-            good = find_size(options, advice, twice < size->most_gib ? twice : size->most_gib, why);
+            counts = true;
+            host_size_state(&point, twice < size->most_gib ? twice : size->most_gib, size);
         }
+    }
+    if (made) {
+        point_release(&point);
     }
     return good;
 }
@@ -147,13 +158,13 @@ static enum advice_host_answer answer_of(const struct advice *advice, bool advis
 {
     const struct host_size *size = &advice->host.size;
     double slower = advice_host_slower(advice);
-    if (size->endless.gpu + size->endless.host <= NOTHING) {
+    if (size->endless.gpu + size->endless.host <= HOST_NOTHING) {
         return ADVICE_HOST_NO_REUSE;
     }
-    if (size->endless.host <= NOTHING) {
+    if (size->endless.host <= HOST_NOTHING) {
         return ADVICE_HOST_GPU_KEEPS;
     }
-    if (size->most.host <= NOTHING) {
+    if (size->most.host <= HOST_NOTHING) {
         return ADVICE_HOST_TOO_SMALL;
     }
     if (size->gib == 0 || size->found.saves_s <= 0) {
@@ -163,7 +174,7 @@ static enum advice_host_answer answer_of(const struct advice *advice, bool advis
 }
 
 bool advice_host_find(const struct advice_options *options, struct advice *advice,
-                      bool *interrupted, struct error *why)
+                      struct error *why)
 {
     struct advice_host *host = &advice->host;
     struct search *advised = advised_search(advice);
@@ -173,18 +184,16 @@ bool advice_host_find(const struct advice_options *options, struct advice *advic
     }
     snprintf(host->system, sizeof host->system, "%s",
              search != NULL ? search->candidate->system : usual_system);
-    if (!find_size(options, advice, 0, why) ||
-        !run_beside(options, advice, host, interrupted, why)) {
+    if (!find_size(options, advice, why) || !run_beside(options, advice, host, why)) {
         return false;
     }
     host->answer = answer_of(advice, advised != NULL);
-    if (host->answer != ADVICE_HOST_PAYS || advised == NULL || *interrupted) {
+    if (host->answer != ADVICE_HOST_PAYS || advised == NULL) {
         return true;
     }
     uint64_t gib = host->size.gib;
-    return state_size(options, advice, advised, interrupted, why) &&
-           (host->size.gib == gib || *interrupted ||
-            run_beside(options, advice, host, interrupted, why));
+    return state_size(options, advice, advised, why) &&
+           (host->size.gib == gib || run_beside(options, advice, host, why));
 }
 
 void advice_host_release(struct advice_host *host)

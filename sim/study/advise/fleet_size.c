@@ -30,7 +30,6 @@ struct sizing {
     struct sources *sources;
     bool is_stream;       /* the requests go on without end */
     enum fleet_what what; /* of all tries of a round */
-    bool *interrupted;
 };
 
 /* ---- what a try serves ---- */
@@ -176,6 +175,7 @@ static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error 
         targets_question(&sizing->options->targets, what <= FLEET_SHARE   ? STREAM_FEWEST
                                                     : what == FLEET_WHOLE ? STREAM_MOST
                                                                           : STREAM_WHOLE);
+    bool interrupted = false;
     const struct rounds rounds = {.lines = sizing->fleet->count,
                                   .once = what < FLEET_SHARE || what == FLEET_FULL,
                                   .question = sizing->is_stream && !rough ? &question : NULL,
@@ -188,7 +188,8 @@ static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error 
                                   .context = sizing};
     sizing->what = what;
     tell(sizing);
-    return rounds_run(&rounds, sizing->interrupted, why);
+    return rounds_run(&rounds, &interrupted, why) &&
+           stop_flag_check(sizing->options->study.runs->stop, why);
 }
 
 static void runs_release(struct fleet_form *form)
@@ -214,11 +215,11 @@ static bool begin(struct fleet_form *form, uint32_t most, uint32_t guess, uint32
     return form->searched;
 }
 
-/* Search the forms that begun. What a search that was interrupted tried counts, too. */
+/* Search the forms that begun. */
 static bool search(struct sizing *sizing, enum fleet_what what, struct error *why)
 {
     bool good = fleet_try(sizing, what, why);
-    for (uint32_t i = 0; i < sizing->fleet->count; i++) {
+    for (uint32_t i = 0; good && i < sizing->fleet->count; i++) {
         struct fleet_form *form = &sizing->fleet->forms[i];
         if (form->searched) {
             uint32_t found = grid_found(&form->grid);
@@ -227,7 +228,7 @@ static bool search(struct sizing *sizing, enum fleet_what what, struct error *wh
             while (form->fewer > 0 && !(form->grid.violation[form->fewer - 1] > 0)) {
                 form->fewer--;
             }
-            form->decided = good && !*sizing->interrupted;
+            form->decided = true;
             form->searched = false;
         }
     }
@@ -278,7 +279,7 @@ static bool find_any(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
     bool good = true, any = true;
-    while (good && any && !*sizing->interrupted) {
+    while (good && any) {
         any = false;
         for (uint32_t i = 0; good && i < fleet->count; i++) {
             struct fleet_form *likely = find_likely(fleet, i);
@@ -305,7 +306,7 @@ static bool compare(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
     bool good = true;
-    for (uint32_t i = 0; good && i < fleet->count && !*sizing->interrupted; i++) {
+    for (uint32_t i = 0; good && i < fleet->count; i++) {
         struct fleet_form *form = &fleet->forms[i];
         bool has_answer = !isinf(fleet_found_on(fleet, form));
         uint32_t within = has_answer ? servers_within(fleet, form) : 0;
@@ -325,11 +326,11 @@ static bool confirm(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
     bool good = true;
-    while (good && !*sizing->interrupted) {
+    while (good) {
         good = compare(sizing, why);
         fleet_size_choose(fleet);
         struct fleet_form *best = fleet->best != FLEET_NONE ? &fleet->forms[fleet->best] : NULL;
-        if (!good || *sizing->interrupted || best == NULL ||
+        if (!good || best == NULL ||
             (best->is_whole && (!sizing->is_stream || best->full == best->servers))) {
             break;
         }
@@ -340,41 +341,29 @@ static bool confirm(struct sizing *sizing, struct error *why)
             good = fleet_try(sizing, FLEET_FULL, why);
             best->searched = true;
         }
-        good = good && (*sizing->interrupted || search(sizing, FLEET_WHOLE, why));
+        good = good && search(sizing, FLEET_WHOLE, why);
     }
     return good;
 }
 
 /* ---- all of it ---- */
 
-static bool size_all(const struct scenario *scenario, struct sizing *sizing, struct error *why)
-{
-    struct fleet_size *fleet = sizing->fleet;
-    const bool *interrupted = sizing->interrupted;
-    bool good = fleet_list_forms(scenario, sizing->options, fleet, why) &&
-                fleet_try(sizing, FLEET_AT_ONCE, why) &&
-                (*interrupted || fleet_try(sizing, FLEET_ALONE, why)) &&
-                (*interrupted || fleet_try(sizing, FLEET_ALL_ALONE, why)) &&
-                (*interrupted || find_any(sizing, why)) && confirm(sizing, why);
-    fleet_size_choose(fleet);
-    return good;
-}
-
 bool fleet_size_run(const struct scenario *scenario, const struct fleet_options *options,
-                    struct fleet_size *out, bool *interrupted, struct error *why)
+                    struct fleet_size *out, struct error *why)
 {
-    struct sizing sizing = {
-        .fleet = out, .options = options, .sources = scenario->sources, .interrupted = interrupted};
+    struct sizing sizing = {.fleet = out, .options = options, .sources = scenario->sources};
     struct scenario asked;
     *out =
         (struct fleet_size){.best = FLEET_NONE, .rate = options->rate, .targets = options->targets};
     out->most_gpus = options->most_gpus > 0 ? options->most_gpus : FLEET_MOST_GPUS;
-    *interrupted = false;
     bool good = scenario_copy(scenario, &asked, why) &&
                 capacity_set_stream(&asked, &sizing.is_stream, why) &&
-                size_all(&asked, &sizing, why);
+                fleet_list_forms(&asked, options, out, why) &&
+                fleet_try(&sizing, FLEET_AT_ONCE, why) && fleet_try(&sizing, FLEET_ALONE, why) &&
+                fleet_try(&sizing, FLEET_ALL_ALONE, why) && find_any(&sizing, why) &&
+                confirm(&sizing, why);
+    fleet_size_choose(out);
     scenario_release(&asked);
-    out->interrupted = *interrupted;
     return good;
 }
 

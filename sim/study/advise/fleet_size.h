@@ -69,17 +69,15 @@ struct fleet_size {
     uint32_t candidate_count;
     struct fleet_form *forms; /* [count], owned; of a machine in a row */
     uint32_t count;
-    uint32_t best;    /* a form; FLEET_NONE: none holds the rate */
-    bool interrupted; /* before all forms were decided */
+    uint32_t best; /* a form; FLEET_NONE: none holds the rate */
     double rate;
     struct targets targets;
     uint32_t most_gpus; /* of a machine, that were looked at */
 };
 
-/* Fails if no form can be. The caller releases `out`, also after a failure. After an interruption
- * it has what was found so far. */
+/* Fails if no form can be, or if it is interrupted. The caller releases `out`, also after a failure. */
 bool fleet_size_run(const struct scenario *scenario, const struct fleet_options *options,
-                    struct fleet_size *out, bool *interrupted, struct error *why);
+                    struct fleet_size *out, struct error *why);
 void fleet_size_release(struct fleet_size *fleet);
 
 /* Dollars an hour of so many servers of the form; without a price, their GPUs. */

@@ -5,40 +5,66 @@
 
 #include <string.h>
 
-/* Requests that come at once. Sessions overlap only once there are many. */
+/* Requests that come at once. Sessions overlap only once there are many, and while their users think a server
+ * is idle. */
 enum { FEW = 250, FEW_OF_SESSIONS = 1000 };
+
+/* The text of made-up requests; NULL: they are of a file. */
+static const struct node *made_up(const struct scenario *scenario)
+{
+    const struct node *workload = node_stated(scenario->root, "workload");
+    bool made = workload != NULL && workload->kind == NODE_SCALAR && synthetic_is(workload->text) &&
+                strlen(workload->text) < WORKLOAD_PATH;
+    return made ? workload : NULL;
+}
+
+/* The scenario is our own; a message about the text names the place of the typed one. */
+static bool state_without(const struct node *workload, const char *key, struct error *why)
+{
+    char text[WORKLOAD_PATH];
+    synthetic_without(workload->text, key, text);
+    return node_set_text((struct node *)workload, text, why);
+}
 
 bool capacity_set_stream(struct scenario *scenario, bool *is_stream, struct error *why)
 {
-    const struct node *workload = node_stated(scenario->root, "workload");
+    const struct node *workload = made_up(scenario);
     static const char *const finite[] = {"limit", "warm_requests", "warm_rate", "warm_clients"};
-    char endless[WORKLOAD_PATH];
-    *is_stream = workload != NULL && workload->kind == NODE_SCALAR &&
-                 synthetic_is(workload->text) && strlen(workload->text) < sizeof endless;
-    if (!*is_stream) {
-        return true;
-    }
-    synthetic_endless(workload->text, endless);
-    for (size_t i = 0; i < sizeof finite / sizeof *finite; i++) {
+    *is_stream = workload != NULL;
+    for (size_t i = 0; *is_stream && i < sizeof finite / sizeof *finite; i++) {
         scenario_values_remove(&scenario->values, finite[i]);
     }
-    /* The scenario is our own; a message about the text names the place of the typed one. */
-    return node_set_text((struct node *)workload, endless, why);
+    return !*is_stream || state_without(workload, "requests", why);
+}
+
+bool capacity_has_sessions(const struct scenario *scenario)
+{
+    const struct node *workload = made_up(scenario);
+    return workload != NULL && synthetic_says(workload->text, "turns");
 }
 
 bool capacity_set_at_once(struct scenario *scenario, struct error *why)
 {
-    const struct node *workload = node_stated(scenario->root, "workload");
+    const struct node *workload = made_up(scenario);
     static const char *const of_rate[] = {"rate", "burstiness", "warm_rate"};
-    bool sessions = workload != NULL && synthetic_says(workload->text, "turns");
+    bool sessions = capacity_has_sessions(scenario);
+    double servers = scenario_stated(&scenario->values, "replicas", 1);
     for (size_t i = 0; i < sizeof of_rate / sizeof *of_rate; i++) {
         scenario_values_remove(&scenario->values, of_rate[i]);
     }
-    return scenario_values_set(&scenario->values, "arrivals", ARRIVALS_AT_ONCE, why) &&
-           scenario_values_set(&scenario->values, "limit", sessions ? FEW_OF_SESSIONS : FEW, why);
+    return (!sessions || state_without(workload, "think", why)) &&
+           scenario_values_set(&scenario->values, "arrivals", ARRIVALS_AT_ONCE, why) &&
+           scenario_values_set(&scenario->values, "limit",
+                               sessions ? FEW_OF_SESSIONS * servers : FEW, why);
 }
 
+/* Of outputs that differ, a few last long after the others: half of the requests tell more then, unless some
+ * are left out. */
 double capacity_at_once(const struct result *result)
 {
-    return result_ok(result) ? result_number(result, COLUMN(requests_out_per_s)) : 0;
+    double half_s = result_number(result, COLUMN(e2e_p50_ms)) / 1e3;
+    double half = result_number(result, COLUMN(requests)) / 2;
+    double all = result_number(result, COLUMN(requests_out_per_s));
+    bool serves = result_number(result, COLUMN(requests_left_out)) == 0;
+    return !result_ok(result) ? 0 : serves && half / half_s > all ? half / half_s : all;
 }

@@ -19,8 +19,13 @@
  * file's, are served as they are. False: memory is out. */
 bool capacity_set_stream(struct scenario *scenario, bool *is_stream, struct error *why);
 
-/* A limit on times is mostly met up to this share of what a server answers at most. */
+/* A limit on times is mostly met up to this share of what a server answers at most; and without one the queue
+ * is stationary up to the other. */
 #define CAPACITY_USUAL 0.7
+#define CAPACITY_UNLIMITED 0.9
+
+/* Are the requests made up, and turns of sessions? While few come, more of their prompts are cached. */
+bool capacity_has_sessions(const struct scenario *scenario);
 
 /* Let a few requests come at once. */
 bool capacity_set_at_once(struct scenario *scenario, struct error *why);

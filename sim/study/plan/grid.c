@@ -324,14 +324,16 @@ static uint32_t grid_near_begin(const struct grid *grid, uint32_t *values)
 static uint32_t grid_near_cut(const struct grid *grid, uint32_t fails, uint32_t passes,
                               uint32_t most, uint32_t *values)
 {
-    if (passes - fails <= grid->close) {
+    uint32_t between = passes - fails - 1, close = grid->close > 0 ? grid->close : 1;
+    uint32_t enough = (between + close) / close - 1, count = enough < most ? enough : most;
+    if (enough == 0) {
         return 0;
     }
     if (grid->hint != GRID_NONE && grid->hint > fails && grid->hint < passes) {
         values[0] = grid->hint;
         return 1;
     }
-    return grid_cut(fails, passes, most, values, 0);
+    return grid_cut(fails, passes, count, values, 0);
 }
 
 static uint32_t grid_next_near(const struct grid *grid, uint32_t most, uint32_t *values)

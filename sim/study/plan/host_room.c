@@ -110,6 +110,17 @@ struct sizing_host {
     struct error *why;
 };
 
+struct host_found host_found_in(const struct result *result)
+{
+    bool known = result_cell(result, COLUMN(host_saves_ms))->set;
+    double prompts = result_number(result, COLUMN(prompt_tokens));
+    return (struct host_found){
+        .gpu = result_number(result, COLUMN(hit_tokens_gpu)) / prompts,
+        .host = result_number(result, COLUMN(hit_tokens_host)) / prompts,
+        .saves_s = known ? result_number(result, COLUMN(host_saves_ms)) / 1e3 : NAN,
+    };
+}
+
 /* Memory that has no room for a block finds nothing. */
 static bool find_at(const struct sizing_host *sizing, uint64_t gib, struct host_found *found)
 {
@@ -124,13 +135,14 @@ static bool find_at(const struct sizing_host *sizing, uint64_t gib, struct host_
     if (!serving_run(&at, sizing->context, &result, sizing->why)) {
         return false;
     }
-    bool known = result_cell(&result, COLUMN(host_saves_ms))->set;
-    double prompts = result_number(&result, COLUMN(prompt_tokens));
-    found->gpu = result_number(&result, COLUMN(hit_tokens_gpu)) / prompts;
-    found->host = result_number(&result, COLUMN(hit_tokens_host)) / prompts;
-    found->saves_s = known ? result_number(&result, COLUMN(host_saves_ms)) / 1e3 : NAN;
+    *found = host_found_in(&result);
     result_release(&result);
     return true;
+}
+
+bool host_is_clocked(const struct point *point)
+{
+    return point->requests->sessions || workload_balances(&point->workload);
 }
 
 static double host_value_of(const struct host_found *found)
@@ -152,13 +164,11 @@ static uint64_t middle_of(const struct sizing_host *sizing, uint64_t small, uint
     return next < enough ? next : 0;
 }
 
-static bool put_size(const struct sizing_host *sizing, uint64_t gib)
+void host_size_state(const struct point *point, uint64_t gib, struct host_size *out)
 {
-    struct host_size *out = sizing->out;
     out->gib = gib;
-    out->typed = host_typed(sizing->point, gib);
-    out->takes = host_takes(sizing->point, gib);
-    return find_at(sizing, gib, &out->found);
+    out->typed = host_typed(point, gib);
+    out->takes = host_takes(point, gib);
 }
 
 static bool find_smallest(const struct sizing_host *sizing)
@@ -166,6 +176,7 @@ static bool find_smallest(const struct sizing_host *sizing)
     struct host_size *out = sizing->out;
     struct serving_memory memory;
     uint64_t small = 0, enough = out->most_gib, next;
+    out->found = out->most;
     if (!serving_memory_plan(sizing->point, sizing->context, &memory, sizing->why)) {
         return false;
     }
@@ -176,26 +187,29 @@ static bool find_smallest(const struct sizing_host *sizing)
         }
         bool is_enough = host_value_of(&found) >= HOST_ENOUGH * host_value_of(&out->most);
         *(is_enough ? &enough : &small) = next;
+        out->found = is_enough ? found : out->found;
     }
     uint64_t least = host_least_gib(sizing->point, &memory); /* all there is, where that is less */
     least = least < out->most_gib ? least : out->most_gib;
-    enough = enough > least ? enough : least;
-    return put_size(sizing, host_most_within(sizing->point, enough, out->most_gib + 1,
-                                             host_takes(sizing->point, enough)));
+    least = enough > least ? enough : least;
+    uint64_t size =
+        host_most_within(sizing->point, least, out->most_gib + 1, host_takes(sizing->point, least));
+    host_size_state(sizing->point, size, out);
+    return size == enough || find_at(sizing, size, &out->found);
 }
 
-bool host_size_find(const struct point *point, const struct run_context *context, uint64_t gib,
+/* More memory than there is is asked about only where all there is finds nothing. */
+bool host_size_find(const struct point *point, const struct run_context *context,
                     struct host_size *out, struct error *why)
 {
-    bool clocked = point->requests->sessions || workload_balances(&point->workload);
-    const struct sizing_host sizing = {point, context, clocked, out, why};
-    if (gib > 0) {
-        return put_size(&sizing, gib);
-    }
+    const struct sizing_host sizing = {point, context, host_is_clocked(point), out, why};
     *out = (struct host_size){.engine = host_room_engine(point),
                               .limit = host_part(point),
                               .most_gib = host_most_gib(point)};
-    return find_at(&sizing, out->most_gib, &out->most) &&
-           find_at(&sizing, ENDLESS_GIB, &out->endless) &&
+    if (!find_at(&sizing, out->most_gib, &out->most)) {
+        return false;
+    }
+    out->endless = out->most;
+    return (out->most.host > HOST_NOTHING || find_at(&sizing, ENDLESS_GIB, &out->endless)) &&
            (host_value_of(&out->most) <= 0 || find_smallest(&sizing));
 }

@@ -40,6 +40,9 @@ bool host_state_part(const struct point *point, struct scenario *scenario, struc
 
 #define HOST_ENOUGH 0.95
 
+/* A share of the prompts' tokens below which nothing is found. */
+#define HOST_NOTHING 0.001
+
 /* What a size finds, as shares of all prompt tokens. */
 struct host_found {
     double gpu, host;
@@ -54,7 +57,14 @@ struct host_size {
     struct host_found found, most, endless; /* by the size, by `most_gib`, and by any memory */
 };
 
-/* Find the size, or what `gib` does as the size, if it is not 0: then `out` was found before.
- * `point` has a system with a host tier for prefixes. */
-bool host_size_find(const struct point *point, const struct run_context *context, uint64_t gib,
+/* Find the size. `point` has a system with a host tier for prefixes; its runs answer the question of
+ * `context`. */
+bool host_size_find(const struct point *point, const struct run_context *context,
                     struct host_size *out, struct error *why);
+
+/* Let the size be so many GiB. */
+void host_size_state(const struct point *point, uint64_t gib, struct host_size *out);
+
+/* Do runs with a clock say what the point's server finds; and what a run found. */
+bool host_is_clocked(const struct point *point);
+struct host_found host_found_in(const struct result *result);

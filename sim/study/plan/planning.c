@@ -370,19 +370,27 @@ static struct rounds planning_rounds_of(struct planning *planning)
  * (capacity.h). Only for targets that a higher rate is further from, such as times. */
 
 /* A grid of so many values or more is worth a guess. The answer is expected within REACH values of it, a
- * factor of 1.35, or of REACH_BESIDE if somebody says where it is; that of a stream is found to SURE of them,
- * 5 %, and a rough one to ROUGH. */
-enum { FINE = 128, REACH = 12, REACH_BESIDE = 4, SURE = 2, ROUGH = 4 };
+ * factor of 1.35, or of a few if nothing but the queue limits it, or if somebody says where it is; that of a
+ * stream is found to SURE of them, 5 %, and a rough one to ROUGH. */
+enum { FINE = 128, REACH = 12, REACH_UNLIMITED = 6, REACH_BESIDE = 4, SURE = 2, ROUGH = 4 };
 
 static bool is_guessed(const struct search *search)
 {
     return search->grid.load && search->grid.count >= FINE && strcmp(search->axis.key, "rate") == 0;
 }
 
+/* Is there room for the sessions of users who think? Then a guess for a server that lacks it is too low. */
+static bool holds_sessions(const struct search *search)
+{
+    return search->candidate->traits.tiers && capacity_has_sessions(&search->candidate->scenario);
+}
+
 static uint32_t guess_next(uint32_t line, uint32_t *values, void *context)
 {
+    const struct planning *planning = context;
+    const struct search *search = planning_line(planning, line);
     values[0] = 0;
-    return is_guessed(planning_line(context, line));
+    return is_guessed(search) && (planning->options.guess == 0 || holds_sessions(search));
 }
 
 static bool guess_set(uint32_t line, uint32_t value, struct scenario *out, void *context,
@@ -399,16 +407,28 @@ static void begin_near(struct search *search, bool rough, double rate, uint32_t 
     grid_near(&search->grid, search_value_at(search, rate), reach, close);
 }
 
+static bool limits_times(const struct targets *targets)
+{
+    bool limits = false;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        limits = limits || targets->all[i].column->unit == UNIT_MS;
+    }
+    return limits;
+}
+
 static bool guess_take(uint32_t line, uint32_t value, struct result *result, void *context,
                        struct error *why)
 {
-    struct planning *planning = context;
-    struct targets times;
+    const struct planning *planning = context;
+    struct search *search = planning_line(planning, line);
+    const struct scenario *scenario = &search->candidate->scenario;
+    bool evicts = capacity_has_sessions(scenario) && !search->candidate->traits.tiers;
+    bool usual = evicts || limits_times(&planning->options.targets);
     (void)value;
     (void)why;
-    targets_without_queue(&planning->options.targets, &times);
-    begin_near(planning_line(planning, line), planning->options.rough,
-               (times.count > 0 ? CAPACITY_USUAL : 1) * capacity_at_once(result), REACH);
+    begin_near(search, planning->options.rough,
+               (usual ? CAPACITY_USUAL : CAPACITY_UNLIMITED) * capacity_at_once(result),
+               usual ? REACH : REACH_UNLIMITED);
     return true;
 }
 
@@ -439,11 +459,12 @@ static bool guess_all(struct planning *planning, bool *interrupted, struct error
         return true;
     }
     for (uint32_t i = 0; options->guess > 0 && i < planning->count; i++) {
-        if (is_guessed(&planning->searches[i])) {
+        const struct search *search = &planning->searches[i];
+        if (is_guessed(search) && !holds_sessions(search)) {
             begin_near(&planning->searches[i], options->rough, options->guess, REACH_BESIDE);
         }
     }
-    return options->guess > 0 || rounds_run(&rounds, interrupted, why);
+    return rounds_run(&rounds, interrupted, why);
 }
 
 /* If no candidate meets all targets, the search goes on for those that some tries meet. */

@@ -35,7 +35,6 @@ static void ask_for(const char *const *texts, uint32_t count, struct fleet_optio
                     const char *targets, struct asked *out)
 {
     struct error why = {0};
-    bool interrupted = true;
     out->told = 0;
     options.study.runs = &out->runs;
     options.study.on_progress = note;
@@ -43,10 +42,9 @@ static void ask_for(const char *const *texts, uint32_t count, struct fleet_optio
     if (!scenario_load(NULL, 0, texts, count, &out->scenario, &why) ||
         !run_context_init(&out->runs, sweep_users(options.study.jobs, false), NULL, &why) ||
         !targets_parse(targets, &options.targets, &why) ||
-        !fleet_size_run(&out->scenario, &options, &out->fleet, &interrupted, &why)) {
+        !fleet_size_run(&out->scenario, &options, &out->fleet, &why)) {
         fail_msg("%s", why.found);
     }
-    assert_false(interrupted);
 }
 
 static void ask(const char *machines, const char *prices, double rate, const char *targets,
