@@ -69,27 +69,19 @@ static void add_context(const struct model *model, uint32_t layer, uint64_t rows
                  heads * (double)dtype_bytes(DTYPE_BF16, result));
 }
 
-/* Each GPU has the logits of a part of the vocabulary. */
-static size_t edge_exchanges(const struct model *model, struct model_rows rows,
-                             struct model_exchange *out)
-{
-    struct exchanges to = {out, 0};
-    double logits = (double)dtype_bytes(DTYPE_BF16, model->vocabulary) * (double)rows.own;
-    exchange_add(&to, EXCHANGE_ALL_GATHER, model->tensor_parallel, logits);
-    return to.count;
-}
-
 size_t model_exchanges(const struct model *model, uint32_t layer, struct model_rows rows,
                        struct model_exchange *out)
 {
-    if (layer == model->layer_count) {
-        return edge_exchanges(model, rows, out);
+    struct exchanges to = {out, 0};
+    if (layer == model->layer_count) { /* each GPU has the logits of a part of the vocabulary */
+        double logits = (double)dtype_bytes(DTYPE_BF16, model->vocabulary) * (double)rows.own;
+        exchange_add(&to, EXCHANGE_ALL_GATHER, model->tensor_parallel, logits);
+        return to.count;
     }
     const struct model_layer *at = &model->layers[layer];
     uint32_t stage_layers = model->layer_count / model->parallel.pipeline;
     bool last_of_stage = (layer + 1) % stage_layers == 0 && layer + 1 < model->layer_count;
     double own = exchange_hidden_bytes(model, rows.own);
-    struct exchanges to = {out, 0};
     add_context(model, layer, rows.own, &to);
     exchange_add(&to, EXCHANGE_ALL_REDUCE, model->tensor_parallel, own);
     if (at->routed) {

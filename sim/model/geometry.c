@@ -190,21 +190,15 @@ uint64_t model_edge_weight_bytes(const struct model *model)
     return whole_sum(geometry_table_bytes(model), head_bytes(model, true));
 }
 
-/* Of embedding, norm and head, what a stage holds: the first one has the embedding, the last one
- * the others. */
-static uint64_t stage_edge_bytes(const struct model *model, uint32_t stage)
-{
-    uint32_t last = model->parallel.pipeline - 1;
-    uint64_t table = stage == 0 ? geometry_table_bytes(model) : 0;
-    return whole_sum(table, stage == last ? head_bytes(model, stage == 0) : 0);
-}
-
 uint64_t model_weight_bytes(const struct model *model)
 {
     uint32_t layers = model->layer_count / model->parallel.pipeline;
     uint64_t most = 0, layer = 0;
     for (uint32_t stage = 0; stage < model->parallel.pipeline; stage++) {
-        uint64_t bytes = stage_edge_bytes(model, stage);
+        /* The first stage has the embedding, the last one norm and head. */
+        bool first = stage == 0, last = stage == model->parallel.pipeline - 1;
+        uint64_t bytes =
+            whole_sum(first ? geometry_table_bytes(model) : 0, last ? head_bytes(model, first) : 0);
         for (uint32_t i = stage * layers; i < (stage + 1) * layers; i++) {
             layer = model_layer_repeats(model, i) ? layer : model_layer_weight_bytes(model, i);
             bytes = whole_sum(bytes, layer);

@@ -103,13 +103,6 @@ static double pairs(double tokens, double most)
     return tokens <= most ? tokens * tokens / 2 : most * most / 2 + (tokens - most) * most;
 }
 
-/* The same when each token sees those of its chunk. */
-static double chunk_pairs(uint64_t tokens, uint64_t chunk)
-{
-    double whole = (double)(tokens / chunk), size = (double)chunk, rest = (double)(tokens % chunk);
-    return whole * size * size / 2 + rest * rest / 2;
-}
-
 /* The delta rule in chunks: K Kᵀ, Q Kᵀ, and triangular products with K and V inside a chunk, and
  * three products with the state (arXiv:2412.06464). */
 static double delta_flops(const struct model *model, const struct model_layer *at, uint64_t tokens)
@@ -149,10 +142,13 @@ static double heads_flops(const struct model *model, const struct model_layer *a
     return pairs((double)tokens, most) * model_query_heads(model) * heads_token(model, at);
 }
 
+/* Each token sees those of its chunk. */
 static double chunked_flops(const struct model *model, const struct model_layer *at,
                             uint64_t tokens)
 {
-    return chunk_pairs(tokens, at->window) * model_query_heads(model) * heads_token(model, at);
+    double size = at->window, rest = (double)(tokens % at->window);
+    double seen = (double)(tokens / at->window) * size * size / 2 + rest * rest / 2;
+    return seen * model_query_heads(model) * heads_token(model, at);
 }
 
 /* Heads are expanded, and their keys carry positions beside. */

@@ -394,21 +394,16 @@ static struct step_load plan_step(struct server *server)
     return load;
 }
 
-/* What the cache has moved until it is warm does not count. */
-static void note_warm(struct server *server)
-{
-    for (uint32_t k = 1; k < server->tiers && !server->is_warm; k++) {
-        server->totals->warm[k] = prefix_counts(server->cache, k);
-    }
-    server->is_warm = true;
-}
-
 bool server_iterate(struct server *server, struct server_ends *ends, struct error *why)
 {
     uint32_t ended = server->ended;
     server->why = why;
-    if (server->due_ns >= server->options.warm_ns) {
-        note_warm(server);
+    if (server->due_ns >= server->options.warm_ns && !server->is_warm) {
+        for (uint32_t k = 1; k < server->tiers;
+             k++) { /* what was moved until then does not count */
+            server->totals->warm[k] = prefix_counts(server->cache, k);
+        }
+        server->is_warm = true;
     }
     if (server->idle) { /* nothing has computed until now */
         double rate[SERVER_FLOWS];

@@ -381,14 +381,6 @@ static void split_step(struct step_cost *cost, const struct step_load *load,
     }
 }
 
-/* The rows that compute a step; one with prompts has no graph of all of it. */
-static uint32_t step_rows(const struct step_cost *cost, const struct step_load *load)
-{
-    uint32_t rows =
-        load->chunk_count == 0 ? engine_step_rows(cost->setup, load->decodes) : load->decodes;
-    return rows < cost->most_rows ? rows : cost->most_rows;
-}
-
 /* A decode step whose fetches have a share of the link. Waiting for bytes takes time in proportion
  * to 1 / share, so steps lie on a line over 1 / share. */
 static bool read_decode(struct step_cost *cost, const struct step_load *load, double share,
@@ -399,7 +391,10 @@ static bool read_decode(struct step_cost *cost, const struct step_load *load, do
         *decode = cost->least;
         return true;
     }
-    uint32_t rows = step_rows(cost, load);
+    /* One with prompts has no graph of all of it. */
+    uint32_t rows =
+        load->chunk_count == 0 ? engine_step_rows(cost->setup, load->decodes) : load->decodes;
+    rows = rows < cost->most_rows ? rows : cost->most_rows;
     if (!decode_surface_read(cost->whole, rows, load->decode_tokens, decode, why)) {
         return false;
     }
