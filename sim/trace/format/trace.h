@@ -133,13 +133,10 @@ bool trace_read_queries(const struct trace *trace, uint32_t sequence, uint32_t t
  * sequence, tile, layer, first_step and steps set; then close. The file appears under its name only
  * when it is whole (core/unfinished.h): trace_writer_close() makes it durable and publishes it,
  * trace_writer_discard() drops it. Both free the writer, also when
- * closing fails; after a failed put only discard makes sense. `header` is copied. After
- * trace_writer_expect_drawn() the writer compresses randomly drawn frames in a third of the time,
- * to 2 % more bytes. */
+ * closing fails; after a failed put only discard makes sense. `header` is copied. */
 struct trace_writer;
 struct trace_writer *trace_writer_open(const char *path, const struct trace_header *header,
                                        struct error *why);
-void trace_writer_expect_drawn(struct trace_writer *writer);
 bool trace_writer_put(struct trace_writer *writer, struct trace_frame *frame, struct error *why);
 bool trace_writer_close(struct trace_writer *writer, struct error *why);
 void trace_writer_discard(struct trace_writer *writer);

@@ -15,9 +15,8 @@
 #include "core/unfinished.h"
 #include "trace/format/format.h"
 
-/* Levels of zstd. On a recording, 15 saves another tenth over 9 and takes five times as long; 12
- * saves nothing. On randomly drawn frames, 9 saves 2 % over 3 and takes three times as long. */
-enum { LEVEL = 9, LEVEL_OF_DRAWN = 3 };
+/* Of zstd. On the randomly drawn frames that are written here, 9 saves 2 % and takes three times as long. */
+enum { LEVEL = 3 };
 
 struct trace_writer {
     struct unfinished file;
@@ -25,7 +24,6 @@ struct trace_writer {
     uint64_t offset;            /* bytes written */
     uint64_t *index;            /* offset of each frame so far */
     size_t frames, capacity;
-    int level;
     ZSTD_CCtx *compressor;
 };
 
@@ -75,7 +73,6 @@ struct trace_writer *trace_writer_open(const char *path, const struct trace_head
     if (writer == NULL) {
         return NULL;
     }
-    writer->level = LEVEL;
     writer->compressor = ZSTD_createCCtx();
     if (writer->compressor == NULL) {
         error_set(why, path, 0, "out of memory");
@@ -94,11 +91,6 @@ fail:
     return NULL;
 }
 
-void trace_writer_expect_drawn(struct trace_writer *writer)
-{
-    writer->level = LEVEL_OF_DRAWN;
-}
-
 bool trace_writer_put(struct trace_writer *writer, struct trace_frame *frame, struct error *why)
 {
     struct trace_frame due;
@@ -114,7 +106,7 @@ bool trace_writer_put(struct trace_writer *writer, struct trace_frame *frame, st
     }
     if (!trace_frame_check(&writer->header, frame, why) ||
         !payload_encode(&writer->header, frame, &size, why) ||
-        !frame_store(frame, size, writer->compressor, writer->level, &size, why) ||
+        !frame_store(frame, size, writer->compressor, LEVEL, &size, why) ||
         !array_reserve(&writer->index, &writer->capacity, writer->frames + 1, sizeof *writer->index,
                        why)) {
         return frame_blame(frame, writer->file.path, 0, 0, why);
