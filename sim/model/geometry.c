@@ -210,8 +210,8 @@ uint64_t model_weight_bytes(const struct model *model)
 
 /* ---- parameters ---------------------------------------------------------------------------------
  *
- * Weights are counted from the operators that read them, of a copy of the model in bf16 on one GPU; bytes from
- * a copy in its own types. What one token uses is what a batch of one reads. */
+ * Weights are counted from the operators that read them, of a copy of the model in bf16 on one GPU; bytes
+ * from a copy in its own types. What one token uses is what a batch of one reads. */
 
 const char *const model_part_names[MODEL_PARTS] = {
     [PART_EMBEDDING] = "embedding and head",

@@ -198,7 +198,7 @@ int64_t server_sees_loaded(const struct server *server)
     return soonest;
 }
 
-/* Let pending copies of a tier run, and tell the cache which blocks have arrived. Returns the bytes that cross. */
+/* Let copies of a tier run, and tell the cache which blocks have arrived. Returns the bytes that cross. */
 static double pass_copies(struct server *server, struct copies *copies, uint32_t tier, double ns,
                           double rate)
 {

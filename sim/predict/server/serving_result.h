@@ -54,9 +54,10 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
                          const struct serving_totals *totals, struct result *result,
                          struct error *why);
 
-/* The requests, of which the server refused so many because of their length, the prefixes that could be found in
- * them, and notes about them and the room for them. Of a stream only those notes: which requests count,
- * serving_write_times() writes. Before the functions that write what was found, which add to those refused. */
+/* The requests, of which the server refused so many because of their length, the prefixes that could be found
+ * in them, and notes about them and the room for them. Of a stream only those notes: which requests count,
+ * serving_write_times() writes. To be called before the functions that write what was found: these add to
+ * those refused. */
 void serving_write_requests(const struct point *point, const struct serving_memory *memory,
                             const struct requests *requests, size_t refused, struct result *result);
 

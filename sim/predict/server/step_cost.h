@@ -13,8 +13,8 @@
  * sequences has the fixed costs of a step that decodes one short sequence.
  *
  * A server of several passes (point_passes) computes them side by side, and the fullest decides:
- * the decoding sequences are divided evenly, and so are chunks to the one with fewest rows so far. Where ranks share
- * experts, these compute the rows of all ranks.
+ * the decoding sequences are divided evenly, and each chunk goes to the pass with fewest rows so far.
+ * Where ranks share experts, these compute the rows of all ranks.
  *
  * Loads and saves beside a step share the link with the system's fetches, max-min fair
  * (machine/places.h). The step takes the time for its share of the link, read off two surfaces,

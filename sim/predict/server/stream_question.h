@@ -1,5 +1,5 @@
-/* The times of requests, as columns; and of a stream's requests that count, in the order of their ends, how far
- * the figures that follow from them are known (stationary.h). */
+/* The times of requests, as columns; and of a stream's requests that count, in the order of their ends, how
+ * far the figures that follow from them are known (stationary.h). */
 #pragma once
 
 #include "predict/result/result.h"

@@ -7,8 +7,8 @@
  * Of requests that are made up, the chunks at a prompt's end that are in no other prompt have no numbers,
  * because nobody looks for them: a workload of a million requests has tens of millions.
  *
- * The rows of requests_read.c are the published formats that can be read; the first line of a file tells which
- * one it is. Hashes, token ids and times may be absent. A time is in all lines or in none.
+ * The rows of requests_read.c are the published formats that can be read; the first line of a file tells
+ * which one it is. Hashes, token ids and times may be absent. A time is in all lines or in none.
  */
 #pragma once
 
