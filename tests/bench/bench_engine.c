@@ -76,7 +76,7 @@ static void run_arrivals(struct queue *queue)
     for (; queue->left > 0; queue->left--) {
         submit_customer(engine, queue);
     }
-    if (!engine_run(engine, &why)) {
+    if (!engine_run(engine, NULL, &why)) {
         die(&why);
     }
     for (uint32_t id = 0; id < count; id++) {
@@ -181,7 +181,7 @@ static double measure_graph(void)
         for (uint32_t index = 0; index < TASKS; index++) {
             submit_stage(engine, &machine, index);
         }
-        if (!engine_run(engine, &why)) {
+        if (!engine_run(engine, NULL, &why)) {
             die(&why);
         }
         best = fmin(best, seconds() - begin);

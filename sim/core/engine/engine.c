@@ -48,8 +48,7 @@ struct resource {
 
 struct engine {
     int64_t now_ns;
-    const struct stop_flag *stop; /* may be NULL */
-    uint32_t unwatched;           /* events since the flag was looked at */
+    uint32_t unwatched; /* events since the flag was looked at */
     struct calendar calendar;
     struct flow_set flows;
     struct resource *resources;
@@ -113,11 +112,6 @@ uint32_t engine_route_add(struct engine *engine, const struct engine_route *rout
                           struct error *why)
 {
     return flow_route_add(&engine->flows, route, why);
-}
-
-void engine_stop_when(struct engine *engine, const struct stop_flag *stop)
-{
-    engine->stop = stop;
 }
 
 int64_t engine_now(const struct engine *engine)
@@ -254,7 +248,7 @@ static void end_task(struct engine *engine, engine_task_id id)
     notify_dependents(engine, id);
 }
 
-bool engine_run(struct engine *engine, struct error *why)
+bool engine_run(struct engine *engine, const struct stop_flag *stop, struct error *why)
 {
     struct flow_set *flows = &engine->flows;
     for (;;) {
@@ -271,7 +265,7 @@ bool engine_run(struct engine *engine, struct error *why)
             return error_set(why, NULL, 0, "the simulated time exceeds 2^62 ns, about 146 years");
         }
         /* Look at the flag every so many events: some 100 us. */
-        if (++engine->unwatched % 1024 == 0 && !stop_flag_check(engine->stop, why)) {
+        if (++engine->unwatched % 1024 == 0 && !stop_flag_check(stop, why)) {
             return false;
         }
         engine->now_ns = next_ns;

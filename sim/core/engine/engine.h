@@ -93,13 +93,10 @@ bool engine_reserve(struct engine *engine, size_t tasks, struct error *why);
 engine_task_id engine_submit(struct engine *engine, const struct engine_task *task,
                              struct error *why);
 
-/* Let engine_run() fail with "interrupted" once `stop` is raised; NULL: it never is. */
-void engine_stop_when(struct engine *engine, const struct stop_flag *stop);
-
 /* Run until no event is left. The clock then stands at the last event. Every task starts in the
  * end, because a task waits only for tasks submitted before it. Fails when the next event is past
- * ENGINE_LAST_NS, and when it is stopped. */
-bool engine_run(struct engine *engine, struct error *why);
+ * ENGINE_LAST_NS, and with "interrupted" once `stop` is raised (NULL: it never is). */
+bool engine_run(struct engine *engine, const struct stop_flag *stop, struct error *why);
 
 int64_t engine_now(const struct engine *engine);
 

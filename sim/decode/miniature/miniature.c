@@ -244,7 +244,7 @@ static bool put_steps(struct pipe *pipe, enum miniature_id id, struct error *why
     for (pipe->step = 1; good && pipe->step <= pipe->plan->steps; pipe->step++) {
         good = put_step(pipe, id, why);
     }
-    return good && engine_run(pipe->engine, why);
+    return good && engine_run(pipe->engine, NULL, why);
 }
 
 /* Bytes that the caches may hold; 0 for a mechanism without a cache. */

@@ -7,7 +7,6 @@
 
 #include "decode/cost/attention.h"
 #include "decode/cost/cost.h"
-#include "decode/plan/peak.h"
 #include "model/kv_pools.h"
 #include "model/sharding.h"
 

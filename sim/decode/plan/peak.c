@@ -1,5 +1,5 @@
 /* The peak of a step and that of its prefill, and the larger of the two. */
-#include "decode/plan/peak.h"
+#include "decode/plan/memory.h"
 
 #include "decode/cost/attention.h"
 #include "decode/cost/cost.h"

@@ -278,8 +278,7 @@ bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan 
             return false;
         }
     }
-    engine_stop_when(pipe->engine, stop);
-    return engine_run(pipe->engine, why);
+    return engine_run(pipe->engine, stop, why);
 }
 
 /* What is shown is the step itself, with each micro-batch. */

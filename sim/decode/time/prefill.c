@@ -211,8 +211,7 @@ static bool build(struct pipe *pipe, struct error *why)
     }
     pipe->micro_batch = 0;
     pipe->edge = cost_stage(pipe->setup, pipe->plan->layers, MODEL_EDGE, pipe->plan->batch, 0, 1);
-    engine_stop_when(pipe->engine, pipe->stop);
-    return stage_end_step(pipe, why) && engine_run(pipe->engine, why);
+    return stage_end_step(pipe, why) && engine_run(pipe->engine, pipe->stop, why);
 }
 
 /* The copy engine to the GPU and reads are left out: their last load, the first layer's weights, is

@@ -70,7 +70,7 @@ static struct engine *make_pipeline(void)
     for (uint32_t i = 0; i < sizeof tasks / sizeof tasks[0]; i++) {
         assert_int_equal(engine_submit(engine, &tasks[i], &why), i);
     }
-    assert_true(engine_run(engine, &why));
+    assert_true(engine_run(engine, NULL, &why));
     return engine;
 }
 

@@ -166,7 +166,7 @@ static void schedules_are_those_worked_by_hand(void **state)
         struct error why;
         struct engine *engine = make_machine();
         uint32_t count = submit_jobs(engine, schedules[i].jobs);
-        assert_true(engine_run(engine, &why));
+        assert_true(engine_run(engine, NULL, &why));
         assert_int_equal(engine_task_count(engine), count);
         check_schedule(engine, schedules[i].name, schedules[i].jobs);
         engine_destroy(engine);
@@ -188,16 +188,15 @@ static void a_raised_flag_ends_a_run(void **state)
     struct error why;
     struct engine *engine = engine_create(&why);
     uint32_t resource = engine_resource_add(engine, "a", &why);
-    engine_stop_when(engine, &stop);
     for (uint32_t i = 0; i < TASKS; i++) {
         submit_fixed(engine, resource, i, 10);
     }
     atomic_store(&stop.raised, true);
-    assert_false(engine_run(engine, &why));
+    assert_false(engine_run(engine, &stop, &why));
     assert_string_equal(why.found, "interrupted");
     assert_true(engine_now(engine) < 10 * TASKS);
     atomic_store(&stop.raised, false);
-    assert_true(engine_run(engine, &why)); /* and goes on */
+    assert_true(engine_run(engine, &stop, &why)); /* and goes on */
     assert_int_equal(engine_now(engine), 10 * TASKS);
     engine_destroy(engine);
 }
@@ -216,13 +215,13 @@ static void time_past_its_end_is_an_error(void **state)
     for (size_t i = 0; i < sizeof endless / sizeof endless[0]; i++) {
         struct engine *engine = make_machine();
         assert_int_equal(engine_submit(engine, &endless[i], &why), 0);
-        assert_false(engine_run(engine, &why));
+        assert_false(engine_run(engine, NULL, &why));
         assert_non_null(strstr(why.found, "2^62"));
         engine_destroy(engine);
     }
     struct engine *engine = make_machine();
     submit_fixed(engine, ONE, 0, ENGINE_LAST_NS);
-    assert_true(engine_run(engine, &why));
+    assert_true(engine_run(engine, NULL, &why));
     assert_int_equal(engine_now(engine), ENGINE_LAST_NS);
     engine_destroy(engine);
 }
@@ -232,7 +231,7 @@ static void nothing_submitted_ends_at_once(void **state)
     (void)state;
     struct error why;
     struct engine *engine = make_machine();
-    assert_true(engine_run(engine, &why));
+    assert_true(engine_run(engine, NULL, &why));
     assert_int_equal(engine_now(engine), 0);
     assert_int_equal(engine_task_count(engine), 0);
     engine_destroy(engine);

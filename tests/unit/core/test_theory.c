@@ -106,7 +106,7 @@ static void simulate(struct queue *queue)
     assert_int_equal(engine_channel_add(engine, 1.0), 0);
     assert_int_equal(engine_route_add(engine, &shared, &why), 0);
     submit_customers(engine, queue);
-    assert_true(engine_run(engine, &why));
+    assert_true(engine_run(engine, NULL, &why));
     for (uint32_t i = 0; i < CUSTOMERS; i++) {
         queue->batch_ns[i / BATCH] +=
             (double)(engine_task_record(engine, 2 * i + 1)->end_ns - queue->arrivals_ns[i]);

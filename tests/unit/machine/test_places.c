@@ -74,7 +74,7 @@ static void play(const struct places *places, const struct moves *moves, int64_t
         };
         assert_int_equal(engine_submit(engine, &task, &why), 2 * i + 1);
     }
-    assert_true(engine_run(engine, &why));
+    assert_true(engine_run(engine, NULL, &why));
     for (uint32_t i = 0; i < moves->count; i++) {
         end_ns[i] = engine_task_record(engine, 2 * i + 1)->end_ns;
     }
