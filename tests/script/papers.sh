@@ -14,7 +14,7 @@ figures=scenarios/papers/figures.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 quick=(papers/{geometry,pcie5,pools} measured/a6000)
-orders=(scenarios/papers/{clo,litecache,hgca,h100-retroinfer,two-tier-server,capture,headlines}.yaml)
+orders=(scenarios/papers/{clo,litecache,hgca,h100-retroinfer,two-tier-server,capture}.yaml)
 claims=4
 number=0
 failed=0
