@@ -14,7 +14,7 @@
  * reads K and V once. retrieval.h has the cost of an index.
  *
  * Prefill ends when the first token is on the host and all KV and indexes are where decode expects
- * them. A system may cut a pass into chunks to save memory (decode/plan/memory.h); operators are not timed one by
+ * them. A system may cut a pass into chunks to save memory (plan/memory.h); operators are not timed one by
  * one, because an operator on that many rows is equally fast in pieces. What the GPUs send each
  * other is: each chunk has exchanges of its own.
  */
