@@ -197,10 +197,11 @@ static bool ablation_make_points(struct ablation *ablation, const struct scenari
     node_remove(points->root, "mechanisms");
     uint32_t count = ablation_list_sets(ablation);
     const char *ours = ablation->base.engine, *theirs = ablation->system.engine;
-    bool differ = strcmp(ours, theirs) != 0 && node_stated(scenario->root, "engine") == NULL;
-    bool both = ours[0] != '\0' && theirs[0] != '\0';
-    /* Engines are no mechanisms: all rows run in one, or in none where a system has none. */
-    bool good = !differ || node_set(points->root, "engine", both ? theirs : "none", why);
+    bool engines = ours[0] != '\0' && theirs[0] != '\0' && strcmp(ours, theirs) != 0;
+    /* Engines are no mechanisms: of two, all rows run in the system's. A system without one keeps its own
+     * launches, and rows of the other one are what 'simulate' says of it. */
+    bool good = !engines || node_stated(scenario->root, "engine") != NULL ||
+                node_set(points->root, "engine", theirs, why);
     for (uint32_t i = 0; good && i < count; i++) {
         struct node *map = write_case(&ablation->difference, ablation->sets[i], base, system, why);
         good = map != NULL && scenario_add_case(points, map, NULL, why);

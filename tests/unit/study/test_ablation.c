@@ -290,6 +290,22 @@ static void savings_are_those_of_single_runs(void **state)
     ablation_release(&ablation);
 }
 
+/* A system of an engine takes as long as by itself, whatever it is compared with. */
+static void a_system_is_timed_by_its_engine(void **state)
+{
+    (void)state;
+    struct ablation ablation;
+    run("vllm", "fullattn", 2, &ablation);
+    const struct ablation_row *whole = &ablation.rows[ablation.row_count - 1];
+    uint32_t at = 0;
+    while (ablation.sets[at] != whole->with) {
+        at++;
+    }
+    assert_int_equal(result_cell(&ablation.results[at], COLUMN(step_us))->integer,
+                     step_of("vllm", "{}"));
+    ablation_release(&ablation);
+}
+
 /* A row for each mechanism alone and left out, the base first, the system last; and where that is
  * refused one more. */
 static void what_is_refused_stands_in_the_table(void **state)
@@ -379,6 +395,7 @@ int main(void)
         cmocka_unit_test(what_a_mechanism_buys_is_told_from_its_two_runs),
         cmocka_unit_test(what_needs_a_mechanism_counts_with_it),
         cmocka_unit_test(savings_are_those_of_single_runs),
+        cmocka_unit_test(a_system_is_timed_by_its_engine),
         cmocka_unit_test(what_is_refused_stands_in_the_table),
         cmocka_unit_test(sum_and_interaction_are_what_the_system_saves),
         cmocka_unit_test(a_system_that_cannot_be_run_is_an_error),
