@@ -1,12 +1,12 @@
 """Hold predictions against the figures that papers and benchmarks publish.
 
-    python3 -m spillway.papers FILE... [--errors FILE] [--points FILE] [--printed FOLDER] [--orders] [--jobs N]
+    python3 -m spillway.papers FILE... [--errors FILE] [--points FILE] [--printed FOLDER] [--orders REGEX] [--jobs N]
 
 prints two pages of Markdown: counts by source and class, error bands and the misses; and behind FIGURES, a table for
 each file with the likely cause of each miss. --errors also writes the bands, which the program reads as
 scenarios/error-bands.yaml, and --points what accuracy.gp draws; --printed first counts what the five papers print
-(printed.py). --orders prints the lines of orders alone, and runs nothing else. A file states published figures and the runs that
-predict them; scenarios/papers/rules.md explains its keys. Needs PyYAML.
+(printed.py). --orders prints the lines of orders whose titles match, and runs nothing else. A file states published
+figures and the runs that predict them; scenarios/papers/rules.md explains its keys. Needs PyYAML.
 
 Each run is made once, with the figures of its machine at both ends of their ranges (`simulate --explain --json`). The
 error of a row is predicted divided by published, less 1; it is 0 within a published range. A row is met if its error
@@ -17,6 +17,7 @@ import argparse
 import json
 import math
 import os
+import re
 import statistics
 import sys
 
@@ -546,7 +547,7 @@ def main(words=None):
     parser.add_argument("--errors", metavar="FILE", help="write the error bands to this file, by class")
     parser.add_argument("--points", metavar="FILE", help="write predicted and measured figures of servers to this file")
     parser.add_argument("--printed", metavar="FOLDER", help="count what the papers print, listed in FOLDER/printed")
-    parser.add_argument("--orders", action="store_true", help="print the lines of orders, and run nothing else")
+    parser.add_argument("--orders", metavar="REGEX", help="print the lines of orders with such a title, and run nothing else")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), metavar="N", help="runs at a time")
     given = parser.parse_args(words)
 
@@ -560,7 +561,7 @@ def main(words=None):
         if wrong:
             raise Fault("\n".join(wrong))
         for paper in papers if given.orders else ():
-            paper.rows = [row for row in paper.rows if row.ranks]
+            paper.rows = [row for row in paper.rows if row.ranks and re.search(given.orders, row.title)]
         runs = predict(papers, given.jobs, report, () if given.orders else ("--explain",))
         judges = [Judge(row, runs) for paper in papers for row in paper.rows]
     except (Fault, Error) as why:
