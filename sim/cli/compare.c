@@ -62,7 +62,8 @@ static bool compare_measured_add_run(uint32_t count, const char *const *names,
                                      const char *const *values, void *context, struct error *why)
 {
     struct runs *runs = context;
-    (void)count, (void)names;
+    (void)count;
+    (void)names;
     if (!array_reserve(&runs->all, &runs->capacity, runs->count + 1, sizeof *runs->all, why)) {
         return false;
     }

@@ -127,8 +127,8 @@ static int edit_distance(const char *text, size_t length, const char *name, size
     return slip ? least(2, table[length][name_length]) : table[length][name_length];
 }
 
-/* Does the name begin with the text, but for what separates parts, and no number goes on? llama-3-8b begins with
- * llama3, and llama-33b does not. */
+/* Does the name begin with the text, but for what separates parts, and no number goes on? llama-3-8b begins
+ * with llama3, and llama-33b does not. */
 static bool name_begins(const char *name, const char *text)
 {
     char last = '\0', letter, other;

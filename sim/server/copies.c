@@ -80,7 +80,8 @@ static double other_way_ns(const struct server *server, const struct copies *way
     const struct copies *ways[] = {&server->in[1], &server->out[1]};
     const uint32_t flows[] = {flow_loaded(1), flow_saved(1)};
     for (int i = 0; i < 2; i++) {
-        most[flows[i]] = INFINITY, most[flows[1 - i]] = 0;
+        most[flows[i]] = INFINITY;
+        most[flows[1 - i]] = 0;
         way_shares_find(server->clock.shares, most, rate);
         ns[i] = copies_time(ways[i], copies_last(ways[i]), rate[flows[i]]);
     }

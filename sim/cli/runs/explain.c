@@ -546,10 +546,10 @@ static void put_changes(const struct result *result, const struct result *end,
     json_begin(json, "changes", '{');
     for (uint32_t i = 0; i < column_count; i++) {
         const struct column *column = column_rows[i];
-        const char *old = cell_text(result, column, before), *new = cell_text(end, column, after);
-        if (!column_is_text(column) && column->holds != HOLDS_NOTES && old != NULL &&
-            new != NULL &&strcmp(old, new) != 0) {
-            json_put(json, column->name, "%s", new);
+        const char *old = cell_text(result, column, before), *now = cell_text(end, column, after);
+        if (!column_is_text(column) && column->holds != HOLDS_NOTES && old != NULL && now != NULL &&
+            strcmp(old, now) != 0) {
+            json_put(json, column->name, "%s", now);
         }
     }
     json_end(json, '}');

@@ -96,8 +96,12 @@ static uint64_t decode_plan_largest(const struct setup *setup, uint64_t offloade
         uint64_t middle = good + (bad - good) / 2;
         set(setup, middle, plan);
         bool fits = decode_plan_fits(setup, offloaded, plan, &stops, trust);
-        *(fits ? &good : &bad) = middle;
-        *full = fits ? *full : stops;
+        if (fits) {
+            good = middle;
+        } else {
+            bad = middle;
+            *full = stops;
+        }
     }
     return good;
 }

@@ -93,7 +93,8 @@ static bool compute_products(void *context, uint64_t rows, uint64_t unused,
                              double values[SURFACE_VALUES], struct error *why)
 {
     struct step_cost *cost = context;
-    (void)unused, (void)why;
+    (void)unused;
+    (void)why;
     add_layers(cost, (struct model_rows){.own = rows, .all = cost->ranks > 1 ? 0 : rows}, values);
     return true;
 }
@@ -104,7 +105,8 @@ static bool compute_shared(void *context, uint64_t rows, uint64_t unused,
 {
     struct step_cost *cost = context;
     double none[SURFACE_VALUES] = {0};
-    (void)unused, (void)why;
+    (void)unused;
+    (void)why;
     add_layers(cost, (struct model_rows){.own = 1, .all = rows}, values);
     add_layers(cost, (struct model_rows){.own = 1}, none);
     for (int i = 0; i < VALUES; i++) {

@@ -186,7 +186,8 @@ static bool find_smallest(const struct sizing_host *sizing)
             return false;
         }
         bool is_enough = host_value_of(&found) >= HOST_ENOUGH * host_value_of(&out->most);
-        *(is_enough ? &enough : &small) = next;
+        enough = is_enough ? next : enough;
+        small = is_enough ? small : next;
         out->found = is_enough ? found : out->found;
     }
     uint64_t least = host_least_gib(sizing->point, &memory); /* all there is, where that is less */

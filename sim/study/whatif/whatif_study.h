@@ -101,7 +101,8 @@ bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *find
  * and does not move when either axis is stretched, but it depends on how far the curve goes.
  */
 
-/* The index of the knee among `count` ascending sizes; of equally distant sizes the smallest. Returns false if no size lies below the line. */
+/* The index of the knee among `count` ascending sizes; of equally distant sizes the smallest. Returns
+ * false if no size lies below the line. */
 bool knee_find(const uint32_t *sizes, const uint64_t *misses, uint32_t count, uint64_t accesses,
                uint32_t *index);
 
