@@ -513,9 +513,10 @@ bool explain_print(const struct scenario *scenario, struct result *results,
     bool ok = true;
     char *shown = NULL;
     for (uint32_t i = 0; ok && i < scenario->points; i++) {
-        if (result_cell(&results[i], COLUMN(status))->set) {
+        struct result *result = results != NULL ? &results[i] : NULL;
+        if (result == NULL || result_cell(result, COLUMN(status))->set) {
             ok = stop_flag_check(runs->stop, why) &&
-                 explain_point(scenario, i, &results[i], runs, &shown, why);
+                 explain_point(scenario, i, result, runs, &shown, why);
         }
     }
     free(shown);

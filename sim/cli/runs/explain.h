@@ -8,7 +8,7 @@
 #include "study/sweep/explain.h"
 
 /* Explain every point of the scenario; `results` are the points' own and are moved; points
- * without a status are left out. */
+ * without a status are left out. NULL: each is run first, as `advise --why` asks. */
 bool explain_print(const struct scenario *scenario, struct result *results,
                    const struct run_context *runs, struct error *why);
 
