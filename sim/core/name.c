@@ -127,11 +127,12 @@ static int edit_distance(const char *text, size_t length, const char *name, size
     return slip ? least(2, table[length][name_length]) : table[length][name_length];
 }
 
-/* Does the name begin with the text, but for what separates parts, and no number goes on? llama-3-8b begins
- * with llama3, and llama-33b does not. */
-static bool name_begins(const char *name, const char *text)
+/* Does the name begin with the text, but for what separates parts? `*goes_on`: so does its last number.
+ * llama-3-8b begins with llama3, and llama-33b does, too, but goes on. */
+static bool name_begins(const char *name, const char *text, bool *goes_on)
 {
     char last = '\0', letter, other;
+    *goes_on = false;
     while ((letter = letter_at(&text, last)) != '\0') {
         other = letter_at(&name, last);
         if (letter != other) {
@@ -139,7 +140,8 @@ static bool name_begins(const char *name, const char *text)
         }
         last = letter;
     }
-    return !isdigit((unsigned char)last) || !isdigit((unsigned char)*name);
+    *goes_on = isdigit((unsigned char)last) && isdigit((unsigned char)*name);
+    return true;
 }
 
 int name_distance(const char *text, const char *name)
@@ -149,9 +151,10 @@ int name_distance(const char *text, const char *name)
         return NAME_FAR;
     }
     int distance = edit_distance(text, length, name, other);
+    bool goes_on, begins = name_begins(name, text, &goes_on);
     if (length >= LEAST_PART && name_holds(name, text)) {
-        distance = name_begins(name, text) ? 0 : 1;
-    } else if (length >= LEAST_PART && name_begins(name, text)) {
+        distance = goes_on ? 1 : 0;
+    } else if (length >= LEAST_PART && begins && !goes_on) {
         distance = 1;
     } else if (other >= LEAST_PART && other < length && strncasecmp(text, name, other) == 0 &&
                strchr("-_. ", text[other]) != NULL) {
