@@ -12,7 +12,7 @@
 #include "cli/report/report_query.h"
 #include "predict/scenario/scenario_keys.h"
 #include "store/store.h"
-#include "study/papers/measured.h"
+#include "study/papers/measured_server.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "predict/result/result.h"
-#include "study/papers/measured.h"
+#include "study/papers/measured_server.h"
 
 /* Print the row, on one line: the shortest scenario that is the run's, and the figures measured. Fails if
  * none of them is a mean TTFT, TPOT or rate. */

@@ -95,7 +95,7 @@ struct system_info {
     char baseline[64];    /* system that it is compared with; "": all of the KV in HBM */
     char engine[32];      /* that runs it as a server (server/server_engine.h), or "" */
     char connector[32];   /* by which that moves KV (server/server_engine.h), or "" */
-    char command[1024];   /* starts its server, with {NAME}s (study/plan/server_command.h), or "" */
+    char command[1024];   /* starts its server, with {NAME}s (study/plan/start_line.h), or "" */
 };
 
 /* Read the preset `name` (scenarios/systems/NAME.yaml, or a path), apply `overrides` and check it.

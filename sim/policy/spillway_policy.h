@@ -13,12 +13,12 @@
  * before (hits), which of the others it admits, and which blocks it evicts for them. It knows no
  * time, no bytes and no hardware: Spillway computes those from the answers.
  *
- * Order. A demand is a batch. Hits are the wanted blocks that were held before the step, whatever
- * the step changes. The best blocks are to be the youngest after it. `lru` touches and admits all
- * wanted blocks in one order, worst first, so that a hit may be older than a miss. Every other
- * policy of Spillway touches its hits, worst first, and then admits its misses, worst first. A miss
- * need not be admitted, and an admitted block may be evicted again within the step. With `order: sequential`, and in a plain stream of ids, each
- * demand is one block.
+ * Order. A demand is a batch. Hits are the wanted blocks that were held before the step, whatever the step
+ * changes. The best blocks are to be the youngest after it. `lru` touches and admits all wanted blocks in
+ * one order, worst first, so that a hit may be older than a miss. Every other policy of Spillway touches
+ * its hits, worst first, and then admits its misses, worst first. A miss need not be admitted, and an
+ * admitted block may be evicted again within the step. With `order: sequential`, and in a plain stream of
+ * ids, each demand is one block.
  *
  * What Spillway checks. It keeps its own account of the held blocks from your admissions and
  * evictions. An answer that disagrees with it is an error that names the plug-in:

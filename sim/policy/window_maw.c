@@ -13,11 +13,11 @@
  * `append` accesses have passed and one more prompt is appended (0: never): one access that attends
  * to everything.
  *
- * Each side computes weights over the blocks that it attends to, before both are merged: a weight
- * is a share of what the CPU attends to. Weights are those that the trace records; a block's is the
- * sum of its tokens'. The threshold is the even share of these blocks, as where the published system
- * decides about its whole side of the CPU (algorithm 1, line 21). A block that a row does not record has no weight of its own, but
- * all of them together do.
+ * Each side computes weights over the blocks that it attends to, before both are merged: a weight is a
+ * share of what the CPU attends to. Weights are those that the trace records; a block's is the sum of its
+ * tokens'. The threshold is the even share of these blocks, as where the published system decides about its
+ * whole side of the CPU (algorithm 1, line 21). A block that a row does not record has no weight of its
+ * own, but all of them together do.
  *
  * Neither alpha nor how often prompts are appended is published; beta is, as 0.25 to 1, usually 1.
  */

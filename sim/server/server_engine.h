@@ -128,9 +128,9 @@ struct host_engine {
  *     loads  |admitted--copy--|  |poll |report |first step that computes the request
  *     CPU                     ^ the copies' calls come before the next launch
  *
- * KV of a unit (mechanisms.prefix_unit) lies in pieces, which cross one by one: small pieces are slower than
- * the link (link.calls_in and its neighbours in machine/curves.def), and each costs the CPU time. Who waits for
- * a copy is a mechanism: prefix_load, prefix_save.
+ * KV of a unit (mechanisms.prefix_unit) lies in pieces, which cross one by one: small pieces are slower
+ * than the link (link.calls_in and its neighbours in machine/curves.def), and each costs the CPU time. Who
+ * waits for a copy is a mechanism: prefix_load, prefix_save.
  *
  * A connector is a row of `connectors` of an engine's version, with the files that say so; a system names its
  * own (`connector`). docs/connectors.md tells what each does. */

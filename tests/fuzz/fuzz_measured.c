@@ -1,6 +1,6 @@
 /* Fuzzes measurements of a server: bytes are refused with a reason, or give figures that can have
  * been measured, and times of requests in order. */
-#include "study/papers/measured.h"
+#include "study/papers/measured_server.h"
 
 #include <math.h>
 #include <stdint.h>

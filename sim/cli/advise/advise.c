@@ -6,7 +6,7 @@
 #include "cli/frame/question.h"
 #include "cli/plan/deployment.h"
 #include "cli/report/report.h"
-#include "cli/runs/explain.h"
+#include "cli/runs/run_explained.h"
 #include "core/array.h"
 #include "core/named.h"
 #include "core/node.h"

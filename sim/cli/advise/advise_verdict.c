@@ -7,7 +7,7 @@
 #include "predict/answer.h"
 #include "server/requests/requests.h"
 #include "study/advise/advice.h"
-#include "study/plan/server_command.h"
+#include "study/plan/start_line.h"
 
 #include <inttypes.h>
 #include <math.h>

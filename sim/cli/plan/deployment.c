@@ -17,7 +17,7 @@
 #include "predict/command/server_program.h"
 #include "predict/result/shown.h"
 #include "server/requests/synthetic.h"
-#include "study/plan/server_command.h"
+#include "study/plan/start_line.h"
 
 static bool make_folder(const char *path, struct error *why)
 {

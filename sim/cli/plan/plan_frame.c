@@ -11,7 +11,7 @@
 #include "cli/runs/runs_text.h"
 #include "core/version.h"
 #include "store/stored_run.h"
-#include "study/plan/server_command.h"
+#include "study/plan/start_line.h"
 #include "study/plan/planning.h"
 
 enum { TEXT = 64, LINE = VIOLATION_TEXT, BLOCK = 640 };

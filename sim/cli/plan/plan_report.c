@@ -9,13 +9,13 @@
 #include "cli/frame/left_out.h"
 #include "cli/frame/output.h"
 #include "cli/plan/deployment.h"
-#include "cli/runs/explain.h"
+#include "cli/runs/run_explained.h"
 #include "cli/runs/runs_text.h"
 #include "core/node.h"
 #include "core/quote.h"
 #include "core/text.h"
 #include "predict/result/tie.h"
-#include "study/plan/server_command.h"
+#include "study/plan/start_line.h"
 #include "tables/table.h"
 
 /* ---- what a run misses ---- */

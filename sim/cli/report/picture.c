@@ -10,7 +10,7 @@
 #include "cli/frame/help.h"
 #include "cli/frame/output.h"
 #include "cli/report/report_query.h"
-#include "study/papers/measured.h"
+#include "study/papers/measured_server.h"
 
 static const char *const of_runs[] = {"timed", "runs", NULL};
 static const char *const of_walks[] = {"timed", "runs", "walked", NULL};

@@ -37,7 +37,7 @@ struct server_option {
     const struct node
         *words;     /* a map: what each word, or pattern, sets, of its key or as a map of keys */
     const char *of; /* the system that alone has it; NULL: all */
-    const char *writes; /* the {NAME} of its value (study/plan/server_command.h); NULL: none */
+    const char *writes; /* the {NAME} of its value (study/plan/start_line.h); NULL: none */
     const char *reason; /* why it is not read; NULL: it is */
     bool harmless;      /* it is not read and changes no prediction */
     const char *usual; /* of one that is not read: the value with which it is not in use; or NULL */

@@ -1,6 +1,8 @@
-/* Notes: what a reader of a run should know, as an id and typed values. notes.def has every note with its words.
+/* Notes: what a reader of a run should know, as an id and typed values. notes.def has every note with its
+ * words.
  *
- *   result_note(result, note_make(NOTE_trained_context, note_text(model->name), note_whole(model->trained_context)));
+ *   result_note(result, note_make(NOTE_trained_context, note_text(model->name),
+ *                                 note_whole(model->trained_context)));
  *
  * The words of a run and of several are written here alone; nothing reads numbers back from them. */
 #pragma once

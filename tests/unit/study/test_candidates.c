@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "study/plan/candidates.h"
-#include "study/plan/server_command.h"
+#include "study/plan/start_line.h"
 
 #include <stdio.h>
 #include <stdlib.h>

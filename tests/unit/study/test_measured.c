@@ -1,5 +1,5 @@
 /* What is held against a measurement: its names, its rates, and its numbers, as typed here. */
-#include "study/papers/measured.h"
+#include "study/papers/measured_server.h"
 
 #include <math.h>
 #include <setjmp.h>

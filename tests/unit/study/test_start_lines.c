@@ -13,7 +13,7 @@
 #include "predict/command/server_text.h"
 #include "predict/decode/run.h"
 #include "predict/server/serving_memory.h"
-#include "study/plan/server_command.h"
+#include "study/plan/start_line.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Of decode steps, sentences about the parts of the step. Of a server, a table of an engine's lines if
  * the KV pool is computed from them, a paragraph on memory, then one on time. Both end with the effect of
  * the machine's figures. */
-#include "cli/runs/explain.h"
+#include "cli/runs/run_explained.h"
 
 #include "cli/frame/message.h"
 #include "cli/runs/runs_text.h"

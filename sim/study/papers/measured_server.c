@@ -1,6 +1,6 @@
 /* The figures of a summary are read by key; from single requests the same figures are computed. */
 
-#include "study/papers/measured.h"
+#include "study/papers/measured_server.h"
 
 #include <errno.h>
 #include <gsl/gsl_sort.h>

@@ -1,4 +1,4 @@
-#include "study/plan/server_command.h"
+#include "study/plan/start_line.h"
 
 #include "core/name.h"
 #include "core/named.h"
