@@ -191,6 +191,10 @@ static bool read_summary(const json_t *object, const char *path, struct measured
     out->rate = json_is_string(rate) && strcmp(json_string_value(rate), "inf") == 0
                     ? (double)INFINITY
                     : (double)NAN;
+    if (json_is_number(rate) && json_number_value(rate) == 0) {
+        error_set(why, path, 0, "'request_rate' is 0");
+        return error_expect(why, "more than 0, or \"inf\"");
+    }
     return measured_number(object, "completed", path, 0, &out->requests, why) &&
            (json_is_string(rate) ||
             measured_number(object, "request_rate", path, 0, &out->rate, why));
