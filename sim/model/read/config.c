@@ -219,12 +219,25 @@ static bool config_read_stored(const struct node *top, const struct node *decode
     return true;
 }
 
+/* What is inside one of these is not to be passed over. */
+static bool check_parts(const struct node *root, struct error *why)
+{
+    static const char *const parts[] = {"text_config", "vision_config", "audio_config"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const struct node *part = node_stated(root, parts[i]);
+        if (part != NULL && part->kind != NODE_MAP) {
+            return node_error(part, why, "'%s' is not an object", parts[i]);
+        }
+    }
+    return true;
+}
+
 static bool config_read_model(struct node *root, struct model *model, struct error *why)
 {
     struct node *decoder = decoder_of(root);
     const char *name = config_read_name(root, why);
     const struct architecture *kind = name != NULL ? architecture_find(name, why) : NULL;
-    if (kind == NULL || !keys_rename(decoder, why) ||
+    if (kind == NULL || !check_parts(root, why) || !keys_rename(decoder, why) ||
         (kind->name == NULL &&
          (!keys_known(decoder, name, why) || !check_keys(decoder, name, why))) ||
         !read_decoder(decoder, kind, model, why)) {

@@ -155,6 +155,8 @@ static void texts_that_are_no_config_are_refused(void **state)
         {"{\n\n\"a\": }}", "c.json:3: not YAML: "},
         {"{\"a\": 1, \"a\": 2}", "c.json:1: duplicate key 'a'"},
         {"[1]", "c.json: not a config.json: the top level is not an object"},
+        {"{\"architectures\": [\"LlamaForCausalLM\"],\n\"text_config\": 3}",
+         "c.json:2: 'text_config' is not an object"},
         {"{}", "c.json:1: 'architectures' names no architecture"},
     };
     const struct model_options options = {.weights = -1, .kv = -1, .tensor_parallel = 1};
