@@ -405,8 +405,11 @@ static bool advise_explain(const struct advise_answer *answer, const struct run_
     bool good = scenario_copy(&answer->scenario, &shorter, why);
     bool shorten = good && scenario_serves(&shorter) && !scenario_states(&shorter, "limit") &&
                    !scenario_states(&shorter, "warm_requests");
-    good = good && (!shorten || scenario_values_set(&shorter.values, "limit", EXPLAINED, why)) &&
-           explain_print(&shorter, NULL, runs, why);
+    good = good && (!shorten || scenario_values_set(&shorter.values, "limit", EXPLAINED, why));
+    if (good && shorten) {
+        printf("Its first %d requests, which find an empty server, explain it:\n", EXPLAINED);
+    }
+    good = good && explain_print(&shorter, NULL, runs, why);
     scenario_release(&shorter);
     return good;
 }

@@ -5,6 +5,7 @@
 #include "core/text.h"
 #include "decode/plan/memory.h"
 #include "predict/answer.h"
+#include "predict/result/tie.h"
 #include "server/requests/requests.h"
 #include "study/advise/advice.h"
 #include "study/plan/start_line.h"
@@ -512,13 +513,28 @@ static void verdict_put_memory(const struct advice *advice, struct frame *verdic
 
 /* ---- instead ---- */
 
-/* "KV in fp8 (it rounds): 1.4 times" of plain vLLM's tokens a second. */
+/* How many times the answer's tokens a second a change has: plain vLLM's, where that is the answer or where
+ * there is none. */
+static struct advise_ratio gain(const struct advice *advice, const struct advice_trial *trial)
+{
+    struct advise_ratio ratio = advise_ratio(advice, advice_trial_search(trial), &trial->form);
+    if (advice->best != PLANNING_NONE) {
+        const struct search *best = &advice->systems.searches[advice->best];
+        double answer = advise_ratio(advice, best, &advice->form).times;
+        ratio.times /= answer;
+        ratio.low /= answer;
+        ratio.high /= answer;
+    }
+    return ratio;
+}
+
+/* "KV in fp8 (it rounds): 1.4 times" */
 static void say_gain(const struct advice *advice, const struct advice_trial *trial,
                      char text[ADVISE_SENTENCE])
 {
-    const struct search *search = advice_trial_search(trial);
-    struct advise_ratio ratio = advise_ratio(advice, search, &trial->form);
-    double gpus = (double)trial->form.gpus / advice->form.gpus;
+    struct advise_ratio ratio = gain(advice, trial);
+    double gpus = (double)(trial->form.servers * trial->form.gpus) /
+                  (advice->form.servers * advice->form.gpus);
     text_append(text, ADVISE_SENTENCE, ": %s", number_shown(UNIT_ROUGH, ratio.times).text);
     if (!isnan(ratio.low)) {
         text_append(text, ADVISE_SENTENCE, " (%s to %s)", number_shown(UNIT_ROUGH, ratio.low).text,
@@ -561,7 +577,8 @@ static void say_instead(const struct advice *advice, struct frame *verdict)
         const struct advice_trial *trial = &advice->trials[i];
         bool rounds = trial->change == ADVICE_FP8_KV || trial->change == ADVICE_FP8_WEIGHTS;
         if (trial->change == ADVICE_NO_CHANGE ||
-            (any && advice_result(advice_trial_search(trial)) == NULL)) {
+            (any && advice_result(advice_trial_search(trial)) == NULL) ||
+            (any && plain && gain(advice, trial).times <= 1 + TIE_PERCENT / 100.0)) {
             continue;
         }
         text_append(text, sizeof text, "%s%s%s",

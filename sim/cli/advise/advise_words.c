@@ -171,7 +171,8 @@ const char *advise_what(const struct advice *advice, const struct advice_trial *
                         char text[ADVISE_WORDS])
 {
     const struct node *root = advice_trial_search(trial)->candidate->scenario.root;
-    uint32_t gpus = advice->form.servers * (trial->form.gpus - advice->form.gpus);
+    uint32_t gpus =
+        trial->form.servers * trial->form.gpus - advice->form.servers * advice->form.gpus;
     char tokens[ADVISE_WORDS];
     switch (trial->change) {
     case ADVICE_MORE_GPUS:

@@ -137,7 +137,11 @@ static bool take_map(struct server_text *said, const char *name, const struct no
         snprintf(path, sizeof path, "%.1000s.%s", name, child->key);
         keep_name(path);
         const struct server_option *option = server_option_find(said->program, path);
-        if (child->kind == NODE_MAP) {
+        if (child->kind == NODE_NULL && strchr(child->key, ':') != NULL) {
+            /* {method:eagle3}, of which the shell has taken the quotes */
+            error_set(why, said->file, said->line, "'%.60s' is not JSON", child->key);
+            good = error_expect(why, "JSON in single quotes, such as '{\"method\": \"eagle3\"}'");
+        } else if (child->kind == NODE_MAP) {
             good = take_map(said, path, child, why);
         } else if (option == NULL) {
             good = refuse_unknown(said, path, path, why);

@@ -199,19 +199,31 @@ static uint32_t read_gpus(const struct scenario *scenario, uint32_t *gpus)
     return passes;
 }
 
-/* All forms of as many GPUs, fewest servers first; those that cannot be are left out. Without a
- * number of GPUs, the scenario's own form. */
+static uint64_t next_power_of_two(uint64_t number)
+{
+    uint64_t next = 1;
+    while (next <= number) {
+        next *= 2;
+    }
+    return next;
+}
+
+/* All forms of as many GPUs, fewest servers first; those that cannot be are left out. Behind them the one of
+ * a power of two that leaves GPUs idle, as heads are seldom divided by another number. Without a number of
+ * GPUs, the scenario's own form. */
 static bool try_forms(const struct scenario *scenario, const struct advice_options *options,
                       struct advice *out, struct error *why)
 {
     struct error first = {.line = 0};
     uint32_t own, passes = read_gpus(scenario, &own);
     uint32_t all = options->gpus > 0 ? options->gpus : own;
-    uint32_t least = options->gpus > 0 ? 1 : all;
-    for (uint32_t gpus = all; gpus >= least; gpus--) {
+    uint32_t forms = options->gpus > 0 ? all : 1, half = (uint32_t)next_power_of_two(all) / 2;
+    for (uint32_t i = 0; i <= forms; i++) {
         struct error refused;
+        uint32_t gpus = i < forms ? all - i : half;
         const struct advice_asked asked = {.form = {all / gpus, gpus, gpus / passes}};
-        if (all % gpus != 0 || gpus % passes != 0 || out->trial_count == ADVICE_FORMS) {
+        if ((all % gpus != 0) != (i == forms) || gpus % passes != 0 ||
+            out->trial_count == ADVICE_FORMS) {
             continue;
         }
         struct advice_trial *trial = &out->trials[out->trial_count++];
@@ -303,6 +315,7 @@ struct before {
     enum dtype weights, kv;
     uint64_t context; /* 0: of requests, or of several contexts */
     struct advice_form form;
+    bool fits;                           /* plain vLLM */
     uint32_t tensor_parallel, most_gpus; /* of a server */
     char drafts[96]; /* for the model, by published lengths; "": none, or the scenario drafts */
 };
@@ -322,6 +335,7 @@ static bool read_before(const struct advice *advice, struct before *out, struct 
                            .kv = setup->model.kv,
                            .context = one ? setup->context : 0,
                            .form = advice->form,
+                           .fits = advice_result(advice_plain(advice)) != NULL,
                            .tensor_parallel = setup->model.tensor_parallel,
                            .most_gpus = (uint32_t)(there < MOST_GPUS ? there : MOST_GPUS)};
     if (setup->drafts.count > 0 ||
@@ -332,13 +346,17 @@ static bool read_before(const struct advice *advice, struct before *out, struct 
     return true;
 }
 
-/* Apply a change `times` times: its key, its value and the form. Returns false if there is no room
- * for it. */
+/* Apply a change `times` times: its key, its value and the form. Returns false if there is no room for
+ * it. */
 static bool choose_value(enum advice_change change, const struct before *before, uint32_t times,
                          const char **key, char value[96], struct advice_form *form)
 {
-    uint64_t context = before->context >> times;
-    uint64_t gpus = (uint64_t)before->form.gpus << times;
+    uint64_t context = before->context >> times, gpus = 1;
+    while (gpus <=
+           before->form.gpus) { /* the next power of two: heads are seldom divided by others */
+        gpus *= 2;
+    }
+    gpus <<= times - 1;
     *form = before->form;
     switch (change) {
     case ADVICE_FP8_KV:
@@ -349,8 +367,9 @@ static bool choose_value(enum advice_change change, const struct before *before,
     case ADVICE_MORE_GPUS:
         *key = "tensor_parallel";
         form->gpus = (uint32_t)gpus;
-        snprintf(value, 96, "%" PRIu64, (uint64_t)before->tensor_parallel << times);
-        return gpus <= before->most_gpus;
+        form->servers = before->fits ? form->servers : 1; /* one that fits is what is looked for */
+        snprintf(value, 96, "%" PRIu64, before->tensor_parallel * gpus / before->form.gpus);
+        return gpus <= before->most_gpus && before->tensor_parallel * gpus % before->form.gpus == 0;
     case ADVICE_SHORTER:
         *key = "context";
         snprintf(value, 96, "%" PRIu64, context);
@@ -399,6 +418,7 @@ static bool try_change(const struct scenario *scenario, const struct advice_opti
          times++) {
         struct error refused;
         asked.form = before->form;
+        asked.form.servers = form.servers;
         trial_release(trial);
         tried = try_plain(scenario, options, asked, trial, &refused);
         trial->form = form;
@@ -424,11 +444,11 @@ static bool try_changes(const struct scenario *scenario, const struct advice_opt
 {
     struct before before;
     bool good = read_before(out, &before, why);
-    bool fits = advice_result(advice_plain(out)) != NULL;
     for (int i = ADVICE_FP8_KV; good && i < ADVICE_CHANGES; i++) {
         enum advice_change change = (enum advice_change)i;
-        bool enough = fits && out->serves && options->gpus > 0; /* as many GPUs as one has */
-        bool idle = (change == ADVICE_FP8_WEIGHTS && fits) || (change == ADVICE_DRAFTS && !fits) ||
+        bool enough = before.fits && out->serves && options->gpus > 0; /* as many GPUs as one has */
+        bool idle = (change == ADVICE_FP8_WEIGHTS && before.fits) ||
+                    (change == ADVICE_DRAFTS && !before.fits) ||
                     (change == ADVICE_MORE_GPUS && enough);
         good = idle || try_change(scenario, options, &before, change, out, why);
     }
