@@ -220,7 +220,7 @@ static bool config_read_stored(const struct node *top, const struct node *decode
 }
 
 /* What is inside one of these is not to be passed over. */
-static bool check_parts(const struct node *root, struct error *why)
+static bool check_sections(const struct node *root, struct error *why)
 {
     static const char *const parts[] = {"text_config", "vision_config", "audio_config"};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -237,7 +237,7 @@ static bool config_read_model(struct node *root, struct model *model, struct err
     struct node *decoder = decoder_of(root);
     const char *name = config_read_name(root, why);
     const struct architecture *kind = name != NULL ? architecture_find(name, why) : NULL;
-    if (kind == NULL || !check_parts(root, why) || !keys_rename(decoder, why) ||
+    if (kind == NULL || !check_sections(root, why) || !keys_rename(decoder, why) ||
         (kind->name == NULL &&
          (!keys_known(decoder, name, why) || !check_keys(decoder, name, why))) ||
         !read_decoder(decoder, kind, model, why)) {

@@ -171,7 +171,7 @@ static double outside_tokens(const struct setup *setup, const struct plan *plan)
 
 /* The part that the CPU attends to. */
 static void write_for_cpu(const struct setup *setup, const struct plan *plan,
-                       const struct ledger *ledger, struct result *result)
+                          const struct ledger *ledger, struct result *result)
 {
     double pairs = 0, kept = 0, outside = outside_tokens(setup, plan);
     for (size_t i = 0; i < (size_t)ledger->steps * ledger->layers; i++) {

@@ -142,8 +142,8 @@ static void join_all(struct difference *difference)
 
 /* ---- names ---- */
 
-static bool mechanism_append_value(const struct mechanism_key *key, const struct mechanisms *of, char *text,
-                         size_t size, struct error *why)
+static bool mechanism_append_value(const struct mechanism_key *key, const struct mechanisms *of,
+                                   char *text, size_t size, struct error *why)
 {
     char *value = mechanism_text(key, of, why);
     if (value != NULL) {
@@ -189,9 +189,11 @@ static bool name_mechanism(struct difference *difference, uint32_t number, struc
         }
         text_append(to->changes, sizeof to->changes, "%s%s ", to->changes[0] != '\0' ? ", " : "",
                     key->name);
-        good = good && mechanism_append_value(key, &difference->base, to->changes, sizeof to->changes, why);
+        good = good &&
+               mechanism_append_value(key, &difference->base, to->changes, sizeof to->changes, why);
         text_append(to->changes, sizeof to->changes, " → ");
-        good = good && mechanism_append_value(key, &difference->system, to->changes, sizeof to->changes, why);
+        good = good && mechanism_append_value(key, &difference->system, to->changes,
+                                              sizeof to->changes, why);
     }
     return good;
 }

@@ -16,7 +16,6 @@
 
 #include "trace/generate/generate.h"
 
-
 /* Rows are written in whole vectors. */
 enum { CANDIDATES_MOST_STEPS = LATENT_MOST_STEPS, CANDIDATES_SLACK = 16 };
 
