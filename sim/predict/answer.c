@@ -273,6 +273,18 @@ static bool write_identity(const struct point *point, struct result *result, str
     return result_text(result, COLUMN(run), hashes.run, why);
 }
 
+static void note_engine(const struct server_engine *engine, struct result *result)
+{
+    if (engine->stand_in != NULL && result_ok(result)) {
+        result_note(result, note_make(NOTE_engine_by_another, note_text(engine->name),
+                                      note_text(engine->row), note_text(engine->stand_in)));
+        if (engine->earlier != NULL && strcmp(engine->stand_in, "earliest") == 0) {
+            result_note(result, note_make(NOTE_engine_earlier, note_text(engine->name),
+                                          note_text(engine->earlier)));
+        }
+    }
+}
+
 /* Finish a result that was computed, or release it. */
 static bool serving_answer_finish(const struct point *point, struct result *result,
                                   struct error *why)
@@ -282,6 +294,7 @@ static bool serving_answer_finish(const struct point *point, struct result *resu
     char class[ERROR_BAND_NAME];
     result_integer(result, COLUMN(gpus), (int64_t)(model_gpus(&point->setup.model) * servers));
     bool good = write_identity(point, result, why);
+    note_engine(&point->engine, result);
     if (!serves && result_cell(result, COLUMN(step_us))->set &&
         !result_cell(result, COLUMN(error_band))->set) {
         point_error_class(point, BAND_LOW, class);

@@ -75,7 +75,6 @@ static void note_requests(const struct point *point, const struct requests *requ
                           struct result *result)
 {
     const struct workload *workload = &point->workload;
-    const struct server_engine *engine = &point->engine;
     const struct model *model = &point->setup.model;
     note_unknown(point, requests, result);
     if (requests->skipped > 0) {
@@ -90,14 +89,6 @@ static void note_requests(const struct point *point, const struct requests *requ
     if (model->trained_context > 0 && requests_longest(requests) > model->trained_context) {
         result_note(result, note_make(NOTE_trained_context, note_text(model->name),
                                       note_whole(model->trained_context)));
-    }
-    if (engine->stand_in != NULL) {
-        result_note(result, note_make(NOTE_engine_by_another, note_text(engine->name),
-                                      note_text(engine->row), note_text(engine->stand_in)));
-        if (engine->earlier != NULL && strcmp(engine->stand_in, "earliest") == 0) {
-            result_note(result, note_make(NOTE_engine_earlier, note_text(engine->name),
-                                          note_text(engine->earlier)));
-        }
     }
     /* Clients whose requests are equally long end together, and so send the next ones together, if they
      * began together. */
