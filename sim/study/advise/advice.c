@@ -222,7 +222,7 @@ static bool try_forms(const struct scenario *scenario, const struct advice_optio
         struct error refused;
         uint32_t gpus = i < forms ? all - i : half;
         const struct advice_asked asked = {.form = {all / gpus, gpus, gpus / passes}};
-        if ((all % gpus != 0) != (i == forms) || gpus % passes != 0 ||
+        if ((all % gpus != 0) != (i == forms) || all % passes != 0 || gpus % passes != 0 ||
             out->trial_count == ADVICE_FORMS) {
             continue;
         }
