@@ -21,6 +21,8 @@ BENCH = """backend endpoint base-url model dataset-name random-input-len random-
     request-rate max-concurrency percentile-metrics metric-percentiles save-result save-detailed result-filename"""
 # What each program's command starts with, and its options, as engines/commands/ has them.
 FLAGS, WRITES = {"vllm bench serve": BENCH.split()}, {}
+# docs.lmcache.ai, multi-process mode
+FLAGS["lmcache server"] = ["chunk-size", "l1-size-gb", "eviction-policy"]
 for name in os.listdir("engines/commands") if yaml else ():
     program = yaml.safe_load(open(f"engines/commands/{name}", encoding="utf-8"))
     rows = program["options"]
@@ -40,15 +42,15 @@ def check(good, what, *more):
 
 
 def unknown(command):
-    """The flags of a command that its program does not have; all of them for an unknown program."""
-    program = next((name for name in FLAGS if name in command), "")
-    command = command.replace("{options}", WRITES.get(program, ""))
-    words = [word for word in shlex.split(command.replace('"$@"', "")) if re.match(r"--[a-z]", word)]
-    return [
-        word
-        for word in words
-        if yaml and not any(fnmatch.fnmatch(word.split("=")[0][2:], flag) for flag in FLAGS.get(program, ()))
-    ]
+    """The flags of a command that its programs do not have; all of them for an unknown program."""
+    wrong = []
+    for part in command.split(" & ") if yaml else ():
+        program = next((name for name in FLAGS if name in part), "")
+        words = shlex.split(part.replace("{options}", WRITES.get(program, "")).replace('"$@"', ""))
+        flags = [word for word in words if re.match(r"--[a-z]", word)]
+        known = FLAGS.get(program, ())
+        wrong += [word for word in flags if not any(fnmatch.fnmatch(word.split("=")[0][2:], flag) for flag in known)]
+    return wrong
 
 
 # Every preset, with all parts of its command.

@@ -23,7 +23,9 @@ all_are_whole() {
     done
 }
 
-fit_into_40_mb() { [ "$(du -sb traces | cut -f1)" -le 40000000 ]; }
+fit_into_40_mb() {
+    find traces -type f ! -name '*.pyc' -printf '%s\n' | awk '{ sum += $1 } END { exit sum > 40000000 }'
+}
 
 # systems TRACES SYSTEMS: the runs that failed or whose cache was still filling.
 systems() {

@@ -95,6 +95,7 @@ static void a_reason_leaves_out_what_would_fit(void **state)
                         "host memory: needs 3.00 GiB, has 1.00 GiB");
     assert_string_equal(result.message, "host memory: needs 3.00 GiB, has 1.00 GiB; "
                                         "largest batch 7, largest context 0");
+    result_release(&result);
 }
 
 static void every_range_has_its_ends(void **state)

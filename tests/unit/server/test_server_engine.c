@@ -129,7 +129,7 @@ static void versions_between_rows_have_the_earlier_one(void **state)
         {"vllm v0.18.0rc1", "vllm-0.18", "vllm-0.17", "nearest earlier"},
         {"vllm:0.18", "vllm-0.18", "vllm-0.17", "nearest earlier"},
         {"vllm-0.24", "vllm-0.24", "vllm-0.23", "nearest earlier"},
-        {"vllm-0.28", "vllm-0.28", "vllm-0.27", "nearest earlier"},
+        {"vllm-0.28", "vllm-0.28", "vllm-0.28", NULL},
         {"vllm-1.0", "vllm-1.0", "vllm-0.29", "latest"},
         {"vllm-0.6.3.post1", "vllm-0.6", "vllm-0.8", "earliest"},
         {"SGLang-0.5.9", "sglang-0.5", "sglang-0.5", NULL},
