@@ -4,7 +4,7 @@
  * this tree, so that every message can name file and line. Read with libyaml's
  * events. An alias is a copy of what its anchor marks, and "<<" merges maps. Tags are refused, and so
  * are duplicate keys, more than one document, nesting deeper than 32,
- * files over 16 MiB or a million values, maps of more than 4096 keys and keys over 128 bytes.
+ * files over 16 MiB or a million values, and keys over 1000 bytes.
  *
  * A node owns its children and texts; node_destroy() frees the tree. Overrides
  * ("--set a.b=c") edit the tree in place and carry the file name "--set".

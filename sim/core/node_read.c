@@ -1,14 +1,15 @@
 /* From YAML to nodes: a function reads what libyaml's events of one node say, and all within it, with every
  * refusal that node.h promises.
  *
- * The limits keep the cost linear in the file, although a map compares its keys with each other and an
- * alias is a copy; the limit on depth bounds every recursion, of libyaml, too. */
+ * The limits keep the cost linear in the file, although an alias is a copy; the limit on depth bounds every
+ * recursion, of libyaml, too. */
 #include "core/array.h"
 #include "core/node.h"
 #include "core/node_build.h"
 #include "core/text.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,8 +103,19 @@ static bool merge_keys(struct node *map, struct error *why)
     return good;
 }
 
-static bool check_key(struct reader *reader, const struct node *map, const yaml_event_t *key,
-                      struct error *why)
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static void keep_key(void *key)
+{
+    (void)key;
+}
+
+/* `keys`: those that the map has, as tsearch() keeps them. */
+static bool check_key(struct reader *reader, const struct node *map, void *const *keys,
+                      const yaml_event_t *key, struct error *why)
 {
     const char *text = (const char *)key->data.scalar.value;
     if (key->type != YAML_SCALAR_EVENT || key->data.scalar.anchor != NULL ||
@@ -116,12 +128,9 @@ static bool check_key(struct reader *reader, const struct node *map, const yaml_
         refuse(reader, key, why, "the key is empty, too long or not text");
         return error_expect(why, "1 to %d bytes of text", NODE_LONGEST_KEY);
     }
-    const struct node *twin = node_get(map, text);
-    if (twin != NULL) {
-        return error_input(why, reader->file, (int)key->start_mark.line + 1,
-                           "duplicate key '%s', first in line %d", text, twin->line);
-    }
-    return map->count < NODE_MOST_KEYS || refuse(reader, key, why, "a map of more than 4096 keys");
+    return tfind(text, keys, compare_keys) == NULL ||
+           error_input(why, reader->file, (int)key->start_mark.line + 1,
+                       "duplicate key '%s', first in line %d", text, node_get(map, text)->line);
 }
 
 static struct node *read_node(struct reader *reader, const yaml_event_t *event, struct error *why);
@@ -139,7 +148,8 @@ static struct node *read_next(struct reader *reader, struct error *why)
 }
 
 /* The value of a key, which is checked. */
-static bool read_value(struct reader *reader, const char *key, struct node *map, struct error *why)
+static bool read_value(struct reader *reader, const char *key, struct node *map, void **keys,
+                       struct error *why)
 {
     struct node *child = read_next(reader, why);
     if (child == NULL) {
@@ -147,9 +157,9 @@ static bool read_value(struct reader *reader, const char *key, struct node *map,
     }
     free(child->key);
     child->key = text_duplicate(key, why);
-    if (child->key == NULL) {
+    if (child->key == NULL || tsearch(child->key, keys, compare_keys) == NULL) {
         node_destroy(child);
-        return false;
+        return error_set(why, reader->file, 0, "out of memory");
     }
     return take_child(map, child, why);
 }
@@ -158,19 +168,23 @@ static bool read_value(struct reader *reader, const char *key, struct node *map,
 static bool read_inside(struct reader *reader, struct node *parent, struct error *why)
 {
     bool map = parent->kind == NODE_MAP, good = true;
+    void *keys = NULL;
     for (bool ends = false; good && !ends;) {
         yaml_event_t event;
         if (!next_event(reader, &event, why)) {
-            return false;
+            good = false;
+            break;
         }
         ends = event.type == YAML_SEQUENCE_END_EVENT || event.type == YAML_MAPPING_END_EVENT;
         if (!ends) {
-            good = map ? check_key(reader, parent, &event, why) &&
-                             read_value(reader, (const char *)event.data.scalar.value, parent, why)
+            good = map ? check_key(reader, parent, &keys, &event, why) &&
+                             read_value(reader, (const char *)event.data.scalar.value, parent,
+                                        &keys, why)
                        : take_child(parent, read_node(reader, &event, why), why);
         }
         yaml_event_delete(&event);
     }
+    tdestroy(keys, keep_key);
     return good && (!map || merge_keys(parent, why));
 }
 

@@ -139,8 +139,12 @@ struct advise_ratio {
 struct advise_ratio advise_ratio(const struct advice *advice, const struct search *search,
                                  const struct advice_form *form);
 
-/* The factors of the error band of a result's tokens a second; NaN if it is unknown. */
-void advise_factors(const struct result *result, double *low, double *high);
+/* Tokens a second of a form, between the ends of its error; NaN if that is unknown. */
+struct advise_range {
+    double value, low, high;
+};
+struct advise_range advise_range(const struct advice *advice, const struct search *search,
+                                 const struct advice_form *form);
 
 /* Can one start the system, and do its figures differ from the answer's, but too little to call? */
 bool advise_too_close(const struct advice *advice, const struct search *search);

@@ -177,14 +177,13 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     const struct search *best = &advice->systems.searches[advice->best];
     const struct system_traits *traits = &best->candidate->traits;
     const struct result *result = advice_result(best);
-    double rate = advice_rate(advice, best, &advice->form), low, high;
+    struct advise_range rate = advise_range(advice, best, &advice->form);
     double tpot = result_number(result, COLUMN(tpot_ms)),
            ttft = result_number(result, COLUMN(ttft_ms));
     double batch = result_number(result, COLUMN(batch));
     double cost = result_number(result, COLUMN(cost_per_million_tokens));
     uint32_t next = advice->serves ? search_next_miss(best) : PLANNING_NONE;
     char text[ADVISE_SENTENCE] = "", form[ADVISE_WORDS], limits[ADVISE_SENTENCE];
-    advise_factors(result, &low, &high);
     text_append(text, sizeof text, "%s", best->candidate->system);
     if (advice->form.servers * advice->form.gpus > 1) {
         text_append(text, sizeof text, " as %s",
@@ -201,7 +200,7 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
                     text_plural((uint64_t)batch), advice->form.servers > 1 ? " each" : "");
     }
     text_append(text, sizeof text, ": about %s tokens a second",
-                number_rough(UNIT_COUNT, rate, rate * low, rate * high).text);
+                number_rough(UNIT_COUNT, rate.value, rate.low, rate.high).text);
     if (!isnan(tpot)) {
         text_append(text, sizeof text, ", %s ms a token", number_shown(UNIT_ROUGH, tpot).text);
     }
@@ -230,14 +229,13 @@ static void verdict_put_run(const struct advice *advice, struct frame *verdict)
 {
     const struct search *best = &advice->systems.searches[advice->best];
     const struct result *result = advice_result(best);
-    double rate = advice_rate(advice, best, &advice->form), low, high;
+    struct advise_range rate = advise_range(advice, best, &advice->form);
     uint32_t next = search_next_miss(best);
-    advise_factors(result, &low, &high);
     frame_text(verdict, VERDICT_system, best->candidate->system);
     frame_text(verdict, VERDICT_hardware, best->candidate->machine);
     frame_number(verdict, VERDICT_servers, advice->form.servers);
     frame_number(verdict, VERDICT_gpus, advice->form.gpus);
-    frame_range(verdict, VERDICT_tokens_per_s, rate, rate * low, rate * high);
+    frame_range(verdict, VERDICT_tokens_per_s, rate.value, rate.low, rate.high);
     frame_number(verdict, VERDICT_tpot_ms, result_number(result, COLUMN(tpot_ms)));
     frame_number(verdict, VERDICT_ttft_ms, result_number(result, COLUMN(ttft_ms)));
     frame_number(verdict, VERDICT_cost_per_million_tokens,
@@ -408,16 +406,15 @@ static bool put_offload(const struct advice *advice, struct frame *verdict, stru
         return false;
     }
     const char *system = search->candidate->system;
-    double rate = advice_rate(advice, search, &advice->form), low, high;
+    struct advise_range rate = advise_range(advice, search, &advice->form);
     bool starts = advice_starts(search);
-    advise_factors(advice_result(search), &low, &high);
     frame_text(verdict, VERDICT_offload_system, system);
-    frame_range(verdict, VERDICT_offload_tokens_per_s, rate, rate * low, rate * high);
+    frame_range(verdict, VERDICT_offload_tokens_per_s, rate.value, rate.low, rate.high);
     if (advice_result(advice_plain(advice)) == NULL) {
         frame_textf(verdict, VERDICT_offload,
                     "only with offloading does it run: %s (%s) makes about %s tokens a second.%s",
                     system, starts ? search->candidate->traits.available : "research code",
-                    number_rough(UNIT_COUNT, rate, rate * low, rate * high).text, host);
+                    number_rough(UNIT_COUNT, rate.value, rate.low, rate.high).text, host);
         return true;
     }
     struct advise_ratio ratio = advise_ratio(advice, search, &advice->form);
@@ -553,15 +550,14 @@ static void say_rescue(const struct advice *advice, const struct advice_trial *t
                        char text[ADVISE_SENTENCE])
 {
     const struct search *search = advice_trial_search(trial);
-    double rate = advice_rate(advice, search, &trial->form), low, high;
-    advise_factors(advice_result(search), &low, &high);
+    struct advise_range rate = advise_range(advice, search, &trial->form);
     text_append(text, ADVISE_SENTENCE, ": ");
     if (advice->serves) {
         text_append(text, ADVISE_SENTENCE, "up to %s requests a second, ",
                     search_text(search, search->found));
     }
     text_append(text, ADVISE_SENTENCE, "about %s tokens a second",
-                number_rough(UNIT_COUNT, rate, rate * low, rate * high).text);
+                number_rough(UNIT_COUNT, rate.value, rate.low, rate.high).text);
 }
 
 static void say_instead(const struct advice *advice, struct frame *verdict)

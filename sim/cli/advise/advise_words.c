@@ -211,13 +211,15 @@ bool advise_put_run(const struct scenario *scenario, const struct result *run, s
 
 /* ---- figures of an advice ---- */
 
-void advise_factors(const struct result *result, double *low, double *high)
+struct advise_range advise_range(const struct advice *advice, const struct search *search,
+                                 const struct advice_form *form)
 {
-    const struct target rate = {.column = COLUMN(decode_tokens_per_s)};
-    double value = result_cell(result, COLUMN(decode_tokens_per_s))->real, least, most;
-    bool known = band_ends(result, rate.column, &least, &most);
-    *low = known ? least / value : NAN;
-    *high = known ? most / value : NAN;
+    const struct result *result = advice_result(search);
+    double own = result_number(result, COLUMN(decode_tokens_per_s)), least = NAN, most = NAN;
+    double times = advice_rate(advice, search, form) / own;
+    band_ends(result, COLUMN(decode_tokens_per_s), &least, &most);
+    return (struct advise_range){times * band_middle(own, least, most), times * least,
+                                 times * most};
 }
 
 /* Two GPUs are not one that is twice as fast: answers tie only if they are of as many GPUs. */
@@ -226,13 +228,13 @@ struct advise_ratio advise_ratio(const struct advice *advice, const struct searc
 {
     const struct search *plain = advice_plain(advice);
     double times = advice_rate(advice, search, form) / advice_rate(advice, plain, &advice->form);
-    double low, high, plain_low, plain_high;
+    struct advise_range range = advise_range(advice, search, form);
+    struct advise_range other = advise_range(advice, plain, &advice->form);
+    double low = range.low / range.value, high = range.high / range.value;
+    double plain_low = other.low / other.value, plain_high = other.high / other.value;
     bool alike = form->servers == advice->form.servers && form->gpus == advice->form.gpus;
-    const struct result *own = advice_result(search), *other = advice_result(plain);
-    advise_factors(own, &low, &high);
-    advise_factors(other, &plain_low, &plain_high);
-    if (strcmp(result_cell(own, COLUMN(system))->text, result_cell(other, COLUMN(system))->text) ==
-        0) {
+    const struct result *own = advice_result(search);
+    if (strcmp(search->candidate->system, plain->candidate->system) == 0) {
         /* Forms are off together; what drafts gain is known by itself. */
         low = result_cell(own, COLUMN(drafts))->set ? low : NAN;
         plain_low = plain_high = 1;

@@ -67,10 +67,11 @@ static bool order_changes(const struct tie_figure *a, const struct tie_figure *b
  * the sum of their squares, in logarithms. */
 static bool errors_bridge(const struct tie_figure *a, const struct tie_figure *b)
 {
-    const struct tie_figure *more = a->value > b->value ? a : b, *less = more == a ? b : a;
-    double down = log(more->value / more->least), up = log(less->most / less->value);
-    return !(less->value > 0 && more->least > 0) ||
-           log(more->value / less->value) <= hypot(down, up);
+    double x = band_middle(a->value, a->least, a->most);
+    double y = band_middle(b->value, b->least, b->most);
+    const struct tie_figure *more = x > y ? a : b, *less = more == a ? b : a;
+    double down = log(fmax(x, y) / more->least), up = log(less->most / fmin(x, y));
+    return !(less->value > 0 && more->least > 0) || log(fmax(x, y) / fmin(x, y)) <= hypot(down, up);
 }
 
 enum tie figures_tie(const struct tie_figure *a, const struct tie_figure *b)
@@ -141,6 +142,11 @@ bool band_ends(const struct result *result, const struct column *column, double 
     *least = inverse ? value / (1 + band[1]) : value * (1 + band[0]);
     *most = inverse ? value / (1 + band[0]) : value * (1 + band[1]);
     return true;
+}
+
+double band_middle(double predicted, double least, double most)
+{
+    return predicted < least || predicted > most ? sqrt(least * most) : predicted;
 }
 
 void error_words(const struct result *result, char text[ERROR_WORDS])

@@ -79,6 +79,10 @@ const double *band_of(const struct result *result, const struct column *column);
 bool band_ends(const struct result *result, const struct column *column, double *least,
                double *most);
 
+/* A figure of this run between these ends: the predicted one, or the middle where a run of one's own puts
+ * both ends on one side of it. */
+double band_middle(double predicted, double least, double most);
+
 /* How far a result may be off: "8 of 10 such servers had TTFT -28 … +38 %, TPOT -13 … +15 % off this (153
  * figures of 9 sources)"; "the error is unknown" if nothing of the kind was measured. */
 enum { ERROR_WORDS = 256 };

@@ -226,15 +226,27 @@ static void sizes_are_limited(void **state)
     (void)state;
     assert_refused(repeated("# ", "x", 16 << 20, "\n"), "larger than 16 MiB");
     assert_refused(repeated("[", "1,", (1 << 20) + 1, "]"), "more than a million values");
-    assert_refused(repeated("", "k", 129, ": 1\n"), "the key is empty, too long or not text");
+    assert_refused(repeated("", "k", 1001, ": 1\n"), "the key is empty, too long or not text");
+}
 
-    char *keys = calloc(4097, 16);
+/* Types of each expert of a checkpoint. */
+static void a_map_may_have_many_keys(void **state)
+{
+    (void)state;
+    enum { KEYS = 100000 };
+    char *keys = calloc(KEYS + 2, 16);
+    struct error why;
     assert_non_null(keys);
     char *end = keys;
-    for (int i = 0; i < 4097; i++) {
+    for (int i = 0; i < KEYS; i++) {
         end += sprintf(end, "k%d: 1\n", i);
     }
-    assert_refused(keys, "a map of more than 4096 keys");
+    struct node *root = node_parse(keys, strlen(keys), "x.yaml", &why);
+    assert_non_null(root);
+    assert_int_equal(root->count, KEYS);
+    node_destroy(root);
+    strcpy(end, "k7: 1\n");
+    assert_refused(keys, "duplicate key 'k7', first in line 8");
 }
 
 static void files_are_read_or_refused(void **state)
@@ -552,6 +564,7 @@ int main(void)
         cmocka_unit_test(bad_yaml_is_refused_with_its_place),
         cmocka_unit_test(nesting_is_32_deep_at_most),
         cmocka_unit_test(sizes_are_limited),
+        cmocka_unit_test(a_map_may_have_many_keys),
         cmocka_unit_test(files_are_read_or_refused),
         cmocka_unit_test(overrides_reach_inside),
         cmocka_unit_test(overrides_are_marked_as_typed),

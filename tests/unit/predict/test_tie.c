@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include "core/node.h"
+#include "decode/error_band.h"
 #include "predict/result/tie.h"
 
 #include <math.h>
@@ -142,10 +144,33 @@ static void bytes_and_shares_tie_if_they_are_equal(void **state)
     assert_string_equal(tie_reason(TIE_BAND), "the error band of one reaches the other");
 }
 
+/* Whatever was predicted and whatever a run of one's own measured. */
+static void a_figure_lies_between_its_ends(void **state)
+{
+    (void)state;
+    for (double least = 0.05; least < 3; least *= 1.3) {
+        for (double width = 1.01; width < 8; width *= 1.4) {
+            for (double measured = 0.1; measured < 10; measured *= 1.2) {
+                struct error_band band = {
+                    .figures = 1, .sources = 1, .least = least, .most = least * width};
+                struct node *file;
+                struct error why;
+                file = node_parse("alike: 77%", 10, "bands", &why);
+                assert_non_null(file);
+                assert_true(error_band_know(file, measured, &band, &why));
+                node_destroy(file);
+                double middle = band_middle(100, 100 * band.least, 100 * band.most);
+                assert_true(100 * band.least <= middle && middle <= 100 * band.most);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_tie_within_what_is_unknown),
+        cmocka_unit_test(a_figure_lies_between_its_ends),
         cmocka_unit_test(bytes_and_shares_tie_if_they_are_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
