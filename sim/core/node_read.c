@@ -103,7 +103,7 @@ static bool merge_keys(struct node *map, struct error *why)
     return good;
 }
 
-static int compare_keys(const void *a, const void *b)
+static int order_texts(const void *a, const void *b)
 {
     return strcmp(a, b);
 }
@@ -128,7 +128,7 @@ static bool check_key(struct reader *reader, const struct node *map, void *const
         refuse(reader, key, why, "the key is empty, too long or not text");
         return error_expect(why, "1 to %d bytes of text", NODE_LONGEST_KEY);
     }
-    return tfind(text, keys, compare_keys) == NULL ||
+    return tfind(text, keys, order_texts) == NULL ||
            error_input(why, reader->file, (int)key->start_mark.line + 1,
                        "duplicate key '%s', first in line %d", text, node_get(map, text)->line);
 }
@@ -157,7 +157,7 @@ static bool read_value(struct reader *reader, const char *key, struct node *map,
     }
     free(child->key);
     child->key = text_duplicate(key, why);
-    if (child->key == NULL || tsearch(child->key, keys, compare_keys) == NULL) {
+    if (child->key == NULL || tsearch(child->key, keys, order_texts) == NULL) {
         node_destroy(child);
         return error_set(why, reader->file, 0, "out of memory");
     }
