@@ -104,31 +104,10 @@ static bool ablate_is_idle(const struct ablation *ablation, uint32_t mechanism)
     return idle;
 }
 
-enum {
-    ROW, /* the name of the row */
-#define FIELD(name, type, what) DATA_##name,
-#define SHOWN(name, type, what, ...) DATA_##name,
-#define RANGED(name, type, what, ...) DATA_##name,
-#include "tables/ablations.def"
-#undef FIELD
-    COMPANY,
-    COLUMNS
-};
-
-static const struct frame_column columns[COLUMNS] = {
-    [ROW] = {.title = ""},
-#define FIELD(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
-#define SHOWN(id, type, meaning, ...)                                                              \
-    [DATA_##id] = {.key = #id, .unit = UNIT_##type, .what = meaning, __VA_ARGS__},
-#define RANGED(id, type, meaning, ...)                                                             \
-    [DATA_##id] = {.key = #id, .unit = UNIT_##type, .what = meaning, .ranged = true, __VA_ARGS__},
-#include "tables/ablations.def"
-#undef FIELD
-    [COMPANY] = {.title = "",
-                 .wrap = true,
-                 .name = "others",
-                 .what = "other mechanisms that are switched with it"},
-};
+#define LIST "tables/ablations.def"
+#define ID(name) DATA_##name
+#define ARRAY columns
+#include "tables/columns.h"
 
 /* ---- a row ---- */
 
@@ -216,7 +195,7 @@ static void ablate_frame_put_run(const struct ablation *ablation, const struct a
     char names[NAMES];
     put_text(frame, DATA_run, result, COLUMN(run));
     frame_result(frame, result);
-    frame_text(frame, COMPANY, ablate_others(ablation, row, names));
+    frame_text(frame, DATA_company, ablate_others(ablation, row, names));
     if (result_cell(result, COLUMN(step_us))->set) {
         put_text(frame, DATA_status, result, COLUMN(status));
     } else {
@@ -230,7 +209,7 @@ static void ablate_frame_put_row(const struct ablation *ablation, uint32_t place
     const struct ablation_row *row = &ablation->rows[place];
     char name[NAMES];
     frame_row(frame);
-    frame_text(frame, ROW, ablate_name(ablation, row, name));
+    frame_text(frame, DATA_row, ablate_name(ablation, row, name));
     frame_text(frame, DATA_ablation, ablation->name);
     frame_number(frame, DATA_place, place);
     frame_text(frame, DATA_kind, ablation_kinds[row->kind]);
@@ -251,10 +230,10 @@ static void ablate_frame_put_row(const struct ablation *ablation, uint32_t place
 static struct frame *ablate_frame(const struct ablation *ablation, const struct table_view *view,
                                   struct error *why)
 {
-    struct frame_column own[COLUMNS];
+    struct frame_column own[DATA_COUNT];
     memcpy(own, columns, sizeof own);
     own[DATA_step_us].decimals = own[DATA_saves_us].decimals = ablate_decimals(ablation);
-    struct frame *frame = frame_create_view(own, COLUMNS, view, why);
+    struct frame *frame = frame_create_view(own, DATA_COUNT, view, why);
     for (uint32_t i = 0; frame != NULL && i < ablation->row_count; i++) {
         const struct ablation_row *row = &ablation->rows[i];
         bool mechanism = row->kind == ABLATION_ALONE || row->kind == ABLATION_LEFT_OUT;
@@ -403,7 +382,7 @@ static void print_meaning(FILE *out)
           "with it has more attention mass, memory, work of the CPU and bytes over the link.\n"
           "Overrides (--set mechanisms.KEY=VALUE) change the system, not the base.\n",
           out);
-    frame_columns_print("\ncolumns of the table, for --columns:", columns, COLUMNS, out);
+    frame_columns_print("\ncolumns of the table, for --columns:", columns, DATA_COUNT, out);
 }
 
 /* All rows for programs: into the database if there is one, and printed if JSON was asked for. */
@@ -440,7 +419,7 @@ static bool ablate_run(const struct arguments *arguments, struct error *why)
 {
     struct question question = {.store = NULL};
     struct table_view view;
-    bool good = view_read(arguments, columns, COLUMNS, &view, why) &&
+    bool good = view_read(arguments, columns, DATA_COUNT, &view, why) &&
                 question_read(arguments, &question, why) &&
                 question_begin(arguments, &question, false, why) &&
                 ablate_study(arguments, &question, &view, why);

@@ -535,18 +535,10 @@ static bool curve_print_table(const struct curve_report *report, struct error *w
 
 /* ---- rows of the database ---- */
 
-enum {
-#define FIELD(name, type, what) DATA_##name,
-#include "tables/curves.def"
-#undef FIELD
-    CURVE_COLUMNS
-};
-
-static const struct frame_column stored_columns[CURVE_COLUMNS] = {
-#define FIELD(id, type, meaning) {.key = #id, .unit = UNIT_##type},
-#include "tables/curves.def"
-#undef FIELD
-};
+#define LIST "tables/curves.def"
+#define ID(name) DATA_##name
+#define ARRAY stored_columns
+#include "tables/columns.h"
 
 static const struct frame_column stored_points[] = {
     {.key = "curve"}, {.key = "size", .unit = UNIT_WHOLE}, {.key = "misses", .unit = UNIT_WHOLE}};
@@ -608,7 +600,7 @@ static void store_curve(const struct curve_report *report, const struct one_curv
 /* A curve that is already stored is replaced with all its points, as it may have had other sizes. */
 static bool curve_store(const struct curve_report *report, struct store *store, struct error *why)
 {
-    struct frame *frames[] = {frame_create(stored_columns, CURVE_COLUMNS, why),
+    struct frame *frames[] = {frame_create(stored_columns, DATA_COUNT, why),
                               frame_create(stored_points, 3, why)};
     for (uint32_t p = 0; p < report->count; p++) {
         for (uint32_t i = 0; i < report->policies[p].curve.groups; i++) {

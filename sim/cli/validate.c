@@ -32,22 +32,10 @@ struct subject {
 
 enum { TEXT = 64 };
 
-enum {
-#define FIELD(name, type, what) DATA_##name,
-#define SHOWN(name, type, what, ...) DATA_##name,
-#define PEOPLE(name, type, ...) DATA_##name,
-#include "tables/validations.def"
-#undef FIELD
-    COLUMNS
-};
-
-static const struct frame_column columns[COLUMNS] = {
-#define FIELD(id, type, meaning) {.key = #id, .unit = UNIT_##type},
-#define SHOWN(id, type, meaning, ...) {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
-#define PEOPLE(id, type, ...) {.unit = UNIT_##type, __VA_ARGS__},
-#include "tables/validations.def"
-#undef FIELD
-};
+#define LIST "tables/validations.def"
+#define ID(name) DATA_##name
+#define ARRAY columns
+#include "tables/columns.h"
 
 /* One sample has no spread. */
 static void put_measured(const struct validation_figure *figure, struct frame *frame)
@@ -93,7 +81,7 @@ static struct frame *validation_frame(const struct subject *subject,
 {
     uint64_t hash;
     struct frame *frame =
-        trace_hash(subject->trace, &hash, why) ? frame_create(columns, COLUMNS, why) : NULL;
+        trace_hash(subject->trace, &hash, why) ? frame_create(columns, DATA_COUNT, why) : NULL;
     for (int id = 0; frame != NULL && id < MINIATURE_COUNT; id++) {
         const struct validation_row *row = &validation->rows[id];
         if (validation_ran(validation, id)) {

@@ -112,6 +112,12 @@ static const struct schema_field turns[] = {
 
 /* Those of studies. */
 #define FIELD(name, type, what) {#name, UNIT_##type, AS_KEY, 0},
+#define SHOWN(name, type, what, ...) FIELD(name, type, what)
+#define RANGED(name, type, what, ...)                                                              \
+    FIELD(name, type, what)                                                                        \
+    FIELD(name##_low, type, what)                                                                  \
+    FIELD(name##_high, type, what)
+#define PEOPLE(name, ...)
 static const struct schema_field curves[] = {
 #include "tables/curves.def"
 };
@@ -128,6 +134,9 @@ static const struct schema_field plan_points[] = {
 #include "tables/plan_points.def"
 };
 #undef FIELD
+#undef SHOWN
+#undef RANGED
+#undef PEOPLE
 static const struct schema_field version[] = {{"version", UNIT_TEXT, AS_KEY, 0}};
 
 static const struct column *stored_column(uint32_t place)

@@ -26,13 +26,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Columns that several files need are rows of tables/NAME.def, with types of core/units.h:
- *
- *   FIELD(name, type, "what it is")         only data, null without a value
- *   SHOWN(name, type, "what it is", ...)    for people, too, as ... says (struct frame_column)
- *   RANGED(name, type, "what it is", ...)   the same with name_low and name_high, the range over families
- *   PEOPLE(name, ...)                       only for people */
-
 /* A column of data has a key, one of tables for people a title; both have both. One with neither is
  * for who fills the frame. */
 struct frame_column {

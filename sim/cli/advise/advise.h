@@ -70,14 +70,9 @@ void advise_answer_release(struct advise_answer *answer);
 
 /* ---- the verdict: columns with a title are sentences, the others numbers for programs ---- */
 
-enum advise_verdict {
-    VERDICT_head, /* what was asked; it has no title */
-#define SENTENCE(name, what) VERDICT_##name,
-#define FIELD(name, type, what) VERDICT_##name,
-#define RANGED(name, type, what) VERDICT_##name,
-#include "tables/verdicts.def"
-    VERDICT_COLUMNS
-};
+#define LIST "tables/verdicts.def"
+#define ID(name) VERDICT_##name
+#include "tables/columns.h"
 
 /* A verdict that says nothing yet but what was asked: `asked`, then the limits.
  *   ran   the scenario of one of the runs */
@@ -155,6 +150,3 @@ double advise_rate_of(const struct advice *advice, const struct search *search, 
 /* What was tried with plain vLLM: "one server of 2 GPUs", "KV in fp8", "1 GPU more". Returns `text`. */
 const char *advise_what(const struct advice *advice, const struct advice_trial *trial,
                         char text[ADVISE_WORDS]);
-
-/* Is this system one that stands for those with the same answer? */
-bool advise_stands(const struct advice *advice, uint32_t index);

@@ -16,22 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 2048 };
-
-enum {
-#define FIELD(name, type, what) DATA_##name,
-#define SHOWN(name, type, what, ...) DATA_##name,
-#define PEOPLE(name, ...) DATA_##name,
-#include "tables/advices.def"
-    COLUMNS
-};
-
-static const struct frame_column fixed_columns[COLUMNS] = {
-#define FIELD(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
-#define SHOWN(id, type, meaning, ...) [DATA_##id] = {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
-#define PEOPLE(id, ...) [DATA_##id] = {__VA_ARGS__},
-#include "tables/advices.def"
-};
+#define LIST "tables/advices.def"
+#define ID(name) DATA_##name
+#define ARRAY fixed_columns
+#include "tables/columns.h"
 
 struct advise_line {
     const struct advice_trial *trial; /* NULL: a system */
@@ -40,8 +28,6 @@ struct advise_line {
     bool advised;
     double rate; /* NaN: nothing was found */
 };
-
-/* ---- systems that are alike ---- */
 
 /* What stands for a search in a row: its answer, or what comes nearest to one, or its first run. */
 static const struct result *shown_of(const struct search *search)
@@ -53,65 +39,9 @@ static const struct result *shown_of(const struct search *search)
                                               : &search->results[0];
 }
 
-/* Do two searches have the same answer, to the last digit, or fall short alike? In decode alone, many
- * servers do. */
-static bool are_alike(const struct search *a, const struct search *b)
-{
-    const struct column *const columns[] = {
-        COLUMN(batch),   COLUMN(hbm_bytes), COLUMN(dram_bytes),          COLUMN(max_batch),
-        COLUMN(tpot_ms), COLUMN(ttft_ms),   COLUMN(decode_tokens_per_s), COLUMN(mass_recall),
-    };
-    const struct result *x = shown_of(a), *y = shown_of(b);
-    bool alike = x != NULL && y != NULL && (advice_result(a) == NULL) == (advice_result(b) == NULL);
-    alike = alike && result_ok(x) == result_ok(y) && !result_failed(x) && !result_failed(y);
-    for (size_t i = 0; alike && i < sizeof columns / sizeof columns[0]; i++) {
-        double left = result_number(x, columns[i]), right = result_number(y, columns[i]);
-        alike = left == right || (isnan(left) && isnan(right));
-    }
-    return alike;
-}
-
-/* The system that stands for those alike: plain vLLM does, else the first. */
-static uint32_t standing_for(const struct advice *advice, uint32_t index)
-{
-    const struct search *searches = advice->systems.searches;
-    uint32_t first = index;
-    for (uint32_t i = 0; i < advice->systems.count; i++) {
-        if (are_alike(&searches[i], &searches[index])) {
-            if (strcmp(searches[i].candidate->system, ADVICE_PLAIN) == 0) {
-                return i;
-            }
-            first = i < first ? i : first;
-        }
-    }
-    return first;
-}
-
-bool advise_stands(const struct advice *advice, uint32_t index)
-{
-    return standing_for(advice, index) == index;
-}
-
 static void machine_print_rest(const void *context, bool wide, FILE *out)
 {
     const struct advice *advice = context;
-    const struct search *searches = advice->systems.searches;
-    for (uint32_t index = 0; index < advice->systems.count; index++) {
-        char line[LINE] = "";
-        for (uint32_t i = 0; i < advice->systems.count; i++) {
-            if (i != index && searches[i].candidate->left_out[0] == '\0' &&
-                standing_for(advice, i) == index) {
-                text_append(line, sizeof line, "%s%s", line[0] != '\0' ? ", " : "",
-                            searches[i].candidate->system);
-            }
-        }
-        if (line[0] != '\0') {
-            char label[ADVISE_WORDS];
-            snprintf(label, sizeof label,
-                     "the same as %.200s: ", searches[index].candidate->system);
-            table_line(label, line, out);
-        }
-    }
     left_out_print(advice->systems.candidates, advice->systems.count, wide, out);
 }
 
@@ -128,14 +58,13 @@ static int advise_rows_by_rate(const void *a, const void *b)
     return order != 0 ? order : (x->search > y->search) - (x->search < y->search);
 }
 
-/* Systems, for people by their rate and alike ones once; then what was tried with plain vLLM. */
+/* Systems, for people by their rate; then what was tried with plain vLLM. */
 static uint32_t list_lines(const struct advice *advice, bool for_people, struct advise_line *lines)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct search *search = &advice->systems.searches[i];
-        bool shown = search->candidate->left_out[0] == '\0' && advise_stands(advice, i);
-        if (!for_people || shown) {
+        if (!for_people || search->candidate->left_out[0] == '\0') {
             double rate = advice_rate(advice, search, &advice->form);
             bool advised = i == advice->best;
             lines[count++] = (struct advise_line){NULL, search, &advice->form, advised, rate};
@@ -260,11 +189,11 @@ static struct frame *machine_rows(const void *context, bool for_people, struct e
     const struct advice *advice = context;
     uint32_t most = advice->systems.count + ADVICE_TRIALS;
     struct advise_line *lines = array_zeroed(most, sizeof *lines, why);
-    struct frame_column columns[COLUMNS];
+    struct frame_column columns[DATA_COUNT];
     memcpy(columns, fixed_columns, sizeof columns);
     columns[DATA_at].of = advice->serves ? "requests_in_per_s" : "batch";
     columns[DATA_at].title = advice->serves ? "req/s" : "batch";
-    struct frame *rows = lines != NULL ? frame_create(columns, COLUMNS, why) : NULL;
+    struct frame *rows = lines != NULL ? frame_create(columns, DATA_COUNT, why) : NULL;
     uint32_t count = rows != NULL ? list_lines(advice, for_people, lines) : 0;
     bool good = rows != NULL;
     for (uint32_t i = 0; good && i < count; i++) {

@@ -17,20 +17,10 @@
 
 enum { LINE = 2048 };
 
-enum {
-#define FIELD(name, type, what) DATA_##name,
-#define SHOWN(name, type, what, ...) DATA_##name,
-#define PEOPLE(name, ...) DATA_##name,
-#include "tables/fleets.def"
-    COLUMNS
-};
-
-static const struct frame_column fixed_columns[COLUMNS] = {
-#define FIELD(id, type, meaning) [DATA_##id] = {.key = #id, .unit = UNIT_##type},
-#define SHOWN(id, type, meaning, ...) [DATA_##id] = {.key = #id, .unit = UNIT_##type, __VA_ARGS__},
-#define PEOPLE(id, ...) [DATA_##id] = {__VA_ARGS__},
-#include "tables/fleets.def"
-};
+#define LIST "tables/fleets.def"
+#define ID(name) DATA_##name
+#define ARRAY fixed_columns
+#include "tables/columns.h"
 
 static bool read_rate(const struct arguments *arguments, double *out, struct error *why)
 {
@@ -205,11 +195,11 @@ static bool fleet_put_run(const struct fleet_size *fleet, const struct fleet_for
 static struct frame *fleet_rows(const void *context, bool for_people, struct error *why)
 {
     const struct fleet_size *fleet = context;
-    struct frame_column columns[COLUMNS];
+    struct frame_column columns[DATA_COUNT];
     memcpy(columns, fixed_columns, sizeof columns);
     columns[DATA_ttft].title = advise_title(limited_time(fleet, true));
     columns[DATA_tpot].title = advise_title(limited_time(fleet, false));
-    struct frame *rows = frame_create(columns, COLUMNS, why);
+    struct frame *rows = frame_create(columns, DATA_COUNT, why);
     bool good = rows != NULL;
     for (uint32_t i = 0; good && i < fleet->count; i++) {
         if (!for_people || is_shown(fleet, i)) {
@@ -434,7 +424,7 @@ bool advise_at_rate(const struct arguments *arguments, const struct scenario *sc
                                     .study = with->study};
     struct fleet_size fleet;
     if (!read_rate(arguments, &options.rate, why) ||
-        !advice_add_targets(true, &options.targets, why)) {
+        !targets_add_service(true, &options.targets, why)) {
         return false;
     }
     bool good = fleet_size_run(scenario, &options, &fleet, why);

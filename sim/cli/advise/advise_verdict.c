@@ -15,13 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct frame_column columns[VERDICT_COLUMNS] = {
-#define SENTENCE(id, meaning) [VERDICT_##id] = {.key = #id, .title = #id},
-#define FIELD(id, type, meaning) [VERDICT_##id] = {.key = #id, .unit = UNIT_##type},
-#define RANGED(id, type, meaning)                                                                  \
-    [VERDICT_##id] = {.key = #id, .unit = UNIT_##type, .ranged = true},
-#include "tables/verdicts.def"
-};
+#define LIST "tables/verdicts.def"
+#define ID(name) VERDICT_##name
+#define NUMBERED
+#define ARRAY columns
+#include "tables/columns.h"
 
 /* ---- what was asked ---- */
 
@@ -34,7 +32,7 @@ const char *advise_stated(const struct scenario *scenario, const char *key)
 struct frame *verdict_create(const char *asked, const struct scenario *ran,
                              const struct targets *targets, struct error *why)
 {
-    struct frame *verdict = frame_create(columns, VERDICT_COLUMNS, why);
+    struct frame *verdict = frame_create(columns, VERDICT_COUNT, why);
     const char *workload = advise_stated(ran, "workload");
     char limits[TARGETS_TEXT];
     frame_row(verdict);
@@ -164,7 +162,7 @@ static void verdict_say_ties(const struct advice *advice, char text[ADVISE_SENTE
     const char *before = " Too close to call: ";
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct search *search = &advice->systems.searches[i];
-        if (advise_stands(advice, i) && advise_too_close(advice, search)) {
+        if (advise_too_close(advice, search)) {
             text_append(text, ADVISE_SENTENCE, "%s%s", before, search->candidate->system);
             before = ", ";
         }

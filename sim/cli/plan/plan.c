@@ -45,35 +45,37 @@ static bool check_objectives(const struct scenario *scenario,
     return error_expect(why, "--set 'slo={ttft_ms: 1000, tpot_ms: 60}', or one of the two");
 }
 
-/* A server also has to answer every request, and to keep its queue bounded: while more arrive than
- * are answered, a few requests can meet every other target, and a full batch has the most tokens a
- * second. Without a clock there is no queue. */
-static bool judge_service(const struct scenario *scenario, const char *axis, struct targets *out,
-                          struct error *why)
+/* The smallest budget, or for a server the largest rate, unless an option says what is looked for. A stated
+ * rate would be ignored. */
+static bool choose_axis(const struct scenario *scenario, struct planning_options *out,
+                        struct error *why)
 {
-    bool rate = strncmp(axis, "rate", 4) == 0 && strchr("=", axis[4]) != NULL;
-    bool timed = scenario_stated(&scenario->values, "timed", 1) != 0;
-    if (!rate && !scenario_serves(scenario)) {
-        return true;
+    bool serves = scenario_serves(scenario) && out->best == NULL;
+    if (serves && scenario_states(scenario, "rate")) {
+        scenario_error(scenario, "rate", why,
+                       "a plan looks for the highest rate, but 'rate' is stated");
+        return error_expect(why, "no rate; --maximise rate; or another goal for this rate, such as "
+                                 "--minimise replicas=1:8");
     }
-    return (!timed || targets_add_unjudged("queue_grows<=0", out, why)) &&
-           targets_add_unjudged("requests_left_out<=0", out, why);
+    out->axis = out->best != NULL ? "batch" : serves ? "rate" : "budget";
+    out->maximise = out->maximise || serves;
+    out->unasked = out->best == NULL;
+    return true;
 }
 
 /* Choose the axis of a plan if no option did, add what any server has to meet, and refuse targets
- * that the scenario cannot judge. With `pareto` there is no axis. */
+ * that the scenario cannot judge. With `pareto` there is no axis. Without a clock there is no queue. */
 static bool plan_question_read(const struct scenario *scenario, bool pareto,
                                struct planning_options *out, struct error *why)
 {
-    /* The default axis is the smallest budget, or for a server the largest rate. */
-    if (!pareto && out->axis == NULL) {
-        bool serves = scenario_serves(scenario) && out->best == NULL;
-        out->axis = out->best != NULL ? "batch" : serves ? "rate" : "budget";
-        out->maximise = out->maximise || serves;
+    bool timed = scenario_stated(&scenario->values, "timed", 1) != 0;
+    if (!check_workload(scenario, &out->targets, pareto, why) ||
+        !check_objectives(scenario, out, why) ||
+        (!pareto && out->axis == NULL && !choose_axis(scenario, out, why))) {
+        return false;
     }
-    return check_workload(scenario, &out->targets, pareto, why) &&
-           check_objectives(scenario, out, why) &&
-           (pareto || judge_service(scenario, out->axis, &out->targets, why));
+    return pareto || !(scenario_serves(scenario) || search_is_load(out->axis)) ||
+           targets_add_service(timed, &out->targets, why);
 }
 
 enum {

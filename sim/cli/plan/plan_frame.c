@@ -358,26 +358,15 @@ struct frame *plan_frame(const struct planning *planning, const struct table_vie
 
 /* A plan as rows of the database: its candidates, and the values that were tried. */
 
-#define FIELD(name, type, what) PLAN_##name,
-enum {
-#include "tables/plans.def"
-    PLAN_COLUMNS
-};
-#undef FIELD
-#define FIELD(name, type, what) POINT_##name,
-enum {
-#include "tables/plan_points.def"
-    POINT_COLUMNS
-};
-#undef FIELD
-#define FIELD(name, type, meaning) {.key = #name, .unit = UNIT_##type},
-static const struct frame_column stored_columns[PLAN_COLUMNS] = {
-#include "tables/plans.def"
-};
-static const struct frame_column point_columns[POINT_COLUMNS] = {
-#include "tables/plan_points.def"
-};
-#undef FIELD
+#define LIST "tables/plans.def"
+#define ID(name) PLAN_##name
+#define ARRAY stored_columns
+#include "tables/columns.h"
+
+#define LIST "tables/plan_points.def"
+#define ID(name) POINT_##name
+#define ARRAY point_columns
+#include "tables/columns.h"
 
 /* The columns that are the same in all rows. */
 struct plan_rows_text {
@@ -518,8 +507,8 @@ bool plan_store(const struct planning *planning, struct store *store, struct err
     if (!plan_rows_say(planning, &said, why)) {
         return false;
     }
-    struct frame *plans = frame_create(stored_columns, PLAN_COLUMNS, why);
-    struct frame *points = frame_create(point_columns, POINT_COLUMNS, why);
+    struct frame *plans = frame_create(stored_columns, PLAN_COUNT, why);
+    struct frame *points = frame_create(point_columns, POINT_COUNT, why);
     for (uint32_t i = 0; plans != NULL && points != NULL && i < planning->count; i++) {
         plan_rows_put_candidate(planning, &said, i, plans);
         plan_rows_put_points(planning, said.name, i, points);

@@ -340,7 +340,8 @@ bool plan_report(const struct planning *planning, const struct table_view *view,
         plan_notes_add(planning, notes);
         runs_notes_print_above(notes, &planning->searches[0].candidate->scenario, out);
         plan_goal(planning, goal);
-        fprintf(out, "%s%s%s\n\n", goal, planning->options.targets.count > 0 ? " for " : "",
+        fprintf(out, "%s%s%s%s\n\n", goal, planning->options.unasked ? ", the usual goal," : "",
+                planning->options.targets.count > 0 ? " for " : "",
                 targets_text(&planning->options.targets, text));
         good = frame_print(frame, view, out, why);
     }
@@ -369,7 +370,7 @@ static void plan_winner_print_note(json_t *note)
 /* Print the command that starts its server, if it has one. KV that stays in HBM is on the host,
  * too. */
 static bool plan_winner_print_command(const struct scenario *point, const struct result *result,
-                                      struct error *why)
+                                      uint32_t servers, struct error *why)
 {
     const struct cell *held = result_cell(result, COLUMN(dram_kv_bytes));
     struct server_command command;
@@ -377,7 +378,9 @@ static bool plan_winner_print_command(const struct scenario *point, const struct
         return false;
     }
     if (command.text[0] != '\0') {
-        fputs("\nits server:\n\n", stdout);
+        printf(servers > 1 ? "\nits %u servers, each on its own GPUs and behind a router:\n\n"
+                           : "\nits server:\n\n",
+               servers);
         quote_write(QUOTE_LINE, command.text, stdout);
         fputc('\n', stdout);
     }
@@ -440,11 +443,15 @@ bool plan_winner_print(const struct planning *planning, const char *path, const 
     const struct search *search = &planning->searches[planning->winner];
     const struct result *result = &search->results[search->found];
     struct scenario point;
-    bool good =
-        search_scenario(search, search->found, &point, why) &&
-        ((path == NULL && json) || plan_winner_write_scenario(&point, path, why)) &&
-        (json || plan_winner_print_command(&point, result, why)) &&
-        (folder == NULL || deployment_write(&(struct deployment){&point, result, 1}, folder, why));
+    if (!search_scenario(search, search->found, &point, why)) {
+        scenario_release(&point);
+        return false;
+    }
+    uint32_t servers = (uint32_t)scenario_stated(&point.values, "replicas", 1);
+    const struct deployment deployment = {&point, result, servers};
+    bool good = ((path == NULL && json) || plan_winner_write_scenario(&point, path, why)) &&
+                (json || plan_winner_print_command(&point, result, servers, why)) &&
+                (folder == NULL || deployment_write(&deployment, folder, why));
     scenario_release(&point);
     return good;
 }

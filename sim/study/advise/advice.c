@@ -69,12 +69,6 @@ bool advice_set_requests(struct scenario *scenario, struct error *why)
 
 /* ---- one search: the best batch of each system, or with requests the highest rate ---- */
 
-bool advice_add_targets(bool serves, struct targets *targets, struct error *why)
-{
-    return !serves || (targets_add_unjudged("queue_grows<=0", targets, why) &&
-                       targets_add_unjudged("requests_left_out<=0", targets, why));
-}
-
 bool advice_is_unshared(const struct scenario *scenario)
 {
     const struct node *workload = node_stated(scenario->root, "workload");
@@ -129,7 +123,8 @@ static uint32_t advice_choose(const void *context)
     return simplest != NULL ? (uint32_t)(simplest - systems->searches) : PLANNING_NONE;
 }
 
-/* With requests only systems of engines are searched unless the scenario names one. */
+/* With requests only systems of engines are searched unless the scenario names one. A batch that decodes has
+ * no prompts to keep. */
 static bool advice_search(const struct scenario *scenario, const struct advice_options *options,
                           const struct advice_asked *asked, struct planning *out, struct error *why)
 {
@@ -148,7 +143,7 @@ static bool advice_search(const struct scenario *scenario, const struct advice_o
     struct scenario as;
     with.candidates.systems = asked->systems;
     with.candidates.engines = serves && any;
-    with.candidates.unshared = any && advice_is_unshared(scenario);
+    with.candidates.unshared = any && (!serves || advice_is_unshared(scenario));
     bool good = advice_set(scenario, options, asked, &as, why) &&
                 planning_run(&as, &with, out, &interrupted, why) &&
                 stop_flag_check(options->study.runs->stop, why);
@@ -482,7 +477,7 @@ bool advice_run(const struct scenario *scenario, const struct advice_options *op
     struct advice_options with = *options;
     struct store *own = NULL;
     *out = (struct advice){.serves = scenario_serves(scenario), .best = PLANNING_NONE};
-    if (!advice_add_targets(out->serves, &with.targets, why) ||
+    if ((out->serves && !targets_add_service(true, &with.targets, why)) ||
         (options->study.store == NULL && (own = store_open_memory(why)) == NULL)) {
         return false;
     }

@@ -126,11 +126,6 @@ const struct search *advice_best(const struct advice *advice,
 /* Does the system exist on paper only? */
 bool advice_on_paper(const struct search *search);
 
-/* Add what a server has to meet: it must answer every request, and a rate must keep the queue
- * bounded. Requests that arrive faster than they are answered can meet every other target if there
- * are few of them. */
-bool advice_add_targets(bool serves, struct targets *targets, struct error *why);
-
 /* Are the requests made up, and does no prompt begin like another? */
 bool advice_is_unshared(const struct scenario *scenario);
 

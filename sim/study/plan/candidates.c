@@ -106,8 +106,8 @@ static bool lay_name(struct scenario *scenario, const struct set *set, const cha
     if (value != NULL) {
         value->line = 0; /* an option has no line */
     }
-    bool good =
-        value != NULL && node_put(map, set->key, value, why) && scenario_set(scenario, map, why);
+    bool good = value != NULL && (set->kind != &named_machine || profile_named(value, NULL, why)) &&
+                node_put(map, set->key, value, why) && scenario_set(scenario, map, why);
     node_destroy(value);
     node_destroy(map);
     return good;

@@ -28,6 +28,7 @@ struct planning_options {
     struct targets targets;
     struct candidate_options candidates;
     const char *axis; /* one axis, in the notation of axis.h */
+    bool unasked;     /* the usual one: nobody stated a goal */
     bool maximise;
     const struct column *best; /* the value with the best of this figure is wanted; NULL: the
                                 * smallest or largest */

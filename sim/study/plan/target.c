@@ -270,7 +270,7 @@ const char *targets_text(const struct targets *targets, char text[TARGETS_TEXT])
     return text;
 }
 
-bool targets_add_unjudged(const char *text, struct targets *targets, struct error *why)
+static bool add_unjudged(const char *text, struct targets *targets, struct error *why)
 {
     struct targets more;
     if (!targets_parse(text, &more, why)) {
@@ -284,6 +284,12 @@ bool targets_add_unjudged(const char *text, struct targets *targets, struct erro
     }
     targets->all[targets->count++] = more.all[0];
     return true;
+}
+
+bool targets_add_service(bool timed, struct targets *targets, struct error *why)
+{
+    return (!timed || add_unjudged("queue_grows<=0", targets, why)) &&
+           add_unjudged("requests_left_out<=0", targets, why);
 }
 
 void targets_without_queue(const struct targets *targets, struct targets *out)

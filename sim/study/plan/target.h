@@ -62,8 +62,10 @@ bool target_serves(const struct target *target);
 /* Does any target judge this column? */
 bool targets_judge(const struct targets *targets, const struct column *column);
 
-/* Add a target that a server has to meet whatever was asked for, unless one judges its column. */
-bool targets_add_unjudged(const char *text, struct targets *targets, struct error *why);
+/* Add what a server has to meet whatever was asked for, unless targets judge it: it must answer every
+ * request, and if it is `timed` keep its queue bounded. Requests that arrive faster than they are answered
+ * can meet every other target if there are few of them, and a full batch has the most tokens a second. */
+bool targets_add_service(bool timed, struct targets *targets, struct error *why);
 
 /* The targets without that of the queue, which few requests cannot judge. */
 void targets_without_queue(const struct targets *targets, struct targets *out);

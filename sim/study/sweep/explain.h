@@ -43,23 +43,3 @@ struct explanation {
 bool explain_run(const struct point *point, const struct run_context *context,
                  struct result *result, struct explanation *out, struct error *why);
 void explanation_release(struct explanation *explanation);
-
-/* Parts of a machine's work. */
-enum explain_cause {
-    CAUSE_WEIGHTS,   /* reads of weights */
-    CAUSE_KV,        /* reads of KV by decode attention */
-    CAUSE_READS,     /* reads of HBM that have no figure of their own */
-    CAUSE_PRODUCTS,  /* arithmetic of matrix products */
-    CAUSE_PROMPTS,   /* attention of prompts, and of decodes in the same call */
-    CAUSE_KERNELS,   /* what a kernel takes whatever its size */
-    CAUSE_EXCHANGES, /* among GPUs */
-    CAUSE_LINK,
-    CAUSE_HOST,
-    EXPLAIN_CAUSES
-};
-extern const char *const explain_causes[EXPLAIN_CAUSES]; /* "reading weights", ... */
-
-/* How much of a time hangs on each cause: shares that add up to 1, or all 0. They follow from the
- * effects of single figures. Peaks are left out, because other figures are shares of them. Behind a
- * queue an effect is larger than the work that causes it, so only the proportions count. */
-void explain_shares(const struct explain_time *time, double shares[EXPLAIN_CAUSES]);

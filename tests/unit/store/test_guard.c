@@ -37,14 +37,14 @@ static void put_run(struct store *store, const char *run)
     result_release(&result);
 }
 
+#define LIST "tables/curves.def"
+#define ID(name) DATA_##name
+#define ARRAY curve_columns
+#include "tables/columns.h"
+
 static void put_curve(struct store *store)
 {
-    static const struct frame_column columns[] = {
-#define FIELD(name, type, what) {.key = #name, .unit = UNIT_##type},
-#include "tables/curves.def"
-#undef FIELD
-    };
-    struct frame *frame = frame_create(columns, sizeof columns / sizeof *columns, &why);
+    struct frame *frame = frame_create(curve_columns, DATA_COUNT, &why);
     frame_add(frame,
               (const char *[]){"c", "x", "0", NULL, NULL, NULL, "batch", NULL, "lru", "lru", "{}"},
               11);

@@ -83,21 +83,14 @@ static void a_whole_replaces_all_of_itself(void **state)
 
 /* ---- validations: of most columns nothing is known ---- */
 
-enum {
-#define FIELD(name, type, what) DATA_##name,
-#include "tables/validations.def"
-#undef FIELD
-    COLUMNS
-};
+#define LIST "tables/validations.def"
+#define ID(name) DATA_##name
+#define ARRAY validation_columns
+#include "tables/columns.h"
 
 static void put_validation(struct store *store, const char *mechanism, double measured_us)
 {
-    static const struct frame_column columns[COLUMNS] = {
-#define FIELD(name, type, what) {.key = #name, .unit = UNIT_##type},
-#include "tables/validations.def"
-#undef FIELD
-    };
-    struct frame *frame = frame_create(columns, COLUMNS, &why);
+    struct frame *frame = frame_create(validation_columns, DATA_COUNT, &why);
     frame_row(frame);
     frame_text(frame, DATA_validation, "v");
     frame_text(frame, DATA_mechanism, mechanism);

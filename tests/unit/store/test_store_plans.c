@@ -18,26 +18,15 @@
 #include <unistd.h>
 
 /* As `plan` stores it (plan_frame.c). */
-#define FIELD(name, type, what) PLAN_##name,
-enum {
-#include "tables/plans.def"
-    PLAN_COLUMNS
-};
-#undef FIELD
-#define FIELD(name, type, what) POINT_##name,
-enum {
-#include "tables/plan_points.def"
-    POINT_COLUMNS
-};
-#undef FIELD
-#define FIELD(name, type, meaning) {.key = #name, .unit = UNIT_##type},
-static const struct frame_column plan_columns[PLAN_COLUMNS] = {
-#include "tables/plans.def"
-};
-static const struct frame_column point_columns[POINT_COLUMNS] = {
-#include "tables/plan_points.def"
-};
-#undef FIELD
+#define LIST "tables/plans.def"
+#define ID(name) PLAN_##name
+#define ARRAY plan_columns
+#include "tables/columns.h"
+
+#define LIST "tables/plan_points.def"
+#define ID(name) POINT_##name
+#define ARRAY point_columns
+#include "tables/columns.h"
 
 struct plan_frames {
     struct frame *plans, *points;
@@ -112,8 +101,8 @@ static void add_point(struct frame *points, const char *plan, const char *target
 static void create_frames(struct plan_frames *frames)
 {
     struct error why;
-    frames->plans = frame_create(plan_columns, PLAN_COLUMNS, &why);
-    frames->points = frame_create(point_columns, POINT_COLUMNS, &why);
+    frames->plans = frame_create(plan_columns, PLAN_COUNT, &why);
+    frames->points = frame_create(point_columns, POINT_COUNT, &why);
     frame_row(frames->plans);
     frame_text(frames->plans, PLAN_plan, "a");
     frame_number(frames->plans, PLAN_place, 0);

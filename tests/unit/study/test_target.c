@@ -229,15 +229,14 @@ static void a_target_is_added_where_nothing_judges_its_column(void **state)
     struct error why;
     (void)state;
     assert_true(targets_parse("requests_left_out<=3", &targets, &why));
-    assert_true(targets_add_unjudged("requests_left_out<=0", &targets, &why));
-    assert_true(targets_add_unjudged("queue_grows<=0", &targets, &why));
+    assert_true(targets_add_service(true, &targets, &why));
     assert_int_equal(targets.count, 2);
     assert_true(targets.all[0].bound == 3);
     assert_int_equal(targets.all[1].column, COLUMN(queue_grows));
     targets.count = TARGETS_MOST;
-    assert_true(targets_add_unjudged("queue_grows<=0", &targets, &why));
+    assert_true(targets_add_service(true, &targets, &why));
     targets.all[1].column = COLUMN(tpot_ms);
-    assert_false(targets_add_unjudged("queue_grows<=0", &targets, &why));
+    assert_false(targets_add_service(true, &targets, &why));
 }
 
 /* 45 ms of 50 is a tenth; lower bounds and other figures have no margin. */
