@@ -96,8 +96,8 @@ static double run_replays(const struct trace *trace, const char *policy, const c
         ledger_init(&ledgers[i]);
     }
     double start = seconds();
-    const struct replay_set set = {trace, plans, budgets, ledgers};
-    if (!replay_run_sets(&set, 1, &(struct replay_means){.threads = 1}, &why)) {
+    const struct replay_means means = {.threads = 1};
+    if (!replay_run_many(trace, plans, budgets, &means, ledgers, &why)) {
         die(&why);
     }
     double took = seconds() - start;

@@ -117,9 +117,8 @@ static bool measure_policies(const struct trace *trace, double share, bool queri
             add_replay(&all, header, heads, share, f, policy);
         }
     }
-    const struct replay_set set = {trace, all.plans, all.count, all.ledgers};
     const struct replay_means means = {.threads = threads};
-    ok = ok && replay_run_sets(&set, 1, &means, why);
+    ok = ok && replay_run_many(trace, all.plans, all.count, &means, all.ledgers, why);
     for (uint32_t i = 0; i < all.count; i++) {
         uint32_t f = all.figures[i];
         mean[f] = ok ? mean_of(&all.ledgers[i], likeness_figures[f].kind) : 0;

@@ -10,10 +10,7 @@
 #include "core/array.h"
 #include "core/parallel.h"
 #include "decode/replay/replay_job.h"
-#include "trace/format/ahead.h"
 #include "trace/generate/trace_profile.h"
-
-static_assert((int)REPLAY_MOST_SETS <= (int)AHEAD_MOST, "a reader for each set");
 
 void replay_source(const struct trace_header *source, uint32_t layers, uint32_t kv_heads,
                    uint32_t layer, uint32_t head, uint32_t rows, uint32_t *source_layer,
@@ -144,82 +141,42 @@ uint64_t replay_work(const struct trace_header *header, const struct replay_plan
     return header->layers * layer_work(header, plan);
 }
 
-/* The sets of a call, and room for the frames that are made ahead. */
-struct replay_jobs {
-    struct replay_job of[REPLAY_MOST_SETS];
-    uint32_t count;
-    struct trace_room ahead;
-};
-
-/* Bytes of frames that are made ahead, in all layers that replay at once. */
-#define REPLAY_AHEAD ((size_t)1 << 30)
-
-/* The jobs read the layer one after the other. */
 static bool replay_run_layer(uint32_t index, uint32_t thread, void *context, struct error *why)
 {
-    struct replay_jobs *jobs = context;
+    const struct replay_job *job = context;
+    bool units = job->plan->block_span == BLOCK_UNIT, good;
     (void)thread;
-    const struct trace *traces[REPLAY_MOST_SETS];
-    for (uint32_t i = 0; i < jobs->count; i++) {
-        traces[i] = jobs->of[i].trace;
+    good = (units ? replay_layer : replay_blocks)(job, index, why);
+    if (job->meter != NULL) {
+        atomic_fetch_add(&job->meter->done, layer_work(job->header, job->plan));
     }
-    struct trace_ahead *ahead = trace_ahead_create(traces, jobs->count, index, &jobs->ahead, why);
-    bool good = ahead != NULL;
-    for (uint32_t i = 0; good && i < jobs->count; i++) {
-        struct replay_job job = jobs->of[i];
-        job.ahead = ahead;
-        job.reader = i;
-        good =
-            (job.plan->block_span == BLOCK_UNIT ? replay_layer : replay_blocks)(&job, index, why);
-        if (job.meter != NULL) {
-            atomic_fetch_add(&job.meter->done, layer_work(job.header, job.plan));
-        }
-    }
-    trace_ahead_destroy(ahead);
     return good;
 }
 
-/* Set up the job of a set, which the caller releases, on failure too. */
-static bool replay_open_job(struct replay_job *job, const struct replay_set *set,
-                            const struct replay_means *means, struct error *why)
+bool replay_run_many(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
+                     const struct replay_means *means, struct ledger *ledgers, struct error *why)
 {
-    *job = (struct replay_job){0};
-    for (uint32_t i = 0; i < set->count; i++) {
-        if (!replay_check(&set->plans[i], why)) {
+    struct replay_job job;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!replay_check(&plans[i], why)) {
             return false;
         }
     }
-    if (!job_describe(job, set->trace, set->plans, why)) {
+    if (!job_describe(&job, trace, plans, why)) {
         return false;
     }
-    job->meter = means->meter;
-    job->parts = array_zeroed(set->count, sizeof *job->parts, why);
-    bool good = job->parts != NULL;
-    for (uint32_t i = 0; good && i < set->count; i++) {
-        good = replay_add_part(job, &set->plans[i], &set->ledgers[i], why);
-    }
-    return good;
-}
-
-bool replay_run_sets(const struct replay_set *sets, uint32_t count,
-                     const struct replay_means *means, struct error *why)
-{
-    struct replay_jobs jobs = {.count = 0};
-    atomic_init(&jobs.ahead.bytes, REPLAY_AHEAD);
-    bool good = true;
-    assert(count <= REPLAY_MOST_SETS);
+    job.meter = means->meter;
+    job.parts = array_zeroed(count, sizeof *job.parts, why);
+    bool good = job.parts != NULL;
     for (uint32_t i = 0; good && i < count; i++) {
-        good = replay_open_job(&jobs.of[jobs.count++], &sets[i], means, why);
+        good = replay_add_part(&job, &plans[i], &ledgers[i], why);
     }
-    good = good && parallel_for_on(means->cores, jobs.of->header->layers, means->threads,
-                                   replay_run_layer, &jobs, why);
-    for (uint32_t i = 0; i < jobs.count; i++) {
-        struct replay_job *job = &jobs.of[i];
-        for (uint32_t part = 0; good && part < job->part_count; part++) {
-            replay_load_whole(job->parts[part].plan, job->parts[part].ledger);
-        }
-        free(job->parts);
+    good = good && parallel_for_on(means->cores, job.header->layers, means->threads,
+                                   replay_run_layer, &job, why);
+    for (uint32_t i = 0; good && i < count; i++) {
+        replay_load_whole(&plans[i], &ledgers[i]);
     }
+    free(job.parts);
     return good;
 }
 
@@ -227,6 +184,5 @@ bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint3
                 struct ledger *ledger, struct error *why)
 {
     const struct replay_means means = {.threads = threads};
-    const struct replay_set set = {trace, plan, 1, ledger};
-    return replay_run_sets(&set, 1, &means, why);
+    return replay_run_many(trace, plan, 1, &means, ledger, why);
 }

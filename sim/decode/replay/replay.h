@@ -148,19 +148,9 @@ bool replay_run(const struct trace *trace, const struct replay_plan *plan, uint3
  * CPU, whole layers, recomputed tokens), and in the policy, unless caches keep blocks; policies must
  * have the same needs (queries, next uses, chooses_own, by_position). The trace is read once for
  * all, and each head runs through caches of all policies and capacities needed. The ledgers are
- * equal to those that replay_run() writes. */
-struct replay_set {
-    const struct trace *trace;
-    const struct replay_plan *plans; /* [count] */
-    uint32_t count;
-    struct ledger *ledgers; /* [count] */
-};
-
-/* Replay `count` sets, at most REPLAY_MOST_SETS. All traces are of one stream (trace_stream()), so
- * that their frames are made together. On failure no ledger counts. */
-enum { REPLAY_MOST_SETS = 16 };
-bool replay_run_sets(const struct replay_set *sets, uint32_t count,
-                     const struct replay_means *means, struct error *why);
+ * equal to those that replay_run() writes; on failure none counts. */
+bool replay_run_many(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
+                     const struct replay_means *means, struct ledger *ledgers, struct error *why);
 
 /* A ledger without a trace: `assumed:hit=93%,spread=5%`. Each offloaded (layer, head) has one hit
  * ratio for all steps and sequences: the mean of one of equally probable slices of a beta

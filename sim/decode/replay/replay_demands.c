@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/array.h"
-#include "trace/format/ahead.h"
 
 /* ---- how demands are asked for ---- */
 
@@ -40,15 +39,6 @@ enum replay_asks replay_asks_of(const struct replay_job *job, const struct repla
 }
 
 /* ---- reading ---- */
-
-static bool replay_read_frame(struct replay_reader *reader, uint32_t sequence, uint32_t tile,
-                              struct error *why)
-{
-    const struct replay_job *job = reader->job;
-    return job->ahead != NULL
-               ? trace_ahead_read(job->ahead, job->reader, sequence, tile, &reader->frame, why)
-               : trace_read(job->trace, sequence, tile, reader->source, &reader->frame, why);
-}
 
 /* The demand of a stream at step `s` of the tile. */
 static bool read_demand(struct replay_reader *reader, uint32_t stream, uint32_t s,
@@ -90,7 +80,7 @@ static bool visit_recorded(struct replay_reader *reader, uint32_t sequence, repl
     uint32_t end = replay_steps_read(reader->job->plan);
     uint32_t last_tile = (end - 1) / reader->job->header->steps_per_tile;
     for (uint32_t tile = 0; tile <= last_tile; tile++) {
-        if (!replay_read_frame(reader, sequence, tile, why) ||
+        if (!trace_read(reader->job->trace, sequence, tile, reader->source, &reader->frame, why) ||
             !visit_tile(reader, end, visit, context, why)) {
             return false;
         }

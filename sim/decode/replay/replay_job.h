@@ -13,13 +13,9 @@ struct replay_part {
     uint32_t sequences; /* of the trace that the part reads */
 };
 
-struct trace_ahead;
-
 /* A replay: everything that is the same for all layers. */
 struct replay_job {
     const struct trace *trace;
-    struct trace_ahead *ahead; /* of the layer in progress, or NULL: nothing is made ahead ... */
-    uint32_t reader;           /* ... and the number of this replay among its readers */
     const struct trace_header *header;
     const struct replay_plan *plan; /* the first part's, for fields that all parts share */
     struct replay_part *parts;

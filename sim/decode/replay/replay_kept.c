@@ -124,70 +124,52 @@ static struct disk_cache_bytes kept_key_bytes(const struct kept_key *key)
 
 /* ---- ledgers ---- */
 
-static bool ledger_key(struct kept_key *key, const struct replay_set *set, uint32_t i)
+static bool ledger_key(struct kept_key *key, const struct trace *trace,
+                       const struct replay_plan *plan)
 {
     struct error unseen;
-    return kept_key_init(key, "replay", set->trace, replay_plan_hash(&set->plans[i]), &unseen);
+    return kept_key_init(key, "replay", trace, replay_plan_hash(plan), &unseen);
 }
 
-/* Are all ledgers of the set kept? */
-static bool get_set(const struct replay_set *set, struct disk_cache *cache)
+static bool get_ledger(const struct trace *trace, const struct replay_plan *plan,
+                       struct disk_cache *cache, struct ledger *ledger)
 {
-    bool good = true;
-    for (uint32_t i = 0; good && i < set->count; i++) {
-        const struct replay_plan *plan = &set->plans[i];
-        struct kept_key key;
-        size_t size;
-        uint8_t *value =
-            ledger_key(&key, set, i) ? disk_cache_get(cache, kept_key_bytes(&key), &size) : NULL;
-        good = value != NULL &&
-               ledger_unpack(value, size, plan->steps, plan->layers, &set->ledgers[i]);
-        free(value);
-    }
+    struct kept_key key;
+    size_t size;
+    uint8_t *value =
+        ledger_key(&key, trace, plan) ? disk_cache_get(cache, kept_key_bytes(&key), &size) : NULL;
+    bool good = value != NULL && ledger_unpack(value, size, plan->steps, plan->layers, ledger);
+    free(value);
     return good;
 }
 
-static void put_set(const struct replay_set *set, struct disk_cache *cache)
+static void put_ledger(const struct trace *trace, const struct replay_plan *plan,
+                       const struct ledger *ledger, struct disk_cache *cache)
 {
-    for (uint32_t i = 0; i < set->count; i++) {
-        struct kept_key key;
-        size_t size;
-        uint8_t *value = ledger_key(&key, set, i) ? ledger_pack(&set->ledgers[i], &size) : NULL;
-        if (value != NULL) {
-            disk_cache_put(cache, kept_key_bytes(&key), (struct disk_cache_bytes){value, size});
-        }
-        free(value);
+    struct kept_key key;
+    size_t size;
+    uint8_t *value = ledger_key(&key, trace, plan) ? ledger_pack(ledger, &size) : NULL;
+    if (value != NULL) {
+        disk_cache_put(cache, kept_key_bytes(&key), (struct disk_cache_bytes){value, size});
     }
-}
-
-bool replay_run_sets_kept(const struct replay_set *sets, uint32_t count,
-                          const struct replay_means *means, struct error *why)
-{
-    struct replay_set left[REPLAY_MOST_SETS];
-    uint32_t lacking = 0;
-    if (means->cache == NULL) {
-        return replay_run_sets(sets, count, means, why);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        if (!get_set(&sets[i], means->cache)) {
-            left[lacking++] = sets[i];
-        } else if (means->meter != NULL) {
-            atomic_fetch_add(&means->meter->spared,
-                             replay_work(trace_header(sets[i].trace), sets[i].plans));
-        }
-    }
-    bool good = lacking == 0 || replay_run_sets(left, lacking, means, why);
-    for (uint32_t i = 0; good && i < lacking; i++) {
-        put_set(&left[i], means->cache);
-    }
-    return good;
+    free(value);
 }
 
 bool replay_run_kept(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
                      const struct replay_means *means, struct ledger *ledgers, struct error *why)
 {
-    const struct replay_set set = {trace, plans, count, ledgers};
-    return replay_run_sets_kept(&set, 1, means, why);
+    bool kept = means->cache != NULL;
+    for (uint32_t i = 0; kept && i < count; i++) {
+        kept = get_ledger(trace, &plans[i], means->cache, &ledgers[i]);
+    }
+    if (kept && means->meter != NULL) {
+        atomic_fetch_add(&means->meter->spared, replay_work(trace_header(trace), plans));
+    }
+    bool good = kept || replay_run_many(trace, plans, count, means, ledgers, why);
+    for (uint32_t i = 0; good && !kept && means->cache != NULL && i < count; i++) {
+        put_ledger(trace, &plans[i], &ledgers[i], means->cache);
+    }
+    return good;
 }
 
 /* ---- cosines ---- */

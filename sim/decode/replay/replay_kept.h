@@ -13,12 +13,7 @@
 #include "core/disk_cache.h"
 #include "decode/replay/replay.h"
 
-/* replay_run_sets(), but only of those sets whose ledgers are not all kept yet; what was replayed is
- * kept. */
-bool replay_run_sets_kept(const struct replay_set *sets, uint32_t count,
-                          const struct replay_means *means, struct error *why);
-
-/* The same for one set. */
+/* replay_run_many(), unless all ledgers are kept already; what was replayed is kept. */
 bool replay_run_kept(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
                      const struct replay_means *means, struct ledger *ledgers, struct error *why);
 
@@ -29,6 +24,6 @@ bool replay_cosines_kept(const struct trace *trace, const struct replay_means *m
 /* XXH64 of a plan: over one trace, plans with equal hashes have equal ledgers. */
 uint64_t replay_plan_hash(const struct replay_plan *plan);
 
-/* XXH64 of the fields in which all plans of one set must be equal: all but policy,
+/* XXH64 of the fields in which all plans that replay together must be equal: all but policy,
  * capacity, batch, heads, and those that follow from them. */
 uint64_t replay_plan_family(const struct replay_plan *plan);

@@ -1,5 +1,5 @@
-/* Plans are gathered into groups, and groups of one stream (trace_stream()) into passes. The ledgers
- * of a pass, or of a single plan, are values that runs share. */
+/* Plans are gathered into groups. The ledgers of a group, or of a single plan, are values that runs
+ * share. */
 #include "predict/decode/replays.h"
 
 #include "core/array.h"
@@ -9,34 +9,25 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* Limits of a pass: groups. Limits of a group: plans, each of which may need a cache of its own; and rows
- * (plans × steps) of a head, which are kept until its layer is done. */
-enum { MOST_GROUPS = 8, MOST_PLANS = 64, MOST_ROWS = 1 << 16 };
+/* Limits of a group: plans, each of which may need a cache of its own; and rows (plans × steps) of a
+ * head, which are kept until its layer is done. */
+enum { MOST_PLANS = 64, MOST_ROWS = 1 << 16 };
 
 /* Plans that want the same of a trace, and are replayed together. */
 struct replays_group {
     uint64_t key;              /* of what they want */
     struct trace *trace;       /* a reference */
     uint64_t work;             /* in units of a meter */
-    size_t pass;               /* that it is in */
     struct replay_plan *plans; /* [count] owned */
     uint64_t *hashes;          /* [count] of each whole plan; owned */
     size_t count, plan_capacity, hash_capacity;
     struct arrays arrays; /* what the plans point to */
 };
 
-/* Groups that are replayed together. */
-struct pass {
-    uint64_t stream;
-    size_t groups[MOST_GROUPS];
-    uint32_t count;
-};
-
 struct replays {
     struct replays_group *groups;
-    struct pass *passes;
-    size_t count, capacity, pass_count, pass_capacity;
-    size_t sealed, sealed_passes; /* the first ones, which take no more */
+    size_t count, capacity;
+    size_t sealed; /* the first ones, which take no more */
 };
 
 struct replays *replays_create(struct error *why)
@@ -57,7 +48,6 @@ void replays_destroy(struct replays *replays)
         trace_close(group->trace);
     }
     free(replays->groups);
-    free(replays->passes);
     free(replays);
 }
 
@@ -94,33 +84,13 @@ static const struct replays_group *find_plan(const struct replays *replays, uint
     return NULL;
 }
 
-/* The last pass of the stream if it takes one more group; otherwise a new one. */
-static bool find_pass(struct replays *replays, uint64_t stream, size_t *number, struct error *why)
-{
-    for (size_t i = replays->pass_count; i > replays->sealed_passes; i--) {
-        const struct pass *pass = &replays->passes[i - 1];
-        if (pass->stream == stream && pass->count < MOST_GROUPS) {
-            *number = i - 1;
-            return true;
-        }
-    }
-    if (!array_reserve(&replays->passes, &replays->pass_capacity, replays->pass_count + 1,
-                       sizeof *replays->passes, why)) {
-        return false;
-    }
-    *number = replays->pass_count++;
-    replays->passes[*number] = (struct pass){.stream = stream};
-    return true;
-}
-
 /* The last group of the key if it takes the plan; otherwise a new one. */
 static struct replays_group *find_group(struct replays *replays,
                                         const struct replay_request *request, uint64_t key,
                                         struct error *why)
 {
     struct trace *trace = request->setup->trace;
-    uint64_t stream;
-    size_t last = replays->count, number;
+    size_t last = replays->count;
     while (last > replays->sealed && replays->groups[last - 1].key != key) {
         last--;
     }
@@ -129,19 +99,14 @@ static struct replays_group *find_group(struct replays *replays,
     if (last > replays->sealed && replays->groups[last - 1].count < most) {
         return &replays->groups[last - 1];
     }
-    if (!trace_stream(trace, &stream, why) ||
-        !array_reserve(&replays->groups, &replays->capacity, replays->count + 1,
-                       sizeof *replays->groups, why) ||
-        !find_pass(replays, stream, &number, why)) {
+    if (!array_reserve(&replays->groups, &replays->capacity, replays->count + 1,
+                       sizeof *replays->groups, why)) {
         return NULL;
     }
-    struct pass *pass = &replays->passes[number];
-    pass->groups[pass->count++] = replays->count;
     struct replays_group *group = &replays->groups[replays->count++];
     *group = (struct replays_group){.key = key,
                                     .trace = trace_hold(trace),
-                                    .work = replay_work(trace_header(trace), request->plan),
-                                    .pass = number};
+                                    .work = replay_work(trace_header(trace), request->plan)};
     return group;
 }
 
@@ -196,7 +161,6 @@ bool replays_expect(struct replays *replays, const struct replay_request *reques
 void replays_seal(struct replays *replays)
 {
     replays->sealed = replays->count;
-    replays->sealed_passes = replays->pass_count;
 }
 
 uint32_t replays_groups(const struct replays *replays)
@@ -215,11 +179,10 @@ uint64_t replays_work(const struct replays *replays)
 
 /* ---- ledgers ---- */
 
-/* Of a single plan, or of a pass: those of its first group, then those of the next. */
+/* Of a single plan, or of a group. */
 struct ledgers {
     uint32_t count;
-    struct ledger *items;     /* [count], owned */
-    bool failed[MOST_GROUPS]; /* groups that could not be made */
+    struct ledger *items; /* [count], owned */
 };
 
 static void destroy_ledgers(void *value)
@@ -246,56 +209,22 @@ static struct ledgers *create_ledgers(uint32_t count, struct error *why)
     return ledgers;
 }
 
-/* The inputs for making the ledgers of a request or of its pass. */
+/* The inputs for making the ledgers of a request or of its group. */
 struct replays_making {
     const struct replay_request *request;
-    const struct replays *replays;
-    const struct pass *pass;
+    const struct replays_group *group;
     struct replay_means means;
 };
 
-/* The index of a group's first ledger among those of its pass; with the number of its groups, the
- * number of all. */
-static uint32_t ledgers_before(const struct replays *replays, const struct pass *pass,
-                               uint32_t group)
-{
-    uint32_t before = 0;
-    for (uint32_t i = 0; i < group; i++) {
-        before += (uint32_t)replays->groups[pass->groups[i]].count;
-    }
-    return before;
-}
-
-/* Make all groups together; if one of them cannot be made, each alone. */
-static void make_groups(const struct replays_making *making, struct ledgers *ledgers)
-{
-    const struct pass *pass = making->pass;
-    struct replay_set sets[MOST_GROUPS];
-    struct error unseen;
-    for (uint32_t i = 0; i < pass->count; i++) {
-        const struct replays_group *group = &making->replays->groups[pass->groups[i]];
-        sets[i] = (struct replay_set){
-            .trace = group->trace,
-            .plans = group->plans,
-            .count = (uint32_t)group->count,
-            .ledgers = ledgers->items + ledgers_before(making->replays, pass, i),
-        };
-    }
-    bool good = replay_run_sets_kept(sets, pass->count, &making->means, &unseen);
-    for (uint32_t i = 0; i < pass->count; i++) {
-        ledgers->failed[i] = !good && (pass->count == 1 ||
-                                       !replay_run_sets_kept(&sets[i], 1, &making->means, &unseen));
-    }
-}
-
-static void *make_pass(void *context, struct error *why)
+static void *make_group(void *context, struct error *why)
 {
     const struct replays_making *making = context;
-    const struct pass *pass = making->pass;
-    struct ledgers *ledgers =
-        create_ledgers(ledgers_before(making->replays, pass, pass->count), why);
-    if (ledgers != NULL) {
-        make_groups(making, ledgers);
+    const struct replays_group *group = making->group;
+    struct ledgers *ledgers = create_ledgers((uint32_t)group->count, why);
+    if (ledgers != NULL && !replay_run_kept(group->trace, group->plans, ledgers->count,
+                                            &making->means, ledgers->items, why)) {
+        destroy_ledgers(ledgers);
+        return NULL;
     }
     return ledgers;
 }
@@ -324,7 +253,7 @@ static void *make_alone(void *context, struct error *why)
     return ledgers;
 }
 
-static const struct shared_kind pass_kind = {make_pass, destroy_ledgers};
+static const struct shared_kind group_kind = {make_group, destroy_ledgers};
 static const struct shared_kind alone_kind = {make_alone, destroy_ledgers};
 
 /* The key of a single replay: a hash of all that it reads. Equal keys mean equal ledgers. */
@@ -340,10 +269,10 @@ static bool alone_key(const struct replay_request *request, uint64_t *key, struc
     return true;
 }
 
-/* The ledger from its pass. NULL if it is in none, or if its group cannot be made: then the fault
+/* The ledger from its group. NULL if it is in none, or if its group cannot be made: then the fault
  * lies in another plan, or the replay of this plan alone reports it again. */
-static const struct ledger *get_of_pass(const struct run_context *context,
-                                        struct replays_making *making, struct shared_entry **entry)
+static const struct ledger *get_of_group(const struct run_context *context,
+                                         struct replays_making *making, struct shared_entry **entry)
 {
     const struct replays *replays = context->expected;
     struct error unseen;
@@ -353,26 +282,14 @@ static const struct ledger *get_of_pass(const struct run_context *context,
         !group_key(making->request, &key, &unseen)) {
         return NULL;
     }
-    const struct replays_group *group =
-        find_plan(replays, key, replay_plan_hash(making->request->plan), &index);
-    if (group == NULL) {
+    making->group = find_plan(replays, key, replay_plan_hash(making->request->plan), &index);
+    if (making->group == NULL) {
         return NULL;
     }
-    making->replays = replays;
-    making->pass = &replays->passes[group->pass];
-    const uint64_t of[] = {making->pass->stream, group->pass};
+    const uint64_t of[] = {key, (uint64_t)(making->group - replays->groups)};
     const struct ledgers *ledgers =
-        shared_get(context->shared, &pass_kind, XXH64(of, sizeof of, 0), making, entry, &unseen);
-    uint32_t place = 0;
-    while (making->pass->groups[place] != (size_t)(group - replays->groups)) {
-        place++;
-    }
-    if (ledgers == NULL || ledgers->failed[place]) {
-        shared_release(context->shared, *entry);
-        *entry = NULL;
-        return NULL;
-    }
-    return &ledgers->items[ledgers_before(replays, making->pass, place) + index];
+        shared_get(context->shared, &group_kind, XXH64(of, sizeof of, 0), making, entry, &unseen);
+    return ledgers != NULL ? &ledgers->items[index] : NULL;
 }
 
 const struct ledger *replays_get(const struct run_context *context,
@@ -381,7 +298,7 @@ const struct ledger *replays_get(const struct run_context *context,
 {
     struct replays_making making = {.request = request, .means = run_means(context)};
     uint64_t key;
-    const struct ledger *ledger = get_of_pass(context, &making, entry);
+    const struct ledger *ledger = get_of_group(context, &making, entry);
     if (ledger != NULL) {
         return ledger;
     }

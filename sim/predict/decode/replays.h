@@ -3,10 +3,8 @@
  * A run takes the ledger of an earlier run with the same replay. In addition, a sweep registers the
  * replays it expects before its runs start. Plans that differ only in policy, capacity, batch and
  * heads want the same of the trace. The first run that needs a ledger makes all those of its group
- * in one reading of the trace (struct replay_set); a group is as many of these plans as is worth
- * doing together. Groups whose traces are of one stream (trace_stream()), such as those of several
- * systems over generated demands, are made at once, because they share the frames' making
- * (replay_run_sets()). A ledger is the same however it is made. */
+ * in one reading of the trace (replay_run_many()); a group is as many of these plans as is worth
+ * doing together. A ledger is the same however it is made. */
 #pragma once
 
 #include "decode/plan/memory_plan.h"

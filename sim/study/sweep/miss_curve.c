@@ -116,8 +116,7 @@ static bool count_layers(const struct trace *trace, const struct miss_request *r
     const struct replay_means means = {.threads = threads};
     bool good = plan_replays(header, request, &all, why) &&
                 miss_curve_reserve(curve, 1 + header->layers * all.heads, request->count, why) &&
-                replay_run_sets(&(struct replay_set){trace, all.plans, all.count, all.ledgers}, 1,
-                                &means, why);
+                replay_run_many(trace, all.plans, all.count, &means, all.ledgers, why);
     for (uint32_t i = 0; !all.arrays.failed && i < all.count; i++) {
         if (good) {
             count_misses(header, &all, i, curve);

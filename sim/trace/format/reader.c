@@ -86,15 +86,6 @@ bool trace_hash(const struct trace *trace, uint64_t *hash, struct error *why)
     return true;
 }
 
-bool trace_stream(const struct trace *trace, uint64_t *hash, struct error *why)
-{
-    if (trace->generator != NULL) {
-        *hash = generator_stream(trace->generator);
-        return true;
-    }
-    return trace_hash(trace, hash, why);
-}
-
 /* Read a frame of the file, whose place is set. */
 static bool read_stored(const struct trace *trace, uint64_t number, struct trace_frame *frame,
                         struct error *why)
@@ -130,9 +121,8 @@ static bool trace_read_frame(const struct trace *trace, uint32_t sequence, uint3
     uint32_t stored = trace->chosen != NULL ? trace->chosen[layer] : layer;
     uint64_t number = ((uint64_t)sequence * trace_tiles(header) + tile) * header->layers + stored;
     frame_place(header, number, frame);
-    const struct generator_frame one = {header, frame};
     bool ok = trace->generator != NULL
-                  ? generator_read(trace->generator, &one, 1, with_rows, trace->stop, why)
+                  ? generator_read(trace->generator, header, with_rows, trace->stop, frame, why)
                   : read_stored(trace, number, frame, why);
     frame->layer = layer;
     return ok;

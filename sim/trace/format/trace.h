@@ -115,10 +115,6 @@ const struct stop_flag *trace_stop(const struct trace *trace);
  * everything that decides its rows. */
 bool trace_hash(const struct trace *trace, uint64_t *hash, struct error *why);
 
-/* The same for all generated traces that differ only in how many units a row keeps: their frames can
- * be made together (trace/format/ahead.h). A trace with a file is alone in its stream. */
-bool trace_stream(const struct trace *trace, uint64_t *hash, struct error *why);
-
 /* Decode the frame of (sequence, tile, layer) and check everything that FORMAT.md tells a reader to
  * refuse. Safe from several threads, each with its own frame. */
 bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,

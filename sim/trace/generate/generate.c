@@ -18,7 +18,7 @@
 
 struct trace_generator {
     struct trace_profile profile; /* a copy */
-    uint64_t seed, hash, stream;
+    uint64_t seed, hash;
     uint32_t first_unit, end_unit; /* the units outside the window */
 };
 
@@ -84,23 +84,15 @@ static void fill_around(const struct trace_generator *generator, const struct tr
     frame->rows.start[row] = (uint32_t)first;
 }
 
-/* The rows of one head, in all frames. */
 static void fill_rows(const struct trace_generator *generator, const struct candidates *asked,
-                      uint32_t number, const struct generator_frame *frames, uint32_t count)
+                      const struct trace_header *header, uint32_t number, struct trace_frame *frame)
 {
-    struct candidates_rows rows[GENERATOR_MOST_FRAMES];
-    for (uint32_t i = 0; i < count; i++) {
-        const struct trace_header *header = frames[i].header;
-        struct trace_frame *frame = frames[i].frame;
-        uint32_t row = number * frame->steps;
-        size_t length = trace_row_most(header), first = row * length + generator->first_unit;
-        rows[i] = (struct candidates_rows){header->keep, length, frame->rows.units + first,
-                                           frame->rows.mass + first, frame->tail + row};
-    }
-    candidates_select(asked, frames->frame->raw, rows, count);
-    for (uint32_t i = 0; i < count; i++) {
-        fill_around(generator, frames[i].header, asked->head, number, frames[i].frame);
-    }
+    uint32_t row = number * frame->steps;
+    size_t length = trace_row_most(header), first = row * length + generator->first_unit;
+    const struct candidates_rows rows = {header->keep, length, frame->rows.units + first,
+                                         frame->rows.mass + first, frame->tail + row};
+    candidates_select(asked, frame->raw, &rows);
+    fill_around(generator, header, asked->head, number, frame);
 }
 
 /* KV heads of a layer have the numbers below this one, which stands for the layer itself. */
@@ -111,30 +103,22 @@ static uint64_t head_key(uint64_t seed, uint32_t sequence, uint32_t layer, uint3
     return hash_at(hash_at(hash_at(hash_at(seed, 0), sequence), layer), number);
 }
 
-/* Make room in the frames; the first one lends its scratch memory. */
+/* The scratch memory of a file's reader serves here, too. */
 static bool generate_reserve(const struct trace_generator *generator,
-                             const struct generator_frame *frames, uint32_t count,
+                             const struct trace_header *header, struct trace_frame *frame,
                              struct error *why)
 {
     uint32_t candidates = generator->end_unit - generator->first_unit;
-    struct trace_frame *lender = frames->frame;
-    bool good =
-        array_reserve(&lender->raw, &lender->raw_capacity, candidates_scratch(candidates), 1, why);
-    for (uint32_t i = 0; good && i < count; i++) {
-        const struct trace_header *header = frames[i].header;
-        struct trace_frame *frame = frames[i].frame;
-        size_t units = (size_t)header->kv_heads * frame->steps * trace_row_most(header);
-        good = trace_frame_reserve(header, frame, why) &&
-               trace_rows_reserve(&frame->rows, units + CANDIDATES_SLACK, why);
-    }
-    return good;
+    size_t units = (size_t)header->kv_heads * frame->steps * trace_row_most(header);
+    return array_reserve(&frame->raw, &frame->raw_capacity, candidates_scratch(candidates), 1,
+                         why) &&
+           trace_frame_reserve(header, frame, why) &&
+           trace_rows_reserve(&frame->rows, units + CANDIDATES_SLACK, why);
 }
 
-static void make_head(const struct trace_generator *generator, uint32_t number,
-                      const struct generator_frame *frames, uint32_t count, bool with_rows)
+static void make_head(const struct trace_generator *generator, const struct trace_header *header,
+                      uint32_t number, bool with_rows, struct trace_frame *frame)
 {
-    const struct trace_header *header = frames->header;
-    struct trace_frame *frame = frames->frame;
     const struct trace_profile_head *head = trace_profile_head(
         &generator->profile, header->layers, header->kv_heads, frame->layer, number);
     uint64_t layer_key = head_key(generator->seed, frame->sequence, frame->layer, WHOLE_LAYER);
@@ -158,7 +142,7 @@ static void make_head(const struct trace_generator *generator, uint32_t number,
         .mass = rest_mass(generator, header, head),
     };
     if (with_rows) {
-        fill_rows(generator, &asked, number, frames, count);
+        fill_rows(generator, &asked, header, number, frame);
     }
     uint32_t group = header->query_heads / header->kv_heads;
     for (uint32_t q = 0; q < group; q++) {
@@ -168,36 +152,23 @@ static void make_head(const struct trace_generator *generator, uint32_t number,
     }
 }
 
-bool generator_read(const struct trace_generator *generator, const struct generator_frame *frames,
-                    uint32_t count, bool with_rows, const struct stop_flag *stop, struct error *why)
+bool generator_read(const struct trace_generator *generator, const struct trace_header *header,
+                    bool with_rows, const struct stop_flag *stop, struct trace_frame *frame,
+                    struct error *why)
 {
-    if (!generate_reserve(generator, frames, count, why)) {
-        return false;
-    }
-    for (uint32_t number = 0; number < frames->header->kv_heads; number++) {
-        if (!stop_flag_check(stop, why)) {
-            return false;
+    bool good = generate_reserve(generator, header, frame, why);
+    for (uint32_t number = 0; good && number < header->kv_heads; number++) {
+        good = stop_flag_check(stop, why);
+        if (good) {
+            make_head(generator, header, number, with_rows, frame);
         }
-        make_head(generator, number, frames, count, with_rows);
     }
-    for (uint32_t i = 1; i < count; i++) {
-        /* All traces of a stream have the same queries. */
-        struct trace_frame *to = frames[i].frame;
-        size_t queries = (size_t)frames->header->query_heads * frames->frame->steps;
-        memcpy(to->scale, frames->frame->scale, queries * sizeof *to->scale);
-        memcpy(to->query, frames->frame->query, queries * frames->header->head_dim);
-    }
-    return true;
+    return good;
 }
 
 uint64_t generator_hash(const struct trace_generator *generator)
 {
     return generator->hash;
-}
-
-uint64_t generator_stream(const struct trace_generator *generator)
-{
-    return generator->stream;
 }
 
 void generator_destroy(struct trace_generator *generator)
@@ -276,31 +247,22 @@ static bool make_header(const struct trace_profile *profile, const char *name,
     return header_unpack(fields, name, 0, header, why) && check_frame_size(header, name, why);
 }
 
-static uint64_t generate_hash_header(const struct trace_header *header, uint64_t seed)
-{
-    uint32_t fields[HEADER_FIELDS];
-    header_pack(header, fields);
-    return XXH64(fields, sizeof fields, seed);
-}
-
 /* Hash the profile as text, so that equal numbers hash alike whatever the file looks like. */
 static bool hash_rows(struct trace_generator *generator, const struct trace_profile *profile,
                       const struct trace_header *header, struct error *why)
 {
     struct text_file file;
-    struct trace_header kept_by_none = *header;
+    uint32_t fields[HEADER_FIELDS];
     bool good = text_open(&file, why);
     if (good) {
         trace_profile_write_exact(profile, file.out);
     }
     char *text = text_close(&file, good, why);
-    kept_by_none.keep = 0;
     if (text == NULL) {
         return false;
     }
-    generator->hash = XXH64(text, file.size, generate_hash_header(header, generator->seed));
-    generator->stream =
-        XXH64(text, file.size, generate_hash_header(&kept_by_none, generator->seed));
+    header_pack(header, fields);
+    generator->hash = XXH64(text, file.size, XXH64(fields, sizeof fields, generator->seed));
     free(text);
     return true;
 }

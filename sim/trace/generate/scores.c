@@ -571,7 +571,7 @@ static void topk_candidates_copy_kept(const struct candidates *asked,
 }
 
 void candidates_select(const struct candidates *asked, void *memory,
-                       const struct candidates_rows *rows, uint32_t count)
+                       const struct candidates_rows *rows)
 {
     struct topk_scratch *scratch = memory;
     uint32_t all = asked->end_unit - asked->first_unit;
@@ -583,12 +583,8 @@ void candidates_select(const struct candidates *asked, void *memory,
         count_units(bucket, all, scratch->count);
         uint32_t first = first_bucket(scratch->count[0]);
         int32_t zero = find_zero(asked, scratch->count[0], first);
-        for (uint32_t i = 0; i < count; i++) {
-            size_t at = s * rows[i].stride;
-            struct cut cut =
-                find_cut(scratch->count[0], first, zero, rows[i].keep, &rows[i].tail[s]);
-            topk_candidates_copy_kept(asked, version, bucket, cut, rows[i].units + at,
-                                      rows[i].codes + at);
-        }
+        size_t at = s * rows->stride;
+        struct cut cut = find_cut(scratch->count[0], first, zero, rows->keep, &rows->tail[s]);
+        topk_candidates_copy_kept(asked, version, bucket, cut, rows->units + at, rows->codes + at);
     }
 }

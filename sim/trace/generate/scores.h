@@ -6,8 +6,7 @@
  * its layer or neighbourhood (trace_profile.h, `locality`), so nothing is kept between tiles. The
  * distance of a unit is taken at the first step of the tile. A block of units is drawn once per tile and
  * scored at all steps while it is in the nearest cache. A score becomes a bucket: the lower, the better;
- * 4096 of them cover all scores. The best units are found by counting, for each number that is asked
- * for, ties by position: rows of several lengths cost little more than those of one. The loops are
+ * 4096 of them cover all scores. The best units are found by counting, ties by position. The loops are
  * compiled for several levels of processor, and all give the same scores. Internal to this folder.
  */
 #pragma once
@@ -46,10 +45,9 @@ struct candidates_rows {
 /* Bytes of scratch memory for `units` units. */
 size_t candidates_scratch(uint32_t units);
 
-/* Write `count` answers; each is the same whatever the others are. `scratch` is aligned as malloc()
- * aligns. */
+/* Write the answer. `scratch` is aligned as malloc() aligns. */
 void candidates_select(const struct candidates *asked, void *scratch,
-                       const struct candidates_rows *rows, uint32_t count);
+                       const struct candidates_rows *rows);
 
 enum {
     SCORES_BLOCK = 256,    /* units scored together, while they are in the nearest cache */

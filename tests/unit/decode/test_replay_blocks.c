@@ -422,9 +422,9 @@ static void plans_replayed_together_write_the_ledger_of_each_alone(void **state)
             heads[i][i].offloaded = !heads[i][i].offloaded;
             ledger_init(&together[i]);
         }
-        make_check(replay_run_sets(&(struct replay_set){trace, plans, 4, together}, 1,
-                                   &(struct replay_means){.threads = 2}, &why),
-                   &why);
+        make_check(
+            replay_run_many(trace, plans, 4, &(struct replay_means){.threads = 2}, together, &why),
+            &why);
         for (uint32_t i = 0; i < 4; i++) {
             ledger_init(&alone);
             make_check(replay_run(trace, &plans[i], 1, &alone, &why), &why);

@@ -298,8 +298,8 @@ static void plans_replayed_together_write_the_ledger_of_each_alone(void **state)
             for (uint32_t i = 0; i < TOGETHER; i++) {
                 ledger_init(&ledgers[i]);
             }
-            make_check(replay_run_sets(&(struct replay_set){trace, plans, TOGETHER, ledgers}, 1,
-                                       &(struct replay_means){.threads = 2}, &why),
+            make_check(replay_run_many(trace, plans, TOGETHER, &(struct replay_means){.threads = 2},
+                                       ledgers, &why),
                        &why);
             for (uint32_t i = 0; i < TOGETHER; i++) {
                 make_ledger(trace, &plans[i], 1, &alone);

@@ -157,19 +157,6 @@ static void policies_of_the_same_needs_share_a_reading(void **state)
     release(&points);
 }
 
-/* Their rows keep different numbers of units, and their frames are made together. */
-static void systems_of_one_stream_are_made_at_once(void **state)
-{
-    (void)state;
-    static struct points points;
-    expect_system(&points, "trace=llama-3-8b-like",
-                  "sweep.system=[retroinfer-10pct, pqcache, clo]");
-    assert_int_equal(replays_groups(points.runs.expected), 3);
-    check_ledgers(&points);
-    assert_int_equal(shared_made(points.runs.shared), 1 + 1); /* besides, QSAC's cosines */
-    release(&points);
-}
-
 /* A ledger of a later round is found in the earlier group, and what is new makes a group of its own:
  * the earlier one may have been made without it. */
 static void a_sealed_group_takes_no_more(void **state)
@@ -217,7 +204,6 @@ int main(void)
         cmocka_unit_test(a_group_holds_so_many_sizes),
         cmocka_unit_test(a_ledger_is_the_same_however_it_is_made),
         cmocka_unit_test(policies_of_the_same_needs_share_a_reading),
-        cmocka_unit_test(systems_of_one_stream_are_made_at_once),
         cmocka_unit_test(a_sealed_group_takes_no_more),
         cmocka_unit_test(what_fails_in_a_group_fails_alone),
     };
