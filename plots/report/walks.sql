@@ -55,7 +55,7 @@ compared AS (
 -- The line that does best among several has a sentence of its own; lines whose best points are of different models or
 -- contexts are not compared.
 said AS (
-SELECT first_id AS place, printf('%s over %s, from %s to %s: ', series, axis, "from", "to")
+  SELECT first_id AS place, printf('%s over %s, from %s to %s: ', series, axis, "from", "to")
        || CASE WHEN best IS NULL THEN 'no point answers all requests.'
                WHEN flat THEN printf('%s %s at every value.', best_text, unit)
                WHEN knee IS NULL THEN printf('best %s %s at %s.', best_text, unit, best_at)
@@ -78,7 +78,7 @@ SELECT first_id AS place, printf('%s over %s, from %s to %s: ', series, axis, "f
             printf('Of these, %s does best, with %s: %s %s%s.', series,
                    CASE WHEN flat THEN 'any ' || axis ELSE axis || ' ' || best_at END, best_text, unit,
                    COALESCE(', at ' || printf('%.0f', 100 * mass) || ' % of the attention mass', '')) END AS best_answer
-FROM compared
+  FROM compared
 ),
 seated AS (SELECT *, row_number() OVER (ORDER BY place) AS seat, COUNT(*) OVER () AS lines FROM said)
 SELECT answer, lines FROM (

@@ -128,11 +128,11 @@ static bool write_tables(const struct report *report, const char *title,
         if (!report_table_read(report->store, kind->begin, kind->name, kind->pivot, &table, why)) {
             return false;
         }
-        if (table.count > 0 && title != NULL && !begun) {
+        if (report_table_rows(&table) > 0 && title != NULL && !begun) {
             begun = true;
             html_print(report->out, "<section>\n<h2>%s</h2>\n", title);
         }
-        if (table.count > 0) {
+        if (report_table_rows(&table) > 0) {
             /* A page about plans alone folds the figures of single runs, most of which are tries. */
             bool tries = report->heading == OF_PLANS && all == figures && kind->begin == of_runs;
             bool folded = kind->folded || tries;
@@ -235,7 +235,7 @@ static bool write_short_answers(const struct report *report, struct error *why)
         if (!read_heading(report, i, &table, why)) {
             return false;
         }
-        for (size_t row = 0; row < table.count; row++) {
+        for (size_t row = 0; row < report_table_rows(&table); row++) {
             write_short_answer(report, &table, row, i == report->heading && row == 0);
         }
         report_table_release(&table);
@@ -250,12 +250,12 @@ static bool write_sentences(const struct report *report, const char *name, struc
     if (!report_table_read(report->store, of_walks, name, false, &table, why)) {
         return false;
     }
-    bool folded = table.count > MOST_SENTENCES;
+    bool folded = report_table_rows(&table) > MOST_SENTENCES;
     if (folded) {
         html_print(report->out, "<details>\n<summary>Along each axis: %s lines</summary>\n",
                    report_table_text(&table, 0, "lines"));
     }
-    for (size_t row = 0; row < table.count; row++) {
+    for (size_t row = 0; row < report_table_rows(&table); row++) {
         write_short_answer(report, &table, row, true);
     }
     fputs(folded ? "</details>\n" : "", report->out);
@@ -265,7 +265,7 @@ static bool write_sentences(const struct report *report, const char *name, struc
 
 static bool write_answer(const struct report *report, struct error *why)
 {
-    bool titled = report->best.count > 0;
+    bool titled = report_table_rows(&report->best) > 0;
     if (report->answer != NULL) {
         return true;
     }
@@ -289,7 +289,7 @@ static bool write_explore(const struct report *report, struct error *why)
         return false;
     }
     bool ok = true;
-    if (table.count > 0) {
+    if (report_table_rows(&table) > 0) {
         ok = plot_copy_file("plots/report", "explore", "html", report->out, why);
         const char *run = report->answer != NULL ? report->answer->run : NULL;
         html_print(report->out,
@@ -383,7 +383,7 @@ static bool is_worth_drawing(const struct report *report, const struct picture *
     const struct picture_kind *kind = picture->kind;
     bool of_runs = strcmp(kind->begin[0], "studied") == 0;
     return picture->count > 0 && (!kind->walks || picture->points > picture->count) &&
-           (!of_runs || report->best.count > 0);
+           (!of_runs || report_table_rows(&report->best) > 0);
 }
 
 /* Every picture whose rows the database has; for one that would be too full, how to draw less. */
@@ -444,11 +444,11 @@ static bool write_scenarios(const struct report *report, struct error *why)
         return false;
     }
     fputs("<section>\n<h2>How to get it again</h2>\n", report->out);
-    if (report->best.count + planned.count > 0) {
+    if (report_table_rows(&report->best) + report_table_rows(&planned) > 0) {
         write_way(report);
     }
     for (int t = 0; t < 2; t++) {
-        for (size_t row = 0; row < tables[t]->count && row < MOST_SCENARIOS; row++) {
+        for (size_t row = 0; row < report_table_rows(tables[t]) && row < MOST_SCENARIOS; row++) {
             const char *setting = report_table_text(tables[t], row, "setting");
             html_print(report->out,
                        "<details>\n<summary>%s%s%s: run <code>%s</code></summary>\n"
@@ -471,7 +471,7 @@ static bool write_commands(const struct report *report, struct error *why)
         if (!report_table_read(report->store, of_all, names[i], false, &table, why)) {
             return false;
         }
-        for (size_t row = 0; row < table.count; row++) {
+        for (size_t row = 0; row < report_table_rows(&table); row++) {
             html_print(report->out, "<pre>%s --db ", report_table_text(&table, row, "command"));
             html_word(report->database, report->out);
             fputs("</pre>\n", report->out);
@@ -513,7 +513,7 @@ static bool find_heading(struct report *report, struct error *why)
         if (!read_heading(report, report->heading, &table, why)) {
             return false;
         }
-        found = table.count > 0;
+        found = report_table_rows(&table) > 0;
         report_table_release(&table);
     }
     return found || error_set(why, report->database, 0,

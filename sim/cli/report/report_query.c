@@ -1,7 +1,6 @@
 #include "cli/report/report_query.h"
 
 #include "cli/frame/drawing.h"
-#include "core/array.h"
 #include "core/files.h"
 #include "core/named.h"
 #include "core/text.h"
@@ -35,7 +34,10 @@ static void append_quoted(const char *text, size_t length, FILE *out)
 {
     fputc('\'', out);
     for (size_t i = 0; i < length; i++) {
-        fputs(text[i] == '\'' ? "''" : (char[]){text[i], '\0'}, out);
+        fputs(text[i] == '\''   ? "''"
+              : text[i] == '\n' ? "' || char(10) || '" /* no line begins within a string */
+                                : (char[]){text[i], '\0'},
+              out);
     }
     fputc('\'', out);
 }
@@ -86,47 +88,15 @@ static bool append_files(const struct plot_statement *statement, const char *end
 
 /* ---- tables ---- */
 
-/* The length of a string, a quoted name or a comment; 0 if none begins here. */
-static size_t quoted_length(const char *text)
+/* Lines of the files are indented, but for those that begin or end a table, comments, and the SELECT
+ * behind the last table. The line after `text` that begins something. */
+static const char *next_begin(const char *text)
 {
-    if (strncmp(text, "--", 2) == 0) {
-        return strcspn(text, "\n");
-    }
-    if (*text != '\'' && *text != '"') {
-        return 0;
-    }
-    const char *end = strchr(text + 1, *text);
-    return end != NULL ? (size_t)(end + 1 - text) : strlen(text);
-}
-
-/* What is next in a WITH: a table, or the SELECT behind the last one. */
-static const char *next_table(const char *text)
-{
-    for (;;) {
-        text += strspn(text, " ,\n");
-        if (strncmp(text, "--", 2) != 0) {
-            return text;
-        }
+    do {
         text += strcspn(text, "\n");
-    }
-}
-
-/* The length of "NAME(COLUMN, ...) AS (SELECT ...)": the parenthesis that follows AS ends it. */
-static size_t table_length(const char *text)
-{
-    bool body = false;
-    const char *at = text;
-    for (int depth = 0; *at != '\0';) {
-        size_t quoted = quoted_length(at);
-        depth += quoted > 0 ? 0 : (*at == '(') - (*at == ')');
-        body = body || (depth == 0 && strncmp(at, " AS ", 4) == 0);
-        bool ends = body && depth == 0 && *at == ')';
-        at += quoted > 0 ? quoted : 1;
-        if (ends) {
-            break;
-        }
-    }
-    return (size_t)(at - text);
+        text += strspn(text, "\n");
+    } while (*text == ' ' || *text == ')');
+    return text;
 }
 
 /* Make each table of the WITH a table of the connection, under its name and a hash of all text up to
@@ -135,11 +105,17 @@ static size_t table_length(const char *text)
  * these are nested: that took nearly all the time of a report. */
 static void append_tables(const char *text, FILE *out)
 {
-    const char *table = next_table(text);
     XXH64_hash_t hash = 0;
+    const char *next;
     fputs("PRAGMA query_only = 0;\n", out);
-    while (*table != '\0' && strncmp(table, "SELECT", 6) != 0) {
-        int length = (int)table_length(table), name = (int)strcspn(table, " (");
+    for (; strncmp(text, "SELECT", 6) != 0; text = next) {
+        const char *table = text + strspn(text, ", ");
+        next = next_begin(text);
+        if (*table == '-') {
+            continue;
+        }
+        const char *end = memrchr(table, ')', (size_t)(next - table));
+        int length = (int)(end + 1 - table), name = (int)strcspn(table, " (");
         hash = XXH64(table, (size_t)length, hash);
         fprintf(out,
                 "CREATE TEMP TABLE IF NOT EXISTS %.*s_%016" PRIx64
@@ -148,9 +124,8 @@ static void append_tables(const char *text, FILE *out)
                 "CREATE TEMP VIEW %.*s AS SELECT * FROM temp.%.*s_%016" PRIx64 ";\n",
                 name, table, (uint64_t)hash, length, table, name, table, name, table, name, table,
                 name, table, (uint64_t)hash);
-        table = next_table(table + length);
     }
-    fprintf(out, "PRAGMA query_only = 1;\n%s", table);
+    fprintf(out, "PRAGMA query_only = 1;\n%s", text);
 }
 
 /* ---- the statement ---- */
@@ -218,95 +193,41 @@ bool plot_only_check(const struct plot_statement *statement, struct store *store
 
 /* ---- reading the result of a report's query ---- */
 
-static bool report_table_copy_text(const char *text, char **out, struct error *why)
+/* A database's texts may be no UTF-8. */
+static bool add_cell(struct report_table *table, json_t *row, const char *name, const char *text)
 {
-    *out = text != NULL ? strdup(text) : NULL;
-    return text == NULL || *out != NULL ||
-           error_set(why, NULL, 0, "out of memory: no room for a table");
+    if (json_object_get(table->columns, name) == NULL) {
+        json_object_set_new_nocheck(table->columns, name, json_null());
+    }
+    json_t *value = text != NULL ? json_string_nocheck(text) : json_null();
+    return json_object_set_new_nocheck(row, name, value) == 0;
 }
 
-static bool add_column(struct report_table *table, const char *name, struct error *why)
-{
-    if (table->columns == REPORT_MOST_COLUMNS) {
-        return error_set(why, NULL, 0, "a table has more than %d columns", REPORT_MOST_COLUMNS);
-    }
-    return report_table_copy_text(name, &table->names[table->columns++], why);
-}
-
-static bool add_columns(struct report_table *table, uint32_t count, const char *const *names,
-                        struct error *why)
-{
-    bool ok = true;
-    for (uint32_t i = table->columns; ok && i < count; i++) {
-        ok = add_column(table, names[i], why);
-    }
-    return ok;
-}
-
-static bool report_table_add_row(struct report_table *table, uint32_t count,
-                                 const char *const *values, struct error *why)
-{
-    if (!array_reserve(&table->rows, &table->capacity, table->count + 1, sizeof *table->rows,
-                       why)) {
-        return false;
-    }
-    struct report_row *row = &table->rows[table->count++];
-    *row = (struct report_row){.texts = {NULL}};
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < count; i++) {
-        ok = report_table_copy_text(values[i], &row->texts[i], why);
-    }
-    return ok;
-}
-
-/* Index of a column; `columns` if there is none. */
-static uint32_t report_table_find_column(const struct report_table *table, const char *name)
-{
-    uint32_t i = 0;
-    while (i < table->columns && strcmp(table->names[i], name) != 0) {
-        i++;
-    }
-    return i;
-}
-
-/* Is there a last row, and does it begin with these `count` texts? */
-static bool says_last_row(const struct report_table *table, uint32_t count,
-                          const char *const *values)
-{
-    for (uint32_t i = 0; i < count && table->count > 0; i++) {
-        const char *text = table->rows[table->count - 1].texts[i];
-        if (text == NULL || values[i] == NULL ? text != values[i] : strcmp(text, values[i]) != 0) {
-            return false;
-        }
-    }
-    return table->count > 0;
-}
-
+/* Of a query with `pivot`, a row that agrees with the last one in all but its last two columns, a name
+ * and a value, is a cell of that one. */
 static bool report_table_read_row(uint32_t count, const char *const *names,
                                   const char *const *values, void *context, struct error *why)
 {
     struct report_table *table = context;
-    return add_columns(table, count, names, why) && report_table_add_row(table, count, values, why);
-}
-
-static bool read_pivoted(uint32_t count, const char *const *names, const char *const *values,
-                         void *context, struct error *why)
-{
-    struct report_table *table = context;
-    uint32_t plain = count - 2;
-    const char *name = values[plain] != NULL ? values[plain] : "";
-    if (!add_columns(table, plain, names, why)) {
-        return false;
+    uint32_t plain = table->pivot ? count - 2 : count;
+    size_t rows = json_array_size(table->rows);
+    json_t *row = json_object(), *last = rows > 0 ? json_array_get(table->rows, rows - 1) : NULL;
+    bool same = table->pivot && last != NULL, good = row != NULL;
+    for (uint32_t i = 0; i < plain; i++) {
+        good = good && add_cell(table, row, names[i], values[i]);
+        same = same && json_equal(json_object_get(row, names[i]), json_object_get(last, names[i]));
     }
-    uint32_t column = report_table_find_column(table, name);
-    if ((column == table->columns && !add_column(table, name, why)) ||
-        (!says_last_row(table, plain, values) &&
-         !report_table_add_row(table, plain, values, why))) {
-        return false;
+    if (same) {
+        json_decref(row);
+        row = last;
+    } else {
+        good = json_array_append_new(table->rows, row) == 0 && good;
     }
-    char **cell = &table->rows[table->count - 1].texts[column];
-    free(*cell);
-    return report_table_copy_text(values[plain + 1], cell, why);
+    if (good && table->pivot) {
+        const char *name = values[plain] != NULL ? values[plain] : "";
+        good = add_cell(table, row, name, values[plain + 1]);
+    }
+    return good || error_set(why, NULL, 0, "out of memory: no room for a table");
 }
 
 bool report_table_read(struct store *store, const char *const *begin, const char *name, bool pivot,
@@ -315,10 +236,9 @@ bool report_table_read(struct store *store, const char *const *begin, const char
     char end[64];
     snprintf(end, sizeof end, "report/%s", name);
     const struct plot_statement statement = {.begin = begin, .end = end};
-    *out = (struct report_table){.columns = 0};
+    *out = (struct report_table){json_object(), json_array(), pivot};
     char *text = plot_statement_text(&statement, why);
-    bool ok = text != NULL &&
-              store_query(store, text, pivot ? read_pivoted : report_table_read_row, out, why);
+    bool ok = text != NULL && store_query(store, text, report_table_read_row, out, why);
     free(text);
     if (!ok) {
         report_table_release(out);
@@ -328,22 +248,19 @@ bool report_table_read(struct store *store, const char *const *begin, const char
 
 void report_table_release(struct report_table *table)
 {
-    for (uint32_t i = 0; i < table->columns; i++) {
-        free(table->names[i]);
-    }
-    for (size_t row = 0; row < table->count; row++) {
-        for (uint32_t i = 0; i < REPORT_MOST_COLUMNS; i++) {
-            free(table->rows[row].texts[i]);
-        }
-    }
-    free(table->rows);
-    *table = (struct report_table){.columns = 0};
+    json_decref(table->columns);
+    json_decref(table->rows);
+    *table = (struct report_table){.rows = NULL};
+}
+
+size_t report_table_rows(const struct report_table *table)
+{
+    return json_array_size(table->rows);
 }
 
 const char *report_table_text(const struct report_table *table, size_t row, const char *column)
 {
-    uint32_t at = report_table_find_column(table, column);
-    const char *text = at < table->columns ? table->rows[row].texts[at] : NULL;
+    const char *text = json_string_value(json_object_get(json_array_get(table->rows, row), column));
     return text != NULL ? text : "";
 }
 
@@ -354,7 +271,7 @@ enum report_table_content { CONTENT_NONE, CONTENT_NUMBERS, CONTENT_TEXTS };
 static enum report_table_content content_of(const char *text)
 {
     char *end;
-    if (text == NULL || *text == '\0') {
+    if (*text == '\0') {
         return CONTENT_NONE;
     }
     (void)strtod(text, &end);
@@ -362,43 +279,58 @@ static enum report_table_content content_of(const char *text)
     return number ? CONTENT_NUMBERS : CONTENT_TEXTS;
 }
 
-static enum report_table_content content_of_column(const struct report_table *table,
-                                                   uint32_t column, size_t rows)
-{
-    enum report_table_content all = CONTENT_NONE;
-    for (size_t i = 0; i < rows; i++) {
-        enum report_table_content one = content_of(table->rows[i].texts[column]);
-        all = one > all ? one : all;
-    }
-    return all;
-}
-
 /* Longer texts keep some width if a page is narrow. */
 enum { LONG = 20 };
 
-/* A row, or the head. */
-static void write_cells(const struct report_table *table, char *const *texts,
-                        const enum report_table_content *contents, const char *tag, FILE *out)
+static void write_cell(const char *tag, const char *text, enum report_table_content column,
+                       FILE *out)
 {
+    char three[SHOWN_TEXT]; /* digits, of a number that has a fraction and more digits */
+    const char *class = column == CONTENT_NUMBERS ? " class=\"number\"" : "";
+    if (column == CONTENT_TEXTS && strlen(text) > LONG) {
+        class = " class=\"long\"";
+    }
+    if (column == CONTENT_NUMBERS && content_of(text) == CONTENT_NUMBERS &&
+        strpbrk(text, ".e") != NULL) {
+        range_single(strtod(text, NULL), three, sizeof three);
+        text = strlen(three) < strlen(text) ? three : text;
+    }
+    fprintf(out, "<%s%s>", tag, class);
+    html_text(text, out);
+    fprintf(out, "</%.2s>", tag);
+}
+
+/* The columns with a value in the first `rows` rows, each with its content. */
+static json_t *columns_had(const struct report_table *table, size_t rows)
+{
+    json_t *had = json_object();
+    const char *name;
+    json_t *unused;
+    json_object_foreach(table->columns, name, unused)
+    {
+        enum report_table_content all = CONTENT_NONE;
+        for (size_t row = 0; row < rows; row++) {
+            enum report_table_content one = content_of(report_table_text(table, row, name));
+            all = one > all ? one : all;
+        }
+        if (all != CONTENT_NONE) {
+            json_object_set_new_nocheck(had, name, json_integer(all));
+        }
+    }
+    return had;
+}
+
+/* A row of the table, or its head: `at` is its place, the first row's behind the head's. */
+static void write_row(const struct report_table *table, json_t *columns, size_t at, FILE *out)
+{
+    const char *name;
+    json_t *content;
     fputs("<tr>", out);
-    for (uint32_t i = 0; i < table->columns; i++) {
-        if (contents[i] == CONTENT_NONE) {
-            continue;
-        }
-        bool is_long = texts[i] != NULL && strlen(texts[i]) > LONG;
-        fprintf(out, "<%s%s>", tag,
-                contents[i] == CONTENT_NUMBERS ? " class=\"number\""
-                : is_long                      ? " class=\"long\""
-                                               : "");
-        const char *text = texts[i] != NULL ? texts[i] : "";
-        char three[SHOWN_TEXT]; /* digits, of a number that has a fraction and more digits */
-        if (content_of(text) == CONTENT_NUMBERS && contents[i] == CONTENT_NUMBERS &&
-            strpbrk(text, ".e") != NULL) {
-            range_single(strtod(text, NULL), three, sizeof three);
-            text = strlen(three) < strlen(text) ? three : text;
-        }
-        html_text(text, out);
-        fprintf(out, "</%.2s>", tag);
+    json_object_foreach(columns, name, content)
+    {
+        write_cell(at == 0 ? "th scope=\"col\"" : "td",
+                   at == 0 ? name : report_table_text(table, at - 1, name),
+                   (enum report_table_content)json_integer_value(content), out);
     }
     fputs("</tr>\n", out);
 }
@@ -406,25 +338,22 @@ static void write_cells(const struct report_table *table, char *const *texts,
 void report_table_write(const struct report_table *table, const char *caption, size_t most,
                         FILE *out)
 {
-    size_t rows = table->count < most ? table->count : most;
-    enum report_table_content contents[REPORT_MOST_COLUMNS];
-    for (uint32_t i = 0; i < table->columns; i++) {
-        contents[i] = content_of_column(table, i, rows);
-    }
+    size_t all = report_table_rows(table), rows = all < most ? all : most;
+    json_t *columns = columns_had(table, rows);
     html_print(out,
                "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n"
                "<table><caption>%s</caption>\n<thead>",
                caption, caption);
-    write_cells(table, table->names, contents, "th scope=\"col\"", out);
-    fputs("</thead>\n<tbody>\n", out);
-    for (size_t row = 0; row < rows; row++) {
-        write_cells(table, table->rows[row].texts, contents, "td", out);
+    for (size_t at = 0; at <= rows; at++) {
+        write_row(table, columns, at, out);
+        fputs(at == 0 ? "</thead>\n<tbody>\n" : "", out);
     }
     fputs("</tbody></table></div>\n", out);
-    if (rows < table->count) {
+    if (rows < all) {
         fprintf(out,
                 "<p class=\"shortened\">%zu of %zu rows are shown; the database has the "
                 "others.</p>\n",
-                rows, table->count);
+                rows, all);
     }
+    json_decref(columns);
 }

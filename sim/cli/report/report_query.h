@@ -13,6 +13,7 @@
 
 #include "store/store.h"
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -47,17 +48,10 @@ bool plot_only_check(const struct plot_statement *statement, struct store *store
  * value is left out. If there are too many rows, a line says how many.
  */
 
-enum { REPORT_MOST_COLUMNS = 40 };
-
-struct report_row {
-    char *texts[REPORT_MOST_COLUMNS]; /* owned; NULL: null */
-};
-
 struct report_table {
-    char *names[REPORT_MOST_COLUMNS]; /* owned */
-    uint32_t columns;
-    struct report_row *rows; /* owned */
-    size_t count, capacity;
+    json_t *columns; /* an object whose keys are their names, in order; owned */
+    json_t *rows;    /* an array of objects, from names to texts or null; owned */
+    bool pivot;
 };
 
 /* Run the query plots/report/NAME.sql on `store`, after the files of `begin` (ends with NULL). In a
@@ -66,6 +60,7 @@ struct report_table {
 bool report_table_read(struct store *store, const char *const *begin, const char *name, bool pivot,
                        struct report_table *out, struct error *why);
 void report_table_release(struct report_table *table);
+size_t report_table_rows(const struct report_table *table);
 
 /* A cell; "" if it is null, or if there is no such column. */
 const char *report_table_text(const struct report_table *table, size_t row, const char *column);
