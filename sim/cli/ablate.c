@@ -340,7 +340,7 @@ static bool ablate_report(const struct ablation *ablation, const struct table_vi
     }
     if (good) {
         ablate_report_print_findings(ablation, out);
-        runs_notes_print_below(notes, true, view->why, out);
+        runs_notes_print_below(notes, view->why, out);
     }
     frame_destroy(frame);
     runs_notes_destroy(notes);

@@ -362,7 +362,7 @@ static bool whatif_report(const struct whatif *whatif, const struct table_view *
     if (good) {
         fputc('\n', out);
         whatif_report_print_findings(whatif, &findings, out);
-        runs_notes_print_below(notes, true, view->why, out);
+        runs_notes_print_below(notes, view->why, out);
     }
     runs_notes_destroy(notes);
     return good;

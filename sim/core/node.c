@@ -510,7 +510,7 @@ bool node_check_keys(const struct node *map, const char *const *keys, const char
     if (map->kind != NODE_MAP) {
         node_error(map, why, "'%s' is %s", where,
                    map->kind == NODE_LIST ? "a list" : "a single value");
-        return error_expect(why, "a map of keys such as '%s'", keys[0]);
+        return error_expect(why, "keys of it, such as '%s.%s'", where, keys[0]);
     }
     for (size_t i = 0; i < map->count; i++) {
         const struct node *child = map->children[i];

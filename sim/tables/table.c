@@ -1,12 +1,13 @@
 /* A frame as an aligned table. Widths follow the cells. A table that would be too wide leaves out columns,
- * highest `drop` first; the last column then takes what is left of the line and is cut at a comma, or
- * wrapped. A reader who chooses columns gets these and no others, however wide the line. */
+ * highest `drop` first, and where that does not do, the ranges of all figures in place of columns; the last
+ * column then takes what is left of the line and is cut at a comma, or wrapped. A reader who chooses columns gets these and no others, however wide the line. */
 #include "core/array.h"
 #include "core/quote.h"
 #include "core/text.h"
 #include "tables/frame.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,6 +21,7 @@ struct table {
     uint32_t columns[TABLE_MOST_COLUMNS]; /* [count] by place, of the frame */
     uint32_t count;
     bool wide;                       /* lines are as long as they need */
+    bool plain;                      /* figures are shown without their ranges */
     bool chosen[TABLE_MOST_COLUMNS]; /* by place: asked for by name */
     bool shown[TABLE_MOST_COLUMNS];
     size_t width[TABLE_MOST_COLUMNS];
@@ -166,6 +168,16 @@ const char *frame_cell_words(const struct frame_column *column, const struct fra
     return written != NULL ? text : NULL;
 }
 
+static void free_texts(struct table *table)
+{
+    size_t cells = (size_t)table->frame->row_count * table->frame->column_count;
+    for (size_t i = 0; table->texts != NULL && i < cells; i++) {
+        free(table->texts[i]);
+    }
+    free(table->texts);
+    table->texts = NULL;
+}
+
 static const char *words_at(const struct table *table, uint32_t row, uint32_t place)
 {
     const char *text =
@@ -184,8 +196,12 @@ static bool write_texts(struct table *table, struct error *why)
         char room[FRAME_WORDS];
         const struct frame_column *column = &frame->columns[i % frame->column_count];
         const struct frame_row *row = &frame->rows[i / frame->column_count];
+        struct frame_cell cell = frame->cells[i];
+        if (table->plain && !cell.is_mean) {
+            cell.low = cell.high = NAN;
+        }
         bool shows = row->reason == NULL || i % frame->column_count < row->reason_from;
-        const char *words = shows ? frame_cell_words(column, &frame->cells[i], room)
+        const char *words = shows ? frame_cell_words(column, &cell, room)
                             : i % frame->column_count == row->reason_from ? row->reason
                                                                           : NULL;
         table->texts[i] = words != NULL ? quote_text(QUOTE_LINE, words, why) : NULL;
@@ -273,8 +289,8 @@ static bool drop_one(struct table *table)
     return most > 0;
 }
 
-/* Leave out columns until the last one fits on the line, and give it what is left. */
-static void fit_line(struct table *table)
+/* Leave out columns until the last one fits on the line, and give it what is left. Returns whether it fits. */
+static bool fit_line(struct table *table)
 {
     uint32_t last;
     size_t before, least, line = terminal_width();
@@ -288,6 +304,30 @@ static void fit_line(struct table *table)
     } while (before + least > line && drop_one(table));
     size_t left = before + least > line ? least : line - before;
     table->width[last] = table->width[last] < left ? table->width[last] : left;
+    return before + least <= line;
+}
+
+static bool has_ranges(const struct frame *frame)
+{
+    bool has = false;
+    for (size_t i = 0; i < (size_t)frame->row_count * frame->column_count; i++) {
+        has = has || (!frame->cells[i].is_mean && frame->cells[i].low < frame->cells[i].high);
+    }
+    return has;
+}
+
+static bool lay_out(struct table *table, struct error *why)
+{
+    free_texts(table);
+    if (!write_texts(table, why)) {
+        return false;
+    }
+    table_measure(table);
+    if (table->wide || fit_line(table) || table->plain || !has_ranges(table->frame)) {
+        return true;
+    }
+    table->plain = true;
+    return lay_out(table, why);
 }
 
 /* ---- printing ---- */
@@ -352,21 +392,16 @@ bool frame_print(const struct frame *frame, const struct table_view *view, FILE 
         return false;
     }
     choose_columns(&table, view);
-    bool good = write_texts(&table, why);
+    bool good = lay_out(&table, why);
     if (good) {
-        table_measure(&table);
-        if (!table.wide) {
-            fit_line(&table);
-        }
         print_head(&table, out);
     }
     for (uint32_t row = 0; good && row < frame->row_count; row++) {
         print_row(&table, row, out);
     }
-    for (size_t i = 0; table.texts != NULL && i < (size_t)frame->row_count * frame->column_count;
-         i++) {
-        free(table.texts[i]);
+    if (good && table.plain) {
+        fputs("(no room for ranges: a wider line shows them)\n", out);
     }
-    free(table.texts);
+    free_texts(&table);
     return good;
 }

@@ -468,7 +468,10 @@ static bool print_rows(const struct arguments *arguments, const struct advise_an
         print_unshared(answer->ran, answer->gpus, is_fleet(arguments) ? "--rate" : "--gpus",
                        stdout);
         print_made(arguments, answer->ran, stdout);
-        runs_notes_print_below(notes, true, arguments_given(arguments, ADVISE_WHY), stdout);
+        if (answer->result != NULL) {
+            runs_notes_judge(notes, answer->result);
+        }
+        runs_notes_print_below(notes, arguments_given(arguments, ADVISE_WHY), stdout);
     }
     frame_destroy(rows);
     runs_notes_destroy(sources);

@@ -53,7 +53,11 @@ static bool unknown_option(const struct command *command, const char *text, size
     error_usage(why, NULL, 0, "unknown option '%s' of '%s'", given, command->name);
     const char *name = given + strspn(given, "-");
     const struct scenario_key *key = scenario_key_find(name, strlen(name));
-    const char *alias = key != NULL ? key->name : scenario_alias(given, path);
+    const char *nearest = name_nearest_of(given, names), *alias = key != NULL ? key->name : NULL;
+    bool begins = nearest != NULL && strncmp(nearest, given, strlen(given)) == 0;
+    if (alias == NULL && !begins) { /* an option that begins so is meant, as --gpus by --gpu */
+        alias = nearest != NULL ? scenario_alias(name, path) : scenario_suggest(name, path);
+    }
     if (option_number(command, "--set") >= 0 && alias != NULL) {
         bool map = key != NULL && key->example[0] == '{';
         return error_expect(why, "--set %s=%s", alias, map ? key->example : "VALUE");

@@ -132,7 +132,7 @@ static bool front_report(const struct tradeoff *tradeoff, const struct targets *
     }
     if (good) {
         left_out_print(tradeoff->candidates, tradeoff->count, true, out);
-        runs_notes_print_below(notes, true, view->why, out);
+        runs_notes_print_below(notes, view->why, out);
     }
     frame_destroy(frame);
     runs_notes_destroy(notes);

@@ -353,7 +353,7 @@ bool plan_report(const struct planning *planning, const struct table_view *view,
         fprintf(out, "%" PRIu64 " of %" PRIu64 " value%s tried\n", tried.runs, tried.values,
                 tried.values == 1 ? " was" : "s were");
         left_out_print(planning->candidates, planning->count, true, out);
-        runs_notes_print_below(notes, true, view->why, out);
+        runs_notes_print_below(notes, view->why, out);
     }
     frame_destroy(frame);
     runs_notes_destroy(notes);

@@ -10,6 +10,7 @@
 #include "cli/frame/help.h"
 #include "cli/frame/output.h"
 #include "cli/report/report_query.h"
+#include "core/name.h"
 #include "study/papers/measured_server.h"
 
 static const char *const of_runs[] = {"timed", "runs", NULL};
@@ -103,17 +104,36 @@ bool picture_draw(const struct picture *picture, const char *format, const char 
 
 enum { POINTS = 200 }; /* of a line that was measured */
 
+/* Say which kinds the database can be drawn as. */
+static bool refuse_empty(struct store *store, const struct plot_asked *asked,
+                         const struct picture_kind *kind, struct error *why)
+{
+    char kinds[256] = "";
+    struct error unread;
+    struct picture other;
+    error_set(why, asked->database, 0, "holds no %s%s, which '%s' needs", kind->needs,
+              asked->only_count > 0 ? " that match --only" : "", kind->name);
+    for (kind = picture_kinds; asked->only_count == 0 && kind->name != NULL; kind++) {
+        if (picture_read(store, kind, NULL, 0, &other, &unread)) {
+            if (other.count > 0 && (!kind->walks || other.points > other.count)) {
+                name_list_add(kinds, sizeof kinds, kind->name);
+            }
+            picture_release(&other);
+        }
+    }
+    return kinds[0] != '\0' ? error_expect(why, "what it can be drawn as: %s", kinds) : false;
+}
+
 /* A picture needs at least one item, and no more than can be told apart. */
-static bool plot_check_count(const char *database, const struct picture *picture, bool only,
-                             struct error *why)
+static bool plot_check_count(struct store *store, const struct plot_asked *asked,
+                             const struct picture *picture, struct error *why)
 {
     const struct picture_kind *kind = picture->kind;
     if (picture->count == 0) {
-        return error_set(why, database, 0, "holds no %s%s, which '%s' needs", kind->needs,
-                         only ? " that match --only" : "", kind->name);
+        return refuse_empty(store, asked, kind, why);
     }
     if (picture->count > kind->most) {
-        error_set(why, database, 0, "holds %u %ss, too many for one picture of '%s'",
+        error_set(why, asked->database, 0, "holds %u %ss, too many for one picture of '%s'",
                   picture->count, kind->row, kind->name);
         return error_expect(why, "at most %u; select some with --only KEY=VALUE", kind->most);
     }
@@ -160,23 +180,19 @@ static bool add_measured(struct picture *picture, const char *path, struct error
 
 bool plot_draw(const struct plot_asked *asked, char note[DATABASE_NOTE], struct error *why)
 {
-    const char *database = asked->database, *measured = asked->measured;
     bool named = drawing_format(asked->path, why) != NULL;
-    struct store *store = named ? database_show(database, note, why) : NULL;
+    struct store *store = named ? database_show(asked->database, note, why) : NULL;
     const struct picture_kind *kind = picture_kinds;
-    struct picture picture;
+    struct picture picture = {.rows = NULL};
     while (strcmp(kind->name, asked->kind) != 0) {
         kind++;
     }
-    bool ok =
-        store != NULL && picture_read(store, kind, asked->only, asked->only_count, &picture, why);
+    bool ok = store != NULL &&
+              picture_read(store, kind, asked->only, asked->only_count, &picture, why) &&
+              plot_check_count(store, asked, &picture, why) &&
+              (asked->measured == NULL || add_measured(&picture, asked->measured, why)) &&
+              drawing_save(kind->name, picture.rows, asked->path, why);
     store_close(store);
-    if (!ok) {
-        return false;
-    }
-    ok = plot_check_count(database, &picture, asked->only_count > 0, why) &&
-         (measured == NULL || add_measured(&picture, measured, why)) &&
-         drawing_save(picture.kind->name, picture.rows, asked->path, why);
     picture_release(&picture);
     return ok;
 }

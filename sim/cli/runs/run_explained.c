@@ -61,11 +61,8 @@ static void print_helps(const struct explanation *explanation, const struct expl
         print_percent(figure->better, out);
         /* Requests have not the regularity of steps: their means deserve fewer digits. */
         double less = ms * (1 + figure->better);
-        fprintf(out, " off %s, %.*f ms", step ? "the step" : "it",
-                step         ? 2
-                : less < 100 ? 1
-                             : 0,
-                less);
+        int digits = less < 100 ? 1 : 0;
+        fprintf(out, " off %s, %.*f ms", step ? "the step" : "it", step ? 2 : digits, less);
     }
     if (shown > 0) {
         fputs(".", out);
@@ -255,12 +252,13 @@ static void print_load(const struct result *result, FILE *out)
         fprintf(out, ", and the KV pool is %.0f %% full",
                 100 * level(result, RESULT_SERIES_blocks) / (double)blocks->integer);
     }
-    fputs(
-        grows->set && grows->integer != 0
-            ? ". More requests arrive than are answered: the queue decides, and its length is that "
-              "of the workload."
-            : ".",
-        out);
+    fputs(".", out);
+    if (grows->set && grows->integer != 0) {
+        fputs(
+            " More requests arrive than are answered: the queue decides, and its length is that of "
+            "the workload.",
+            out);
+    }
 }
 
 /* What tiers below the GPU bring, and if next to nothing, why, and what would change that. Without hashes of
@@ -281,16 +279,25 @@ static void print_tiers(const struct result *result, FILE *out)
     if (!bytes->set || tokens <= 0 || isnan(known)) {
         return;
     }
-    fprintf(out,
-            " Of the prompts, %.0f %% came before: the GPU has %.0f %% and the tiers below %.0f %%",
-            100 * known, 100 * gpu, 100 * found);
-    fputs(
-        found >= 0.02  ? "."
-        : known < 0.02 ? ". Nothing comes again, so tiers only cost."
-        : gpu > known - 0.02
-            ? ". It has all that comes again, so tiers only cost; they help where it is too small for that."
-            : ". What comes again has left them, or is not there yet: more host_memory would keep it.",
-        out);
+    fprintf(
+        out,
+        " Of the prompts, %.0f %% came before: the GPU has %.0f %% and the tiers below %.0f %%.",
+        100 * known, 100 * gpu, 100 * found);
+    if (found >= 0.02) {
+        return;
+    }
+    if (known < 0.02) {
+        fputs(" Nothing comes again, so tiers only cost.", out);
+    } else if (gpu > known - 0.02) {
+        fputs(
+            " It has all that comes again, so tiers only cost; they help where it is too small for "
+            "that.",
+            out);
+    } else {
+        fputs(
+            " What comes again has left them, or is not there yet: more host_memory would keep it.",
+            out);
+    }
 }
 
 static void write_served(const struct explanation *explanation, FILE *out)

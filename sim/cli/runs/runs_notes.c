@@ -193,8 +193,9 @@ void runs_notes_destroy(struct runs_notes *notes)
 
 /* ---- taking note ---- */
 
-static void note_trust(struct runs_notes *notes, const struct result *result)
+static void note_trust(struct runs_notes *notes, const struct result *result, const char *system)
 {
+    char words[ERROR_WORDS];
     const struct cell *extrapolated = result_cell(result, COLUMN(extrapolated));
     const struct cell *assumed = result_cell(result, COLUMN(assumed_figure));
     for (uint32_t i = 0; i < result->basis_count && i < BASIS_COUNT; i++) {
@@ -207,6 +208,9 @@ static void note_trust(struct runs_notes *notes, const struct result *result)
     }
     notes->timed++;
     notes->extrapolated += extrapolated->set && extrapolated->integer != 0;
+    notes->unknown += !result_cell(result, COLUMN(error_figures))->set;
+    error_words(result, words);
+    runs_notes_add_text(&notes->bands, words, system);
 }
 
 /* Where KV is left out but nothing misses, as in HBM, only the mass rests on the trace. */
@@ -239,13 +243,17 @@ void runs_notes_add(struct runs_notes *notes, const struct result *result)
         add_note(&notes->messages, json_array_get(result->notes, i), system);
     }
     if (result_cell(result, COLUMN(basis))->set) { /* not of a server that was not timed */
-        note_trust(notes, result);
         note_source(notes, result, system);
-        char words[ERROR_WORDS];
-        error_words(result, words);
-        runs_notes_add_text(&notes->bands, words, system);
-        notes->unknown += !result_cell(result, COLUMN(error_figures))->set;
+        note_trust(notes, result, system);
     }
+}
+
+void runs_notes_judge(struct runs_notes *notes, const struct result *answer)
+{
+    notes->bands = (struct runs_remarks){.count = 0};
+    notes->unknown = notes->timed = notes->extrapolated = 0;
+    memset(notes->most, 0, sizeof notes->most);
+    note_trust(notes, answer, "");
 }
 
 void runs_notes_add_note(struct runs_notes *notes, const char *system, json_t *note)
@@ -280,7 +288,8 @@ static void print_sources(const struct runs_notes *notes, FILE *out)
                    out);
     }
     if (sources->count == 0 && notes->masses.count == 0 && notes->decodes) {
-        table_line(label, "needs no trace: nothing is offloaded, or all of it is loaded", out);
+        table_line(label, "no trace needed: all KV stays on the GPU, or every step loads all of it",
+                   out);
     }
     for (uint32_t i = 0; i < sources->count; i++) {
         char line[LINE];
@@ -310,11 +319,10 @@ void runs_notes_print_above(const struct runs_notes *notes, const struct scenari
 /* ---- below ---- */
 
 /* "(clo, litecache: 3 of 8 runs)", unless it holds for all. */
-static void append_whose(const struct runs_notes *notes, const struct remark *remark,
-                         char line[LINE])
+static void append_whose(const struct remark *remark, uint32_t runs, char line[LINE])
 {
-    if (remark->runs < notes->runs) {
-        text_append(line, LINE, " (%s: %u of %u runs)", remark->systems, remark->runs, notes->runs);
+    if (remark->runs < runs) {
+        text_append(line, LINE, " (%s: %u of %u runs)", remark->systems, remark->runs, runs);
     }
 }
 
@@ -332,7 +340,7 @@ static void runs_notes_print(const struct runs_notes *notes, bool told, FILE *ou
         const struct remark *remark = &remarks->items[i];
         if (runs_notes_is_told(remark) == told) {
             note_write(remark->least, remark->most, line, sizeof line);
-            append_whose(notes, remark, line);
+            append_whose(remark, notes->runs, line);
             table_line("note: ", line, out);
         }
     }
@@ -358,39 +366,44 @@ static void print_basis(const struct runs_notes *notes, FILE *out)
 
 /* ---- how sure ---- */
 
+static void append_extrapolated(const struct runs_notes *notes, char line[LINE])
+{
+    uint32_t past = notes->extrapolated;
+    if (past == 0) {
+        return;
+    }
+    text_append(line, LINE, "; ");
+    if (past < notes->timed) {
+        text_append(line, LINE, "%u of %u runs", past, notes->timed);
+    } else {
+        text_append(line, LINE, past == 1 ? "it" : "all runs");
+    }
+    text_append(line, LINE, " %s past what was recorded or measured", past == 1 ? "goes" : "go");
+}
+
 /* How rough all figures are, in one line: "the error is unknown (clo: 1 of 3 runs)", of several kinds one
  * after the other; the largest unknown behind them; how many runs use a curve or a recording past its
  * ends. */
-static void print_sure(const struct runs_notes *notes, bool basis, bool why, FILE *out)
+static void print_sure(const struct runs_notes *notes, bool why, FILE *out)
 {
     const struct runs_remarks *bands = &notes->bands;
-    char line[LINE] = "", share[SHARE], some[64];
-    uint32_t details = 0, past = notes->extrapolated;
-    for (uint32_t i = 0; i < notes->messages.count; i++) {
-        details += !runs_notes_is_told(&notes->messages.items[i]);
-    }
+    char line[LINE] = "", share[SHARE];
     for (uint32_t i = 0; i < bands->count; i++) {
         text_append(line, LINE, "%s%s", i > 0 ? "; " : "", bands->items[i].text);
-        append_whose(notes, &bands->items[i], line);
+        append_whose(&bands->items[i], notes->timed, line);
     }
-    if (basis && notes->unknown > 0 && write_share(notes, BASIS_ASSUMED, share)) {
-        bool named = notes->assumed[0] != '\0';
-        text_append(line, LINE, "; %s of the time is partly assumed%s%s%s", share,
-                    named ? " (most: " : "", notes->assumed, named ? ")" : "");
+    if (notes->unknown > 0 && write_share(notes, BASIS_ASSUMED, share)) {
+        text_append(line, LINE, "; %s of the time is partly assumed", share);
+        if (notes->assumed[0] != '\0') {
+            text_append(line, LINE, " (most: %s)", notes->assumed);
+        }
     }
-    snprintf(some, sizeof some, "%u of %u runs", past, notes->timed);
-    if (past > 0) {
-        text_append(line, LINE, "; %s %s past what was recorded or measured",
-                    past < notes->timed ? some
-                    : past == 1         ? "it"
-                                        : "all runs",
-                    past == 1 ? "goes" : "go");
-    }
-    text_append(line, LINE, "%s", !why && (basis || details > 0) ? "; --why tells more" : "");
+    append_extrapolated(notes, line);
+    text_append(line, LINE, "%s", why ? "" : "; --why tells more");
     table_line("sure: ", line, out);
 }
 
-void runs_notes_print_below(const struct runs_notes *notes, bool basis, bool why, FILE *out)
+void runs_notes_print_below(const struct runs_notes *notes, bool why, FILE *out)
 {
     if (notes->timed == 0 && notes->messages.count == 0) {
         return;
@@ -401,9 +414,9 @@ void runs_notes_print_below(const struct runs_notes *notes, bool basis, bool why
         runs_notes_print(notes, false, out);
     }
     if (notes->timed > 0) {
-        print_sure(notes, basis, why, out);
+        print_sure(notes, why, out);
     }
-    if (notes->timed > 0 && basis && why) {
+    if (notes->timed > 0 && why) {
         print_basis(notes, out);
     }
 }

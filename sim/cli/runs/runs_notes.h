@@ -26,6 +26,9 @@ void runs_notes_print_sources(const struct runs_notes *notes, FILE *out);
 void runs_notes_print_above(const struct runs_notes *notes, const struct scenario *asked,
                             FILE *out);
 
+/* From now on `sure` is about this run alone: the answer of a study. Other notes stay those of all runs. */
+void runs_notes_judge(struct runs_notes *notes, const struct result *answer);
+
 /* The lines below a table: the notes that are always told, and how sure its figures are. With `why`
- * all notes, and what the time rests on if `basis` is set. */
-void runs_notes_print_below(const struct runs_notes *notes, bool basis, bool why, FILE *out);
+ * all notes, and what the time rests on. */
+void runs_notes_print_below(const struct runs_notes *notes, bool why, FILE *out);

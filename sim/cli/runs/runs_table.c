@@ -38,6 +38,7 @@ static const struct frame_column step_columns[] = {
      .what = "tokens a second of nine in ten replications"},
     {.title = "best",
      .unit = UNIT_PERCENT,
+     .optional = true,
      .drop = 2,
      .name = "best",
      .what = "tokens a second as a share of the best run beside it"},
@@ -45,7 +46,10 @@ static const struct frame_column step_columns[] = {
     {.of = "cost_per_million_tokens", .optional = true},
     {.of = "h2d_bytes_per_step", .extra = true},
     {.of = "stall"},
-    {.title = "waiting for (% of step)", .name = "waits", .what = "what it waits for"},
+    {.title = "waiting for (%)",
+     .drop = 1,
+     .name = "waits",
+     .what = "what it waits for, in % of the step"},
 };
 
 static const struct frame_column served_columns[] = {
@@ -282,7 +286,7 @@ static enum tie rank_row(struct runs_table *runs, uint32_t best, uint32_t row)
     uint32_t rate = frame_find(frame, "rate");
     enum tie tie = tie_of(runs, best, row);
     frame_row_again(frame, row);
-    if (!runs->serves) {
+    if (!runs->serves && frame->row_count > 1) {
         frame_number(frame, frame_find(frame, "best"),
                      frame_value(frame, row, rate) / frame_value(frame, best, rate));
     }
@@ -376,7 +380,7 @@ bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
     if (!frame_print(runs->frame, &runs->view, out, why)) {
         return false;
     }
-    runs_notes_print_below(runs->notes, true, runs->view.why, out);
+    runs_notes_print_below(runs->notes, runs->view.why, out);
     print_ties(runs->scenario->sweep, ties, out);
     print_draws(&runs->draws, out);
     return true;

@@ -302,14 +302,19 @@ static bool parse_band(const json_t *array, double band[2])
 static bool parse_column(struct result *result, const struct column *column, json_t *json,
                          char (*names)[RESULT_NAME])
 {
-    enum unit unit = column->unit;
-    return column->holds == HOLDS_BAND ? parse_band(json, result->band[column->band - BANDED_RATE])
-           : column->holds == HOLDS_NOTES ? notes_read_json(json, &result->notes)
-           : column == COLUMN(parts_us)
-               ? parse_items(json, unit, result->parts, &result->part_count, names)
-           : column == COLUMN(stalls_us)
-               ? parse_items(json, unit, result->stalls, &result->stall_count, names)
-               : parse_items(json, unit, result->basis, &result->basis_count, names);
+    if (column->holds == HOLDS_BAND) {
+        return parse_band(json, result->band[column->band - BANDED_RATE]);
+    }
+    if (column->holds == HOLDS_NOTES) {
+        return notes_read_json(json, &result->notes);
+    }
+    if (column == COLUMN(parts_us)) {
+        return parse_items(json, column->unit, result->parts, &result->part_count, names);
+    }
+    if (column == COLUMN(stalls_us)) {
+        return parse_items(json, column->unit, result->stalls, &result->stall_count, names);
+    }
+    return parse_items(json, column->unit, result->basis, &result->basis_count, names);
 }
 
 bool cell_parse(struct result *result, const struct column *column, const char *text,

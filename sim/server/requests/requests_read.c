@@ -357,14 +357,16 @@ static const struct request_format *find_format(struct csv_reader *in)
 /* A field as JSON would have it; an empty one is null. */
 static json_t *field_value(const char *text)
 {
-    bool whole = text[strspn(text, "0123456789")] == '\0';
-    bool number = text[strspn(text, "0123456789.eE+-")] == '\0';
     char *end;
     double value = strtod(text, &end);
-    return text[0] == '\0'          ? json_null()
-           : whole                  ? json_integer(strtoll(text, NULL, 10))
-           : number && *end == '\0' ? json_real(value)
-                                    : json_string(text);
+    if (text[0] == '\0') {
+        return json_null();
+    }
+    if (text[strspn(text, "0123456789")] == '\0') {
+        return json_integer(strtoll(text, NULL, 10));
+    }
+    bool number = text[strspn(text, "0123456789.eE+-")] == '\0' && *end == '\0';
+    return number ? json_real(value) : json_string(text);
 }
 
 /* The line of a table, as an object of the columns that count. */

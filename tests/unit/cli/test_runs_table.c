@@ -118,7 +118,7 @@ static void everything_stands_where_it_belongs(void **state)
         "tiny\n"
         "\n"
         "system  batch  KV in HBM  hit %  mass %  step ms  tok/s   best  stall  "
-        "waiting for (% of step)\n"
+        "waiting for (%)\n"
         "full        1          -      -       -     2.00   *500  100 %    0 %\n"
         "cached      1          -      -       -     2.00   =500  100 %    0 %\n"
         "\n"
@@ -201,7 +201,7 @@ static void every_key_with_several_values_has_a_column(void **state)
                        " g: [1, 2], h: [1, 2], i: [1, 2], one: [7]}",
                        {.system = "x"}, {.system = "x"}),
                  "system  a  b  c  d  e  f  g  h  i  batch  hit %  step ms  tok/s  stall  "
-                 "waiting for (% of step)\n"
+                 "waiting for (%)\n"
                  "x       1  1  1  1  1  1  1  1  1      1      -     2.00    500    0 %\n"
                  "x       1  1  1  1  1  1  1  1  2      1      -     2.00    500    0 %\n");
 }
