@@ -105,8 +105,8 @@ bool picture_draw(const struct picture *picture, const char *format, const char 
 enum { POINTS = 200 }; /* of a line that was measured */
 
 /* Say which kinds the database can be drawn as. */
-static bool refuse_empty(struct store *store, const struct plot_asked *asked,
-                         const struct picture_kind *kind, struct error *why)
+static bool plot_refuse_empty(struct store *store, const struct plot_asked *asked,
+                              const struct picture_kind *kind, struct error *why)
 {
     char kinds[256] = "";
     struct error unread;
@@ -130,7 +130,7 @@ static bool plot_check_count(struct store *store, const struct plot_asked *asked
 {
     const struct picture_kind *kind = picture->kind;
     if (picture->count == 0) {
-        return refuse_empty(store, asked, kind, why);
+        return plot_refuse_empty(store, asked, kind, why);
     }
     if (picture->count > kind->most) {
         error_set(why, asked->database, 0, "holds %u %ss, too many for one picture of '%s'",

@@ -194,7 +194,8 @@ bool plot_only_check(const struct plot_statement *statement, struct store *store
 /* ---- reading the result of a report's query ---- */
 
 /* A database's texts may be no UTF-8. */
-static bool add_cell(struct report_table *table, json_t *row, const char *name, const char *text)
+static bool report_add_cell(struct report_table *table, json_t *row, const char *name,
+                            const char *text)
 {
     if (json_object_get(table->columns, name) == NULL) {
         json_object_set_new_nocheck(table->columns, name, json_null());
@@ -214,7 +215,7 @@ static bool report_table_read_row(uint32_t count, const char *const *names,
     json_t *row = json_object(), *last = rows > 0 ? json_array_get(table->rows, rows - 1) : NULL;
     bool same = table->pivot && last != NULL, good = row != NULL;
     for (uint32_t i = 0; i < plain; i++) {
-        good = good && add_cell(table, row, names[i], values[i]);
+        good = good && report_add_cell(table, row, names[i], values[i]);
         same = same && json_equal(json_object_get(row, names[i]), json_object_get(last, names[i]));
     }
     if (same) {
@@ -225,7 +226,7 @@ static bool report_table_read_row(uint32_t count, const char *const *names,
     }
     if (good && table->pivot) {
         const char *name = values[plain] != NULL ? values[plain] : "";
-        good = add_cell(table, row, name, values[plain + 1]);
+        good = report_add_cell(table, row, name, values[plain + 1]);
     }
     return good || error_set(why, NULL, 0, "out of memory: no room for a table");
 }
@@ -321,7 +322,8 @@ static json_t *columns_had(const struct report_table *table, size_t rows)
 }
 
 /* A row of the table, or its head: `at` is its place, the first row's behind the head's. */
-static void write_row(const struct report_table *table, json_t *columns, size_t at, FILE *out)
+static void report_write_row(const struct report_table *table, json_t *columns, size_t at,
+                             FILE *out)
 {
     const char *name;
     json_t *content;
@@ -345,7 +347,7 @@ void report_table_write(const struct report_table *table, const char *caption, s
                "<table><caption>%s</caption>\n<thead>",
                caption, caption);
     for (size_t at = 0; at <= rows; at++) {
-        write_row(table, columns, at, out);
+        report_write_row(table, columns, at, out);
         fputs(at == 0 ? "</thead>\n<tbody>\n" : "", out);
     }
     fputs("</tbody></table></div>\n", out);
