@@ -10,8 +10,8 @@
  * cannot be resolved, never enters the queue.
  *
  * Before the first point is issued, the first MOST_SURVEYED points are planned. This finds the
- * replays that can share one reading of a trace, which must be known together. The first MOST_KEPT
- * of them stay resolved until they are issued.
+ * replays that can share one reading of a trace, which must be known together. Those that fit into
+ * the ring stay resolved in it.
  *
  * Workers often wait for the same replay. It runs on the cores that they leave idle
  * (core/parallel.h).
@@ -42,7 +42,7 @@
 
 /* A survey takes a millisecond and kilobytes per point, so points past MOST_SURVEYED are not
  * surveyed. A point that stays resolved takes some hundred kilobytes. */
-enum { SLOTS_A_WORKER = 4, MOST_SURVEYED = 4096, MOST_KEPT = 256 };
+enum { SLOTS_A_WORKER = 4, LEAST_SLOTS = 256, MOST_SURVEYED = 4096 };
 
 #define LOOK_NS 100000000L /* between two looks at the stop flag */
 #define SECOND_NS 1000000000L
@@ -62,18 +62,16 @@ STAILQ_HEAD(slot_queue, slot);
 struct sweep {
     const struct scenario *scenario;
     const struct sweep_options *options;
-    struct slot *slots;
-    struct slot *kept; /* [kept_most] points that the survey resolved; moved to slots when issued */
-    uint32_t kept_count, kept_most;
+    struct slot *slots; /* [slot_count] */
     struct threads workers;
     uint32_t jobs, slot_count;
     struct meter meter;
-    uint64_t expected;       /* that the surveyed points expect of the meter */
-    struct run_context runs; /* the options', with the threads for a point's replay */
-    uint32_t points;         /* of the shard; the fields below count these */
-    uint32_t delivered, issued;
-    sem_t finished;       /* posted when a point is finished */
-    pthread_mutex_t lock; /* of the fields below, and of `done` in every slot */
+    uint64_t expected;                    /* that the surveyed points expect of the meter */
+    struct run_context runs;              /* the options', with the threads for a point's replay */
+    uint32_t points;                      /* of the shard; the fields below count these */
+    uint32_t delivered, issued, resolved; /* `resolved`: by the survey */
+    sem_t finished;                       /* posted when a point is finished */
+    pthread_mutex_t lock;                 /* of the fields below, and of `done` in every slot */
     pthread_cond_t work;
     struct slot_queue waiting;
     bool closing;
@@ -224,7 +222,7 @@ static void survey(struct sweep *sweep)
 {
     replays_seal(sweep->runs.expected);
     for (uint32_t i = 0; i < sweep->points && i < MOST_SURVEYED && !is_stopping(sweep); i++) {
-        struct slot passing, *slot = i < sweep->kept_most ? &sweep->kept[i] : &passing;
+        struct slot passing, *slot = i < sweep->slot_count ? &sweep->slots[i] : &passing;
         resolve_next(sweep, i, slot);
         if (!slot->failed && !slot->stored && !point_serves(&slot->point)) {
             expect_point(sweep, &slot->point);
@@ -232,7 +230,7 @@ static void survey(struct sweep *sweep)
         if (slot == &passing) {
             release_slot(slot);
         } else {
-            sweep->kept_count = i + 1;
+            sweep->resolved = i + 1;
         }
     }
     sweep->expected = replays_work(sweep->runs.expected);
@@ -242,9 +240,7 @@ static void survey(struct sweep *sweep)
 static void issue(struct sweep *sweep)
 {
     struct slot *slot = sweep_slot_of(sweep, sweep->issued);
-    if (sweep->issued < sweep->kept_count) {
-        *slot = sweep->kept[sweep->issued];
-    } else {
+    if (sweep->issued >= sweep->resolved) {
         resolve_next(sweep, sweep->issued, slot);
     }
     pthread_mutex_lock(&sweep->lock);
@@ -376,11 +372,8 @@ static bool run_watched(struct sweep *sweep, uint32_t workers, struct error *why
     }
     sweep_join_workers(sweep);
     shared_cores(shared, NULL);
-    for (uint32_t i = sweep->delivered; i < sweep->issued; i++) {
+    for (uint32_t i = sweep->delivered; i < sweep->issued || i < sweep->resolved; i++) {
         release_slot(sweep_slot_of(sweep, i));
-    }
-    for (uint32_t i = sweep->issued; i < sweep->kept_count; i++) {
-        release_slot(&sweep->kept[i]);
     }
     return ok;
 }
@@ -402,15 +395,6 @@ bool sweep_shard_parse(const char *text, struct sweep_shard *out, struct error *
 uint32_t sweep_users(uint32_t jobs, bool replicated)
 {
     return (replicated ? 2 : 1) * parallel_threads(jobs);
-}
-
-static bool sweep_allocate(struct sweep *sweep, uint32_t workers, struct error *why)
-{
-    sweep->slot_count = SLOTS_A_WORKER * workers;
-    sweep->kept_most = sweep->points < MOST_KEPT ? sweep->points : MOST_KEPT;
-    sweep->slots = array_zeroed(sweep->slot_count, sizeof *sweep->slots, why);
-    sweep->kept = array_zeroed(sweep->kept_most, sizeof *sweep->kept, why);
-    return sweep->slots != NULL && sweep->kept != NULL;
 }
 
 static bool run_locked(struct sweep *sweep, uint32_t workers, struct error *why)
@@ -439,20 +423,22 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
     if (points == 0) {
         return true; /* more shards than points */
     }
+    uint32_t slots =
+        SLOTS_A_WORKER * workers > LEAST_SLOTS ? SLOTS_A_WORKER * workers : LEAST_SLOTS;
     struct sweep sweep = {
         .scenario = scenario,
         .options = options,
         .points = points,
         .jobs = jobs,
+        .slot_count = slots < points ? slots : points,
         .runs = *options->runs,
     };
     sweep.runs.cores = cores_create(jobs, why);
     sweep.runs.meter = &sweep.meter;
-    bool ok = sweep.runs.cores != NULL && sweep_allocate(&sweep, workers, why) &&
-              run_locked(&sweep, workers, why);
+    sweep.slots = array_zeroed(sweep.slot_count, sizeof *sweep.slots, why);
+    bool ok = sweep.runs.cores != NULL && sweep.slots != NULL && run_locked(&sweep, workers, why);
     *interrupted = ok && sweep.delivered < sweep.points;
     cores_destroy(sweep.runs.cores);
-    free(sweep.kept);
     free(sweep.slots);
     return ok;
 }

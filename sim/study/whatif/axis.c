@@ -360,24 +360,6 @@ static bool usual_context(const struct axis_reading *reading, struct usual *out)
     return true;
 }
 
-/* Numbers of GPUs that one server holds and that divide the heads of most models. */
-static bool usual_gpus(const struct axis_reading *reading, struct usual *out)
-{
-    double own = reading->base->point->setup.model.tensor_parallel;
-    *out = (struct usual){.from = 1, .to = 8, .points = 4, .whole = true, .own = own};
-    return true;
-}
-
-/* None to eight drafts; more win nothing by published lengths. */
-static bool usual_drafts(const struct axis_reading *reading, struct usual *out)
-{
-    *out = (struct usual){.to = 8, .points = 9, .whole = true, .own = NAN};
-    return reading->base->point->setup.drafts.count > 0 ||
-           (error_usage(reading->why, reading->axis->option, 0, "nothing here says who drafts"),
-            error_expect(reading->why,
-                         "--set 'drafts={count: 3, method: eagle3, acceptance: 70%%}'"));
-}
-
 /* From a quarter to four times the own value. The range of a share ends at 100 %. */
 static bool usual_others(const struct axis_reading *reading, struct usual *out)
 {
@@ -495,10 +477,8 @@ static bool usual_pool(const struct axis_reading *reading, struct usual *out)
     return true;
 }
 
-static bool walk_links(const struct axis_reading *reading)
+static bool check_links(const struct axis_reading *reading)
 {
-    static const char *const links[] = {"pcie3-x16", "pcie4-x16", "pcie5-x16", "pcie6-x16",
-                                        "nvlink-c2c"};
     const struct node *hardware = node_get(reading->base->scenario->root, "hardware");
     const struct node *link = node_get(hardware, "link");
     for (size_t i = 0; link != NULL && i < link->count; i++) {
@@ -510,12 +490,7 @@ static bool walk_links(const struct axis_reading *reading)
                                 link->children[i]->key);
         }
     }
-    reading->axis->numeric = false;
-    bool good = true;
-    for (size_t i = 0; good && i < sizeof links / sizeof *links; i++) {
-        good = axis_add(reading, &(struct axis_value){.number = (double)i}, links[i]);
-    }
-    return good;
+    return true;
 }
 
 static bool walk_usual(const struct axis_reading *reading)
@@ -524,16 +499,13 @@ static bool walk_usual(const struct axis_reading *reading)
         const char *key;
         bool (*find)(const struct axis_reading *reading, struct usual *out);
     } rows[] = {
-        {"mechanisms.budget", usual_budget}, {"batch", usual_batch}, {"context", usual_context},
-        {"tensor_parallel", usual_gpus},     {"rate", usual_rate},   {"kv_pool_tokens", usual_pool},
-        {AXIS_DRAFTS, usual_drafts},         {NULL, usual_room},
+        {"mechanisms.budget", usual_budget}, {"batch", usual_batch},
+        {"context", usual_context},          {"rate", usual_rate},
+        {"kv_pool_tokens", usual_pool},      {NULL, usual_room},
     };
     struct usual usual = {.own = NAN};
     size_t row = 0;
     reading->axis->unit = UNIT_COUNT;
-    if (strcmp(reading->axis->key, "hardware.link") == 0) {
-        return walk_links(reading);
-    }
     while (rows[row].key != NULL && strcmp(rows[row].key, reading->axis->key) != 0) {
         row++;
     }
@@ -646,8 +618,25 @@ static void find_own(const struct axis_reading *reading)
 
 /* ---- an axis ---- */
 
+/* Usual values that hang on nothing: as many GPUs as one server holds and divide the heads of most models,
+ * and drafts, of which more win nothing by published lengths. */
 static bool read_values(const struct axis_reading *reading, char *values)
 {
+    enum { LONGEST = 64 };
+    static const struct {
+        const char *key, *values;
+    } fixed[] = {{"tensor_parallel", "[1, 2, 4, 8]"},
+                 {AXIS_DRAFTS, "0:8"},
+                 {"hardware.link", "[pcie3-x16, pcie4-x16, pcie5-x16, pcie6-x16, nvlink-c2c]"}};
+    char usual[LONGEST];
+    for (size_t i = 0; values == NULL && i < sizeof fixed / sizeof *fixed; i++) {
+        if (strcmp(fixed[i].key, reading->axis->key) == 0) {
+            values = strcpy(usual, fixed[i].values);
+        }
+    }
+    if (strcmp(reading->axis->key, "hardware.link") == 0 && !check_links(reading)) {
+        return false;
+    }
     reading->axis->numeric = true;
     if (values == NULL) {
         return walk_usual(reading);
