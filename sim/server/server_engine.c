@@ -612,6 +612,7 @@ static bool engine_find(const char *text, const char *file, int line, struct ser
         return false;
     }
     *out = row->engine;
+    out->program = program->own ? NULL : program->name;
     /* As its user named it, with as many numbers as the program's versions have. */
     text_copy(out->name, sizeof out->name, program->name);
     for (int i = 0; i < program->parts && i < number.parts; i++) {

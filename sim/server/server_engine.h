@@ -206,6 +206,7 @@ enum {
  * as the process. */
 struct server_engine {
     char name[SERVER_ENGINE_NAME]; /* as its user names it, canonical: "vllm-0.21"; or a path */
+    const char *program;           /* "vllm"; NULL: none, or a file of the user's own */
     const char *row;      /* the version by which it is computed: "vllm-0.20"; NULL: none */
     const char *stand_in; /* which of the known versions that is: "earliest", "latest" or
                                       "nearest earlier"; NULL: it has a row of its own */

@@ -310,6 +310,29 @@ static bool needs_cpu(const struct mechanisms *m)
            (m->sync != SYNC_GPU || m->manager != MANAGER_GPU || m->launch != LAUNCH_GRAPH);
 }
 
+/* A system runs in versions of one program: in another one that has a system of its own, its parts and its
+ * command would be wrong. */
+static bool check_program(const struct scenario *scenario, const struct system_info *system,
+                          const char *program, struct error *why)
+{
+    struct server_engine own;
+    if (program == NULL || system->engine[0] == '\0') {
+        return true;
+    }
+    if (!server_engine_find(system->engine, system->name, 0, &own, why)) {
+        return false;
+    }
+    char path[WORKLOAD_PATH];
+    struct error unseen;
+    if (own.program == NULL || strcmp(own.program, program) == 0 ||
+        !named_file(&named_system, program, "", 0, path, sizeof path, &unseen)) {
+        return true;
+    }
+    scenario_error(scenario, "engine", why, "system '%s' does not run in %s", system->name,
+                   program);
+    return error_expect(why, "a version of %s, or 'system: %s'", own.program, program);
+}
+
 /* The engine that the user names, else the system's. A preset that was changed so that its steps need
  * the CPU runs in no engine; a server of it must say so. */
 static bool read_engine(const struct scenario *scenario, bool serves, struct point *out,
@@ -321,7 +344,8 @@ static bool read_engine(const struct scenario *scenario, bool serves, struct poi
     const char *name = system->engine[0] != '\0' && (serves || runs) ? system->engine : "none";
     if (!node_text(scenario->root, "engine", &name, why) ||
         !server_engine_find(name, node != NULL ? node->file : system->name,
-                            node != NULL ? node->line : 0, &out->engine, why)) {
+                            node != NULL ? node->line : 0, &out->engine, why) ||
+        !check_program(scenario, system, out->engine.program, why)) {
         return false;
     }
     if (out->engine.row == NULL || runs) {
@@ -409,6 +433,23 @@ static bool check_alone(const struct scenario *scenario, struct error *why)
     return true;
 }
 
+/* An engine serves no length on which the model was not trained, unless it is told to. Of a file's requests
+ * some may be longer, which is a note. */
+static bool check_trained(const struct scenario *scenario, const struct point *point,
+                         struct error *why)
+{
+    uint64_t trained = point->setup.model.trained_context;
+    uint64_t longest = requests_longest(point->requests);
+    if (point->engine.row == NULL || trained == 0 || longest <= trained ||
+        point->workload.request_tokens > 0 || !synthetic_is(point->workload.path)) {
+        return true;
+    }
+    scenario_error(scenario, "workload", why,
+                   "requests have up to %" PRIu64 " tokens, and %s was trained on %" PRIu64,
+                   longest, point->setup.model.name, trained);
+    return error_expect(why, "shorter requests, or 'request_tokens', the longest that is served");
+}
+
 bool resolve_workload(const struct scenario *scenario, struct point *out, struct error *why)
 {
     static const char *const slo_keys[] = {"ttft_ms", "tpot_ms", NULL};
@@ -429,5 +470,6 @@ bool resolve_workload(const struct scenario *scenario, struct point *out, struct
            read_objective(slo, "ttft_ms", &read->slo_ttft_ns, why) &&
            read_objective(slo, "tpot_ms", &read->slo_tpot_ns, why) &&
            read_engine(scenario, true, out, why) && check_effects(scenario, out, why) &&
-           check_clients(scenario, out, why) && check_routing(scenario, read, why);
+           check_trained(scenario, out, why) && check_clients(scenario, out, why) &&
+           check_routing(scenario, read, why);
 }

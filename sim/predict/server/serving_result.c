@@ -131,8 +131,13 @@ static void note_pool(const struct point *point, const struct prefix_options *me
     double has = profile_states(profile, CURVE_HOST_DRAM_CAPACITY)
                      ? profile_value(profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen)
                      : (double)INFINITY;
+    const struct mechanisms *mechanisms = &point->setup.mechanisms;
+    bool uses_host = mechanisms_host_prefixes(mechanisms) || mechanisms_offload(mechanisms) ||
+                     mechanisms->weights < 1;
     /* What a machine has is often assumed, and one asks what more would find: so it is no error. */
-    if ((double)point->setup.room[TIER_HOST] > has) {
+    if (point->setup.room[TIER_HOST] > 0 && !uses_host) {
+        result_note(result, note_make(NOTE_host_unused, note_text(point->setup.system.name)));
+    } else if ((double)point->setup.room[TIER_HOST] > has) {
         result_note(result, note_make(NOTE_host_too_large, note_bytes((uint64_t)has)));
     }
     for (size_t i = 0; i < requests->count; i++) {

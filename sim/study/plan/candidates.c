@@ -165,7 +165,8 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
     node_destroy(preset);
     const char *lacked = lacked_part(candidate, &mechanisms);
     bool code = strcmp(info.available, "code") == 0, paper = strcmp(info.available, "paper") == 0;
-    bool idle = mechanisms.prefix != PREFIX_GPU && !candidate->traits.offloads;
+    bool serves = info.engine[0] != '\0';
+    bool idle = serves && mechanisms.prefix != PREFIX_GPU && !candidate->traits.offloads;
     const char *reason = options->to_serve && info.reference ? "to compare with, not to serve"
                          : !options->allow_paper && paper    ? "exists on paper only"
                          : options->engines && code          ? "research code, no server"

@@ -164,8 +164,9 @@ static void sglang_shares_what_its_context_leaves(void **state)
 {
     (void)state;
     double left = 25250627584. - 536870912;
-    check(OVERRIDES(SERVER, "engine=sglang-0.5"), "left alone", left * (1 - 0.844));
-    check(OVERRIDES(SERVER, "engine=sglang-0.5"), "KV",
+    check(OVERRIDES(SERVER, "engine=sglang-0.5", "system=sglang"), "left alone",
+          left * (1 - 0.844));
+    check(OVERRIDES(SERVER, "engine=sglang-0.5", "system=sglang"), "KV",
           left * 0.844 - 8030261248. * 2 - 131072. * 128 * 2);
 }
 
@@ -176,8 +177,9 @@ static void tensorrt_llm_takes_a_share_of_the_rest(void **state)
     (void)state;
     double rest = 25250627584. - 536870912 - 8030261248. * 2 - 131072. * 128 * 2 -
                   8192. * 2 * (4096 + 3 * 14336);
-    check(OVERRIDES(SERVER, "engine=tensorrt-llm-1.0"), "left alone", rest * 0.1);
-    check(OVERRIDES(SERVER, "engine=tensorrt-llm-1.0"), "KV", rest * 0.9);
+    check(OVERRIDES(SERVER, "engine=tensorrt-llm-1.0", "system=tensorrt-llm"), "left alone",
+          rest * 0.1);
+    check(OVERRIDES(SERVER, "engine=tensorrt-llm-1.0", "system=tensorrt-llm"), "KV", rest * 0.9);
 }
 
 static void a_model_that_fills_the_gpu_leaves_nothing(void **state)
@@ -238,7 +240,8 @@ static void compiling_needs_an_engine_that_measures(void **state)
 {
     (void)state;
     struct point point;
-    assert_false(try_point(OVERRIDES(SERVER, "engine=sglang-0.5", WARM), &point, &why));
+    assert_false(
+        try_point(OVERRIDES(SERVER, "engine=sglang-0.5", "system=sglang", WARM), &point, &why));
     assert_non_null(strstr(message_of(&why), "'compile' needs an engine that measures"));
     assert_false(try_point(OVERRIDES(SERVER, "compile=hot"), &point, &why));
     assert_non_null(strstr(message_of(&why), "unknown value 'hot' of 'compile'"));

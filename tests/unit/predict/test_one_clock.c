@@ -65,10 +65,12 @@ static unsigned long draw_scale(gsl_rng *random, double least, double most)
 /* What the answer without a workload and the server have in common. */
 static void draw_question(gsl_rng *random, struct question *out)
 {
-    static const char *const engines[] = {"vllm-0.8",   "vllm-0.14",        "vllm-0.19",
-                                          "vllm-0.22",  "vllm-0.29",        "sglang-0.4",
-                                          "sglang-0.5", "tensorrt-llm-1.0", "none"};
-    static const char *const systems[] = {"vllm", "sglang", "lmcache", "tensorrt-llm"};
+    static const char *const servers[][2] = {
+        {"vllm-0.8", "vllm"},     {"vllm-0.14", "lmcache"},
+        {"vllm-0.19", "vllm"},    {"vllm-0.22", "vllm"},
+        {"vllm-0.29", "lmcache"}, {"sglang-0.4", "sglang"},
+        {"sglang-0.5", "sglang"}, {"tensorrt-llm-1.0", "tensorrt-llm"},
+        {"none", "vllm"}};
     static const char *const models[] = {"llama-3.2-1b",  "llama-3.1-8b",    "llama-3.1-8b-fp8",
                                          "qwen3-0.6b",    "qwen3-8b-fp8",    "qwen3-14b",
                                          "qwen3-30b-a3b", "gpt-oss-20b",     "mixtral-8x7b",
@@ -82,8 +84,9 @@ static void draw_question(gsl_rng *random, struct question *out)
     out->context = draw_scale(random, 64, 32768);
     out->batch =
         (uint32_t)draw_scale(random, 1, fmin(400, MOST_TOKENS / (double)(gpus * out->context)));
-    add(out, "engine=%s", engines[draw(random, COUNT(engines))]);
-    add(out, "system=%s", systems[draw(random, COUNT(systems))]);
+    const char *const *server = servers[draw(random, COUNT(servers))];
+    add(out, "engine=%s", server[0]);
+    add(out, "system=%s", server[1]);
     add(out, "model=%s", models[draw(random, COUNT(models))]);
     add(out, "hardware=%s", machines[draw(random, COUNT(machines))]);
     add(out, piped ? "pipeline_parallel=%lu" : "tensor_parallel=%lu", gpus);

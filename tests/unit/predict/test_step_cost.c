@@ -196,7 +196,7 @@ static void prompts_have_all_reduces(void **state)
 static double chunk_ns(const char *engine, const char *hardware)
 {
     static const struct step_chunk chunk = {.start = 0, .tokens = 256};
-    struct point point = POINT("system=vllm", "model=llama-3-8b", hardware, "steps=1", engine);
+    struct point point = POINT(system_in(engine), "model=llama-3-8b", hardware, "steps=1", engine);
     struct run_context runs;
     make_runs(&runs, 1);
     struct step_cost *cost = step_cost_create(&point, &range, &runs, &why);
@@ -230,7 +230,7 @@ static double launched_ns(const char *engine, int compile, bool prompt, const ch
 {
     static const struct step_chunk chunk = {.start = 0, .tokens = 16};
     struct point point =
-        POINT("system=vllm", "model=llama-3-8b", "hardware=h200", "steps=1", launch, engine);
+        POINT(system_in(engine), "model=llama-3-8b", "hardware=h200", "steps=1", launch, engine);
     struct run_context runs;
     make_runs(&runs, 1);
     point.workload.compile = compile;

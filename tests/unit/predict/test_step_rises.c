@@ -121,7 +121,8 @@ static void one_sequence_more_is_no_faster(void **state)
             snprintf(what, sizeof what, "%s, %s", models[i], machines[j]);
             for (size_t k = 0; k < COUNT(engines); k++) {
                 check_and_release(
-                    POINT("system=vllm", models[i], machines[j], "steps=1", engines[k]), what);
+                    POINT(system_in(engines[k]), models[i], machines[j], "steps=1", engines[k]),
+                    what);
             }
         }
     }
@@ -135,10 +136,10 @@ static void nor_is_it_where_gpus_share_the_model(void **state)
                                           "engine=tensorrt-llm-1.0"};
     for (int i = 0; i < 3; i++) {
         const char *model = "model=qwen3-30b-a3b", *machine = "hardware=h100-sxm";
-        check_and_release(POINT("system=vllm", model, machine, "steps=1", "hardware.gpus=2",
+        check_and_release(POINT(system_in(engines[i]), model, machine, "steps=1", "hardware.gpus=2",
                                 "tensor_parallel=2", engines[i]),
                           "2 GPUs");
-        check_and_release(POINT("system=vllm", model, machine, "steps=1", "hardware.gpus=2",
+        check_and_release(POINT(system_in(engines[i]), model, machine, "steps=1", "hardware.gpus=2",
                                 "data_parallel=2", "expert_parallel=2", engines[i]),
                           "2 ranks");
     }
@@ -213,7 +214,6 @@ static void draw_server(gsl_rng *random, struct overrides *out)
     bool experts = draw(random, 0, 1) == 1;
     unsigned long gpus = draw_power(random, 1, 3), form = draw(random, 0, 2);
     (experts ? draw_experts : draw_dense)(random, out);
-    add(out, "system=vllm");
     add(out, "steps=1");
     add(out, "hardware=%s", machines[draw(random, 0, COUNT(machines) - 1)]);
     add(out, "dtype.weights=%s", dtypes[draw(random, 0, COUNT(dtypes) - 1)]);
@@ -238,6 +238,7 @@ static void nor_is_it_of_random_models(void **state)
         static const char *const engines[] = {"none",      "vllm-0.8",   "vllm-0.19",
                                               "vllm-0.29", "sglang-0.5", "tensorrt-llm-1.0"};
         add(&overrides, "engine=%s", engines[i % COUNT(engines)]);
+        add(&overrides, "%s", system_in(engines[i % COUNT(engines)]));
         struct point point = make_point(overrides.all);
         check_server(&point, DRAWN_SEQUENCES, context, what);
         point_release(&point);
