@@ -231,7 +231,7 @@ install: all ## install program, header, data, pages, man page and completion be
 	install -D $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/spillway
 	install -D -t $(DESTDIR)$(PREFIX)/bin $(HARNESS) $(wildcard $(HARNESS)-cuda)
 	install -Dm644 sim/policy/spillway_policy.h $(DESTDIR)$(PREFIX)/include/spillway_policy.h
-	find README.md docs models hwprofiles engines scenarios plots traces -type f \
+	find README.md docs models hwprofiles engines scenarios plots traces completion -type f \
 	    -not -path '*/capture/*' -not -name '*.py*' -not -name '*.sh' \
 	    -exec install -Dm644 {} $(DESTDIR)$(PREFIX)/share/spillway/{} \;
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/lib/spillway $(PYTHON_POLICY)

@@ -7,6 +7,7 @@
 
 #include "cli/frame/arguments.h"
 #include "cli/frame/help.h"
+#include "cli/report/report_query.h"
 #include "core/named.h"
 #include "decode/mechanisms.h"
 #include "model/model.h"
@@ -219,73 +220,28 @@ void candidates_print(const struct command *const *commands, const char *const *
 
 /* ---- the command ---- */
 
-/* bash takes "=" and ":" for ends of words, and replaces only what follows the last one. */
-static const char bash[] =
-    "# bash completion for spillway; `spillway completion bash` prints it.\n"
-    "_spillway() {\n"
-    "    local line=${COMP_LINE:0:COMP_POINT} word before=\n"
-    "    local -a words\n"
-    "    read -r -a words <<<\"$line\"\n"
-    "    case $line in *[[:space:]]) words+=('') ;; esac\n"
-    "    word=${words[${#words[@]}-1]}\n"
-    "    mapfile -t COMPREPLY < <(\"${words[0]/#\\~/$HOME}\" completion words -- \"${words[@]:1}\" "
-    "2>/dev/null)\n"
-    "    case $COMP_WORDBREAKS in *[=:]*) before=${word%\"${word##*[=:]}\"} ;; esac\n"
-    "    COMPREPLY=(\"${COMPREPLY[@]#\"$before\"}\")\n"
-    "    case ${COMPREPLY[*]} in *[=.,[]) compopt -o nospace 2>/dev/null ;; esac\n"
-    "}\n"
-    "complete -o default -F _spillway spillway\n";
-
-static const char zsh[] =
-    "#compdef spillway\n"
-    "# zsh completion for spillway; `spillway completion zsh` prints it.\n"
-    "_spillway() {\n"
-    "    local -a found open\n"
-    "    found=(${(f)\"$(${~words[1]} completion words -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)\"})\n"
-    "    (( $#found )) || { _files; return }\n"
-    "    open=(${(M)found:#*[=.,[]}) found=(${found:#*[=.,[]})\n"
-    "    compadd -Q -- $found\n"
-    "    compadd -Q -S '' -- $open\n"
-    "}\n"
-    "if [ \"$funcstack[1]\" = _spillway ]; then _spillway \"$@\"; else compdef _spillway spillway; fi\n";
-
-static const char fish[] = "# fish completion for spillway; `spillway completion fish` prints it.\n"
-                           "function __spillway_words\n"
-                           "    set -l words (commandline -opc)\n"
-                           "    set -l word (commandline -ct)\n"
-                           "    $words[1] completion words -- $words[2..-1] \"$word\" 2>/dev/null\n"
-                           "end\n"
-                           "complete -c spillway -n 'count (__spillway_words) >/dev/null' -f\n"
-                           "complete -c spillway -a '(__spillway_words)'\n";
-
-static const struct {
-    const char *name, *script; /* NULL: candidates */
-} kinds[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}, {"words", NULL}};
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+/* The scripts of shells, completion/spillway.SHELL, and the words that they ask for. */
+static const char *const kinds[] = {"bash", "zsh", "fish", "words", NULL};
 
 static const char *completion_kind(size_t index)
 {
-    return index < KINDS ? kinds[index].name : NULL;
+    return kinds[index];
 }
 
 static bool completion_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     const char *const *operands = arguments_operands(arguments, &count);
-    size_t kind = 0;
-    while (strcmp(kinds[kind].name, operands[0]) != 0) {
-        kind++;
-    }
-    if (kinds[kind].script == NULL) {
+    if (strcmp(operands[0], "words") == 0) {
         candidates_print(arguments->commands, operands + 1, count - 1, stdout);
-    } else if (count > 1) {
+        return true;
+    }
+    if (count > 1) {
         error_usage(why, NULL, 0, "'completion %s' takes no argument '%s'", operands[0],
                     operands[1]);
         return error_expect(why, "spillway completion %s", operands[0]);
-    } else {
-        fputs(kinds[kind].script, stdout);
     }
-    return true;
+    return plot_copy_file("completion", "spillway", operands[0], stdout, why);
 }
 
 static const struct command_option options[] = {{.name = NULL}};
