@@ -72,27 +72,12 @@ static void print_helps(const struct explanation *explanation, const struct expl
     }
 }
 
-/* A figure that was not measured, and the effect of a 10 % error, whichever way it goes, on the
- * time that it changes most. */
-struct explain_guess {
-    enum curve_id curve;
-    enum basis basis;
-    double effect;
-};
-
-static int by_effect(const void *a, const void *b)
+/* The figures that were not measured, each with the largest effect of a 10 % error, whichever way it goes,
+ * on any of the times; 0: none. */
+static void guessed_effects(const struct explanation *explanation, double effects[CURVE_COUNT],
+                            enum basis bases[CURVE_COUNT])
 {
-    const struct explain_guess *x = a, *y = b;
-    return x->effect != y->effect ? (x->effect < y->effect) - (x->effect > y->effect)
-                                  : (int)x->curve - (int)y->curve;
-}
-
-static uint32_t explain_guesses(const struct explanation *explanation,
-                                struct explain_guess guesses[CURVE_COUNT])
-{
-    uint32_t count = 0;
-    double effects[CURVE_COUNT] = {0};
-    enum basis bases[CURVE_COUNT];
+    memset(effects, 0, CURVE_COUNT * sizeof *effects);
     for (uint32_t t = 0; t < explanation->count; t++) {
         const struct explain_time *time = &explanation->times[t];
         for (uint32_t i = 0; i < time->count; i++) {
@@ -104,30 +89,32 @@ static uint32_t explain_guesses(const struct explanation *explanation,
             }
         }
     }
-    for (int id = 0; id < CURVE_COUNT; id++) {
-        if (effects[id] >= LEAST_EFFECT) {
-            guesses[count++] = (struct explain_guess){(enum curve_id)id, bases[id], effects[id]};
-        }
-    }
-    qsort(guesses, count, sizeof *guesses, by_effect);
-    return count;
 }
 
-/* " To measure first (effect of a 10 % error on the step): ..." The figures that were not measured, by
- * their largest effect on any of the times, which `on` names. */
+/* " To measure first (effect of a 10 % error on the step): ..." The times are those that `on` names. */
 static void print_guesses(const struct explanation *explanation, const char *on, FILE *out)
 {
-    struct explain_guess guesses[CURVE_COUNT];
-    uint32_t count = explain_guesses(explanation, guesses);
-    for (uint32_t i = 0; i < count && i < FIGURES_SHOWN; i++) {
-        if (i == 0) {
+    double effects[CURVE_COUNT];
+    enum basis bases[CURVE_COUNT];
+    int shown = 0;
+    guessed_effects(explanation, effects, bases);
+    for (; shown < FIGURES_SHOWN; shown++) {
+        int most = 0;
+        for (int id = 1; id < CURVE_COUNT; id++) {
+            most = effects[id] > effects[most] ? id : most;
+        }
+        if (effects[most] < LEAST_EFFECT) {
+            break;
+        }
+        if (shown == 0) {
             fprintf(out, " To measure first (effect of a 10 %% error on %s): ", on);
         }
-        fprintf(out, "%s%s (%s) ", i > 0 ? ", " : "", curve_kinds[guesses[i].curve].name,
-                basis_name(guesses[i].basis));
-        print_percent(guesses[i].effect, out);
+        fprintf(out, "%s%s (%s) ", shown > 0 ? ", " : "", curve_kinds[most].name,
+                basis_name(bases[most]));
+        print_percent(effects[most], out);
+        effects[most] = 0;
     }
-    fputs(count > 0 ? "." : "", out);
+    fputs(shown > 0 ? "." : "", out);
 }
 
 /* ---- decode steps ---- */
