@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 #include <zstd.h>
 
 enum { LEVEL = 1, BUSY_MS = 1000, PAGE = 4096 };
@@ -26,13 +25,12 @@ struct disk_cache {
 
 /* ---- the file ---- */
 
-/* `used` orders values by when they were put. A killed process leaves a journal, which the next one rolls
+/* `put` numbers values in the order in which they were put. A killed process leaves a journal, which the next one rolls
  * back; what the machine's end leaves half-written is damage, and costs no more than what was kept. */
 static const char set_up[] =
     "PRAGMA synchronous = OFF;"
-    "CREATE TABLE IF NOT EXISTS kept(hash INTEGER PRIMARY KEY, key BLOB, value BLOB, used INTEGER);"
-    "CREATE INDEX IF NOT EXISTS kept_used ON kept(used);"
-    "SELECT hash, key, value, used FROM kept LIMIT 1";
+    "CREATE TABLE IF NOT EXISTS kept(key BLOB UNIQUE, value BLOB, put INTEGER PRIMARY KEY);"
+    "SELECT key, value, put FROM kept LIMIT 1";
 
 /* Make the folder, and the one above it. */
 static void make_folders(const char *folder)
@@ -127,14 +125,13 @@ bool disk_cache_folder(char *path, size_t size)
 
 /* ---- statements ---- */
 
-/* A statement with the key as its first two parameters; NULL, as any failure here, is no error. */
+/* A statement with the key as its first parameter; NULL, as any failure here, is no error. */
 static sqlite3_stmt *disk_cache_prepare(struct disk_cache *cache, const char *sql,
                                         struct disk_cache_bytes key)
 {
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(cache->database, sql, -1, &statement, NULL) == SQLITE_OK) {
-        sqlite3_bind_int64(statement, 1, (int64_t)XXH3_64bits(key.at, key.size));
-        sqlite3_bind_blob64(statement, 2, key.at, key.size, SQLITE_STATIC);
+        sqlite3_bind_blob64(statement, 1, key.at, key.size, SQLITE_STATIC);
     }
     return statement;
 }
@@ -171,7 +168,7 @@ static uint8_t *unpack(const void *stored, size_t stored_size, size_t *size)
 
 uint8_t *disk_cache_get(struct disk_cache *cache, struct disk_cache_bytes key, size_t *size)
 {
-    static const char find[] = "SELECT value FROM kept WHERE hash = ?1 AND key = ?2";
+    static const char find[] = "SELECT value FROM kept WHERE key = ?1";
     uint8_t *value = NULL;
     if (cache == NULL) {
         return NULL;
@@ -203,12 +200,9 @@ static uint64_t bytes_used(struct disk_cache *cache)
 static void disk_cache_insert(struct disk_cache *cache, struct disk_cache_bytes key,
                               struct disk_cache_bytes stored)
 {
-    static const char add[] =
-        "INSERT OR REPLACE INTO kept(hash, key, value, used) VALUES (?1, ?2, ?3,"
-        " 1 + (SELECT IFNULL(MAX(used), 0) FROM kept))";
-    static const char evict[] =
-        "DELETE FROM kept WHERE hash IN (SELECT hash FROM kept ORDER BY used"
-        " LIMIT (SELECT COUNT(*) / 10 + 1 FROM kept))";
+    static const char add[] = "INSERT OR REPLACE INTO kept(key, value) VALUES (?1, ?2)";
+    static const char evict[] = "DELETE FROM kept WHERE put IN (SELECT put FROM kept ORDER BY put"
+                                " LIMIT (SELECT COUNT(*) / 10 + 1 FROM kept))";
     uint64_t room = 4 * PAGE + key.size + stored.size;
     disk_cache_run(cache, "BEGIN IMMEDIATE", key);
     if (sqlite3_get_autocommit(cache->database)) {
@@ -220,7 +214,7 @@ static void disk_cache_insert(struct disk_cache *cache, struct disk_cache_bytes 
         disk_cache_run(cache, evict, key);
     }
     sqlite3_stmt *statement = disk_cache_prepare(cache, add, key);
-    sqlite3_bind_blob64(statement, 3, stored.at, stored.size, SQLITE_STATIC);
+    sqlite3_bind_blob64(statement, 2, stored.at, stored.size, SQLITE_STATIC);
     disk_cache_step(cache, statement);
     sqlite3_finalize(statement);
     disk_cache_run(cache, "COMMIT", key);

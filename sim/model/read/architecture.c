@@ -23,8 +23,8 @@ struct architecture_row {
 #define SIZE(name, member) NODE_FIELD(name, SMALL, architecture_row, kind.member, .most = SIZE_MOST)
 #define YES(member) NODE_FIELD(#member, YES, architecture_row, kind.model.member)
 static const struct node_field fields[] = {
-    NODE_FIELD("names", NODE, architecture_row, names),
-    NODE_FIELD("needs", NODE, architecture_row, kind.needs),
+    NODE_FIELD("names", TEXTS, architecture_row, names, .needed = true),
+    NODE_FIELD("needs", TEXTS, architecture_row, kind.needs),
     NODE_FIELD("windows", WORD, architecture_row, kind.windows, .words = windows_words),
     SIZE("window", window),
     SIZE("window_pattern", window_pattern),
@@ -65,24 +65,11 @@ static size_t architecture_count;
 static const struct node *architectures_root; /* whose texts the rows borrow */
 static struct error architectures_fault;
 
-static bool is_list_of_texts(const struct node *node)
-{
-    bool texts = node->kind == NODE_LIST;
-    for (size_t i = 0; texts && i < node->count; i++) {
-        texts = node->children[i]->kind == NODE_SCALAR;
-    }
-    return texts;
-}
-
 static bool read_row(const struct node *node, struct error *why)
 {
     struct architecture_row row = {.kind = by_keys};
     if (!node_fields_read(node, fields, "architecture", &row, why)) {
         return false;
-    }
-    if (row.names == NULL || !is_list_of_texts(row.names) ||
-        (row.kind.needs != NULL && !is_list_of_texts(row.kind.needs))) {
-        return node_error(node, why, "'names' and 'needs' of an architecture are lists of words");
     }
     static size_t capacity;
     row.kind.model.known = true;

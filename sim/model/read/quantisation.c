@@ -298,18 +298,10 @@ static const char *const mixed_formats[] = {"FP8", "NVFP4", "W4A16_NVFP4", NULL}
 /* Is the format of an entry the one with 4 bits? */
 static bool read_format(const struct node *entry, bool *narrow, struct error *why)
 {
-    const char *format = NULL;
-    if (!node_text(entry, "quant_algo", &format, why)) {
-        return false;
-    }
-    for (size_t i = 0; format != NULL && mixed_formats[i] != NULL; i++) {
-        if (strcmp(format, mixed_formats[i]) == 0) {
-            *narrow = i > 0;
-            return true;
-        }
-    }
-    node_error(entry, why, "'%s' is '%.60s'", entry->key, format != NULL ? format : "");
-    return name_expect(format != NULL ? format : "", mixed_formats, why);
+    int format = -1;
+    bool good = node_word(entry, "quant_algo", mixed_formats, &format, why);
+    *narrow = format > 0;
+    return good && (format >= 0 || node_error(entry, why, "'%s' has no 'quant_algo'", entry->key));
 }
 
 static bool read_module(const struct node *layers, const struct node *entry, struct model *model,
@@ -367,23 +359,21 @@ static bool read_modelopt(const struct node *config, struct model *model, struct
     static const char *const algorithms[] = {"FP8", "NVFP4", "MIXED_PRECISION", NULL};
     static const enum dtype dtypes[] = {DTYPE_FP8, DTYPE_NVFP4, DTYPE_FP8};
     enum { MIXED = 2 };
-    const char *name = NULL, *kv = NULL;
-    if (!node_text(config, "quant_algo", &name, why) ||
+    const char *kv = NULL;
+    int algorithm = -1;
+    if (!node_word(config, "quant_algo", algorithms, &algorithm, why) ||
         !node_text(config, "kv_cache_quant_algo", &kv, why)) {
         return false;
     }
-    for (size_t i = 0; name != NULL && algorithms[i] != NULL; i++) {
-        if (strcmp(name, algorithms[i]) == 0) {
-            model->weights = dtypes[i];
-            model->kv = kv != NULL && strcmp(kv, "FP8") == 0 ? DTYPE_FP8 : model->kv;
-            if (i == MIXED) {
-                return mixed_read(config, model, why) && read_kv_scheme(config, model, why);
-            }
-            return node_get(config, "config_groups") == NULL || read_compressed(config, model, why);
-        }
+    if (algorithm < 0) {
+        return field_error(config, "quant_algo", why, "is missing");
     }
-    field_error(config, "quant_algo", why, "is '%.60s'", name != NULL ? name : "");
-    return name_expect(name != NULL ? name : "", algorithms, why);
+    model->weights = dtypes[algorithm];
+    model->kv = kv != NULL && strcmp(kv, "FP8") == 0 ? DTYPE_FP8 : model->kv;
+    if (algorithm == MIXED) {
+        return mixed_read(config, model, why) && read_kv_scheme(config, model, why);
+    }
+    return node_get(config, "config_groups") == NULL || read_compressed(config, model, why);
 }
 
 static const struct method methods[] = {

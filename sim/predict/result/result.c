@@ -36,27 +36,21 @@ void result_release(struct result *result)
     result_init(result);
 }
 
-static const struct result_item *result_items(const struct result *result,
-                                              const struct column *column, uint32_t *count)
+/* A column's items, and where they are counted. */
+static struct result_item *result_items(struct result *result, const struct column *column,
+                                        uint32_t **count)
 {
-    if (column == COLUMN(parts_us)) {
-        *count = result->part_count;
-        return result->parts;
-    }
-    if (column == COLUMN(stalls_us)) {
-        *count = result->stall_count;
-        return result->stalls;
-    }
-    assert(column == COLUMN(basis_share));
-    *count = result->basis_count;
-    return result->basis;
+    bool parts = column == COLUMN(parts_us), stalls = column == COLUMN(stalls_us);
+    *count = parts ? &result->part_count : stalls ? &result->stall_count : &result->basis_count;
+    return parts ? result->parts : stalls ? result->stalls : result->basis;
 }
 
 const struct result_item *result_largest(const struct result *result, const struct column *column)
 {
-    uint32_t count;
-    const struct result_item *items = result_items(result, column, &count), *largest = NULL;
-    for (uint32_t i = 0; i < count; i++) {
+    uint32_t *count;
+    const struct result_item *items = result_items((struct result *)result, column, &count);
+    const struct result_item *largest = NULL;
+    for (uint32_t i = 0; column->holds == HOLDS_ITEMS && i < *count; i++) {
         largest = largest == NULL || items[i].ns > largest->ns ? &items[i] : largest;
     }
     return largest;
@@ -85,11 +79,8 @@ bool result_out_of_memory(const struct result *result)
 
 bool result_has(const struct result *result, const struct column *column)
 {
-    uint32_t items = 0;
-    if (column->holds == HOLDS_ITEMS) {
-        result_items(result, column, &items);
-    }
-    return result_cell(result, column)->set || items > 0 || column->holds == HOLDS_NOTES;
+    return result_cell(result, column)->set || column->holds == HOLDS_NOTES ||
+           result_largest(result, column) != NULL;
 }
 
 double result_number(const struct result *result, const struct column *column)
@@ -210,10 +201,10 @@ static void put_time(char *text, int64_t ns, enum unit unit)
 
 static void put_items(char *text, const struct result *result, const struct column *column)
 {
-    uint32_t count;
-    const struct result_item *items = result_items(result, column, &count);
+    uint32_t *count;
+    const struct result_item *items = result_items((struct result *)result, column, &count);
     text_append(text, CELL_SIZE, "{");
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < *count; i++) {
         text_append(text, CELL_SIZE, "%s\"%s\":", i > 0 ? "," : "", items[i].name);
         if (unit_ns(column->unit) > 0) {
             put_time(text, items[i].ns, column->unit);
@@ -260,9 +251,12 @@ const char *cell_text(const struct result *result, const struct column *column,
     return buffer;
 }
 
-static bool parse_items(json_t *object, enum unit unit, struct result_item *items, uint32_t *count,
+static bool parse_items(json_t *object, struct result *result, const struct column *column,
                         char (*names)[RESULT_NAME])
 {
+    uint32_t *count;
+    struct result_item *items = result_items(result, column, &count);
+    double ns = unit_ns(column->unit);
     const char *name;
     json_t *value;
     bool good = json_is_object(object) && json_object_size(object) <= RESULT_MOST_ITEMS;
@@ -278,9 +272,9 @@ static bool parse_items(json_t *object, enum unit unit, struct result_item *item
         struct result_item *item = &items[*count];
         memcpy(names[*count], name, length + 1);
         *item = (struct result_item){.name = names[(*count)++]};
-        if (unit_ns(unit) == 0) {
+        if (ns == 0) {
             item->share = number;
-        } else if (!cell_read_ns(number, unit_ns(unit), &item->ns)) {
+        } else if (!cell_read_ns(number, ns, &item->ns)) {
             return false;
         }
     }
@@ -302,19 +296,9 @@ static bool parse_band(const json_t *array, double band[2])
 static bool parse_column(struct result *result, const struct column *column, json_t *json,
                          char (*names)[RESULT_NAME])
 {
-    if (column->holds == HOLDS_BAND) {
-        return parse_band(json, result->band[column->band - BANDED_RATE]);
-    }
-    if (column->holds == HOLDS_NOTES) {
-        return notes_read_json(json, &result->notes);
-    }
-    if (column == COLUMN(parts_us)) {
-        return parse_items(json, column->unit, result->parts, &result->part_count, names);
-    }
-    if (column == COLUMN(stalls_us)) {
-        return parse_items(json, column->unit, result->stalls, &result->stall_count, names);
-    }
-    return parse_items(json, column->unit, result->basis, &result->basis_count, names);
+    return column->holds == HOLDS_BAND ? parse_band(json, result->band[column->band - BANDED_RATE])
+           : column->holds == HOLDS_NOTES ? notes_read_json(json, &result->notes)
+                                          : parse_items(json, result, column, names);
 }
 
 bool cell_parse(struct result *result, const struct column *column, const char *text,

@@ -76,9 +76,9 @@ static void impossible_values_are_refused_by_key(void **state)
         {llama, "quantization_config",
          "{'quant_method': 'modelopt', 'quant_algo': 'MIXED_PRECISION', 'quantized_layers':"
          " {'lm_head': {'quant_algo': 'MXFP8'}}}",
-         "c.json:1 'lm_head' 'MXFP8' nearest 'FP8'"},
+         "c.json:1 'MXFP8' 'quant_algo' nearest 'FP8'"},
         {llama, "quantization_config", "{'quant_method': 'modelopt', 'quant_algo': 'W4A8_AWQ'}",
-         "c.json:1 'quant_algo' 'W4A8_AWQ'"},
+         "c.json:1 'W4A8_AWQ' 'quant_algo'"},
         {llama, "quantization_config",
          "{'quant_method': 'compressed-tensors', 'config_groups': {'g': {'weights':"
          " {'num_bits': 4, 'type': 'float', 'group_size': 64}}}}",
