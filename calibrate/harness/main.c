@@ -357,8 +357,6 @@ static bool run_mini(const struct arguments *arguments, struct error *why)
 static const struct command command_mini = {
     .name = "mini",
     .operands = "SPEC",
-    .least_operands = 1,
-    .most_operands = 1,
     .summary = "run mechanisms in miniature, for 'spillway validate'",
     .example = "spillway validate --host here.yaml smollm2-135m",
     .options = no_options,

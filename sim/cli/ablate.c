@@ -430,7 +430,6 @@ static bool ablate_run(const struct arguments *arguments, struct error *why)
 const struct command command_ablate = {
     .name = "ablate",
     .operands = "[FILE...]",
-    .most_operands = COMMAND_MANY,
     .summary = "take a system apart: what each of its mechanisms saves, alone and together",
     .example = "spillway ablate --set model=llama-3-8b --set hardware=a40 --set context=128K \\\n"
                "    --set trace=smollm2-135m --set system=litecache --against retroinfer-10pct",

@@ -223,8 +223,6 @@ static bool compare_run_command(const struct arguments *arguments, struct error 
 const struct command command_compare = {
     .name = "compare",
     .operands = "DB",
-    .least_operands = 1,
-    .most_operands = 1,
     .summary = "compare predictions with measurements of a server",
     .example = "spillway compare results.db --measured benchmark.json",
     .options = options,

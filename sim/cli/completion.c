@@ -172,7 +172,8 @@ static void offer_word(const struct command *command, const char *const *words, 
     const char *word = words[count - 1], *equals = strchr(word, '=');
     struct offer offer = {out, word, word};
     const struct command_option *open = NULL; /* its value is the next word */
-    uint32_t operands = 0;
+    uint32_t operands = 0, least, most;
+    arguments_operand_counts(command, &least, &most);
     for (uint32_t i = 0; i + 1 < count; i++) {
         bool is_value = open != NULL;
         open = is_value || strchr(words[i], '=') != NULL ? NULL : option_of(command, words[i]);
@@ -184,7 +185,7 @@ static void offer_word(const struct command *command, const char *const *words, 
     if (open != NULL) {
         offer_names(offer, open->values);
         offer_argument(offer, open->name);
-    } else if (word[0] == '-' || operands >= command->most_operands) {
+    } else if (word[0] == '-' || operands >= most) {
         for (const struct command_option *row = command->options; row->name != NULL; row++) {
             offer_name(offer, row->name, "");
         }
@@ -249,8 +250,6 @@ static const struct command_option options[] = {{.name = NULL}};
 const struct command command_completion = {
     .name = "completion",
     .operands = "[-- WORD...]",
-    .least_operands = 1,
-    .most_operands = COMMAND_MANY,
     .kind = completion_kind,
     .summary = "print a shell's completion of commands, keys and names, or the words that fit",
     .example = "source <(spillway completion bash)\n"

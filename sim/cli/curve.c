@@ -644,8 +644,6 @@ static bool curve_run(const struct arguments *arguments, struct error *why)
 const struct command command_curve = {
     .name = "curve",
     .operands = "TRACE|IDS.u32",
-    .least_operands = 1,
-    .most_operands = 1,
     .summary = "print the hit ratios of cache policies at a range of cache sizes",
     .example = "spillway curve smollm2-135m --policy arc --sizes 10%,30%\n"
                "spillway curve smollm2-135m --policy lru --policy '{name: qsac, eta: 0.9}'",

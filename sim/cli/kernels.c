@@ -373,8 +373,6 @@ static void print_ops(FILE *out)
 const struct command command_kernels = {
     .name = "kernels",
     .operands = "MACHINE",
-    .least_operands = 1,
-    .most_operands = 1,
     .summary = "print what a machine's profile says one kernel takes, and why",
     .example = "spillway kernels h100-sxm --op attention --batch 8 --context 64K --heads 32/8 "
                "--dim 128",

@@ -286,8 +286,6 @@ static void print_mechanisms(FILE *out)
 const struct command command_validate = {
     .name = "validate",
     .operands = "PROFILE TRACE",
-    .least_operands = 2,
-    .most_operands = 2,
     .summary = "run mechanisms for real, in miniature, and compare their times with predictions",
     .example = "spillway validate --host here.yaml smollm2-135m",
     .options = options,

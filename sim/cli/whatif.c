@@ -487,7 +487,6 @@ static bool whatif_command_run(const struct arguments *arguments, struct error *
 const struct command command_whatif = {
     .name = "whatif",
     .operands = "[FILE...]",
-    .most_operands = COMMAND_MANY,
     .summary = "run a scenario along an axis, such as the budget, and report what more of it "
                "gains",
     .example = "spillway whatif --over budget --set model=llama-3-8b --set hardware=a40 \\\n"

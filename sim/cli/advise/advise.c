@@ -590,8 +590,6 @@ static void advise_print_more(FILE *out)
 const struct command command_advise = {
     .name = "advise",
     .operands = "MODEL MACHINE[,MACHINE]",
-    .least_operands = 2,
-    .most_operands = 2,
     .summary = "say in words what to run for a model on a machine, at which batch, and whether "
                "offloading pays",
     .example = "spillway advise llama-3.1-8b h100-sxm --context 128K --tpot 50ms\n"

@@ -177,10 +177,23 @@ static bool arguments_check_options(const struct arguments *arguments, struct er
     return true;
 }
 
+void arguments_operand_counts(const struct command *command, uint32_t *least, uint32_t *most)
+{
+    bool optional = false;
+    *least = *most = command->kind != NULL;
+    for (const char *word = command->operands; *word != '\0'; word += *word == ' ') {
+        optional = optional || *word == '[';
+        *least += !optional;
+        *most += 1;
+        word += strcspn(word, " ");
+    }
+    *most = strstr(command->operands, "...") != NULL ? UINT32_MAX : *most;
+}
+
 static bool check_operands(const struct arguments *arguments, struct error *why)
 {
     const struct command *command = arguments->command;
-    uint32_t count;
+    uint32_t count, least, most;
     const char *const *operands = arguments_operands(arguments, &count);
     const char *kinds[COMMAND_MOST_KINDS + 1] = {NULL}; /* ends with NULL */
     bool known = count == 0 || command->kind == NULL;
@@ -193,14 +206,14 @@ static bool check_operands(const struct arguments *arguments, struct error *why)
         error_usage(why, NULL, 0, "'%s' does not know '%s'", command->name, operands[0]);
         return name_expect(operands[0], kinds, why);
     }
-    if (count >= command->least_operands && count <= command->most_operands) {
+    arguments_operand_counts(command, &least, &most);
+    if (count >= least && count <= most) {
         return true;
     }
     char spelling[128];
     command_operands_spelling(command, spelling, sizeof spelling);
-    if (count > command->most_operands) {
-        error_usage(why, NULL, 0, "'%s' takes no argument '%s'", command->name,
-                    operands[command->most_operands]);
+    if (count > most) {
+        error_usage(why, NULL, 0, "'%s' takes no argument '%s'", command->name, operands[most]);
     } else {
         error_usage(why, NULL, 0, "a word is missing after '%s'", command->name);
     }

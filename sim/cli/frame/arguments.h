@@ -31,6 +31,9 @@ bool arguments_parse(const struct command *command, int count, char *const *argv
                      struct arguments *out, struct error *why);
 void arguments_release(struct arguments *arguments);
 
+/* How many operands the command takes, its kind among them. */
+void arguments_operand_counts(const struct command *command, uint32_t *least, uint32_t *most);
+
 /* Does this word ask for help: --help or -h? */
 bool arguments_ask_help(const char *word);
 

@@ -26,9 +26,10 @@ struct command_option {
 struct arguments;
 
 struct command {
-    const char *name;     /* "simulate"; "trace info" is a command of the group "trace" */
-    const char *operands; /* "[FILE...]", as usage shows them, after the kinds if there are any */
-    uint32_t least_operands, most_operands;
+    const char *name; /* "simulate"; "trace info" is a command of the group "trace" */
+    const char
+        *operands; /* "[FILE...]", as usage shows them, after the kinds if there are any; words,
+                             of which the last may be left out or repeated */
     /* The valid names of the first operand, then NULL. NULL: anything is valid. */
     const char *(*kind)(size_t index);
     const char *summary;                  /* one sentence, without its full stop */
@@ -38,7 +39,6 @@ struct command {
     bool (*run)(const struct arguments *arguments, struct error *why);
 };
 
-#define COMMAND_MANY UINT32_MAX
 #define COMMAND_MOST_OPTIONS 24
 #define COMMAND_MOST_KINDS 16
 

@@ -508,8 +508,6 @@ static const char *list_name(size_t index)
 const struct command command_list = {
     .name = "list",
     .operands = "[NAME]",
-    .least_operands = 1,
-    .most_operands = 2,
     .kind = list_name,
     .summary = "list the names that a scenario can use, or the figures of one machine or model",
     .example = "spillway list hardware h100-sxm\n"

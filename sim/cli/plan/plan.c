@@ -314,7 +314,6 @@ static bool plan_command_run(const struct arguments *arguments, struct error *wh
 const struct command command_plan = {
     .name = "plan",
     .operands = "[FILE...]",
-    .most_operands = COMMAND_MANY,
     .summary = "find the smallest or largest value, such as a budget or a rate, that meets "
                "targets",
     .example = "spillway plan --target 'tpot_ms<=70,decode_tokens_per_s>=15' --allow lossy \\\n"

@@ -43,8 +43,6 @@ static bool merge_command_run(const struct arguments *arguments, struct error *w
 const struct command command_merge = {
     .name = "merge",
     .operands = "DB...",
-    .least_operands = 1,
-    .most_operands = COMMAND_MANY,
     .summary = "merge databases into one, such as those of a sweep's shards",
     .example = "spillway merge shard-*.db -o results.db",
     .options = options,

@@ -230,7 +230,6 @@ static void simulate_print_more(FILE *out)
 const struct command command_simulate = {
     .name = "simulate",
     .operands = "[FILE...]",
-    .most_operands = COMMAND_MANY,
     .summary = "predict how fast every point of a scenario decodes, and where its time goes",
     .example =
         "spillway simulate --set model=llama-3-8b --set hardware=a40 --set context=32768 \\\n"

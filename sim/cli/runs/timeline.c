@@ -73,7 +73,6 @@ static bool timeline_command_run(const struct arguments *arguments, struct error
 const struct command command_timeline = {
     .name = "timeline",
     .operands = "[FILE...]",
-    .most_operands = COMMAND_MANY,
     .summary = "write one decode step as a timeline: what ran where, and what waited",
     .example =
         "spillway timeline --set model=llama-3-8b --set hardware=a40 --set context=32768 \\\n"

@@ -87,8 +87,6 @@ static bool trace_info_run(const struct arguments *arguments, struct error *why)
 const struct command command_trace_info = {
     .name = "trace info",
     .operands = "TRACE",
-    .least_operands = 1,
-    .most_operands = 1,
     .summary = "print the header of a decode trace",
     .example = "spillway trace info smollm2-135m",
     .options = options,
@@ -117,8 +115,6 @@ static bool trace_verify_run(const struct arguments *arguments, struct error *wh
 const struct command command_trace_verify = {
     .name = "trace verify",
     .operands = "TRACE",
-    .least_operands = 1,
-    .most_operands = 1,
     .summary = "read a whole decode trace and check every byte",
     .example = "spillway trace verify smollm2-135m",
     .options = &options[1], /* none */
@@ -231,8 +227,6 @@ static bool trace_generate_run(const struct arguments *arguments, struct error *
 const struct command command_trace_generate = {
     .name = "trace generate",
     .operands = "PROFILE",
-    .least_operands = 1,
-    .most_operands = 1,
     .summary = "generate a trace of any model, context and length from a trace profile",
     .example = "spillway trace generate smollm2-135m --context 8192 --steps 16 -o long.swt",
     .options = generate_options,

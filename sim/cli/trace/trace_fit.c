@@ -328,8 +328,6 @@ static bool trace_fit_run(const struct arguments *arguments, struct error *why)
 const struct command command_trace_fit = {
     .name = "trace fit",
     .operands = "TRACE",
-    .least_operands = 1,
-    .most_operands = 1,
     .summary = "fit a trace profile to a recording, and report how well it matches",
     .example = "spillway trace fit smollm2-135m -o smollm2.yaml\n"
                "spillway trace fit smollm2-135m --check smollm2-135m-code,other.swt",

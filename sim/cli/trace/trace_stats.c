@@ -173,8 +173,6 @@ static bool stats_command_run(const struct arguments *arguments, struct error *w
 const struct command command_trace_stats = {
     .name = "trace stats",
     .operands = "TRACE",
-    .least_operands = 1,
-    .most_operands = 1,
     .summary =
         "measure how much demands and queries change, and how alike neighbours and heads are",
     .example = "spillway trace stats smollm2-135m",

@@ -30,8 +30,6 @@ static const struct command_option options[] = {
 static const struct command command = {
     .name = "test",
     .operands = "[FILE]",
-    .least_operands = 1,
-    .most_operands = 2,
     .kind = kind,
     .options = options,
 };
