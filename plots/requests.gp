@@ -2,18 +2,16 @@
 rows = ARG1; picture = ARG2; format = ARG3
 load ARG4."/style.gp"
 
-title = ""; lines = 0; longest = 0; measured = 0
+title = ""; lines = 0; longest = 0
 stats rows using ( \
     (is("title") ? (title = strcol(6)) : ""), \
     (is("line") ? (lines = $2) : 0), \
-    (is("measured") ? (measured = int($2)) : 0), \
     (is("line") && strlen(strcol(6)) > longest ? (longest = strlen(strcol(6))) : 0), 0) nooutput
 array names[lines]
 stats rows using (is("line") ? (names[int($2)] = strcol(6), 0) : 0) nooutput
 
 # Names are below the panels: in one column, or in two if they are short.
-single = lines == 1 && !measured
-named = single ? 0 : lines + (measured > 0)
+named = lines == 1 ? 0 : lines
 columns = longest > 32 ? 1 : 2
 room = 24 * ((named + columns - 1) / columns)
 height = 600 + room
@@ -36,9 +34,7 @@ set logscale x
 set format x "%.0s %c"
 set xlabel "at most so many ms to the first token" offset 0, 0.4
 eval panel(height - 45, room + 360)
-plot for [i = measured:measured] (measured ? rows : "/dev/null") \
-        using (is("point") && $2 == i && $5 == 1 ? $3 : NaN):4 with lines lc rgb "black" lw 5 notitle, \
-    for [i = 1:lines] rows using (is("point") && $2 == i && $5 == 1 ? $3 : NaN):4 \
+plot for [i = 1:lines] rows using (is("point") && $2 == i && $5 == 1 ? $3 : NaN):4 \
         with lines lc rgb color(i) lw 2 notitle
 
 unset label 1
@@ -50,14 +46,10 @@ eval panel(room + 290, room + 70)
 down(i) = (room + 2.0 - 24 * ((i - 1) / columns)) / height
 across(i) = 0.09 + 0.46 * ((i - 1) % columns)
 do for [i = 1:named] {
-    ours = i <= lines
-    name = ours ? names[i] : "measured"
     set arrow i from screen across(i), screen down(i) rto screen 0.045, screen 0 nohead \
-        lc rgb (ours ? color(i) : 0) lw (ours ? 2 : 5)
-    set label 1 + i name at screen across(i) + 0.055, screen down(i) left
+        lc rgb color(i) lw 2
+    set label 1 + i names[i] at screen across(i) + 0.055, screen down(i) left
 }
-plot for [i = measured:measured] (measured ? rows : "/dev/null") \
-        using (is("point") && $2 == i && $5 == 2 ? $3 : NaN):4 with lines lc rgb "black" lw 5 notitle, \
-    for [i = 1:lines] rows using (is("point") && $2 == i && $5 == 2 ? $3 : NaN):4 \
+plot for [i = 1:lines] rows using (is("point") && $2 == i && $5 == 2 ? $3 : NaN):4 \
         with lines lc rgb color(i) lw 2 notitle
 unset multiplot

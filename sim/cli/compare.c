@@ -8,7 +8,6 @@
 #include "cli/compare_row.h"
 #include "cli/frame/command.h"
 #include "cli/frame/question.h"
-#include "cli/report/picture.h"
 #include "cli/report/report_query.h"
 #include "predict/scenario/scenario_keys.h"
 #include "store/store.h"
@@ -19,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEASURED_FILE, OUTPUT, ROW };
+enum { MEASURED_FILE, ROW };
 
 static const struct command_option options[] = {
     [MEASURED_FILE] = {"--measured", "FILE",
@@ -27,10 +26,6 @@ static const struct command_option options[] = {
                        "JSON line per request with queued_ts, first_token_ts and "
                        "last_token_ts in seconds, and output_toks",
                        .required = true},
-    [OUTPUT] = {"--output", "FILE",
-                "also draw both distributions, as 'plot requests' does; .svg, .png or "
-                ".pdf",
-                .letter = 'o'},
     [ROW] = {"--row", NULL,
              "print instead a row for a file of measured servers (scenarios/measured): what was "
              "asked, and what was measured"},
@@ -204,7 +199,6 @@ static bool compare_run_command(const struct arguments *arguments, struct error 
     struct measured measured;
     const char *database = arguments_operands(arguments, &count)[0];
     const char *path = arguments_text(arguments, MEASURED_FILE);
-    const char *picture = arguments_text(arguments, OUTPUT);
     if (!measured_read(path, &measured, why)) {
         return false;
     }
@@ -214,10 +208,7 @@ static bool compare_run_command(const struct arguments *arguments, struct error 
     bool ok = store != NULL &&
               print_runs(store, database, &measured, arguments_given(arguments, ROW), why);
     store_close(store);
-    measured_release(&measured);
-    const struct plot_asked asked = {
-        .kind = "requests", .database = database, .measured = path, .path = picture};
-    return ok && (picture == NULL || plot_draw(&asked, note, why));
+    return ok;
 }
 
 const struct command command_compare = {

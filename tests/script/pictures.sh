@@ -5,7 +5,7 @@
 # the same again. The picture is drawn again from its rows, and compared where gnuplot is of the version that the picture
 # names. UPDATE=1 rewrites both.
 #
-# Three commands need files from elsewhere, or minutes. Only their pictures are compared, with rows that were kept;
+# Two commands need files from elsewhere, or minutes. Only their pictures are compared, with rows that were kept;
 # ELSEWHERE=FOLDER runs them, too: conversation_trace.jsonl is Mooncake's (FAST25-release/traces), and requests.jsonl that
 # of LLMServingSim for an RTX 4090 (bench/examples).
 set -eu
@@ -122,17 +122,9 @@ if [ -n "$elsewhere" ]; then
         --set "workload=$elsewhere/conversation_trace.jsonl" --set model=llama-3.1-70b --set hardware=h100-sxm \
         --set tensor_parallel=4
     picture mooncake whatif
-    study measured simulate --set "workload=$elsewhere/requests.jsonl" --set model=llama-3.1-8b --set hardware=rtx-4090 \
-        --set system=vllm --set kv_pool_tokens=41408 --set max_sequences=256
-    PATH=$scratch/bin:$PATH "$program" compare "$scratch/measured.db" --measured "$elsewhere/requests.jsonl" \
-        -o "$scratch/measured.svg" >"$scratch/compared"
-    compare_rows measured
-    compare_picture measured requests
-    drawn+=(measured)
 else
     kept offload-served whatif
     kept mooncake whatif
-    kept measured requests
 fi
 
 for name in '50%f' '9%n'; do

@@ -1,6 +1,5 @@
 #include "cli/report/picture.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +10,6 @@
 #include "cli/frame/output.h"
 #include "cli/report/report_query.h"
 #include "core/name.h"
-#include "study/papers/measured_server.h"
 
 static const char *const of_runs[] = {"timed", "runs", NULL};
 static const char *const of_walks[] = {"timed", "runs", "walked", NULL};
@@ -102,18 +100,16 @@ bool picture_draw(const struct picture *picture, const char *format, const char 
 
 /* Pictures of a database, drawn into a file. */
 
-enum { POINTS = 200 }; /* of a line that was measured */
-
 /* Say which kinds the database can be drawn as. */
-static bool plot_refuse_empty(struct store *store, const struct plot_asked *asked,
-                              const struct picture_kind *kind, struct error *why)
+static bool plot_refuse_empty(struct store *store, const char *database,
+                              const struct picture_kind *kind, bool only, struct error *why)
 {
     char kinds[256] = "";
     struct error unread;
     struct picture other;
-    error_set(why, asked->database, 0, "holds no %s%s, which '%s' needs", kind->needs,
-              asked->only_count > 0 ? " that match --only" : "", kind->name);
-    for (kind = picture_kinds; asked->only_count == 0 && kind->name != NULL; kind++) {
+    error_set(why, database, 0, "holds no %s%s, which '%s' needs", kind->needs,
+              only ? " that match --only" : "", kind->name);
+    for (kind = picture_kinds; !only && kind->name != NULL; kind++) {
         if (picture_read(store, kind, NULL, 0, &other, &unread)) {
             if (other.count > 0 && (!kind->walks || other.points > other.count)) {
                 name_list_add(kinds, sizeof kinds, kind->name);
@@ -125,93 +121,44 @@ static bool plot_refuse_empty(struct store *store, const struct plot_asked *aske
 }
 
 /* A picture needs at least one item, and no more than can be told apart. */
-static bool plot_check_count(struct store *store, const struct plot_asked *asked,
-                             const struct picture *picture, struct error *why)
+static bool plot_check_count(struct store *store, const char *database,
+                             const struct picture *picture, bool only, struct error *why)
 {
     const struct picture_kind *kind = picture->kind;
     if (picture->count == 0) {
-        return plot_refuse_empty(store, asked, kind, why);
+        return plot_refuse_empty(store, database, kind, only, why);
     }
     if (picture->count > kind->most) {
-        error_set(why, asked->database, 0, "holds %u %ss, too many for one picture of '%s'",
+        error_set(why, database, 0, "holds %u %ss, too many for one picture of '%s'",
                   picture->count, kind->row, kind->name);
         return error_expect(why, "at most %u; select some with --only KEY=VALUE", kind->most);
     }
     return true;
 }
 
-static void add_times(const struct picture *picture, uint32_t place, int panel,
-                      const struct measured_times *times)
-{
-    for (size_t rank = 1; rank <= times->count; rank++) {
-        bool steps = rank * POINTS / times->count > (rank - 1) * POINTS / times->count;
-        if (rank == 1 || steps) {
-            fprintf(picture->rows, "point\t%" PRIu32 "\t%.6f\t%.6f\t%d\tmeasured\t-\n", place,
-                    times->ms[rank - 1], 100 * (double)rank / (double)times->count, panel);
-        }
-    }
-}
-
-/* Add the single requests of the measurement at `path` to a picture of kind `requests`. As in
- * plots/requests.sql, a line is the share of requests at or below a time, in about two hundred
- * points. */
-static bool add_measured(struct picture *picture, const char *path, struct error *why)
-{
-    struct measured measured;
-    if (!measured_read(path, &measured, why)) {
-        return false;
-    }
-    bool ok = measured.ttft.count > 0;
-    if (ok) {
-        uint32_t place = picture->count + 1;
-        fprintf(picture->rows, "measured\t%" PRIu32 "\t0\t0\t0\tmeasured\t-\n", place);
-        add_times(picture, place, 1, &measured.ttft);
-        add_times(picture, place, 2, &measured.tpot);
-        ok = output_flush(picture->rows, "rows of a picture", why);
-    } else {
-        error_set(why, path, 0, "holds only totals, so there is no distribution to draw");
-        error_expect(why, "a benchmark that kept each request (vLLM's --save-detailed, SGLang's "
-                          "--output-details), or one JSON line per request (queued_ts, "
-                          "first_token_ts, ...)");
-    }
-    measured_release(&measured);
-    return ok;
-}
-
-bool plot_draw(const struct plot_asked *asked, char note[DATABASE_NOTE], struct error *why)
-{
-    bool named = drawing_format(asked->path, why) != NULL;
-    struct store *store = named ? database_show(asked->database, note, why) : NULL;
-    const struct picture_kind *kind = picture_kinds;
-    struct picture picture = {.rows = NULL};
-    while (strcmp(kind->name, asked->kind) != 0) {
-        kind++;
-    }
-    bool ok = store != NULL &&
-              picture_read(store, kind, asked->only, asked->only_count, &picture, why) &&
-              plot_check_count(store, asked, &picture, why) &&
-              (asked->measured == NULL || add_measured(&picture, asked->measured, why)) &&
-              drawing_save(kind->name, picture.rows, asked->path, why);
-    store_close(store);
-    picture_release(&picture);
-    return ok;
-}
-
 /* `spillway plot`: a picture of runs, ablations or miss curves in a database. */
 
 enum { OUTPUT, ONLY };
+
 static bool plot_run(const struct arguments *arguments, struct error *why)
 {
-    uint32_t count;
+    uint32_t count, only_count;
     const char *const *operands = arguments_operands(arguments, &count);
-    struct plot_asked asked = {
-        .kind = operands[0],
-        .database = operands[1],
-        .path = arguments_text(arguments, OUTPUT),
-    };
+    const char *const *only = arguments_all(arguments, ONLY, &only_count);
+    const char *path = arguments_text(arguments, OUTPUT), *database = operands[1];
+    const struct picture_kind *kind = picture_kinds;
+    struct picture picture = {.rows = NULL};
     char note[DATABASE_NOTE] = "";
-    asked.only = arguments_all(arguments, ONLY, &asked.only_count);
-    bool ok = plot_draw(&asked, note, why);
+    while (strcmp(kind->name, operands[0]) != 0) {
+        kind++;
+    }
+    bool named = drawing_format(path, why) != NULL;
+    struct store *store = named ? database_show(database, note, why) : NULL;
+    bool ok = store != NULL && picture_read(store, kind, only, only_count, &picture, why) &&
+              plot_check_count(store, database, &picture, only_count > 0, why) &&
+              drawing_save(kind->name, picture.rows, path, why);
+    store_close(store);
+    picture_release(&picture);
     database_print_note(note);
     return ok;
 }

@@ -40,17 +40,3 @@ void picture_release(struct picture *picture);
 /* Draw into `out`, which messages call `path`. `format` is svg, png or pdf. */
 bool picture_draw(const struct picture *picture, const char *format, const char *path, FILE *out,
                   struct error *why);
-
-/* One picture of a database, for `plot` and `compare`. */
-
-struct plot_asked {
-    const char *kind; /* a name of picture_kinds[] */
-    const char *database;
-    const char *const *only; /* [only_count] texts KEY=VALUE, as of picture_read() */
-    uint32_t only_count;
-    const char *measured; /* a file with times of single requests, for kind "requests"; or NULL */
-    const char *path;     /* the picture; its suffix says its format */
-};
-
-/* Draw it. `note` is what database_show() says of the database. */
-bool plot_draw(const struct plot_asked *asked, char note[DATABASE_NOTE], struct error *why);

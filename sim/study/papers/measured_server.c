@@ -95,7 +95,7 @@ static bool add_answer(struct request_times *times, double ttft_ms, double e2e_m
            (tokens <= 1 || measured_add_time(times, TPOT, (e2e_ms - ttft_ms) / (tokens - 1), why));
 }
 
-/* Compute the figures that `out` does not have yet, and move TTFT and TPOT to it. */
+/* Compute the figures that `out` does not have yet. */
 static void sum_up(struct request_times *times, struct measured *out)
 {
     static const double shares[] = {0.5, 0.9, 0.99};
@@ -110,9 +110,6 @@ static void sum_up(struct request_times *times, struct measured *out)
             value[i] = isnan(value[i]) ? is : value[i];
         }
     }
-    out->ttft = (struct measured_times){times->of[TTFT].ms, times->of[TTFT].count};
-    out->tpot = (struct measured_times){times->of[TPOT].ms, times->of[TPOT].count};
-    times->of[TTFT].ms = times->of[TPOT].ms = NULL;
 }
 
 /* ---- a benchmark that kept each request ---- */
@@ -342,13 +339,6 @@ bool measured_read(const char *path, struct measured *out, struct error *why)
     free(reading.all);
     fclose(file);
     return ok;
-}
-
-void measured_release(struct measured *measured)
-{
-    free(measured->ttft.ms);
-    free(measured->tpot.ms);
-    measured->ttft = measured->tpot = (struct measured_times){.ms = NULL};
 }
 
 double measured_predicted(const struct result *result, const struct measured_figure *figure)

@@ -37,26 +37,17 @@ struct measured_figure {
 };
 extern const struct measured_figure measured_figures[MEASURED_FIGURES];
 
-/* Times of single requests, ascending. */
-struct measured_times {
-    double *ms; /* owned */
-    size_t count;
-};
-
 struct measured {
-    const char *tool;                 /* that wrote the file */
-    double value[MEASURED_FIGURES];   /* NAN: absent */
-    double requests;                  /* answered; NAN: absent */
-    char model[128];                  /* the server's name for it; "": absent */
-    double rate;                      /* requests sent per second; INFINITY: at once, NAN: absent */
-    struct measured_times ttft, tpot; /* empty if the file only has their summary */
+    const char *tool;               /* that wrote the file */
+    double value[MEASURED_FIGURES]; /* NAN: absent */
+    double requests;                /* answered; NAN: absent */
+    char model[128];                /* the server's name for it; "": absent */
+    double rate;                    /* requests sent per second; INFINITY: at once, NAN: absent */
 };
 
 /* Read the file at `path`. Errors: another kind of file, several runs, no figure that a run
- * predicts, or a figure that cannot have been measured. The caller
- * releases `out`. */
+ * predicts, or a figure that cannot have been measured. */
 bool measured_read(const char *path, struct measured *out, struct error *why);
-void measured_release(struct measured *measured);
 
 /* A run's prediction of a figure; NAN if it has none. */
 double measured_predicted(const struct result *result, const struct measured_figure *figure);
