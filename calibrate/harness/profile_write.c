@@ -135,7 +135,7 @@ static bool write_body(const struct calibration *calibration, const char *observ
         }
     }
     fputs(observed, out);
-    fputs(measured_last_line, out);
+    fputs("...\n", out);
     return true;
 }
 

@@ -25,8 +25,8 @@
 
 enum { MEASURED_FORMAT = 1 };
 
-/* The first line, without its newline, and the last line, with it. */
-extern const char measured_first_line[], measured_last_line[];
+/* Without its newline. */
+extern const char measured_first_line[];
 
 uint64_t measured_checksum(const char *text, size_t size);
 
@@ -35,6 +35,6 @@ uint64_t measured_checksum(const char *text, size_t size);
 bool measured_check_text(const char *text, size_t size, const char *path, bool *measured,
                          struct error *why);
 
-/* Check the entry `provenance` of the profile's tree. Only a measured profile may have it and
- * `observed`, of which the simulator computes nothing. */
+/* Only a measured profile may have `provenance` and `observed`, of which the simulator computes
+ * nothing. */
 bool measured_check_tree(const struct node *profile, bool measured, struct error *why);
