@@ -19,35 +19,17 @@ const char *const error_band_classes[SYSTEM_CLASS_COUNT] = {
     [CLASS_DRAFTS] = "drafts",
 };
 
-static const char *const band_keys[] = {"figures", "sources", "least", "most", "systems", NULL};
-
-static bool read_systems(const struct node *map, struct error_band *out, struct error *why)
-{
-    const char *names;
-    if (node_get(map, "systems") == NULL) {
-        return true;
-    }
-    if (!node_text(map, "systems", &names, why)) {
-        return false;
-    }
-    if (strlen(names) >= sizeof out->systems) {
-        return node_key_error(map, "systems", why, "the names are too long");
-    }
-    strcpy(out->systems, names);
-    return true;
-}
-
-static bool read_band(const struct node *map, struct error_band *out, struct error *why)
-{
-    return node_check_keys(map, band_keys, "band", why) &&
-           node_whole(map, "figures", UNIT_COUNT, UINT32_MAX, &out->figures, why) &&
-           node_whole(map, "sources", UNIT_COUNT, UINT32_MAX, &out->sources, why) &&
-           node_quantity(map, "least", UNIT_TIMES, &out->least, why) &&
-           node_quantity(map, "most", UNIT_TIMES, &out->most, why) &&
-           ((out->least > 0 && out->most > out->least) ||
-            node_error(map, why, "a band needs a 'least' above 0x and a 'most' above that")) &&
-           read_systems(map, out, why);
-}
+struct band_read {
+    struct error_band band;
+    const char *systems;
+};
+static const struct node_field band_fields[] = {
+    NODE_FIELD("figures", WHOLE, band_read, band.figures, .unit = UNIT_COUNT, .needed = true),
+    NODE_FIELD("sources", WHOLE, band_read, band.sources, .unit = UNIT_COUNT, .needed = true),
+    NODE_FIELD("least", REAL, band_read, band.least, .unit = UNIT_TIMES, .needed = true),
+    NODE_FIELD("most", REAL, band_read, band.most, .unit = UNIT_TIMES, .needed = true),
+    NODE_FIELD("systems", TEXT, band_read, systems),
+    {.key = NULL}};
 
 const struct node *error_bands_open(struct files *files, struct error *why)
 {
@@ -68,8 +50,22 @@ bool error_band_read(const struct node *file, const char *name, struct error_ban
                      struct error *why)
 {
     const struct node *map = node_get(file, name);
+    struct band_read read = {.systems = ""};
+    bool good = map == NULL || node_fields_read(map, band_fields, "band", &read, why);
+    const struct error_band *band = &read.band;
     *out = (struct error_band){0};
-    return map == NULL || read_band(map, out, why);
+    if (map == NULL || !good) {
+        return good;
+    }
+    if (!(band->least > 0 && band->most > band->least)) {
+        return node_error(map, why, "a band needs a 'least' above 0x and a 'most' above that");
+    }
+    if (strlen(read.systems) >= sizeof out->systems) {
+        return node_key_error(map, "systems", why, "the names are too long");
+    }
+    *out = read.band;
+    strcpy(out->systems, read.systems);
+    return true;
 }
 
 bool error_band_know(const struct node *file, double measured, struct error_band *band,

@@ -75,11 +75,17 @@ static bool lay_server(const char *file, const char *const *sets, uint32_t set_c
     return true;
 }
 
-/* A command that states no length serves the model's own. */
-static bool lay_length(const char *file, const struct model *model, struct scenario *scenario,
-                       struct error *why)
+/* A command that states no length serves the model's own; with auto, what the KV memory holds of it. */
+static bool lay_length(const char *file, const struct stated_keys *keys, const struct model *model,
+                       struct scenario *scenario, struct error *why)
 {
     if (model->trained_context == 0) {
+        return true;
+    }
+    if (keys->fits_length) {
+        message_note(
+            "%s: requests are as long as the KV memory holds, %u tokens at most (max_model_len)",
+            file, model->trained_context);
         return true;
     }
     message_note("%s: request_tokens=%u (the model's own length)", file, model->trained_context);
@@ -160,7 +166,7 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
     }
     bool good = (!prefixes || lay_prefixes(file, version, &model, scenario, why)) &&
                 (!weights || lay_weights(file, keys, &model, scenario, why)) &&
-                (!length || lay_length(file, &model, scenario, why));
+                (!length || lay_length(file, keys, &model, scenario, why));
     model_release(&model);
     return good;
 }

@@ -1,4 +1,4 @@
-/* Containers of Compose files and of Kubernetes manifests, as the commands that they start.
+/* Containers of Compose files, of Kubernetes manifests and of Dockerfiles, as the commands that they start.
  *
  * A container is a map with an `image` and words: `command` or `entrypoint` of a service, `command`
  * and `args` of a container of Kubernetes. Its `environment`, or `env`, stands in front, as a shell
@@ -149,7 +149,10 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     }
     bool good = true;
     for (size_t i = 0; good && i < node->count; i++) {
-        good = visit_below(node->children[i], visitor, why);
+        const char *key = node->children[i]->key;
+        /* What x-... holds is for anchors: Compose itself reads none of it. */
+        good = (key != NULL && strncmp(key, "x-", 2) == 0) ||
+               visit_below(node->children[i], visitor, why);
     }
     return good;
 }
@@ -172,5 +175,80 @@ bool manifest_read(const char *text, const char *file, manifest_visit *visit, vo
             visitor.before += at[i] == '\n';
         }
     }
+    return good;
+}
+
+/* ---- Dockerfiles ---- */
+
+bool dockerfile_named(const char *file)
+{
+    const char *slash = strrchr(file, '/'), *name = slash != NULL ? slash + 1 : file;
+    return strcasestr(name, "dockerfile") != NULL || strcasestr(name, "containerfile") != NULL;
+}
+
+/* What stands behind an instruction's name; NULL if the line has another. */
+static char *instruction(char *line, const char *name)
+{
+    size_t length = strlen(name);
+    line += strspn(line, " \t");
+    bool is = strncasecmp(line, name, length) == 0 && (line[length] == ' ' || line[length] == '\t');
+    return is ? line + length + strspn(line + length, " \t") : NULL;
+}
+
+/* A list of words, or a shell's text. */
+static bool write_instruction(const char *value, const char *file, struct container_command *to,
+                              struct error *why)
+{
+    bool list = value != NULL && value[0] == '[';
+    struct node *words = list ? node_parse(value, strlen(value), file, why) : NULL;
+    write_words(words, to);
+    if (value != NULL && !list) {
+        fprintf(to->out, " %s", value);
+    }
+    node_destroy(words);
+    return !list || words != NULL;
+}
+
+/* The last of each counts, and a stage forgets the command of the one before. In `text`, which is changed,
+ * '\v' stands for the end of a line that a backslash joined to the next. */
+bool dockerfile_read(char *text, const char *file, manifest_visit *visit, void *context,
+                     struct error *why)
+{
+    char *image = "", *entry = NULL, *args = NULL, *written = NULL, *found;
+    struct manifest_container container = {.line = 0};
+    struct container_command to = {.line = 1};
+    size_t size, joined = 0;
+    if ((to.out = open_memstream(&written, &size)) == NULL) {
+        return error_set(why, file, 0, "out of memory");
+    }
+    int number = 1;
+    for (char *line; (line = strsep(&text, "\n")) != NULL; number += 1 + (int)joined) {
+        bool before = entry != NULL || args != NULL;
+        joined = 0;
+        for (char *at = line; (at = strchr(at, '\v')) != NULL; joined++) {
+            *at = ' ';
+        }
+        if ((found = instruction(line, "FROM")) != NULL) {
+            image = found;
+            entry = args = NULL;
+            before = false;
+        } else if ((found = instruction(line, "ENV")) != NULL) {
+            size_t name = strcspn(found, " =");
+            fprintf(to.out, found[name] == ' ' ? "%.*s=%s " : "%.*s%s ", (int)name, found,
+                    found + name + (found[name] == ' '));
+        } else if ((found = instruction(line, "ENTRYPOINT")) != NULL) {
+            entry = found;
+        } else if ((found = instruction(line, "CMD")) != NULL) {
+            args = found;
+        }
+        container.line = !before && (entry != NULL || args != NULL) ? number : container.line;
+    }
+    fprintf(to.out, entry != NULL ? "" : "container run %s", image);
+    bool good = write_instruction(entry, file, &to, why) && write_instruction(args, file, &to, why);
+    fprintf(to.out, "\n# %s\n", entry != NULL ? image : "");
+    good = (fclose(to.out) == 0 || error_set(why, file, 0, "out of memory")) && good;
+    container.command = written;
+    good = good && (container.line == 0 || visit(context, &container, why));
+    free(written);
     return good;
 }

@@ -176,6 +176,7 @@ static bool take_stated(const struct server_option *option, const char *value,
     bool named = option->value == SERVER_VALUE_TEXT || option->value == SERVER_VALUE_NAME;
     bool unset = option->value == SERVER_VALUE_LENGTH && /* as long as there is room */
                  (strcasecmp(value, "auto") == 0 || strcmp(value, "-1") == 0);
+    said->keys.fits_length = said->keys.fits_length || (unset && said->typed);
     if (!named && !unset && !setting_take_number(said, option, value, text, sizeof text, why)) {
         return false;
     }

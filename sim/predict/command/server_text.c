@@ -542,7 +542,9 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     said.programs = text != NULL ? server_programs(&said.program_count, why) : NULL;
     bool ok = said.programs != NULL &&
               (manifest_named(file) ? manifest_read(text, file, read_container, &said, why)
-                                    : server_text_read_lines(&said, text_joined(text, size), why));
+               : dockerfile_named(file)
+                   ? dockerfile_read(text_joined(text, size), file, read_container, &said, why)
+                   : server_text_read_lines(&said, text_joined(text, size), why));
     free(text);
     if (ok && said.failure != NULL) {
         error_set(why, file, said.failed_line, "the server failed: '%s'", said.failure);

@@ -70,6 +70,7 @@ struct stated_keys {
     struct stated_key all[STATED_MOST];
     struct server_unused unused;
     bool says_prefixes; /* whether the GPU keeps prefixes */
+    bool fits_length;   /* it serves what there is room for: a length of auto */
     int starts;         /* of servers in a log, of which the last one counts */
     int start_line;     /* of that */
 };
@@ -152,6 +153,11 @@ struct manifest_container {
     int replicas_line;
 };
 typedef bool manifest_visit(void *context, const struct manifest_container *at, struct error *why);
+
+/* The same of a Dockerfile, whose text is changed, as the one container that its last stage starts. */
+bool dockerfile_named(const char *file);
+bool dockerfile_read(char *text, const char *file, manifest_visit *visit, void *context,
+                     struct error *why);
 
 /* Visit the containers of a text in their order, all documents.
  * Fails if it is not YAML, if a server is divided among machines (leaderWorkerTemplate.size), or if

@@ -121,6 +121,18 @@ static const struct {
      "'google/gemma-4-31B-it', 'chat_template': 'examples/tool_chat_template_gemma4.jinja', "
      "'model': 'google/gemma-4-31B-it'}\n",
      "model=google/gemma-4-31B-it system=vllm engine=vllm-0.19"},
+    /* Forms that documentation shows: an image of one's own, in stages; and a command that x-... keeps for services. */
+    {"docs.docker.com, ENTRYPOINT and CMD in lists", "Dockerfile",
+     "FROM python:3.12 AS build\nCMD [\"python\"]\n\nFROM vllm/vllm-openai:v0.20.0\nENV VLLM_USE_V1=1\n"
+     "ENTRYPOINT [\"vllm\", \"serve\"]\nCMD [\"Qwen/Qwen3-8B\", \\\n     \"--max-model-len\", \"8192\"]\n",
+     "model=Qwen/Qwen3-8B system=vllm engine=vllm-0.20 request_tokens=8192"},
+    {"docs.docker.com, CMD behind the image's own ENTRYPOINT", "deploy/vllm.Dockerfile",
+     "FROM vllm/vllm-openai:v0.20.0\nCMD [\"--model\", \"Qwen/Qwen3-8B\"]\n",
+     "model=Qwen/Qwen3-8B system=vllm engine=vllm-0.20"},
+    {"docs.docker.com, x- and its anchors", "compose.yaml",
+     "x-base: &base\n  image: vllm/vllm-openai:v0.20.0\n  command: [--model, Qwen/Qwen3-8B, --max-model-len, auto]\n"
+     "services:\n  one:\n    <<: *base\n    ports: [\"8000:8000\"]\n",
+     "model=Qwen/Qwen3-8B system=vllm engine=vllm-0.20"},
     {"sgl-project/sglang #2742", "command",
      "python -m sglang.launch_server --model-path meta-llama/Meta-Llama-3-8B-Instruct --tp 4 "
      "--nccl-init sgl-dev-0:50000 --nnodes 2 --node-rank 1",
