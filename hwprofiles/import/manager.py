@@ -26,7 +26,7 @@ import tempfile
 TABLE = "scenarios/papers/a40-retroinfer.yaml"
 LOOKUP_NS, UPDATE_NS = 70, 105  # on one core, cold: scale 1
 WAKES_US = [0.4 * 1.08**i for i in range(18)]
-SCALES = [2.0 * 1.1**i for i in range(19)]
+SCALES = [1.0 * 1.1**i for i in range(22)]
 REFUSED = 4.47
 
 SCENARIO = """model: llama-3-8b

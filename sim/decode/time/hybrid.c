@@ -307,18 +307,17 @@ static double manager_unit_ns(const struct pipe *pipe, const struct ledger_row *
     return pipe_figure(pipe, unit_cost, wanted, trust);
 }
 
-/* The jobs of a layer take this long side by side. They share the work evenly, but the longest
- * single job is a lower bound. */
+/* The jobs of a layer take this long side by side: each has as many whole heads as any other, or one
+ * of the sequences with the most work. */
 static double jobs_ns(const struct pipe *pipe, uint32_t layer,
                       double (*units)(const struct ledger_row *row), enum curve_id unit_cost,
                       struct trust *trust)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
-    double threads = cost_pool_threads(pipe->setup, trust);
-    double jobs = fmax(1, fmin(threads, row->offloaded_heads));
-    double unit = manager_unit_ns(pipe, row, unit_cost, trust);
-    double longest = pipe_even(pipe, layer, units) * unit / row->offloaded_heads;
-    return fmax(units(row) * unit / jobs, longest);
+    double heads = row->offloaded_heads, least = (double)pipe->mechanisms->pool_heads;
+    double jobs = fmax(1, fmin(cost_pool_threads(pipe->setup, trust), ceil(heads / least)));
+    double units_of_job = fmax(units(row) * ceil(heads / jobs), pipe_even(pipe, layer, units));
+    return units_of_job / heads * manager_unit_ns(pipe, row, unit_cost, trust);
 }
 
 /* An admission into a cache of pages also evicts, and gives back and takes each page in a hash set.

@@ -218,6 +218,29 @@ static void hand_offs_cost_by_threads_and_work_by_jobs(void **state)
     assert_int_equal(fifty - four, 115000 + 333309 + 1000 - 222129);
 }
 
+static int64_t lookup_ns(const char *heads)
+{
+    struct setup setup = make_tiny(
+        1, MANAGED,
+        OVERRIDES("context=1600", "trace=assumed:hit=50%", "hardware.host.lookup=1us", heads));
+    struct course course;
+    make_course(&setup, &course);
+    int64_t ns = course.timing.part_ns[PART_LOOKUP] / course.timing.steps;
+    course_release(&course);
+    setup_release(&setup);
+    return ns;
+}
+
+/* Each of 4 heads looks up 10 clusters. With three heads a job, two jobs have two each. */
+static void a_job_has_whole_heads(void **state)
+{
+    (void)state;
+    assert_int_equal(lookup_ns("mechanisms.pool_heads=1"), 10000);
+    assert_int_equal(lookup_ns("mechanisms.pool_heads=2"), 20000);
+    assert_int_equal(lookup_ns("mechanisms.pool_heads=3"), 20000);
+    assert_int_equal(lookup_ns("mechanisms.pool_heads=4"), 40000);
+}
+
 /* CTAs of twice as many threads, or multiprocessors that hold half as many, are all taken: the
  * loads leave the hits a tenth of the SMs, in which 800 of their 1280 ns are done when the transfer
  * ends at 105809. Hits 97809-106289, attend -107609, admit -123609, post -264029, edge -284217. */
@@ -723,6 +746,7 @@ int main(void)
         cmocka_unit_test(misses_are_read_in_pages),
         cmocka_unit_test(a_layer_waits_for_jobs_that_outlast_the_waking),
         cmocka_unit_test(hand_offs_cost_by_threads_and_work_by_jobs),
+        cmocka_unit_test(a_job_has_whole_heads),
         cmocka_unit_test(threads_of_loads_hold_up_what_runs_beside),
         cmocka_unit_test(slowest_head_holds_up_the_layer),
         cmocka_unit_test(copies_share_ctas_by_their_tokens),
