@@ -368,7 +368,7 @@ static void the_plainest_preset_says_the_fewest_mechanisms(void **state)
     assert_int_equal(count, 3);
     assert_true(all[0].mechanisms > all[1].mechanisms);
     assert_true(all[1].mechanisms > all[2].mechanisms);
-    assert_int_equal(all[2].mechanisms, 7); /* of vllm.yaml, without what describes it */
+    assert_int_equal(all[2].mechanisms, 8); /* of vllm.yaml, without what describes it */
     candidates_destroy(all, count);
     scenario_release(&scenario);
 }
