@@ -13,6 +13,7 @@
 #include "predict/server/serving_stream.h"
 #include "predict/server/step_cost.h"
 #include "server/fleet.h"
+#include "server/prefix/prefix_tiers.h"
 #include "server/requests/requests.h"
 #include "server/server_engine.h"
 #include "server/workload.h"
@@ -229,11 +230,24 @@ static void group_release(struct serving_group *group)
     balancer_destroy(group->balancer);
 }
 
+/* Is the request's next turn past, too, at the same server? It uses all that this one does, and later. */
+static bool is_followed(const struct serving *serving, uint32_t index)
+{
+    const struct request *next = &serving->requests.all[index + 1];
+    const uint32_t *server_of = serving->router.server_of;
+    return index + 1 < serving->requests.count && next->turn > 0 && next->arrival_ns < 0 &&
+           server_of[index] == server_of[index + 1];
+}
+
 /* Let the past of a stream fill the caches of the group's servers, and tell the router. */
 static void fill_caches(const struct serving_group *group, uint32_t first)
 {
     const struct serving *serving = group->serving;
     const struct request_stream *stream = &serving->stream;
+    /* Numbers of blocks are given anew where nothing counts but which blocks were used last. */
+    bool last_turns =
+        group->balancer == NULL &&
+        prefix_tiers_owners(&serving->memory.prefix, &serving->requests).chunks_recycled;
     for (uint32_t i = 0; i < group->count; i++) {
         prefix_past(group->caches[i]);
     }
@@ -243,7 +257,8 @@ static void fill_caches(const struct serving_group *group, uint32_t first)
                               ? balancer_choose(group->balancer, index, group->none)
                               : serving->router.server_of[index];
         struct prefix_match unused;
-        if (server >= first && server < first + group->count) {
+        bool here = server >= first && server < first + group->count;
+        if (here && !(last_turns && is_followed(serving, index))) {
             prefix_replay_one(group->caches[server - first], &serving->memory.prefix, index,
                               &serving->requests.all[index], &unused);
         }
