@@ -167,11 +167,6 @@ static struct node *child_made(struct node *map, const char *key, size_t length,
     if (child != NULL) {
         return child;
     }
-    if (map->count >= NODE_MOST_KEYS) {
-        error_input(why, file, 0, "no room for '%.*s': a map has at most %d keys", (int)length, key,
-                    NODE_MOST_KEYS);
-        return NULL;
-    }
     child = node_create(NODE_NULL, file, 0, why);
     if (child == NULL || (child->key = array_zeroed(length + 1, 1, why)) == NULL ||
         !node_append(map, child, why)) {

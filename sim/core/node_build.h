@@ -4,7 +4,6 @@
 #include "core/node.h"
 
 #define NODE_DEEPEST 32
-#define NODE_MOST_KEYS 4096   /* of a map that is merged into, or that --set extends */
 #define NODE_LONGEST_KEY 1000 /* libyaml reads no more than some 1024 */
 
 /* The one copy of a file name, kept for the life of the process. */

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { NODE_LIMIT = 1 << 20, ANCHOR_LIMIT = 256 };
+enum { NODE_LIMIT = 1 << 20, ANCHOR_LIMIT = 256, MERGED_MOST = 4096 /* keys */ };
 
 struct reader {
     yaml_parser_t parser;
@@ -82,10 +82,10 @@ static bool take_keys(struct node *map, const struct node *from, struct error *w
     for (size_t i = 0; good && i < from->count; i++) {
         const struct node *child = from->children[i];
         if (node_get(map, child->key) == NULL) {
-            good = map->count < NODE_MOST_KEYS
+            good = map->count < MERGED_MOST
                        ? take_child(map, node_copy(child, why), why)
                        : error_input(why, from->file, from->line, "a map of more than %d keys",
-                                     NODE_MOST_KEYS);
+                                     MERGED_MOST);
         }
     }
     return good;

@@ -2,7 +2,6 @@
 
 #include "core/files.h"
 #include "core/named.h"
-#include "core/name.h"
 #include "core/node.h"
 
 #include <math.h>
@@ -89,20 +88,9 @@ bool error_band_know(const struct node *file, double measured, struct error_band
     return true;
 }
 
-void error_band_ends(const struct error_band *band, double ends[2])
-{
-    ends[0] = band->least - 1;
-    ends[1] = band->most - 1;
-}
-
 const char *error_band_system(const struct setup *setup)
 {
     const struct mechanisms *m = &setup->mechanisms;
     bool whole = !mechanisms_offload(m) && !mechanisms_select(m) && m->weights >= 1;
     return whole ? "full attention" : setup->system.name;
-}
-
-bool error_band_covers_system(const struct error_band *band, const char *system)
-{
-    return name_listed(band->systems, system);
 }

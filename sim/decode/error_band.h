@@ -47,12 +47,6 @@ bool error_band_read(const struct node *file, const char *name, struct error_ban
 bool error_band_know(const struct node *file, double measured, struct error_band *band,
                      struct error *why);
 
-/* Its ends as shares of the predicted figure: 0.8 and 1.25 give -0.2, 0.25. */
-void error_band_ends(const struct error_band *band, double ends[2]);
-
 /* The system of a setup as a band names it. Systems that keep weights and KV in HBM and attend to
  * all of it do the same work, so they are one: "full attention". The name is the setup's, or static. */
 const char *error_band_system(const struct setup *setup);
-
-/* Is one of the band's figures of that system? */
-bool error_band_covers_system(const struct error_band *band, const char *system);

@@ -261,7 +261,8 @@ static bool write_identity(const struct point *point, struct result *result, str
         struct cell *cell = &result->cells[columns[i]->index];
         cell->set = bands[i].figures > 0 && stands && result_cell(result, figures[i])->set;
         if (cell->set) {
-            error_band_ends(&bands[i], result->band[i]);
+            result->band[i][0] = bands[i].least - 1;
+            result->band[i][1] = bands[i].most - 1;
             counted += (int64_t)bands[i].figures;
             sources = (int64_t)bands[i].sources > sources ? (int64_t)bands[i].sources : sources;
         }

@@ -2,6 +2,7 @@
 
 #include "core/array.h"
 #include "core/files.h"
+#include "core/name.h"
 #include "decode/time/pipeline.h"
 #include "model/sharding.h"
 #include "predict/scenario/resolve.h"
@@ -172,7 +173,7 @@ static bool take_system_band(const struct node *file, struct point *out, struct 
     if (!error_band_read(file, class, rate, why)) {
         return false;
     }
-    if (!wide || !error_band_covers_system(rate, error_band_system(setup))) {
+    if (!wide || !name_listed(rate->systems, error_band_system(setup))) {
         *rate = (struct error_band){0};
     }
     return true;
