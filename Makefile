@@ -160,9 +160,10 @@ test-wheel: packages ## install the wheel in a bare virtual environment and besi
 	$(SUBMAKE) all
 	@TEST_WHEEL=1 PROGRAM=$(PROGRAM) tests/run.sh tests/script/package/wheel.sh
 
-differential: all ## hold what 'advise' answers to 300 random questions against 'simulate', and Python against the program
+differential: all ## hold 300 answers of 'advise' against 'simulate', intervals against 200 runs, and Python against the program
 	@tests/differential/python.py --count 300 $(PROGRAM)
 	@tests/differential/advise.py --count 300 $(PROGRAM)
+	@tests/differential/intervals.py $(PROGRAM)
 
 kills: packages ## kill every command that writes a file, KILLS times in all (1000 take some ten minutes)
 	$(SUBMAKE) all
