@@ -262,7 +262,7 @@ enum { MOST_OWN = 10 + MINIATURE_COUNT }; /* probes: stand-ins and mechanisms */
 static bool can_run(struct mechanism *mechanism)
 {
     const struct mini_run *run = mechanism->run;
-    return miniature_runs(&run->mini.shape, mechanism->id) &&
+    return miniature_kinds[mechanism->id].site == run->mini.shape.site &&
            run->broken->reason[mechanism->id][0] == '\0' &&
            (run->runtime->can == NULL ||
             run->runtime->can(run->own, mechanism->id, &mechanism->absent));

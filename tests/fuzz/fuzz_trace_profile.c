@@ -18,7 +18,7 @@ static char *write_text(const struct trace_profile *profile)
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
     require(memory != NULL);
-    trace_profile_write(profile, memory);
+    trace_profile_write(profile, false, memory);
     require(fclose(memory) == 0);
     return text;
 }

@@ -302,7 +302,7 @@ static bool trace_fit_write_profile(const struct trace_profile *profile, const c
     if (!output_open(path, &output, why)) {
         return false;
     }
-    trace_profile_write(profile, output.file);
+    trace_profile_write(profile, false, output.file);
     return output_commit(&output, why);
 }
 

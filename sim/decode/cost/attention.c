@@ -223,12 +223,6 @@ uint32_t cpu_whole_threads(const struct setup *setup, struct trust *trust)
     return (uint32_t)fmax(1, threads / cost_uplink_sharers(setup, trust));
 }
 
-uint32_t cpu_attention_threads(const struct setup *setup, struct trust *trust)
-{
-    bool hybrid = setup->mechanisms.attention == ATTEND_HYBRID;
-    return hybrid ? cpu_whole_threads(setup, trust) : 0;
-}
-
 /* An indexer's key in fp8, with the scale of its 128 values (DeepSeek-V3.2's public code). */
 #define INDEX_VALUE_BYTES 1
 #define INDEX_SCALE_BYTES 4

@@ -59,10 +59,6 @@ bool cpu_attends(const struct setup *setup, uint32_t layer);
 bool cpu_attends_whole(const struct setup *setup, uint32_t layer);
 uint32_t cpu_whole_threads(const struct setup *setup, struct trust *trust);
 
-/* Threads of the CPU pool that attend for one GPU; 0 if the CPU attends to nothing. Lowers `trust`
- * to that of the host figures it reads. */
-uint32_t cpu_attention_threads(const struct setup *setup, struct trust *trust);
-
 /* Retrieval: the cost of finding a selection. Every system uses one formula with the constants of
  * its preset; a model's own indexer (DeepSeek-V3.2) uses the model's geometry.
  *

@@ -324,6 +324,6 @@ double drafting_kv_bytes(const struct setup *setup, uint64_t sequences)
         return 0;
     }
     drafting_network(setup, &network);
-    uint64_t token = draft_network_token_bytes(&network);
-    return (double)token * (double)setup->context * (double)sequences;
+    return (double)model_kv_tokens_bytes(&network.model) * (double)setup->context *
+           (double)sequences;
 }

@@ -205,11 +205,6 @@ uint64_t draft_network_weight_bytes(const struct draft_network *network)
     return whole_sum(model_layer_weight_bytes(model, 0), dtype_bytes(DTYPE_BF16, values));
 }
 
-uint64_t draft_network_token_bytes(const struct draft_network *network)
-{
-    return model_kv_tokens_bytes(&network->model);
-}
-
 /* ---- published -------------------------------------------------------------------------- */
 
 static const struct published {

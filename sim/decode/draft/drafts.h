@@ -54,9 +54,8 @@ struct draft_network {
 void draft_network_init(struct draft_network *network, enum draft_method method,
                         const struct model *target, const struct model *own);
 
-/* Weights that a GPU holds beside the target's, and KV of a token, in bytes. */
+/* Weights that a GPU holds beside the target's, in bytes. */
 uint64_t draft_network_weight_bytes(const struct draft_network *network);
-uint64_t draft_network_token_bytes(const struct draft_network *network);
 
 /* Weights of the projections of a pass, in values: `first` of the first one. */
 uint64_t draft_network_projected(const struct draft_network *network, bool first);

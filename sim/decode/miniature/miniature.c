@@ -47,11 +47,6 @@ bool miniature_require(const struct profile *profile, enum miniature_site site, 
                                  "a miniature on a GPU", why);
 }
 
-bool miniature_runs(const struct miniature *miniature, int id)
-{
-    return miniature_kinds[id].site == miniature->site;
-}
-
 bool miniature_knows(const struct profile *profile, enum miniature_id id, struct error *why)
 {
     static const enum curve_id store[] = {CURVE_LINK_CPU_STORE};

@@ -96,9 +96,6 @@ struct miniature_qsac {
 /* NULL for all other mechanisms. */
 const struct miniature_qsac *miniature_qsac(enum miniature_id id);
 
-/* Does this mechanism run at the site of this shape? */
-bool miniature_runs(const struct miniature *miniature, int id);
-
 /* CTAs that move rows, for each KV head, the threads of each, and the bytes that a thread has in
  * flight, as in the gather by which link.cta_in_flight is measured. */
 enum { MINIATURE_CTAS = 4, MINIATURE_CTA_THREADS = 256, MINIATURE_LANE_BYTES = 8 };

@@ -255,7 +255,7 @@ static bool hash_rows(struct trace_generator *generator, const struct trace_prof
     uint32_t fields[HEADER_FIELDS];
     bool good = text_open(&file, why);
     if (good) {
-        trace_profile_write_exact(profile, file.out);
+        trace_profile_write(profile, true, file.out);
     }
     char *text = text_close(&file, good, why);
     if (text == NULL) {

@@ -341,7 +341,7 @@ static void write_locality(const struct profile_locality *locality, bool exact, 
     fputs("}\n", out);
 }
 
-static void trace_profile_write_file(const struct trace_profile *profile, bool exact, FILE *out)
+void trace_profile_write(const struct trace_profile *profile, bool exact, FILE *out)
 {
     fputs("trace_profile: 1\n", out);
     trace_profile_write_text("source", profile->source, out);
@@ -356,16 +356,6 @@ static void trace_profile_write_file(const struct trace_profile *profile, bool e
     for (size_t i = 0; i < (size_t)profile->layers * profile->kv_heads; i++) {
         trace_profile_write_head(&profile->heads[i], exact, out);
     }
-}
-
-void trace_profile_write(const struct trace_profile *profile, FILE *out)
-{
-    trace_profile_write_file(profile, false, out);
-}
-
-void trace_profile_write_exact(const struct trace_profile *profile, FILE *out)
-{
-    trace_profile_write_file(profile, true, out);
 }
 
 /* ---- heads of a target model ---- */

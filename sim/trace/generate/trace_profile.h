@@ -109,12 +109,9 @@ bool trace_profile_parse(const char *text, size_t size, const char *name, struct
                          struct error *why);
 void trace_profile_release(struct trace_profile *profile);
 
-/* Write it as YAML, rounded to five digits. Reading that and writing it again gives the same
- * bytes. */
-void trace_profile_write(const struct trace_profile *profile, FILE *out);
-
-/* The same with more digits where a number has them: equal texts mean equal profiles. */
-void trace_profile_write_exact(const struct trace_profile *profile, FILE *out);
+/* Write it as YAML, rounded to five digits: reading that and writing it again gives the same bytes. If
+ * `exact`, with more digits where a number has them: equal texts mean equal profiles. */
+void trace_profile_write(const struct trace_profile *profile, bool exact, FILE *out);
 
 /* The parameters of a head of a target model of `layers` layers and `kv_heads` KV heads. */
 const struct trace_profile_head *trace_profile_head(const struct trace_profile *profile,

@@ -77,7 +77,7 @@ static void every_mechanism_counts_and_attends_as_the_simulator_says(void **stat
     set_up(&fixture);
     struct mini_check check = start_check(&fixture);
     for (int id = 0; id < MINIATURE_COUNT; id++) {
-        if (!miniature_runs(&fixture.mini.shape, id)) {
+        if (miniature_kinds[id].site != fixture.mini.shape.site) {
             continue;
         }
         struct mini_counts counts;

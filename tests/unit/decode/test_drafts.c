@@ -150,7 +150,7 @@ static void eagle3_head_of_llama(void **state)
     uint64_t doubled = 4096 * (4096 + 2 * 1024), joined = 3 * 4096 * 4096, head = 4096 * 32000;
     assert_int_equal(draft_network_weight_bytes(&network),
                      2 * (attention + ffn + 2 * 4096 + doubled + joined + head));
-    assert_int_equal(draft_network_token_bytes(&network), 2 * 2 * 8 * 128);
+    assert_int_equal(model_kv_tokens_bytes(&network.model), 2 * 2 * 8 * 128);
     assert_int_equal(draft_network_projected(&network, false), doubled);
     assert_int_equal(draft_network_projected(&network, true), doubled + joined);
     model_release(&target);
@@ -163,16 +163,16 @@ static void other_networks(void **state)
     struct draft_network network;
     draft_network_init(&network, DRAFT_NGRAM, &target, NULL);
     assert_int_equal(draft_network_weight_bytes(&network), 0);
-    assert_int_equal(draft_network_token_bytes(&network), 0);
+    assert_int_equal(model_kv_tokens_bytes(&network.model), 0);
     draft_network_init(&network, DRAFT_MTP, &target, NULL);
     assert_int_equal(draft_network_weight_bytes(&network),
                      model_layer_weight_bytes(&target, target.layer_count - 1) +
                          2ULL * 2 * 7168 * 7168);
-    assert_int_equal(draft_network_token_bytes(&network),
+    assert_int_equal(model_kv_tokens_bytes(&network.model),
                      model_kv_token_bytes(&target, target.layer_count - 1));
     draft_network_init(&network, DRAFT_MODEL, &target, &own);
     assert_int_equal(draft_network_weight_bytes(&network), model_weight_bytes(&own));
-    assert_int_equal(draft_network_token_bytes(&network), 28 * 2 * 2 * 8 * 128);
+    assert_int_equal(model_kv_tokens_bytes(&network.model), 28 * 2 * 2 * 8 * 128);
     model_release(&target);
     model_release(&own);
 }

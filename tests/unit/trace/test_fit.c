@@ -143,7 +143,7 @@ static void a_fit_is_the_same_on_any_number_of_threads(void **state)
         size_t size;
         make_check(trace_fit(recording, 0.1, 1 + 2 * i, &fitted, &why), &why);
         FILE *memory = open_memstream(&text[i], &size);
-        trace_profile_write(&fitted, memory);
+        trace_profile_write(&fitted, false, memory);
         fclose(memory);
         trace_profile_release(&fitted);
     }

@@ -24,7 +24,7 @@ static char *write_text(const struct trace_profile *profile)
     size_t size = 0;
     FILE *memory = open_memstream(&text, &size);
     assert_non_null(memory);
-    trace_profile_write(profile, memory);
+    trace_profile_write(profile, false, memory);
     assert_int_equal(fclose(memory), 0);
     return text;
 }
