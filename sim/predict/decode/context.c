@@ -49,7 +49,6 @@ struct shared {
     struct shared_entry *entries;
     uint32_t count;
     uint64_t clock;
-    uint32_t made_count;
     const struct stop_flag *stop; /* may be NULL */
     struct cores *cores;          /* may be NULL */
     pthread_mutex_t lock;         /* of all of the above except `stop` and `cores` */
@@ -101,14 +100,6 @@ void shared_cores(struct shared *shared, struct cores *cores)
     shared->cores = cores;
 }
 
-uint32_t shared_made(struct shared *shared)
-{
-    pthread_mutex_lock(&shared->lock);
-    uint32_t count = shared->made_count;
-    pthread_mutex_unlock(&shared->lock);
-    return count;
-}
-
 static struct shared_entry *shared_find(struct shared *shared, const struct shared_kind *kind,
                                         uint64_t key)
 {
@@ -144,7 +135,6 @@ static void shared_make(struct shared *shared, struct shared_entry *entry, void 
     void *value = entry->kind->make(context, why);
     pthread_mutex_lock(&shared->lock);
     entry->value = value;
-    shared->made_count += value != NULL;
     if (value == NULL) {
         entry->kind = NULL; /* waiting threads find nothing, and try themselves */
     }

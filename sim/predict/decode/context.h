@@ -67,9 +67,6 @@ void shared_destroy(struct shared *shared); /* all values have been released; NU
  * hold none. Must not be called while a thread makes a value. */
 void shared_cores(struct shared *shared, struct cores *cores);
 
-/* The number of values made so far: the only measure of a long run's progress. */
-uint32_t shared_made(struct shared *shared);
-
 /* How a value is made and destroyed. If make() fails it returns NULL with `why`; then nothing is
  * kept, and the next thread that asks tries again. */
 struct shared_kind {

@@ -10,11 +10,6 @@
 #include <string.h>
 #include <xxhash.h>
 
-static uint64_t hash_numbers(const uint64_t *numbers, size_t size, uint64_t seed)
-{
-    return XXH64(numbers, size, seed);
-}
-
 static uint64_t identity_hash_text(const char *text, uint64_t seed)
 {
     return XXH64(text, strlen(text) + 1, seed);
@@ -32,18 +27,18 @@ static uint64_t hash_model(const struct model *model, uint64_t seed)
             for (size_t i = 0; i < count; i++) {
                 const uint64_t numbers[] = {(uint64_t)operators[i].flops, operators[i].weight_bytes,
                                             operators[i].data_bytes};
-                hash = hash_numbers(numbers, sizeof numbers, hash);
+                hash = XXH64(numbers, sizeof numbers, hash);
             }
         }
         uint64_t tokens = l < model->layer_count ? model_layer_tokens(model, l, UINT32_MAX) : 0;
         const uint64_t sizes[] = {tokens, model_kv_head_bytes(model), model_kv_heads(model),
                                   model_weight_bytes(model), model->trained_context};
-        hash = hash_numbers(sizes, sizeof sizes, hash);
+        hash = XXH64(sizes, sizeof sizes, hash);
     }
     const struct model_parallel *parallel = &model->parallel;
     const uint64_t parts[] = {parallel->data, parallel->experts, parallel->pipeline,
                               parallel->all_to_all, parallel->context};
-    hash = hash_numbers(parts, sizeof parts, hash);
+    hash = XXH64(parts, sizeof parts, hash);
     if (model->importance != NULL) {
         size_t count = (size_t)model->layer_count * model->kv_heads;
         hash = XXH64(model->importance, count * sizeof *model->importance, hash);
@@ -62,7 +57,7 @@ static uint64_t hash_profile(const struct profile *profile)
             continue;
         }
         const uint64_t fields[] = {i, curve->count, curve->basis};
-        hash = hash_numbers(fields, sizeof fields, hash);
+        hash = XXH64(fields, sizeof fields, hash);
         hash = XXH64(curve->size, curve->count * sizeof *curve->size, hash);
         hash = XXH64(curve->value, curve->count * sizeof *curve->value, hash);
     }
@@ -93,7 +88,7 @@ static bool hash_traces(const struct point *point, uint64_t *hash, struct error 
                         &next, why)) {
             return false;
         }
-        *hash = hash_numbers(&next, sizeof next, *hash);
+        *hash = XXH64(&next, sizeof next, *hash);
     }
     return true;
 }
@@ -120,7 +115,7 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
                             engine->row != NULL ? engine->content : 0};
     /* An engine's memory and kernels need the capability; the price affects one column and no time. */
     const double figures[] = {setup->profile.price_per_hour, profile_capability(&setup->profile)};
-    uint64_t run = hash_numbers(all, sizeof all, 0);
+    uint64_t run = XXH64(all, sizeof all, 0);
     run = XXH64(figures, sizeof figures, run);
     run = identity_hash_text(spillway_program, run);
     run = identity_hash_text(setup->system.available,

@@ -127,19 +127,6 @@ static void what_nobody_uses_goes(void **state)
     assert_int_equal(destroyed, made);
 }
 
-static void what_is_made_is_counted(void **state)
-{
-    struct shared *shared = *state;
-    struct shared_entry *entry;
-    struct error why;
-    get(shared, &ints, 1, 10);
-    get(shared, &ints, 1, 10);
-    get(shared, &ints, 2, 20);
-    assert_null(shared_get(shared, &ints, 3, NULL, &entry, &why));
-    assert_int_equal(shared_made(shared), 2);
-    shared_destroy(shared);
-}
-
 static void who_is_stopped_makes_nothing_more(void **state)
 {
     struct shared *shared = *state;
@@ -163,7 +150,6 @@ int main(void)
         cmocka_unit_test_setup(threads_wait_for_the_one_that_makes, start),
         cmocka_unit_test_setup(failing_is_not_kept, start),
         cmocka_unit_test_setup(what_nobody_uses_goes, start),
-        cmocka_unit_test_setup(what_is_made_is_counted, start),
         cmocka_unit_test_setup(who_is_stopped_makes_nothing_more, start),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
