@@ -285,9 +285,8 @@ struct curve_trial {
 static bool try_eta(void *context, const double *values, double *reused, struct error *why)
 {
     struct curve_trial *trial = context;
-    struct miss_curve curve;
+    struct miss_curve curve = {0};
     trial->request.values = values;
-    miss_curve_init(&curve);
     bool ok = miss_curve_of_trace(trial->trace, &trial->request, 0, &curve, why);
     *reused = ok ? 1 - (double)curve.misses[0] / (double)curve.accesses[0] : 0;
     miss_curve_release(&curve);

@@ -442,15 +442,6 @@ static bool whatif_command_print_lines(const struct whatif *whatif, struct error
     return good && output_flush(stdout, "standard output", why);
 }
 
-static bool whatif_command_read_columns(const struct arguments *arguments,
-                                        const struct scenario *scenario, struct table_view *out,
-                                        struct error *why)
-{
-    struct frame_column columns[TABLE_MOST_COLUMNS];
-    uint32_t count = whatif_columns(scenario_serves(scenario), columns);
-    return view_read(arguments, columns, count, out, why);
-}
-
 static bool whatif_command_study(const struct arguments *arguments, struct question *question,
                                  const struct table_view *view, uint32_t points, struct error *why)
 {
@@ -473,13 +464,15 @@ static bool whatif_command_study(const struct arguments *arguments, struct quest
 static bool whatif_command_run(const struct arguments *arguments, struct error *why)
 {
     struct question question = {.store = NULL};
+    struct frame_column columns[TABLE_MOST_COLUMNS];
     struct table_view view;
     uint32_t points = 0;
     bool good = whatif_command_read_points(arguments, &points, why) &&
-                question_read(arguments, &question, why) &&
-                whatif_command_read_columns(arguments, &question.scenario, &view, why) &&
-                question_begin(arguments, &question, false, why) &&
-                whatif_command_study(arguments, &question, &view, points, why);
+                question_read(arguments, &question, why);
+    uint32_t count = good ? whatif_columns(scenario_serves(&question.scenario), columns) : 0;
+    good = good && view_read(arguments, columns, count, &view, why) &&
+           question_begin(arguments, &question, false, why) &&
+           whatif_command_study(arguments, &question, &view, points, why);
     question_end(&question);
     return good;
 }

@@ -26,7 +26,7 @@ static void run_file(const char *path, const char *policy, uint32_t size)
     struct miss_curve curve;
     struct miss_request request = {
         .policy = policy_find(policy, NULL, 0, &why), .sizes = &size, .count = 1};
-    miss_curve_init(&curve);
+    curve = (struct miss_curve){0};
     if (!ids_read(path, &read, &why) || !miss_curve_of_ids(&read, &request, 1, &curve, &why)) {
         die(&why);
     }

@@ -24,7 +24,7 @@ static struct miss_curve draw(const struct ids *ids, const char *policy, const u
     struct miss_curve curve;
     struct miss_request request = {
         .policy = policy_find(policy, NULL, 0, &why), .sizes = sizes, .count = SIZES};
-    miss_curve_init(&curve);
+    curve = (struct miss_curve){0};
     require(miss_curve_of_ids(ids, &request, 1, &curve, &why));
     return curve;
 }

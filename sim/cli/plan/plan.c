@@ -153,14 +153,6 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-static bool plan_command_print_json(const struct planning *planning, struct error *why)
-{
-    struct frame *frame = plan_frame(planning, NULL, why);
-    bool good = frame != NULL && frame_print_json(frame, stdout, why);
-    frame_destroy(frame);
-    return good;
-}
-
 static bool plan_command_print_answer(const struct arguments *arguments,
                                       const struct planning *planning,
                                       const struct table_view *view, struct error *why)
@@ -168,10 +160,12 @@ static bool plan_command_print_answer(const struct arguments *arguments,
     bool met = planning->winner != PLANNING_NONE, json = arguments_given(arguments, JSON);
     const char *path = arguments_text(arguments, OUTPUT);
     const char *folder = arguments_text(arguments, DEPLOY);
-    bool good = (json ? plan_command_print_json(planning, why)
+    struct frame *rows = json ? plan_frame(planning, NULL, why) : NULL;
+    bool good = (json ? rows != NULL && frame_print_json(rows, stdout, why)
                       : plan_report(planning, view, stdout, why)) &&
                 (!met || plan_winner_print(planning, path, folder, json, why)) &&
                 output_flush(stdout, "standard output", why);
+    frame_destroy(rows);
     return good && (met || error_unmet(why, planning->options.targets.count > 0
                                                 ? "no candidate meets all targets"
                                                 : "no candidate has the figure that is compared"));

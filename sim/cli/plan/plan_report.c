@@ -1,7 +1,6 @@
 /* A plan, or a Pareto front, for people: its table, its answer, and what to know before relying on it. */
 #include "cli/plan/plan_report.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -334,7 +333,7 @@ bool plan_report(const struct planning *planning, const struct table_view *view,
     struct runs_notes *notes = runs_notes_create(why);
     struct frame *frame = notes != NULL ? plan_frame(planning, view, why) : NULL;
     char goal[PLAN_GOAL], text[TARGETS_TEXT], answer[PLAN_ANSWER];
-    struct planning_tried tried = {0, 0};
+    uint32_t tried = 0, values = 0;
     bool good = frame != NULL;
     if (good) {
         plan_notes_add(planning, notes);
@@ -349,9 +348,11 @@ bool plan_report(const struct planning *planning, const struct table_view *view,
         plan_answer(planning, answer);
         fputc('\n', out);
         table_line("", answer, out);
-        planning_count_tried(planning, &tried);
-        fprintf(out, "%" PRIu64 " of %" PRIu64 " value%s tried\n", tried.runs, tried.values,
-                tried.values == 1 ? " was" : "s were");
+        for (uint32_t i = 0; i < planning->count; i++) {
+            tried += planning->searches[i].grid.tried;
+            values += planning->searches[i].grid.count;
+        }
+        fprintf(out, "%u of %u value%s tried\n", tried, values, values == 1 ? " was" : "s were");
         left_out_print(planning->candidates, planning->count, true, out);
         runs_notes_print_below(notes, view->why, out);
     }

@@ -628,11 +628,3 @@ void planning_release(struct planning *planning)
     candidates_destroy(planning->candidates, planning->count);
     *planning = (struct planning){.count = 0};
 }
-
-void planning_count_tried(const struct planning *planning, struct planning_tried *sum)
-{
-    for (uint32_t i = 0; planning->searches != NULL && i < planning->count; i++) {
-        sum->runs += planning->searches[i].grid.tried;
-        sum->values += planning->searches[i].grid.count;
-    }
-}

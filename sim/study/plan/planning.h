@@ -77,12 +77,6 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
                   struct planning *out, bool *interrupted, struct error *why);
 void planning_release(struct planning *planning);
 
-/* Add how many values were tried, and how many there are to try, of all candidates. */
-struct planning_tried {
-    uint64_t runs, values;
-};
-void planning_count_tried(const struct planning *planning, struct planning_tried *sum);
-
 /* The value found, or else the nearest; PLANNING_NONE if no run has figures to judge. */
 uint32_t search_shown(const struct search *search);
 

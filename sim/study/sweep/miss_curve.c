@@ -11,16 +11,11 @@
 
 enum { IDS_AT_ONCE = 256 };
 
-void miss_curve_init(struct miss_curve *curve)
-{
-    *curve = (struct miss_curve){0};
-}
-
 void miss_curve_release(struct miss_curve *curve)
 {
     free(curve->accesses);
     free(curve->misses);
-    miss_curve_init(curve);
+    *curve = (struct miss_curve){0};
 }
 
 static bool miss_curve_reserve(struct miss_curve *curve, uint32_t groups, uint32_t count,

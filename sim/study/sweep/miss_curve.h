@@ -31,7 +31,6 @@ struct miss_curve {
     uint64_t *misses;       /* [groups][count], one per size; owned */
 };
 
-void miss_curve_init(struct miss_curve *curve);
 void miss_curve_release(struct miss_curve *curve);
 
 /* The misses of a group at each size. */
@@ -41,7 +40,7 @@ static inline uint64_t *miss_curve_group(const struct miss_curve *curve, uint32_
 }
 
 /* The curves of a trace, or of a stream of ids, on `threads` threads (0: one per processor). The
- * caller releases `curve`, also after a failure. */
+ * caller zeroes `curve` before, and releases it, also after a failure. */
 bool miss_curve_of_trace(const struct trace *trace, const struct miss_request *request,
                          uint32_t threads, struct miss_curve *curve, struct error *why);
 bool miss_curve_of_ids(const struct ids *ids, const struct miss_request *request, uint32_t threads,

@@ -79,7 +79,7 @@ static void compare_with_replays(const struct trace *trace, const struct miss_re
 {
     struct error why;
     struct miss_curve curve;
-    miss_curve_init(&curve);
+    curve = (struct miss_curve){0};
     make_check(miss_curve_of_trace(trace, request, 2, &curve, &why), &why);
     uint32_t first = curve.groups > 1; /* behind the whole */
     for (uint32_t at = first * curve.count; at < curve.groups * curve.count; at++) {
@@ -158,8 +158,8 @@ static void threads_do_not_change_a_curve(void **state)
         struct miss_request request = {
             .policy = policies[p], .group = MISS_HEAD, .selection = .2, .sizes = sizes, .count = 3};
         struct miss_curve one, four;
-        miss_curve_init(&one);
-        miss_curve_init(&four);
+        one = (struct miss_curve){0};
+        four = (struct miss_curve){0};
         make_check(miss_curve_of_trace(trace, &request, 1, &one, &why), &why);
         make_check(miss_curve_of_trace(trace, &request, 4, &four, &why), &why);
         assert_memory_equal(one.accesses, four.accesses, sizeof(uint64_t) * 5);
@@ -227,7 +227,7 @@ static void curves_of_ids_equal_a_search(void **state)
             struct miss_curve curve;
             struct miss_request request = {
                 .policy = kind(foresees ? "opt" : "lru"), .sizes = sizes, .count = 8};
-            miss_curve_init(&curve);
+            curve = (struct miss_curve){0};
             make_check(miss_curve_of_ids(&ids, &request, 2, &curve, &why), &why);
             assert_int_equal(curve.accesses[0], 2000);
             for (uint32_t i = 0; i < 8; i++) {
@@ -255,7 +255,7 @@ static void what_cannot_be_drawn_is_refused(void **state)
     struct ids ids = random_ids(3, 10);
     struct miss_request request = {
         .policy = kind("qsac"), .selection = .2, .sizes = sizes, .count = 1};
-    miss_curve_init(&curve);
+    curve = (struct miss_curve){0};
     assert_false(miss_curve_of_trace(trace, &request, 1, &curve, &why));
     assert_string_equal(why.found, "policy 'qsac' has a cache of 3 blocks, but a head wants 4");
     assert_false(miss_curve_of_ids(&ids, &request, 1, &curve, &why));
