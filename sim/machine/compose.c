@@ -8,6 +8,7 @@
 
 #include "machine/compose.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,6 +45,8 @@ const char *const part_names[PART_COUNT] = {
 
 static const char suffix[] = "yaml";
 
+enum { MOST_COUNTED = 1024 }; /* GPUs that a name such as 8xH100 may count */
+
 /* Length of NAME in NAME.yaml, 0 for any other name. */
 static size_t bare_length(const char *name)
 {
@@ -52,6 +55,26 @@ static size_t bare_length(const char *name)
     bool ends =
         length > end && name[length - end] == '.' && strcmp(name + length - end + 1, suffix) == 0;
     return ends ? length - end : 0;
+}
+
+/* "2xA40", "8 x H100", "h100x8": how many, and the machine, if it is one; 0 if not. */
+static unsigned long counted_machine(const char *name, char machine[NAMED_SIZE])
+{
+    char alone[NAMED_SIZE] = "";
+    unsigned long count = 0;
+    size_t end = strlen(name);
+    int rest = 0;
+    while (end > 0 && isdigit((unsigned char)name[end - 1])) {
+        end--;
+    }
+    if (sscanf(name, "%lu %*1[xX] %n", &count, &rest) == 1 && rest > 0) {
+        snprintf(alone, sizeof alone, "%s", name + rest);
+    } else if (end > 1 && tolower((unsigned char)name[end - 1]) == 'x') {
+        count = strtoul(name + end, NULL, 10);
+        snprintf(alone, sizeof alone, "%.*s", (int)(end - 1), name);
+        alone[strcspn(alone, " ")] = '\0';
+    }
+    return count <= MOST_COUNTED && locate_canonical(alone, MACHINE, machine) ? count : 0;
 }
 
 /* Complain that `name` does not exist, and name the nearest. */
@@ -64,6 +87,13 @@ static bool refuse_name(const struct node *name, enum profile_part part, struct 
     }
     node_error(name, why, "unknown %s '%.100s'", kinds[0]->what, name->text);
     error_key(why, kinds[0]->what);
+    char machine[NAMED_SIZE];
+    unsigned long count = counted_machine(name->text, machine);
+    if (count > 0) {
+        return error_expect(why,
+                            "hardware: %s and tensor_parallel: %lu; with 'advise', %s --gpus %lu",
+                            machine, count, machine, count);
+    }
     return named_expect(kinds, name->text, why);
 }
 

@@ -629,6 +629,12 @@ static bool read_values(const struct axis_reading *reading, char *values)
                  {AXIS_DRAFTS, "0:8"},
                  {"hardware.link", "[pcie3-x16, pcie4-x16, pcie5-x16, pcie6-x16, nvlink-c2c]"}};
     char usual[LONGEST];
+    if (values == NULL && strcmp(reading->axis->key, AXIS_DRAFTS) == 0 &&
+        reading->base->point->setup.drafts.count == 0) {
+        error_usage(reading->why, reading->axis->option, 0, "nothing here says who drafts");
+        return error_expect(reading->why,
+                            "--set 'drafts={count: 3, method: eagle3, acceptance: 70%%}'");
+    }
     for (size_t i = 0; values == NULL && i < sizeof fixed / sizeof *fixed; i++) {
         if (strcmp(fixed[i].key, reading->axis->key) == 0) {
             values = strcpy(usual, fixed[i].values);
