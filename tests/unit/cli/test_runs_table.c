@@ -134,7 +134,7 @@ static void only_a_run_with_a_time_can_say_that_nothing_is_offloaded(void **stat
 {
     (void)state;
     assert_holds(PRINT("system: [a, b]", {.system = "a"}, {.system = "b", .short_of_memory = true}),
-                 "hit ratio: needs no trace");
+                 "hit ratio: no trace needed");
     assert_holds(PRINT("system: [a, b]", {.system = "a"}, {.system = "b", .trace = "rec"}),
                  "attention mass: rec\n");
     assert_lacks(PRINT("system: [a, b]", {.system = "a", .short_of_memory = true},
@@ -200,10 +200,10 @@ static void every_key_with_several_values_has_a_column(void **state)
     assert_holds(PRINT("{a: [1, 2], b: [1, 2], c: [1, 2], d: [1, 2], e: [1, 2], f: [1, 2],"
                        " g: [1, 2], h: [1, 2], i: [1, 2], one: [7]}",
                        {.system = "x"}, {.system = "x"}),
-                 "system  a  b  c  d  e  f  g  h  i  batch  hit %  step ms  tok/s  stall  "
+                 "system  a  b  c  d  e  f  g  h  i  batch  hit %  mass %  step ms  tok/s  stall  "
                  "waiting for (%)\n"
-                 "x       1  1  1  1  1  1  1  1  1      1      -     2.00    500    0 %\n"
-                 "x       1  1  1  1  1  1  1  1  2      1      -     2.00    500    0 %\n");
+                 "x       1  1  1  1  1  1  1  1  1      1      -       -     2.00    500    0 %\n"
+                 "x       1  1  1  1  1  1  1  1  2      1      -       -     2.00    500    0 %\n");
 }
 
 int main(void)
