@@ -1,6 +1,7 @@
 /* A frame as an aligned table. Widths follow the cells. A table that would be too wide leaves out columns,
  * highest `drop` first, and where that does not do, the ranges of all figures in place of columns; the last
- * column then takes what is left of the line and is cut at a comma, or wrapped. A reader who chooses columns gets these and no others, however wide the line. */
+ * column then takes what is left of the line and is cut at a comma, or wrapped. A reader who chooses columns
+ * gets these and no others, however wide the line. */
 #include "core/array.h"
 #include "core/quote.h"
 #include "core/text.h"
@@ -33,11 +34,15 @@ struct table {
 /* Characters of a line: those of the terminal on standard output, or as many as $COLUMNS says there. */
 static size_t terminal_width(void)
 {
-    enum { LEAST = 40, MOST = 1000 };
+    enum {
+        LEAST = 40,
+        MOST = 1000,
+        FILE_WIDTH = 116
+    }; /* in a file a row is whole before it is short */
     struct winsize size = {.ws_col = 0};
     const char *said = getenv("COLUMNS");
     if (!isatty(STDOUT_FILENO)) {
-        return TABLE_WIDTH;
+        return FILE_WIDTH;
     }
     long width = said != NULL ? strtol(said, NULL, 10) : 0;
     if (width <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) {

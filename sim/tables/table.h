@@ -5,8 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Characters of a line where the output is no terminal, so that it is the same for all readers. Text
- * is never wider. */
+/* Text is never wider, on any terminal and in a file. */
 #define TABLE_WIDTH 100
 
 #define TABLE_MOST_COLUMNS 48

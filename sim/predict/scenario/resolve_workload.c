@@ -436,7 +436,7 @@ static bool check_alone(const struct scenario *scenario, struct error *why)
 /* An engine serves no length on which the model was not trained, unless it is told to. Of a file's requests
  * some may be longer, which is a note. */
 static bool check_trained(const struct scenario *scenario, const struct point *point,
-                         struct error *why)
+                          struct error *why)
 {
     uint64_t trained = point->setup.model.trained_context;
     uint64_t longest = requests_longest(point->requests);

@@ -197,13 +197,14 @@ static void a_long_note_is_wrapped(void **state)
 static void every_key_with_several_values_has_a_column(void **state)
 {
     (void)state;
-    assert_holds(PRINT("{a: [1, 2], b: [1, 2], c: [1, 2], d: [1, 2], e: [1, 2], f: [1, 2],"
-                       " g: [1, 2], h: [1, 2], i: [1, 2], one: [7]}",
-                       {.system = "x"}, {.system = "x"}),
-                 "system  a  b  c  d  e  f  g  h  i  batch  hit %  mass %  step ms  tok/s  stall  "
-                 "waiting for (%)\n"
-                 "x       1  1  1  1  1  1  1  1  1      1      -       -     2.00    500    0 %\n"
-                 "x       1  1  1  1  1  1  1  1  2      1      -       -     2.00    500    0 %\n");
+    assert_holds(
+        PRINT("{a: [1, 2], b: [1, 2], c: [1, 2], d: [1, 2], e: [1, 2], f: [1, 2],"
+              " g: [1, 2], h: [1, 2], i: [1, 2], one: [7]}",
+              {.system = "x"}, {.system = "x"}),
+        "system  a  b  c  d  e  f  g  h  i  batch  KV in HBM  hit %  mass %  step ms  tok/s   best  stall  "
+        "waiting for (%)\n"
+        "x       1  1  1  1  1  1  1  1  1      1          -      -       -     2.00    500  100 %    0 %\n"
+        "x       1  1  1  1  1  1  1  1  2      1          -      -       -     2.00    500  100 %    0 %\n");
 }
 
 int main(void)
