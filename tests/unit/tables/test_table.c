@@ -104,17 +104,21 @@ static void no_titles_mean_no_head(void **state)
 
 #define TEN "0123456789"
 #define FORTY TEN TEN TEN TEN
+#define FORTY_EIGHT FORTY "01234567"
 
 static void the_column_that_matters_least_is_left_out(void **state)
 {
     (void)state;
-    const struct frame_column columns[] = {
-        {.title = FORTY}, {.title = FORTY, .drop = 1}, {.title = "c", .drop = 2}, {.title = "why"}};
+    const struct frame_column columns[] = {{.title = FORTY_EIGHT},
+                                           {.title = FORTY_EIGHT, .drop = 1},
+                                           {.title = "c", .drop = 2},
+                                           {.title = "why"}};
     struct frame *table = create(columns, 4);
     ADD(table, "1", "2", "3", "link 22, manager 10, sync 1");
-    assert_prints(table,
-                  FORTY "  why\n"
-                        "1                                         link 22, manager 10, sync 1\n");
+    assert_prints(
+        table, FORTY_EIGHT
+        "  why\n"
+        "1                                                 link 22, manager 10, sync 1\n");
 }
 
 /* Hidden columns behind it take no room, and it may go as any other. */
@@ -123,13 +127,13 @@ static void the_last_column_that_shows_may_be_left_out(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         const struct frame_column columns[] = {
-            {.title = FORTY},
-            {.title = FORTY},
+            {.title = FORTY_EIGHT},
+            {.title = FORTY_EIGHT},
             {.title = i == 0 ? "sixteen letters." : "seventeen letters", .drop = 1},
             {.title = "", .optional = true}};
         struct frame *table = create(columns, 4);
-        assert_prints(table,
-                      i == 0 ? FORTY "  " FORTY "  sixteen letters.\n" : FORTY "  " FORTY "\n");
+        assert_prints(table, i == 0 ? FORTY_EIGHT "  " FORTY_EIGHT "  sixteen letters.\n"
+                                    : FORTY_EIGHT "  " FORTY_EIGHT "\n");
     }
 }
 
@@ -137,12 +141,13 @@ static void the_last_column_is_cut_at_a_comma(void **state)
 {
     (void)state;
     const struct frame_column columns[] = {
-        {.title = FORTY}, {.title = TEN TEN TEN}, {.title = "why"}};
+        {.title = FORTY_EIGHT}, {.title = TEN TEN TEN "01234567"}, {.title = "why"}};
     struct frame *table = create(columns, 3);
     ADD(table, "1", "2", "manager 35, retrieval 12, merge 7");
-    assert_prints(table, FORTY "  " TEN TEN TEN "  why\n"
-                               "1                                         "
-                               "2                               manager 35, retrieval 12\n");
+    assert_prints(table,
+                  FORTY_EIGHT "  " TEN TEN TEN "01234567  why\n"
+                              "1                                                 "
+                              "2                                       manager 35, retrieval 12\n");
 }
 
 static void a_short_row_runs_over_and_is_wrapped(void **state)
@@ -165,7 +170,7 @@ static const struct frame_column named[] = {
     {.title = "system"},
     {.title = "batch", .unit = UNIT_COUNT, .name = "batch"},
     {.title = "HBM", .unit = UNIT_COUNT, .name = "hbm", .extra = true},
-    {.title = FORTY FORTY, .name = "long", .drop = 1},
+    {.title = FORTY_EIGHT FORTY_EIGHT, .name = "long", .drop = 1},
     {.title = "none", .name = "none", .optional = true},
     {.title = "waiting for", .name = "waits"},
 };
@@ -202,7 +207,7 @@ static void a_wide_table_leaves_out_nothing_that_a_row_has(void **state)
 {
     (void)state;
     const struct table_view view = {.wide = true};
-    assert_choice_prints(&view, "system  batch    HBM  " FORTY FORTY "  waiting for\n"
+    assert_choice_prints(&view, "system  batch    HBM  " FORTY_EIGHT FORTY_EIGHT "  waiting for\n"
                                 "clo         4  5 GiB  l                                        "
                                 "                                         link 3, sync 1\n"
                                 "h2o         8  too large\n");
