@@ -207,10 +207,11 @@ static void a_wide_table_leaves_out_nothing_that_a_row_has(void **state)
 {
     (void)state;
     const struct table_view view = {.wide = true};
-    assert_choice_prints(&view, "system  batch    HBM  " FORTY_EIGHT FORTY_EIGHT "  waiting for\n"
-                                "clo         4  5 GiB  l                                        "
-                                "                                         link 3, sync 1\n"
-                                "h2o         8  too large\n");
+    assert_choice_prints(
+        &view, "system  batch    HBM  " FORTY_EIGHT FORTY_EIGHT "  waiting for\n"
+               "clo         4  5 GiB  l                                                        "
+               "                                         link 3, sync 1\n"
+               "h2o         8  too large\n");
 }
 
 int main(void)
