@@ -294,7 +294,7 @@ static bool drop_one(struct table *table)
     return most > 0;
 }
 
-/* Leave out columns until the last one fits on the line, and give it what is left. Returns whether it fits. */
+/* Leave out columns until the last one fits on the line, and give it what is left. Does it fit? */
 static bool fit_line(struct table *table)
 {
     uint32_t last;

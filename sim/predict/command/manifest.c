@@ -209,6 +209,17 @@ static bool write_instruction(const char *value, const char *file, struct contai
     return !list || words != NULL;
 }
 
+/* The image of "--platform=linux/amd64 IMAGE AS STAGE", in place. */
+static char *stage_image(char *from)
+{
+    while (strncmp(from, "--", 2) == 0) {
+        from += strcspn(from, " \t");
+        from += strspn(from, " \t");
+    }
+    from[strcspn(from, " \t\r")] = '\0';
+    return from;
+}
+
 /* The last of each counts, and a stage forgets the command of the one before. In `text`, which is changed,
  * '\v' stands for the end of a line that a backslash joined to the next. */
 bool dockerfile_read(char *text, const char *file, manifest_visit *visit, void *context,
@@ -229,9 +240,10 @@ bool dockerfile_read(char *text, const char *file, manifest_visit *visit, void *
             *at = ' ';
         }
         if ((found = instruction(line, "FROM")) != NULL) {
-            image = found;
+            image = stage_image(found);
             entry = args = NULL;
             before = false;
+            container.line = 0;
         } else if ((found = instruction(line, "ENV")) != NULL) {
             size_t name = strcspn(found, " =");
             fprintf(to.out, found[name] == ' ' ? "%.*s=%s " : "%.*s%s ", (int)name, found,

@@ -235,7 +235,8 @@ static bool is_followed(const struct serving *serving, uint32_t index)
 {
     const struct request *next = &serving->requests.all[index + 1];
     const uint32_t *server_of = serving->router.server_of;
-    return index + 1 < serving->requests.count && next->turn > 0 && next->arrival_ns < 0 &&
+    return index + 1 < serving->requests.count &&
+           next->turn == serving->requests.all[index].turn + 1 && next->arrival_ns < 0 &&
            server_of[index] == server_of[index + 1];
 }
 

@@ -127,7 +127,7 @@ static const struct {
      "ENTRYPOINT [\"vllm\", \"serve\"]\nCMD [\"Qwen/Qwen3-8B\", \\\n     \"--max-model-len\", \"8192\"]\n",
      "model=Qwen/Qwen3-8B system=vllm engine=vllm-0.20 request_tokens=8192"},
     {"docs.docker.com, CMD behind the image's own ENTRYPOINT", "deploy/vllm.Dockerfile",
-     "FROM vllm/vllm-openai:v0.20.0\nCMD [\"--model\", \"Qwen/Qwen3-8B\"]\n",
+     "FROM --platform=linux/amd64 vllm/vllm-openai:v0.20.0 AS serve\nCMD [\"--model\", \"Qwen/Qwen3-8B\"]\n",
      "model=Qwen/Qwen3-8B system=vllm engine=vllm-0.20"},
     {"docs.docker.com, x- and its anchors", "compose.yaml",
      "x-base: &base\n  image: vllm/vllm-openai:v0.20.0\n  command: [--model, Qwen/Qwen3-8B, --max-model-len, auto]\n"
