@@ -8,6 +8,7 @@
 const char measured_first_line[] =
     "# Measured by 'spillway calibrate'. Figures of your own go into "
     "a new file that extends this one.";
+
 uint64_t measured_checksum(const char *text, size_t size)
 {
     return XXH64(text, size, 0);

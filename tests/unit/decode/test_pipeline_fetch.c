@@ -191,17 +191,26 @@ static void a_layer_waits_for_jobs_that_outlast_the_waking(void **state)
           &expected);
 }
 
-static int64_t step_ns(const char *threads)
+struct pool_times {
+    int64_t step, lookup; /* ns; the lookup's are the mean of a step */
+};
+
+static struct pool_times times_with(const char *figure, const char *mechanism)
 {
     struct setup setup = make_tiny(
-        1, MANAGED,
-        OVERRIDES("context=1600", "trace=assumed:hit=50%", "hardware.host.cores=50", threads));
+        1, MANAGED, OVERRIDES("context=1600", "trace=assumed:hit=50%", figure, mechanism));
     struct course course;
     make_course(&setup, &course);
-    int64_t ns = course.timing.step[0].ns;
+    struct pool_times times = {course.timing.step[0].ns,
+                               course.timing.part_ns[PART_LOOKUP] / course.timing.steps};
     course_release(&course);
     setup_release(&setup);
-    return ns;
+    return times;
+}
+
+static int64_t step_ns(const char *threads)
+{
+    return times_with("hardware.host.cores=50", threads).step;
 }
 
 /* A pool of one thread hands over to itself, and 50 threads take only four jobs: waking 50 takes
@@ -220,15 +229,7 @@ static void hand_offs_cost_by_threads_and_work_by_jobs(void **state)
 
 static int64_t lookup_ns(const char *heads)
 {
-    struct setup setup = make_tiny(
-        1, MANAGED,
-        OVERRIDES("context=1600", "trace=assumed:hit=50%", "hardware.host.lookup=1us", heads));
-    struct course course;
-    make_course(&setup, &course);
-    int64_t ns = course.timing.part_ns[PART_LOOKUP] / course.timing.steps;
-    course_release(&course);
-    setup_release(&setup);
-    return ns;
+    return times_with("hardware.host.lookup=1us", heads).lookup;
 }
 
 /* Each of 4 heads looks up 10 clusters. With three heads a job, two jobs have two each. */
