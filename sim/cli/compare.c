@@ -5,7 +5,6 @@
 #include "tables/frame.h"
 #include "core/array.h"
 #include "cli/frame/arguments.h"
-#include "cli/compare_row.h"
 #include "cli/frame/command.h"
 #include "cli/frame/question.h"
 #include "cli/report/report_query.h"
@@ -26,9 +25,10 @@ static const struct command_option options[] = {
                        "JSON line per request with queued_ts, first_token_ts and "
                        "last_token_ts in seconds, and output_toks",
                        .required = true},
-    [ROW] = {"--row", NULL,
-             "print instead a row for a file of measured servers (scenarios/measured): what was "
-             "asked, and what was measured"},
+    [ROW] =
+        {"--row", NULL,
+         "print instead a row for a file of measured servers (scenarios/measured), to which you "
+         "add what you set"},
     {.name = NULL},
 };
 
@@ -167,6 +167,22 @@ static bool print_run(const struct compare_run *run, const struct result *result
     return ok;
 }
 
+/* As YAML. What was asked is for the user to add: a run's scenario states every key. */
+static void print_measured_row(const struct cell *cells, const struct measured *measured)
+{
+    const char *before = "";
+    printf("  - what: %s on %s\n    set: {}\n    served: {", cells[COLUMN(model)->index].text,
+           cells[COLUMN(hardware)->index].text);
+    for (int i = 0; i < MEASURED_FIGURES; i++) {
+        if (measured_figures[i].key != NULL && measured->value[i] > 0) {
+            printf("%s%s: %.6g%s", before, measured_figures[i].column, measured->value[i],
+                   i == MEASURED_RATE ? "" : "ms");
+            before = ", ";
+        }
+    }
+    puts("}");
+}
+
 static bool print_runs(struct store *store, const char *database, const struct measured *measured,
                        bool row, struct error *why)
 {
@@ -184,8 +200,11 @@ static bool print_runs(struct store *store, const char *database, const struct m
         struct result result;
         ok = store_get(store, runs.all[i].hash, &result, why);
         if (ok) {
-            ok = row ? compare_row_print(&result, measured, why)
-                     : print_run(&runs.all[i], &result, measured, why);
+            if (row) {
+                print_measured_row(result.cells, measured);
+            } else {
+                ok = print_run(&runs.all[i], &result, measured, why);
+            }
             result_release(&result);
         }
     }

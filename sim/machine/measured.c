@@ -33,7 +33,13 @@ bool measured_check_text(const char *text, size_t size, const char *path, bool *
                        memcmp(text + length, digits, DIGITS + 1) == 0)) {
         return true;
     }
-    error_set(why, path, 4, "this measured profile was changed or cut after it was measured");
+    size_t same = 0; /* what is changed behind the head has no line that is known */
+    int line = 1;
+    while (same < length && same < size && text[same] == head[same]) {
+        line += text[same++] == '\n';
+    }
+    error_set(why, path, same < length ? line : 0,
+              "this measured profile was changed or cut after it was measured");
     return error_expect(why,
                         "the whole file, of this version; figures of your own in a new file, below "
                         "'extends: %.200s'; or measure again",

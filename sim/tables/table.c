@@ -1,8 +1,9 @@
 /* A frame as an aligned table. Widths follow the cells. A table that would be too wide leaves out columns,
- * highest `drop` first, and where that does not do, the ranges of all figures in place of columns; the last
- * column then takes what is left of the line and is cut at a comma, or wrapped. A reader who chooses columns
+ * highest `drop` first, and where that does not do, the ranges of all figures in place of columns; a line below
+ * says which. The last column then takes what is left of the line and is cut at a comma, or wrapped. A reader who chooses columns
  * gets these and no others, however wide the line. */
 #include "core/array.h"
+#include "core/name.h"
 #include "core/quote.h"
 #include "core/text.h"
 #include "tables/frame.h"
@@ -26,7 +27,8 @@ struct table {
     bool chosen[TABLE_MOST_COLUMNS]; /* by place: asked for by name */
     bool shown[TABLE_MOST_COLUMNS];
     size_t width[TABLE_MOST_COLUMNS];
-    char **texts; /* [row × columns of the frame] owned */
+    char left_out[256]; /* "ranges, mass %": what a wider line would show */
+    char **texts;       /* [row × columns of the frame] owned */
 };
 
 /* ---- characters ---- */
@@ -290,7 +292,10 @@ static bool drop_one(struct table *table)
             dropped = i;
         }
     }
-    table->shown[dropped] = table->shown[dropped] && most == 0;
+    if (most > 0) {
+        table->shown[dropped] = false;
+        name_list_add(table->left_out, sizeof table->left_out, column_at(table, dropped)->title);
+    }
     return most > 0;
 }
 
@@ -312,11 +317,15 @@ static bool fit_line(struct table *table)
     return before + least <= line;
 }
 
-static bool has_ranges(const struct frame *frame)
+static bool has_ranges(const struct table *table)
 {
+    const struct frame *frame = table->frame;
     bool has = false;
-    for (size_t i = 0; i < (size_t)frame->row_count * frame->column_count; i++) {
-        has = has || (!frame->cells[i].is_mean && frame->cells[i].low < frame->cells[i].high);
+    for (uint32_t i = 0; i < frame->row_count * table->count; i++) {
+        uint32_t place = i % table->count;
+        const struct frame_cell *cell =
+            &frame->cells[i / table->count * frame->column_count + table->columns[place]];
+        has = has || (table->shown[place] && !cell->is_mean && cell->low < cell->high);
     }
     return has;
 }
@@ -324,11 +333,12 @@ static bool has_ranges(const struct frame *frame)
 static bool lay_out(struct table *table, struct error *why)
 {
     free_texts(table);
+    text_copy(table->left_out, sizeof table->left_out, table->plain ? "ranges" : "");
     if (!write_texts(table, why)) {
         return false;
     }
     table_measure(table);
-    if (table->wide || fit_line(table) || table->plain || !has_ranges(table->frame)) {
+    if (table->wide || fit_line(table) || table->plain || !has_ranges(table)) {
         return true;
     }
     table->plain = true;
@@ -404,8 +414,10 @@ bool frame_print(const struct frame *frame, const struct table_view *view, FILE 
     for (uint32_t row = 0; good && row < frame->row_count; row++) {
         print_row(&table, row, out);
     }
-    if (good && table.plain) {
-        fputs("(no room for ranges: a wider line shows them)\n", out);
+    /* A file has its usual columns without a word. */
+    if (good && (table.plain || isatty(STDOUT_FILENO)) && table.left_out[0] != '\0') {
+        text_append(table.left_out, sizeof table.left_out, ": a wider line shows them)");
+        table_line("(no room for ", table.left_out, out);
     }
     free_texts(&table);
     return good;

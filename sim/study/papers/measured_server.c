@@ -95,8 +95,9 @@ static bool add_answer(struct request_times *times, double ttft_ms, double e2e_m
            (tokens <= 1 || measured_add_time(times, TPOT, (e2e_ms - ttft_ms) / (tokens - 1), why));
 }
 
-/* Compute the figures that `out` does not have yet. */
-static void sum_up(struct request_times *times, struct measured *out)
+/* Compute the figures that `out` does not have yet. Percentiles of one time ascend. */
+static bool sum_up(struct request_times *times, const char *path, struct measured *out,
+                   struct error *why)
 {
     static const double shares[] = {0.5, 0.9, 0.99};
     for (int of = 0; of < TIMES; of++) {
@@ -109,7 +110,15 @@ static void sum_up(struct request_times *times, struct measured *out)
                                                                      shares[i - 1]);
             value[i] = isnan(value[i]) ? is : value[i];
         }
+        for (int i = 2; i < 4; i++) {
+            double before = isnan(value[i - 1]) ? value[1] : value[i - 1];
+            if (value[i] < before) {
+                return error_set(why, path, 0, "'%s' is %g, below a lower percentile, %g",
+                                 measured_figures[4 * of + i].what, value[i], before);
+            }
+        }
     }
+    return true;
 }
 
 /* ---- a benchmark that kept each request ---- */
@@ -329,10 +338,7 @@ bool measured_read(const char *path, struct measured *out, struct error *why)
     if (text_mark(start, fread(start, 1, sizeof start, file)) == 0) {
         rewind(file);
     }
-    bool ok = read_objects(file, &reading, out, why);
-    if (ok) {
-        sum_up(&reading.times, out);
-    }
+    bool ok = read_objects(file, &reading, out, why) && sum_up(&reading.times, path, out, why);
     for (int of = 0; of < TIMES; of++) {
         free(reading.times.of[of].ms);
     }
