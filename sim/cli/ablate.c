@@ -403,9 +403,8 @@ static bool ablate_study(const struct arguments *arguments, struct question *que
     const struct ablation_options with = {.against = arguments_text(arguments, AGAINST),
                                           .study = question_study(question)};
     struct ablation ablation;
-    bool interrupted = false;
-    bool good = ablation_run(&question->scenario, &with, &ablation, &interrupted, why);
-    good = progress_end(good, interrupted, "all runs were done", why);
+    bool good = ablation_run(&question->scenario, &with, &ablation, why);
+    progress_clear();
     /* A failed run is shown as a row like the others; the command then fails with its error. */
     good = good && give_rows(arguments, &ablation, question->store, why) &&
            (arguments_given(arguments, JSON) || ablate_report(&ablation, view, stdout, why)) &&

@@ -449,9 +449,8 @@ static bool whatif_command_study(const struct arguments *arguments, struct quest
                                         .points = points,
                                         .study = question_study(question)};
     struct whatif whatif;
-    bool interrupted = false;
-    bool good = whatif_run(&question->scenario, &with, &whatif, &interrupted, why);
-    good = progress_end(good, interrupted, "all points were done", why);
+    bool good = whatif_run(&question->scenario, &with, &whatif, why);
+    progress_clear();
     /* A failed run is shown as a row like the others; the command then fails with its error. */
     good = good &&
            (arguments_given(arguments, JSON) ? whatif_command_print_lines(&whatif, why)

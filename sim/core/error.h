@@ -19,6 +19,7 @@ enum error_kind {
     ERROR_FAILURE = 1, /* a file, a device or a computation failed */
     ERROR_USAGE = 2,   /* the user's request is invalid */
     ERROR_UNMET,       /* a failure with an answer: nothing fits, or meets what was asked for */
+    ERROR_INTERRUPTED, /* a failure: a stop flag was raised (core/stop_flag.h) */
 };
 
 struct error {

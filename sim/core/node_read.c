@@ -345,7 +345,7 @@ struct node *node_parse(const char *text, size_t size, const char *name, struct 
 /* A pipe may be silent for as long as it likes; Ctrl-C then ends the waiting. */
 static bool unread(const char *path, const char *what, struct error *why)
 {
-    return errno == EINTR ? error_set(why, path, 0, "interrupted")
+    return errno == EINTR ? error_make(why, ERROR_INTERRUPTED, path, 0, "interrupted")
                           : error_set(why, path, 0, "%s: %s", what, strerror(errno));
 }
 

@@ -10,8 +10,9 @@ struct stop_flag {
     atomic_bool raised;
 };
 
-/* Fails with "interrupted" once the flag is raised. NULL: it never is. */
+/* Fails with ERROR_INTERRUPTED once the flag is raised. NULL: it never is. */
 static inline bool stop_flag_check(const struct stop_flag *stop, struct error *why)
 {
-    return stop == NULL || !atomic_load(&stop->raised) || error_set(why, NULL, 0, "interrupted");
+    return stop == NULL || !atomic_load(&stop->raised) ||
+           error_make(why, ERROR_INTERRUPTED, NULL, 0, "interrupted");
 }

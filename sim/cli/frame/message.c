@@ -178,12 +178,6 @@ void progress_clear(void)
     }
 }
 
-bool progress_end(bool good, bool interrupted, const char *what, struct error *why)
-{
-    progress_clear();
-    return good && (!interrupted || error_set(why, NULL, 0, "interrupted before %s", what));
-}
-
 void progress_study(uint32_t done, uint32_t all, const char *what, void *context)
 {
     char left[PROGRESS_LEFT];

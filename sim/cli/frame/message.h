@@ -45,10 +45,6 @@ const char *progress_left_after(double seconds, double share, char text[PROGRESS
 /* Erase the line. */
 void progress_clear(void);
 
-/* Erase the line after a study. Fails if the study failed (`good` is false, and `why` is the
- * study's), or if it was interrupted before `what`, such as "all runs were done". */
-bool progress_end(bool good, bool interrupted, const char *what, struct error *why);
-
 /* The progress of a study: "3 of 12 runs, 40 s left", and nothing once all are done; where `all` is 0,
  * `what` alone. `context` is unused. */
 void progress_study(uint32_t done, uint32_t all, const char *what, void *context);

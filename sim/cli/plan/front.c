@@ -177,9 +177,9 @@ bool front_print(const struct scenario *scenario, const char *over,
                                              .candidates = with->candidates,
                                              .study = with->study};
     struct tradeoff tradeoff;
-    bool interrupted = false;
-    bool good = tradeoff_run(scenario, &options, &tradeoff, &interrupted, why);
-    good = progress_end(good, interrupted, "all runs were done", why) &&
+    bool good = tradeoff_run(scenario, &options, &tradeoff, why);
+    progress_clear();
+    good = good &&
            (json ? front_print_json(&tradeoff, stdout, why)
                  : front_report(&tradeoff, &with->targets, scenario, view, stdout, why)) &&
            output_flush(stdout, "standard output", why) &&

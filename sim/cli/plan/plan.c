@@ -176,9 +176,8 @@ static bool plan(const struct arguments *arguments, const struct scenario *scena
                  struct error *why)
 {
     struct planning planning;
-    bool interrupted = false;
-    bool good = planning_run(scenario, with, &planning, &interrupted, why);
-    good = progress_end(good, interrupted, "the search had ended", why);
+    bool good = planning_run(scenario, with, &planning, why);
+    progress_clear();
     good = good && (with->study.store == NULL || plan_store(&planning, with->study.store, why)) &&
            plan_command_print_answer(arguments, &planning, view, why);
     planning_release(&planning);

@@ -136,27 +136,22 @@ static bool simulate_read_options(const struct arguments *arguments, struct swee
 static bool simulate_run_all(const struct scenario *scenario, struct sweep_options *sweep,
                              struct simulate_view *view, struct error *why)
 {
-    bool interrupted = false;
     if (!sweep_has_point(scenario, why) && stop_flag_check(sweep->runs->stop, why)) {
         return false;
     }
     if (view->csv) {
         run_print_csv_head(stdout);
     }
-    bool ok = sweep_run(scenario, sweep, &interrupted, why);
-    if (view->progress && (!ok || interrupted)) {
+    bool ok = sweep_run(scenario, sweep, why);
+    if (view->progress && !ok) {
         progress_clear();
     }
     struct error unseen; /* when the sweep's comes first */
     if (view->table != NULL && !runs_table_print(view->table, stdout, ok ? why : &unseen)) {
         return false;
     }
-    if (ok && interrupted) {
-        error_set(why, NULL, 0, "interrupted before all runs were done");
-        return sweep->store != NULL
-                   ? error_expect(why, "run the same command again; it continues from the stored "
-                                       "runs")
-                   : false;
+    if (!ok && why->kind == ERROR_INTERRUPTED && sweep->store != NULL) {
+        error_expect(why, "run the same command again; it continues from the stored runs");
     }
     bool whole = sweep->shard.count == 0; /* other points may fit */
     for (uint32_t i = 0; ok && view->json && view->kept != NULL && i < scenario->points; i++) {

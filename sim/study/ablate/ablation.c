@@ -363,7 +363,7 @@ static bool check_systems(const struct ablation *ablation, struct error *why)
 }
 
 bool ablation_run(const struct scenario *scenario, const struct ablation_options *options,
-                  struct ablation *out, bool *interrupted, struct error *why)
+                  struct ablation *out, struct error *why)
 {
     struct point point;
     *out = (struct ablation){.done = 0};
@@ -373,10 +373,8 @@ bool ablation_run(const struct scenario *scenario, const struct ablation_options
     bool good = check_scenario(scenario, &point, why) &&
                 ablation_prepare(out, scenario, options, &point, why);
     point_release(&point);
-    return good &&
-           sweep_keep(&out->scenario, &options->study, out->results, &out->done, interrupted,
-                      why) &&
-           (*interrupted || check_systems(out, why));
+    return good && sweep_keep(&out->scenario, &options->study, out->results, &out->done, why) &&
+           check_systems(out, why);
 }
 
 void ablation_release(struct ablation *ablation)

@@ -53,7 +53,7 @@ struct ablation {
 /* Run the ablation of a scenario of one point without a workload. Fails if the systems do not
  * differ. The caller releases `out`, also after a failure. */
 bool ablation_run(const struct scenario *scenario, const struct ablation_options *options,
-                  struct ablation *out, bool *interrupted, struct error *why);
+                  struct ablation *out, struct error *why);
 void ablation_release(struct ablation *ablation);
 
 /* The result of a set that rows refer to, which must have been run. */

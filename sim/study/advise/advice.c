@@ -128,7 +128,7 @@ static uint32_t advice_choose(const void *context)
 static bool advice_search(const struct scenario *scenario, const struct advice_options *options,
                           const struct advice_asked *asked, struct planning *out, struct error *why)
 {
-    bool serves = scenario_serves(scenario), interrupted = false;
+    bool serves = scenario_serves(scenario);
     bool any = asked->systems == NULL && !scenario_states(scenario, "system");
     struct planning_options with = {.targets = options->targets,
                                     .candidates = options->candidates,
@@ -144,9 +144,8 @@ static bool advice_search(const struct scenario *scenario, const struct advice_o
     with.candidates.systems = asked->systems;
     with.candidates.engines = serves && any;
     with.candidates.unshared = any && (!serves || advice_is_unshared(scenario));
-    bool good = advice_set(scenario, options, asked, &as, why) &&
-                planning_run(&as, &with, out, &interrupted, why) &&
-                stop_flag_check(options->study.runs->stop, why);
+    bool good =
+        advice_set(scenario, options, asked, &as, why) && planning_run(&as, &with, out, why);
     scenario_release(&as);
     return good;
 }

@@ -53,15 +53,13 @@ static bool run_found(const struct advice_options *options, const struct search 
                       struct error *why)
 {
     uint32_t count = 0;
-    bool interrupted = false;
     struct scenario scenario;
     const struct stream_question question = targets_question(&options->targets, most);
     struct run_context runs = *options->study.runs; /* a view */
     runs.question = &question;
     const struct study alone = {.store = options->study.store, .runs = &runs, .jobs = 1};
     bool good = set_found(search, system, gib, &scenario, why) &&
-                sweep_keep(&scenario, &alone, out, &count, &interrupted, why) &&
-                stop_flag_check(runs.stop, why);
+                sweep_keep(&scenario, &alone, out, &count, why);
     scenario_release(&scenario);
     return good;
 }

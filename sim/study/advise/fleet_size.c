@@ -175,7 +175,6 @@ static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error 
         targets_question(&sizing->options->targets, what <= FLEET_SHARE   ? STREAM_FEWEST
                                                     : what == FLEET_WHOLE ? STREAM_MOST
                                                                           : STREAM_WHOLE);
-    bool interrupted = false;
     const struct rounds rounds = {.lines = sizing->fleet->count,
                                   .once = what < FLEET_SHARE || what == FLEET_FULL,
                                   .question = sizing->is_stream && !rough ? &question : NULL,
@@ -188,8 +187,7 @@ static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error 
                                   .context = sizing};
     sizing->what = what;
     tell(sizing);
-    return rounds_run(&rounds, &interrupted, why) &&
-           stop_flag_check(sizing->options->study.runs->stop, why);
+    return rounds_run(&rounds, why);
 }
 
 static void runs_release(struct fleet_form *form)

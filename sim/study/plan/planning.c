@@ -446,7 +446,7 @@ static bool only_times(const struct targets *targets)
     return only;
 }
 
-static bool guess_all(struct planning *planning, bool *interrupted, struct error *why)
+static bool guess_all(struct planning *planning, struct error *why)
 {
     const struct planning_options *options = &planning->options;
     struct rounds rounds = planning_rounds_of(planning);
@@ -464,28 +464,28 @@ static bool guess_all(struct planning *planning, bool *interrupted, struct error
             begin_near(&planning->searches[i], options->rough, options->guess, REACH_BESIDE);
         }
     }
-    return rounds_run(&rounds, interrupted, why);
+    return rounds_run(&rounds, why);
 }
 
 /* If no candidate meets all targets, the search goes on for those that some tries meet. */
-static bool run_tries(struct planning *planning, bool *interrupted, struct error *why)
+static bool run_tries(struct planning *planning, struct error *why)
 {
     struct stream_question question = targets_question(
         &planning->options.targets, planning->options.rough ? STREAM_FEWEST : STREAM_MOST);
     struct rounds tries = planning_rounds_of(planning);
     tries.question = planning->is_stream ? &question : NULL;
     planning->whole = false;
-    bool good = rounds_run(&tries, interrupted, why);
-    if (good && !*interrupted) {
+    bool good = rounds_run(&tries, why);
+    if (good) {
         relax_targets(planning);
-        good = rounds_run(&tries, interrupted, why);
+        good = rounds_run(&tries, why);
     }
     find_all(planning);
     return good;
 }
 
 /* Run the winner's load to the full precision of its figures, or the loads beside it. */
-static bool run_winner(struct planning *planning, bool edges, bool *interrupted, struct error *why)
+static bool run_winner(struct planning *planning, bool edges, struct error *why)
 {
     struct stream_question question = targets_question(&planning->options.targets, STREAM_WHOLE);
     struct rounds rounds = planning_rounds_of(planning);
@@ -493,31 +493,28 @@ static bool run_winner(struct planning *planning, bool edges, bool *interrupted,
     rounds.question = &question;
     rounds.next = edges ? planning_next_edge : planning_next_whole;
     rounds.once = true;
-    return rounds_run(&rounds, interrupted, why);
+    return rounds_run(&rounds, why);
 }
 
 /* Tries of a stream's loads only tell whether these hold. Where a winner's load, run to its full precision,
  * does not, the search goes on below it. */
-static bool search_whole(struct planning *planning, bool *interrupted, struct error *why)
+static bool search_whole(struct planning *planning, struct error *why)
 {
     bool good = true;
-    while (good && !*interrupted && needs_whole(planning)) {
-        good = run_winner(planning, false, interrupted, why) &&
-               (*interrupted || run_tries(planning, interrupted, why));
+    while (good && needs_whole(planning)) {
+        good = run_winner(planning, false, why) && run_tries(planning, why);
     }
     return good;
 }
 
 /* A load beside the answer may turn out to be a better one. */
-static bool planning_search(struct planning *planning, bool *interrupted, struct error *why)
+static bool planning_search(struct planning *planning, struct error *why)
 {
-    bool good = guess_all(planning, interrupted, why) &&
-                (*interrupted || (run_tries(planning, interrupted, why) &&
-                                  search_whole(planning, interrupted, why)));
-    if (good && !*interrupted && planning->is_stream && !planning->options.rough) {
-        good = run_winner(planning, true, interrupted, why);
+    bool good = guess_all(planning, why) && run_tries(planning, why) && search_whole(planning, why);
+    if (good && planning->is_stream && !planning->options.rough) {
+        good = run_winner(planning, true, why);
         find_all(planning);
-        good = good && search_whole(planning, interrupted, why);
+        good = good && search_whole(planning, why);
     }
     find_nearest_search(planning);
     return good;
@@ -598,11 +595,10 @@ static bool check_typed(const struct planning *planning, const char *axis, struc
 }
 
 bool planning_run(const struct scenario *scenario, const struct planning_options *options,
-                  struct planning *out, bool *interrupted, struct error *why)
+                  struct planning *out, struct error *why)
 {
     *out =
         (struct planning){.options = *options, .winner = PLANNING_NONE, .nearest = PLANNING_NONE};
-    *interrupted = false;
     struct scenario asked;
     bool load = options->maximise && search_is_load(options->axis) && options->best == NULL;
     if (!sweep_is_one_point(scenario, why)) {
@@ -613,8 +609,7 @@ bool planning_run(const struct scenario *scenario, const struct planning_options
         (!load || capacity_set_stream(&asked, &out->is_stream, why)) &&
         candidates_create(&asked, &options->candidates, &out->candidates, &out->count, why) &&
         (out->searches = array_zeroed(out->count, sizeof *out->searches, why)) != NULL &&
-        begin_all(out, why) && planning_search(out, interrupted, why) &&
-        (*interrupted || check_typed(out, options->axis, why));
+        begin_all(out, why) && planning_search(out, why) && check_typed(out, options->axis, why);
     scenario_release(&asked);
     return good;
 }

@@ -74,7 +74,7 @@ struct planning {
  * for every candidate. A highest load is a capacity (capacity.h). The caller releases `out`, also after
  * a failure. */
 bool planning_run(const struct scenario *scenario, const struct planning_options *options,
-                  struct planning *out, bool *interrupted, struct error *why);
+                  struct planning *out, struct error *why);
 void planning_release(struct planning *planning);
 
 /* The value found, or else the nearest; PLANNING_NONE if no run has figures to judge. */

@@ -29,8 +29,7 @@ static const char *axes_of(const struct candidate *candidate,
 /* Run a candidate over its axes. If it cannot be run, `refused` says why and the others go on. A
  * failure in the middle is an error. */
 static bool walk_candidate(struct candidate *candidate, const struct tradeoff_options *options,
-                           struct whatif *out, bool *interrupted, struct error *refused,
-                           struct error *why)
+                           struct whatif *out, struct error *refused, struct error *why)
 {
     struct planned own;
     bool can = planned_point(&candidate->scenario, 0, options->study.runs, &own, refused),
@@ -40,12 +39,14 @@ static bool walk_candidate(struct candidate *candidate, const struct tradeoff_op
         sized = axis_no_budget(&own.point.setup) == NULL;
     }
     planned_release(&own);
-    *interrupted = atomic_load(&options->study.runs->stop->raised);
     const struct whatif_options with = {.over = axes_of(candidate, options, sized),
                                         .points = options->over != NULL ? 0 : POINTS,
                                         .study = options->study};
-    if (!can || *interrupted || candidate->left_out[0] != '\0' ||
-        whatif_run(&candidate->scenario, &with, out, interrupted, refused)) {
+    if (!stop_flag_check(options->study.runs->stop, why)) {
+        return false;
+    }
+    if (!can || candidate->left_out[0] != '\0' ||
+        whatif_run(&candidate->scenario, &with, out, refused)) {
         return true;
     }
     if (options->over == NULL && strcmp(refused->file, "--over") == 0) { /* nobody typed that */
@@ -56,18 +57,18 @@ static bool walk_candidate(struct candidate *candidate, const struct tradeoff_op
 }
 
 static bool walk_all(struct tradeoff *tradeoff, const struct tradeoff_options *options,
-                     bool *interrupted, struct error *why)
+                     struct error *why)
 {
     const struct error *first = NULL;
     uint32_t walked = 0;
     bool good = true;
-    for (uint32_t i = 0; good && i < tradeoff->count && !*interrupted; i++) {
+    for (uint32_t i = 0; good && i < tradeoff->count; i++) {
         struct candidate *candidate = &tradeoff->candidates[i];
         struct error *refused = &tradeoff->why[i];
         if (candidate->left_out[0] != '\0') {
             continue;
         }
-        good = walk_candidate(candidate, options, &tradeoff->studies[i], interrupted, refused, why);
+        good = walk_candidate(candidate, options, &tradeoff->studies[i], refused, why);
         bool is_refused = refused->found[0] != '\0';
         walked += !is_refused && candidate->left_out[0] == '\0' ? 1 : 0;
         first = is_refused && first == NULL ? refused : first;
@@ -170,15 +171,14 @@ static bool find_front(struct tradeoff *tradeoff, const struct targets *targets,
 /* ---- all of it ---- */
 
 bool tradeoff_run(const struct scenario *scenario, const struct tradeoff_options *options,
-                  struct tradeoff *out, bool *interrupted, struct error *why)
+                  struct tradeoff *out, struct error *why)
 {
     *out = (struct tradeoff){.count = 0};
-    *interrupted = false;
     return sweep_is_one_point(scenario, why) &&
            candidates_create(scenario, &options->candidates, &out->candidates, &out->count, why) &&
            (out->studies = array_zeroed(out->count, sizeof *out->studies, why)) != NULL &&
            (out->why = array_zeroed(out->count, sizeof *out->why, why)) != NULL &&
-           walk_all(out, options, interrupted, why) && find_front(out, &options->targets, why);
+           walk_all(out, options, why) && find_front(out, &options->targets, why);
 }
 
 void tradeoff_release(struct tradeoff *tradeoff)

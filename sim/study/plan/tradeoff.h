@@ -42,5 +42,5 @@ struct tradeoff {
 /* Fails if no candidate can be run, or if all are left out. The caller releases `out`, also after a
  * failure. */
 bool tradeoff_run(const struct scenario *scenario, const struct tradeoff_options *options,
-                  struct tradeoff *out, bool *interrupted, struct error *why);
+                  struct tradeoff *out, struct error *why);
 void tradeoff_release(struct tradeoff *tradeoff);

@@ -39,7 +39,7 @@ static bool round_take(uint32_t index, struct result *result, void *context, str
 }
 
 /* The tries are the points of one scenario. */
-static bool round_run(struct round *round, bool *interrupted, struct error *why)
+static bool round_run(struct round *round, struct error *why)
 {
     const struct rounds *rounds = round->rounds;
     struct run_context runs = *rounds->study->runs; /* a view */
@@ -61,19 +61,19 @@ static bool round_run(struct round *round, bool *interrupted, struct error *why)
         scenario_release(&point);
     }
     points.sources = sources_hold(rounds->sources);
-    good = good && sweep_run(&points, &sweep, interrupted, why);
+    good = good && sweep_run(&points, &sweep, why);
     scenario_release(&points);
     return good;
 }
 
-bool rounds_run(const struct rounds *rounds, bool *interrupted, struct error *why)
+bool rounds_run(const struct rounds *rounds, struct error *why)
 {
     struct round round = {.rounds = rounds};
     round.tries = array_zeroed((size_t)rounds->lines * ROUNDS_MOST, sizeof *round.tries, why);
     bool good = round.tries != NULL, more = true;
-    while (good && more && !*interrupted) {
+    while (good && more) {
         round_collect(&round);
-        good = round.count == 0 || round_run(&round, interrupted, why);
+        good = round.count == 0 || round_run(&round, why);
         more = round.count > 0 && !rounds->once;
     }
     free(round.tries);

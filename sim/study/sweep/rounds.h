@@ -34,4 +34,4 @@ struct rounds {
     void *context;
 };
 
-bool rounds_run(const struct rounds *rounds, bool *interrupted, struct error *why);
+bool rounds_run(const struct rounds *rounds, struct error *why);

@@ -411,10 +411,9 @@ static bool run_locked(struct sweep *sweep, uint32_t workers, struct error *why)
 }
 
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
-               bool *interrupted, struct error *why)
+               struct error *why)
 {
     uint32_t jobs = parallel_threads(options->jobs);
-    *interrupted = false;
     const struct sweep_shard *shard = &options->shard;
     uint32_t points = shard->count == 0
                           ? scenario->points
@@ -436,8 +435,8 @@ bool sweep_run(const struct scenario *scenario, const struct sweep_options *opti
     sweep.runs.cores = cores_create(jobs, why);
     sweep.runs.meter = &sweep.meter;
     sweep.slots = array_zeroed(sweep.slot_count, sizeof *sweep.slots, why);
-    bool ok = sweep.runs.cores != NULL && sweep.slots != NULL && run_locked(&sweep, workers, why);
-    *interrupted = ok && sweep.delivered < sweep.points;
+    bool ok = sweep.runs.cores != NULL && sweep.slots != NULL && run_locked(&sweep, workers, why) &&
+              (sweep.delivered == sweep.points || stop_flag_check(sweep.runs.stop, why));
     cores_destroy(sweep.runs.cores);
     free(sweep.slots);
     return ok;
@@ -535,7 +534,7 @@ static void sweep_keep_report_progress(uint32_t done, uint32_t points, double sh
 }
 
 bool sweep_keep(const struct scenario *scenario, const struct study *study, struct result *results,
-                uint32_t *count, bool *interrupted, struct error *why)
+                uint32_t *count, struct error *why)
 {
     struct keeping keeping = {study, results, count};
     const struct sweep_options sweep = {.store = study->store,
@@ -545,5 +544,5 @@ bool sweep_keep(const struct scenario *scenario, const struct study *study, stru
                                         .on_result = sweep_keep_result,
                                         .on_progress = sweep_keep_report_progress,
                                         .context = &keeping};
-    return sweep_run(scenario, &sweep, interrupted, why);
+    return sweep_run(scenario, &sweep, why);
 }

@@ -3,7 +3,7 @@
  * Worker threads compute the points, and the calling thread delivers them in point order, so output
  * and database are the same for any number of jobs. A run that the store already has is read back.
  * Raising the stop flag ends running replays at their next head. The sweep then drops the points
- * that needed them, keeps what is stored, and returns with `interrupted` set.
+ * that needed them, keeps what is stored, and fails with ERROR_INTERRUPTED.
  */
 #pragma once
 
@@ -60,12 +60,12 @@ uint32_t sweep_users(uint32_t jobs, bool replicated);
  * than the required basis. A sweep that fails raises the stop flag of its context, which ends all
  * running work. */
 bool sweep_run(const struct scenario *scenario, const struct sweep_options *options,
-               bool *interrupted, struct error *why);
+               struct error *why);
 
 /* The same for a study, whose points may all fail, but keep the results: `results` has room for all
  * points, `count` receives their number. */
 bool sweep_keep(const struct scenario *scenario, const struct study *study, struct result *results,
-                uint32_t *count, bool *interrupted, struct error *why);
+                uint32_t *count, struct error *why);
 
 /* Fail if the scenario sweeps a key, as a study has axes of its own. */
 bool sweep_is_one_point(const struct scenario *scenario, struct error *why);

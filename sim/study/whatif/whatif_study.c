@@ -121,7 +121,7 @@ static bool whatif_check_any(const struct whatif *whatif, struct error *why)
 }
 
 bool whatif_run(const struct scenario *scenario, const struct whatif_options *options,
-                struct whatif *out, bool *interrupted, struct error *why)
+                struct whatif *out, struct error *why)
 {
     struct planned own = {.plan = {.batch = 0}};
     *out = (struct whatif){.count = 0};
@@ -145,8 +145,7 @@ bool whatif_run(const struct scenario *scenario, const struct whatif_options *op
         memcpy(out->own_profile, hashes.profile, sizeof hashes.profile);
         out->results = array_zeroed(out->scenario.points, sizeof *out->results, why);
         good = out->results != NULL &&
-               sweep_keep(&out->scenario, &options->study, out->results, &out->count, interrupted,
-                          why) &&
+               sweep_keep(&out->scenario, &options->study, out->results, &out->count, why) &&
                whatif_check_any(out, why);
     }
     whatif_judge(out);

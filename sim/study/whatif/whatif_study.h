@@ -51,7 +51,7 @@ struct whatif {
 /* Run a scenario of one point along its axes. Fails if no point can run. The caller releases `out`,
  * also after a failure. */
 bool whatif_run(const struct scenario *scenario, const struct whatif_options *options,
-                struct whatif *out, bool *interrupted, struct error *why);
+                struct whatif *out, struct error *why);
 void whatif_release(struct whatif *whatif);
 
 /* Are these runs of a server, with requests instead of a step? */

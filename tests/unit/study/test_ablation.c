@@ -202,16 +202,14 @@ static void run_batch(const char *batch, const char *system, const char *against
     struct ablation_options options = {
         .study.runs = &shared_runs, .against = against, .study.jobs = jobs};
     struct error why;
-    bool interrupted;
     snprintf(text, sizeof text, "system=%s", system);
     memcpy(overrides, usual, sizeof usual);
     overrides[COUNT(usual)] = text;
     overrides[COUNT(usual) + 1] = batch;
     if (!scenario_load(NULL, 0, overrides, COUNT(overrides), &scenario, &why) ||
-        !ablation_run(&scenario, &options, out, &interrupted, &why)) {
+        !ablation_run(&scenario, &options, out, &why)) {
         fail_msg("%s: %s", system, message_of(&why));
     }
-    assert_false(interrupted);
     scenario_release(&scenario);
 }
 
@@ -376,9 +374,8 @@ static void a_system_that_cannot_be_run_is_an_error(void **state)
         struct scenario scenario;
         struct ablation ablation;
         struct error why;
-        bool interrupted;
         assert_true(scenario_load(NULL, 0, overrides, COUNT(overrides), &scenario, &why));
-        assert_false(ablation_run(&scenario, &options, &ablation, &interrupted, &why));
+        assert_false(ablation_run(&scenario, &options, &ablation, &why));
         assert_non_null(strstr(message_of(&why), blamed[i]));
         ablation_release(&ablation);
         scenario_release(&scenario);

@@ -75,13 +75,12 @@ static double brute_force(const char *model, const char *hardware, const char *m
     struct result results[8];
     struct error why;
     uint32_t count;
-    bool interrupted;
     double most = 0;
     assert_true(run_context_init(&runs, sweep_users(1, false), NULL, &why));
     const struct study study = {.jobs = 1, .runs = &runs};
     assert_true(node_set(scenario.root, "system", "vllm", &why));
     assert_true(scenario_sweep(&scenario, "batch", "[1, 2, 3, 4, 5, 6, 7, 8]", &why));
-    assert_true(sweep_keep(&scenario, &study, results, &count, &interrupted, &why));
+    assert_true(sweep_keep(&scenario, &study, results, &count, &why));
     for (uint32_t i = 0; i < count; i++) {
         if (result_ok(&results[i]) && result_cell(&results[i], COLUMN(tpot_ms))->integer <= ns) {
             most = fmax(most, result_cell(&results[i], COLUMN(decode_tokens_per_s))->real);

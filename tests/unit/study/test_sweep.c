@@ -75,8 +75,7 @@ static void begin(struct run_context *runs, uint32_t jobs, struct seen *seen)
 }
 
 /* Sweep with these; `seen` says when to stop. */
-static bool sweep(struct store *store, uint32_t jobs, struct seen *seen, bool *interrupted,
-                  struct error *why)
+static bool sweep(struct store *store, uint32_t jobs, struct seen *seen, struct error *why)
 {
     struct scenario scenario = load();
     struct run_context runs;
@@ -87,7 +86,7 @@ static bool sweep(struct store *store, uint32_t jobs, struct seen *seen, bool *i
                                     .on_result = see,
                                     .on_progress = see_progress,
                                     .context = seen};
-    bool ok = sweep_run(&scenario, &options, interrupted, why);
+    bool ok = sweep_run(&scenario, &options, why);
     run_context_release(&runs);
     scenario_release(&scenario);
     return ok;
@@ -96,12 +95,10 @@ static bool sweep(struct store *store, uint32_t jobs, struct seen *seen, bool *i
 static void sweep_all(struct store *store, uint32_t jobs, struct seen *seen)
 {
     struct error why = {0};
-    bool interrupted = true;
     *seen = (struct seen){.raise_at = -1, .fail_at = -1};
-    if (!sweep(store, jobs, seen, &interrupted, &why)) {
+    if (!sweep(store, jobs, seen, &why)) {
         fail_msg("%s", why.found);
     }
-    assert_false(interrupted);
     assert_int_equal(seen->count, POINTS);
 }
 
@@ -173,12 +170,11 @@ static void a_stop_keeps_what_is_stored_and_a_resumed_sweep_ends_the_same(void *
 {
     (void)state;
     struct error why;
-    bool interrupted = false;
     char runs[POINTS * 20];
     struct seen whole, seen = {.raise_at = 4, .fail_at = -1};
     struct store *store = open_store();
-    assert_true(sweep(store, 2, &seen, &interrupted, &why));
-    assert_true(interrupted);
+    assert_false(sweep(store, 2, &seen, &why));
+    assert_int_equal(why.kind, ERROR_INTERRUPTED);
     assert_int_equal(seen.count, 5);
     stored_runs(store, runs);
     assert_string_equal(runs, seen.runs);
@@ -199,15 +195,14 @@ static void a_stop_ends_a_replay_in_the_midst_of_it(void **state)
     };
     struct scenario scenario;
     struct error why;
-    bool interrupted = false;
     struct seen seen = {.raise_at = 1, .fail_at = -1};
     assert_true(scenario_load(NULL, 0, slow, sizeof slow / sizeof slow[0], &scenario, &why));
     struct run_context runs;
     begin(&runs, 2, &seen);
     struct sweep_options options = {.runs = &runs, .jobs = 2, .on_result = see, .context = &seen};
     sources_watch(scenario.sources, runs.stop);
-    assert_true(sweep_run(&scenario, &options, &interrupted, &why));
-    assert_true(interrupted);
+    assert_false(sweep_run(&scenario, &options, &why));
+    assert_int_equal(why.kind, ERROR_INTERRUPTED);
     assert_int_equal(seen.count, 2);
     run_context_release(&runs);
     scenario_release(&scenario);
@@ -217,12 +212,10 @@ static void an_error_of_the_receiver_ends_the_sweep(void **state)
 {
     (void)state;
     struct error why;
-    bool interrupted = true;
     struct seen seen = {.raise_at = -1, .fail_at = 3};
-    assert_false(sweep(NULL, 2, &seen, &interrupted, &why));
+    assert_false(sweep(NULL, 2, &seen, &why));
     assert_string_equal(why.found, "enough");
     assert_int_equal(seen.count, 4);
-    assert_false(interrupted);
 }
 
 static void a_point_that_fails_stops_no_other(void **state)
@@ -232,13 +225,12 @@ static void a_point_that_fails_stops_no_other(void **state)
                                       "context=3840", "sweep={steps: [8, 4, 1000000, 2]}"};
     struct scenario scenario;
     struct error why;
-    bool interrupted;
     struct seen seen = {.raise_at = -1, .fail_at = -1};
     assert_true(scenario_load(NULL, 0, bad, 5, &scenario, &why));
     struct run_context runs;
     begin(&runs, 4, &seen);
     struct sweep_options options = {.runs = &runs, .jobs = 4, .on_result = see, .context = &seen};
-    assert_true(sweep_run(&scenario, &options, &interrupted, &why));
+    assert_true(sweep_run(&scenario, &options, &why));
     assert_int_equal(seen.count, 4);
     assert_int_equal(seen.failures.failed, 1);
     assert_false(sweep_all_ran(&seen.failures, &why));
@@ -290,11 +282,9 @@ static void keep_round(const struct scenario *scenario, struct run_context *runs
     const struct study study = {.runs = runs, .jobs = 4};
     struct error why = {0};
     uint32_t count;
-    bool interrupted;
-    if (!sweep_keep(scenario, &study, results, &count, &interrupted, &why)) {
+    if (!sweep_keep(scenario, &study, results, &count, &why)) {
         fail_msg("%s", why.found);
     }
-    assert_false(interrupted);
     assert_int_equal(count, ROUND);
 }
 

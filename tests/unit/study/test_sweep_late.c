@@ -104,14 +104,13 @@ static void sweep_into(struct seen *seen, struct store *store, uint32_t jobs)
 {
     struct scenario scenario;
     struct error why = {0};
-    bool interrupted;
     assert_true(scenario_load(NULL, 0, overrides, OVERRIDES, &scenario, &why));
     assert_int_equal(scenario.points, POINTS);
     struct run_context context;
     assert_true(run_context_init(&context, sweep_users(jobs, false), NULL, &why));
     struct sweep_options options = {
         .store = store, .runs = &context, .jobs = jobs, .on_result = see, .context = seen};
-    if (!sweep_run(&scenario, &options, &interrupted, &why)) {
+    if (!sweep_run(&scenario, &options, &why)) {
         fail_msg("%u jobs: %s", jobs, why.found);
     }
     assert_int_equal(seen->count, POINTS);

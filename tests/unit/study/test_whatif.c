@@ -44,11 +44,9 @@ static void study(const struct scenario *scenario, const char *over, uint32_t jo
 {
     struct whatif_options options = {.study.runs = &shared_runs, .over = over, .study.jobs = jobs};
     struct error why;
-    bool interrupted;
-    if (!whatif_run(scenario, &options, whatif, &interrupted, &why)) {
+    if (!whatif_run(scenario, &options, whatif, &why)) {
         fail_msg("%s: %s", over, why.found);
     }
-    assert_false(interrupted);
 }
 
 /* ---- single runs ---- */
@@ -179,8 +177,7 @@ static void a_walked_key_need_not_be_said(void **state)
         struct whatif_options options = {
             .study.runs = &shared_runs, .over = walks[i], .points = i > 0 ? 2 : 0, .study.jobs = 1};
         struct error why;
-        bool interrupted;
-        if (!whatif_run(&scenario, &options, &whatif, &interrupted, &why)) {
+        if (!whatif_run(&scenario, &options, &whatif, &why)) {
             fail_msg("%s", why.found);
         }
         assert_int_equal(whatif.count, 4);
@@ -201,7 +198,6 @@ static void a_point_that_cannot_be_is_a_point_unless_none_can(void **state)
     struct scenario scenario;
     struct whatif whatif;
     struct error why;
-    bool interrupted;
     load(overrides, 5, &scenario);
     study(&scenario, "batch=[1, 2000000]", 1, &whatif);
     assert_string_equal(result_cell(&whatif.results[0], COLUMN(status))->text, "ok");
@@ -209,7 +205,7 @@ static void a_point_that_cannot_be_is_a_point_unless_none_can(void **state)
     assert_string_equal(whatif.results[1].message,
                         "'batch' is '2000000', which is more than 1048576");
     whatif_release(&whatif);
-    assert_false(whatif_run(&scenario, &options, &whatif, &interrupted, &why));
+    assert_false(whatif_run(&scenario, &options, &whatif, &why));
     assert_non_null(strstr(why.found, "'batch' is '2000000', which is more than 1048576"));
     whatif_release(&whatif);
     scenario_release(&scenario);
