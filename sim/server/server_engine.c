@@ -205,13 +205,14 @@ static const struct node_field host_fields[] = {
     NODE_FIELD("rounding", WORD, host_engine, rounding, .words = rounding_words),
     NODE_FIELD("source", TEXT, host_engine, source, .needed = true),
     {.key = NULL}};
-static const char *const piece_words[] = {"unit", "block", "layer", "half", "row", NULL};
+static const char *const piece_words[] = {"unit", "block", "layer", "half", "row", "side", NULL};
 static const char *const mover_words[] = {"calls", "batch", "kernel", NULL};
 
 static const struct node_field way_fields[] = {
     NODE_FIELD("pieces", WORD, connector_way, pieces, .words = piece_words),
     NODE_FIELD("by", WORD, connector_way, by, .words = mover_words),
-    NODE_FIELD("kernel_below", REAL, connector_way, kernel_below, .unit = UNIT_BYTES),
+    NODE_FIELD("below", REAL, connector_way, below, .unit = UNIT_BYTES),
+    NODE_FIELD("small", WORD, connector_way, small, .words = mover_words),
     NODE_FIELD("unit", WHOLE, connector_way, unit_ns, TIME),
     {.key = NULL}};
 static const struct node_field lookup_fields[] = {

@@ -141,6 +141,7 @@ enum connector_pieces {
     PIECES_LAYER, /* K and V of a layer of a block */
     PIECES_HALF,  /* K or V of a layer of a block; a latent is not divided */
     PIECES_ROW,   /* K or V of a layer of a token */
+    PIECES_SIDE,  /* K or V of all layers of a unit */
 };
 
 /* What moves pieces: a call for each, one call for all, or a kernel that reads or writes host memory. */
@@ -150,8 +151,9 @@ enum connector_mover { MOVER_CALLS, MOVER_BATCH, MOVER_KERNEL };
 struct connector_way {
     enum connector_pieces pieces;
     enum connector_mover by;
-    double kernel_below; /* pieces of fewer bytes are moved by a kernel; 0: `by` moves all */
-    int64_t unit_ns;     /* of each unit beside its copy: nothing crosses meanwhile */
+    double below; /* pieces of fewer bytes are moved by `small`; 0: `by` moves all */
+    enum connector_mover small;
+    int64_t unit_ns; /* of each unit beside its copy: nothing crosses meanwhile */
 };
 
 /* The scheduler asks, while all waits, which tokens of a request's prompt lie below the GPU. */

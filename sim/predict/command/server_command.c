@@ -335,17 +335,19 @@ static const char *behind_command(const struct server_text *said, const char *te
 
 /* The version in an image's tag: "v0.29.0", "0.9.1", or behind the program's name, "rocm6.4_vllm_0.9.1".
  * Two plain numbers may be a year and a month: "26.01-py3". */
-static bool read_tag(const char *tag, const char *program, unsigned *major, unsigned *minor)
+static const char *version_in_tag(const char *tag, const char *program)
 {
     const char *name = strstr(tag, program);
-    unsigned patch;
+    unsigned number;
     if (name != NULL) {
         name += strlen(program);
         name += strspn(name, "-_");
     }
     const char *at = name != NULL ? name : tag;
-    int numbers = sscanf(at + (*at == 'v'), "%4u.%4u.%4u", major, minor, &patch);
-    return numbers == 3 || (numbers == 2 && (name != NULL || *at == 'v'));
+    bool named = name != NULL || *at == 'v';
+    at += *at == 'v';
+    int numbers = sscanf(at, "%4u.%4u.%4u", &number, &number, &number);
+    return numbers == 3 || (numbers == 2 && named) ? at : NULL;
 }
 
 /* Take the version of the image in the text before `end`, if its tag has one. An image that is only called
@@ -354,15 +356,13 @@ static void read_image_version(struct server_text *said, const char *text, const
 {
     const char *program = said->program->file;
     char word[WORD];
-    unsigned major, minor;
     for (bool behind = false; text < end && shell_word(&text, word, sizeof word);
          behind = is_option(word)) {
         const char *slash = strrchr(word, '/'), *name = slash != NULL ? slash + 1 : word;
         const char *tag = strchr(name, ':');
         if (tag != NULL && strncmp(name, program, strlen(program)) == 0 &&
-            may_be_image(said->program, word, behind) &&
-            read_tag(tag + 1, program, &major, &minor)) {
-            server_text_state_version(said, said->program, major, minor);
+            may_be_image(said->program, word, behind)) {
+            server_text_state_version(said, said->program, version_in_tag(tag + 1, program));
         }
     }
 }

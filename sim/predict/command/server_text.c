@@ -45,13 +45,20 @@ enum { MOST_WRAPPED = 64, TEXT_MOST = 256 << 20 };
 
 /* ---- lines ------------------------------------------------------------------------------- */
 
-void server_text_state_version(struct server_text *said, const struct server_program *program,
-                               unsigned major, unsigned minor)
+bool server_text_state_version(struct server_text *said, const struct server_program *program,
+                               const char *text)
 {
     struct stated_key *engine = &said->keys.all[STATED_ENGINE];
-    snprintf(engine->value, sizeof engine->value, "%s-%u.%u", program->file, major, minor);
-    snprintf(engine->said, sizeof engine->said, "version %u.%u", major, minor);
+    char name[SERVER_ENGINE_NAME], version[SERVER_ENGINE_NAME];
+    int length = text == NULL ? 0 : (int)strspn(text, "0123456789.");
+    snprintf(name, sizeof name, "%s-%.*s", program->file, length, text == NULL ? "" : text);
+    if (!server_engine_canonical(name, version, sizeof version)) {
+        return false;
+    }
+    snprintf(engine->value, sizeof engine->value, "%s", version);
+    snprintf(engine->said, sizeof engine->said, "version %s", version + strlen(program->file) + 1);
     engine->line = said->line;
+    return true;
 }
 
 /* vLLM's logo in a log stands beside its version. */
@@ -62,13 +69,10 @@ static void server_text_read_version(struct server_text *said, const char *line)
         const struct node *marks = program->versions;
         for (size_t j = 0; marks != NULL && j < marks->count; j++) {
             const char *at = strstr(line, marks->children[j]->text);
-            unsigned major, minor;
-            if (at == NULL ||
-                sscanf(at + strlen(marks->children[j]->text), "%4u.%4u", &major, &minor) != 2) {
-                continue;
+            if (at != NULL &&
+                server_text_state_version(said, program, at + strlen(marks->children[j]->text))) {
+                said->program = program;
             }
-            server_text_state_version(said, program, major, minor);
-            said->program = program;
         }
     }
 }

@@ -101,9 +101,10 @@ struct server_text {
     uint64_t engines; /* a bit for each whose metrics stated a pool: data-parallel ranks */
 };
 
-/* The program's version is this one, which the line says. */
-void server_text_state_version(struct server_text *said, const struct server_program *program,
-                               unsigned major, unsigned minor);
+/* The program's version is the one that the text begins with, and is in the line. False if it begins with none
+ * that can be; NULL is none. */
+bool server_text_state_version(struct server_text *said, const struct server_program *program,
+                               const char *text);
 
 /* Take the variables that the first `length` bytes of the line set. */
 bool server_command_read_variables(struct server_text *said, const char *line, size_t length,

@@ -466,6 +466,8 @@ static double count_pieces(const struct point *point, enum connector_pieces piec
         return blocks * layers * halves;
     case PIECES_ROW:
         return tokens * layers * halves;
+    case PIECES_SIDE:
+        return halves;
     }
     return 1;
 }
@@ -528,7 +530,7 @@ struct copy_times serving_pieces_times(const struct point *point,
     double tokens = (double)unit_tokens(m);
     double bytes = tokens * (double)serving_token_bytes(setup) / model_gpus(&setup->model);
     double pieces = count_pieces(point, layout_of(point, connector, way), tokens);
-    enum connector_mover by = bytes / pieces < way->kernel_below ? MOVER_KERNEL : way->by;
+    enum connector_mover by = bytes / pieces < way->below ? way->small : way->by;
     if (!way_stated(profile, WAY_IN)) {
         return (struct copy_times){.unit = 0};
     }

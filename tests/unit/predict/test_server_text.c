@@ -81,14 +81,14 @@ static const struct {
      "model=m@1 system=vllm@0 request_tokens=1048576@1"},
     {"SGLang's M is a million, its Ki 1024",
      "sglang serve --model-path m --context-length 1M --chunked-prefill-size 8Ki",
-     "model=m@1 system=sglang@0 engine=sglang-0.5@0 batched_tokens=8192@1 request_tokens=1000000@1"},
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 batched_tokens=8192@1 request_tokens=1000000@1"},
     {"types of two bytes are the model's own",
      "vllm serve m --dtype half\nLLM with config: model='m', dtype=torch.bfloat16, x=1",
      "model=m@2 system=vllm@0"},
     {"other names of settings",
      "sglang serve --model-path m --enable-hicache --tp 8 "
      "--attn-dp-size 4",
-     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5@0 tensor_parallel=2@1 "
+     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5.23@0 tensor_parallel=2@1 "
      "data_parallel=4@1"},
     {"switches that are off",
      "vllm serve m --no-enforce-eager --disable-prefix-caching "
@@ -152,20 +152,20 @@ static const struct {
      "server_args=ServerArgs(model_path='org/m', tp_size=8, mem_fraction_static=0.8, "
      "max_running_requests=None, chunked_prefill_size=-1, enable_hierarchical_cache=True)\n"
      "max_total_num_tokens=430913, chunked_prefill_size=8192, max_running_requests=2048, c=1\n",
-     "model=org/m@1 system=sglang-hicache@1 engine=sglang-0.5@0 tensor_parallel=8@1 "
+     "model=org/m@1 system=sglang-hicache@1 engine=sglang-0.5.23@0 tensor_parallel=8@1 "
      "max_sequences=2048@2 batched_tokens=8192@2 hbm_usable=0.8@1 kv_pool_tokens=430913@2"},
     {"SGLang's command and its metric",
      "python3 -m sglang.launch_server --model-path org/m --tp 2\n"
      "sglang:max_total_num_tokens{model_name=\"other\"} 1000.0\n",
-     "model=org/m@1 system=sglang@0 engine=sglang-0.5@0 tensor_parallel=2@1 kv_pool_tokens=1000@2"},
+     "model=org/m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=2@1 kv_pool_tokens=1000@2"},
     {"SGLang's ranks without attention of their own are servers of their own",
      "python3 -m sglang.launch_server --model-path m --tp 2 --dp 4",
-     "model=m@1 system=sglang@0 engine=sglang-0.5@0 tensor_parallel=2@1 replicas=4@1"},
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=2@1 replicas=4@1"},
     {"SGLang without its radix tree", "sglang serve --model-path m --disable-radix-cache",
-     "model=m@1 system=sglang@0 mechanisms.prefix=none@1 engine=sglang-0.5@0"},
+     "model=m@1 system=sglang@0 mechanisms.prefix=none@1 engine=sglang-0.5.23@0"},
     {"a log that says that SGLang's radix tree is there",
      "server_args=ServerArgs(model_path='m', disable_radix_cache=False, ep_size=1)",
-     "model=m@1 system=sglang@0 engine=sglang-0.5@0"},
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0"},
     {"ranks and stages; experts are spread over all ranks of vLLM",
      "vllm serve m -tp 2 -dp 4 -pp 3 --enable-expert-parallel",
      "model=m@1 system=vllm@0 tensor_parallel=2@1 data_parallel=4@1 pipeline_parallel=3@1 "
@@ -184,7 +184,7 @@ static const struct {
      "model=m@1 system=vllm@0 engine=vllm-0.9@1"},
     {"SGLang's image",
      "docker run lmsysorg/sglang:v0.5.2-cu126 python3 -m sglang.launch_server --model-path m",
-     "model=m@1 system=sglang@0 engine=sglang-0.5@1"},
+     "model=m@1 system=sglang@0 engine=sglang-0.5.2@1"},
     {"a tag that is a month", "docker run nvcr.io/nvidia/vllm:26.01-py3 vllm serve m",
      "model=m@1 system=vllm@0"},
     {"a tag that is a version of something else", "docker run rocm/vllm:rocm6.4 m",
@@ -256,24 +256,24 @@ static const struct {
     {"limits of a command of ranks that share layers are those of all",
      "sglang serve --model-path m --tp 8 --dp 4 --enable-dp-attention --max-running-requests 64 "
      "--chunked-prefill-size 8192",
-     "model=m@1 system=sglang@0 engine=sglang-0.5@0 tensor_parallel=2@1 data_parallel=4@1 max_sequences=16@1 "
+     "model=m@1 system=sglang@0 engine=sglang-0.5.23@0 tensor_parallel=2@1 data_parallel=4@1 max_sequences=16@1 "
      "batched_tokens=2048@1"},
     {"HiCache of ranks that share layers",
      "sglang serve --model-path m --tp 8 --dp 8 --enable-dp-attention --enable-hicache --hicache-size 100",
-     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5@0 tensor_parallel=1@1 data_parallel=8@1 "
+     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5.23@0 tensor_parallel=1@1 data_parallel=8@1 "
      "host_memory=800GB@1"},
     {"HiCache of servers of their own",
      "sglang serve --model-path m --tp 4 --dp 2 --enable-hicache --hicache-size 100",
-     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5@0 tensor_parallel=4@1 replicas=2@1 "
+     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5.23@0 tensor_parallel=4@1 replicas=2@1 "
      "host_memory=400GB@1"},
     {"HiCache: 10^9 bytes of each rank",
      "sglang serve --model-path m --tp 4 --enable-hierarchical-cache --hicache-size 30 --page-size 64 "
      "--hicache-write-policy write_through_selective --hicache-mem-layout page_first",
-     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5@0 tensor_parallel=4@1 host_memory=120GB@1 "
+     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5.23@0 tensor_parallel=4@1 host_memory=120GB@1 "
      "mechanisms.prefix_unit=64tok@1 mechanisms.prefix_write=fill@1 mechanisms.prefix_asked=2@1"},
     {"HiCache's write-back: a step waits for what it evicts",
      "sglang serve --model-path m --enable-hierarchical-cache --hicache-size 30 --hicache-write-policy write_back",
-     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5@0 host_memory=30GB@1 "
+     "model=m@1 system=sglang-hicache@1 engine=sglang-0.5.23@0 host_memory=30GB@1 "
      "mechanisms.prefix_write=evict@1"},
     {"names inside others are not settings",
      "vllm:x{served_model_name=\"no\",hf_model=\"no\",model_name=\"m\"} 1",

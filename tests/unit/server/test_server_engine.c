@@ -132,7 +132,7 @@ static void versions_between_rows_have_the_earlier_one(void **state)
         {"vllm-0.28", "vllm-0.28", "vllm-0.28", NULL},
         {"vllm-1.0", "vllm-1.0", "vllm-0.29", "latest"},
         {"vllm-0.6.3.post1", "vllm-0.6", "vllm-0.8", "earliest"},
-        {"SGLang-0.5.9", "sglang-0.5", "sglang-0.5", NULL},
+        {"SGLang-0.5.9", "sglang-0.5.9", "sglang-0.5", "nearest earlier"},
         {"sglang-0.4", "sglang-0.4", "sglang-0.5", "earliest"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -156,7 +156,7 @@ static void what_is_no_version_is_refused(void **state)
         const char *text, *nearest;
     } cases[] = {
         {"vllm", "vllm-0.29"},
-        {"sglang", "sglang-0.5"},
+        {"sglang", "sglang-0.5.23"},
         {"vllm-", "vllm-0.29"},
         {"vllm-x.1", "vllm-0.29"},
         {"vllm-0", "vllm-0.29"},
