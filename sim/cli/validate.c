@@ -30,8 +30,6 @@ struct subject {
 
 /* ---- the rows ---- */
 
-enum { TEXT = 64 };
-
 #define LIST "tables/validations.def"
 #define ID(name) DATA_##name
 #define ARRAY columns
@@ -111,22 +109,6 @@ static void validate_print_class(const struct validation *validation, int by, bo
     }
 }
 
-static void print_stand_ins(const struct validation *validation)
-{
-    const struct miniature_stand_ins *stand_ins = &validation->stand_ins;
-    char whole[TEXT], rows[TEXT], attends[TEXT];
-    if (validation->shape.site == MINIATURE_GPU) {
-        printf("a kernel launch takes the CPU %s (no framework runs here)\n",
-               units_format(stand_ins->launch, UNIT_NS, whole, sizeof whole));
-        return;
-    }
-    printf("a thread stands in for the link: it copies at %s in one piece, at %s row by row; "
-           "another stands in for the GPU: it attends to whole layers at %s\n",
-           units_format(stand_ins->copies_whole, UNIT_BYTES_PER_S, whole, sizeof whole),
-           units_format(stand_ins->copies_rows, UNIT_BYTES_PER_S, rows, sizeof rows),
-           units_format(stand_ins->attends_whole, UNIT_BYTES_PER_S, attends, sizeof attends));
-}
-
 static void validate_print_remarks(const struct subject *subject,
                                    const struct validation *validation)
 {
@@ -156,7 +138,6 @@ static void validate_print_remarks(const struct subject *subject,
         printf("%s %s %.2f", i > 0 ? "," : "", curve_kinds[curve->id].name, curve->change);
     }
     putchar('\n');
-    print_stand_ins(validation);
     printf("every output equals attention in double precision, within %.1g of the largest value\n",
            worst);
 }

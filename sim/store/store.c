@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "core/node.h"
-#include "core/quote.h"
 #include "core/stop_flag.h"
 #include "core/units.h"
 #include "policy/plugin.h"
@@ -201,7 +200,6 @@ static bool complete_file(struct store *store, struct error *why)
  *                                    values as SQLite casts them
  *   alike(TEXT, TEXT)                are the two one text, or one number in whatever spelling, if
  *                                    one of them only has a unit or both the same?
- *   shell_word(TEXT)                 the text as one word of a shell (core/quote.h)
  *   ranged(VALUE, LOW, HIGH, BESIDE) a figure with its range as tables print it, "94 (85–96)"
  *                                    (predict/result/shown.h). Without a range, or with one that has no
  *                                    width: VALUE as it is, or with three digits if BESIDE is not
@@ -250,19 +248,6 @@ static void alike_answer(sqlite3_context *context, int count, sqlite3_value **va
                (quantity_parse(one, &a) && quantity_parse(other, &b) && a.value == b.value &&
                 (a.unit == b.unit || a.unit == UNIT_COUNT || b.unit == UNIT_COUNT)));
     sqlite3_result_int(context, is);
-}
-
-static void shell_word_answer(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    struct error unseen;
-    const char *text = (const char *)sqlite3_value_text(values[0]);
-    char *word = text != NULL ? quote_text(QUOTE_SHELL, text, &unseen) : NULL;
-    (void)count;
-    if (word != NULL) {
-        sqlite3_result_text(context, word, -1, free);
-    } else if (text != NULL) {
-        sqlite3_result_error_nomem(context);
-    }
 }
 
 static double number(sqlite3_value *value)
@@ -345,7 +330,6 @@ static const struct {
     {"quantity", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, quantity_answer},
     {"magnitude", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, magnitude_answer},
     {"alike", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, alike_answer},
-    {"shell_word", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, shell_word_answer},
     {"ranged", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC, ranged_answer},
     {"policy_words", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, policy_words_answer},
     {"tied", 3, SQLITE_UTF8, tied_answer}, /* it reads runs */

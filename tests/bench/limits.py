@@ -80,7 +80,7 @@ def page_of_many_runs(program, folder):
             UPDATE more SET run = substr(run, 4) || printf('%03d', copy),
                 scenario = replace(scenario, '"seed": "1"', '"seed": "' || copy || '"');
             ALTER TABLE more DROP COLUMN copy; INSERT INTO runs SELECT * FROM more; DROP TABLE more""")
-    return f"report {database} --no-pictures -o {folder}/page.html"
+    return f"report {database} -o {folder}/page.html"
 
 
 class Run:

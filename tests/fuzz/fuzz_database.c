@@ -232,7 +232,7 @@ static void read_copy(uint8_t reader)
 {
     switch (reader % 5) {
     case 0:
-        RUN(command_report, path, "--no-pictures", "-o", "/dev/null");
+        RUN(command_report, path, "-o", "/dev/null");
         break;
     case 1:
         RUN(command_compare, path, "--measured", requests);

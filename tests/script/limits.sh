@@ -28,7 +28,7 @@ page_of_many_runs() {
             "UPDATE more SET run = substr(run, 3) || printf('%02d', copy),
                 scenario = replace(scenario, '\"seed\": \"1\"', '\"seed\": \"' || copy || '\"')" \
             "ALTER TABLE more DROP COLUMN copy" "INSERT INTO runs SELECT * FROM more" "DROP TABLE more" &&
-        (ulimit -v 120000 -s 1024 && MALLOC_ARENA_MAX=1 "$program" report "$scratch/runs.db" --no-pictures \
+        (ulimit -v 120000 -s 1024 && MALLOC_ARENA_MAX=1 "$program" report "$scratch/runs.db" \
             -o "$scratch/page.html") && grep -q '>This page is of 4000 of 4800 runs' "$scratch/page.html"
 }
 

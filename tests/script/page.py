@@ -222,7 +222,7 @@ store.execute(
     """UPDATE runs SET system = '</script><script>document.title = "run"</script>' WHERE system = 'clo'"""
 )
 store.commit()
-subprocess.run([PROGRAM, "report", database, "-o", f"{FOLDER}/hole.html", "--no-pictures"], check=True)
+subprocess.run([PROGRAM, "report", database, "-o", f"{FOLDER}/hole.html"], check=True)
 browser.size(1000, 1400)
 browser.open(f"{FOLDER}/hole.html", "#batch=4&context=1K")
 browser.run(f"({SET})('context', 2)")

@@ -65,7 +65,7 @@ both_are_kept() {
 each_shows_its_own() {
     local one
     for one in "$program" "$changed"; do
-        "$one" report "$scratch/runs.db" -o "$scratch/page.html" --no-pictures
+        "$one" report "$scratch/runs.db" -o "$scratch/page.html"
         grep -o 'Note: [^<]*' "$scratch/page.html" >"$scratch/said" || return 1
         [ "$(cat "$scratch/said")" = 'Note: 1 result of other programs is left out.' ] || return 1
         grep -qF "$("$one" --version | sed 's/spillway \([^,]*\).*/\1/')" "$scratch/page.html" || return 1

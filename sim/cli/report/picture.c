@@ -1,15 +1,25 @@
+/* `spillway plot`: a picture of runs, ablations or miss curves in a database.
+ *
+ * Each kind has files in the folder plots. KIND.sql, appended to the files of `begin`, asks the
+ * database for rows; KIND.gp has gnuplot draw them (plots/style.gp). Rows and picture are passed in
+ * memory, by names that the child process opens.
+ */
 #include "cli/report/picture.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
-#include "cli/frame/drawing.h"
+#include "cli/frame/harness.h"
 #include "cli/frame/help.h"
 #include "cli/frame/output.h"
+#include "cli/frame/question.h"
 #include "cli/report/report_query.h"
-#include "core/name.h"
+#include "core/named.h"
 
 static const char *const of_runs[] = {"timed", "runs", NULL};
 static const char *const of_walks[] = {"timed", "runs", "walked", NULL};
@@ -17,38 +27,62 @@ static const char *const of_curves[] = {"points", NULL};
 static const char *const of_ablations[] = {"ablations", NULL};
 
 const struct picture_kind picture_kinds[] = {
-    {"latency", of_runs, "runs with a time", "bar", 24, false, "the step by part, one bar per run"},
-    {"whatif", of_walks, "runs with a time that differ in one key", "line", 12, true,
+    {"latency", of_runs, "runs with a time", "bar", 24, "the step by part, one bar per run"},
+    {"whatif", of_walks, "runs with a time that differ in one key", "line", 12,
      "throughput, goodput or hits along the swept key, with the knee"},
-    {"ablate", of_ablations, "ablations (of 'ablate --db')", "ablation", 1, false,
+    {"ablate", of_ablations, "ablations (of 'ablate --db')", "ablation", 1,
      "what each mechanism saves, alone and added last, and what all save together"},
     {"hits", of_runs,
      "runs with a hit ratio (systems that drop KV always hit; 'plot whatif' draws hits of servers)",
-     "line", 24, false, "hit ratio by system, along the budget or context if it is swept"},
-    {"reuse", of_runs, "runs with policy qsac", "line", 16, true,
+     "line", 24, "hit ratio by system, along the budget or context if it is swept"},
+    {"reuse", of_runs, "runs with policy qsac", "line", 16,
      "reuse against attention mass, along the threshold of qsac"},
-    {"mass", of_runs, "runs whose attention mass is known", "line", 7, true,
+    {"mass", of_runs, "runs whose attention mass is known", "line", 7,
      "attention mass by step, one line per run: what dropping KV costs as a run goes on"},
-    {"pareto", of_runs, "runs of several batches", "line", 24, false,
+    {"pareto", of_runs, "runs of several batches", "line", 24,
      "throughput against the step, with the Pareto front (of 'plan --pareto --db')"},
-    {"drafts", of_runs, "runs with drafts, and the same without", "line", 14, false,
+    {"drafts", of_runs, "runs with drafts, and the same without", "line", 14,
      "what drafts gain over none, by batch: a line for each number of tokens that a step yields"},
-    {"requests", of_runs, "runs of a server (with a workload and a clock)", "line", 7, false,
+    {"requests", of_runs, "runs of a server (with a workload and a clock)", "line", 7,
      "how long requests wait for the first token and for each next one, as distributions"},
-    {"waits", of_runs, "runs of a server (with a workload and a clock)", "panel", 6, false,
+    {"waits", of_runs, "runs of a server (with a workload and a clock)", "panel", 6,
      "where the time of requests goes, from arrival to end, quickest first; one panel per run"},
-    {"series", of_runs, "runs of a server (with a workload and a clock)", "line", 7, false,
+    {"series", of_runs, "runs of a server (with a workload and a clock)", "line", 7,
      "servers over time: queue, tokens per second, link"},
     {"draws", of_runs, "runs with replications (of 'simulate --replications --db')", "line", 7,
-     false, "how far a result spreads over replications, and the run itself among them"},
-    {"curves", of_curves, "miss curves (of 'curve --db')", "line", 24, true,
+     "how far a result spreads over replications, and the run itself among them"},
+    {"curves", of_curves, "miss curves (of 'curve --db')", "line", 24,
      "hit ratio over cache size, one line per policy"},
     {"spread", of_curves, "miss curves of heads or layers (of 'curve --by head --db')", "panel", 24,
-     false, "how far heads (or layers) differ, one panel per policy"},
+     "how far heads (or layers) differ, one panel per policy"},
     {.name = NULL},
 };
 
 /* ---- the rows ---- */
+
+/* A file in memory, which a child process can open by its number. */
+static FILE *open_memory(const char *name, struct error *why)
+{
+    int descriptor = memfd_create(name, 0);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "w+");
+    if (file == NULL) {
+        error_set(why, NULL, 0, "no memory for a picture: %s", strerror(errno));
+    }
+    return file;
+}
+
+/* Write a cell, without the characters that would end it or that gnuplot interprets in a quoted
+ * text: escapes, and backquotes, which run a command. */
+static void write_field(const char *text, FILE *rows)
+{
+    for (; *text != '\0'; text++) {
+        fputc(*text == '"' || *text == '`' ? '\''
+              : *text == '\\'              ? '/'
+              : (unsigned char)*text < ' ' ? ' '
+                                           : *text,
+              rows);
+    }
+}
 
 static bool write_row(uint32_t count, const char *const *names, const char *const *values,
                       void *context, struct error *why)
@@ -58,10 +92,9 @@ static bool write_row(uint32_t count, const char *const *names, const char *cons
     (void)why;
     for (uint32_t i = 0; i < count; i++) {
         fputs(i > 0 ? "\t" : "", picture->rows);
-        drawing_text(values[i] != NULL ? values[i] : "", picture->rows);
+        write_field(values[i] != NULL ? values[i] : "", picture->rows);
     }
     fputc('\n', picture->rows);
-    picture->points += values[0] != NULL && strcmp(values[0], "point") == 0;
     picture->count += values[0] != NULL && strcmp(values[0], picture->kind->row) == 0;
     return true;
 }
@@ -71,7 +104,7 @@ bool picture_read(struct store *store, const struct picture_kind *kind, const ch
 {
     const struct plot_statement statement = {
         .begin = kind->begin, .end = kind->name, .only = only, .only_count = only_count};
-    *out = (struct picture){.kind = kind, .rows = drawing_rows(why)};
+    *out = (struct picture){.kind = kind, .rows = open_memory("rows", why)};
     char *text = out->rows != NULL && plot_only_check(&statement, store, why)
                      ? plot_statement_text(&statement, why)
                      : NULL;
@@ -92,41 +125,14 @@ void picture_release(struct picture *picture)
     picture->rows = NULL;
 }
 
-bool picture_draw(const struct picture *picture, const char *format, const char *path, FILE *out,
-                  struct error *why)
-{
-    return drawing_draw(picture->kind->name, picture->rows, format, path, out, why);
-}
-
-/* Pictures of a database, drawn into a file. */
-
-/* Say which kinds the database can be drawn as. */
-static bool plot_refuse_empty(struct store *store, const char *database,
-                              const struct picture_kind *kind, bool only, struct error *why)
-{
-    char kinds[256] = "";
-    struct error unread;
-    struct picture other;
-    error_set(why, database, 0, "holds no %s%s, which '%s' needs", kind->needs,
-              only ? " that match --only" : "", kind->name);
-    for (kind = picture_kinds; !only && kind->name != NULL; kind++) {
-        if (picture_read(store, kind, NULL, 0, &other, &unread)) {
-            if (other.count > 0 && (!kind->walks || other.points > other.count)) {
-                name_list_add(kinds, sizeof kinds, kind->name);
-            }
-            picture_release(&other);
-        }
-    }
-    return kinds[0] != '\0' ? error_expect(why, "what it can be drawn as: %s", kinds) : false;
-}
-
 /* A picture needs at least one item, and no more than can be told apart. */
-static bool plot_check_count(struct store *store, const char *database,
-                             const struct picture *picture, bool only, struct error *why)
+static bool check_count(const char *database, const struct picture *picture, bool only,
+                        struct error *why)
 {
     const struct picture_kind *kind = picture->kind;
     if (picture->count == 0) {
-        return plot_refuse_empty(store, database, kind, only, why);
+        return error_set(why, database, 0, "holds no %s%s, which '%s' needs", kind->needs,
+                         only ? " that match --only" : "", kind->name);
     }
     if (picture->count > kind->most) {
         error_set(why, database, 0, "holds %u %ss, too many for one picture of '%s'",
@@ -136,7 +142,77 @@ static bool plot_check_count(struct store *store, const char *database,
     return true;
 }
 
-/* `spillway plot`: a picture of runs, ablations or miss curves in a database. */
+/* ---- the picture ---- */
+
+static const char *const formats[] = {"svg", "png", "pdf", NULL};
+
+static const char *plot_format(const char *path, struct error *why)
+{
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot != NULL && formats[i] != NULL; i++) {
+        if (strcmp(dot + 1, formats[i]) == 0) {
+            return formats[i];
+        }
+    }
+    error_usage(why, NULL, 0, "'%s' does not name a picture format", path);
+    error_expect(why, "a name that ends in .svg, .png or .pdf");
+    return NULL;
+}
+
+/* gnuplot does not say when its picture could not be written, so it draws into memory. */
+static bool run_gnuplot(const char *script, FILE *rows, const char *format, FILE *drawn,
+                        struct error *why)
+{
+    char path[4096], folder[4096], from[64], into[64], *printed;
+    struct error fault;
+    if (!find_path("plots", script, "gp", path, sizeof path, why) ||
+        !find_path("plots", "", "", folder, sizeof folder, why)) {
+        return false;
+    }
+    snprintf(from, sizeof from, "/proc/self/fd/%d", fileno(rows));
+    snprintf(into, sizeof into, "/proc/self/fd/%d", fileno(drawn));
+    const char *const arguments[] = {"gnuplot", "-c", path, from, into, format, folder, NULL};
+    if (child_read("gnuplot", arguments, &printed, &fault)) {
+        free(printed);
+        return true;
+    }
+    bool absent = strncmp(fault.found, "cannot be run", strlen("cannot be run")) == 0;
+    error_set(why, NULL, 0, absent ? "gnuplot %s" : "gnuplot failed: %s", fault.found);
+    return absent ? error_expect(why, "gnuplot on the PATH: apt-get install gnuplot-nox") : false;
+}
+
+static bool copy_picture(FILE *drawn, const char *path, FILE *out, struct error *why)
+{
+    char buffer[65536];
+    off_t offset = 0;
+    ssize_t count;
+    while ((count = pread(fileno(drawn), buffer, sizeof buffer, offset)) > 0) {
+        if (fwrite(buffer, 1, (size_t)count, out) < (size_t)count) {
+            return error_set(why, path, 0, "cannot be written: %s", strerror(errno));
+        }
+        offset += count;
+    }
+    return count == 0 && offset > 0 ? true : error_set(why, NULL, 0, "gnuplot drew nothing");
+}
+
+static bool save(const struct picture *picture, const char *format, const char *path,
+                 struct error *why)
+{
+    struct output output;
+    FILE *drawn = open_memory("picture", why);
+    bool opened = drawn != NULL && output_open(path, &output, why);
+    bool ok = opened && run_gnuplot(picture->kind->name, picture->rows, format, drawn, why) &&
+              copy_picture(drawn, path, output.file, why);
+    if (opened && !ok) {
+        output_discard(&output);
+    }
+    if (drawn != NULL) {
+        fclose(drawn);
+    }
+    return ok && output_commit(&output, why);
+}
+
+/* ---- the command ---- */
 
 enum { OUTPUT, ONLY };
 
@@ -152,11 +228,11 @@ static bool plot_run(const struct arguments *arguments, struct error *why)
     while (strcmp(kind->name, operands[0]) != 0) {
         kind++;
     }
-    bool named = drawing_format(path, why) != NULL;
-    struct store *store = named ? database_show(database, note, why) : NULL;
+    const char *format = plot_format(path, why);
+    struct store *store = format != NULL ? database_show(database, note, why) : NULL;
     bool ok = store != NULL && picture_read(store, kind, only, only_count, &picture, why) &&
-              plot_check_count(store, database, &picture, only_count > 0, why) &&
-              drawing_save(kind->name, picture.rows, path, why);
+              check_count(database, &picture, only_count > 0, why) &&
+              save(&picture, format, path, why);
     store_close(store);
     picture_release(&picture);
     database_print_note(note);

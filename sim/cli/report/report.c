@@ -1,12 +1,11 @@
-/* `spillway report`: one self-contained page of HTML from a database: question, answer, pictures,
- * tables, what the figures rest on, and how to reproduce them.
+/* `spillway report`: one self-contained page of HTML from a database: question, answer,
+ * tables, charts that move, what the figures rest on, and how to reproduce them.
  *
  * Each table is a file of plots/report, a query whose columns are the table's. The page's
  * policy allows its own script only, so a name in a database cannot run anything.
  * It does not say when it was made, so the same database gives the same bytes.
  */
 
-#include "cli/report/picture.h"
 #include "cli/report/report_query.h"
 #include "cli/report/report.h"
 
@@ -15,26 +14,23 @@
 
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
-#include "cli/frame/drawing.h"
-#include "cli/frame/message.h"
 #include "cli/frame/output.h"
-#include "core/text.h"
+#include "cli/frame/question.h"
 #include "core/version.h"
 
 /* The inputs of the page's parts. */
 struct report {
     struct store *store;
-    const char *database; /* as the user named it; NULL: none is kept */
-    const char *path;     /* of the page */
-    size_t heading;       /* which of the page's */
-    bool pictures;
+    const char *database;     /* as the user named it; NULL: none is kept */
+    const char *path;         /* of the page */
+    size_t heading;           /* which of the page's */
     char note[DATABASE_NOTE]; /* on the programs whose results it has; "": nothing to say */
     struct report_table best; /* the best run of each setting (plots/report/best.sql) */
     const struct report_answer *answer; /* NULL: no question was asked */
     FILE *out;
 };
 
-enum { OUTPUT, NO_PICTURES };
+enum { OUTPUT };
 
 enum { MOST_SENTENCES = 9 }; /* of an answer, shown unasked: of eight lines and the best */
 
@@ -327,95 +323,7 @@ static bool write_script(FILE *out, struct error *why)
     return ok;
 }
 
-/* ---- gnuplot's pictures, placed within the page ---- */
-
-static bool write_picture(const struct report *report, const struct picture *picture,
-                          struct error *why)
-{
-    const struct picture_kind *kind = picture->kind;
-    char prefix[32];
-    struct text_file drawn;
-    progress_show(0, 0, "picture of %s", kind->name);
-    bool ok = text_open(&drawn, why) &&
-              (picture_draw(picture, "svg", report->path, drawn.out, why) ||
-               error_expect(why, "gnuplot (apt-get install gnuplot-nox), or --no-pictures"));
-    char *text = text_close(&drawn, ok, why);
-    ok = text != NULL;
-    if (ok) {
-        snprintf(prefix, sizeof prefix, "%s-", kind->name);
-        html_print(report->out,
-                   "<figure>\n<div class=\"scroll\" role=\"region\" tabindex=\"0\" "
-                   "aria-label=\"picture: %s\">\n",
-                   kind->summary);
-        html_picture(text, prefix, kind->summary, report->out);
-        html_print(report->out, "</div>\n<figcaption>%s</figcaption>\n</figure>\n", kind->summary);
-    }
-    free(text);
-    return ok;
-}
-
-static void write_too_many(const struct report *report, const struct picture *picture)
-{
-    fprintf(report->out,
-            "<p class=\"shortened\">Not drawn, because %u %ss are too many for one picture",
-            picture->count, picture->kind->row);
-    html_print(report->out, ": %s. To draw some of them: <code>spillway plot %s ",
-               picture->kind->summary, picture->kind->name);
-    html_word(report->database, report->out);
-    html_print(report->out, " -o %s.svg --only KEY=VALUE</code>.</p>\n", picture->kind->name);
-}
-
-/* A report draws the runs that it compares. */
-static struct picture_kind kind_of_studied(const struct picture_kind *kind)
-{
-    static const char *const begins[][5] = {{"studied", "page", "runs", NULL},
-                                            {"studied", "page", "runs", "walked", NULL}};
-    struct picture_kind studied = *kind;
-    if (strcmp(kind->begin[0], "timed") == 0) {
-        studied.begin = begins[kind->begin[2] != NULL];
-    }
-    return studied;
-}
-
-/* Does the picture show anything? The runs of an ablation differ too much to be compared in one. */
-static bool is_worth_drawing(const struct report *report, const struct picture *picture)
-{
-    const struct picture_kind *kind = picture->kind;
-    bool of_runs = strcmp(kind->begin[0], "studied") == 0;
-    return picture->count > 0 && (!kind->walks || picture->points > picture->count) &&
-           (!of_runs || report_table_rows(&report->best) > 0);
-}
-
-/* Every picture whose rows the database has; for one that would be too full, how to draw less. */
-static bool write_pictures(const struct report *report, struct error *why)
-{
-    bool ok = true, begun = false;
-    for (const struct picture_kind *kind = picture_kinds; ok && kind->name != NULL; kind++) {
-        struct picture picture;
-        const struct picture_kind studied = kind_of_studied(kind);
-        if (!picture_read(report->store, &studied, NULL, 0, &picture, why)) {
-            progress_clear();
-            return false;
-        }
-        bool drawn = is_worth_drawing(report, &picture);
-        fputs(drawn && !begun ? "<section>\n<h2>Pictures</h2>\n" : "", report->out);
-        begun = begun || drawn;
-        if (drawn && picture.count > kind->most) {
-            write_too_many(report, &picture);
-        } else if (drawn) {
-            ok = write_picture(report, &picture, why);
-        }
-        picture_release(&picture);
-    }
-    progress_clear();
-    fputs(begun ? "</section>\n" : "", report->out);
-    return ok;
-}
-
 /* ---- how to get it again ---- */
-
-/* A run is reproduced from its scenario, which the database keeps; a curve or a validation by a
- * command. */
 
 /* The most runs whose scenario is printed in the page. */
 enum { MOST_SCENARIOS = 12 };
@@ -428,9 +336,8 @@ static void write_way(const struct report *report)
         "if the program and the contents of model, machine and trace are those above.</p>\n",
         report->out);
     if (report->database != NULL) {
-        fputs("<p>The database holds the scenario of every run:</p>\n<pre>sqlite3 ", report->out);
-        html_word(report->database, report->out);
-        fputs(" &quot;SELECT scenario FROM runs WHERE run = 'RUN'&quot; &gt;run.yaml</pre>\n",
+        fputs("<p>The database holds the scenario of every run:</p>\n<pre>sqlite3 DB &quot;SELECT "
+              "scenario FROM runs WHERE run = 'RUN'&quot; &gt;run.yaml</pre>\n",
               report->out);
     }
 }
@@ -443,8 +350,9 @@ static bool write_scenarios(const struct report *report, struct error *why)
     if (!report_table_read(report->store, of_all, "planned", false, &planned, why)) {
         return false;
     }
-    fputs("<section>\n<h2>How to get it again</h2>\n", report->out);
-    if (report_table_rows(&report->best) + report_table_rows(&planned) > 0) {
+    bool any = report_table_rows(&report->best) + report_table_rows(&planned) > 0;
+    if (any) {
+        fputs("<section>\n<h2>How to get it again</h2>\n", report->out);
         write_way(report);
     }
     for (int t = 0; t < 2; t++) {
@@ -458,27 +366,8 @@ static bool write_scenarios(const struct report *report, struct error *why)
                        report_table_text(tables[t], row, "scenario"));
         }
     }
+    fputs(any ? "</section>\n" : "", report->out);
     report_table_release(&planned);
-    return true;
-}
-
-/* The commands that fill the other tables again. */
-static bool write_commands(const struct report *report, struct error *why)
-{
-    static const char *const names[] = {"curve_commands", "validation_commands"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct report_table table;
-        if (!report_table_read(report->store, of_all, names[i], false, &table, why)) {
-            return false;
-        }
-        for (size_t row = 0; row < report_table_rows(&table); row++) {
-            html_print(report->out, "<pre>%s --db ", report_table_text(&table, row, "command"));
-            html_word(report->database, report->out);
-            fputs("</pre>\n", report->out);
-        }
-        report_table_release(&table);
-    }
-    fputs("</section>\n", report->out);
     return true;
 }
 
@@ -486,14 +375,12 @@ static bool write_commands(const struct report *report, struct error *why)
 
 static bool write_page(const struct report *report, struct error *why)
 {
-    bool pictures = report->pictures;
     bool ok = write_question(report, why) && write_answer(report, why) &&
               write_explore(report, why) && write_tables(report, "Plans", plans, why) &&
-              (!pictures || write_pictures(report, why)) &&
               write_tables(report, "Figures", figures, why) &&
               write_tables(report, "How far to trust it", trust, why) &&
               write_tables(report, "Where it comes from", provenance, why) &&
-              write_scenarios(report, why) && write_commands(report, why) &&
+              write_scenarios(report, why) &&
               plot_copy_file("plots/report", "words", "html", report->out, why);
     html_print(report->out,
                "</main>\n<footer><p>Written by <code>spillway report</code>, version %s.</p>"
@@ -545,8 +432,7 @@ static bool report_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
     struct report report = {.database = arguments_operands(arguments, &count)[0],
-                            .path = arguments_text(arguments, OUTPUT),
-                            .pictures = !arguments_given(arguments, NO_PICTURES)};
+                            .path = arguments_text(arguments, OUTPUT)};
     report.store = database_show(report.database, report.note, why);
     bool ok = report.store != NULL && report_write(&report, why);
     store_close(report.store);
@@ -555,14 +441,13 @@ static bool report_run(const struct arguments *arguments, struct error *why)
 
 static const struct command_option options[] = {
     [OUTPUT] = {"--output", "FILE", "the page to write", .letter = 'o', .required = true},
-    [NO_PICTURES] = {"--no-pictures", NULL, "leave out pictures; gnuplot is then not needed"},
     {.name = NULL},
 };
 
 const struct command command_report = {
     .name = "report",
     .operands = "DB",
-    .summary = "write an HTML page about a database's results: answer, pictures, tables, sources",
+    .summary = "write an HTML page about a database's results: answer, charts, tables, sources",
     .example = "spillway report results.db -o report.html",
     .options = options,
     .run = report_run,

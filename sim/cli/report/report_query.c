@@ -1,6 +1,5 @@
 #include "cli/report/report_query.h"
 
-#include "cli/frame/drawing.h"
 #include "core/files.h"
 #include "core/named.h"
 #include "core/text.h"
@@ -8,6 +7,7 @@
 #include "predict/result/shown.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -266,6 +266,32 @@ const char *report_table_text(const struct report_table *table, size_t row, cons
 }
 
 /* ---- writing ---- */
+
+void html_text(const char *text, FILE *out)
+{
+    static const char special[] = "&<>\"'";
+    static const char *const names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    for (; *text != '\0'; text++) {
+        const char *at = strchr(special, *text);
+        if (at != NULL) {
+            fputs(names[at - special], out);
+        } else {
+            fputc((unsigned char)*text < ' ' || *text == 0x7f ? ' ' : *text, out);
+        }
+    }
+}
+
+void html_print(FILE *out, const char *format, ...)
+{
+    va_list texts;
+    va_start(texts, format);
+    for (const char *text; (text = strstr(format, "%s")) != NULL; format = text + 2) {
+        fwrite(format, 1, (size_t)(text - format), out);
+        html_text(va_arg(texts, const char *), out);
+    }
+    va_end(texts);
+    fputs(format, out);
+}
 
 enum report_table_content { CONTENT_NONE, CONTENT_NUMBERS, CONTENT_TEXTS };
 

@@ -68,3 +68,12 @@ const char *report_table_text(const struct report_table *table, size_t row, cons
 /* Write the first `most` rows, under `caption`. */
 void report_table_write(const struct report_table *table, const char *caption, size_t most,
                         FILE *out);
+
+/* Writing HTML: text from a database is escaped, so it can only be text. */
+
+/* Write a text, escaped for use between tags and between double quotes; control characters become
+ * blanks. */
+void html_text(const char *text, FILE *out);
+
+/* Like printf with `format`, whose only conversion is %s, a text escaped as above. */
+void html_print(FILE *out, const char *format, ...);

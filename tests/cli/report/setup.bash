@@ -3,13 +3,13 @@ exec 2>&1
 # The whole page but its words.
 page() {
     spillway report $1.db -o $1.html
-    echo "== $1: $(grep -c '<svg role="img" aria-labelledby' $1.html) pictures"
+    echo "== $1"
     text $1.html | sed '/^Words/,$d; /^$/d; /^All that is known/,/^\(The step\|How far to trust\)/{/^|/{/^|column|/b;/^|step_us|/b;d}}'
 }
 # The answer, and how far it differs.
 head_of() {
     spillway report $1.db -o $1.html
-    echo "== $1: $(grep -c '<svg role="img" aria-labelledby' $1.html) pictures"
+    echo "== $1"
     text $1.html | sed '/^$/d' | sed -n '1,/^Figures/p; /^|.*alone/p; /^How far answers/,/^|retro/p'
 }
 # The text that a reader sees who has no script: without tags, entities as characters.
