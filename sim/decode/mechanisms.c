@@ -68,6 +68,13 @@ const char *mechanisms_lossless(const struct mechanisms *mechanisms)
     return !mechanisms_select(mechanisms) && !chooses ? "exact" : native ? "native" : "lossy";
 }
 
+uint64_t mechanisms_resident_layers(const struct mechanisms *mechanisms)
+{
+    bool some = mechanisms->resident_heads == RESIDENT_FIRST_LAYER ||
+                mechanisms->resident_heads == RESIDENT_DIFFICULTY;
+    return some ? mechanisms->resident_layers : 0;
+}
+
 bool mechanisms_offload(const struct mechanisms *mechanisms)
 {
     return mechanisms->resident_heads != RESIDENT_ALL;

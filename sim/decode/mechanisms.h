@@ -115,6 +115,9 @@ bool mechanisms_select(const struct mechanisms *mechanisms);
  * setup_lossless(). */
 const char *mechanisms_lossless(const struct mechanisms *mechanisms);
 
+/* The first layers whose KV stays in HBM whole. */
+uint64_t mechanisms_resident_layers(const struct mechanisms *mechanisms);
+
 /* True when the system keeps KV outside HBM. */
 bool mechanisms_offload(const struct mechanisms *mechanisms);
 

@@ -40,8 +40,7 @@ bool setup_at_any(const struct setup *setup, bool (*holds)(const struct setup *o
 bool setup_attends_all(const struct setup *setup, uint32_t layer)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    bool chosen =
-        m->policy->chooses_own && !(layer == 0 && m->resident_heads == RESIDENT_FIRST_LAYER);
+    bool chosen = m->policy->chooses_own && layer >= mechanisms_resident_layers(m);
     return (!setup_selects(setup) && !chosen) || layer < m->full_layers ||
            model_layer_local(&setup->model, layer);
 }

@@ -128,18 +128,13 @@ static bool keep_hardest(const struct setup *setup, const double *head_cosine, s
     return true;
 }
 
-static bool keeps_first_layer(const struct setup *setup)
-{
-    return setup->mechanisms.resident_heads == RESIDENT_FIRST_LAYER ||
-           setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY;
-}
-
 bool resident_choose(const struct setup *setup, const double *head_cosine, struct plan *plan,
                      struct trust *trust, struct error *why)
 {
     bool difficulty = setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY;
     for (uint32_t l = 0; l < plan->layers; l++) {
-        bool away = memory_can_offload(setup, l) && !(l == 0 && keeps_first_layer(setup));
+        bool away =
+            memory_can_offload(setup, l) && !(l < mechanisms_resident_layers(&setup->mechanisms));
         plan->offloaded[l] = away ? plan->kv_heads : 0;
         for (uint32_t h = 0; h < plan->kv_heads; h++) {
             plan->heads[l * plan->kv_heads + h].offloaded = away;
@@ -151,8 +146,10 @@ bool resident_choose(const struct setup *setup, const double *head_cosine, struc
 uint64_t resident_most_offloaded(const struct setup *setup)
 {
     uint64_t heads = 0;
-    for (uint32_t l = keeps_first_layer(setup) ? 1 : 0; l < setup->model.layer_count; l++) {
-        heads += memory_can_offload(setup, l) ? model_kv_heads(&setup->model) : 0;
+    for (uint32_t l = 0; l < setup->model.layer_count; l++) {
+        bool away =
+            memory_can_offload(setup, l) && l >= mechanisms_resident_layers(&setup->mechanisms);
+        heads += away ? model_kv_heads(&setup->model) : 0;
     }
     return heads;
 }

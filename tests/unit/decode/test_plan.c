@@ -208,6 +208,10 @@ static const struct {
       .metadata = 512000,
       .workspace = 60000,
       .dram = 1600000}},
+    /* Both layers: nothing is left to offload. */
+    {"{retrieval: hata, retrieval_bytes: 32B, selection: 10%, transfer: cpu-store,"
+     " resident_heads: first-layer, resident_layers: 2, policy: lru, budget: 2x}",
+     {.resident = 3200000, .metadata = 512000, .workspace = 60000}},
     /* 64 clusters of 16 tokens, of which 6 are selected, 96 tokens. An estimation zone reads K and
      * V of a cluster's summary, 200 B, where these are more than the centroid: 8 * 64 * 200 * 2.
      * One execution buffer: 4 * 96 * 400. */
