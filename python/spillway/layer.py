@@ -14,11 +14,11 @@ LANE, COLUMNS = 14, 85  # characters of a lane's name, and of its bars
 
 
 def bars_of(path):
-    """(lane, stage, layer, begin and end in microseconds) of each event; lanes in the file's order."""
+    """(lane, stage, layer, begin and end in microseconds) of each event, lane by lane."""
     with open(path, encoding="utf-8") as file:
         events = json.load(file)["traceEvents"]
     lanes = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
-    for event in events:
+    for event in sorted(events, key=lambda event: event["tid"]):
         of_layer = re.fullmatch(r"(\S+) (\d+)(\.\d+)?", event["name"])
         if event["ph"] == "X" and of_layer:
             stage = of_layer.group(1) + (of_layer.group(3) or "")

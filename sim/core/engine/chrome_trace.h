@@ -11,7 +11,7 @@ typedef void (*timeline_label)(uint32_t tag, char *name, size_t name_size, char 
                                size_t category_size, const void *context);
 
 /* Write the service of tasks within [from_ns, to_ns) to `out`, with slices cut at both ends. Times
- * are microseconds since from_ns with three decimals. Tasks of no duration are left out. A resource
- * with several servers gets as many rows as it needs. Fails when `out` cannot be written. */
+ * are microseconds since from_ns with three decimals. Tasks of no duration are left out. Tasks without
+ * a queue get as many rows as they need. Fails when `out` cannot be written. */
 bool timeline_write(const struct engine *engine, int64_t from_ns, int64_t to_ns,
                     timeline_label label, const void *context, FILE *out, struct error *why);

@@ -130,6 +130,11 @@ const struct engine_record *engine_task_record(const struct engine *engine, engi
     return &engine->records[task];
 }
 
+uint32_t engine_resource_count(const struct engine *engine)
+{
+    return (uint32_t)engine->resource_count;
+}
+
 const char *engine_resource_name(const struct engine *engine, uint32_t resource)
 {
     assert(resource < engine->resource_count);

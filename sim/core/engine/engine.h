@@ -112,6 +112,7 @@ struct engine_record {
 };
 uint32_t engine_task_count(const struct engine *engine);
 const struct engine_record *engine_task_record(const struct engine *engine, engine_task_id task);
+uint32_t engine_resource_count(const struct engine *engine);
 const char *engine_resource_name(const struct engine *engine, uint32_t resource);
 
 /* The critical path: a walk back over binding predecessors. It splits a span of time into pieces

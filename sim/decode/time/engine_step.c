@@ -84,13 +84,13 @@ void engine_step_add(const struct setup *setup, uint32_t sequences, struct timin
     timing->part_ns[PART_OVERHEAD] += sum;
     timing->stall_ns[PART_OVERHEAD] += sum;
     timing->basis_ns[BASIS_ASSUMED] += sum;
-    timing->cpu_ns += llround((cpu_ns(setup, sequences) + launch) * timing->steps);
+    *timing->cpu_ns += llround((cpu_ns(setup, sequences) + launch) * timing->steps);
     if (sum > 0) {
         trust_add(&timing->trust, (struct trust){.basis = BASIS_ASSUMED});
     }
     if (sum > timing->assumed_ns) {
         bool gap = setup->engine.overlaps && sum == setup->engine.gap_ns * timing->steps;
-        timing->assumed = gap ? "engine path.gap" : "mechanisms.step_overhead";
+        timing->assumed_figure = gap ? "engine path.gap" : "mechanisms.step_overhead";
         timing->assumed_ns = sum;
     }
 }

@@ -131,12 +131,6 @@ bool prefill_build(struct pipe *pipe, const struct setup *setup, const struct pl
                    const struct ledger *ledger, const struct stop_flag *stop, struct error *why);
 engine_task_id prefill_last(const struct pipe *pipe);
 
-/* The same up to reported step `step`, counted from 0, for a schedule that shall be shown; `shown`
- * becomes its plan. An error if there is too much to show. */
-bool pipe_build_shown(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
-                      const struct ledger *ledger, uint32_t step, struct plan *shown,
-                      struct error *why);
-
 /* The ledger row of the current step and `layer`; NULL when the layer offloads nothing. */
 const struct ledger_row *pipe_row(const struct pipe *pipe, uint32_t layer);
 
@@ -178,9 +172,6 @@ struct trust pipe_trust(const struct pipe *pipe);
 
 /* The resource that the engine knows by this id. */
 enum pipe_resource timing_place(const struct pipe *pipe, uint32_t resource);
-
-/* Read the finished schedule into `out`. */
-bool timing_read(const struct pipe *pipe, struct timing *out, struct error *why);
 
 /* Putting tasks into the pipeline's schedule.
  *

@@ -281,25 +281,6 @@ bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan 
     return engine_run(pipe->engine, stop, why);
 }
 
-/* What is shown is the step itself, with each micro-batch. */
-bool pipe_build_shown(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
-                      const struct ledger *ledger, uint32_t step, struct plan *shown,
-                      struct error *why)
-{
-    uint64_t passes = (uint64_t)plan->micro_batches.count * plan->layers * (step + 2);
-    memset(pipe, 0, sizeof *pipe);
-    *shown = *plan;
-    shown->steps = step + 1;
-    if (passes > PIPELINE_MOST_DRAWN) {
-        error_set(why, NULL, 0,
-                  "a step of %u micro-batches in each of %u layers is too long to show",
-                  plan->micro_batches.count, plan->layers);
-        return error_expect(why, "at most %u micro-batches: a smaller 'batch'",
-                            PIPELINE_MOST_DRAWN / plan->layers / (step + 2));
-    }
-    return pipe_build(pipe, setup, shown, ledger, NULL, why);
-}
-
 void pipe_release(struct pipe *pipe)
 {
     engine_destroy(pipe->engine);
@@ -307,22 +288,25 @@ void pipe_release(struct pipe *pipe)
     free(pipe->marks);
 }
 
-static bool whole_run(const struct setup *setup, const struct plan *plan,
-                      const struct ledger *ledger, const struct stop_flag *stop, struct timing *out,
-                      struct error *why)
-{
-    struct pipe pipe;
-    bool good = pipe_build(&pipe, setup, plan, ledger, stop, why) && timing_read(&pipe, out, why);
-    pipe_release(&pipe);
-    return good;
-}
-
 bool pipeline_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                   const struct stop_flag *stop, struct timing *out, struct error *why)
 {
-    memset(out, 0, sizeof *out);
-    return shortened_pays(plan) ? shortened_run(setup, plan, ledger, stop, out, why)
-                                : whole_run(setup, plan, ledger, stop, out, why);
+    struct pipe pipe;
+    bool good = timing_init(out, setup, plan, why);
+    if (good && shortened_pays(plan)) {
+        good = shortened_run(setup, plan, ledger, stop, out, why);
+    } else if (good) {
+        good = pipe_build(&pipe, setup, plan, ledger, stop, why);
+        if (good) {
+            timing_take(out, &pipe, plan->steps);
+            timing_finish(out, pipe_trust(&pipe));
+        }
+        pipe_release(&pipe);
+    }
+    if (!good) {
+        timing_release(out);
+    }
+    return good;
 }
 
 static void pipeline_label(uint32_t tag, char *name, size_t name_size, char *category,
@@ -341,14 +325,21 @@ static void pipeline_label(uint32_t tag, char *name, size_t name_size, char *cat
 }
 
 bool pipeline_timeline(const struct setup *setup, const struct plan *plan,
-                       const struct ledger *ledger, uint32_t step, FILE *out, struct error *why)
+                       const struct ledger *ledger, FILE *out, struct error *why)
 {
     struct pipe pipe;
-    struct plan shown;
-    bool good = pipe_build_shown(&pipe, setup, plan, ledger, step, &shown, why);
+    uint64_t passes = (uint64_t)plan->micro_batches.count * plan->layers * (plan->steps + 1);
+    if (passes > PIPELINE_MOST_DRAWN) {
+        error_set(why, NULL, 0,
+                  "a step of %u micro-batches in each of %u layers is too long to show",
+                  plan->micro_batches.count, plan->layers);
+        return error_expect(why, "at most %u micro-batches: a smaller 'batch'",
+                            PIPELINE_MOST_DRAWN / plan->layers / (plan->steps + 1));
+    }
+    bool good = pipe_build(&pipe, setup, plan, ledger, NULL, why);
     if (good) {
-        int64_t from = engine_task_record(pipe.engine, pipe.step_end[step])->end_ns;
-        int64_t to = engine_task_record(pipe.engine, pipe.step_end[step + 1])->end_ns;
+        int64_t from = engine_task_record(pipe.engine, pipe.step_end[0])->end_ns;
+        int64_t to = engine_task_record(pipe.engine, pipe.step_end[1])->end_ns;
         good = timeline_write(pipe.engine, from, to, pipeline_label, &pipe, out, why);
     }
     pipe_release(&pipe);

@@ -49,17 +49,34 @@ struct pipeline_step {
     int64_t moved[WAY_COUNT]; /* bytes */
 };
 
+enum { STEP_INTEGERS = sizeof(struct pipeline_step) / sizeof(int64_t) };
+
+/* The time that rests on each assumed figure; those past the first few are left out. */
+enum { ASSUMED_MOST = 32 };
+struct assumed {
+    const char *figure[ASSUMED_MOST]; /* static, so that equal names are equal pointers */
+    int64_t *ns;                      /* [ASSUMED_MOST] */
+    uint32_t count;
+};
+
+/* Times are integers that add up, all in one list, so that steady_figures() can extrapolate them:
+ * the pointers lead into it, in its order. Sums are over all steps. */
 struct timing {
     uint32_t steps, layers;
-    struct pipeline_step *step;   /* [steps], owned */
-    int64_t *layer_ns;            /* [layers]: sum over steps, owned */
-    int64_t total_ns;             /* sum over steps */
-    int64_t part_ns[PART_COUNT];  /* over all steps; they add up to total_ns */
-    int64_t stall_ns[PART_COUNT]; /* over all steps; they add up to the main stream's idle time */
-    int64_t cpu_ns; /* over all steps: the launch thread, the pool and storing threads at work */
-    int64_t basis_ns[BASIS_COUNT]; /* total_ns, split by the basis of the figures it rests on */
-    const char *assumed; /* the assumed figure on which most of total_ns rests; NULL: none */
-    int64_t assumed_ns;  /* of total_ns, that rest on it */
+    int64_t *figures; /* [count], owned */
+    size_t count;
+    struct pipeline_step *step; /* [steps] STEP_INTEGERS each */
+    int64_t *layer_ns;          /* [layers] */
+    int64_t *part_ns;           /* [PART_COUNT] they add up to total_ns */
+    int64_t *stall_ns;          /* [PART_COUNT] they add up to the main stream's idle time */
+    int64_t *cpu_ns;            /* [1] the launch thread, the pool and storing threads at work */
+    int64_t *basis_ns;          /* [BASIS_COUNT] total_ns by the basis of the figures it rests on */
+    struct assumed assumed;
+    size_t loops;               /* of a step (steady.h) */
+    int64_t *idle_ns, *lag_ns;  /* [loops * LOOP_IDLES], [loops * LOOP_LAGS] */
+    int64_t total_ns;           /* of all steps */
+    const char *assumed_figure; /* on which most of total_ns rests; NULL: none */
+    int64_t assumed_ns;         /* of total_ns, that rest on it */
     struct trust trust;
     bool exact; /* each figure is that of the schedule with all micro-batches (steady.h) */
 };
@@ -72,10 +89,10 @@ bool pipeline_run(const struct setup *setup, const struct plan *plan, const stru
                   const struct stop_flag *stop, struct timing *out, struct error *why);
 void timing_release(struct timing *timing);
 
-/* Write reported step `step`, counted from 0, as a Chrome trace, with all its micro-batches; with
- * more than PIPELINE_MOST_DRAWN passes through a layer it is an error. */
+/* Write the first reported step as a Chrome trace, with all its micro-batches; with more than
+ * PIPELINE_MOST_DRAWN passes through a layer it is an error. */
 bool pipeline_timeline(const struct setup *setup, const struct plan *plan,
-                       const struct ledger *ledger, uint32_t step, FILE *out, struct error *why);
+                       const struct ledger *ledger, FILE *out, struct error *why);
 
 /* What the machine does besides decode steps. */
 struct pipeline_beside {

@@ -313,9 +313,9 @@ struct shortened {
     const struct plan *plan;
     const struct ledger *ledger; /* may be NULL */
     const struct stop_flag *stop;
-    struct reading reading; /* of the schedule that was timed last, owned */
-    int64_t *before[2];     /* figures of one step and of two */
-    struct trust trust;     /* of all schedules */
+    struct timing *timing; /* of the schedule that was timed last */
+    int64_t *before[2];    /* figures of one step and of two */
+    struct trust trust;    /* of all schedules */
 };
 
 /* ---- steps ---- */
@@ -340,18 +340,18 @@ static bool steps_want_same(const struct ledger *ledger)
     return same;
 }
 
-/* Take the figures of a schedule's first steps, and repeat the last one up to the reading's steps;
+/* Take the figures of a schedule's first steps, and repeat the last one up to the timing's steps;
  * false if it added other than the one before. */
 static bool take_alike(struct shortened *shortened, const struct pipe *pipe, int64_t *figures)
 {
-    struct reading *reading = &shortened->reading;
-    size_t count = reading->count, bytes = count * sizeof *figures;
-    size_t each = STEP_INTEGERS, steps = reading->steps * each;
-    int64_t further = (int64_t)reading->steps - STEPS_BUILT;
+    struct timing *timing = shortened->timing;
+    size_t count = timing->count, bytes = count * sizeof *figures;
+    size_t each = STEP_INTEGERS, steps = timing->steps * each;
+    int64_t further = (int64_t)timing->steps - STEPS_BUILT;
     bool alike = true;
     for (uint32_t s = 1; s <= STEPS_BUILT; s++) {
-        reading_take(reading, pipe, s);
-        memcpy(s < STEPS_BUILT ? shortened->before[s - 1] : figures, reading->figures, bytes);
+        timing_take(timing, pipe, s);
+        memcpy(s < STEPS_BUILT ? shortened->before[s - 1] : figures, timing->figures, bytes);
     }
     for (size_t i = steps; i < count; i++) {
         int64_t last = figures[i] - shortened->before[1][i];
@@ -381,9 +381,9 @@ static bool time_steps(struct shortened *shortened, const struct plan *plan, int
         bool all = plan->steps == shortened->plan->steps;
         *good = all || take_alike(shortened, &pipe, figures);
         if (all) {
-            struct reading *reading = &shortened->reading;
-            reading_take(reading, &pipe, plan->steps);
-            memcpy(figures, reading->figures, reading->count * sizeof *figures);
+            struct timing *timing = shortened->timing;
+            timing_take(timing, &pipe, plan->steps);
+            memcpy(figures, timing->figures, timing->count * sizeof *figures);
         }
         trust_add(&shortened->trust, pipe_trust(&pipe));
     }
@@ -420,14 +420,14 @@ static void settle(int64_t *parts, size_t count, int64_t total)
     parts[largest] += total;
 }
 
-static bool shortened_extrapolate(struct shortened *shortened, int64_t *figures, struct timing *out,
-                                  struct error *why)
+static bool shortened_extrapolate(struct shortened *shortened, int64_t *figures, struct error *why)
 {
+    struct timing *timing = shortened->timing;
     struct steady_question question = {
         .plan = shortened->plan,
-        .count = shortened->reading.count,
-        .idle_count = shortened->reading.loops * LOOP_IDLES,
-        .lag_count = shortened->reading.loops * LOOP_LAGS,
+        .count = timing->count,
+        .idle_count = timing->loops * LOOP_IDLES,
+        .lag_count = timing->loops * LOOP_LAGS,
         .time = shortened_time_plan,
         .context = shortened,
     };
@@ -438,14 +438,12 @@ static bool shortened_extrapolate(struct shortened *shortened, int64_t *figures,
     for (size_t i = 0; !exact && i < question.count; i++) {
         figures[i] = figures[i] > 0 ? figures[i] : 0; /* what shrinks ends at nothing */
     }
-    memcpy(shortened->reading.figures, figures, question.count * sizeof *figures);
-    if (!reading_finish(&shortened->reading, shortened->trust, out, why)) {
-        return false;
-    }
-    out->exact = exact;
+    memcpy(timing->figures, figures, question.count * sizeof *figures);
+    timing_finish(timing, shortened->trust);
+    timing->exact = exact;
     if (!exact) {
-        settle(out->part_ns, PART_COUNT, out->total_ns);
-        settle(out->basis_ns, BASIS_COUNT, out->total_ns);
+        settle(timing->part_ns, PART_COUNT, timing->total_ns);
+        settle(timing->basis_ns, BASIS_COUNT, timing->total_ns);
     }
     return true;
 }
@@ -453,16 +451,12 @@ static bool shortened_extrapolate(struct shortened *shortened, int64_t *figures,
 bool shortened_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                    const struct stop_flag *stop, struct timing *out, struct error *why)
 {
-    struct shortened shortened = {
-        .setup = setup, .plan = plan, .ledger = ledger, .stop = stop, .trust = work_trust};
+    struct shortened shortened = {setup, plan, ledger, stop, out, {NULL, NULL}, work_trust};
     struct arrays arrays = {.failed = false};
-    bool good = reading_init(&shortened.reading, setup, plan, why);
-    size_t count = shortened.reading.count;
-    int64_t *figures = arrays_add(&arrays, count, sizeof *figures, why);
-    shortened.before[0] = arrays_add(&arrays, count, sizeof *figures, why);
-    shortened.before[1] = arrays_add(&arrays, count, sizeof *figures, why);
-    good = good && !arrays.failed && shortened_extrapolate(&shortened, figures, out, why);
-    free(shortened.reading.figures);
+    int64_t *figures = arrays_add(&arrays, out->count, sizeof *figures, why);
+    shortened.before[0] = arrays_add(&arrays, out->count, sizeof *figures, why);
+    shortened.before[1] = arrays_add(&arrays, out->count, sizeof *figures, why);
+    bool good = !arrays.failed && shortened_extrapolate(&shortened, figures, why);
     arrays_release(&arrays);
     return good;
 }

@@ -93,46 +93,17 @@ enum { SHORTENED_PASSES = 1 << 13 };
 /* Is it worth while to leave out micro-batches or steps of this plan? */
 bool shortened_pays(const struct plan *plan);
 
-/* As pipeline_run(). */
+/* As pipeline_run(), into a timing without figures. */
 bool shortened_run(const struct setup *setup, const struct plan *plan, const struct ledger *ledger,
                    const struct stop_flag *stop, struct timing *out, struct error *why);
 
-/* A reading: the figures of a schedule while they are still sums.
- *
- * A timing is read from a schedule in integers that add up, so that steady_figures() can extrapolate
- * them: times and bytes of steps, times by layer, part, stall, basis and assumed figure, and the
- * figures of loops. They lie in one list, and all other pointers into it. */
+/* A timing without figures of `plan`. The caller calls timing_release(), on failure too. */
+bool timing_init(struct timing *timing, const struct setup *setup, const struct plan *plan,
+                 struct error *why);
 
-/* The time that rests on each assumed figure; those past the first few are left out. */
-enum { ASSUMED_MOST = 32 };
-struct assumed {
-    const char *figure[ASSUMED_MOST]; /* static, so that equal names are equal pointers */
-    int64_t *ns;                      /* [ASSUMED_MOST] */
-    uint32_t count;
-};
+/* Read the first `steps` reported steps of a finished schedule into the figures; at most those of the
+ * timing. What was read before is cleared; the names of assumed figures stay, each at its place. */
+void timing_take(struct timing *timing, const struct pipe *pipe, uint32_t steps);
 
-enum { STEP_INTEGERS = sizeof(struct pipeline_step) / sizeof(int64_t) };
-
-struct reading {
-    uint32_t steps, layers;
-    size_t loops;     /* of a step */
-    int64_t *figures; /* [count] owned, in the order below */
-    size_t count;
-    struct pipeline_step *step;                                 /* [steps], STEP_INTEGERS each */
-    int64_t *layer_ns, *part_ns, *stall_ns, *cpu_ns, *basis_ns; /* as in a timing */
-    struct assumed assumed;
-    int64_t *idle_ns; /* [loops * LOOP_IDLES] over all steps */
-    int64_t *lag_ns;  /* [loops * LOOP_LAGS] over all steps */
-};
-
-/* The caller frees `figures`. */
-bool reading_init(struct reading *reading, const struct setup *setup, const struct plan *plan,
-                  struct error *why);
-
-/* Read the first `steps` reported steps of a finished schedule; at most those of the reading.
- * What was read before is cleared; the names of assumed figures stay, each at its place. */
-void reading_take(struct reading *reading, const struct pipe *pipe, uint32_t steps);
-
-/* The timing, an exact one. The caller calls timing_release() after success. */
-bool reading_finish(const struct reading *reading, struct trust trust, struct timing *out,
-                    struct error *why);
+/* Fill in what follows from the figures. */
+void timing_finish(struct timing *timing, struct trust trust);

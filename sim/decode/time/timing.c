@@ -23,8 +23,8 @@ static int64_t end_of(const struct pipe *pipe, engine_task_id task)
 struct timing_sums {
     const struct pipe *pipe;
     int64_t *part_ns;        /* [PART_COUNT] */
-    int64_t *basis_ns;       /* [BASIS_COUNT], or NULL */
-    struct assumed *assumed; /* NULL: not asked for */
+    int64_t *basis_ns;       /* [BASIS_COUNT], or NULL: neither this nor ... */
+    struct assumed *assumed; /* ... this is asked for */
 };
 
 static void assumed_add(struct assumed *assumed, struct trust trust, int64_t ns)
@@ -71,38 +71,25 @@ static void timing_split(const struct pipe *pipe, const struct engine_record *re
                             timing_overlap(begin_ns, end_ns, alone, record->end_ns)};
 }
 
-/* Add the part [begin_ns, end_ns) of a task to `basis_ns`, by the basis of the figures on which it
- * rests. */
-static void timing_add_bases(const struct pipe *pipe, const struct engine_record *record,
-                             int64_t begin_ns, int64_t end_ns, int64_t *basis_ns)
-{
-    struct rests rests[3];
-    timing_split(pipe, record, begin_ns, end_ns, rests);
-    for (int i = 0; i < 3; i++) {
-        basis_ns[rests[i].trust.basis] += rests[i].ns;
-    }
-}
-
 static void timing_add_piece(engine_task_id task, int64_t begin_ns, int64_t end_ns, void *context)
 {
     struct timing_sums *sums = context;
     const struct engine_record *record = engine_task_record(sums->pipe->engine, task);
+    struct rests rests[3];
     sums->part_ns[sums->pipe->marks[record->tag].part] += end_ns - begin_ns;
-    if (sums->basis_ns != NULL) {
-        timing_add_bases(sums->pipe, record, begin_ns, end_ns, sums->basis_ns);
+    if (sums->basis_ns == NULL) {
+        return;
     }
-    if (sums->assumed != NULL) {
-        struct rests rests[3];
-        timing_split(sums->pipe, record, begin_ns, end_ns, rests);
-        for (int i = 0; i < 3; i++) {
-            assumed_add(sums->assumed, rests[i].trust, rests[i].ns);
-        }
+    timing_split(sums->pipe, record, begin_ns, end_ns, rests);
+    for (int i = 0; i < 3; i++) {
+        sums->basis_ns[rests[i].trust.basis] += rests[i].ns;
+        assumed_add(sums->assumed, rests[i].trust, rests[i].ns);
     }
 }
 
 /* The gaps of the main stream in reported steps, each split by what the task after it waited for.
  */
-static void read_stalls(const struct pipe *pipe, uint32_t steps, struct reading *out)
+static void read_stalls(const struct pipe *pipe, uint32_t steps, struct timing *out)
 {
     struct timing_sums sums = {pipe, out->stall_ns, NULL, NULL};
     int64_t last_end = end_of(pipe, pipe->step_end[0]);
@@ -118,7 +105,7 @@ static void read_stalls(const struct pipe *pipe, uint32_t steps, struct reading 
     }
 }
 
-static void read_steps(const struct pipe *pipe, uint32_t steps, struct reading *out)
+static void read_steps(const struct pipe *pipe, uint32_t steps, struct timing *out)
 {
     struct timing_sums sums = {pipe, out->part_ns, out->basis_ns, &out->assumed};
     for (uint32_t s = 1; s <= steps; s++) {
@@ -140,7 +127,7 @@ enum pipe_resource timing_place(const struct pipe *pipe, uint32_t resource)
 
 /* Tasks of the CPU occupy it as long as they run; a thread that only waits has a task of no time.
  * Threads that do one job together count once. */
-static void read_cpu(const struct pipe *pipe, uint32_t steps, struct reading *out)
+static void read_cpu(const struct pipe *pipe, uint32_t steps, struct timing *out)
 {
     for (engine_task_id task = pipe->step_end[0] + 1; task < engine_task_count(pipe->engine);
          task++) {
@@ -167,7 +154,7 @@ static int64_t timing_layer_begin(const struct pipe *pipe, uint32_t step, uint32
     return engine_task_record(pipe->engine, first)->start_ns;
 }
 
-static void timing_read_layers(const struct pipe *pipe, uint32_t steps, struct reading *out)
+static void timing_read_layers(const struct pipe *pipe, uint32_t steps, struct timing *out)
 {
     uint32_t layers = out->layers;
     for (uint32_t s = 1; s <= steps; s++) {
@@ -193,94 +180,64 @@ struct trust pipe_trust(const struct pipe *pipe)
     return trust;
 }
 
-void reading_take(struct reading *reading, const struct pipe *pipe, uint32_t steps)
-{
-    memset(reading->figures, 0, reading->count * sizeof *reading->figures);
-    read_steps(pipe, steps, reading);
-    read_stalls(pipe, steps, reading);
-    read_cpu(pipe, steps, reading);
-    timing_read_layers(pipe, steps, reading);
-    loops_read(pipe, 1, steps + 1, reading->idle_ns, reading->lag_ns);
-}
-
-bool timing_read(const struct pipe *pipe, struct timing *out, struct error *why)
-{
-    struct reading reading;
-    if (!reading_init(&reading, pipe->setup, pipe->plan, why)) {
-        return false;
-    }
-    reading_take(&reading, pipe, pipe->steps - 1);
-    bool good = reading_finish(&reading, pipe_trust(pipe), out, why);
-    free(reading.figures);
-    return good;
-}
-
-bool reading_init(struct reading *reading, const struct setup *setup, const struct plan *plan,
-                  struct error *why)
+bool timing_init(struct timing *timing, const struct setup *setup, const struct plan *plan,
+                 struct error *why)
 {
     size_t loops = loops_count(setup, plan);
-    *reading = (struct reading){.steps = plan->steps, .layers = plan->layers, .loops = loops};
+    *timing = (struct timing){.steps = plan->steps, .layers = plan->layers, .loops = loops};
     const struct {
         int64_t **first;
         size_t count;
     } all[] = {
-        {(int64_t **)&reading->step, plan->steps * STEP_INTEGERS},
-        {&reading->layer_ns, plan->layers},
-        {&reading->part_ns, PART_COUNT},
-        {&reading->stall_ns, PART_COUNT},
-        {&reading->cpu_ns, 1},
-        {&reading->basis_ns, BASIS_COUNT},
-        {&reading->assumed.ns, ASSUMED_MOST},
-        {&reading->idle_ns, loops * LOOP_IDLES},
-        {&reading->lag_ns, loops * LOOP_LAGS},
+        {(int64_t **)&timing->step, plan->steps * STEP_INTEGERS},
+        {&timing->layer_ns, plan->layers},
+        {&timing->part_ns, PART_COUNT},
+        {&timing->stall_ns, PART_COUNT},
+        {&timing->cpu_ns, 1},
+        {&timing->basis_ns, BASIS_COUNT},
+        {&timing->assumed.ns, ASSUMED_MOST},
+        {&timing->idle_ns, loops * LOOP_IDLES},
+        {&timing->lag_ns, loops * LOOP_LAGS},
     };
     enum { SPANS = sizeof all / sizeof *all };
     for (size_t i = 0; i < SPANS; i++) {
-        reading->count += all[i].count;
+        timing->count += all[i].count;
     }
-    reading->figures = array_zeroed(reading->count, sizeof *reading->figures, why);
-    for (size_t i = 0, at = 0; reading->figures != NULL && i < SPANS; at += all[i++].count) {
-        *all[i].first = reading->figures + at;
+    timing->figures = array_zeroed(timing->count, sizeof *timing->figures, why);
+    for (size_t i = 0, at = 0; timing->figures != NULL && i < SPANS; at += all[i++].count) {
+        *all[i].first = timing->figures + at;
     }
-    return reading->figures != NULL;
+    return timing->figures != NULL;
 }
 
-bool reading_finish(const struct reading *reading, struct trust trust, struct timing *out,
-                    struct error *why)
+void timing_take(struct timing *timing, const struct pipe *pipe, uint32_t steps)
 {
-    *out = (struct timing){.steps = reading->steps,
-                           .layers = reading->layers,
-                           .cpu_ns = *reading->cpu_ns,
-                           .trust = trust,
-                           .exact = true};
-    out->step = array_zeroed(out->steps, sizeof *out->step, why);
-    out->layer_ns = array_zeroed(out->layers, sizeof *out->layer_ns, why);
-    if (out->step == NULL || out->layer_ns == NULL) {
-        timing_release(out);
-        return false;
+    memset(timing->figures, 0, timing->count * sizeof *timing->figures);
+    read_steps(pipe, steps, timing);
+    read_stalls(pipe, steps, timing);
+    read_cpu(pipe, steps, timing);
+    timing_read_layers(pipe, steps, timing);
+    loops_read(pipe, 1, steps + 1, timing->idle_ns, timing->lag_ns);
+}
+
+void timing_finish(struct timing *timing, struct trust trust)
+{
+    const struct assumed *assumed = &timing->assumed;
+    timing->trust = trust;
+    timing->exact = true;
+    for (uint32_t s = 0; s < timing->steps; s++) {
+        timing->total_ns += timing->step[s].ns;
     }
-    memcpy(out->step, reading->step, out->steps * sizeof *out->step);
-    memcpy(out->layer_ns, reading->layer_ns, out->layers * sizeof *out->layer_ns);
-    memcpy(out->part_ns, reading->part_ns, sizeof out->part_ns);
-    memcpy(out->stall_ns, reading->stall_ns, sizeof out->stall_ns);
-    memcpy(out->basis_ns, reading->basis_ns, sizeof out->basis_ns);
-    for (uint32_t s = 0; s < out->steps; s++) {
-        out->total_ns += out->step[s].ns;
-    }
-    const struct assumed *assumed = &reading->assumed;
     for (uint32_t i = 0; i < assumed->count; i++) {
-        if (assumed->ns[i] > out->assumed_ns) {
-            out->assumed = assumed->figure[i];
-            out->assumed_ns = assumed->ns[i];
+        if (assumed->ns[i] > timing->assumed_ns) {
+            timing->assumed_figure = assumed->figure[i];
+            timing->assumed_ns = assumed->ns[i];
         }
     }
-    return true;
 }
 
 void timing_release(struct timing *timing)
 {
-    free(timing->step);
-    free(timing->layer_ns);
-    timing->step = NULL;
-    timing->layer_ns = NULL;
+    free(timing->figures);
+    *timing = (struct timing){.figures = NULL};
 }

@@ -314,7 +314,7 @@ static void outcome_write_parts(const struct timing *timing, int64_t step_ns, st
     }
     result->part_count = result->stall_count = PART_COUNT;
     result_real(result, COLUMN(gpu_busy_share), 1 - (double)stall_sum / (double)timing->total_ns);
-    result_integer(result, COLUMN(cpu_us), apportion_mean(timing->cpu_ns, timing->steps));
+    result_integer(result, COLUMN(cpu_us), apportion_mean(*timing->cpu_ns, timing->steps));
 }
 
 static void outcome_write_rates(const struct setup *setup, const struct plan *plan, int64_t step_ns,
@@ -541,8 +541,8 @@ bool outcome_trust(const struct setup *setup, const struct plan *plan, const str
     result->basis_count = BASIS_COUNT;
     result_integer(result, COLUMN(extrapolated), trust.extrapolated);
     if (!result_text(result, COLUMN(basis), basis_name(trust.basis), why) ||
-        (timing->assumed != NULL &&
-         !result_text(result, COLUMN(assumed_figure), timing->assumed, why))) {
+        (timing->assumed_figure != NULL &&
+         !result_text(result, COLUMN(assumed_figure), timing->assumed_figure, why))) {
         return false;
     }
     outcome_trace_source(setup, true, text, sizeof text);

@@ -5,6 +5,7 @@
 #include "core/array.h"
 #include "decode/replay/replay_kept.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -22,6 +23,7 @@ struct replays_group {
     uint64_t *hashes;          /* [count] of each whole plan; owned */
     size_t count, plan_capacity, hash_capacity;
     struct arrays arrays; /* what the plans point to */
+    atomic_bool failed;   /* its replay */
 };
 
 struct replays {
@@ -70,11 +72,11 @@ static bool group_key(const struct replay_request *request, uint64_t *key, struc
 }
 
 /* The group that has the plan with this hash, and its index there; NULL if none has. */
-static const struct replays_group *find_plan(const struct replays *replays, uint64_t key,
-                                             uint64_t hash, size_t *index)
+static struct replays_group *find_plan(const struct replays *replays, uint64_t key, uint64_t hash,
+                                       size_t *index)
 {
     for (size_t i = 0; i < replays->count; i++) {
-        const struct replays_group *group = &replays->groups[i];
+        struct replays_group *group = &replays->groups[i];
         for (*index = 0; group->key == key && *index < group->count; ++*index) {
             if (group->hashes[*index] == hash) {
                 return group;
@@ -179,10 +181,10 @@ uint64_t replays_work(const struct replays *replays)
 
 /* ---- ledgers ---- */
 
-/* Of a single plan, or of a group. */
+/* Of a group, or of a single plan. */
 struct ledgers {
     uint32_t count;
-    struct ledger *items; /* [count], owned */
+    struct ledger items[]; /* [count] */
 };
 
 static void destroy_ledgers(void *value)
@@ -191,70 +193,59 @@ static void destroy_ledgers(void *value)
     for (uint32_t i = 0; i < ledgers->count; i++) {
         ledger_release(&ledgers->items[i]);
     }
-    free(ledgers->items);
     free(ledgers);
 }
 
-static struct ledgers *create_ledgers(uint32_t count, struct error *why)
-{
-    struct ledgers *ledgers = array_zeroed(1, sizeof *ledgers, why);
-    if (ledgers == NULL || !(ledgers->items = array_zeroed(count, sizeof *ledgers->items, why))) {
-        free(ledgers);
-        return NULL;
-    }
-    ledgers->count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        ledger_init(&ledgers->items[i]);
-    }
-    return ledgers;
-}
-
-/* The inputs for making the ledgers of a request or of its group. */
+/* The inputs for making the ledgers of a group, or of the request alone. */
 struct replays_making {
     const struct replay_request *request;
-    const struct replays_group *group;
+    struct replays_group *group; /* NULL: alone */
     struct replay_means means;
 };
 
-static void *make_group(void *context, struct error *why)
+static bool replay(const struct replays_making *making, struct ledger *ledgers, struct error *why)
 {
-    const struct replays_making *making = context;
     const struct replays_group *group = making->group;
-    struct ledgers *ledgers = create_ledgers((uint32_t)group->count, why);
-    if (ledgers != NULL && !replay_run_kept(group->trace, group->plans, ledgers->count,
-                                            &making->means, ledgers->items, why)) {
-        destroy_ledgers(ledgers);
-        return NULL;
-    }
-    return ledgers;
-}
-
-static bool replay_alone(const struct replays_making *making, struct ledger *ledger,
-                         struct error *why)
-{
     const struct replay_request *request = making->request;
     const struct setup *setup = request->setup;
+    if (group != NULL) {
+        return replay_run_kept(group->trace, group->plans, (uint32_t)group->count, &making->means,
+                               ledgers, why);
+    }
     if (reads_trace(request)) {
-        return replay_run_kept(setup->trace, request->plan, 1, &making->means, ledger, why);
+        return replay_run_kept(setup->trace, request->plan, 1, &making->means, ledgers, why);
     }
     bool asks = setup_asks_trace(setup) && request->plan->capacity > 0; /* no cache hits nothing */
     return replay_assumed(asks ? setup->assumed_hit : request->fixed_hit,
-                          asks ? setup->assumed_spread : 0, setup->seed, request->plan, ledger,
+                          asks ? setup->assumed_spread : 0, setup->seed, request->plan, ledgers,
                           why);
 }
 
-static void *make_alone(void *context, struct error *why)
+/* A group whose replay failed is not replayed again: each of its plans is replayed alone. */
+static void *make_ledgers(void *context, struct error *why)
 {
-    struct ledgers *ledgers = create_ledgers(1, why);
-    if (ledgers != NULL && !replay_alone(context, ledgers->items, why)) {
-        destroy_ledgers(ledgers);
+    const struct replays_making *making = context;
+    struct replays_group *group = making->group;
+    size_t count = group != NULL ? group->count : 1;
+    struct ledgers *ledgers =
+        group != NULL && group->failed
+            ? NULL
+            : array_zeroed(1, sizeof *ledgers + count * sizeof *ledgers->items, why);
+    if (ledgers == NULL) {
         return NULL;
     }
-    return ledgers;
+    ledgers->count = (uint32_t)count;
+    if (replay(making, ledgers->items, why)) {
+        return ledgers;
+    }
+    if (group != NULL) {
+        group->failed = true;
+    }
+    destroy_ledgers(ledgers);
+    return NULL;
 }
 
-static const struct shared_kind group_kind = {make_group, destroy_ledgers};
-static const struct shared_kind alone_kind = {make_alone, destroy_ledgers};
+static const struct shared_kind ledgers_kind = {make_ledgers, destroy_ledgers};
 
 /* The key of a single replay: a hash of all that it reads. Equal keys mean equal ledgers. */
 static bool alone_key(const struct replay_request *request, uint64_t *key, struct error *why)
@@ -269,44 +260,39 @@ static bool alone_key(const struct replay_request *request, uint64_t *key, struc
     return true;
 }
 
-/* The ledger from its group. NULL if it is in none, or if its group cannot be made: then the fault
- * lies in another plan, or the replay of this plan alone reports it again. */
-static const struct ledger *get_of_group(const struct run_context *context,
-                                         struct replays_making *making, struct shared_entry **entry)
+/* Find the group of the request, and the request's place in it. False if there is none. */
+static bool find_request(const struct replays *replays, const struct replay_request *request,
+                         struct replays_group **group, size_t *index)
 {
-    const struct replays *replays = context->expected;
     struct error unseen;
     uint64_t key;
-    size_t index;
-    if (replays == NULL || !reads_trace(making->request) ||
-        !group_key(making->request, &key, &unseen)) {
-        return NULL;
-    }
-    making->group = find_plan(replays, key, replay_plan_hash(making->request->plan), &index);
-    if (making->group == NULL) {
-        return NULL;
-    }
-    const uint64_t of[] = {key, (uint64_t)(making->group - replays->groups)};
-    const struct ledgers *ledgers =
-        shared_get(context->shared, &group_kind, XXH64(of, sizeof of, 0), making, entry, &unseen);
-    return ledgers != NULL ? &ledgers->items[index] : NULL;
+    bool expected = replays != NULL && reads_trace(request) && group_key(request, &key, &unseen);
+    *group = expected ? find_plan(replays, key, replay_plan_hash(request->plan), index) : NULL;
+    return *group != NULL;
 }
 
+/* If its group cannot be made, the fault lies in another plan, or the replay alone reports it again. */
 const struct ledger *replays_get(const struct run_context *context,
                                  const struct replay_request *request, struct shared_entry **entry,
                                  struct error *why)
 {
     struct replays_making making = {.request = request, .means = run_means(context)};
+    const struct ledgers *ledgers = NULL;
+    struct error unseen;
     uint64_t key;
-    const struct ledger *ledger = get_of_group(context, &making, entry);
-    if (ledger != NULL) {
-        return ledger;
+    size_t index;
+    if (find_request(context->expected, request, &making.group, &index)) {
+        key = (uint64_t)(making.group - context->expected->groups);
+        key = XXH64(&key, sizeof key, making.group->key);
+        ledgers = shared_get(context->shared, &ledgers_kind, key, &making, entry, &unseen);
     }
-    making.means.meter = NULL; /* counts expected replays only */
-    if (!alone_key(request, &key, why)) {
-        return NULL;
+    if (ledgers == NULL) {
+        index = 0;
+        making.group = NULL;
+        making.means.meter = NULL; /* counts expected replays only */
+        ledgers = alone_key(request, &key, why)
+                      ? shared_get(context->shared, &ledgers_kind, key, &making, entry, why)
+                      : NULL;
     }
-    const struct ledgers *alone =
-        shared_get(context->shared, &alone_kind, key, &making, entry, why);
-    return alone != NULL ? alone->items : NULL;
+    return ledgers != NULL ? &ledgers->items[index] : NULL;
 }

@@ -649,8 +649,8 @@ bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
     struct run run = run_begin(setup, &context);
     struct setup shown;
     const struct plan *plan;
-    bool good = run_show(&run, &shown, &plan, why) &&
-                pipeline_timeline(&shown, plan, run.used, 0, out, why);
+    bool good =
+        run_show(&run, &shown, &plan, why) && pipeline_timeline(&shown, plan, run.used, out, why);
     run_clear(&run);
     run_context_release(&context);
     return good;

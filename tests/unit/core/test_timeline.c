@@ -129,9 +129,9 @@ static void slices_lie_on_the_rows_of_their_resource(void **state)
 {
     (void)state;
     static const struct slice whole[] = {
-        {"task 17", "pool", 0, 1001},       {"task 13", "link", 1001, 4000},
         {"task 10", "no queue", 0, 2500},   {"task 11", "no queue 2", 0, 1500},
-        {"task 14", "no queue 3", 0, 7},    {"task 16", "no queue 2", 1500, 500},
+        {"task 17", "pool", 0, 1001},       {"task 14", "no queue 3", 0, 7},
+        {"task 13", "link", 1001, 4000},    {"task 16", "no queue 2", 1500, 500},
         {"task 12", "no queue 2", 2000, 1},
     };
     check_slices(whole, 7, 0, INT64_MAX);
@@ -141,8 +141,8 @@ static void slices_are_cut_at_the_window(void **state)
 {
     (void)state;
     static const struct slice window[] = {
-        {"task 13", "link", 0, 1000},
         {"task 10", "no queue", 0, 500},
+        {"task 13", "link", 0, 1000},
         {"task 12", "no queue 2", 0, 1},
     };
     check_slices(window, 3, 2000, 3000);

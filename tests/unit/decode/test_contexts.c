@@ -353,8 +353,8 @@ static void assert_same_timing(const struct timing *a, const struct timing *b)
 {
     assert_int_equal(a->steps, b->steps);
     assert_memory_equal(a->step, b->step, a->steps * sizeof *a->step);
-    assert_memory_equal(a->part_ns, b->part_ns, sizeof a->part_ns);
-    assert_memory_equal(a->stall_ns, b->stall_ns, sizeof a->stall_ns);
+    assert_memory_equal(a->part_ns, b->part_ns, PART_COUNT * sizeof *a->part_ns);
+    assert_memory_equal(a->stall_ns, b->stall_ns, PART_COUNT * sizeof *a->stall_ns);
     assert_memory_equal(a->layer_ns, b->layer_ns, a->layers * sizeof *a->layer_ns);
 }
 

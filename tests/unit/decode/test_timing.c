@@ -328,9 +328,10 @@ static void check_steady(const struct course *course)
 {
     struct course again;
     make_course(course->setup, &again);
-    assert_memory_equal(course->timing.part_ns, again.timing.part_ns, sizeof again.timing.part_ns);
+    assert_memory_equal(course->timing.part_ns, again.timing.part_ns,
+                        PART_COUNT * sizeof *again.timing.part_ns);
     assert_memory_equal(course->timing.stall_ns, again.timing.stall_ns,
-                        sizeof again.timing.stall_ns);
+                        PART_COUNT * sizeof *again.timing.stall_ns);
     for (uint32_t s = 0; s < 4; s++) {
         assert_int_equal(course->timing.step[s].ns, again.timing.step[s].ns);
     }

@@ -134,16 +134,21 @@ static struct pipeline_step steps[STEPS] = {
     {.ns = 104, .moved = {1000, 11}},
 };
 static int64_t layers[LAYERS] = {121, 130};
+static int64_t cpu_ns = 100;
+static int64_t part_ns[PART_COUNT] = {
+    [PART_COMPUTE] = 200, [PART_LAUNCH] = 50, [PART_SYNC] = 50, [PART_LINK] = 11};
+static int64_t stall_ns[PART_COUNT] = {[PART_LAUNCH] = 50, [PART_SYNC] = 25, [PART_LINK] = 10};
+static int64_t basis_ns[BASIS_COUNT] = {[BASIS_PUBLISHED] = 300, [BASIS_ASSUMED] = 11};
 static const struct timing timing = {
     .steps = STEPS,
     .layers = LAYERS,
     .step = steps,
     .layer_ns = layers,
     .total_ns = 311,
-    .cpu_ns = 100,
-    .part_ns = {[PART_COMPUTE] = 200, [PART_LAUNCH] = 50, [PART_SYNC] = 50, [PART_LINK] = 11},
-    .stall_ns = {[PART_LAUNCH] = 50, [PART_SYNC] = 25, [PART_LINK] = 10},
-    .basis_ns = {[BASIS_PUBLISHED] = 300, [BASIS_ASSUMED] = 11},
+    .cpu_ns = &cpu_ns,
+    .part_ns = part_ns,
+    .stall_ns = stall_ns,
+    .basis_ns = basis_ns,
     .trust = {.basis = BASIS_ASSUMED},
 };
 
@@ -312,7 +317,14 @@ static void quantiles_are_steps_that_happened(void **state)
         int64_t layer_ns = 1;
         struct result result;
         struct error why;
-        struct timing sorted = {.steps = count, .layers = 1, .step = many, .layer_ns = &layer_ns};
+        int64_t parts[PART_COUNT] = {0};
+        struct timing sorted = timing;
+        sorted.steps = count;
+        sorted.layers = 1;
+        sorted.step = many;
+        sorted.layer_ns = &layer_ns;
+        sorted.part_ns = parts;
+        sorted.total_ns = 0;
         for (uint32_t s = 0; s < count; s++) {
             many[s] = (struct pipeline_step){.ns = 1 + (s * 7 + 3) % count};
             sorted.total_ns += many[s].ns;

@@ -178,7 +178,7 @@ static void a_sealed_group_takes_no_more(void **state)
     release(&points);
 }
 
-/* One of a group that no policy takes leaves the others their ledgers. */
+/* One of a group that no policy takes leaves the others their ledgers, and the group is replayed once. */
 static void what_fails_in_a_group_fails_alone(void **state)
 {
     (void)state;
@@ -190,10 +190,15 @@ static void what_fails_in_a_group_fails_alone(void **state)
     struct replay_request good = request(&points, 0), bad = request(&points, 1);
     assert_true(replays_expect(points.runs.expected, &bad, &why));
     assert_int_equal(replays_groups(points.runs.expected), 1);
+    struct meter meter = {.done = 0};
+    points.runs.meter = &meter; /* of groups */
     assert_non_null(replays_get(&points.runs, &good, &entry, &why));
     shared_release(points.runs.shared, entry);
+    uint64_t once = meter.done;
+    assert_true(once > 0);
     assert_null(replays_get(&points.runs, &bad, &entry, &why));
     assert_non_null(strstr(why.found, "policy 'qsac' has a cache of"));
+    assert_true(meter.done == once);
     release(&points);
 }
 
