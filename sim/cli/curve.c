@@ -596,7 +596,7 @@ static void store_curve(const struct curve_report *report, const struct one_curv
     }
 }
 
-/* A curve that is already stored is replaced with all its points, as it may have had other sizes. */
+/* A curve that is already stored keeps its points at other sizes. */
 static bool curve_store(const struct curve_report *report, struct store *store, struct error *why)
 {
     struct frame *frames[] = {frame_create(stored_columns, DATA_COUNT, why),
@@ -609,7 +609,7 @@ static bool curve_store(const struct curve_report *report, struct store *store, 
     }
     const struct store_frame stored[] = {
         {.table = "curves", .frame = frames[0]},
-        {.table = "curve_points", .frame = frames[1], .whole = "curve"},
+        {.table = "curve_points", .frame = frames[1]},
     };
     bool ok = store_put_frames(store, stored, 2, why);
     frame_destroy(frames[0]);

@@ -7,9 +7,8 @@
 
 struct store {
     sqlite3 *database;
-    char *path;                   /* as the user wrote it */
+    char *path;                   /* as the user wrote it; "": no file */
     const struct stop_flag *stop; /* abandons statements; NULL: nothing does */
-    bool in_memory;               /* no file: `path` is ":memory:" */
 };
 
 /* Run statements that return no rows. */

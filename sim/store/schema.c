@@ -13,25 +13,27 @@
 
 /* ---- tables ---- */
 
-#define FIELD(field) #field, offsetof(struct result, field), sizeof((struct result *)0)->field
-const struct schema_text schema_texts[SCHEMA_TEXTS] = {
-    {FIELD(scenario_hash)}, {FIELD(trace_hash)}, {FIELD(profile_hash)},
-    {FIELD(plan_hash)},     {FIELD(scenario)},   {FIELD(message)},
-};
-#undef FIELD
-
+#define OF_RESULT(member)                                                                          \
+    UNIT_TEXT, AS_RESULTS, offsetof(struct result, member), sizeof((struct result *)0)->member
+#define VERSION                                                                                    \
+    {                                                                                              \
+        "version", UNIT_TEXT, .as = AS_PROGRAM                                                     \
+    }
 static const struct schema_field run_end[] = {
-    {"scenario_hash", UNIT_TEXT, AS_KEY, 0}, {"trace_hash", UNIT_TEXT, AS_KEY, 0},
-    {"profile_hash", UNIT_TEXT, AS_KEY, 0},  {"plan_hash", UNIT_TEXT, AS_KEY, 0},
-    {"scenario", UNIT_TEXT, AS_KEY, 0},      {"message", UNIT_TEXT, AS_KEY, 0},
-    {"version", UNIT_TEXT, AS_KEY, 0},
+    {"scenario_hash", OF_RESULT(scenario_hash)},
+    {"trace_hash", OF_RESULT(trace_hash)},
+    {"profile_hash", OF_RESULT(profile_hash)},
+    {"plan_hash", OF_RESULT(plan_hash)},
+    {"scenario", OF_RESULT(scenario)},
+    {"message", OF_RESULT(message)},
+    VERSION,
 };
 
 #define RUN                                                                                        \
     {                                                                                              \
-        "run", UNIT_TEXT, AS_KEY, 0                                                                \
+        "run", UNIT_TEXT, .as = AS_RUN                                                             \
     }
-#define AT(row, member) offsetof(struct result_##row, member)
+#define AT(row, member) .at = offsetof(struct result_##row, member)
 static const struct schema_field items[] = {
     RUN,
     {"name", UNIT_TEXT, AS_TEXT, AT(item, name)},
@@ -39,14 +41,14 @@ static const struct schema_field items[] = {
 };
 static const struct schema_field layers[] = {
     RUN,
-    {"layer", UNIT_WHOLE, AS_ROW, 0},
+    {"layer", UNIT_WHOLE, .as = AS_ROW},
     {"us", UNIT_US, AS_NS, AT(layer, ns)},
     {"hit_ratio", UNIT_SHARE, AS_REAL, AT(layer, hit_ratio)},
     {"h2d_bytes", UNIT_BYTES, AS_64, AT(layer, in_bytes)},
 };
 static const struct schema_field steps[] = {
     RUN,
-    {"step", UNIT_WHOLE, AS_ROW, 0},
+    {"step", UNIT_WHOLE, .as = AS_ROW},
     {"us", UNIT_US, AS_NS, AT(step, ns)},
     {"hit_ratio", UNIT_SHARE, AS_REAL, AT(step, hit_ratio)},
     {"h2d_bytes", UNIT_BYTES, AS_64, AT(step, in_bytes)},
@@ -54,7 +56,7 @@ static const struct schema_field steps[] = {
 };
 static const struct schema_field requests[] = {
     RUN,
-    {"request", UNIT_WHOLE, AS_ROW, 0},
+    {"request", UNIT_WHOLE, .as = AS_ROW},
     {"replica", UNIT_WHOLE, AS_U32, AT(request, replica)},
     {"prompt", UNIT_WHOLE, AS_U32, AT(request, prompt)},
     {"output", UNIT_WHOLE, AS_U32, AT(request, output)},
@@ -76,7 +78,7 @@ static const struct schema_field waits[] = {
 };
 static const struct schema_field series[] = {
     RUN,
-    {"bin", UNIT_WHOLE, AS_ROW, 0},
+    {"bin", UNIT_WHOLE, .as = AS_ROW},
     {"start_ms", UNIT_MS, AS_NS, AT(bin, start_ns)},
     {"ms", UNIT_MS, AS_NS, AT(bin, ns)},
 #define FIELD(name, type, what)                                                                    \
@@ -86,7 +88,7 @@ static const struct schema_field series[] = {
 };
 static const struct schema_field families[] = {
     RUN,
-    {"place", UNIT_WHOLE, AS_ROW, 0},
+    {"place", UNIT_WHOLE, .as = AS_ROW},
     {"family", UNIT_TEXT, AS_NAME, AT(family, name)},
 };
 static const struct schema_field masses[] = {
@@ -97,21 +99,21 @@ static const struct schema_field masses[] = {
 };
 static const struct schema_field replications[] = {
     RUN,
-    {"ranges", UNIT_TEXT, AS_RESULTS, offsetof(struct result, draws.ranges)},
-    {"replication", UNIT_WHOLE, AS_ROW, 0},
+    {"ranges", OF_RESULT(draws.ranges)},
+    {"replication", UNIT_WHOLE, .as = AS_ROW},
 };
 static const struct schema_field curve_points[] = {
-    {"curve", UNIT_TEXT, AS_KEY, 0},
-    {"size", UNIT_WHOLE, AS_KEY, 0},
-    {"misses", UNIT_WHOLE, AS_KEY, 0},
+    {"curve", UNIT_TEXT, .as = AS_KEY},
+    {"size", UNIT_WHOLE, .as = AS_KEY},
+    {"misses", UNIT_WHOLE, .as = AS_KEY},
 };
 static const struct schema_field turns[] = {
-    {"number", UNIT_WHOLE, AS_KEY, 0},
-    {"count", UNIT_WHOLE, AS_KEY, 0},
+    {"number", UNIT_WHOLE, .as = AS_KEY},
+    {"count", UNIT_WHOLE, .as = AS_KEY},
 };
 
 /* Those of studies. */
-#define FIELD(name, type, what) {#name, UNIT_##type, AS_KEY, 0},
+#define FIELD(name, type, what) {#name, UNIT_##type, .as = AS_KEY},
 #define SHOWN(name, type, what, ...) FIELD(name, type, what)
 #define RANGED(name, type, what, ...)                                                              \
     FIELD(name, type, what)                                                                        \
@@ -137,7 +139,7 @@ static const struct schema_field plan_points[] = {
 #undef SHOWN
 #undef RANGED
 #undef PEOPLE
-static const struct schema_field version[] = {{"version", UNIT_TEXT, AS_KEY, 0}};
+static const struct schema_field version[] = {VERSION};
 
 static const struct column *stored_column(uint32_t place)
 {

@@ -16,22 +16,25 @@
 
 /* How a row of a run keeps a field. */
 enum schema_as {
-    AS_KEY, /* not at all: the run's hash, or another key that is bound by hand */
-    AS_ROW, /* the number of the row */
+    AS_KEY,     /* not at all: of a study */
+    AS_RUN,     /* the run's hash */
+    AS_PROGRAM, /* the program's name */
+    AS_ROW,     /* the number of the row */
     AS_U32,
     AS_64,
     AS_NS, /* whole nanoseconds, in the unit of the column; negative: null */
     AS_REAL,
     AS_TEXT,
     AS_NAME,    /* characters of the row itself, at most RESULT_NAME with the NUL */
-    AS_RESULTS, /* characters of the result itself */
+    AS_RESULTS, /* characters of the result itself, at most `size` with the NUL */
 };
 
 struct schema_field {
     const char *name;
     enum unit unit;
     enum schema_as as;
-    size_t at; /* offset in the row */
+    size_t at; /* offset in the row, or in the result */
+    size_t size;
 };
 
 struct schema_table {
@@ -42,7 +45,7 @@ struct schema_table {
     const struct schema_field *end;               /* [ends] */
     size_t ends;
     /* Of a run's detail: where a result has the rows, and how many. */
-    size_t rows, count, size; /* size: of a row; 0: no detail of a run */
+    size_t rows, count, size; /* size: of a row; 0: `runs`, or of a study */
     bool inside;              /* the rows are an array in the result, not one that it points to */
     size_t reals;             /* offset in the row of the numbers of `walk` */
 };
@@ -61,14 +64,6 @@ const char *schema_column(const struct schema_table *table, size_t index, const 
  * the names of its columns, %d for these with their types, %v for as many "?", and %w for "NAME IS ?1 AND
  * ...". NULL if there is no room. */
 char *schema_sql(const struct schema_table *table, const char *format, struct error *why);
-
-/* Fixed-size texts of a run that follow the columns of results in `runs`. */
-struct schema_text {
-    const char *name;
-    size_t offset, size; /* in struct result */
-};
-#define SCHEMA_TEXTS 6
-extern const struct schema_text schema_texts[SCHEMA_TEXTS];
 
 /* The number of the schema, SQLite's user version: how many columns all tables have. It rises with each
  * that is added. Files of versions that did not number theirs have large numbers. */

@@ -420,8 +420,8 @@ static bool prepare_file(struct store *store, bool writable, struct error *why)
 static bool store_open_file(struct store *store, bool writable, struct error *why)
 {
     int flags = SQLITE_OPEN_READWRITE | (writable ? SQLITE_OPEN_CREATE : 0);
-    const char *before = store->path[0] == '/' || store->in_memory ? "" : "./";
-    char *path; /* "./x" keeps SQLite from treating a file ":memory:" specially */
+    const char *before = strchr("/", store->path[0]) != NULL ? "" : "./";
+    char *path; /* "./x" keeps SQLite from treating a file ":memory:" specially; "" is no file */
     if (asprintf(&path, "%s%s", before, store->path) < 0) {
         return error_set(why, store->path, 0, "out of memory");
     }
@@ -434,7 +434,7 @@ static bool store_open_file(struct store *store, bool writable, struct error *wh
            prepare_file(store, writable, why);
 }
 
-static struct store *open_store(const char *path, bool writable, bool in_memory, struct error *why)
+static struct store *open_store(const char *path, bool writable, struct error *why)
 {
     struct store *store = calloc(1, sizeof *store);
     if (store == NULL || (store->path = strdup(path)) == NULL) {
@@ -442,7 +442,6 @@ static struct store *open_store(const char *path, bool writable, bool in_memory,
         error_set(why, path, 0, "out of memory");
         return NULL;
     }
-    store->in_memory = in_memory;
     if (!store_open_file(store, writable, why)) {
         store_close(store);
         return NULL;
@@ -459,12 +458,12 @@ struct store *store_open(const char *path, bool writable, struct error *why)
     if (!schema_check_file(path, writable, why)) {
         return NULL;
     }
-    return open_store(path, writable, false, why);
+    return open_store(path, writable, why);
 }
 
 struct store *store_open_memory(struct error *why)
 {
-    return open_store(":memory:", true, true, why);
+    return open_store("", true, why);
 }
 
 void store_close(struct store *store)

@@ -16,12 +16,14 @@
 #include "store/database.h"
 #include "store/schema.h"
 
-/* ---- putting a row of runs ---- */
+/* ---- putting a run ---- */
 
-static void bind_real(sqlite3_stmt *statement, int at, double value)
+static void bind_number(sqlite3_stmt *statement, int at, enum unit unit, double value)
 {
     if (isnan(value)) {
         sqlite3_bind_null(statement, at);
+    } else if (unit_is_whole(unit)) {
+        sqlite3_bind_int64(statement, at, llround(value));
     } else {
         sqlite3_bind_double(statement, at, value);
     }
@@ -39,117 +41,107 @@ static void bind_cell(sqlite3_stmt *statement, int at, const struct result *resu
     } else if (unit_is_whole(column->unit)) {
         sqlite3_bind_int64(statement, at, result_cell(result, column)->integer);
     } else {
-        bind_real(statement, at, result_number(result, column));
+        bind_number(statement, at, column->unit, result_number(result, column));
     }
 }
-
-static void bind_run(sqlite3_stmt *statement, const struct result *result)
-{
-    int at = 1;
-    for (uint32_t i = 0; i < column_count; i++) {
-        bind_cell(statement, at++, result, column_rows[i]);
-    }
-    for (int i = 0; i < SCHEMA_TEXTS; i++) {
-        const char *text = (const char *)result + schema_texts[i].offset;
-        sqlite3_bind_text(statement, at++, text, -1, SQLITE_STATIC);
-    }
-    sqlite3_bind_text(statement, at, spillway_program, -1, SQLITE_STATIC);
-}
-
-static bool put_run(struct store *store, const struct result *result, bool *added,
-                    struct error *why)
-{
-    sqlite3_stmt *statement = NULL;
-    bool row, good = database_prepare_own(
-                  store, schema_sql(schema_tables, "INSERT OR IGNORE INTO %t(%c) VALUES (%v)", why),
-                  &statement, why);
-    if (good) {
-        bind_run(statement, result);
-        good = database_step(store, statement, &row, why);
-    }
-    *added = good && sqlite3_changes(store->database) > 0;
-    sqlite3_finalize(statement);
-    return good;
-}
-
-/* ---- putting detail ---- */
 
 static void bind_field(sqlite3_stmt *statement, int at, const struct schema_field *field,
                        const struct result *result, const char *row, uint32_t index)
 {
-    const char *value = row + field->at, *text;
+    const char *value = row + field->at, *text = value;
     uint32_t small;
     int64_t whole;
     double real;
     switch (field->as) {
     case AS_KEY:
-        break;
+        return;
     case AS_ROW:
         sqlite3_bind_int64(statement, at, index);
-        break;
+        return;
     case AS_U32:
         memcpy(&small, value, sizeof small);
         sqlite3_bind_int64(statement, at, small);
-        break;
+        return;
     case AS_64:
         memcpy(&whole, value, sizeof whole);
         sqlite3_bind_int64(statement, at, whole);
-        break;
+        return;
     case AS_NS:
         memcpy(&whole, value, sizeof whole);
-        bind_real(statement, at, whole < 0 ? NAN : (double)whole / unit_ns(field->unit));
-        break;
+        bind_number(statement, at, field->unit,
+                    whole < 0 ? NAN : (double)whole / unit_ns(field->unit));
+        return;
     case AS_REAL:
         memcpy(&real, value, sizeof real);
-        bind_real(statement, at, real);
-        break;
+        bind_number(statement, at, field->unit, real);
+        return;
     case AS_TEXT:
         memcpy(&text, value, sizeof text);
-        sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
         break;
     case AS_NAME:
-        sqlite3_bind_text(statement, at, value, -1, SQLITE_STATIC);
+        break;
+    case AS_RUN:
+        text = result_cell(result, COLUMN(run))->text;
+        break;
+    case AS_PROGRAM:
+        text = spillway_program;
         break;
     case AS_RESULTS:
-        sqlite3_bind_text(statement, at, (const char *)result + field->at, -1, SQLITE_STATIC);
+        text = (const char *)result + field->at;
     }
+    sqlite3_bind_text(statement, at, text, -1, SQLITE_STATIC);
 }
 
-static void bind_detail(sqlite3_stmt *statement, const struct schema_table *table,
-                        const struct result *result, const char *row, uint32_t index)
+/* The rows that a result has of a table. */
+struct result_rows {
+    const struct schema_table *table;
+    const struct result *result;
+    const char *first;
+};
+
+static void bind_result_row(sqlite3_stmt *statement, const void *rows, uint32_t index)
 {
+    const struct result_rows *of = rows;
+    const struct schema_table *table = of->table;
+    const struct column *column;
+    const char *row = of->first + index * table->size;
     int at = 1;
     for (size_t i = 0; i < table->begins; i++) {
-        bind_field(statement, at++, &table->begin[i], result, row, index);
+        bind_field(statement, at++, &table->begin[i], of->result, row, index);
     }
-    for (uint32_t i = 0; table->walk != NULL && table->walk(i) != NULL; i++) {
+    for (uint32_t i = 0; table->walk != NULL && (column = table->walk(i)) != NULL; i++) {
         double real;
-        memcpy(&real, row + table->reals + i * sizeof real, sizeof real);
-        bind_real(statement, at++, real);
+        if (table == schema_tables) {
+            bind_cell(statement, at++, of->result, column);
+        } else {
+            memcpy(&real, row + table->reals + i * sizeof real, sizeof real);
+            bind_number(statement, at++, UNIT_COUNT, real);
+        }
+    }
+    for (size_t i = 0; i < table->ends; i++) {
+        bind_field(statement, at++, &table->end[i], of->result, row, index);
     }
 }
 
-static bool put_detail(struct store *store, const struct schema_table *table,
-                       const struct result *result, struct error *why)
+/* A run and replications that are there already stay. */
+static bool put_rows(struct store *store, const struct schema_table *table,
+                     const struct result *result, struct error *why)
 {
-    const char *rows = (const char *)result + table->rows;
-    sqlite3_stmt *statement = NULL;
-    uint32_t count;
-    const char *put = table == schema_draws() ? "INSERT OR IGNORE INTO %t(%c) VALUES (%v)"
-                                              : "INSERT INTO %t(%c) VALUES (%v)";
-    bool more;
-    bool good = database_prepare_own(store, schema_sql(table, put, why), &statement, why);
-    memcpy(&count, (const char *)result + table->count, sizeof count);
-    if (!table->inside) {
-        memcpy(&rows, rows, sizeof rows);
+    struct result_rows rows = {table, result, (const char *)result + table->rows};
+    bool again = table == schema_tables || table == schema_draws();
+    char *put = schema_sql(table,
+                           again ? "INSERT OR IGNORE INTO %t(%c) VALUES (%v)"
+                                 : "INSERT INTO %t(%c) VALUES (%v)",
+                           why);
+    uint32_t count = 1; /* of `runs` */
+    if (table != schema_tables) {
+        memcpy(&count, (const char *)result + table->count, sizeof count);
     }
-    for (uint32_t i = 0; good && i < count; i++) {
-        sqlite3_bind_text(statement, 1, result_cell(result, COLUMN(run))->text, -1, SQLITE_STATIC);
-        bind_detail(statement, table, result, rows + i * table->size, i);
-        good = database_step(store, statement, &more, why);
-        sqlite3_reset(statement);
+    if (table != schema_tables && !table->inside) {
+        memcpy(&rows.first, rows.first, sizeof rows.first);
     }
-    sqlite3_finalize(statement);
+    bool good = put != NULL && database_put_each(store, put, bind_result_row, &rows, count, why);
+    free(put);
     return good;
 }
 
@@ -157,11 +149,12 @@ static bool put_detail(struct store *store, const struct schema_table *table,
 bool store_put(struct store *store, const struct result *result, struct error *why)
 {
     assert(result_cell(result, COLUMN(run))->set);
-    bool added = false;
-    bool good = database_run(store, "BEGIN IMMEDIATE", why) && put_run(store, result, &added, why);
+    bool good =
+        database_run(store, "BEGIN IMMEDIATE", why) && put_rows(store, schema_tables, result, why);
+    bool added = good && sqlite3_changes(store->database) > 0;
     for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        bool put = added || table == schema_draws();
-        good = table->size == 0 || !put || put_detail(store, table, result, why);
+        bool put = table->size > 0 && (added || table == schema_draws());
+        good = !put || put_rows(store, table, result, why);
     }
     return database_end(store, good, why);
 }
@@ -231,15 +224,16 @@ static bool read_column(const struct store *store, sqlite3_stmt *row, int at, co
 
 static bool read_texts(sqlite3_stmt *row, struct result *result)
 {
-    for (int i = 0; i < SCHEMA_TEXTS; i++) {
-        const struct schema_text *text = &schema_texts[i];
-        const char *value = (const char *)sqlite3_column_text(row, (int)column_count + i);
-        if (value == NULL || strlen(value) >= text->size) {
-            return false;
+    bool good = true;
+    for (size_t i = 0; good && i < schema_tables->ends; i++) {
+        const struct schema_field *field = &schema_tables->end[i];
+        const char *value = (const char *)sqlite3_column_text(row, (int)(column_count + i));
+        good = field->as != AS_RESULTS || (value != NULL && strlen(value) < field->size);
+        if (good && field->as == AS_RESULTS) {
+            strcpy((char *)result + field->at, value);
         }
-        memcpy((char *)result + text->offset, value, strlen(value) + 1);
     }
-    return true;
+    return good;
 }
 
 static bool read_run(const struct store *store, sqlite3_stmt *row, const char *run,
@@ -356,86 +350,43 @@ bool store_get_draws(struct store *store, const char *run, struct result_draws *
     return good;
 }
 
-/* ---- a row ---- */
+/* ---- studies ---- */
 
-static void store_frame_bind_number(sqlite3_stmt *statement, int at, enum unit unit, double value)
-{
-    if (isnan(value)) {
-        sqlite3_bind_null(statement, at);
-    } else if (unit_is_whole(unit)) {
-        sqlite3_bind_int64(statement, at, llround(value));
-    } else {
-        sqlite3_bind_double(statement, at, value);
-    }
-}
-
-static void store_frame_bind_cell(sqlite3_stmt *statement, int at,
-                                  const struct frame_column *column, const struct frame_cell *cell)
-{
-    if (cell->text != NULL) {
-        sqlite3_bind_text(statement, at, cell->text, -1, SQLITE_STATIC);
-    } else {
-        store_frame_bind_number(statement, at, column->unit, cell->set ? cell->value : NAN);
-    }
-}
-
-static void store_frame_bind_row(sqlite3_stmt *statement, const void *rows, uint32_t index)
+static void bind_frame_row(sqlite3_stmt *statement, const void *rows, uint32_t index)
 {
     const struct store_frame *of = rows;
     const struct frame *frame = of->frame;
-    const struct frame_cell *cells = &frame->cells[(size_t)index * frame->column_count];
-    int at = 0;
+    const struct schema_table *table = schema_find(of->table);
+    int at = 1;
     for (uint32_t i = 0; i < frame->column_count; i++) {
         const struct frame_column *column = &frame->columns[i];
-        const struct frame_cell *cell = &cells[i];
+        const struct frame_cell *cell = &frame->cells[(size_t)index * frame->column_count + i];
         bool ranged = cell->set && cell->low < cell->high;
         if (column->key == NULL) {
             continue;
         }
-        store_frame_bind_cell(statement, ++at, column, cell);
+        if (cell->text != NULL) {
+            sqlite3_bind_text(statement, at++, cell->text, -1, SQLITE_STATIC);
+        } else {
+            bind_number(statement, at++, column->unit, cell->set ? cell->value : NAN);
+        }
         if (column->ranged) {
-            store_frame_bind_number(statement, ++at, column->unit, ranged ? cell->low : NAN);
-            store_frame_bind_number(statement, ++at, column->unit, ranged ? cell->high : NAN);
+            bind_number(statement, at++, column->unit, ranged ? cell->low : NAN);
+            bind_number(statement, at++, column->unit, ranged ? cell->high : NAN);
         }
     }
-    if (schema_find(of->table)->ends > 0) { /* the program's name */
-        sqlite3_bind_text(statement, ++at, spillway_program, -1, SQLITE_STATIC);
+    if (table->ends > 0) {
+        bind_field(statement, at, table->end, NULL, NULL, 0);
     }
-}
-
-static void bind_whole(sqlite3_stmt *statement, const void *rows, uint32_t index)
-{
-    const struct store_frame *of = rows;
-    const struct frame *frame = of->frame;
-    for (uint32_t i = 0; i < frame->column_count; i++) {
-        const char *key = frame->columns[i].key;
-        if (key != NULL && strcmp(key, of->whole) == 0) {
-            store_frame_bind_cell(statement, 1, &frame->columns[i],
-                                  &frame->cells[(size_t)index * frame->column_count + i]);
-        }
-    }
-}
-
-/* ---- a table ---- */
-
-static bool remove_whole(struct store *store, const struct store_frame *of, struct error *why)
-{
-    char remove[256] = "";
-    if (of->whole == NULL) {
-        return true;
-    }
-    text_append(remove, sizeof remove, "DELETE FROM %s WHERE %s = ?", of->table, of->whole);
-    return database_put_each(store, remove, bind_whole, of, of->frame->row_count, why);
 }
 
 static bool put_frame(struct store *store, const struct store_frame *of, struct error *why)
 {
-    const struct schema_table *table = schema_find(of->table);
-    char *insert = schema_sql(table, "INSERT OR REPLACE INTO %t(%c) VALUES (%v)", why);
+    char *put =
+        schema_sql(schema_find(of->table), "INSERT OR REPLACE INTO %t(%c) VALUES (%v)", why);
     bool good =
-        insert != NULL && remove_whole(store, of, why) &&
-        database_put_each(store, insert, store_frame_bind_row, of, of->frame->row_count, why);
-    free(insert);
+        put != NULL && database_put_each(store, put, bind_frame_row, of, of->frame->row_count, why);
+    free(put);
     return good;
 }
 

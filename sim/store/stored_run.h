@@ -12,10 +12,9 @@ bool store_get_draws(struct store *store, const char *run, struct result_draws *
 /* Frames in the results file: the rows of a study, in the table that has the frame's columns. */
 
 struct store_frame {
-    const char *
-        table; /* its columns are those of the frame that have a key, in order, and maybe `version` */
+    /* Its columns are those of the frame that have a key, in order, and maybe `version`. */
+    const char *table;
     const struct frame *frame;
-    const char *whole; /* a column: what is stored of its values is deleted first. NULL: nothing */
 };
 
 /* Put all rows in one transaction; rows with the key of a stored one replace it. Cells that are not
