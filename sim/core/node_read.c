@@ -15,7 +15,7 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { NODE_LIMIT = 1 << 20, ANCHOR_LIMIT = 256, MERGED_MOST = 4096 /* keys */ };
+enum { NODE_LIMIT = 1 << 20, ANCHOR_LIMIT = 256 };
 
 struct reader {
     yaml_parser_t parser;
@@ -72,37 +72,6 @@ static bool take_child(struct node *parent, struct node *child, struct error *wh
     return good;
 }
 
-/* Give the map copies of the keys that it lacks: the value of "<<" (yaml.org/type/merge). */
-static bool take_keys(struct node *map, const struct node *from, struct error *why)
-{
-    if (from->kind != NODE_MAP) {
-        return error_input(why, from->file, from->line, "'<<' is no map, nor a list of maps");
-    }
-    bool good = true;
-    for (size_t i = 0; good && i < from->count; i++) {
-        const struct node *child = from->children[i];
-        if (node_get(map, child->key) == NULL) {
-            good = map->count < MERGED_MOST
-                       ? take_child(map, node_copy(child, why), why)
-                       : error_input(why, from->file, from->line, "a map of more than %d keys",
-                                     MERGED_MOST);
-        }
-    }
-    return good;
-}
-
-static bool merge_keys(struct node *map, struct error *why)
-{
-    const struct node *from = node_get(map, "<<");
-    bool good = true, list = from != NULL && from->kind == NODE_LIST;
-    for (size_t i = 0; good && list && i < from->count; i++) {
-        good = take_keys(map, from->children[i], why);
-    }
-    good = good && (from == NULL || list || take_keys(map, from, why));
-    node_remove(map, "<<");
-    return good;
-}
-
 static int order_texts(const void *a, const void *b)
 {
     return strcmp(a, b);
@@ -113,7 +82,35 @@ static void keep_key(void *key)
     (void)key;
 }
 
-/* `keys`: those that the map has, as tsearch() keeps them. */
+/* The same with a key that the map lacks. `keys`: those that it has, as tsearch() keeps them. */
+static bool take_keyed(struct node *map, struct node *child, void **keys, struct error *why)
+{
+    if (child->key == NULL || tsearch(child->key, keys, order_texts) == NULL) {
+        node_destroy(child);
+        return error_set(why, map->file, 0, "out of memory");
+    }
+    return take_child(map, child, why);
+}
+
+/* Move the keys that the map lacks into it, from the value of "<<" (yaml.org/type/merge). */
+static bool merge_keys(struct node *map, struct node *from, void **keys, struct error *why)
+{
+    bool good = from == NULL || from->kind == NODE_MAP || from->kind == NODE_LIST ||
+                error_input(why, from->file, from->line, "'<<' is no map, nor a list of maps");
+    for (size_t i = 0; good && from != NULL && i < from->count; i++) {
+        struct node *child = from->children[i];
+        if (from->kind == NODE_LIST) {
+            good = child->kind == NODE_LIST
+                       ? error_input(why, child->file, child->line, "'<<' lists a list")
+                       : merge_keys(map, child, keys, why);
+        } else if (tfind(child->key, keys, order_texts) == NULL) {
+            from->children[i] = NULL;
+            good = take_keyed(map, child, keys, why);
+        }
+    }
+    return good;
+}
+
 static bool check_key(struct reader *reader, const struct node *map, void *const *keys,
                       const yaml_event_t *key, struct error *why)
 {
@@ -157,11 +154,7 @@ static bool read_value(struct reader *reader, const char *key, struct node *map,
     }
     free(child->key);
     child->key = text_duplicate(key, why);
-    if (child->key == NULL || tsearch(child->key, keys, order_texts) == NULL) {
-        node_destroy(child);
-        return error_set(why, reader->file, 0, "out of memory");
-    }
-    return take_child(map, child, why);
+    return take_keyed(map, child, keys, why);
 }
 
 /* What a list or a map holds, up to its end. */
@@ -184,8 +177,12 @@ static bool read_inside(struct reader *reader, struct node *parent, struct error
         }
         yaml_event_delete(&event);
     }
+    if (good && map) {
+        good = merge_keys(parent, (struct node *)node_get(parent, "<<"), &keys, why);
+        node_remove(parent, "<<");
+    }
     tdestroy(keys, keep_key);
-    return good && (!map || merge_keys(parent, why));
+    return good;
 }
 
 static bool read_scalar(struct reader *reader, const yaml_event_t *event, struct node *scalar,

@@ -186,11 +186,13 @@ struct server_connector {
 /* With what an engine does not start. What is stated holds of the point, all of it; of `below` and `from`, if
  * both are stated, one. */
 struct engine_refusal {
-    const char *reason;  /* its name */
-    const char *experts; /* the type of their weights */
-    bool indexer;        /* the model's own indexer selects */
-    bool blocks;         /* a GPU's slice of an expert is no multiple of the checkpoint's blocks */
-    double below, from;  /* compute capability of the GPU */
+    const char *reason;    /* its name */
+    const char *experts;   /* the type of their weights */
+    const char *weights;   /* the type of all others */
+    const struct node *kv; /* a list of types of KV; NULL: any */
+    bool indexer;          /* the model's own indexer selects */
+    bool blocks;        /* a GPU's slice of an expert is no multiple of the checkpoint's blocks */
+    double below, from; /* compute capability of the GPU */
     const char *source;
 };
 

@@ -69,7 +69,7 @@ static void say_too_long(const struct point *point, char text[ADVISE_SENTENCE])
     }
 }
 
-/* Engines keep KV in the model's own type or in fp8. */
+/* A command keeps KV in the model's own type or in fp8. */
 static void say_start(const struct server_command *command, const struct point *point,
                       uint32_t servers, struct frame *verdict)
 {
@@ -79,7 +79,8 @@ static void say_start(const struct server_command *command, const struct point *
         return;
     }
     if (kv != DTYPE_BF16 && kv != DTYPE_FP8) {
-        frame_textf(verdict, VERDICT_start, "no command: %s keeps KV in bf16 or fp8, not in %s.",
+        frame_textf(verdict, VERDICT_start,
+                    "no command: those for %s have KV in bf16 or fp8, not in %s.",
                     point->setup.system.available, dtype_name(kv));
         return;
     }

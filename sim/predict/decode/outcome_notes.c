@@ -227,6 +227,9 @@ void outcome_note_ledger(const struct setup *setup, const struct plan *plan,
 
 void outcome_note_plan(const struct setup *setup, const struct plan *plan, struct result *result)
 {
+    if (model_passes(&setup->model) > 1) {
+        result_note(result, note_make(NOTE_batch_each, note_whole(model_passes(&setup->model))));
+    }
     const struct cohort *first = &plan->cohorts[0], *last = &first[plan->cohort_count - 1];
     if (plan->cohort_count > 1) { /* the column `contexts` has how many sequences of each */
         result_note(result, note_make(NOTE_contexts_between, note_whole(first->context),

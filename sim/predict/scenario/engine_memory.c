@@ -361,14 +361,20 @@ static bool splits_blocks(const struct model *model)
 static bool refusal_holds(const struct engine_refusal *refusal, const struct setup *setup)
 {
     double capability = profile_capability(&setup->profile);
-    const char *experts = dtype_name(setup->model.experts);
+    const struct model *model = &setup->model;
+    bool kv = refusal->kv == NULL;
+    for (size_t i = 0; !kv && i < refusal->kv->count; i++) {
+        kv = strcmp(refusal->kv->children[i]->text, dtype_name(model->kv)) == 0;
+    }
     bool outside = (refusal->below > 0 && capability < refusal->below) ||
                    (refusal->from > 0 && capability >= refusal->from);
     bool on_gpu = (refusal->below == 0 && refusal->from == 0) || (capability > 0 && outside);
-    return on_gpu && (!refusal->indexer || setup_indexes(setup)) &&
-           (!refusal->blocks || splits_blocks(&setup->model)) &&
+    return on_gpu && kv && (!refusal->indexer || setup_indexes(setup)) &&
+           (!refusal->blocks || splits_blocks(model)) &&
+           (refusal->weights == NULL ||
+            strcmp(refusal->weights, dtype_name(model->weights)) == 0) &&
            (refusal->experts == NULL ||
-            (model_is_routed(&setup->model) && strcmp(refusal->experts, experts) == 0));
+            (model_is_routed(model) && strcmp(refusal->experts, dtype_name(model->experts)) == 0));
 }
 
 void engine_refusal_set(struct point *point)
@@ -459,6 +465,37 @@ static bool set_memory(struct point *point, double all, struct error *why)
     return true;
 }
 
+/* No GPU holds a pool that is larger than its memory. The KV of a log may be of a narrower type, and its tokens
+ * those of all ranks; its pool is then what there is room for, and a note says so. */
+static bool check_pool_size(const struct point *point, double has, struct error *why)
+{
+    const struct setup *setup = &point->setup;
+    const struct model *model = &setup->model;
+    const char *key = setup->kv_pool > 0          ? "kv_pool"
+                      : setup->kv_pool_blocks > 0 ? "kv_pool_blocks"
+                                                  : "kv_pool_tokens";
+    double asked = setup->kv_pool > 0 ? (double)setup->kv_pool : logged_pool(point), least = asked;
+    double stated = setup->kv_pool > 0          ? asked
+                    : setup->kv_pool_blocks > 0 ? (double)setup->kv_pool_blocks
+                                                : (double)setup->kv_pool_tokens;
+    double share = setup->engine.pool_share > 0 ? setup->engine.pool_share : has / asked;
+    char needs[32], room[32], most[32];
+    if (setup->kv_pool == 0) {
+        double narrow = (double)dtype_bytes(DTYPE_INT4, 128) / (double)dtype_bytes(model->kv, 128);
+        least *= fmin(narrow, 1) / model->parallel.data / model->parallel.context;
+    }
+    if (setup->kv_pool_tokens == 0 || least <= has) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "'%s' is a pool of %s on each GPU, which has %s", key,
+                units_format(asked, UNIT_BYTES, needs, sizeof needs),
+                units_format(has, UNIT_BYTES, room, sizeof room));
+    error_expect(why, "at most %s, or the GPU and the dtype.kv of the log that says so",
+                 units_format(floor(stated * share), setup->kv_pool > 0 ? UNIT_BYTES : UNIT_COUNT,
+                              most, sizeof most));
+    return error_key(why, key);
+}
+
 bool engine_memory_set(struct point *point, struct error *why)
 {
     struct setup *setup = &point->setup;
@@ -478,9 +515,6 @@ bool engine_memory_set(struct point *point, struct error *why)
     if (setup->kv_pool_tokens == 0 && setup->kv_pool > 0) { /* 0: nobody states it */
         setup->kv_pool_tokens = 1;
     }
-    if (!divides) {
-        return true;
-    }
-    return set_memory(point, profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &trust),
-                      why);
+    double has = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &trust);
+    return (!divides || set_memory(point, has, why)) && check_pool_size(point, has, why);
 }

@@ -165,115 +165,78 @@ static bool any_value(const struct node *list, enum node_kind kind)
     return any;
 }
 
-/* A value of `said` that `value` sets as well: of two maps one inside them. What is said inside of a
- * named machine applies beside its name. */
-static const struct node *said_twice(const struct node *said, const struct node *value)
+/* The value in `said` that a swept one replaces: of two maps one inside them. What is said inside of a
+ * machine applies beside a swept name. */
+static const struct node *said_twice(const struct node *said, const struct node *swept,
+                                     bool machine)
 {
     const struct node *found = NULL;
-    if (said == NULL || value == NULL || said->kind == NODE_NULL || value->kind == NODE_NULL) {
-        return NULL;
-    }
-    if (said->kind != NODE_MAP) {
-        return said;
-    }
-    if (value->kind != NODE_MAP) {
-        return node_get(said, "extends") != NULL ? said : NULL;
+    if (said->kind != NODE_MAP || swept->kind != NODE_MAP) {
+        bool beside = said->kind == NODE_MAP && machine && node_get(said, "extends") == NULL;
+        return beside ? NULL : said;
     }
     for (size_t i = 0; found == NULL && i < said->count; i++) {
-        found = said_twice(said->children[i], node_get(value, said->children[i]->key));
+        const struct node *other = node_stated(swept, said->children[i]->key);
+        bool both = other != NULL && said->children[i]->kind != NODE_NULL;
+        found = both ? said_twice(said->children[i], other, machine) : NULL;
     }
     return found;
 }
 
-/* The value that a layer gives to a swept key. NULL if it gives none, or only values inside of a
- * named machine or of maps, which apply beside the swept ones. */
-static const struct node *find_stated(const struct node *layer, const struct node *list)
+/* The value of a layer that all values of a swept key would replace; NULL if there is none. */
+static const struct node *find_swept(const struct node *layer, const struct node *list,
+                                     bool *inside)
 {
     bool itself = strcmp(list->key, "sweep") == 0; /* an error that is reported elsewhere */
-    const struct node *said = itself ? NULL : node_find(layer, list->key);
-    if (said == NULL || said->kind != NODE_MAP) {
-        return said;
+    bool machine = machine_place_find(list->key, strlen(list->key)) != NULL;
+    const struct node *said = itself ? NULL : node_find(layer, list->key), *found = said;
+    bool map = said != NULL && said->kind == NODE_MAP;
+    const struct node *name = map && machine ? node_get(said, "extends") : NULL;
+    for (size_t i = 0; map && name == NULL && found != NULL && i < list->count; i++) {
+        found = said_twice(said, list->children[i], machine);
     }
-    if (machine_place_find(list->key, strlen(list->key)) != NULL) {
-        return node_get(said, "extends");
-    }
-    return any_value(list, NODE_MAP) ? NULL : said;
+    *inside = map && name == NULL && found != NULL && found != said;
+    return name != NULL ? name : found;
 }
 
-/* A value that a layer sets inside a map, where each of the swept maps sets one, too. */
-static const struct node *find_stated_inside(const struct node *layer, const struct node *list)
+static bool say_twice(const struct node *list, const struct node *said, bool own, bool inside,
+                      struct error *why)
 {
-    const struct node *said = node_find(layer, list->key), *found = NULL;
-    bool maps = said != NULL && said->kind == NODE_MAP && any_value(list, NODE_MAP);
-    for (size_t i = 0; maps && i < list->count; i++) {
-        found = said_twice(said, list->children[i]);
-        maps = found != NULL;
-    }
-    return found;
-}
-
-static bool check_list(const struct node *layer, const struct node *list, struct error *why)
-{
-    const struct node *said = find_stated(layer, list);
-    char line[32] = "", key[160] = "";
-    if (said == NULL && (said = find_stated_inside(layer, list)) != NULL) {
-        snprintf(key, sizeof key, "its '%.128s' ", said->key);
-    }
-    if (said == NULL || said->kind == NODE_NULL || any_value(list, NODE_NULL)) {
-        return true;
-    }
-    if (said->line > 0) {
+    char line[32] = "", its[96] = "";
+    if (own && said->line > 0) {
         snprintf(line, sizeof line, " in line %d", said->line);
     }
-    node_error(list, why, "'%.128s' is swept, and %sset as well%s", list->key, key, line);
-    return error_expect(why,
-                        "either '%.100s' or 'sweep.%.100s' here; --set of one of them would "
-                        "replace the other in a file",
-                        list->key, list->key);
-}
-
-/* Fail if `layer`, with its names opened, both sets a key and sweeps it. An empty value among the
- * swept ones is allowed: it stands for the value that is set. */
-static bool layer_check(const struct node *layer, struct error *why)
-{
-    const struct node *sweep = node_get(layer, "sweep");
-    bool good = true;
-    for (size_t i = 0; good && sweep != NULL && sweep->kind == NODE_MAP && i < sweep->count; i++) {
-        good = check_list(layer, sweep->children[i], why);
+    if (inside) {
+        snprintf(its, sizeof its, "its '%.64s' ", said->key);
     }
-    return good;
+    node_error(own ? list : said, why, "'%.128s' is swept, and %sset as well%s", list->key, its,
+               line);
+    return error_expect(why, "either '%.100s' or 'sweep.%.100s'%s", list->key, list->key,
+                        own ? " here; --set of one of them would replace the other in a file"
+                            : ", or a key that the swept maps leave out");
 }
 
-/* If all maps that an earlier layer sweeps set a key, they override this layer's value. Nobody
- * would notice, so it is an error. */
-static bool check_maps(const struct node *layer, const struct node *list, struct error *why)
-{
-    const struct node *own = node_get(layer, "sweep");
-    const struct node *said = find_stated_inside(layer, list);
-    bool replaced = own != NULL && node_get(own, list->key) != NULL;
-    if (said == NULL || replaced) {
-        return true;
-    }
-    node_error(said, why, "'%.64s' is set, but each map of the swept '%.64s' sets it too",
-               said->key, list->key);
-    return error_expect(why, "a key that these maps leave out, or a new sweep.%.64s", list->key);
-}
-
-/* Remove the keys that `layer` sets from the sweep of `root`, which has the earlier layers. Fails
- * if `layer` sets a key that all maps of a sweep set, and does not sweep these maps anew. */
-static bool layer_end_sweeps(struct node *root, const struct node *layer, struct error *why)
+/* Hold what `layer` sets against the sweep of `root`. In one layer, nothing is both set and swept, but an
+ * empty value among the swept ones stands for what is set. A key that a later layer sets is swept no longer;
+ * inside of maps, which go on being swept, nobody would notice that they replace it, so that is refused. */
+static bool settle_sweep(struct node *root, const struct node *layer, struct error *why)
 {
     struct node *sweep = (struct node *)node_get(root, "sweep");
+    bool own = root == layer, inside;
     if (sweep == NULL || sweep->kind != NODE_MAP) {
         return true;
     }
     for (size_t i = sweep->count; i-- > 0;) {
-        if (!check_maps(layer, sweep->children[i], why)) {
-            return false;
+        const struct node *list = sweep->children[i], *said = find_swept(layer, list, &inside);
+        bool swept_anew = !own && node_get(node_get(layer, "sweep"), list->key) != NULL;
+        if (said == NULL || (own && (said->kind == NODE_NULL || any_value(list, NODE_NULL))) ||
+            (inside && swept_anew)) {
+            continue;
         }
-        if (find_stated(layer, sweep->children[i]) != NULL) {
-            node_remove(sweep, sweep->children[i]->key);
+        if (own || inside) {
+            return say_twice(list, said, own, inside, why);
         }
+        node_remove(sweep, list->key);
     }
     if (sweep->count == 0) {
         node_remove(root, "sweep");
@@ -313,10 +276,16 @@ static bool lay_opened(struct node *root, const struct node *map, struct error *
     return policy_open(root, POLICY, map, why) && node_merge(root, map, why);
 }
 
-static bool scenario_set_map(struct node *root, struct node *map, struct error *why)
+/* Check the keys of a layer, and open and spell its names. */
+static bool prepare(struct node *map, struct error *why)
 {
     return scenario_check_keys(map, why) && open_hardware(map, why) &&
-           scenario_spell_names(map, why) && lay_opened(root, map, why);
+           scenario_spell_names(map, why);
+}
+
+static bool scenario_set_map(struct node *root, struct node *map, struct error *why)
+{
+    return prepare(map, why) && lay_opened(root, map, why);
 }
 
 static bool scenario_set_file(struct node *root, const char *path, struct error *why)
@@ -333,9 +302,8 @@ static bool scenario_set_file(struct node *root, const char *path, struct error 
         error_set(why, path, 1, "not a scenario");
         error_expect(why, "a map with 'model', 'hardware', 'system' and 'context'");
     }
-    good = good && scenario_check_keys(file, why) && open_hardware(file, why) &&
-           scenario_spell_names(file, why) && layer_check(file, why) &&
-           layer_end_sweeps(root, file, why) && lay_opened(root, file, why);
+    good = good && prepare(file, why) && settle_sweep(file, file, why) &&
+           settle_sweep(root, file, why) && lay_opened(root, file, why);
     node_destroy(file);
     return good;
 }
@@ -446,8 +414,7 @@ static bool lay_override(struct node *root, const char *override, struct error *
            ((swept ? scenario_set_swept(root, path + strlen("sweep."), equals + 1, why)
                    : lay_said(root, path, equals + 1, why)) ||
             name_value(path, why)) &&
-           scenario_check_keys(root, why) && open_hardware(root, why) &&
-           scenario_spell_names(root, why);
+           prepare(root, why);
 }
 
 /* They are gathered first and then laid one by one, because an override may also replace a map. */
@@ -459,7 +426,7 @@ static bool scenario_set_overrides(struct node *root, const char *const *overrid
     for (uint32_t i = 0; good && i < count; i++) {
         good = lay_override(layer, overrides[i], why);
     }
-    good = good && layer_check(layer, why) && layer_end_sweeps(root, layer, why);
+    good = good && settle_sweep(layer, layer, why) && settle_sweep(root, layer, why);
     for (uint32_t i = 0; good && i < count; i++) {
         good = lay_override(root, overrides[i], why);
     }

@@ -362,7 +362,7 @@ static json_t *field_value(const char *text)
     if (text[0] == '\0') {
         return json_null();
     }
-    if (text[strspn(text, "0123456789")] == '\0') {
+    if (text[strspn(text, "0123456789")] == '\0' && strlen(text) < 19) { /* more would saturate */
         return json_integer(strtoll(text, NULL, 10));
     }
     bool number = text[strspn(text, "0123456789.eE+-")] == '\0' && *end == '\0';

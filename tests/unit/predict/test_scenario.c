@@ -270,9 +270,9 @@ static void a_server_has_the_ensemble_if_it_suffices(void **state)
 static void tokens_may_be_counted_in_powers_of_1024(void **state)
 {
     (void)state;
-    struct setup setup = SETUP("context=128K", "kv_pool_tokens=2M", "mechanisms.recent=1K");
+    struct setup setup = SETUP("context=128K", "kv_pool_tokens=256K", "mechanisms.recent=1K");
     assert_int_equal(setup.context, 131072);
-    assert_int_equal(setup.kv_pool_tokens, 2 << 20);
+    assert_int_equal(setup.kv_pool_tokens, 256 << 10);
     assert_int_equal(setup.mechanisms.recent.value, 1024);
     setup_release(&setup);
 }
@@ -452,8 +452,8 @@ static void a_layer_says_nothing_that_all_swept_maps_say(void **state)
     static const struct {
         const char *override, *fault; /* NULL: it may be set */
     } cases[] = {
-        {"mechanisms.operators=9", "--set 'operators' 'mechanisms'"},
-        {"mechanisms={operators: 9}", "--set 'operators' 'mechanisms'"},
+        {"mechanisms.operators=9", "--set 'mechanisms' 'operators'"},
+        {"mechanisms={operators: 9}", "--set 'mechanisms' 'operators'"},
         {"mechanisms.launch=graph", NULL},
         {"sweep.mechanisms=[{operators: 2}, {operators: 3}]", NULL},
     };
