@@ -124,15 +124,14 @@ static void bind_result_row(sqlite3_stmt *statement, const void *rows, uint32_t 
 }
 
 /* A run and replications that are there already stay. */
-static bool put_rows(struct store *store, const struct schema_table *table,
-                     const struct result *result, struct error *why)
+static bool put_result_rows(struct store *store, const struct schema_table *table,
+                            const struct result *result, struct error *why)
 {
     struct result_rows rows = {table, result, (const char *)result + table->rows};
     bool again = table == schema_tables || table == schema_draws();
-    char *put = schema_sql(table,
-                           again ? "INSERT OR IGNORE INTO %t(%c) VALUES (%v)"
-                                 : "INSERT INTO %t(%c) VALUES (%v)",
-                           why);
+    char *put = schema_sql(
+        table,
+        again ? "INSERT OR IGNORE INTO %t(%c) VALUES (%v)" : "INSERT INTO %t(%c) VALUES (%v)", why);
     uint32_t count = 1; /* of `runs` */
     if (table != schema_tables) {
         memcpy(&count, (const char *)result + table->count, sizeof count);
@@ -149,12 +148,12 @@ static bool put_rows(struct store *store, const struct schema_table *table,
 bool store_put(struct store *store, const struct result *result, struct error *why)
 {
     assert(result_cell(result, COLUMN(run))->set);
-    bool good =
-        database_run(store, "BEGIN IMMEDIATE", why) && put_rows(store, schema_tables, result, why);
+    bool good = database_run(store, "BEGIN IMMEDIATE", why) &&
+                put_result_rows(store, schema_tables, result, why);
     bool added = good && sqlite3_changes(store->database) > 0;
     for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
         bool put = table->size > 0 && (added || table == schema_draws());
-        good = !put || put_rows(store, table, result, why);
+        good = !put || put_result_rows(store, table, result, why);
     }
     return database_end(store, good, why);
 }
