@@ -200,22 +200,29 @@ void candidates_print(const struct command *const *commands, const char *const *
 {
     const char *word = count > 0 ? words[count - 1] : "";
     const struct offer offer = {out, word, word};
-    struct command_words valid;
-    char name[64];
-    uint32_t own = count > 1 && command_words(commands, words[0], &valid) > 0 ? 2 : 1;
-    if (count <= own) {
-        command_words(commands, own == 2 ? words[0] : NULL, &valid);
-        offer_names(offer, valid.names);
-        if (own == 2) {
-            offer_name(offer, command_help.name, "");
-        }
-        return;
-    }
-    snprintf(name, sizeof name, "%s%s%s", words[0], own == 2 ? " " : "", own == 2 ? words[1] : "");
+    char both[64] = "", first[64], before[64] = "";
+    bool group = false;
+    snprintf(both, sizeof both, "%s %s", count > 2 ? words[0] : "", count > 2 ? words[1] : "");
     for (; *commands != NULL; commands++) {
-        if (strcmp((*commands)->name, name) == 0) {
-            offer_word(*commands, words + own, count - own, out);
+        const char *name = (*commands)->name;
+        snprintf(first, sizeof first, "%.*s", (int)strcspn(name, " "), name);
+        if (count <= 1 && strcmp(first, before) != 0) { /* those of a group are adjacent */
+            offer_name(offer, first, "");
+        } else if (count == 2 && command_in_group(*commands, words[0])) {
+            offer_name(offer, name + strlen(first) + 1, "");
+            group = true;
+        } else if (count > 1 && strcmp(name, words[0]) == 0) {
+            offer_word(*commands, words + 1, count - 1, out);
+        } else if (strcmp(name, both) == 0) {
+            offer_word(*commands, words + 2, count - 2, out);
         }
+        strcpy(before, first);
+    }
+    for (size_t i = 0; count <= 1 && program_switches[i].name != NULL; i++) {
+        offer_name(offer, program_switches[i].name, "");
+    }
+    if (group) {
+        offer_name(offer, command_help.name, "");
     }
 }
 

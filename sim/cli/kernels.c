@@ -291,26 +291,16 @@ static const struct frame_column columns[COLUMNS] = {
     [FIGURES] = {.key = "figures", .title = "figures"},
 };
 
-static void kernels_print_note(json_t *note)
-{
-    putchar('\n');
-    table_line("note: ", note_words(note), stdout);
-    json_decref(note);
-}
-
-static void print_kernel_notes(const struct profile *profile, const struct shape *shape)
+static void print_kernel_note(const struct profile *profile, const struct shape *shape)
 {
     bool multiplies = shape->op == PRODUCT || shape->op == EXPERT_PRODUCTS;
     const char *lacking = multiplies ? kernel_lacking_products(profile, shape->dtype) : NULL;
-    const struct takeover *takeover = &profile->takeover;
     if (lacking != NULL) {
-        kernels_print_note(
-            note_make(NOTE_no_products, note_text(lacking), note_text(dtype_name(shape->dtype))));
-    }
-    if (takeover->figures > 0) {
-        kernels_print_note(note_make(NOTE_gpu_taken_over, note_whole(takeover->figures),
-                                     note_text(takeover->from), note_flag(takeover->assumed),
-                                     note_flag(takeover->capability)));
+        json_t *note =
+            note_make(NOTE_no_products, note_text(lacking), note_text(dtype_name(shape->dtype)));
+        putchar('\n');
+        table_line("note: ", note_words(note), stdout);
+        json_decref(note);
     }
 }
 
@@ -355,7 +345,7 @@ static bool kernels_run(const struct arguments *arguments, struct error *why)
     struct frame *frame = ok ? kernel_frame(&profile, &shape, why) : NULL;
     ok = frame != NULL && (json ? frame_print_json : frame_print_fields)(frame, stdout, why);
     if (ok && !json) {
-        print_kernel_notes(&profile, &shape);
+        print_kernel_note(&profile, &shape);
     }
     frame_destroy(frame);
     profile_release(&profile);

@@ -291,41 +291,10 @@ static bool takeover_assume(struct node *gpu, const struct node *stated, struct 
     return good;
 }
 
-/* ---- the note -------------------------------------------------------------------------------- */
-
-/* Count the figures of `gpu` that the file `own` did not state. `own` (NULL: none) is the user's
- * file nearest to the machine that states figures of the GPU. Figures from the scenario's own
- * file `scenario`, from overrides, and from the base of all GPUs, nvidia.yaml, do not count. */
-static void takeover_count(const struct node *gpu, const char *own, const char *scenario,
-                           struct takeover *out)
-{
-    *out = (struct takeover){.capability =
-                                 gpu == NULL || node_get(gpu, takeover_capability_key) == NULL};
-    for (size_t i = 0; own != NULL && gpu != NULL && i < gpu->count; i++) {
-        const struct node *figure = gpu->children[i];
-        bool typed = strncmp(figure->file, "--", 2) == 0 ||
-                     (scenario != NULL && strcmp(figure->file, scenario) == 0);
-        char name[64] = "";
-        append_profile_name(figure->file, name, sizeof name);
-        if (strcmp(figure->key, takeover_capability_key) == 0) {
-            out->capability = typed || strcmp(figure->file, own) == 0;
-            continue;
-        }
-        if (typed || strcmp(figure->file, own) == 0 || strcmp(name, "nvidia") == 0) {
-            continue;
-        }
-        const struct node *basis = node_get(figure, "basis");
-        out->assumed = out->assumed || (basis != NULL && basis->typed != NULL);
-        name_list_add(out->from, sizeof out->from, name);
-        out->figures++;
-    }
-}
-
 /* What is being built: the tree, the part, and the files that led here. */
 struct site {
     struct files *files;
     struct node *tree;
-    const char **gpu_file; /* the user's file laid last that states figures of the GPU; or NULL */
     enum profile_part part;
     const char *path; /* NULL at the outermost level */
     const struct site *outer;
@@ -394,7 +363,7 @@ static bool lay_named(const struct site *site, enum profile_part part, enum prof
         !check_descent(site, name, path, why)) {
         return false;
     }
-    const struct site inner = {site->files, site->tree, site->gpu_file, part, path, site};
+    const struct site inner = {site->files, site->tree, part, path, site};
     return lay_file(&inner, why);
 }
 
@@ -432,9 +401,6 @@ static bool replace_part(const struct site *site, enum profile_part part, const 
                          struct error *why)
 {
     const char *key = part_names[part];
-    if (part == PART_GPU) {
-        *site->gpu_file = NULL;
-    }
     if (clear_place(site->tree, key, NULL, why) == NULL ||
         !lay_named(site, part, part, name, why)) {
         return false;
@@ -473,8 +439,8 @@ static struct node *gpu_of(struct node *tree)
 /* The same for a GPU: some figures stay with the GPU that they were stated for. */
 static bool lay_gpu(const struct site *site, const struct node *stated, struct error *why)
 {
-    bool own = site->path != NULL && !located_in_data(site->path, PART_GPU);
-    bool another = own && takeover_of_another(gpu_of(site->tree), stated);
+    bool another = site->path != NULL && !located_in_data(site->path, PART_GPU) &&
+                   takeover_of_another(gpu_of(site->tree), stated);
     if (!takeover_check(gpu_of(site->tree), stated, why) ||
         !lay_figures(site, PART_GPU, stated, why)) {
         return false;
@@ -482,9 +448,6 @@ static bool lay_gpu(const struct site *site, const struct node *stated, struct e
     struct node *gpu = gpu_of(site->tree);
     if (gpu != NULL) {
         takeover_drop_fp8(gpu, stated);
-    }
-    if (own) {
-        *site->gpu_file = stated->file;
     }
     return !another || takeover_assume(gpu, stated, why);
 }
@@ -558,7 +521,7 @@ static void name_machine(const struct node *hardware, char *name, size_t size)
 }
 
 struct node *machine_compose(struct files *files, const struct node *hardware, char *name,
-                             size_t size, struct takeover *takeover, struct error *why)
+                             size_t size, struct error *why)
 {
     if (hardware->kind == NODE_NULL) {
         node_error(hardware, why, "'hardware' is empty");
@@ -569,15 +532,13 @@ struct node *machine_compose(struct files *files, const struct node *hardware, c
     if (tree == NULL) {
         return NULL;
     }
-    const char *gpu_file = NULL;
-    const struct site site = {files, tree, &gpu_file, MACHINE, NULL, NULL};
+    const struct site site = {files, tree, MACHINE, NULL, NULL};
     bool named = hardware->kind == NODE_SCALAR;
     if (!(named ? lay_named(&site, MACHINE, MACHINE, hardware, why)
                 : lay_machine(&site, hardware, machine_keys, why))) {
         node_destroy(tree);
         return NULL;
     }
-    takeover_count(gpu_of(tree), gpu_file, hardware->file, takeover);
     name[0] = '\0';
     if (named) {
         append_profile_name(hardware->text, name, size);

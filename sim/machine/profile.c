@@ -331,7 +331,7 @@ bool profile_load(struct files *files, const struct node *hardware, struct profi
                   struct error *why)
 {
     *out = (struct profile){0};
-    out->node = machine_compose(files, hardware, out->name, sizeof out->name, &out->takeover, why);
+    out->node = machine_compose(files, hardware, out->name, sizeof out->name, why);
     if (out->node == NULL || !read_curves(out, why) || !profile_read_price(out, why) ||
         !profile_read_gpus(out, why)) {
         profile_release(out);

@@ -89,14 +89,6 @@ struct curve {
     char *source;
 };
 
-/* What a user's file left to the GPU that it extends. */
-struct takeover {
-    uint32_t figures; /* 0: nothing, or the GPU ships with the program */
-    char from[128];   /* the profiles that state them: "l40s" */
-    bool assumed;     /* it is another GPU, so that its figures count as assumed */
-    bool capability;  /* the file states its own compute_capability, or there is none */
-};
-
 /* Which curves were read through a profile. */
 struct profile_reads {
     bool of[CURVE_COUNT];
@@ -107,7 +99,6 @@ struct profile {
     struct curve curves[CURVE_COUNT];
     double price_per_hour; /* dollars, for a GPU with its share of the machine; 0: not stated */
     uint64_t gpus;         /* of the machine; 0: not stated */
-    struct takeover takeover;
     struct node *node; /* the merged tree it was read from; for hashing and printing */
     /* In a copy for a dry run: notes what is read, and every curve is 1. The caller's; NULL in all
      * others. */

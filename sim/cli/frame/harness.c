@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,9 +64,6 @@ bool harness_read(const char *command, const char *operand, bool host, char **ou
     return choose_harness(host, path, why) && child_read(path, words, out, why);
 }
 
-/* The exit status with which a shell reports a program that it cannot run. */
-enum { CANNOT_RUN = 127 };
-
 /* Everything that was written to the file. */
 static char *child_read_all(FILE *file, struct error *why)
 {
@@ -99,9 +97,7 @@ static bool failed(const char *path, int status, FILE *complaint, struct error *
     if (text == NULL) {
         return false;
     }
-    if (WEXITSTATUS(status) == CANNOT_RUN) {
-        error_set(why, path, 0, "cannot be run: %s", text);
-    } else if (text[0] != '\0') {
+    if (text[0] != '\0') {
         take_over(text, why);
     } else {
         error_set(why, path, 0, "ended with status %d", WEXITSTATUS(status));
@@ -110,26 +106,20 @@ static bool failed(const char *path, int status, FILE *complaint, struct error *
     return false;
 }
 
-static _Noreturn void become(const char *path, const char *const *words, FILE *out, FILE *complaint)
-{
-    if (dup2(fileno(out), STDOUT_FILENO) >= 0 && dup2(fileno(complaint), STDERR_FILENO) >= 0) {
-        execvp(path, (char *const *)words);
-    }
-    dprintf(STDERR_FILENO, "%s", strerror(errno));
-    _exit(CANNOT_RUN);
-}
-
 static bool child_run(const char *path, const char *const *words, FILE *out, FILE *complaint,
                       struct error *why)
 {
-    int status;
+    int status = 0;
+    pid_t child;
+    posix_spawn_file_actions_t streams;
     fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        become(path, words, out, complaint);
-    }
-    if (child < 0 || waitpid(child, &status, 0) < 0) {
-        return error_set(why, path, 0, "cannot be run: %s", strerror(errno));
+    posix_spawn_file_actions_init(&streams);
+    posix_spawn_file_actions_adddup2(&streams, fileno(out), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&streams, fileno(complaint), STDERR_FILENO);
+    int fault = posix_spawnp(&child, path, &streams, NULL, (char *const *)words, environ);
+    posix_spawn_file_actions_destroy(&streams);
+    if (fault != 0 || waitpid(child, &status, 0) < 0) {
+        return error_set(why, path, 0, "cannot be run: %s", strerror(fault != 0 ? fault : errno));
     }
     return status == 0 || failed(path, status, complaint, why);
 }

@@ -20,28 +20,6 @@ bool command_in_group(const struct command *command, const char *group)
     return strncmp(command->name, group, length) == 0 && command->name[length] == ' ';
 }
 
-size_t command_words(const struct command *const *commands, const char *group,
-                     struct command_words *out)
-{
-    size_t count = 0;
-    for (; *commands != NULL && count < COMMAND_WORDS; commands++) {
-        const char *word = (*commands)->name;
-        if (group != NULL && !command_in_group(*commands, group)) {
-            continue;
-        }
-        word += group != NULL ? strlen(group) + 1 : 0;
-        snprintf(out->words[count], sizeof *out->words, "%.*s", (int)strcspn(word, " "), word);
-        out->names[count] = out->words[count];
-        /* the commands of a group are adjacent */
-        count += count == 0 || strcmp(out->words[count], out->words[count - 1]) != 0;
-    }
-    for (size_t i = 0; group == NULL && program_switches[i].name != NULL; i++) {
-        out->names[count++] = program_switches[i].name;
-    }
-    out->names[count] = NULL;
-    return count;
-}
-
 /* "-o, --output FILE" into `text`. */
 static void command_option_spelling(const struct command_option *option, char *text, size_t size)
 {
@@ -136,17 +114,6 @@ void help_command(const struct command *command, FILE *out)
         fputc('\n', out);
         command->more(out);
     }
-}
-
-void help_group(const struct command *const *commands, const char *group, FILE *out)
-{
-    fprintf(out, "usage: spillway %s COMMAND\n\ncommands:\n", group);
-    for (; *commands != NULL; commands++) {
-        if (command_in_group(*commands, group)) {
-            help_entry((*commands)->name, 14, (*commands)->summary, out);
-        }
-    }
-    fprintf(out, "\n'spillway %s COMMAND --help' shows the options of a command.\n", group);
 }
 
 void help_program(const struct program *program, FILE *out)

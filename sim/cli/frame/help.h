@@ -3,9 +3,8 @@
 
 #include "cli/frame/command.h"
 
-/* The table of commands ends with NULL. The caller checks `out` for write errors. */
+/* The caller checks `out` for write errors. */
 void help_command(const struct command *command, FILE *out);
-void help_group(const struct command *const *commands, const char *group, FILE *out);
 
 struct program; /* program.h */
 void help_program(const struct program *program, FILE *out);
@@ -16,16 +15,6 @@ void help_entry(const char *name, int width, const char *text, FILE *out);
 
 /* Is `command` in `group`: "trace info" is in "trace"? */
 bool command_in_group(const struct command *command, const char *group);
-
-/* List the names that are valid as the first word, the program's switches among them, or as the second
- * word in a group. Returns how many. */
-enum { COMMAND_WORDS = 40 };
-struct command_words {
-    char words[COMMAND_WORDS][16];
-    const char *names[COMMAND_WORDS + 4]; /* ends with NULL */
-};
-size_t command_words(const struct command *const *commands, const char *group,
-                     struct command_words *out);
 
 /* "latency|hits|reuse DB" into `text`. */
 void command_operands_spelling(const struct command *command, char *text, size_t size);

@@ -7,6 +7,7 @@
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
@@ -16,20 +17,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool unknown_command(const struct command *const *commands, const char *group,
-                            const char *given, struct error *why)
+enum { MOST_WORDS = 40 };
+
+/* The valid words are those of all commands, as help lists them; `given` is "" if none was typed. */
+static bool unknown_command(const struct command *const *commands, const char *given,
+                            struct error *why)
 {
-    struct command_words valid;
-    command_words(commands, group, &valid);
-    if (given == NULL) {
-        error_usage(why, NULL, 0, "no command%s%s%s", group != NULL ? " after '" : "",
-                    group != NULL ? group : "", group != NULL ? "'" : "");
-        given = "";
-    } else {
-        error_usage(why, NULL, 0, "unknown command '%s%s%s'", group != NULL ? group : "",
-                    group != NULL ? " " : "", given);
+    const char *valid[MOST_WORDS];
+    size_t count = 0;
+    for (; *commands != NULL; commands++) {
+        valid[count++] = (*commands)->name;
     }
-    name_expect(given, valid.names, why);
+    for (const struct program_switch *row = program_switches; row->name != NULL; row++) {
+        valid[count++] = row->name;
+    }
+    assert(count < MOST_WORDS);
+    valid[count] = NULL;
+    error_usage(why, NULL, 0, given[0] != '\0' ? "unknown command '%s'" : "no command", given);
+    name_expect(given, valid, why);
     return given[0] != '\0' ? error_rest(why, "spillway --help") : false;
 }
 
@@ -77,29 +82,21 @@ static bool run_command(const struct program *program, const struct command *com
 static bool run_words(const struct program *program, int argc, char *const *argv, struct error *why)
 {
     const struct command *const *commands = program->commands;
-    if (argc < 2) {
-        return unknown_command(commands, NULL, NULL, why);
-    }
-    if (arguments_ask_help(argv[1]) || strcmp(argv[1], "help") == 0) {
-        help_program(program, stdout);
-        return true;
-    }
-    const char *second = argc > 2 ? argv[2] : NULL;
+    const char *second = argc > 2 ? argv[2] : "";
+    char both[64] = ""; /* "trace info" */
     bool group = false;
+    if (argc < 2) {
+        return unknown_command(commands, "", why);
+    }
+    snprintf(both, sizeof both, "%s %s", argv[1], second);
     for (size_t i = 0; commands[i] != NULL; i++) {
-        bool in_group = command_in_group(commands[i], argv[1]);
         if (strcmp(commands[i]->name, argv[1]) == 0) {
             return run_command(program, commands[i], argc - 2, argv + 2, why);
         }
-        if (in_group && second != NULL &&
-            strcmp(commands[i]->name + strlen(argv[1]) + 1, second) == 0) {
+        if (strcmp(commands[i]->name, both) == 0) {
             return run_command(program, commands[i], argc - 3, argv + 3, why);
         }
-        group = group || in_group;
-    }
-    if (group && second != NULL && arguments_ask_help(second)) {
-        help_group(commands, argv[1], stdout);
-        return true;
+        group = group || command_in_group(commands[i], argv[1]);
     }
     for (const struct program_switch *row = program_switches; row->name != NULL; row++) {
         if (strcmp(row->name, argv[1]) == 0) {
@@ -107,7 +104,12 @@ static bool run_words(const struct program *program, int argc, char *const *argv
             return true;
         }
     }
-    return unknown_command(commands, group ? argv[1] : NULL, group ? second : argv[1], why);
+    if (arguments_ask_help(argv[1]) || strcmp(argv[1], "help") == 0 ||
+        (group && arguments_ask_help(second))) {
+        help_program(program, stdout);
+        return true;
+    }
+    return unknown_command(commands, group && argc > 2 ? both : argv[1], why);
 }
 
 /* Has the reader of standard output closed its pipe, as `| head` does? */

@@ -246,12 +246,6 @@ void outcome_note_plan(const struct setup *setup, const struct plan *plan, struc
                                 : note_make(NOTE_trace_generated, note_text(fault)));
     }
     note_host(setup, result);
-    const struct takeover *takeover = &setup->profile.takeover;
-    if (takeover->figures > 0) {
-        result_note(result, note_make(NOTE_gpu_taken_over, note_whole(takeover->figures),
-                                      note_text(takeover->from), note_flag(takeover->assumed),
-                                      note_flag(takeover->capability)));
-    }
 }
 
 #define LEAST_CONTEXT 64 /* tokens; assumed: nobody needs a shorter sequence */

@@ -269,8 +269,6 @@ static void figures_taken_over_by_another_gpu_are_assumed(void **state)
         assert_int_equal(strncmp(share->source, "carried over from the profile l40s", 34) == 0,
                          assumed);
         assert_int_equal(profile.curves[CURVE_GPU_L2].basis, BASIS_DATASHEET);
-        assert_true(profile.takeover.figures > 0);
-        assert_int_equal(profile.takeover.assumed, assumed);
         profile_release(&profile);
     }
 }
@@ -515,37 +513,6 @@ static void gpu_without_fp8_takes_over_none_of_it(void **state)
     profile_release(&without);
 }
 
-static void file_that_extends_a_gpu_says_what_it_took_over(void **state)
-{
-    static const struct {
-        const char *file, *before, *after; /* the hardware: before, the path of the file, after */
-        int figures;                       /* 0: nothing to say */
-    } cases[] = {
-        {"{gpu: {extends: base.yaml, sms: 5}}", "", "", 2},
-        {"{extends: base.yaml, gpu: {sms: 5}}", "", "", 2},
-        {"{gpu: {extends: base.yaml, sms: 5}}", "{extends: ", ", gpu: {flops_bf16: 1TFLOP/s}}", 1},
-        {"{gpu: base.yaml}", "", "", 0},
-        {"{gpu: {extends: nvidia, sms: 5}}", "", "", 0},
-        {"{gpu: {extends: base.yaml, sms: 5}}", "{extends: ", ", gpu: h200}", 0},
-        {"{gpu: {}, link: {h2d: 1GB/s}}", "", "", 0},
-        {"{link: {h2d: 1GB/s}}", "{extends: ", ", gpu: {extends: h200, sms: 5}}", 0},
-        {"{extends: h200}", "", "", 0},
-    };
-    static const char base[] = "gpu: {extends: nvidia, sms: 4, flops_bf16: 2TFLOP/s,"
-                               " flops_fp8: 4TFLOP/s}";
-    (void)state;
-    write_file("base.yaml", base, strlen(base));
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        char text[256];
-        write_file("over.yaml", cases[i].file, strlen(cases[i].file));
-        snprintf(text, sizeof text, "%s%s/over.yaml%s", cases[i].before, folder, cases[i].after);
-        struct profile profile = load_well(text);
-        assert_int_equal(profile.takeover.figures, cases[i].figures);
-        assert_string_equal(profile.takeover.from, cases[i].figures > 0 ? "base" : "");
-        profile_release(&profile);
-    }
-}
-
 /* What a compute capability rules out: fp8 before 8.9. */
 static void check_architecture(const struct profile *profile)
 {
@@ -612,7 +579,6 @@ int main(void)
         cmocka_unit_test(part_that_a_file_does_not_state_is_refused),
         cmocka_unit_test(gpu_of_another_architecture_is_not_extended),
         cmocka_unit_test(gpu_without_fp8_takes_over_none_of_it),
-        cmocka_unit_test(file_that_extends_a_gpu_says_what_it_took_over),
         cmocka_unit_test(every_gpu_has_the_fp8_of_its_architecture),
         cmocka_unit_test(every_machine_states_every_curve),
         cmocka_unit_test(figures_taken_over_by_another_gpu_are_assumed),

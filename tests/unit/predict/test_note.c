@@ -94,14 +94,6 @@ static void a_note_reads_as_its_words_say(void **state)
     assert_reads(note_make(NOTE_short_of_hbm, note_bytes(3ULL << 30), note_bytes(1ULL << 30),
                            note_flag(false)),
                  "HBM: needs 3.00 GiB, has 1.00 GiB");
-    assert_reads(note_make(NOTE_gpu_taken_over, note_whole(1), note_text("l40s"), note_flag(true),
-                           note_flag(true)),
-                 "1 figure of the GPU is that of l40s, which count as assumed ('spillway list "
-                 "hardware FILE')");
-    assert_reads(note_make(NOTE_gpu_taken_over, note_whole(2), note_text("l40s"), note_flag(false),
-                           note_flag(false)),
-                 "2 figures of the GPU are those of l40s, and so is its compute_capability, which "
-                 "it does not state ('spillway list hardware FILE')");
 }
 
 /* ---- several runs ---- */
