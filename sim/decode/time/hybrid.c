@@ -254,6 +254,21 @@ bool cpu_whole_answer(struct pipe *pipe, uint32_t layer, struct error *why)
            hybrid_put_answer(pipe, asked_pairs(pipe, layer), pipe->answers[pipe->micro_batch], why);
 }
 
+/* The GPU attends to what stays in HBM under pressure, before it gets the CPU's share, and merges both. */
+static bool put_resident_attention(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    uint64_t kernels = cost_stage_kernels(pipe->mechanisms, MODEL_ATTEND), tokens = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        const struct ledger_row *part = pipe_part(pipe, i, layer);
+        tokens += part->offloaded_heads > 0 ? cohorts[i] * (part->hit / part->offloaded_heads) : 0;
+    }
+    struct kernel kernel = cost_stage(pipe->setup, layer, MODEL_ATTEND, pipe_sequences(pipe),
+                                      tokens, kernels + COMBINE_KERNELS);
+    return tokens == 0 || work_put_kernel(pipe, PART_COMPUTE, kernel, kernels + COMBINE_KERNELS,
+                                          ENGINE_NONE, NULL, why);
+}
+
 bool cpu_whole_attend(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct model *model = &pipe->setup->model;
@@ -264,7 +279,7 @@ bool cpu_whole_attend(struct pipe *pipe, uint32_t layer, struct error *why)
     uint64_t asked = asked_pairs(pipe, layer);
     engine_task_id query;
     if (!put_copy(pipe, WAY_OUT, hybrid_query_bytes(model, asked), ENGINE_NONE, &query, why) ||
-        !put_waits(pipe, query, &at->selected, why) ||
+        !put_resident_attention(pipe, layer, why) || !put_waits(pipe, query, &at->selected, why) ||
         !hybrid_put_attention(pipe, layer, &row, threads, why) ||
         (!alternates(pipe) && !hybrid_put_answer(pipe, asked, at->answered, why))) {
         return false;

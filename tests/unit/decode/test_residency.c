@@ -222,6 +222,33 @@ static void what_stays_need_not_cross_the_link(void **state)
     }
 }
 
+/* Half of 1000 tokens lies in HBM, and the GPU attends to it in 40 + 8 * 500. Meanwhile 4 threads attend to
+ * the other half of 4 heads, 400000 B at 2 B/ns for each, woken in 10000. The new KV leaves beside the FFN,
+ * which takes 8 of HBM.
+ *
+ *  launch  token 20000, pre 21000 (23000), copy call 24000, attend 25000 (27000), sync 51412-71412, copy call
+ *          131412-132412, post 133412 (136412)
+ *  d2h     queries 49212-51412
+ *  pool    71412-131412
+ *  h2d     answers 132412-134620
+ *  main    pre 21000-49212, attend -53252, post 134620-275048, edge -295228 */
+static void cpu_attends_to_what_hbm_has_no_room_for(void **state)
+{
+    struct setup setup = make_tiny(
+        1,
+        "mechanisms={residency: pressure, sinks: 0tok, recent: 0tok, prefetch: whole-layer,"
+        " attention: cpu, operators: 8}",
+        OVERRIDES("trace=assumed:hit=0%", "kv_pool_tokens=500"));
+    struct course course;
+    (void)state;
+    make_course(&setup, &course);
+    assert_int_equal(course.timing.step[0].ns, 295228);
+    assert_int_equal(course.timing.step[0].moved[WAY_IN], 2080);
+    assert_int_equal(course.timing.part_ns[PART_CPU_ATTENTION], 3 * 60000);
+    course_release(&course);
+    setup_release(&setup);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -231,6 +258,7 @@ int main(void)
         cmocka_unit_test(gpus_with_the_same_kv_share_a_copy),
         cmocka_unit_test(parts_are_rounded_and_added_up),
         cmocka_unit_test(what_stays_need_not_cross_the_link),
+        cmocka_unit_test(cpu_attends_to_what_hbm_has_no_room_for),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
