@@ -98,7 +98,7 @@ static bool check_names(const struct arguments *arguments, const struct group *c
         }
         if (known[at] == NULL) {
             error_usage(why, NULL, 0, "unknown group '%s'", names[i]);
-            return name_expect(names[i], known, why);
+            return name_expect(names[i], NAMES(known), why);
         }
     }
     return true;

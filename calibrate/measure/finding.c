@@ -30,11 +30,6 @@ static enum unit observed_axis_unit(const char *axis)
     return strcmp(axis, "bytes") == 0 ? UNIT_BYTES : UNIT_COUNT;
 }
 
-static const char *name_of_unit(size_t row)
-{
-    return row + UNIT_COUNT < UNITS ? unit_names[row + UNIT_COUNT] : NULL;
-}
-
 static bool read_unit(const struct node *node, enum unit *out, struct error *why)
 {
     const char *name = NULL;
@@ -46,7 +41,7 @@ static bool read_unit(const struct node *node, enum unit *out, struct error *why
         node_error(node, why, "'%s' has no unit", node->key);
         return error_expect(why, "unit: %s", unit_names[UNIT_NS]);
     }
-    int row = name_find(name, name_of_unit, "unit", unit->file, unit->line, why);
+    int row = name_find(name, NAMES(unit_names + UNIT_COUNT), "unit", unit->file, unit->line, why);
     *out = row >= 0 ? (enum unit)(row + UNIT_COUNT) : UNIT_COUNT;
     return row >= 0;
 }

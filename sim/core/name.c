@@ -17,15 +17,9 @@
 
 enum { LONGEST = 63, LEAST_PART = 3, SHORT_LIST = 160 };
 
-/* The source of names: one of the two is set. */
-struct name_source {
-    name_row row;
-    const char *const *list;
-};
-
-static const char *name_at(const struct name_source *names, size_t index)
+static const char *name_at(struct names names, size_t index)
 {
-    return names->row != NULL ? names->row(index) : names->list[index];
+    return *(const char *const *)((const char *)names.first + index * names.each);
 }
 
 /* ---- spellings ---- */
@@ -74,7 +68,7 @@ bool name_holds(const char *text, const char *name)
     return true;
 }
 
-static int match(const char *text, const struct name_source *names)
+static int match(const char *text, struct names names)
 {
     int same = -1;
     const char *name;
@@ -89,7 +83,7 @@ static int match(const char *text, const struct name_source *names)
 
 int name_match(const char *text, const char *const *names)
 {
-    return match(text, &(struct name_source){.list = names});
+    return match(text, NAMES(names));
 }
 
 /* ---- suggestions ---- */
@@ -165,7 +159,7 @@ int name_distance(const char *text, const char *name)
                : NAME_FAR;
 }
 
-static const char *nearest(const char *text, const struct name_source *names)
+const char *name_nearest(const char *text, struct names names)
 {
     const char *name, *found = NULL;
     int best = NAME_FAR;
@@ -177,21 +171,11 @@ static const char *nearest(const char *text, const struct name_source *names)
     return found;
 }
 
-const char *name_nearest(const char *text, name_row row)
-{
-    return nearest(text, &(struct name_source){.row = row});
-}
-
-const char *name_nearest_of(const char *text, const char *const *names)
-{
-    return nearest(text, &(struct name_source){.list = names});
-}
-
 /* Beside the nearest name, a long list says little. */
-static bool expect_names(const char *text, const struct name_source *names, struct error *why)
+bool name_expect(const char *text, struct names names, struct error *why)
 {
     char list[sizeof why->expected] = "";
-    const char *name, *near = nearest(text, names);
+    const char *name, *near = name_nearest(text, names);
     for (size_t i = 0; (name = name_at(names, i)) != NULL; i++) {
         if (!name_list_append(list, sizeof list, name)) {
             break;
@@ -201,19 +185,13 @@ static bool expect_names(const char *text, const struct name_source *names, stru
     return error_nearest(why, near);
 }
 
-bool name_expect(const char *text, const char *const *names, struct error *why)
-{
-    return expect_names(text, &(struct name_source){.list = names}, why);
-}
-
-int name_find(const char *text, name_row row, const char *what, const char *file, int line,
+int name_find(const char *text, struct names names, const char *what, const char *file, int line,
               struct error *why)
 {
-    const struct name_source names = {.row = row};
-    int found = match(text, &names);
+    int found = match(text, names);
     if (found < 0) {
         error_input(why, file, line, "unknown %s '%s'", what, text);
-        expect_names(text, &names, why);
+        name_expect(text, names, why);
     }
     return found;
 }

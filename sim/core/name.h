@@ -8,8 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The name of row `index` of some table; NULL after the last row. */
-typedef const char *(*name_row)(size_t index);
+/* A table of names: an array of names, or of structs that begin with one. NULL ends it. */
+struct names {
+    const void *first;
+    size_t each; /* bytes of a row */
+};
+#define NAMES(rows) ((struct names){(rows), sizeof *(rows)})
 
 /* Are these two spellings of one name? Case does not count, nor does what separates its parts: '-',
  * '_', ':' and blanks, but for whether two digits are separated. RTX4090 is rtx-4090. */
@@ -31,20 +35,17 @@ int name_distance(const char *text, const char *name);
 
 /* The valid name nearest to `text` by that distance, or NULL when none is near enough. Of equally
  * near names the first wins. */
-const char *name_nearest(const char *text, name_row row);
+const char *name_nearest(const char *text, struct names names);
 
-/* The same for an array of names that ends with NULL. */
-const char *name_nearest_of(const char *text, const char *const *names);
-
-/* Add to an error that was set: the nearest name of the array, and as expected all names. A list
+/* Add to an error that was set: the nearest name of the table, and as expected all names. A list
  * that has no room ends in "...". Beside a nearest name a long list is left out. error_rest() can
  * name the command that prints all. Returns false. */
-bool name_expect(const char *text, const char *const *names, struct error *why);
+bool name_expect(const char *text, struct names names, struct error *why);
 
 /* Index of the name of the table that `text` spells, as by name_match(), or -1 with `why` filled:
  * "unknown WHAT 'text'", and the rest as by name_expect(). `file` and `line` are as in
  * error_input(). */
-int name_find(const char *text, name_row row, const char *what, const char *file, int line,
+int name_find(const char *text, struct names names, const char *what, const char *file, int line,
               struct error *why);
 
 /* Append a name to a text that lists names, "h200, h100-sxm", in `size` bytes. Where it has no

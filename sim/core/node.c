@@ -465,7 +465,7 @@ bool node_word(const struct node *map, const char *key, const char *const *words
         return true;
     }
     node_error(node, why, "unknown value '%.100s' of '%s'", node->text, key);
-    return name_expect(node->text, words, why);
+    return name_expect(node->text, NAMES(words), why);
 }
 
 bool node_quantity(const struct node *map, const char *key, enum unit unit, double *out,
@@ -515,7 +515,7 @@ bool node_check_keys(const struct node *map, const char *const *keys, const char
         }
         if (keys[known] == NULL) {
             node_error(child, why, "unknown key '%s' in '%s'", child->key, where);
-            return name_expect(child->key, keys, why);
+            return name_expect(child->key, NAMES(keys), why);
         }
     }
     return true;

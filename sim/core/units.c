@@ -226,7 +226,7 @@ static bool refuse_suffix(const struct asked *asked, const char *suffix, struct 
     }
     suffixes[count] = NULL;
     units_refuse(asked, why, "which has an unknown unit");
-    return error_nearest(why, name_nearest_of(suffix, suffixes));
+    return error_nearest(why, name_nearest(suffix, NAMES(suffixes)));
 }
 
 /* Parse `text` and check that it has the requested unit. */

@@ -38,7 +38,7 @@ static bool read_choice(const struct node *map, const struct mechanism_key *key,
 {
     if (node_stated(map, key->name) == NULL) {
         node_key_error(map, key->name, why, "'%s' is empty", key->name);
-        return name_expect("", key->values, why);
+        return name_expect("", NAMES(key->values), why);
     }
     return node_word(map, key->name, key->values, out, why);
 }

@@ -327,11 +327,11 @@ static bool lay_document(const struct site *site, const struct node *document, b
 {
     if (document->kind == NODE_NULL) {
         error_set(why, site->path, 0, "the profile is empty");
-        return name_expect("", machine_keys, why);
+        return name_expect("", NAMES(machine_keys), why);
     }
     if (document->kind != NODE_MAP) {
         error_set(why, site->path, document->line, "this is not a hardware profile");
-        return name_expect("", machine_keys, why);
+        return name_expect("", NAMES(machine_keys), why);
     }
     return measured_check_tree(document, measured, why) &&
            lay_machine(site, document, document_keys, why);

@@ -496,11 +496,6 @@ const char *const basis_names[BASIS_COUNT + 1] = {
     [BASIS_COUNT] = NULL,
 };
 
-static const char *name_of_row(size_t row)
-{
-    return basis_names[row];
-}
-
 const char *basis_name(enum basis basis)
 {
     return basis_names[basis];
@@ -508,7 +503,7 @@ const char *basis_name(enum basis basis)
 
 bool basis_find(const char *name, const char *file, int line, enum basis *out, struct error *why)
 {
-    int row = name_find(name, name_of_row, "basis", file, line, why);
+    int row = name_find(name, NAMES(basis_names), "basis", file, line, why);
     if (row < 0) {
         return false;
     }

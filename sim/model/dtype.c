@@ -2,7 +2,6 @@
 #include "model/model.h"
 
 #include "core/name.h"
-#include "model/whole.h"
 
 /* `bytes` hold `values` values with their scales: mxfp4 stores 16 bytes and one scale byte for 32
  * values (OCP Microscaling Formats 1.0), nvfp4 8 bytes and one e4m3 scale for 16 (NVIDIA's cuDNN
@@ -11,17 +10,12 @@
 static const struct {
     const char *name;
     uint64_t bytes, values;
-} dtypes[DTYPE_COUNT] = {
+} dtypes[DTYPE_COUNT + 1] = {
     [DTYPE_BF16] = {"bf16", 2, 1},     [DTYPE_FP8] = {"fp8", 1, 1},
     [DTYPE_INT8] = {"int8", 1, 1},     [DTYPE_INT4] = {"int4", 66, 128},
     [DTYPE_MXFP4] = {"mxfp4", 17, 32}, [DTYPE_MXFP4_FP8] = {"mxfp4-fp8", 17, 32},
     [DTYPE_NVFP4] = {"nvfp4", 9, 16},
 };
-
-static const char *dtype_row(size_t index)
-{
-    return index < DTYPE_COUNT ? dtypes[index].name : NULL;
-}
 
 const char *dtype_name(enum dtype dtype)
 {
@@ -46,7 +40,7 @@ bool dtype_find(const char *name, const char *file, int line, enum dtype *out, s
             return true;
         }
     }
-    int found = name_find(name, dtype_row, "storage type", file, line, why);
+    int found = name_find(name, NAMES(dtypes), "storage type", file, line, why);
     if (found >= 0) {
         *out = (enum dtype)found;
     }

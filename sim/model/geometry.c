@@ -3,7 +3,6 @@
 #include "model/model.h"
 #include "model/layer_kind.h"
 #include "model/sharding.h"
-#include "model/whole.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "model/kv_pools.h"
 
 #include "model/layer_kind.h"
-#include "model/whole.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <string.h>

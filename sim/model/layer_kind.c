@@ -1,7 +1,7 @@
 /* One function for each kind and figure; the kinds are rows below. */
 #include "model/layer_kind.h"
 
-#include "model/whole.h"
+#include "model/model.h"
 
 bool layer_slides(const struct model_layer *layer)
 {

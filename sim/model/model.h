@@ -27,6 +27,26 @@
 struct files;
 struct node;
 
+/* Sums and products that stay at UINT64_MAX instead of wrapping: a size past 64 bits is too large
+ * for any memory, and must never come out small. */
+static inline uint64_t whole_sum(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t whole_product(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+/* a / b, rounded up; a is far from UINT64_MAX. */
+static inline uint64_t whole_share(uint64_t a, uint64_t b)
+{
+    return (a + b - 1) / b;
+}
+
 /* Storage types. Bits per value, scales included: nvfp4 4.5 (an 8-bit scale for 16 values), mxfp4
  * 4.25 (one for 32), int4 4.125 (an fp16 scale for 128), int8 and fp8 8. Scales of whole tensors,
  * channels or blocks of 128 by 128 are not counted. Weights of mxfp4-fp8 are those of mxfp4, which
@@ -72,6 +92,35 @@ enum attention_kind {
 };
 enum { ATTENTION_KINDS = ATTENTION_NONE + 1 };
 
+/* The matrices of a decoder layer, as quantisation names them. */
+enum model_module {
+    MODULE_QUERY,
+    MODULE_KEY,
+    MODULE_VALUE,
+    MODULE_OUTPUT,
+    MODULE_QUERY_DOWN, /* MLA: to the latent and from it */
+    MODULE_QUERY_UP,
+    MODULE_KV_DOWN,
+    MODULE_KV_UP,
+    MODULE_INDEX_QUERY,
+    MODULE_INDEX_KEY,
+    MODULE_LINEAR_IN, /* linear layers */
+    MODULE_LINEAR_OUT,
+    MODULE_GATE, /* dense FFN */
+    MODULE_UP,
+    MODULE_DOWN,
+    MODULE_SHARED_GATE,
+    MODULE_SHARED_UP,
+    MODULE_SHARED_DOWN,
+    MODULE_EXPERT_GATE,
+    MODULE_EXPERT_UP,
+    MODULE_EXPERT_DOWN,
+    MODULE_COUNT
+};
+
+/* Their names in models/architectures.yaml, which has those that checkpoints give them; ends with NULL. */
+extern const char *const module_words[MODULE_COUNT + 1];
+
 /* One decoder layer of the whole model (not yet split over GPUs). */
 struct model_layer {
     enum attention_kind attention;
@@ -85,7 +134,7 @@ struct model_layer {
     bool routed;                 /* mixture of experts */
     uint32_t ffn;                /* width of the dense FFN, or of one expert; 0: there is no FFN */
     uint32_t experts, experts_per_token, shared_experts;
-    /* Bits of enum model_module (module.h): matrices left in bf16; of a mixed quantisation, those
+    /* Bits of enum model_module: matrices left in bf16; of a mixed quantisation, those
      * of the type with fewer bits. */
     uint32_t exempt, narrow;
 };

@@ -6,7 +6,7 @@
  * many normal draws: a visit falls into one of g groups with probability 1 / g, and an expert is
  * visited or not. */
 #include "model/sharding.h"
-#include "model/whole.h"
+#include "model/model.h"
 
 #include <math.h>
 

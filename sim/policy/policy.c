@@ -32,18 +32,17 @@ const struct policy_kind *const policies[] = {
 
 enum { ROWS = sizeof policies / sizeof policies[0] - 1 };
 
-static const char *row_name(size_t index)
-{
-    return index < ROWS ? policies[index]->name : index == ROWS ? PLUGIN_PREFIX "PATH" : NULL;
-}
-
 const struct policy_kind *policy_find(const char *name, const char *file, int line,
                                       struct error *why)
 {
     if (plugin_is_named(name)) {
         return plugin_find(name, file, line, why);
     }
-    int row = name_find(name, row_name, "policy", file, line, why);
+    const char *names[ROWS + 2] = {[ROWS] = PLUGIN_PREFIX "PATH"};
+    for (size_t i = 0; i < ROWS; i++) {
+        names[i] = policies[i]->name;
+    }
+    int row = name_find(name, NAMES(names), "policy", file, line, why);
     if (row < 0) {
         /* The text may be several names, one with parameters, or OPT by its author's name. */
         if (strpbrk(name, ":=") != NULL) {

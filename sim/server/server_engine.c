@@ -643,7 +643,7 @@ bool server_engine_find(const char *text, const char *file, int line, struct ser
     const char *const *names = known ? NULL : server_engine_names(why);
     if (names != NULL) {
         error_input(why, file, line, "unknown engine '%.100s'", text);
-        name_expect(text, names, why);
+        name_expect(text, NAMES(names), why);
     }
     return known && good;
 }

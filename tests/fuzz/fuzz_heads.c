@@ -1,7 +1,6 @@
 /* Fuzzes tables of the importance of heads: bytes are refused with a reason, or give a number from 0
  * to 1 for each KV head of each layer. */
 #include "model/read/config.h"
-#include "model/read/config.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -53,7 +53,8 @@ static bool unknown_option(const struct command *command, const char *text, size
     error_usage(why, NULL, 0, "unknown option '%s' of '%s'", given, command->name);
     const char *name = given + strspn(given, "-");
     const struct scenario_key *key = scenario_key_find(name, strlen(name));
-    const char *nearest = name_nearest_of(given, names), *alias = key != NULL ? key->name : NULL;
+    const char *nearest = name_nearest(given, NAMES(names)),
+               *alias = key != NULL ? key->name : NULL;
     bool begins = nearest != NULL && strncmp(nearest, given, strlen(given)) == 0;
     if (alias == NULL && !begins) { /* an option that begins so is meant, as --gpus by --gpu */
         alias = nearest != NULL ? scenario_alias(name, path) : scenario_suggest(name, path);
@@ -64,7 +65,7 @@ static bool unknown_option(const struct command *command, const char *text, size
     }
     char help[96];
     snprintf(help, sizeof help, "spillway %s --help", command->name);
-    name_expect(given, names, why);
+    name_expect(given, NAMES(names), why);
     return error_rest(why, help);
 }
 
@@ -94,7 +95,7 @@ static bool arguments_check_value(const struct command_option *option, const cha
         }
     }
     error_usage(why, NULL, 0, "unknown %s '%s' of '%s'", option->argument, value, option->name);
-    return name_expect(value, option->values, why);
+    return name_expect(value, NAMES(option->values), why);
 }
 
 static bool argument_add(struct argument *given, const char *text, struct error *why)
@@ -204,7 +205,7 @@ static bool check_operands(const struct arguments *arguments, struct error *why)
     }
     if (!known) {
         error_usage(why, NULL, 0, "'%s' does not know '%s'", command->name, operands[0]);
-        return name_expect(operands[0], kinds, why);
+        return name_expect(operands[0], NAMES(kinds), why);
     }
     arguments_operand_counts(command, &least, &most);
     if (count >= least && count <= most) {

@@ -34,7 +34,7 @@ static bool unknown_command(const struct command *const *commands, const char *g
     assert(count < MOST_WORDS);
     valid[count] = NULL;
     error_usage(why, NULL, 0, given[0] != '\0' ? "unknown command '%s'" : "no command", given);
-    name_expect(given, valid, why);
+    name_expect(given, NAMES(valid), why);
     return given[0] != '\0' ? error_rest(why, "spillway --help") : false;
 }
 

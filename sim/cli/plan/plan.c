@@ -206,21 +206,16 @@ static void plan_command_print_axes(FILE *out)
 
 /* ---- options ---- */
 
-static const char *allowed_name(size_t index)
-{
-    static const char *const names[] = {"lossy", "paper"};
-    return index < sizeof names / sizeof names[0] ? names[index] : NULL;
-}
-
 static bool read_allowed(const char *text, struct candidate_options *out, struct error *why)
 {
+    static const char *const names[] = {"lossy", "paper", NULL};
     bool *const allowed[] = {&out->allow_lossy, &out->allow_paper};
     const char *item;
     size_t length;
     while (text_item(&text, &item, &length)) {
         char name[32];
         snprintf(name, sizeof name, "%.*s", (int)length, item);
-        int kind = name_find(name, allowed_name, "kind of system", "--allow", 0, why);
+        int kind = name_find(name, NAMES(names), "kind of system", "--allow", 0, why);
         if (kind < 0) {
             return false;
         }

@@ -8,7 +8,7 @@
 
 #include "core/name.h"
 #include "model/layer_kind.h"
-#include "model/whole.h"
+#include "model/model.h"
 
 const char *const drafts_rejected_names[] = {
     [REJECTED_ADJACENT] = "adjacent", [REJECTED_BEFORE] = "before", NULL};
@@ -250,7 +250,7 @@ static bool expect_task(const char *model, enum draft_method method, const char 
         }
     }
     tasks[count] = NULL;
-    return count > 0 ? name_expect(task, tasks, why) : error_expect(why, "'acceptance'");
+    return count > 0 ? name_expect(task, NAMES(tasks), why) : error_expect(why, "'acceptance'");
 }
 
 bool draft_lengths_published(const char *model, const char *task, uint32_t count, const char *file,

@@ -1,12 +1,10 @@
-#include "model/read/architecture.h"
+#include "model/read/config.h"
 
 #include "core/array.h"
 #include "core/named.h"
 #include "core/name.h"
 #include "core/node.h"
 #include "core/text.h"
-#include "model/module.h"
-#include "model/read/layers.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -74,12 +72,13 @@ static bool read_row(const struct node *node, struct error *why)
     static size_t capacity;
     row.kind.model.known = true;
     for (size_t i = 0; i < row.names->count; i++) {
-        if (!array_reserve(&architectures, &capacity, architecture_count + 1, sizeof *architectures,
+        if (!array_reserve(&architectures, &capacity, architecture_count + 2, sizeof *architectures,
                            why)) {
             return false;
         }
         row.kind.name = row.names->children[i]->text;
         architectures[architecture_count++] = row.kind;
+        architectures[architecture_count].name = NULL; /* ends the table of names */
     }
     return true;
 }
@@ -128,26 +127,15 @@ const struct architecture *architecture_find(const char *name, struct error *why
     return &by_keys;
 }
 
-static const char *architecture_row(size_t index)
-{
-    return index < architecture_count ? architectures[index].name : NULL;
-}
-
 const char *architecture_nearest(const char *name)
 {
-    return name_nearest(name, architecture_row);
+    return name_nearest(name, NAMES(architectures));
 }
 
 const struct node *architecture_list(const char *name)
 {
     read_once();
     return node_get(architectures_root, name);
-}
-
-static const char *size_key_row(size_t index)
-{
-    const struct node *size_keys = architecture_list("size_keys");
-    return size_keys != NULL && index < size_keys->count ? size_keys->children[index]->text : NULL;
 }
 
 /* Does a list, or a list in it, have the key? `part`: or a word that is a part of it. */
@@ -170,7 +158,15 @@ bool architecture_decides_size(const char *key)
 
 const char *architecture_nearest_key(const char *key)
 {
-    return name_nearest(key, size_key_row);
+    const struct node *keys = architecture_list("size_keys");
+    const char *nearest = NULL;
+    int least = NAME_FAR;
+    for (size_t i = 0; keys != NULL && i < keys->count; i++) {
+        int distance = name_distance(key, keys->children[i]->text);
+        nearest = distance < least ? keys->children[i]->text : nearest;
+        least = distance < least ? distance : least;
+    }
+    return nearest;
 }
 
 /* ---- names of keys ----

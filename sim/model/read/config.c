@@ -8,7 +8,6 @@
 #include "core/named.h"
 #include "core/random.h"
 #include "core/text.h"
-#include "model/read/layers.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -321,45 +320,13 @@ void model_release(struct model *model)
 /* Real files, even with every module of a large model listed, have some hundred KiB. */
 enum { MOST_CONFIG_BYTES = 4 << 20 };
 
-/* Where a name is that of a shipped model and of a quantisation that does not ship, say how to write
- * both. Returns false. */
-static bool expect_quantised(const char *name, struct error *why)
-{
-    static const struct {
-        const char *ending, *dtype;
-    } endings[] = {
-        {"-awq", "int4"},       {"-awq-int4", "int4"},   {"-gptq", "int4"},
-        {"-gptq-int4", "int4"}, {"-gptq-int8", "int8"},  {"-int4", "int4"},
-        {"-w4a16", "int4"},     {"-int8", "int8"},       {"-w8a8", "int8"},
-        {"-fp8", "fp8"},        {"-fp8-dynamic", "fp8"}, {"-fp8-block", "fp8"},
-        {"-nvfp4", "nvfp4"},    {"-fp4", "nvfp4"},       {"-mxfp4", "mxfp4"},
-    };
-    const char *slash = strrchr(name, '/'), *base = slash != NULL ? slash + 1 : name;
-    size_t length = strlen(base);
-    char stem[NAMED_SIZE], model[NAMED_SIZE];
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t cut = strlen(endings[i].ending);
-        if (length <= cut || length >= sizeof stem ||
-            strcasecmp(base + length - cut, endings[i].ending) != 0) {
-            continue;
-        }
-        snprintf(stem, sizeof stem, "%.*s", (int)(length - cut), base);
-        if (named_canonical(&named_model, stem, model)) {
-            error_nearest(why, model);
-            return error_expect(why, "model: %s, with dtype: {weights: %s}", model,
-                                endings[i].dtype);
-        }
-    }
-    return false;
-}
-
 /* Find the config.json that `name` stands for. An id that is also a path here is the path. */
 static bool find_config(const char *name, const char *file, int line, char path[PATH_MAX],
                         struct error *why)
 {
     struct stat status;
     if (!named_file(&named_model, name, file, line, path, PATH_MAX, why)) {
-        return expect_quantised(name, why);
+        return false;
     }
     if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode)) {
         return true;
@@ -507,63 +474,35 @@ bool model_draw_importance(struct files *files, uint64_t seed, struct model *mod
     return model->importance_drawn;
 }
 
-/* X.heads.tsv: lines that start with # state the source. Then comes a line for each layer, with a
- * number from 0 to 1 for each KV head, separated by blanks or tabs. */
-
-/* Read the numbers of a line; false if they are not those of a layer. */
-static bool importance_read_layer(const char *line, uint32_t layer, struct model *model)
-{
-    float *row = &model->importance[(size_t)layer * model->kv_heads];
-    for (uint32_t head = 0; layer < model->layer_count && head < model->kv_heads; head++) {
-        char *end;
-        row[head] = strtof(line, &end);
-        if (end == line || !(row[head] >= 0 && row[head] <= 1)) {
-            return false;
-        }
-        line = end;
-    }
-    return layer < model->layer_count && line[strspn(line, " \t\r")] == '\0';
-}
-
-static bool importance_read_lines(char *text, const char *path, struct model *model,
-                                  struct error *why)
-{
-    uint32_t layers = 0;
-    int number = 0;
-    bool fine = true;
-    for (char *line; fine && (line = strsep(&text, "\n")) != NULL;) {
-        const char *start = line + strspn(line, " \t\r");
-        number += text != NULL || *line != '\0'; /* nothing follows the last newline */
-        if (*start == '#' && model->importance_source[0] == '\0') {
-            start += strspn(start, "# \t");
-            snprintf(model->importance_source, sizeof model->importance_source, "%.*s",
-                     (int)strcspn(start, "\r"), start);
-        } else if (*start != '\0' && *start != '#') {
-            fine = importance_read_layer(start, layers++, model);
-        }
-    }
-    if (fine && layers == model->layer_count) {
-        return true;
-    }
-    error_input(why, path, number,
-                "this line does not have one number for each KV head of a layer");
-    return error_expect(why, "%u lines of %u numbers from 0 to 1", model->layer_count,
-                        model->kv_heads);
-}
-
+/* X.heads.tsv: a line that starts with # and states the source, then a line for each layer, with a number
+ * from 0 to 1 for each KV head. */
 bool importance_read(struct files *files, const char *path, struct model *model, struct error *why)
 {
-    size_t size;
+    size_t size, count = (size_t)model->layer_count * model->kv_heads, read = 0;
     if (access(path, F_OK) != 0 && errno == ENOENT) {
         return true;
     }
-    char *text = files_text(files, path, &size, why);
-    model->importance = text != NULL ? array_zeroed((size_t)model->layer_count * model->kv_heads,
-                                                    sizeof *model->importance, why)
-                                     : NULL;
-    bool fine = model->importance != NULL &&
-                (memchr(text, '\0', size) == NULL || error_input(why, path, 0, "a zero byte")) &&
-                importance_read_lines(text, path, model, why);
+    char *text = files_text(files, path, &size, why), *at = text, *end;
+    model->importance = text != NULL ? array_zeroed(count, sizeof *model->importance, why) : NULL;
+    if (model->importance != NULL && *at == '#') {
+        at += strspn(at, "# \t");
+        snprintf(model->importance_source, sizeof model->importance_source, "%.*s",
+                 (int)strcspn(at, "\r\n"), at);
+        at += strcspn(at, "\n");
+    }
+    for (bool good = model->importance != NULL; good && read < count; read += good) {
+        float number = strtof(at, &end);
+        good = end > at && number >= 0 && number <= 1;
+        model->importance[read] = good ? number : 0;
+        at = end;
+    }
+    bool whole = model->importance != NULL && read == count && at[strspn(at, " \t\r\n")] == '\0';
+    if (model->importance != NULL && !whole) {
+        error_input(why, path, 0, "number %zu is missing, or not from 0 to 1, or more follow",
+                    read);
+        error_expect(why, "%u lines of %u numbers from 0 to 1", model->layer_count,
+                     model->kv_heads);
+    }
     free(text);
-    return fine;
+    return whole;
 }

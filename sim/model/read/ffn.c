@@ -1,6 +1,6 @@
 /* FFNs by the keys that a config has: dense, routed or none, layer by layer. A family's own spelling
  * of a fact is a further name of its key. */
-#include "model/read/layers.h"
+#include "model/read/config.h"
 
 #include <string.h>
 

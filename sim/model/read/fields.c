@@ -1,4 +1,4 @@
-#include "model/read/fields.h"
+#include "model/read/config.h"
 
 #include <stdlib.h>
 #include <string.h>

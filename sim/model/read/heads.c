@@ -1,7 +1,7 @@
 /* Heads by the keys that a config has: groups of query heads that share K and V, a latent of all
  * (MLA) with or without DeepSeek's indexer, DeepSeek-V4's compressed entries; and beside them the
  * heads of linear layers. */
-#include "model/read/layers.h"
+#include "model/read/config.h"
 
 #include <stddef.h>
 #include <string.h>

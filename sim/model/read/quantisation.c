@@ -1,10 +1,9 @@
 /* Storage types of weights and of the KV cache, by a config's quantization_config. A method is a row: how it
  * states its type, where it lists the modules that are not quantised, and whether it exempts the output head
  * by default. */
-#include "model/read/layers.h"
+#include "model/read/config.h"
 
 #include "core/name.h"
-#include "model/module.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -391,12 +390,8 @@ static const struct method methods[] = {
     {.name = "compressed-tensors", .list_key = "ignore", .read = read_compressed},
     {.name = "modelopt", .list_key = "ignore", .read = read_modelopt},
     {.name = "modelopt_fp4", .list_key = "ignore", .read = read_modelopt},
+    {.name = NULL},
 };
-
-static const char *method_row(size_t index)
-{
-    return index < sizeof methods / sizeof methods[0] ? methods[index].name : NULL;
-}
 
 static bool read_config(const struct node *config, struct model *model, struct error *why)
 {
@@ -407,7 +402,7 @@ static bool read_config(const struct node *config, struct model *model, struct e
     if (name == NULL) {
         return field_error(config, "quant_method", why, "is missing");
     }
-    int found = name_find(name, method_row, "quant_method", config->file, config->line, why);
+    int found = name_find(name, NAMES(methods), "quant_method", config->file, config->line, why);
     if (found < 0) {
         return false;
     }

@@ -6,7 +6,7 @@
  * ("compress_ratios"), a period ("full_attention_interval", "sliding_window_pattern", or the
  * class's own). Else every layer slides if "sliding_window" is a number, and none does if it is not
  * there. */
-#include "model/read/layers.h"
+#include "model/read/config.h"
 
 #include <string.h>
 

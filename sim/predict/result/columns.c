@@ -135,14 +135,13 @@ const struct column *column_labelled(const char *label)
     return *at;
 }
 
-static const char *column_name(size_t index)
-{
-    return column_rows[index] != NULL ? column_rows[index]->name : NULL;
-}
-
 const char *column_nearest(const char *text)
 {
-    return name_nearest(text, column_name);
+    const char *names[COLUMNS_MOST] = {NULL};
+    for (size_t i = 0; column_rows[i] != NULL; i++) {
+        names[i] = column_rows[i]->name;
+    }
+    return name_nearest(text, NAMES(names));
 }
 
 const struct column *column_ranged(uint32_t place)

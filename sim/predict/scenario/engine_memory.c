@@ -9,7 +9,7 @@
 #include "decode/plan/memory.h"
 #include "machine/compose.h"
 #include "model/sharding.h"
-#include "model/whole.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <string.h>

@@ -353,7 +353,7 @@ static bool find_recording(const char *name, const struct node *node, char path[
     char files[sizeof why->expected];
     text_copy(files, sizeof files, why->expected);
     error_expect(why, "%.250s, ensemble, or assumed:hit=93%%", files);
-    return error_nearest(why, name_nearest_of(name, others));
+    return error_nearest(why, name_nearest(name, NAMES(others)));
 }
 
 static bool resolve_trace_open_named(const struct scenario *scenario, const struct node *node,

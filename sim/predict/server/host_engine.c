@@ -2,7 +2,7 @@
 
 #include "core/units.h"
 #include "model/layer_kind.h"
-#include "model/whole.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -44,7 +44,7 @@ static const struct {
     const char *name;
     enum unit unit;
     uint64_t most, usual;
-} keys[KEYS] = {
+} keys[KEYS + 1] = {
     [PROMPT] = {"prompt", UNIT_TOKENS, REQUEST_MOST_TOKENS, 0},
     [OUTPUT] = {"output", UNIT_TOKENS, REQUEST_MOST_TOKENS, 0},
     [PROMPT_SPREAD] = {"prompt_spread", UNIT_SHARE, 0, 0},
@@ -56,11 +56,6 @@ static const struct {
     [COUNT] = {"requests", UNIT_COUNT, MOST_REQUESTS, SYNTHETIC_REQUESTS},
     [LENGTHS] = {"lengths", UNIT_COUNT, 0, 0},
 };
-
-static const char *key_row(size_t index)
-{
-    return index < KEYS ? keys[index].name : NULL;
-}
 
 struct synthetic {
     struct length_set lengths; /* of `count` 0: none */
@@ -164,7 +159,7 @@ bool length_set_find(const char *name, struct length_set *out, struct error *why
     int which = name_match(name, names);
     if (which < 0) {
         error_usage(why, NULL, 0, "'lengths' is '%.60s'", name);
-        name_expect(name, names, why);
+        name_expect(name, NAMES(names), why);
     }
     bool good = which >= 0 && length_set_read(root->children[which], out, why);
     node_destroy(root);
@@ -237,7 +232,7 @@ static bool synthetic_read_item(struct synthetic *out, const char *item, size_t 
             return synthetic_read_value(out, (enum synthetic_key)key, value, why);
         }
     }
-    return name_find(text, key_row, "key of a synthetic workload", NULL, 0, why) >= 0;
+    return name_find(text, NAMES(keys), "key of a synthetic workload", NULL, 0, why) >= 0;
 }
 
 static bool is_range(const struct synthetic *synthetic, enum synthetic_key key)

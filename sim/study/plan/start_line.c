@@ -375,7 +375,7 @@ static bool write_value(const struct commanded *run, const char *name, char text
     if (row < 0) {
         error_input(why, run->server->setup.system.name, 0, "unknown value of a command '%s'",
                     name);
-        return name_expect(name, names, why);
+        return name_expect(name, NAMES(names), why);
     }
     const struct command_value *value = &values[row];
     text[0] = '\0';

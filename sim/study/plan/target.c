@@ -326,22 +326,18 @@ void targets_open(const struct targets *targets, const struct result *result, st
 }
 
 /* Columns whose figures can be the best, the most or the least of something. */
-static const char *best_name(size_t index)
-{
-    for (uint32_t i = 0; i < column_count; i++) {
-        if (column_rows[i]->best != BEST_NONE && index-- == 0) {
-            return column_rows[i]->name;
-        }
-    }
-    return NULL;
-}
-
 const struct column *best_read(const char *key, const char *option, struct error *why)
 {
     const struct column *shown = column_labelled(key);
-    return shown != NULL && shown->best != BEST_NONE                  ? shown
-           : name_find(key, best_name, "figure", option, 0, why) >= 0 ? column_find(key)
-                                                                      : NULL;
+    const char *names[COLUMNS_MOST] = {NULL};
+    for (uint32_t i = 0, count = 0; i < column_count; i++) {
+        if (column_rows[i]->best != BEST_NONE) {
+            names[count++] = column_rows[i]->name;
+        }
+    }
+    return shown != NULL && shown->best != BEST_NONE                     ? shown
+           : name_find(key, NAMES(names), "figure", option, 0, why) >= 0 ? column_find(key)
+                                                                         : NULL;
 }
 
 double best_merit(const struct column *column, const struct result *result)

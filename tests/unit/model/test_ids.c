@@ -84,26 +84,6 @@ static void an_unknown_id_names_the_nearest(void **state)
     assert_string_equal(why.nearest, "meta-llama/Llama-3.1-8B-Instruct");
 }
 
-static void a_quantisation_that_does_not_ship_is_told_as_a_type(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *id, *expected;
-    } cases[] = {
-        {"Qwen/Qwen3-8B-AWQ", "model: qwen3-8b, with dtype: {weights: int4}"},
-        {"unsloth/Llama-3.1-8B-Instruct-FP8-dynamic",
-         "model: llama-3.1-8b, with dtype: {weights: fp8}"},
-        {"qwen3-8b-nvfp4", "model: qwen3-8b, with dtype: {weights: nvfp4}"},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct model model;
-        struct error why;
-        print_message("# %s\n", cases[i].id);
-        assert_false(load(cases[i].id, &model, &why));
-        assert_string_equal(why.expected, cases[i].expected);
-    }
-}
-
 /* A folder of that name here comes first. */
 static void a_path_is_no_id(void **state)
 {
@@ -201,7 +181,6 @@ int main(void)
         cmocka_unit_test(only_two_names_and_a_slash_are_an_id),
         cmocka_unit_test(an_id_loads_the_model_that_lists_it),
         cmocka_unit_test(an_unknown_id_names_the_nearest),
-        cmocka_unit_test(a_quantisation_that_does_not_ship_is_told_as_a_type),
         cmocka_unit_test(every_model_that_ships_lists_its_ids),
         cmocka_unit_test(a_path_is_no_id),
     };

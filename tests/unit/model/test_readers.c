@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "model/module.h"
+#include "model/model.h"
 #include "unit/fixture/config_text.h"
 #include "unit/fixture/fault.h"
 
