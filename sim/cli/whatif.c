@@ -20,6 +20,7 @@
 #include "core/units.h"
 #include "predict/result/shown.h"
 #include "predict/result/tie.h"
+#include "study/sweep/explain.h"
 #include "study/whatif/whatif_study.h"
 #include "tables/frame.h"
 
@@ -67,7 +68,6 @@ static const char *whatif_mark(const struct whatif *whatif, const struct whatif_
                                uint32_t point, char text[TEXT])
 {
     const char *objection = whatif_objection(whatif, point);
-    bool all_tie = findings->all_tie;
     bool grows = result_cell(&whatif->results[point], COLUMN(queue_grows))->integer > 0;
     const struct {
         bool here;
@@ -75,8 +75,9 @@ static const char *whatif_mark(const struct whatif *whatif, const struct whatif_
     } marks[] = {
         {findings->own == point, "here"},
         {findings->knee == point, "knee"},
-        {findings->best == point && !findings->flat && !all_tie, "best"},
-        {all_tie || (findings->best != point && whatif_ties(whatif, findings, point)), "tie"},
+        {findings->best == point && !findings->all_tie, "best"},
+        {findings->all_tie || (findings->best != point && whatif_ties(whatif, findings, point)),
+         "tie"},
         {objection != NULL, objection},
         {objection == NULL && grows, "queue grows"}, /* goodput shows it by itself */
     };
@@ -217,10 +218,10 @@ static const char *whatif_table_cell_words(const struct whatif *whatif,
         return "over";
     }
     snprintf(text, TEXT, "%s%.60s",
-             findings->best == point && !findings->flat ? "*"
-             : whatif_ties(whatif, findings, point)     ? "="
-             : findings->own == point                   ? ">"
-                                                        : "",
+             findings->best == point && !findings->all_tie ? "*"
+             : whatif_ties(whatif, findings, point)        ? "="
+             : findings->own == point                      ? ">"
+                                                           : "",
              isnan(worth) ? "-" : whatif_number(worth, figure));
     return text;
 }
@@ -307,20 +308,70 @@ static void print_best(const struct whatif *whatif, const struct whatif_findings
     table_line("", line, out);
 }
 
-static void whatif_report_print_findings(const struct whatif *whatif,
-                                         const struct whatif_findings *findings, FILE *out)
+/* The first value from which on larger ones of a figure of the machine gain nothing; WHATIF_NONE: the last
+ * gains, or the study is another. */
+static uint32_t idle_from(const struct whatif *whatif)
 {
-    char line[LINE], number[SHOWN_TEXT];
+    uint32_t from = whatif->count - 1;
+    double end = whatif_worth(whatif, from);
+    const char *group = strncmp(whatif->axes[0].key, "hardware.", 9) == 0
+                            ? strchr(whatif->axes[0].key + 9, '.')
+                            : NULL;
+    if (group == NULL || whatif->axis_count > 1 || whatif_serves(whatif) || isnan(end)) {
+        return WHATIF_NONE;
+    }
+    while (from > 0 && fabs(whatif_worth(whatif, from - 1) - end) <= 0.001 * end) {
+        from--;
+    }
+    return from < whatif->count - 1 ? from : WHATIF_NONE;
+}
+
+/* Where more of a figure of the machine gains nothing, another one binds: that whose change helps most. */
+static bool print_binding(const struct whatif *whatif, const struct run_context *runs, FILE *out,
+                          struct error *why)
+{
+    struct point point;
+    struct explanation explanation;
+    char line[LINE], from[TEXT];
+    uint32_t idle = idle_from(whatif);
+    if (idle == WHATIF_NONE) {
+        return true;
+    }
+    if (!scenario_point(&whatif->scenario, whatif->count - 1, &point, why)) {
+        return false;
+    }
+    bool good = explain_run(&point, runs, NULL, &explanation, why);
+    if (good && explanation.count > 0 && explanation.times[0].count > 0) {
+        const struct explain_figure *figure = &explanation.times[0].figures[0];
+        const char *name = curve_kinds[figure->curve].name;
+        bool single = point.setup.profile.curves[figure->curve].count == 1;
+        snprintf(
+            line, sizeof line,
+            "from %s on, %s gains nothing: %s binds, and 10 %% %s of it takes %.1f %% off a step "
+            "(--over %s%s)",
+            axis_label(&whatif->axes[0], idle, from, sizeof from), axis_title(&whatif->axes[0]),
+            name, figure->is_more ? "more" : "less", -100 * figure->better,
+            single ? "hardware." : "", single ? name : "link");
+        table_line("", line, out);
+    }
+    if (good) {
+        explanation_release(&explanation);
+    }
+    point_release(&point);
+    return good;
+}
+
+static bool whatif_report_print_findings(const struct whatif *whatif,
+                                         const struct whatif_findings *findings,
+                                         const struct run_context *runs, FILE *out,
+                                         struct error *why)
+{
     if (findings->timed == 0) {
         table_line("", whatif_words[whatif->figure].none, out);
-    } else if (findings->flat) {
-        snprintf(line, sizeof line, "no value changes it: %s %s",
-                 whatif_number(whatif_worth(whatif, findings->best), number),
-                 whatif_words[whatif->figure].unit);
-        table_line("", line, out);
-    } else {
-        print_best(whatif, findings, out);
+        return true;
     }
+    print_best(whatif, findings, out);
+    return print_binding(whatif, runs, out, why);
 }
 
 /* ---- all of it ---- */
@@ -344,8 +395,8 @@ static void whatif_report_print_title(const struct whatif *whatif, FILE *out)
 }
 
 /* `view` names columns of whatif_columns(). */
-static bool whatif_report(const struct whatif *whatif, const struct table_view *view, FILE *out,
-                          struct error *why)
+static bool whatif_report(const struct whatif *whatif, const struct table_view *view,
+                          const struct run_context *runs, FILE *out, struct error *why)
 {
     struct whatif_findings findings = whatif_find(whatif);
     struct runs_notes *notes = runs_notes_create(why);
@@ -361,7 +412,7 @@ static bool whatif_report(const struct whatif *whatif, const struct table_view *
     }
     if (good) {
         fputc('\n', out);
-        whatif_report_print_findings(whatif, &findings, out);
+        good = whatif_report_print_findings(whatif, &findings, runs, out, why);
         runs_notes_print_below(notes, view->why, out);
     }
     runs_notes_destroy(notes);
@@ -453,8 +504,9 @@ static bool whatif_command_study(const struct arguments *arguments, struct quest
     progress_clear();
     /* A failed run is shown as a row like the others; the command then fails with its error. */
     good = good &&
-           (arguments_given(arguments, JSON) ? whatif_command_print_lines(&whatif, why)
-                                             : whatif_report(&whatif, view, stdout, why)) &&
+           (arguments_given(arguments, JSON)
+                ? whatif_command_print_lines(&whatif, why)
+                : whatif_report(&whatif, view, with.study.runs, stdout, why)) &&
            sweep_check(whatif.results, whatif.count, why);
     whatif_release(&whatif);
     return good;

@@ -327,20 +327,18 @@ static double whatif_find_merit(const struct whatif *whatif, uint32_t point)
 
 static void find_best(const struct whatif *whatif, struct whatif_findings *findings)
 {
-    double most = -INFINITY, least = INFINITY;
+    double most = -INFINITY;
     for (uint32_t i = 0; i < whatif->count; i++) {
         double own = whatif_find_merit(whatif, i);
         if (!isnan(own)) {
             findings->timed++;
             most = fmax(most, own);
-            least = fmin(least, own);
         }
     }
     double as_good = most - 0.001 * fabs(most);
     for (uint32_t i = whatif->count; i-- > 0;) {
         findings->best = whatif_find_merit(whatif, i) >= as_good ? i : findings->best;
     }
-    findings->flat = findings->timed > 1 && least >= as_good;
 }
 
 /* Is this the scenario's own value? A machine does not name its link, so links of equal speed count
@@ -402,8 +400,7 @@ static enum tie whatif_tie(const struct whatif *whatif, uint32_t a, uint32_t b)
 bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *findings,
                  uint32_t point)
 {
-    return findings->best != WHATIF_NONE && !findings->flat &&
-           whatif_tie(whatif, findings->best, point) != TIE_NONE;
+    return findings->best != WHATIF_NONE && whatif_tie(whatif, findings->best, point) != TIE_NONE;
 }
 
 static void find_ties(const struct whatif *whatif, struct whatif_findings *findings)
@@ -425,11 +422,10 @@ struct whatif_findings whatif_find(const struct whatif *whatif)
         .best = WHATIF_NONE, .own = WHATIF_NONE, .knee = WHATIF_NONE};
     find_best(whatif, &findings);
     whatif_find_own(whatif, &findings);
-    const struct axis *axis = &whatif->axes[0];
-    if (whatif->axis_count == 1 && axis->numeric && !findings.flat) {
+    find_ties(whatif, &findings);
+    if (whatif->axis_count == 1 && whatif->axes[0].numeric && !findings.all_tie) {
         find_knee(whatif, &findings);
     }
-    find_ties(whatif, &findings);
     return findings;
 }
 

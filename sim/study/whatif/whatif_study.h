@@ -78,10 +78,10 @@ double whatif_arrivals(const struct whatif *whatif);
 /* The conclusions. Fields are points, or WHATIF_NONE. */
 struct whatif_findings {
     uint32_t timed; /* number of points that have the figure */
-    bool flat;      /* all of them are equal within a thousandth */
     uint32_t best;  /* the first within a thousandth of the best */
     uint32_t own;   /* the scenario's own point */
-    uint32_t knee;  /* if the figure improves along a single axis of numbers */
+    uint32_t
+        knee; /* if the figure improves along a single axis of numbers, whose values do not all tie */
     bool all_tie;   /* all other points tie with the best one */
     enum tie worst; /* the last of the reasons for ties with it, in the order of enum tie */
 };
@@ -89,7 +89,7 @@ struct whatif_findings {
 struct whatif_findings whatif_find(const struct whatif *whatif);
 
 /* Does a point tie with the best one in the study's figure (predict/result/tie.h)? A point without the
- * figure, or with an objection, ties with none; if all points are equal none is the best. */
+ * figure, or with an objection, ties with none. */
 bool whatif_ties(const struct whatif *whatif, const struct whatif_findings *findings,
                  uint32_t point);
 

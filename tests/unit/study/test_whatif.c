@@ -263,8 +263,8 @@ static void findings_are_those_of_the_curve(void **state)
         struct whatif_findings findings = whatif_find(&whatif);
         int best = findings.best == WHATIF_NONE ? NO : (int)findings.best;
         int knee = findings.knee == WHATIF_NONE ? NO : (int)findings.knee;
-        if (best != curves[i].best || knee != curves[i].knee || findings.flat != curves[i].flat) {
-            fail_msg("%s: best %d, knee %d, flat %d", curves[i].name, best, knee, findings.flat);
+        if (best != curves[i].best || knee != curves[i].knee || findings.all_tie != curves[i].flat) {
+            fail_msg("%s: best %d, knee %d, flat %d", curves[i].name, best, knee, findings.all_tie);
         }
         free(results);
     }
@@ -289,7 +289,7 @@ static void the_only_point_with_a_figure_is_the_best(void **state)
     struct whatif_findings findings = whatif_find(&whatif);
     assert_int_equal(findings.timed, 1);
     assert_int_equal(findings.best, 1);
-    assert_false(findings.flat);
+    assert_false(findings.all_tie);
     result_release(&results[0]);
     free(results);
 }
@@ -425,9 +425,9 @@ static void a_server_is_judged_by_what_it_answers(void **state)
         int best = findings.best == WHATIF_NONE ? NO : (int)findings.best;
         int knee = findings.knee == WHATIF_NONE ? NO : (int)findings.knee;
         if (whatif.figure != servers[i].figure || best != servers[i].best ||
-            knee != servers[i].knee || findings.flat != servers[i].flat) {
+            knee != servers[i].knee || findings.all_tie != servers[i].flat) {
             fail_msg("%s: figure %d, best %d, knee %d, flat %d", servers[i].name,
-                     (int)whatif.figure, best, knee, findings.flat);
+                     (int)whatif.figure, best, knee, findings.all_tie);
         }
         free(results);
     }
