@@ -207,11 +207,12 @@ static bool sizes_add(struct curve_sizes *sizes, const char *text, uint32_t bloc
     bool share =
         known && (of.unit == UNIT_SHARE || (of.unit == UNIT_COUNT && of.value > 0 && of.value < 1));
     bool whole =
-        known && of.unit == UNIT_COUNT && of.value <= UINT32_MAX && of.value == floor(of.value);
+        known && of.unit == UNIT_COUNT && of.value <= blocks && of.value == floor(of.value);
     if (share ? of.value > 1 : !whole) {
         error_usage(why, NULL, 0, "--sizes: '%s' is not a size", text);
-        return error_expect(why,
-                            "numbers of blocks, as 512, or shares, as 30%%, separated by commas");
+        return error_expect(
+            why, "numbers of blocks, as 512, of all %u, or shares, as 30%%, separated by commas",
+            blocks);
     }
     if (!array_reserve(&sizes->size, &sizes->capacity, sizes->count + 1, sizeof *sizes->size,
                        why)) {
