@@ -28,7 +28,8 @@ static const struct {
     size_t offset, size;
 } info_texts[] = {TEXT(summary), TEXT(paper),  TEXT(available), TEXT(baseline),
                   TEXT(command), TEXT(engine), TEXT(where),     TEXT(connector)};
-static const char *const available_values[] = {"vllm", "sglang", "code", "paper", NULL};
+static const char *const available_values[] = {"vllm", "sglang", "tensorrt-llm",
+                                               "code", "paper",  NULL};
 
 #define MOST_KEYS 128
 
@@ -194,41 +195,6 @@ static bool system_check_keys(const struct node *map, bool preset, const char *w
     return node_check_keys(map, keys, where, why) || error_rest(why, "spillway list mechanisms");
 }
 
-/* Add the choices of this key with which nothing contradicts, "manager: gpu or split". Returns
- * their number. */
-static int list_fitting(const struct mechanisms *mechanisms, const char *name, char *text,
-                        size_t size)
-{
-    const struct mechanism_key *key = mechanism_keys;
-    while (strcmp(key->name, name) != 0) {
-        key++;
-    }
-    int fit = 0;
-    for (int i = 0; key->type == MECHANISM_CHOICE && key->values[i] != NULL; i++) {
-        struct mechanisms other = *mechanisms;
-        const char *unused;
-        memcpy((char *)&other + key->offset, &i, sizeof i);
-        if (mechanisms_contradiction(&other, &unused) == NULL) {
-            text_append(text, size, fit++ > 0 ? " or %s" : "%s", key->values[i]);
-        }
-    }
-    return fit;
-}
-
-/* What could be written instead. `set` is the override that the message names. */
-static bool system_expect(const struct mechanisms *mechanisms, const char *key, const char *set,
-                          struct error *why)
-{
-    char text[256] = "";
-    if (list_fitting(mechanisms, key, text, sizeof text) > 0) {
-        return error_expect(why, "%s: %s", key, text);
-    }
-    if (set != NULL && strcmp(set, key) != 0) {
-        return error_expect(why, "another '%s', or another '%s' with it", set, key);
-    }
-    return error_expect(why, "another '%s', or the system's own", key);
-}
-
 /* An override that names another policy drops the parameters of the preset's policy. */
 static bool system_set_overrides(struct node *file, const struct node *overrides, struct error *why)
 {
@@ -265,7 +231,7 @@ static bool system_check_sense(const struct mechanisms *mechanisms, const char *
     node = node != NULL ? node : node_get(merged, key);
     node_error(node != NULL ? node : merged, why, "system '%s' cannot have %s '%s'%s: %s", name,
                with[0] != '\0' ? "its" : "this", key, with, reason);
-    return system_expect(mechanisms, key, set, why);
+    return error_expect(why, "another '%s', or the system's own", key);
 }
 
 bool system_load(struct files *files, const char *name, const struct node *at,
