@@ -163,7 +163,7 @@ COLUMNS = {
     "error_sources": ("integer", "sources of these figures"),
     "trace_basis": ("text", "basis of the trace that hit_ratio and mass_recall rest on"),
     "trace_source": ("text", "origin of the hit ratio"),
-    "available": ("text", "where the system is available: vllm, sglang, code or paper"),
+    "available": ("text", "where the system is available: vllm, sglang, tensorrt-llm, code or paper"),
     "lossless": ("text", "how close attention is to full attention: exact, native or lossy"),
     "notes": ("JSON", "what to know about the run, each note with its values and its text"),
 }

@@ -88,7 +88,7 @@ struct system_info {
     char name[64];
     char summary[160];
     char paper[200];
-    char available[16]; /* vllm, sglang, code or paper */
+    char available[16]; /* vllm, sglang, tensorrt-llm, code or paper */
     char where[64]; /* first version of the engine that has it, or the code's repository, or "" */
     bool reference; /* papers measure with it; nobody serves with it */
     const char *lossless; /* mechanisms_lossless() of its mechanisms, overrides included */

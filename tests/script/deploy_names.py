@@ -66,7 +66,7 @@ for tool in ("env", "sh"):
 os.makedirs(os.path.join(folder, "work"))
 os.chdir(os.path.join(folder, "work"))
 shape = open(os.path.join(os.environ["SPILLWAY_DATA"], "models/smollm2-135m.json"), encoding="utf-8").read()
-PROGRAMS = {"vllm.sh": "vllm", "sglang.sh": "python3", "tensorrt-llm.sh": "trtllm-serve", "benchmark.sh": "vllm"}
+PROGRAMS = {"vllm.sh": "vllm", "benchmark.sh": "vllm"}
 for number, name in enumerate(NAMES):
     model, draft = f"m/{name}", f"d/{name}"
     for path in (model, draft):
@@ -86,7 +86,7 @@ for number, name in enumerate(NAMES):
     wrong = []
     for file in sorted(os.listdir(out)):
         if file.endswith(".sh"):
-            drafted = draft if file in ("vllm.sh", "sglang.sh") else None
+            drafted = draft if file == "vllm.sh" else None
             good, what = ran_alone(["sh", os.path.abspath(f"{out}/{file}")], PROGRAMS[file], model, drafted)
             wrong += [] if good else [(file, what)]
     check(not wrong, f"scripts: {name!r} is one word, and nothing else runs", *wrong)

@@ -13,7 +13,10 @@
 #include "core/units.h"
 #include "model/sharding.h"
 #include "study/plan/candidates.h"
+#include "study/plan/host_room.h"
 
+#include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,8 +72,8 @@ const struct command_option advise_options[] = {
     [ADVISE_JOBS] = JOBS_OPTION,
     [ADVISE_WIDE] = {"--wide", NULL, "name the systems that were left out, and why"},
     [ADVISE_WHY] = {"--why", NULL,
-                    "also say what the memory holds, what holds the answer up, how sure "
-                    "it is, and what the figures of the table rest on"},
+                    "also say what holds the answer up, how sure it is, and what the figures of "
+                    "the table rest on"},
     [ADVISE_JSON] = {"--json", NULL,
                      "print the verdict and each row as a JSON object on its own line"},
     {.name = NULL},
@@ -338,23 +341,7 @@ void advise_answer_release(struct advise_answer *answer)
     }
 }
 
-/* What to do is always said. What explains it is said with --why, and where nothing is advised. */
-static bool is_said(const struct frame *verdict, uint32_t column, bool reasons)
-{
-    switch (column) {
-    case VERDICT_run:
-    case VERDICT_meets:
-    case VERDICT_offload:
-    case VERDICT_instead:
-    case VERDICT_start:
-        return true;
-    case VERDICT_fits:
-        return reasons || !verdict->cells[VERDICT_system].set;
-    default:
-        return reasons;
-    }
-}
-
+/* What explains the answer is said with `reasons`. */
 static void print_verdict(const struct frame *verdict, bool reasons, FILE *out)
 {
     enum { INDENT = 9 };
@@ -362,9 +349,14 @@ static void print_verdict(const struct frame *verdict, bool reasons, FILE *out)
     fputc('\n', out);
     for (uint32_t i = 0; i < verdict->column_count; i++) {
         const char *text = verdict->cells[i].text, *title = verdict->columns[i].title;
-        if (title != NULL && text != NULL && is_said(verdict, i, reasons)) {
+        bool explains = i == VERDICT_memory || i == VERDICT_sure;
+        if (title != NULL && text != NULL && (reasons || !explains)) {
             fprintf(out, "%-*s", INDENT, title);
-            table_wrap(text, INDENT, out);
+            if (i == VERDICT_start) {
+                fputs(text, out); /* a wrapped command cannot be copied */
+            } else {
+                table_wrap(text, INDENT, out);
+            }
             fputc('\n', out);
         }
     }
@@ -414,19 +406,40 @@ static bool advise_explain(const struct advise_answer *answer, const struct run_
     return good;
 }
 
+/* More GPUs than a machine has, and a context that no run is there to tell of. */
+static void print_beyond(const struct advise_answer *answer, const struct setup *setup, FILE *out)
+{
+    char line[ADVISE_WORDS];
+    uint64_t trained = setup->model.trained_context, there = host_gpus(setup);
+    if (answer->gpus > there) {
+        snprintf(line, sizeof line,
+                 "%u GPUs are several machines of %" PRIu64
+                 ": a network between them is slower than what is timed here",
+                 answer->gpus, there);
+        table_line("note: ", line, out);
+    }
+    if (answer->result == NULL && trained > 0 && setup->context > trained) {
+        json_t *note =
+            note_make(NOTE_trained_context, note_text(setup->model.name), note_whole(trained));
+        table_line("note: ", note_words(note), out);
+        json_decref(note);
+    }
+}
+
 /* Ways to share a mixture of experts that were not tried: only `tensor_parallel` and servers apart from each
  * other are. `without` is the option that they exclude. */
-static void print_unshared(const struct scenario *scenario, uint32_t gpus, const char *without,
-                           FILE *out)
+static void print_untold(const struct advise_answer *answer, const char *without, FILE *out)
 {
     char line[ADVISE_WORDS];
     struct point point;
     struct error unseen;
-    if (gpus == 1 || !scenario_point(scenario, 0, &point, &unseen)) {
+    uint32_t gpus = answer->gpus;
+    if (!scenario_point(answer->ran, 0, &point, &unseen)) {
         return;
     }
     const struct model *model = &point.setup.model;
-    if (model_is_routed(model) && !model_shares_experts(model)) {
+    print_beyond(answer, &point.setup, out);
+    if (gpus > 1 && model_is_routed(model) && !model_shares_experts(model)) {
         snprintf(line, sizeof line,
                  "ranks that share experts: --set data_parallel=%u --set expert_parallel=%u, "
                  "without %s",
@@ -465,8 +478,7 @@ static bool print_rows(const struct arguments *arguments, const struct advise_an
     }
     if (good) {
         answer->print_rest(answer->context, arguments_given(arguments, ADVISE_WIDE), stdout);
-        print_unshared(answer->ran, answer->gpus, is_fleet(arguments) ? "--rate" : "--gpus",
-                       stdout);
+        print_untold(answer, is_fleet(arguments) ? "--rate" : "--gpus", stdout);
         print_made(arguments, answer->ran, stdout);
         if (answer->result != NULL) {
             runs_notes_judge(notes, answer->result);

@@ -125,8 +125,11 @@ bool advise_put_run(const struct scenario *scenario, const struct result *run, s
 
 /* ---- figures of an advice ---- */
 
-/* How many times as many tokens a second as plain vLLM, with the range of both error bands (NaN:
- * without one, or a form of the same system). Both have a result. */
+/* What others are compared with: plain vLLM, or if that has no result the answer. */
+const struct search *advise_base(const struct advice *advice);
+
+/* How many times as many tokens a second as that, with the range of both error bands (NaN: without one, or a
+ * form of the same system). Both have a result. */
 struct advise_ratio {
     double times, low, high;
     bool tie;
@@ -141,8 +144,8 @@ struct advise_range {
 struct advise_range advise_range(const struct advice *advice, const struct search *search,
                                  const struct advice_form *form);
 
-/* Can one start the system, and do its figures differ from the answer's, but too little to call? */
-bool advise_too_close(const struct advice *advice, const struct search *search);
+/* Why the figures of a system that one can start differ from the answer's, but too little to call. */
+enum tie advise_too_close(const struct advice *advice, const struct search *search);
 
 /* Requests a second of a value of the search's axis; NaN without one, or if a batch decodes. */
 double advise_rate_of(const struct advice *advice, const struct search *search, uint32_t value);

@@ -97,7 +97,7 @@ static void put_trial(const struct advice *advice, const struct advice_trial *tr
     static const char *const names[ADVICE_CHANGES] = {
         [ADVICE_FP8_KV] = "fp8 KV",           [ADVICE_MORE_GPUS] = "more GPUs",
         [ADVICE_SHORTER] = "shorter context", [ADVICE_DRAFTS] = "drafts",
-        [ADVICE_FP8_WEIGHTS] = "fp8 weights",
+        [ADVICE_FP8_WEIGHTS] = "fp8 weights", [ADVICE_USABLE] = "more of HBM",
     };
     char what[ADVISE_WORDS];
     frame_text(rows, DATA_kind, trial->change == ADVICE_NO_CHANGE ? "form" : "change");
@@ -162,11 +162,10 @@ static void advise_put_figures(const struct advice *advice, const struct advise_
         frame_number(rows, DATA_times_plain, ratio.times);
         frame_number(rows, DATA_times_plain_low, ratio.low);
         frame_number(rows, DATA_times_plain_high, ratio.high);
-        frame_number(rows, DATA_tie, advice_ties(line->search, advice_plain(advice)));
+        frame_number(rows, DATA_tie, ratio.tie);
     }
-    if (line->trial == NULL && advise_too_close(advice, line->search)) {
-        frame_text(rows, DATA_tied, line->search->candidate->system);
-    }
+    bool close = line->trial == NULL && advise_too_close(advice, line->search) != TIE_NONE;
+    frame_text(rows, DATA_mark, close ? "tie" : NULL);
 }
 
 static bool advise_put_data(const struct search *search, struct frame *rows, struct error *why)
@@ -193,6 +192,10 @@ static struct frame *machine_rows(const void *context, bool for_people, struct e
     memcpy(columns, fixed_columns, sizeof columns);
     columns[DATA_at].of = advice->serves ? "requests_in_per_s" : "batch";
     columns[DATA_at].title = advice->serves ? "req/s" : "batch";
+    if (advice->serves) {
+        columns[DATA_tpot].of = "tpot_p50_ms";
+        columns[DATA_tpot].title = COLUMN(tpot_p50_ms)->title;
+    }
     struct frame *rows = lines != NULL ? frame_create(columns, DATA_COUNT, why) : NULL;
     uint32_t count = rows != NULL ? list_lines(advice, for_people, lines) : 0;
     bool good = rows != NULL;
@@ -271,7 +274,7 @@ static bool answer(const struct arguments *arguments, const struct advice *advic
     struct advise_answer answer = {.targets = &advice->targets,
                                    .servers = advice->form.servers,
                                    .ran = &advice_plain(advice)->candidate->scenario,
-                                   .gpus = advice->form.servers * advice->form.gpus,
+                                   .gpus = advice->gpus,
                                    .result = best != NULL ? advice_result(best) : NULL,
                                    .context = advice,
                                    .rows = machine_rows,

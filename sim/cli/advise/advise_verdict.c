@@ -52,24 +52,7 @@ const char *verdict_shape(const char *model, const struct scenario *asked, char 
 
 /* ---- start ---- */
 
-/* Engines refuse a length that the model was not trained to. */
-static void say_too_long(const struct point *point, char text[ADVISE_SENTENCE])
-{
-    const struct setup *setup = &point->setup;
-    uint64_t trained = setup->model.trained_context;
-    char one[ADVISE_WORDS], two[ADVISE_WORDS];
-    uint64_t longest = !point_serves(point)                 ? setup->context
-                       : point->workload.request_tokens > 0 ? point->workload.request_tokens
-                                                            : requests_longest(point->requests);
-    if (trained > 0 && longest > trained) {
-        text_append(text, ADVISE_SENTENCE,
-                    " (the model was trained to %s tokens: the engine refuses %s without an "
-                    "override)",
-                    advise_tokens(trained, one), advise_tokens(longest, two));
-    }
-}
-
-/* A command keeps KV in the model's own type or in fp8. */
+/* A command keeps KV in the model's own type or in fp8. It stands alone, so that it can be copied. */
 static void say_start(const struct server_command *command, const struct point *point,
                       uint32_t servers, struct frame *verdict)
 {
@@ -84,22 +67,22 @@ static void say_start(const struct server_command *command, const struct point *
                     point->setup.system.available, dtype_name(kv));
         return;
     }
+    frame_text(verdict, VERDICT_start, command->text);
     if (servers > 1) {
-        text_append(text, ADVISE_SENTENCE, "%u times, each on its own GPUs: ", servers);
+        text_append(text, ADVISE_SENTENCE, "%u of these servers, each on its own GPUs.", servers);
     }
-    text_append(text, ADVISE_SENTENCE, "%s", command->text);
-    say_too_long(point, text);
     if (command->lacks[0] != '\0') {
-        text_append(text, ADVISE_SENTENCE, " (not in that command: %s)", command->lacks);
+        text_append(text, ADVISE_SENTENCE, "%snot in that command: %s.", servers > 1 ? " " : "",
+                    command->lacks);
     }
-    frame_text(verdict, VERDICT_start, text);
+    frame_text(verdict, VERDICT_besides, text[0] != '\0' ? text : NULL);
 }
 
 bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, struct error *why)
 {
     struct point point;
     struct server_command command;
-    if (!server_command(&answer->scenario, answer->result, NULL, &command, why) ||
+    if (!server_command(&answer->scenario, answer->result, &command, why) ||
         !scenario_point(&answer->scenario, 0, &point, why)) {
         return false;
     }
@@ -161,10 +144,15 @@ static void say_load(const struct advice *advice, const struct search *best,
 static void verdict_say_ties(const struct advice *advice, char text[ADVISE_SENTENCE])
 {
     const char *before = " Too close to call: ";
+    double rate = advice_rate(advice, &advice->systems.searches[advice->best], &advice->form);
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct search *search = &advice->systems.searches[i];
-        if (advise_too_close(advice, search)) {
-            text_append(text, ADVISE_SENTENCE, "%s%s", before, search->candidate->system);
+        enum tie tie = advise_too_close(advice, search);
+        if (tie != TIE_NONE) {
+            double times = advice_rate(advice, search, &advice->form) / rate;
+            text_append(text, ADVISE_SENTENCE, "%s%s (%s times: %s)", before,
+                        search->candidate->system, number_shown(UNIT_ROUGH, times).text,
+                        tie_reason(tie));
             before = ", ";
         }
     }
@@ -177,8 +165,8 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     const struct system_traits *traits = &best->candidate->traits;
     const struct result *result = advice_result(best);
     struct advise_range rate = advise_range(advice, best, &advice->form);
-    double tpot = result_number(result, COLUMN(tpot_ms)),
-           ttft = result_number(result, COLUMN(ttft_ms));
+    double tpot = result_number(result, COLUMN(tpot_p50_ms));
+    double ttft = result_number(result, COLUMN(ttft_p50_ms));
     double batch = result_number(result, COLUMN(batch));
     double cost = result_number(result, COLUMN(cost_per_million_tokens));
     uint32_t next = advice->serves ? search_next_miss(best) : PLANNING_NONE;
@@ -200,11 +188,14 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     }
     text_append(text, sizeof text, ": about %s tokens a second",
                 number_rough(UNIT_COUNT, rate.value, rate.low, rate.high).text);
-    if (!isnan(tpot)) {
-        text_append(text, sizeof text, ", %s ms a token", number_shown(UNIT_ROUGH, tpot).text);
+    if (!advice->serves) {
+        text_append(text, sizeof text, ", %s ms a token",
+                    number_shown(UNIT_ROUGH, result_number(result, COLUMN(tpot_ms))).text);
+    } else if (!isnan(tpot)) {
+        text_append(text, sizeof text, ", TPOT p50 %s ms", number_shown(UNIT_ROUGH, tpot).text);
     }
     if (!isnan(ttft)) {
-        text_append(text, sizeof text, ", %s to the first",
+        text_append(text, sizeof text, ", TTFT p50 %s",
                     number_shown(UNIT_DURATION, 1e3 * ttft).text);
         text_append(text, sizeof text, "%s",
                     advise_queues(&advice->targets, result)
@@ -267,7 +258,11 @@ static void put_none(const struct advice *advice, struct frame *verdict)
         }
     }
     if (nearest->nearest == PLANNING_NONE) {
-        frame_text(verdict, VERDICT_run, "nothing: no server of vLLM or SGLang fits.");
+        frame_textf(verdict, VERDICT_run, "nothing: no server that one can start fits; vllm: %s.",
+                    nearest->cannot ? nearest->why.found
+                    : nearest->grid.count == 0
+                        ? nearest->candidate->left_out
+                        : result_reason(nearest->results, limits, sizeof limits));
         return;
     }
     const struct result *result = &nearest->results[nearest->nearest];
@@ -279,77 +274,12 @@ static void put_none(const struct advice *advice, struct frame *verdict)
                  search_text(nearest, nearest->nearest));
     }
     advise_put_limits(verdict, VERDICT_limits, &advice->targets, result);
-    frame_textf(verdict, VERDICT_run,
-                "nothing: no server of vLLM or SGLang meets the limits%s; nearest: %s as %s%s: %s.",
-                alone ? " at any rate" : "", nearest->candidate->system,
-                advise_form(advice->form.servers, advice->form.gpus, form), load,
-                advise_limits(&advice->targets, result, true, limits));
-}
-
-/* ---- fits ---- */
-
-static double or_nan(double value)
-{
-    return value > 0 ? value : NAN;
-}
-
-static void say_room(const struct advice *advice, const struct result *result,
-                     const struct setup *setup, struct frame *verdict)
-{
-    struct trust unseen = {.basis = BASIS_MEASURED};
-    double hbm = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &unseen);
-    double weights = or_nan(result_number(result, COLUMN(hbm_weights_bytes)));
-    double batch = result_number(result, COLUMN(batch)),
-           most = result_number(result, COLUMN(max_batch));
-    double kv = or_nan(result_number(result, COLUMN(hbm_kv_bytes)) / batch);
-    double tokens = advice->serves ? result_number(result, COLUMN(kv_blocks)) *
-                                         (double)setup->mechanisms.prefix_block
-                                   : NAN;
-    const char *each = advice->form.gpus > 1 ? " a GPU" : "";
-    char text[ADVISE_SENTENCE] = "";
-    if (!(hbm > 0)) {
-        return;
-    }
-    text_append(text, sizeof text, "%s of %s of HBM%s usable",
-                number_shown(UNIT_BYTES, hbm * setup->hbm_usable).text,
-                number_shown(UNIT_BYTES, hbm).text, each);
-    if (!isnan(weights)) {
-        text_append(text, sizeof text, ": weights %s", number_shown(UNIT_BYTES, weights).text);
-    }
-    if (!isnan(kv)) {
-        text_append(text, sizeof text, ", KV %s a sequence%s", number_shown(UNIT_BYTES, kv).text,
-                    each);
-    }
-    if (!isnan(tokens)) {
-        text_append(text, sizeof text, "; KV has room for %.0f tokens", tokens);
-    }
-    if (!isnan(most)) {
-        text_append(text, sizeof text, ", so %.0f fit%s", most, most == 1 ? "s" : "");
-    }
-    text_append(text, sizeof text, ".");
-    frame_text(verdict, VERDICT_fits, text);
-}
-
-static bool put_fits(const struct advice *advice, struct frame *verdict, struct error *why)
-{
-    const struct search *plain = advice_plain(advice);
-    uint32_t shown = plain->found != PLANNING_NONE ? plain->found : plain->nearest;
-    struct point point;
-    char reason[ADVISE_WORDS];
-    if (shown == PLANNING_NONE || plain->grid.count == 0) {
-        frame_textf(verdict, VERDICT_fits, "vllm does not: %s.",
-                    plain->cannot ? plain->why.found
-                    : plain->grid.count == 0
-                        ? plain->candidate->left_out
-                        : result_reason(&plain->results[0], reason, sizeof reason));
-        return true;
-    }
-    if (!scenario_point(&plain->candidate->scenario, 0, &point, why)) {
-        return false;
-    }
-    say_room(advice, &plain->results[shown], &point.setup, verdict);
-    point_release(&point);
-    return true;
+    frame_textf(
+        verdict, VERDICT_run,
+        "nothing: no server that one can start meets the limits%s; nearest: %s as %s%s: %s.",
+        alone ? " at any rate" : "", nearest->candidate->system,
+        advise_form(advice->form.servers, advice->form.gpus, form), load,
+        advise_limits(&advice->targets, result, true, limits));
 }
 
 /* ---- offload ---- */
@@ -407,9 +337,10 @@ static bool put_offload(const struct advice *advice, struct frame *verdict, stru
     const char *system = search->candidate->system;
     struct advise_range rate = advise_range(advice, search, &advice->form);
     bool starts = advice_starts(search);
+    const struct search *base = advise_base(advice);
     frame_text(verdict, VERDICT_offload_system, system);
     frame_range(verdict, VERDICT_offload_tokens_per_s, rate.value, rate.low, rate.high);
-    if (advice_result(advice_plain(advice)) == NULL) {
+    if (advice_result(base) == NULL || base == search) {
         frame_textf(verdict, VERDICT_offload,
                     "only with offloading does it run: %s (%s) makes about %s tokens a second.%s",
                     system, starts ? search->candidate->traits.available : "research code",
@@ -421,11 +352,14 @@ static bool put_offload(const struct advice *advice, struct frame *verdict, stru
                        : ratio.times <= 1 ? "no"
                        : starts           ? "yes"
                                           : "only in research code";
-    frame_range(verdict, VERDICT_offload_times_plain, ratio.times, ratio.low, ratio.high);
+    if (base == advice_plain(advice)) {
+        frame_range(verdict, VERDICT_offload_times_plain, ratio.times, ratio.low, ratio.high);
+    }
     frame_text(verdict, VERDICT_offload_pays, pays);
     frame_textf(verdict, VERDICT_offload,
-                "%s: %s, the best that offloads, reaches %s of vllm's tokens a second.%s", pays,
-                system, number_rough(UNIT_PERCENT, ratio.times, ratio.low, ratio.high).text, host);
+                "%s: %s, the best that offloads, reaches %s of %s's tokens a second.%s", pays,
+                system, number_rough(UNIT_PERCENT, ratio.times, ratio.low, ratio.high).text,
+                base->candidate->system, host);
     return true;
 }
 
@@ -577,7 +511,7 @@ static void say_instead(const struct advice *advice, struct frame *verdict)
             continue;
         }
         text_append(text, sizeof text, "%s%s%s",
-                    said++ > 0 ? any && plain ? "; " : ", "
+                    said++ > 0 ? any ? "; " : ", "
                     : !any     ? "none alone helps: "
                     : plain    ? ""
                                : "vllm would do with ",
@@ -604,7 +538,7 @@ struct frame *advise_verdict(const struct advice *advice, struct advise_answer *
         text_append(asked, sizeof asked, ", %s tokens of context", advise_tokens(context, words));
     }
     struct frame *verdict = verdict_create(asked, &plain->scenario, &advice->targets, why);
-    bool good = verdict != NULL && put_fits(advice, verdict, why);
+    bool good = verdict != NULL;
     if (good && answer->result != NULL) {
         verdict_put_run(advice, verdict);
         verdict_put_sure(verdict, answer->result);

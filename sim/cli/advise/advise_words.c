@@ -170,9 +170,9 @@ const char *advise_form(uint32_t servers, uint32_t gpus, char text[ADVISE_WORDS]
 const char *advise_what(const struct advice *advice, const struct advice_trial *trial,
                         char text[ADVISE_WORDS])
 {
-    const struct node *root = advice_trial_search(trial)->candidate->scenario.root;
-    uint32_t gpus =
-        trial->form.servers * trial->form.gpus - advice->form.servers * advice->form.gpus;
+    const struct scenario *scenario = &advice_trial_search(trial)->candidate->scenario;
+    const struct node *root = scenario->root;
+    uint32_t gpus = trial->form.servers * trial->form.gpus - advice->gpus;
     char tokens[ADVISE_WORDS];
     switch (trial->change) {
     case ADVICE_MORE_GPUS:
@@ -186,6 +186,10 @@ const char *advise_what(const struct advice *advice, const struct advice_trial *
         break;
     case ADVICE_FP8_WEIGHTS:
         text_copy(text, ADVISE_WORDS, "weights in fp8");
+        break;
+    case ADVICE_USABLE:
+        snprintf(text, ADVISE_WORDS, "hbm_usable=%.0f%%",
+                 100 * scenario_stated(&scenario->values, "hbm_usable", NAN));
         break;
     case ADVICE_DRAFTS:
         snprintf(text, ADVISE_WORDS, "%.4s %.16s drafts", node_find(root, "drafts.count")->text,
@@ -222,11 +226,19 @@ struct advise_range advise_range(const struct advice *advice, const struct searc
                                  times * most};
 }
 
+const struct search *advise_base(const struct advice *advice)
+{
+    const struct search *plain = advice_plain(advice);
+    return advice_result(plain) == NULL && advice->best != PLANNING_NONE
+               ? &advice->systems.searches[advice->best]
+               : plain;
+}
+
 /* Two GPUs are not one that is twice as fast: answers tie only if they are of as many GPUs. */
 struct advise_ratio advise_ratio(const struct advice *advice, const struct search *search,
                                  const struct advice_form *form)
 {
-    const struct search *plain = advice_plain(advice);
+    const struct search *plain = advise_base(advice);
     double times = advice_rate(advice, search, form) / advice_rate(advice, plain, &advice->form);
     struct advise_range range = advise_range(advice, search, form);
     struct advise_range other = advise_range(advice, plain, &advice->form);
@@ -243,18 +255,19 @@ struct advise_ratio advise_ratio(const struct advice *advice, const struct searc
                                  .low = times * exp(-hypot(log(low), log(plain_high))),
                                  .high = isnan(low) ? NAN
                                                     : times * exp(hypot(log(high), log(plain_low))),
-                                 .tie = alike && advice_ties(search, plain)};
+                                 .tie = alike && advice_tie(search, plain) != TIE_NONE};
 }
 
-bool advise_too_close(const struct advice *advice, const struct search *search)
+enum tie advise_too_close(const struct advice *advice, const struct search *search)
 {
     const struct advice_form *form = &advice->form;
     if (advice->best == PLANNING_NONE || advice_result(search) == NULL || !advice_starts(search)) {
-        return false;
+        return TIE_NONE;
     }
     const struct search *best = &advice->systems.searches[advice->best];
-    return advice_ties(search, best) &&
-           advice_rate(advice, search, form) != advice_rate(advice, best, form);
+    return advice_rate(advice, search, form) != advice_rate(advice, best, form)
+               ? advice_tie(search, best)
+               : TIE_NONE;
 }
 
 double advise_rate_of(const struct advice *advice, const struct search *search, uint32_t value)

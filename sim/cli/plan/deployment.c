@@ -156,12 +156,12 @@ static bool fill_template(const char *name, const char *folder, const char *file
 
 /* ---- values ---- */
 
-/* The command that starts the run's server with another system, or its own. "": there is none. */
-static bool deployment_command(const struct deployment *deployment, const char *system,
-                               char (*values)[LINE], struct error *why)
+/* The command that starts the run's server. "": there is none. */
+static bool deployment_command(const struct deployment *deployment, char (*values)[LINE],
+                               struct error *why)
 {
     struct server_command command;
-    bool good = server_command(deployment->scenario, deployment->result, system, &command, why);
+    bool good = server_command(deployment->scenario, deployment->result, &command, why);
     snprintf(values[MODEL], LINE, "%s", command.model);
     snprintf(values[COMMAND], LINE, "%s", command.text);
     snprintf(values[LACKS], LINE, "%s", command.lacks);
@@ -313,51 +313,22 @@ static bool write_scenario_file(const struct deployment *deployment, const char 
     return good;
 }
 
-/* NAME.sh of an engine, which starts the command that `values` have. */
-static bool write_engine(const struct server_program *engine, const char *folder,
-                         char (*values)[LINE], struct error *why)
-{
-    char name[TEXT];
-    snprintf(values[ENGINE], LINE, "%s", engine->file);
-    snprintf(values[IMAGE], LINE, "%s:latest", engine->image);
-    snprintf(name, sizeof name, "%s.sh", engine->file);
-    return fill_template("serve.sh", folder, name, values, why);
-}
-
-/* The same of an engine that was not advised. One that cannot have this form has no file. */
-static bool write_other(const struct deployment *deployment, const struct point *point,
-                        const struct server_program *engine, const char *folder,
+static bool write_files(const struct deployment *deployment, const char *folder,
                         char (*values)[LINE], struct error *why)
-{
-    struct error unused;
-    bool tiers = point_serves(point) && mechanisms_host_prefixes(&point->setup.mechanisms);
-    const char *system = tiers ? engine->tiered : engine->system;
-    snprintf(values[SYSTEM], LINE, "%s", system);
-    return !deployment_command(deployment, system, values, &unused) || values[COMMAND][0] == '\0' ||
-           write_engine(engine, folder, values, why);
-}
-
-static bool write_files(const struct deployment *deployment, const struct point *point,
-                        const char *folder, char (*values)[LINE], struct error *why)
 {
     static const char *const files[] = {"README.md", "compose.yaml", "kubernetes.yaml",
                                         "benchmark.sh"};
-    size_t count;
-    const struct server_program *engines = server_programs(&count, why);
-    if (engines == NULL) {
-        return false;
-    }
+    char name[TEXT];
     const struct server_program *advised = server_program_of(values[COMMAND], why);
     if (advised == NULL) {
         return error_set(why, NULL, 0, "no engine has a command that starts '%s'", values[SYSTEM]);
     }
-    bool good = write_engine(advised, folder, values, why);
+    snprintf(values[ENGINE], LINE, "%s", advised->file);
+    snprintf(values[IMAGE], LINE, "%s:latest", advised->image);
+    snprintf(name, sizeof name, "%s.sh", advised->file);
+    bool good = fill_template("serve.sh", folder, name, values, why);
     for (size_t i = 0; good && i < sizeof files / sizeof files[0]; i++) {
         good = fill_template(files[i], folder, files[i], values, why);
-    }
-    for (size_t i = 0; good && i < count; i++) {
-        good = &engines[i] == advised ||
-               write_other(deployment, point, &engines[i], folder, values, why);
     }
     return good && write_scenario_file(deployment, folder, why);
 }
@@ -370,8 +341,8 @@ bool deployment_write(const struct deployment *deployment, const char *path, str
                 scenario_point(deployment->scenario, 0, &point, why);
     if (good) {
         good = deployment_put_values(deployment, &point, values, why) &&
-               deployment_command(deployment, NULL, values, why) &&
-               write_files(deployment, &point, path, values, why);
+               deployment_command(deployment, values, why) &&
+               write_files(deployment, path, values, why);
         point_release(&point);
     }
     free(values);

@@ -144,6 +144,10 @@ static void fit_columns(struct plan_frame_report *report)
     columns[HARDWARE].title = plan_machines_differ(report->planning) ? "hardware" : NULL;
     columns[AT].title = plan_axis(report->planning);
     columns[BATCH].title = plan_frame_has_batch(report->planning) ? "batch" : "";
+    if (scenario_serves(&report->planning->candidates[0].scenario)) {
+        columns[TPOT] = (struct frame_column){
+            .of = "tpot_p50_ms", .title = COLUMN(tpot_p50_ms)->title, .optional = true};
+    }
     columns[CACHE].extra = !targets_judge(&report->planning->options.targets, COLUMN(cache_bytes));
 }
 
@@ -212,9 +216,8 @@ static bool put_scenario(const struct plan_frame_report *report, const struct se
     struct scenario point;
     bool made = search_scenario(search, value, &point, why);
     char *text = made ? scenario_canonical(&point, why) : NULL;
-    bool good =
-        text != NULL && (search->found == PLANNING_NONE ||
-                         server_command(&point, &search->results[value], NULL, &command, why));
+    bool good = text != NULL && (search->found == PLANNING_NONE ||
+                                 server_command(&point, &search->results[value], &command, why));
     frame_text(report->frame, SCENARIO, text);
     frame_text(report->frame, SERVER, command.text[0] != '\0' ? command.text : NULL);
     frame_text(report->frame, SERVER_LACKING, command.lacks[0] != '\0' ? command.lacks : NULL);

@@ -375,7 +375,7 @@ static bool plan_winner_print_command(const struct scenario *point, const struct
 {
     const struct cell *held = result_cell(result, COLUMN(dram_kv_bytes));
     struct server_command command;
-    if (!server_command(point, result, NULL, &command, why)) {
+    if (!server_command(point, result, &command, why)) {
         return false;
     }
     if (command.text[0] != '\0') {

@@ -133,7 +133,10 @@ static void write_step(const struct explanation *explanation, FILE *out)
     const struct result_item *stall = result_largest(result, COLUMN(stalls_us));
     double waits = result_number(result, COLUMN(stall));
     fprintf(out, "A step takes %.*f ms. The largest part of its critical path is %s, ",
-            ns < 1e8 ? 2 : 1, ns / 1e6, part->name);
+            ns < 1e8 ? 2 : 1, ns / 1e6,
+            strcmp(part->name, pipeline_part_names[PART_COMPUTE]) == 0
+                ? "the GPU's kernels (products, and reading its memory)"
+                : part->name);
     print_percent((double)part->ns / ns, out);
     fputs("; the GPU waits for ", out);
     print_percent(waits, out);
@@ -163,10 +166,9 @@ struct time_share {
 
 /* " A first token takes 12 ms in the mean: its prompt 62 %, the queue 30 %." The largest shares, which
  * leave the list; small ones are left out. */
-static void print_shares(const char *what, double ms, const char *then, struct time_share *shares,
-                         FILE *out)
+static void print_shares(const char *what, double ms, struct time_share *shares, FILE *out)
 {
-    fprintf(out, "%s %.*f ms%s", what, ms < 100 ? 1 : 0, ms, then);
+    fprintf(out, "%s %.*f ms in the mean: ", what, ms < 100 ? 1 : 0, ms);
     for (int i = 0; i < SHARES_SHOWN; i++) {
         struct time_share *most = shares;
         for (struct time_share *at = shares; at->name != NULL; at++) {
@@ -205,15 +207,13 @@ static void print_times(const struct result *result, double before, double after
     struct time_share later[PART_COUNT + 4] = {{"decoding", waited(result, "decode") / after},
                                                {"prompts of others", fmax(0, others) / after},
                                                {"the API process", (api - api_before) / after}};
-    print_shares("A first token takes", result_number(result, COLUMN(ttft_ms)),
-                 " in the mean: ", first, out);
+    print_shares("A first token takes", result_number(result, COLUMN(ttft_ms)), first, out);
     for (int part = 0; part < PART_COUNT; part++) {
         const char *name = pipeline_part_names[part];
         later[3 + part] = (struct time_share){name, waited(result, name) / after};
     }
     if (result_cell(result, COLUMN(tpot_ms))->set && after > 0) {
-        print_shares(" A later one takes", result_number(result, COLUMN(tpot_ms)), ": ", later,
-                     out);
+        print_shares(" A later one takes", result_number(result, COLUMN(tpot_ms)), later, out);
     }
 }
 

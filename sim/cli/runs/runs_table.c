@@ -59,9 +59,9 @@ static const struct frame_column served_columns[] = {
 #define BELOW(tier, where) {.of = #tier "_hit", .optional = true},
 #include "predict/result/tiers.def"
     {.of = "host_saves_ms", .optional = true},
-    {.of = "ttft_p50_ms", .title = "TTFT ms", .name = "ttft", .optional = true},
+    {.of = "ttft_p50_ms", .title = "TTFT p50", .name = "ttft", .optional = true},
     {.of = "ttft_p99_ms", .title = "p99", .optional = true},
-    {.of = "tpot_p50_ms", .title = "TPOT ms", .name = "tpot", .optional = true},
+    {.of = "tpot_p50_ms", .title = "TPOT p50", .name = "tpot", .optional = true},
     {.of = "tpot_p99_ms", .title = "p99", .optional = true},
     {.of = "decode_tokens_per_s", .optional = true, .what = "output tokens a second"},
     {.of = "goodput", .optional = true},

@@ -3,7 +3,6 @@
 #include "core/node.h"
 #include "decode/draft/drafts.h"
 #include "model/sharding.h"
-#include "predict/result/tie.h"
 #include "server/requests/synthetic.h"
 
 #include <inttypes.h>
@@ -115,8 +114,8 @@ static uint32_t advice_choose(const void *context)
     const struct search *best = advice_best(advice, advice_starts), *simplest = best;
     for (uint32_t i = 0; best != NULL && i < systems->count; i++) {
         const struct search *search = &systems->searches[i];
-        if (advice_starts(search) && advice_result(search) != NULL && advice_ties(search, best) &&
-            is_simpler(search, simplest)) {
+        if (advice_starts(search) && advice_result(search) != NULL &&
+            advice_tie(search, best) != TIE_NONE && is_simpler(search, simplest)) {
             simplest = search;
         }
     }
@@ -193,33 +192,31 @@ static uint32_t read_gpus(const struct scenario *scenario, uint32_t *gpus)
     return passes;
 }
 
-static uint64_t next_power_of_two(uint64_t number)
+/* The largest power of two below a number; 0: none. */
+static uint32_t power_below(uint32_t number)
 {
-    uint64_t next = 1;
-    while (next <= number) {
-        next *= 2;
+    uint32_t power = 1;
+    while (2 * power < number) {
+        power *= 2;
     }
-    return next;
+    return number > 1 ? power : 0;
 }
 
-/* All forms of as many GPUs, fewest servers first; those that cannot be are left out. Behind them the one of
- * a power of two that leaves GPUs idle, as heads are seldom divided by another number. Without a number of
- * GPUs, the scenario's own form. */
+/* One server of all GPUs, then servers of a power of two, as heads are seldom divided by another number: some
+ * GPUs may be left idle. Those that cannot be are left out. Without a number of GPUs, the scenario's own
+ * form. */
 static bool try_forms(const struct scenario *scenario, const struct advice_options *options,
                       struct advice *out, struct error *why)
 {
     struct error first = {.line = 0};
     uint32_t own, passes = read_gpus(scenario, &own);
     uint32_t all = options->gpus > 0 ? options->gpus : own;
-    uint32_t forms = options->gpus > 0 ? all : 1, half = (uint32_t)next_power_of_two(all) / 2;
-    for (uint32_t i = 0; i <= forms; i++) {
+    uint32_t split = all % passes == 0 ? all / passes : 0; /* that split a layer */
+    out->gpus = all;
+    for (; split > 0; split = options->gpus > 0 ? power_below(split) : 0) {
         struct error refused;
-        uint32_t gpus = i < forms ? all - i : half;
-        const struct advice_asked asked = {.form = {all / gpus, gpus, gpus / passes}};
-        if ((all % gpus != 0) != (i == forms) || all % passes != 0 || gpus % passes != 0 ||
-            out->trial_count == ADVICE_FORMS) {
-            continue;
-        }
+        uint32_t gpus = split * passes;
+        const struct advice_asked asked = {.form = {all / gpus, gpus, split}};
         struct advice_trial *trial = &out->trials[out->trial_count++];
         if (!try_plain(scenario, options, asked, trial, &refused)) {
             trial_release(trial);
@@ -301,16 +298,19 @@ static double found_rate(const struct advice *advice)
 
 /* ---- what one could do instead of offloading, tried with plain vLLM ---- */
 
-/* GPUs of a machine that states no number, as servers come; and the least useful context. */
-enum { MOST_GPUS = 8, LEAST_CONTEXT = 1024 };
+/* GPUs of a machine that states no number, as servers come; machines that a model may take which fits none; the
+ * least useful context; and the most of a GPU's memory that people let an engine have, in percent. */
+enum { MOST_GPUS = 8, MOST_MACHINES = 4, LEAST_CONTEXT = 1024, MOST_USABLE = 95 };
 
 /* What the scenario is before the change. */
 struct before {
     enum dtype weights, kv;
     uint64_t context; /* 0: of requests, or of several contexts */
+    uint32_t gpus;    /* that there are */
     struct advice_form form;
     bool fits;                           /* plain vLLM */
     uint32_t tensor_parallel, most_gpus; /* of a server */
+    double usable;                       /* share of the GPU's memory */
     char drafts[96]; /* for the model, by published lengths; "": none, or the scenario drafts */
 };
 
@@ -323,15 +323,19 @@ static bool read_before(const struct advice *advice, struct before *out, struct 
     }
     const struct setup *setup = &point.setup;
     uint64_t there = setup->profile.gpus > 0 ? setup->profile.gpus : MOST_GPUS;
+    bool has_room = advice_plain(advice)->nearest != PLANNING_NONE;
+    uint32_t one_machine = (uint32_t)(there < MOST_GPUS ? there : MOST_GPUS);
     bool one = setup_cohort_count(setup) == 1 && !advice->serves &&
                scenario_states(&plain->scenario, "context");
     *out = (struct before){.weights = setup->model.weights,
                            .kv = setup->model.kv,
                            .context = one ? setup->context : 0,
+                           .gpus = advice->gpus,
                            .form = advice->form,
                            .fits = advice_result(advice_plain(advice)) != NULL,
                            .tensor_parallel = setup->model.tensor_parallel,
-                           .most_gpus = (uint32_t)(there < MOST_GPUS ? there : MOST_GPUS)};
+                           .usable = has_room ? 1 : setup->hbm_usable,
+                           .most_gpus = has_room ? one_machine : MOST_MACHINES * one_machine};
     if (setup->drafts.count > 0 ||
         !draft_lengths_usual(setup->model.name, out->drafts, sizeof out->drafts)) {
         out->drafts[0] = '\0';
@@ -346,9 +350,10 @@ static bool choose_value(enum advice_change change, const struct before *before,
                          const char **key, char value[96], struct advice_form *form)
 {
     uint64_t context = before->context >> times, gpus = 1;
-    while (gpus <=
-           before->form.gpus) { /* the next power of two: heads are seldom divided by others */
-        gpus *= 2;
+    /* One that fits is looked for where none does. */
+    uint32_t servers = before->fits ? before->form.servers : 1;
+    while (servers * gpus <= before->gpus) {
+        gpus *= 2; /* heads are seldom divided by other numbers */
     }
     gpus <<= times - 1;
     *form = before->form;
@@ -361,13 +366,17 @@ static bool choose_value(enum advice_change change, const struct before *before,
     case ADVICE_MORE_GPUS:
         *key = "tensor_parallel";
         form->gpus = (uint32_t)gpus;
-        form->servers = before->fits ? form->servers : 1; /* one that fits is what is looked for */
+        form->servers = servers;
         snprintf(value, 96, "%" PRIu64, before->tensor_parallel * gpus / before->form.gpus);
         return gpus <= before->most_gpus && before->tensor_parallel * gpus % before->form.gpus == 0;
     case ADVICE_SHORTER:
         *key = "context";
         snprintf(value, 96, "%" PRIu64, context);
         return context >= LEAST_CONTEXT;
+    case ADVICE_USABLE:
+        *key = "hbm_usable";
+        snprintf(value, 96, "%d%%", MOST_USABLE);
+        return times == 1 && before->usable < MOST_USABLE / 100.0;
     default: /* ADVICE_DRAFTS */
         *key = "drafts";
         snprintf(value, 96, "%s", before->drafts);
@@ -382,7 +391,7 @@ static bool drafts_win(const struct advice *advice, const struct advice_trial *t
     struct error unseen;
     const struct search *search = advice_trial_search(trial), *plain = advice_plain(advice);
     if (advice_result(search) == NULL || advice_result(plain) == NULL ||
-        advice_ties(search, plain) ||
+        advice_tie(search, plain) != TIE_NONE ||
         !scenario_point(&search->candidate->scenario, 0, &point, &unseen)) {
         return false;
     }
@@ -441,8 +450,8 @@ static bool try_changes(const struct scenario *scenario, const struct advice_opt
     for (int i = ADVICE_FP8_KV; good && i < ADVICE_CHANGES; i++) {
         enum advice_change change = (enum advice_change)i;
         bool enough = before.fits && out->serves && options->gpus > 0; /* as many GPUs as one has */
-        bool idle = (change == ADVICE_FP8_WEIGHTS && before.fits) ||
-                    (change == ADVICE_DRAFTS && !before.fits) ||
+        bool rescues = change == ADVICE_FP8_WEIGHTS || change == ADVICE_USABLE;
+        bool idle = (rescues && before.fits) || (change == ADVICE_DRAFTS && !before.fits) ||
                     (change == ADVICE_MORE_GPUS && enough);
         good = idle || try_change(scenario, options, &before, change, out, why);
     }
@@ -539,17 +548,14 @@ bool advice_is_idle(const struct search *search)
            lowest <= grid->violation[search->nearest] + GRID_EQUAL;
 }
 
-bool advice_ties(const struct search *a, const struct search *b)
+enum tie advice_tie(const struct search *a, const struct search *b)
 {
-    return result_tie(advice_result(a), advice_result(b), COLUMN(decode_tokens_per_s)) != TIE_NONE;
+    return result_tie(advice_result(a), advice_result(b), COLUMN(decode_tokens_per_s));
 }
 
 bool advice_starts(const struct search *search)
 {
-    const struct system_traits *traits = &search->candidate->traits;
-    bool engine =
-        strcmp(traits->available, "vllm") == 0 || strcmp(traits->available, "sglang") == 0;
-    return engine && !traits->reference && !traits->lacks_indexer;
+    return search->candidate->traits.starts;
 }
 
 bool advice_on_paper(const struct search *search)

@@ -5,13 +5,13 @@
  * plain vLLM is tried in every form, and all systems are compared in the form in which it makes the
  * most tokens. What one could do instead of offloading is tried with plain vLLM, too: KV in fp8,
  * twice the GPUs, half the context, drafts whose accepted lengths are published; and, if nothing
- * fits, weights in fp8.
+ * fits, weights in fp8, and more of the GPU's memory.
  *
- * The advice is a system that one can start: the best of those that vLLM or SGLang has, and among
- * those too close to call (predict/result/tie.h) plain vLLM before the simplest. Released code and
- * systems on paper are compared with it and never win. */
+ * The advice is the best system that one can start (system_traits.starts), and among those too close to
+ * call (predict/result/tie.h) plain vLLM before the simplest. Others are compared with it and never win. */
 #pragma once
 
+#include "predict/result/tie.h"
 #include "study/plan/host_room.h"
 #include "study/plan/planning.h"
 
@@ -30,7 +30,8 @@ enum advice_change {
     ADVICE_MORE_GPUS,
     ADVICE_SHORTER,
     ADVICE_DRAFTS,      /* only if they win by more than published rates were off */
-    ADVICE_FP8_WEIGHTS, /* only if nothing fits */
+    ADVICE_FP8_WEIGHTS, /* only if nothing fits, */
+    ADVICE_USABLE,      /* and so is more of the GPU's memory */
     ADVICE_CHANGES
 };
 
@@ -60,7 +61,7 @@ struct advice_host {
     struct result with; /* with this result */
 };
 
-enum { ADVICE_FORMS = 8, ADVICE_TRIALS = ADVICE_FORMS + ADVICE_CHANGES };
+enum { ADVICE_FORMS = 12, ADVICE_TRIALS = ADVICE_FORMS + ADVICE_CHANGES };
 
 struct advice_options {
     struct targets targets;
@@ -72,6 +73,7 @@ struct advice_options {
 struct advice {
     bool serves;                               /* requests are served; else one batch decodes */
     struct targets targets;                    /* the options', and what a rate of requests adds */
+    uint32_t gpus;                             /* that there are; a form may leave some idle */
     struct advice_form form;                   /* in which the systems were compared */
     struct advice_trial trials[ADVICE_TRIALS]; /* forms, fewest servers first; then changes */
     uint32_t trial_count, plain;               /* `plain`: the form that is compared in */
@@ -113,11 +115,11 @@ double advice_rate(const struct advice *advice, const struct search *search,
  * target that it misses is met at no rate. */
 bool advice_is_idle(const struct search *search);
 
-/* Can one start the system as a server: does vLLM or SGLang have it, and for this model? */
+/* Can one start the system as a server? */
 bool advice_starts(const struct search *search);
 
-/* Are two answers too close to call? Both have a result. */
-bool advice_ties(const struct search *a, const struct search *b);
+/* Why two answers are too close to call, if they are. Both have a result. */
+enum tie advice_tie(const struct search *a, const struct search *b);
 
 /* The system with the highest rate among those that `admits`; NULL if none of them has a result. */
 const struct search *advice_best(const struct advice *advice,

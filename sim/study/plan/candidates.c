@@ -155,7 +155,7 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
         candidate->mechanisms += node_get(preset, key->name) != NULL;
     }
     candidate->traits = (struct system_traits){
-        .reference = info.reference,
+        .starts = info.command[0] != '\0' && !info.reference,
         .native = strcmp(info.lossless, "native") == 0,
         .offloads = mechanisms.weights < 1 ||
                     (mechanisms_offload(&mechanisms) && !mechanisms_drop(&mechanisms)),
@@ -183,6 +183,7 @@ void candidate_check(struct candidate *candidate, const struct setup *setup,
 {
     bool lossy = strcmp(setup_lossless(setup), "lossy") == 0;
     candidate->traits.lacks_indexer = candidate->traits.native && !setup_indexes(setup);
+    candidate->traits.starts = candidate->traits.starts && !candidate->traits.lacks_indexer;
     if (!options->allow_lossy && (lossy || candidate->traits.lacks_indexer)) {
         snprintf(candidate->left_out, sizeof candidate->left_out,
                  candidate->traits.lacks_indexer ? "for models with an indexer of their own"

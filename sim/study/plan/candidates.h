@@ -21,10 +21,10 @@ struct candidate_options {
 
 /* What a system is. */
 struct system_traits {
-    char available[16]; /* vllm, sglang, code or paper */
+    char available[16]; /* vllm, sglang, tensorrt-llm, code or paper */
     char where[64];     /* the first version or the repository that has it, or "" */
-    bool reference;     /* papers measure with it; nobody serves with it */
-    bool native;        /* it attends to what a model's own indexer selects, */
+    bool starts; /* one can start it as a server: a command is known, and the model suits it */
+    bool native; /* it attends to what a model's own indexer selects, */
     bool lacks_indexer; /* and the scenario's model has none */
     bool offloads;      /* decode brings KV or weights from outside HBM */
     bool tiers; /* KV of ended requests is kept in host memory, for prompts that begin alike */

@@ -36,9 +36,8 @@ struct commanded {
     const struct point *point;
     const struct result *result;
     struct server_checkpoint own;
-    const struct point *server; /* the same with the system whose command it is */
-    const struct node *root;    /* the run's scenario */
-    const char *model;          /* as the engine finds it */
+    const struct node *root; /* the run's scenario */
+    const char *model;       /* as the engine finds it */
 };
 
 /* A value of the run. It does not apply if its number is NaN, or its word "". */
@@ -233,7 +232,7 @@ static uint64_t host_bytes(const struct commanded *run, const char *command)
     const struct setup *setup = &run->point->setup;
     double stated = (double)setup->room[TIER_HOST] / GIB;
     uint64_t gib = stated > 0 ? (uint64_t)stated : host_most_gib(run->point);
-    return strstr(command, "{host_") != NULL ? (uint64_t)host_takes(run->server, gib) : 0;
+    return strstr(command, "{host_") != NULL ? (uint64_t)host_takes(run->point, gib) : 0;
 }
 
 /* ---- drafts ---- */
@@ -309,7 +308,7 @@ static void list_values(const struct commanded *run, struct command_value values
     const struct drafts *drafts = &setup->drafts;
     const struct cell *batch = result_cell(run->result, COLUMN(batch));
     double sequences = batch->set ? (double)batch->integer : NAN, gpus = model_gpus(&setup->model);
-    double block = (double)run->server->setup.mechanisms.prefix_block;
+    double block = (double)run->point->setup.mechanisms.prefix_block;
     double host = setup->room[TIER_HOST] > 0 ? tier_bytes(setup, TIER_HOST)
                                              : (double)host_most_gib(point) * GIB;
     double disk = tier_bytes(setup, TIER_DISK), pool = (double)kv_tokens(run);
@@ -327,7 +326,7 @@ static void list_values(const struct commanded *run, struct command_value values
          .number = batch->set ? sequences * parallel->pipeline : (double)point->workload.sequences},
         {"longest", .number = longest(run)},
         /* Each engine counts its own share. */
-        {"hbm_usable", .number = run->server->setup.hbm_usable, .digits = 4},
+        {"hbm_usable", .number = run->point->setup.hbm_usable, .digits = 4},
         {"own_code", .word = setup->model.own_code ? "yes" : ""},
         {"quantization", .word = quantizes(&setup->model, &run->own) ? "fp8" : ""},
         /* A type other than fp8 is the model's own. This fp8 is what vLLM calls plain fp8. */
@@ -373,7 +372,7 @@ static bool write_value(const struct commanded *run, const char *name, char text
     }
     int row = name_match(name, names);
     if (row < 0) {
-        error_input(why, run->server->setup.system.name, 0, "unknown value of a command '%s'",
+        error_input(why, run->point->setup.system.name, 0, "unknown value of a command '%s'",
                     name);
         return name_expect(name, NAMES(names), why);
     }
@@ -533,7 +532,7 @@ static bool says_form(const struct point *point, const char *command)
 static bool write_server(const struct commanded *run, struct server_command *out, struct error *why)
 {
     char command[SERVER_TEMPLATE];
-    if (!expand_options(run->server->setup.system.command, command, why)) {
+    if (!expand_options(run->point->setup.system.command, command, why)) {
         return false;
     }
     if (run->point->setup.kv_pool_tokens == 0 && strstr(command, "{pool_") != NULL) {
@@ -543,7 +542,7 @@ static bool write_server(const struct commanded *run, struct server_command *out
         return true;
     }
     write_lacks(run->point, &run->own, out->model, command, out->lacks);
-    write_machines(run->server, out->lacks);
+    write_machines(run->point, out->lacks);
     out->host = host_bytes(run, command);
     out->needs_checkpoint = needs_checkpoint(&run->point->setup.model, &run->own, command);
     if (out->needs_checkpoint) {
@@ -553,31 +552,18 @@ static bool write_server(const struct commanded *run, struct server_command *out
 }
 
 bool server_command(const struct scenario *scenario, const struct result *result,
-                    const char *system, struct server_command *out, struct error *why)
+                    struct server_command *out, struct error *why)
 {
-    struct point point, other;
+    struct point point;
     *out = (struct server_command){.pool = 0};
     if (!scenario_point(scenario, 0, &point, why)) {
         return false;
     }
-    struct commanded run = {.point = &point,
-                            .result = result,
-                            .server = &point,
-                            .root = scenario->root,
-                            .model = out->model};
+    struct commanded run = {
+        .point = &point, .result = result, .root = scenario->root, .model = out->model};
     bool good = write_id(node_get(scenario->root, "model"), out->model, sizeof out->model, why) &&
-                read_checkpoint(scenario->root, point.sources, &run.own, why);
-    if (good && system != NULL) {
-        struct scenario as;
-        good = scenario_copy(scenario, &as, why) && node_set(as.root, "system", system, why) &&
-               scenario_point(&as, 0, &other, why);
-        scenario_release(&as);
-        run.server = good ? &other : &point;
-    }
-    good = good && write_server(&run, out, why);
-    if (run.server == &other) {
-        point_release(&other);
-    }
+                read_checkpoint(scenario->root, point.sources, &run.own, why) &&
+                write_server(&run, out, why);
     point_release(&point);
     return good;
 }

@@ -26,8 +26,7 @@ struct server_command {
 };
 
 /* Write the command of `result`, the run of a scenario of one point, into `out`: "" if the system
- * has none, or none for the way in which GPUs share the model. `system`: another system that serves
- * the same model with the same limits; NULL: the scenario's own. An unknown {NAME} is an error of
+ * has none, or none for the way in which GPUs share the model. An unknown {NAME} is an error of
  * the preset, and so is a command that is too long. */
 bool server_command(const struct scenario *scenario, const struct result *result,
-                    const char *system, struct server_command *out, struct error *why);
+                    struct server_command *out, struct error *why);

@@ -212,7 +212,7 @@ static void check_command(const char *command, const char *expected)
     /* 64 KiB a token on each of two GPUs: 1000 tokens of three sequences */
     result_integer(&result, COLUMN(cache_bytes), (int64_t)3 * 1000 * 65536);
     struct server_command said;
-    if (server_command(&scenario, &result, NULL, &said, &why)) {
+    if (server_command(&scenario, &result, &said, &why)) {
         assert_int_equal(said.pool, 0);
         assert_string_equal(said.text, expected);
     } else {
@@ -247,7 +247,7 @@ static void check_pool(const char *said, const char *option, uint64_t computed)
     struct server_command command;
     result_init(&result);
     result_integer(&result, COLUMN(kv_blocks), 100);
-    assert_true(server_command(&scenario, &result, NULL, &command, &why));
+    assert_true(server_command(&scenario, &result, &command, &why));
     const char *at = strstr(command.text, " --num-gpu-blocks-override");
     assert_string_equal(at != NULL ? at : "", option);
     assert_int_equal(command.pool, computed);
@@ -274,7 +274,7 @@ static void check_said(const char *system, const char *said, const char *part, c
     struct server_command command;
     result_init(&result);
     result_integer(&result, COLUMN(batch), 1);
-    assert_true(server_command(&scenario, &result, NULL, &command, &why));
+    assert_true(server_command(&scenario, &result, &command, &why));
     assert_non_null(strstr(command.text, command.needs_checkpoint
                                              ? " CHECKPOINT "
                                              : " meta-llama/Llama-3.1-70B-Instruct "));
@@ -318,44 +318,6 @@ static void a_command_serves_the_weights_or_says_that_it_does_not(void **state)
         "the id of a checkpoint of meta-llama/Llama-3.1-70B-Instruct with weights in fp8, for which CHECKPOINT stands: its own has bf16");
 }
 
-/* Blocks of the run are vLLM's, of 16 tokens; SGLang's are of one. 4 GiB are 4.3 GB: it is asked for 5. */
-static void another_engine_has_the_same_limits(void **state)
-{
-    (void)state;
-    struct scenario scenario =
-        LOAD("model=llama-3.1-8b", "hardware=rtx-4090", "system=vllm-offload", "dtype.kv=fp8",
-             "workload=synthetic:prompt=3000,output=50,turns=4,requests=80", "rate=1",
-             "max_sequences=40", "host_memory=4GiB", "kv_pool_tokens=32000");
-    const struct {
-        const char *system, *command, *lacks;
-    } said[] = {
-        {"sglang-hicache",
-         " --max-running-requests 40 --context-length 12200 --mem-fraction-static 0.844 "
-         "--kv-cache-dtype fp8_e4m3 --chunked-prefill-size 2048 --max-total-tokens 32000 "
-         "--page-size 64 --enable-hierarchical-cache --hicache-size 5 ",
-         ""},
-        {"tensorrt-llm",
-         " --max_batch_size 40 --max_seq_len 12200 --max_num_tokens 2048 --kv_cache_dtype fp8",
-         "host memory for prompts that begin alike; a KV pool of 32000 tokens"},
-        {"vllm", " --block-size 16 --num-gpu-blocks-override 2001",
-         "host memory for prompts that begin alike"},
-    };
-    struct result result;
-    result_init(&result);
-    result_integer(&result, COLUMN(kv_blocks), 2000);
-    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
-        struct server_command command;
-        struct error why = {.found = ""};
-        assert_true(server_command(&scenario, &result, said[i].system, &command, &why));
-        assert_string_equal(strstr(command.text, said[i].command) != NULL ? said[i].command
-                                                                          : command.text,
-                            said[i].command);
-        assert_string_equal(command.lacks, said[i].lacks);
-    }
-    result_release(&result);
-    scenario_release(&scenario);
-}
-
 static void the_plainest_preset_says_the_fewest_mechanisms(void **state)
 {
     (void)state;
@@ -386,7 +348,6 @@ int main(void)
         cmocka_unit_test(a_command_gives_the_pool_that_the_scenario_gives),
         cmocka_unit_test(a_command_says_how_a_step_drafts),
         cmocka_unit_test(a_command_serves_the_weights_or_says_that_it_does_not),
-        cmocka_unit_test(another_engine_has_the_same_limits),
         cmocka_unit_test(the_plainest_preset_says_the_fewest_mechanisms),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,7 +177,7 @@ static bool line_holds(gsl_rng *random, bool serves, struct run_context *runs)
     }
     if (fits) {
         assert_true(load(&asked, &scenario));
-        if (!server_command(&scenario, &result, NULL, &command, &why)) {
+        if (!server_command(&scenario, &result, &command, &why)) {
             fail_msg("%s", message_of(&why));
         }
         uint64_t length = read_line(command.text, &asked, &back);
