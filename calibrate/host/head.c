@@ -114,13 +114,13 @@ bool mini_heads_read(const struct miniature *shape, const struct trace *trace, u
     trace_frame_init(&frame);
     demand_buffer_init(&buffer);
     for (uint32_t head = 0; good && head < shape->kv_heads; head++) {
-        uint32_t source_layer, source, shift;
-        replay_source(header, shape->layers, shape->kv_heads, layer, head, shape->steps,
-                      &source_layer, &source, &shift);
-        good = head_init(&heads[head], shape, header, head, shift, why);
+        const struct replay_plan plan = {
+            .layers = shape->layers, .kv_heads = shape->kv_heads, .steps = shape->steps};
+        struct replay_source source = replay_source(header, &plan, layer, head);
+        good = head_init(&heads[head], shape, header, head, source.shift, why);
         for (uint32_t tile = 0; good && tile < tiles; tile++) {
-            good = trace_read(trace, 0, tile, source_layer, &frame, why) &&
-                   take_frame(shape, header, &frame, source, &buffer, &heads[head], why);
+            good = trace_read(trace, 0, tile, source.layer, &frame, why) &&
+                   take_frame(shape, header, &frame, source.head, &buffer, &heads[head], why);
         }
     }
     demand_buffer_release(&buffer);

@@ -216,7 +216,7 @@ static bool start_hybrid(gpu_mini *gpu, enum miniature_id, const struct policy_e
 
 /* ---- samples ---- */
 
-#define QSAC qsac_run, qsac_begin_step, qsac_start, nullptr, qsac_check, qsac_can
+#define QSAC(run) run, qsac_begin_step, qsac_start, nullptr, qsac_check, qsac_can
 #define STREAMS(run, start, can) run, tell_step, start, nullptr, nullptr, can, true
 
 static const struct gpu_program programs[] = {
@@ -230,12 +230,8 @@ static const struct gpu_program programs[] = {
     {MINIATURE_GPU_STREAM_PAGEABLE, STREAMS(run_stream_pageable, nullptr, nullptr)},
     {MINIATURE_GPU_ACTIVATIONS, STREAMS(activations_run, activations_start, activations_can)},
     {MINIATURE_GPU_HYBRID, gpu_program_run_hybrid, tell_step, start_hybrid},
-    {MINIATURE_GPU_QSAC_COPY, QSAC},
-    {MINIATURE_GPU_QSAC_COPY_POLL, QSAC},
-    {MINIATURE_GPU_QSAC_COPY_GRAPH, QSAC},
-    {MINIATURE_GPU_QSAC_STORE, QSAC},
-    {MINIATURE_GPU_QSAC_STORE_POLL, QSAC},
-    {MINIATURE_GPU_QSAC_STORE_GRAPH, QSAC},
+    {MINIATURE_GPU_QSAC_COPY, QSAC(qsac_run_copied)},
+    {MINIATURE_GPU_QSAC_STORE, QSAC(qsac_run_stored)},
 };
 
 const struct gpu_program *gpu_program_of(enum miniature_id id)

@@ -55,21 +55,21 @@ static bool gpu_qsac_put_attention(gpu_mini *gpu, bool stores, uint32_t step, ui
 }
 
 /* The launches of a layer whose fetch a polling kernel awaits. */
-static bool put_polled(gpu_mini *gpu, bool stores, uint32_t step, uint32_t layer, struct error *why)
+static bool put_polled(gpu_mini *gpu, uint32_t step, uint32_t layer, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
     return (layer > 0 || gpu_qsac_put_ask(gpu, step, 0, why)) &&
            (layer + 1 == gpu->mini->shape.layers || gpu_qsac_put_ask(gpu, step, layer + 1, why)) &&
            kernel_await_flag(qsac->seen_word(QSAC_ANSWERED), gpu_qsac_slot_of(gpu, step, layer) + 1,
                              GPU_DEADLINE_NS, qsac->seen_word(QSAC_GIVEN_UP), gpu->main.at, why) &&
-           gpu_qsac_put_attention(gpu, stores, step, layer, why);
+           gpu_qsac_put_attention(gpu, true, step, layer, why);
 }
 
-bool qsac_put_step(gpu_mini *gpu, bool stores, uint32_t step, struct error *why)
+bool qsac_put_step(gpu_mini *gpu, uint32_t step, struct error *why)
 {
     bool ok = true;
     for (uint32_t layer = 0; ok && layer < gpu->mini->shape.layers; layer++) {
-        ok = put_polled(gpu, stores, step, layer, why);
+        ok = put_polled(gpu, step, layer, why);
     }
     return ok;
 }
@@ -105,19 +105,6 @@ static bool hear_flag(const gpu_mini *gpu, uint32_t value, struct error *why)
         }
     }
     return true;
-}
-
-/* Wait until the copied rows have arrived. */
-static bool await_copies(const gpu_qsac *qsac, const gpu_event *copied, struct error *why)
-{
-    double since = clock_ns();
-    cudaError_t status;
-    while ((status = cudaEventQuery(copied->at)) == cudaErrorNotReady) {
-        if (!qsac_is_patient(qsac, since, why)) {
-            return false;
-        }
-    }
-    return GPU_TRY(status, why);
 }
 
 /* List the rows that are asked for, head by head, keys before values, and the places of their
@@ -191,32 +178,29 @@ static bool gpu_qsac_copy_rows(const gpu_mini *gpu, const struct play *play, con
     return ok && GPU_TRY(cudaEventRecord(qsac->copied_at[turn].at, gpu->copies.at), why);
 }
 
-/* Serve a layer's request: gather its rows and start to copy them, or store them. */
+/* The request of a layer, which the CPU has heard: counts, then tokens. */
+static const uint32_t *asked_for(const gpu_qsac *qsac, uint32_t slot)
+{
+    return (const uint32_t *)(const void *)qsac->asked.data + slot % 2 * qsac->asked_words();
+}
+
+/* Serve a layer's request: gather its rows and start to copy them. */
 static bool fetch(gpu_mini *gpu, struct play *play, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
-    const struct miniature_qsac *way = miniature_qsac(play->id);
     uint32_t slot = gpu_qsac_slot_of(gpu, play->step, play->layer);
-    const uint32_t *counts =
-        (const uint32_t *)(const void *)qsac->asked.data + slot % 2 * qsac->asked_words();
-    bool heard = way->polls ? hear_flag(gpu, slot + 1, why)
-                            : GPU_TRY(cudaEventSynchronize(qsac->asked_at[slot % 2].at), why);
-    if (!heard || !list_rows(gpu, play, counts, why)) {
-        return false;
-    }
-    if (way->stores && play->row_count > 0) {
-        store_rows(gpu, play);
-    }
-    return way->stores || play->row_count == 0 || gpu_qsac_copy_rows(gpu, play, counts, why);
+    const uint32_t *counts = asked_for(qsac, slot);
+    return GPU_TRY(cudaEventSynchronize(qsac->asked_at[slot % 2].at), why) &&
+           list_rows(gpu, play, counts, why) &&
+           (play->row_count == 0 || gpu_qsac_copy_rows(gpu, play, counts, why));
 }
 
 /* ---- a layer ---- */
 
 /* Attention is launched after the fetch, by the CPU that waited for it. */
-static bool gpu_qsac_run_told(gpu_mini *gpu, struct play *play, struct error *why)
+bool qsac_run_copied(gpu_mini *gpu, struct play *play, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
-    bool stores = miniature_qsac(play->id)->stores;
     uint32_t layer = play->layer, turn = gpu_qsac_slot_of(gpu, play->step, layer) % 2;
     auto ask = [&](uint32_t of, uint32_t its_turn) {
         return gpu_qsac_put_ask(gpu, play->step, of, why) &&
@@ -224,29 +208,21 @@ static bool gpu_qsac_run_told(gpu_mini *gpu, struct play *play, struct error *wh
     };
     return (layer > 0 || ask(0, turn)) && fetch(gpu, play, why) &&
            (layer + 1 == gpu->mini->shape.layers || ask(layer + 1, 1 - turn)) &&
-           (stores || play->row_count == 0 ||
+           (play->row_count == 0 ||
             GPU_TRY(cudaStreamWaitEvent(gpu->main.at, qsac->copied_at[turn].at, 0), why)) &&
-           gpu_qsac_put_attention(gpu, stores, play->step, layer, why);
+           gpu_qsac_put_attention(gpu, false, play->step, layer, why);
 }
 
-/* Attention is launched before the fetch, which releases it. */
-static bool gpu_qsac_run_polled(gpu_mini *gpu, struct play *play, struct error *why)
+/* The step's graph is launched before the first fetch; each fetch releases a layer's attention. */
+bool qsac_run_stored(gpu_mini *gpu, struct play *play, struct error *why)
 {
     const gpu_qsac *qsac = gpu->qsac.get();
-    const struct miniature_qsac *way = miniature_qsac(play->id);
     uint32_t slot = gpu_qsac_slot_of(gpu, play->step, play->layer);
-    const gpu_graphs *steps = way->stores ? &qsac->stored_steps : &qsac->copied_steps;
-    bool ok = !way->graph ? put_polled(gpu, way->stores, play->step, play->layer, why)
-                          : play->layer > 0 || steps->launch(gpu, play->step, why);
-    ok = ok && fetch(gpu, play, why) &&
-         (way->stores || play->row_count == 0 ||
-          await_copies(qsac, &qsac->copied_at[slot % 2], why));
+    bool ok = (play->layer > 0 || qsac->stored_steps.launch(gpu, play->step, why)) &&
+              hear_flag(gpu, slot + 1, why) && list_rows(gpu, play, asked_for(qsac, slot), why);
+    if (ok && play->row_count > 0) {
+        store_rows(gpu, play);
+    }
     qsac->say(QSAC_ANSWERED, ok ? slot + 1 : QSAC_ALL_ANSWERED);
     return ok;
-}
-
-bool qsac_run(gpu_mini *gpu, struct play *play, struct error *why)
-{
-    return miniature_qsac(play->id)->polls ? gpu_qsac_run_polled(gpu, play, why)
-                                           : gpu_qsac_run_told(gpu, play, why);
 }

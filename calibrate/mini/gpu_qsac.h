@@ -7,9 +7,9 @@
  *
  * One kernel compares each head's queries with its labels. Another writes the demands of the heads
  * that differ into host memory, one layer ahead of their use, except in a step's first layer. The
- * CPU learns of them by an event or by a flag. It gathers the rows and has them copied, or stores
- * them into the slots itself. When all rows are there, attention is launched, or a polling kernel
- * releases it.
+ * CPU learns of them by an event, gathers the rows and has them copied; or it learns of them by a
+ * flag and stores the rows into the slots itself. When all rows are there, attention is launched, or a
+ * polling kernel of the step's graph releases it.
  *
  * Nothing for which a polling kernel waits may be queued after it: copies have a stream of their
  * own, and the CPU stores by itself. Everything is launched once beforehand, because a kernel's
@@ -50,7 +50,7 @@ struct gpu_qsac {
     pinned_memory staging; /* [2] by turns: rows of all heads */
     std::unique_ptr<uint32_t[]> rows, places; /* of the fetched tokens: row on the host, slot */
     gpu_event asked_at[2], copied_at[2];
-    gpu_graphs copied_steps, stored_steps;
+    gpu_graphs stored_steps;
 
     uint32_t *host_word(int word) const
     {
@@ -91,9 +91,10 @@ bool qsac_start(gpu_mini *gpu, enum miniature_id id, const struct policy_env *en
                 struct error *why);
 /* Prepare a step; run a layer of it. */
 bool qsac_begin_step(gpu_mini *gpu, struct play *play, struct error *why);
-bool qsac_run(gpu_mini *gpu, struct play *play, struct error *why);
+bool qsac_run_copied(gpu_mini *gpu, struct play *play, struct error *why);
+bool qsac_run_stored(gpu_mini *gpu, struct play *play, struct error *why);
 /* Launch all kernels of a step; polling kernels hold them back. */
-bool qsac_put_step(gpu_mini *gpu, bool stores, uint32_t step, struct error *why);
+bool qsac_put_step(gpu_mini *gpu, uint32_t step, struct error *why);
 /* False, with a reason, if a polling kernel gave up or the CPU, waiting since `since`, did. */
 bool qsac_is_patient(const gpu_qsac *qsac, double since, struct error *why);
 /* After the last step: a flag ended every wait, and the slots hold the policy's sets. */

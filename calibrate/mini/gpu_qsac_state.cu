@@ -54,7 +54,7 @@ static bool put_heads(gpu_mini *gpu, enum miniature_id id, uint32_t step, struct
     for (uint32_t i = 0; ok && i < shape->layers * shape->kv_heads; i++) {
         struct mini_head *head = &gpu->mini->heads[i];
         ok = (step > 0 && step + head->shift != shape->steps) ||
-             put_head(gpu, miniature_qsac(id)->stores, i / shape->kv_heads, i % shape->kv_heads,
+             put_head(gpu, id == MINIATURE_GPU_QSAC_STORE, i / shape->kv_heads, i % shape->kv_heads,
                       mini_head_cache(head, step), why);
     }
     return ok && GPU_TRY(cudaDeviceSynchronize(), why);
@@ -99,7 +99,7 @@ bool qsac_check(gpu_mini *gpu, enum miniature_id id, struct error *why)
 {
     const struct miniature *shape = &gpu->mini->shape;
     size_t bytes = 2 * gpu->qsac->half_bytes;
-    const char *slots = gpu->qsac->slots(miniature_qsac(id)->stores);
+    const char *slots = gpu->qsac->slots(id == MINIATURE_GPU_QSAC_STORE);
     std::vector<char> found(gpu->qsac->layer_bytes());
     bool ok = qsac_is_patient(gpu->qsac.get(), clock_ns(), why);
     for (uint32_t layer = 0; ok && layer < shape->layers; layer++) {
@@ -169,16 +169,6 @@ static bool create_buffers(gpu_mini *gpu, struct error *why)
            qsac->staging.take(2 * gpu->qsac->layer_bytes(), 1, why);
 }
 
-static bool put_copied_step(gpu_mini *gpu, uint32_t step, struct error *why)
-{
-    return qsac_put_step(gpu, false, step, why);
-}
-
-static bool put_stored_step(gpu_mini *gpu, uint32_t step, struct error *why)
-{
-    return qsac_put_step(gpu, true, step, why);
-}
-
 /* All kernels and a copy run once, with nothing to wait for. What a first launch does cannot be
  * recorded, and may wait for running kernels. */
 static bool create_graphs(gpu_mini *gpu, struct error *why)
@@ -190,8 +180,8 @@ static bool create_graphs(gpu_mini *gpu, struct error *why)
                                      qsac->half_bytes, gpu->mini->row_bytes, 2,
                                      cudaMemcpyHostToDevice, gpu->copies.at),
                    why) &&
-           gpu->copies.wait(why) && qsac->copied_steps.create(gpu, put_copied_step, why) &&
-           (qsac->stored == nullptr || qsac->stored_steps.create(gpu, put_stored_step, why));
+           gpu->copies.wait(why) &&
+           (qsac->stored == nullptr || qsac->stored_steps.create(gpu, qsac_put_step, why));
 }
 
 bool qsac_create(gpu_mini *gpu, struct error *why)
@@ -221,7 +211,7 @@ bool qsac_create(gpu_mini *gpu, struct error *why)
 
 bool qsac_can(const gpu_mini *gpu, enum miniature_id id, struct error *why)
 {
-    if (!miniature_qsac(id)->stores || gpu->qsac->stored != nullptr) {
+    if (id != MINIATURE_GPU_QSAC_STORE || gpu->qsac->stored != nullptr) {
         return true;
     }
     *why = gpu->qsac->cannot_store;

@@ -50,8 +50,7 @@ bool miniature_require(const struct profile *profile, enum miniature_site site, 
 bool miniature_knows(const struct profile *profile, enum miniature_id id, struct error *why)
 {
     static const enum curve_id store[] = {CURVE_LINK_CPU_STORE};
-    const struct miniature_qsac *way = miniature_qsac(id);
-    return way == NULL || !way->stores ||
+    return id != MINIATURE_GPU_QSAC_STORE ||
            profile_require(profile, store, 1, miniature_kinds[id].name, why);
 }
 

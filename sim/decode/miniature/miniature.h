@@ -30,8 +30,8 @@
  * before, and the CPU only fetches. Nothing is approximated: a layer's true queries are known from
  * the beginning.
  *
- *     qsac-copy-poll   CPU   |launch|hear|gather|call|hear|tell|launch|...
- *                      GPU   |ask  |ask next|poll............|attend|
+ *     qsac-store   CPU   |launch|hear|store|tell|hear|...
+ *                  GPU   |ask   |ask next|poll|attend|
  *
  * The context is a multiple of the recorded one. Each recorded unit stands for `repeat` tokens, one
  * in each multiple, so that rows stay scattered and the ledger's counts are exact.
@@ -86,15 +86,6 @@ struct miniature_stand_ins {
     double copies_whole, copies_rows, attends_whole;
     double launch; /* on a GPU: ns of the CPU for one launch */
 };
-
-/* How QSAC with labels on the GPU fetches. `graph` implies `polls`. */
-struct miniature_qsac {
-    bool stores, /* the CPU stores into GPU memory; else it gathers, then starts copies */
-        polls,   /* GPU and CPU poll flags; else the CPU waits, then launches the attention */
-        graph;   /* a step is launched as one graph */
-};
-/* NULL for all other mechanisms. */
-const struct miniature_qsac *miniature_qsac(enum miniature_id id);
 
 /* CTAs that move rows, for each KV head, the threads of each, and the bytes that a thread has in
  * flight, as in the gather by which link.cta_in_flight is measured. */

@@ -362,19 +362,6 @@ static bool miniature_stream(struct pipe *pipe, uint32_t layer, struct error *wh
 /* ---- QSAC with labels on the GPU, one layer ahead: miniature.h draws it. The launch thread fetches,
  * too, so launches and fetches share one queue ---- */
 
-const struct miniature_qsac *miniature_qsac(enum miniature_id id)
-{
-    static const struct miniature_qsac ways[MINIATURE_COUNT] = {
-        [MINIATURE_GPU_QSAC_COPY_POLL] = {.polls = true},
-        [MINIATURE_GPU_QSAC_COPY_GRAPH] = {.polls = true, .graph = true},
-        [MINIATURE_GPU_QSAC_STORE] = {.stores = true},
-        [MINIATURE_GPU_QSAC_STORE_POLL] = {.stores = true, .polls = true},
-        [MINIATURE_GPU_QSAC_STORE_GRAPH] = {.stores = true, .polls = true, .graph = true},
-    };
-    bool is = id >= MINIATURE_GPU_QSAC_COPY && id <= MINIATURE_GPU_QSAC_STORE_GRAPH;
-    return is ? &ways[id] : NULL;
-}
-
 /* The time until the other side sees a flag. */
 static bool put_flag(struct pipe *pipe, engine_task_id after, engine_task_id *out,
                      struct error *why)
@@ -393,15 +380,6 @@ static bool put_ask(struct pipe *pipe, uint32_t layer, struct error *why)
     kernel.ns = bytes * 1e9 / pipe_figure(pipe, CURVE_LINK_OUT, 0, &kernel.trust);
     return work_put_kernel(pipe, PART_LOOKUP, kernel, ASK_KERNELS, ENGINE_NONE,
                            &pipe->at[layer].selected, why);
-}
-
-/* The CPU waits for the numbers of the rows to fetch. */
-static bool put_hearing(struct pipe *pipe, uint32_t layer, struct error *why)
-{
-    engine_task_id *selected = &pipe->at[layer].selected;
-    return pipe->mechanisms->sync == SYNC_CPU
-               ? fetch_sync(pipe, layer, why)
-               : put_flag(pipe, *selected, selected, why) && miniature_wait(pipe, *selected, why);
 }
 
 /* Move the rows: by copies, one for each head, or by the pool's stores. */
@@ -431,27 +409,12 @@ static bool put_copies(struct pipe *pipe, uint32_t layer, struct error *why)
            put_rows(pipe, layer, false, why);
 }
 
-static bool put_stores(struct pipe *pipe, uint32_t layer, struct error *why)
+/* The CPU waits for the numbers of the rows to fetch, gathers them and starts copies. */
+static bool fetch_copied(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    return put_rows(pipe, layer, true, why) && miniature_wait(pipe, pipe->at[layer].fetched, why);
-}
-
-static bool put_fetch(struct pipe *pipe, uint32_t layer, struct error *why)
-{
-    bool stores = pipe->mechanisms->transfer == TRANSFER_CPU_STORE;
     pipe->at[layer].fetched = ENGINE_NONE;
-    return put_hearing(pipe, layer, why) && (pipe_row(pipe, layer)->missed == 0 ||
-                                             (stores ? put_stores : put_copies)(pipe, layer, why));
-}
-
-/* The CPU sees that its copies are done and sets the flag for which a kernel polls. */
-static bool put_answer(struct pipe *pipe, uint32_t layer, struct error *why)
-{
-    engine_task_id *fetched = &pipe->at[layer].fetched;
-    bool copied = pipe->mechanisms->transfer != TRANSFER_CPU_STORE && *fetched != ENGINE_NONE;
-    return (!copied || put_flag(pipe, *fetched, fetched, why)) &&
-           miniature_wait(pipe, *fetched, why) &&
-           put_flag(pipe, pipe->last[PIPE_LAUNCH], fetched, why);
+    return fetch_sync(pipe, layer, why) &&
+           (pipe_row(pipe, layer)->missed == 0 || put_copies(pipe, layer, why));
 }
 
 /* A layer's rows are asked for in the layer before; the first layer asks for its own, too. */
@@ -470,16 +433,22 @@ static bool attend_fetched(struct pipe *pipe, uint32_t layer, struct error *why)
     return miniature_attend(pipe, pipe_row(pipe, layer)->wanted, pipe->at[layer].fetched, why);
 }
 
-/* All kernels are launched before the fetch. */
+/* All kernels are launched before the fetch: the CPU sees a flag, stores the rows, and sets the flag
+ * for which a kernel polls. */
 static bool fetch_polled(struct pipe *pipe, uint32_t layer, struct error *why)
 {
+    struct pipe_layer *at = &pipe->at[layer];
     engine_task_id await, attention;
+    at->fetched = ENGINE_NONE;
     return work_launch(pipe, 1, &await, why) &&
-           work_launch(pipe, ATTENTION_KERNELS, &attention, why) && put_fetch(pipe, layer, why) &&
-           put_answer(pipe, layer, why) &&
+           work_launch(pipe, ATTENTION_KERNELS, &attention, why) &&
+           put_flag(pipe, at->selected, &at->selected, why) &&
+           miniature_wait(pipe, at->selected, why) &&
+           (pipe_row(pipe, layer)->missed == 0 || put_rows(pipe, layer, true, why)) &&
+           miniature_wait(pipe, at->fetched, why) &&
+           put_flag(pipe, pipe->last[PIPE_LAUNCH], &at->fetched, why) &&
            work_put_launched(pipe, PART_SYNC, kernel_none, 1, await, ENGINE_NONE, NULL, why) &&
-           attend_launched(pipe, pipe_row(pipe, layer)->wanted, attention, pipe->at[layer].fetched,
-                           why);
+           attend_launched(pipe, pipe_row(pipe, layer)->wanted, attention, at->fetched, why);
 }
 
 /* ---- the programs ---- */
@@ -510,7 +479,7 @@ static const miniature_stage lru_kernels[] = {miniature_ask, fetch_lookup, fetch
 static const miniature_stage whole_loaded[] = {miniature_stream, NULL};
 static const miniature_stage merged[] = {query_out,   attend_hits,  fetch_sync,
                                          pool_missed, merge_answer, NULL};
-static const miniature_stage qsac_told[] = {ask_for_own, put_fetch, ask_for_next, attend_fetched,
+static const miniature_stage qsac_told[] = {ask_for_own, fetch_copied, ask_for_next, attend_fetched,
                                             NULL};
 static const miniature_stage qsac_polled[] = {ask_for_own, ask_for_next, fetch_polled, NULL};
 
@@ -537,11 +506,6 @@ const struct miniature_program miniature_programs[MINIATURE_COUNT] = {
     [MINIATURE_GPU_ACTIVATIONS] = {whole_loaded, .streams = true, .makes = true},
     [MINIATURE_GPU_HYBRID] = {merged},
     [MINIATURE_GPU_QSAC_COPY] = {qsac_told, TRANSFER_GATHER_COPY, MANAGER_GPU},
-    [MINIATURE_GPU_QSAC_COPY_POLL] = {qsac_polled, TRANSFER_GATHER_COPY, MANAGER_GPU, SYNC_GPU},
-    [MINIATURE_GPU_QSAC_COPY_GRAPH] = {qsac_polled, TRANSFER_GATHER_COPY, MANAGER_GPU, SYNC_GPU,
-                                       LAUNCH_GRAPH},
-    [MINIATURE_GPU_QSAC_STORE] = {qsac_told, TRANSFER_CPU_STORE, MANAGER_GPU},
-    [MINIATURE_GPU_QSAC_STORE_POLL] = {qsac_polled, TRANSFER_CPU_STORE, MANAGER_GPU, SYNC_GPU},
-    [MINIATURE_GPU_QSAC_STORE_GRAPH] = {qsac_polled, TRANSFER_CPU_STORE, MANAGER_GPU, SYNC_GPU,
-                                        LAUNCH_GRAPH},
+    [MINIATURE_GPU_QSAC_STORE] = {qsac_polled, TRANSFER_CPU_STORE, MANAGER_GPU, SYNC_GPU,
+                                  LAUNCH_GRAPH},
 };

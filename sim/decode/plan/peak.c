@@ -6,35 +6,28 @@
 
 #include <math.h>
 
-/* The largest sum over a micro-batch of an amount for each sequence, which `of` returns. */
-static double most_of_pass(const struct plan *plan, uint64_t (*of)(const struct cohort *cohort))
+/* The most of any micro-batch, each of its own. */
+struct pass_most {
+    double sequences, contexts, prompts; /* number; tokens of all */
+};
+
+static struct pass_most most_of_pass(const struct plan *plan)
 {
     const struct packing *packing = &plan->micro_batches;
-    double most = 0;
+    struct pass_most most = {0};
     for (uint32_t r = 0; r < packing->runs; r++) {
-        double sum = 0;
+        struct pass_most sum = {0};
         for (uint32_t i = 0; i < packing->cohorts; i++) {
-            sum += (double)of(&plan->cohorts[i]) * packing->sequences[r * packing->cohorts + i];
+            double sequences = packing->sequences[r * packing->cohorts + i];
+            sum.sequences += sequences;
+            sum.contexts += (double)plan->cohorts[i].context * sequences;
+            sum.prompts += (double)plan->cohorts[i].prompt * sequences;
         }
-        most = fmax(most, sum);
+        most.sequences = fmax(most.sequences, sum.sequences);
+        most.contexts = fmax(most.contexts, sum.contexts);
+        most.prompts = fmax(most.prompts, sum.prompts);
     }
     return most;
-}
-
-static uint64_t itself(const struct cohort *cohort)
-{
-    (void)cohort;
-    return 1;
-}
-
-static uint64_t peak_context_of(const struct cohort *cohort)
-{
-    return cohort->context;
-}
-
-static uint64_t prompt_of(const struct cohort *cohort)
-{
-    return cohort->prompt;
 }
 
 double peak_layer_bytes(const struct setup *setup, const struct plan *plan)
@@ -42,7 +35,7 @@ double peak_layer_bytes(const struct setup *setup, const struct plan *plan)
     double kv = (double)model_kept_token_bytes(&setup->model);
     double act = (double)model_activation_bytes(&setup->model);
     bool only_kv = setup->mechanisms.representation == REPRESENTATION_KV;
-    return most_of_pass(plan, peak_context_of) * (only_kv ? kv : fmax(kv, act));
+    return most_of_pass(plan).contexts * (only_kv ? kv : fmax(kv, act));
 }
 
 /* Two buffers for a micro-batch's whole layer, or for a head of it. Each holds its KV; if K and V are
@@ -55,7 +48,7 @@ static double peak_whole_bytes(const struct setup *setup, const struct plan *pla
                        ? kv_token
                        : 2 * kv_token + (double)model_activation_bytes(&setup->model);
     double parts = m->prefetch == PREFETCH_WHOLE_HEAD ? model_kv_heads(&setup->model) : 1;
-    return 2 * most_of_pass(plan, peak_context_of) * token / parts;
+    return 2 * most_of_pass(plan).contexts * token / parts;
 }
 
 /* Buffers for one layer's selection: none if it is fetched straight into the cache, one if it is
@@ -144,7 +137,7 @@ static double step_workspace(const struct setup *setup, const struct plan *plan)
         entries += (double)cohort->sizes.entries * pairs;
     }
     double queries = setup_queries(setup), rows = queries * plan->batch;
-    double layer = operand_bytes(setup, queries * most_of_pass(plan, itself)) +
+    double layer = operand_bytes(setup, queries * most_of_pass(plan).sequences) +
                    retrieval_score_bytes(setup, entries);
     return peak_hidden_bytes(setup, rows) + fmax(layer, logit_bytes(setup, rows));
 }
@@ -182,7 +175,7 @@ static struct peak prefill_peak(const struct setup *setup, const struct plan *pl
 {
     const struct mechanisms *m = &setup->mechanisms;
     uint64_t longest = plan->cohorts[plan->cohort_count - 1].prompt;
-    double all = 0, pass = most_of_pass(plan, prompt_of);
+    double all = 0, pass = most_of_pass(plan).prompts;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         all += (double)plan->cohorts[i].sequences * (double)plan->cohorts[i].prompt;
     }

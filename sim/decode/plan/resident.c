@@ -28,11 +28,10 @@ static int by_key_ascending(const void *a, const void *b)
 static double source_cosine(const struct setup *setup, const double *head_cosine,
                             const struct plan *plan, uint32_t layer, uint32_t head)
 {
-    uint32_t source_layer, source_head, shift;
     const struct trace_header *header = trace_header(setup->trace);
-    replay_source(header, plan->layers, plan->kv_heads, layer, head, 1, &source_layer, &source_head,
-                  &shift);
-    return head_cosine[source_layer * header->kv_heads + source_head];
+    const struct replay_plan target = {.layers = plan->layers, .kv_heads = plan->kv_heads};
+    struct replay_source source = replay_source(header, &target, layer, head);
+    return head_cosine[source.layer * header->kv_heads + source.head];
 }
 
 void resident_importance(const struct setup *setup, struct plan *plan)

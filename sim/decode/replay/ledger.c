@@ -183,27 +183,16 @@ void ledger_add_mass(struct ledger_row *row, const struct ledger_row *pair, uint
     row->mass_most += times * pair->mass_most;
 }
 
-/* What stands before the rows. */
-struct head {
-    uint32_t steps, layers;
-    uint64_t wanted, hit, cold;
-};
-
-static size_t row_bytes(uint32_t steps, uint32_t layers)
-{
-    return (size_t)steps * layers * sizeof(struct ledger_row);
-}
+enum { TOTALS = 3 * sizeof(uint64_t) }; /* before the rows: wanted, hit, cold */
 
 uint8_t *ledger_pack(const struct ledger *ledger, size_t *size)
 {
     struct error unseen;
-    struct head head = {ledger->steps, ledger->layers, ledger->demand_wanted, ledger->demand_hit,
-                        ledger->demand_cold};
-    size_t rows = row_bytes(ledger->steps, ledger->layers);
-    uint8_t *bytes = array_zeroed(1, *size = sizeof head + rows, &unseen);
+    size_t rows = (size_t)ledger->steps * ledger->layers * sizeof *ledger->rows;
+    uint8_t *bytes = array_zeroed(1, *size = TOTALS + rows, &unseen);
     if (bytes != NULL) {
-        memcpy(bytes, &head, sizeof head);
-        memcpy(bytes + sizeof head, ledger->rows, rows);
+        memcpy(bytes, &ledger->demand_wanted, TOTALS);
+        memcpy(bytes + TOTALS, ledger->rows, rows);
     }
     return bytes;
 }
@@ -212,20 +201,12 @@ bool ledger_unpack(const uint8_t *bytes, size_t size, uint32_t steps, uint32_t l
                    struct ledger *ledger)
 {
     struct error unseen;
-    struct head head;
-    size_t rows = row_bytes(steps, layers);
-    if (size != sizeof head + rows) {
+    size_t rows = (size_t)steps * layers * sizeof *ledger->rows;
+    if (size != TOTALS + rows || !ledger_reserve(ledger, steps, layers, &unseen)) {
         return false;
     }
-    memcpy(&head, bytes, sizeof head);
-    if (head.steps != steps || head.layers != layers ||
-        !ledger_reserve(ledger, steps, layers, &unseen)) {
-        return false;
-    }
-    ledger->demand_wanted = head.wanted;
-    ledger->demand_hit = head.hit;
-    ledger->demand_cold = head.cold;
-    memcpy(ledger->rows, bytes + sizeof head, rows);
+    memcpy(&ledger->demand_wanted, bytes, TOTALS);
+    memcpy(ledger->rows, bytes + TOTALS, rows);
     return true;
 }
 
@@ -327,11 +308,6 @@ static bool check_assumed(double hit, double spread, struct error *why)
     return true;
 }
 
-static uint64_t assumed_rounded(double value)
-{
-    return (uint64_t)(value + 0.5);
-}
-
 static struct ledger_row assumed_row(const struct replay_plan *plan, uint64_t wanted, uint64_t hit)
 {
     uint64_t missed = wanted - hit;
@@ -342,9 +318,9 @@ static struct ledger_row assumed_row(const struct replay_plan *plan, uint64_t wa
         .hit = hit,
         .missed = missed,
         .missed_worst = missed,
-        .lookups = assumed_rounded((double)wanted * units),
-        .updates = assumed_rounded((double)hit * units),
-        .inserts = assumed_rounded((double)missed * units),
+        .lookups = ledger_rounded((double)wanted * units),
+        .updates = ledger_rounded((double)hit * units),
+        .inserts = ledger_rounded((double)missed * units),
         .fetching_heads = missed > 0,
         .offloaded_heads = 1,
         .mass = 1,
@@ -360,7 +336,7 @@ static struct ledger_row kept_row(const struct replay_plan *plan, uint64_t held,
         .wanted = held + kept,
         .hit = held,
         .for_cpu = kept,
-        .updates = assumed_rounded((double)held / plan->manager_unit),
+        .updates = ledger_rounded((double)held / plan->manager_unit),
         .offloaded_heads = 1,
         .mass = 1,
         .mass_most = 1,
@@ -373,9 +349,9 @@ static void assumed_sizes(const struct replay_plan *plan, uint64_t *wanted, uint
 {
     double away = (double)plan->context - plan->sinks - plan->recent; /* outside the window */
     double asked = fmin(plan->selection * (double)plan->context, away);
-    *wanted = assumed_rounded(fmax(asked, 1));
+    *wanted = ledger_rounded(fmax(asked, 1));
     *held = plan->policy->chooses_own
-                ? assumed_rounded(fmin(plan->capacity * (double)plan->context, (double)*wanted))
+                ? ledger_rounded(fmin(plan->capacity * (double)plan->context, (double)*wanted))
                 : 0;
     if (plan->policy->chooses_own && !plan->policy->names_for_cpu) {
         *wanted = *held;
@@ -398,7 +374,7 @@ static void fill_step(const struct replay_plan *plan, const double *ratios, uint
                 continue;
             }
             due += *ratios++ * (double)wanted;
-            uint64_t hit = assumed_rounded(due) - given;
+            uint64_t hit = ledger_rounded(due) - given;
             hit = hit < wanted ? hit : wanted;
             given += hit;
             kept[heads++] = wanted - hit;

@@ -76,11 +76,16 @@ void ledger_load_whole(struct ledger *ledger, uint32_t layers, uint64_t wanted, 
  * its manager sees them. */
 void ledger_keep(struct ledger *ledger, double share);
 
+static inline uint64_t ledger_rounded(double tokens)
+{
+    return (uint64_t)(tokens + 0.5);
+}
+
 /* Add `times` pairs with this row to a layer's row: all but the mass, and the mass. */
 void ledger_add(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);
 void ledger_add_mass(struct ledger_row *row, const struct ledger_row *pair, uint32_t times);
 
-/* A ledger that is no sum as bytes, and back: sizes and totals, then the rows, in the machine's byte
+/* A ledger that is no sum as bytes, and back: its totals, then the rows, in the machine's byte
  * order.
  */
 

@@ -12,15 +12,14 @@
 #include "decode/replay/replay_job.h"
 #include "trace/generate/trace_profile.h"
 
-void replay_source(const struct trace_header *source, uint32_t layers, uint32_t kv_heads,
-                   uint32_t layer, uint32_t head, uint32_t rows, uint32_t *source_layer,
-                   uint32_t *source_head, uint32_t *shift)
+struct replay_source replay_source(const struct trace_header *source,
+                                   const struct replay_plan *plan, uint32_t layer, uint32_t head)
 {
-    struct mapping_size own = {source->layers, source->kv_heads}, target = {layers, kv_heads};
-    struct mapping_source read = mapping_source(own, target, layer, head);
-    *source_layer = read.layer;
-    *source_head = read.head;
-    *shift = (uint32_t)(read.reader * rows / read.readers);
+    struct mapping_size own = {source->layers, source->kv_heads};
+    struct mapping_source read =
+        mapping_source(own, (struct mapping_size){plan->layers, plan->kv_heads}, layer, head);
+    return (struct replay_source){read.layer, read.head,
+                                  (uint32_t)(read.reader * plan->steps / read.readers)};
 }
 
 void replay_load_whole(const struct replay_plan *plan, struct ledger *ledger)

@@ -90,11 +90,13 @@ struct replay_means {
     struct disk_cache *cache; /* of replay_run_kept() (replay_kept.h); NULL: nothing is kept */
 };
 
-/* The source head that a target head reads (trace/generate/trace_profile.h), and its shift among `rows`
- * reported rows. */
-void replay_source(const struct trace_header *source, uint32_t layers, uint32_t kv_heads,
-                   uint32_t layer, uint32_t head, uint32_t rows, uint32_t *source_layer,
-                   uint32_t *source_head, uint32_t *shift);
+/* The source head that a target head reads (trace/generate/trace_profile.h), and its shift among the
+ * reported steps. */
+struct replay_source {
+    uint32_t layer, head, shift;
+};
+struct replay_source replay_source(const struct trace_header *source,
+                                   const struct replay_plan *plan, uint32_t layer, uint32_t head);
 
 /* A share of the context in whole units of the trace; at least one if the share is above 0. */
 uint32_t replay_units(const struct trace_header *header, double share);

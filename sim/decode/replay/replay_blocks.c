@@ -194,24 +194,20 @@ static bool is_offloaded(const struct blocks_layer *layer, uint32_t target, uint
     return plan->heads[(size_t)target * plan->kv_heads + head].offloaded;
 }
 
-static uint32_t source_of(const struct blocks_layer *layer, uint32_t target, uint32_t head,
-                          uint32_t *shift)
+static struct replay_source source_of(const struct blocks_layer *layer, uint32_t target,
+                                      uint32_t head)
 {
-    const struct replay_plan *plan = layer->job->plan;
-    uint32_t source_layer, source_head;
-    replay_source(layer->job->header, plan->layers, plan->kv_heads, target, head, plan->steps,
-                  &source_layer, &source_head, shift);
-    return source_head;
+    return replay_source(layer->job->header, layer->job->plan, target, head);
 }
 
 /* The blocks that a target head wants at a step. */
 static const struct wanted_blocks *wanted_of(const struct blocks_layer *layer, uint32_t target,
                                              uint32_t head, uint32_t step)
 {
-    uint32_t shift, source_head = source_of(layer, target, head, &shift);
-    uint64_t at = (uint64_t)step + shift;
+    struct replay_source source = source_of(layer, target, head);
+    uint64_t at = (uint64_t)step + source.shift;
     at = at < layer->total ? at : at - layer->job->plan->steps;
-    return &layer->wants[(size_t)source_head * layer->total + at];
+    return &layer->wants[(size_t)source.head * layer->total + at];
 }
 
 /* Look up the blocks that a head wants and add them to the step's. Returns hits and misses. */
@@ -322,7 +318,7 @@ static bool play_group(struct blocks_layer *layer, const struct blocks_group *gr
                        uint32_t sequence, struct error *why)
 {
     const struct replay_plan *plan = layer->job->plan;
-    uint32_t shift, source_head = source_of(layer, group->target, group->first, &shift);
+    uint32_t source_head = source_of(layer, group->target, group->first).head;
     const struct policy_env env = {
         .blocks = layer->blocks,
         .capacity = layer->capacity,
@@ -356,7 +352,7 @@ static bool play_group(struct blocks_layer *layer, const struct blocks_group *gr
 static void replay_blocks_take_mass(struct blocks_layer *layer, uint32_t target, uint32_t head)
 {
     const struct replay_plan *plan = layer->job->plan;
-    uint32_t shift, source_head = source_of(layer, target, head, &shift);
+    uint32_t source_head = source_of(layer, target, head).head;
     for (uint32_t s = 0; s < plan->steps; s++) {
         struct ledger_row *row = &layer->rows[(size_t)head * plan->steps + s];
         size_t at = (size_t)source_head * layer->total + plan->warmup + s;

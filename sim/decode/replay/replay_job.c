@@ -5,27 +5,22 @@
 #include "core/array.h"
 #include "trace/generate/trace_profile.h"
 
-static uint64_t replay_job_rounded(double value)
-{
-    return (uint64_t)(value + 0.5);
-}
-
 struct ledger_row replay_row(const struct replay_job *job, const struct outcome *outcome)
 {
     double managed = job->tokens / job->plan->manager_unit;
     double compared = job->plan->policy->needs_queries ? 1 : managed; /* query heads do not scale */
-    uint64_t wanted = replay_job_rounded(job->tokens * (outcome->hit + outcome->missed));
-    uint64_t missed = replay_job_rounded(job->tokens * outcome->missed);
-    uint64_t for_cpu = replay_job_rounded(job->tokens * outcome->for_cpu);
+    uint64_t wanted = ledger_rounded(job->tokens * (outcome->hit + outcome->missed));
+    uint64_t missed = ledger_rounded(job->tokens * outcome->missed);
+    uint64_t for_cpu = ledger_rounded(job->tokens * outcome->for_cpu);
     return (struct ledger_row){
         .wanted = wanted + for_cpu,
         .hit = wanted - missed,
         .missed = missed,
         .missed_worst = missed,
         .for_cpu = for_cpu,
-        .lookups = replay_job_rounded(compared * outcome->lookups),
-        .updates = replay_job_rounded(compared * outcome->updates),
-        .inserts = replay_job_rounded(managed * outcome->inserts),
+        .lookups = ledger_rounded(compared * outcome->lookups),
+        .updates = ledger_rounded(compared * outcome->updates),
+        .inserts = ledger_rounded(managed * outcome->inserts),
         .fetching_heads = missed > 0,
         .reused_heads = outcome->reused,
         .offloaded_heads = 1,
@@ -86,11 +81,9 @@ static void assign_part(struct replay_instances *set, uint32_t part)
     for (uint32_t target = set->first; target < set->end; target++) {
         for (uint32_t head = 0; head < plan->kv_heads; head++) {
             const struct replay_head *stated = &plan->heads[(size_t)target * plan->kv_heads + head];
-            uint32_t source_layer, source_head, shift;
-            replay_source(job->header, plan->layers, plan->kv_heads, target, head, plan->steps,
-                          &source_layer, &source_head, &shift);
+            struct replay_source source = replay_source(job->header, plan, target, head);
             float importance = plan->policy->needs_queries ? stated->importance : 0;
-            uint32_t stream = REPLAY_ASKS * source_head + replay_asks_of(job, plan, target);
+            uint32_t stream = REPLAY_ASKS * source.head + replay_asks_of(job, plan, target);
             *assigned_instance(set, part, target, head) =
                 stated->offloaded ? find_instance(set, &job->parts[part], stream, importance)
                                   : REPLAY_NO_INSTANCE;

@@ -204,11 +204,7 @@ static bool replay_sequence(struct replay_layer *layer, uint32_t sequence, struc
 /* The shift with which a target head reads its source. */
 static uint32_t shift_of(const struct replay_layer *layer, uint32_t target, uint32_t head)
 {
-    const struct replay_plan *plan = layer->job->plan;
-    uint32_t source_layer, source_head, shift;
-    replay_source(layer->job->header, plan->layers, plan->kv_heads, target, head, plan->steps,
-                  &source_layer, &source_head, &shift);
-    return shift;
+    return replay_source(layer->job->header, layer->job->plan, target, head).shift;
 }
 
 /* Add the CPU's tasks over the `heads` offloaded heads of one sequence. A sequence's place in the

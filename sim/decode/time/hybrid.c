@@ -294,44 +294,25 @@ bool cpu_whole_attend(struct pipe *pipe, uint32_t layer, struct error *why)
 
 /* ---- what a layer needs ---- */
 
-static double looked_up_units(const struct ledger_row *row)
-{
-    return (double)row->lookups;
-}
-
-static double promoted_units(const struct ledger_row *row)
-{
-    return (double)row->updates;
-}
-
-static double inserted_units(const struct ledger_row *row)
-{
-    return (double)row->inserts;
-}
-
-static double updated_units(const struct ledger_row *row)
-{
-    return promoted_units(row) + inserted_units(row);
-}
-
 /* Time of one unit. It depends on how many units a head wants. */
 static double manager_unit_ns(const struct pipe *pipe, const struct ledger_row *row,
                               enum curve_id unit_cost, struct trust *trust)
 {
-    double wanted = fmax(looked_up_units(row), updated_units(row)) / row->offloaded_heads;
+    double wanted =
+        fmax((double)row->lookups, (double)(row->updates + row->inserts)) / row->offloaded_heads;
     return pipe_figure(pipe, unit_cost, wanted, trust);
 }
 
 /* The jobs of a layer take this long side by side: each has as many whole heads as any other, or one
  * of the sequences with the most work. */
-static double jobs_ns(const struct pipe *pipe, uint32_t layer,
-                      double (*units)(const struct ledger_row *row), enum curve_id unit_cost,
-                      struct trust *trust)
+static double jobs_ns(const struct pipe *pipe, uint32_t layer, size_t units,
+                      enum curve_id unit_cost, struct trust *trust)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
     double heads = row->offloaded_heads, least = (double)pipe->mechanisms->pool_heads;
     double jobs = fmax(1, fmin(cost_pool_threads(pipe->setup, trust), ceil(heads / least)));
-    double units_of_job = fmax(units(row) * ceil(heads / jobs), pipe_even(pipe, layer, units));
+    double units_of_job =
+        fmax(row_amount(row, units) * ceil(heads / jobs), pipe_even(pipe, layer, units));
     return units_of_job / heads * manager_unit_ns(pipe, row, unit_cost, trust);
 }
 
@@ -343,8 +324,8 @@ static double updates_ns(const struct pipe *pipe, uint32_t layer, struct trust *
 {
     const double promotions = 4, pages = mechanisms_pages(pipe->mechanisms);
     const double mean = 0.92 + 0.08 * promotions * 2.54;
-    double moved = jobs_ns(pipe, layer, promoted_units, CURVE_HOST_UPDATE, trust);
-    double admitted = jobs_ns(pipe, layer, inserted_units, CURVE_HOST_UPDATE, trust);
+    double moved = jobs_ns(pipe, layer, ROW_AMOUNT(updates), CURVE_HOST_UPDATE, trust);
+    double admitted = jobs_ns(pipe, layer, ROW_AMOUNT(inserts), CURVE_HOST_UPDATE, trust);
     return pages == 0 ? moved + admitted : (moved + promotions * pages * admitted) / mean;
 }
 
@@ -404,7 +385,7 @@ bool manager_look_up(struct pipe *pipe, uint32_t layer, engine_task_id after, en
                      struct error *why)
 {
     struct trust trust = work_trust;
-    double ns = jobs_ns(pipe, layer, looked_up_units, CURVE_HOST_LOOKUP, &trust);
+    double ns = jobs_ns(pipe, layer, ROW_AMOUNT(lookups), CURVE_HOST_LOOKUP, &trust);
     engine_task_id all, first, jobs;
     return manager_hand_over(pipe, after, &first, &all, why) &&
            put_jobs(pipe, PART_LOOKUP, ns, trust, first, &jobs, why) &&
@@ -415,7 +396,8 @@ bool manager_insert(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
     struct trust trust = work_trust;
-    double ns = updated_units(row) * manager_unit_ns(pipe, row, CURVE_HOST_UPDATE, &trust);
+    double units = (double)(row->updates + row->inserts);
+    double ns = units * manager_unit_ns(pipe, row, CURVE_HOST_UPDATE, &trust);
     return work_put_thread(pipe, PART_UPDATE, ns, ENGINE_NONE, trust, NULL, why);
 }
 

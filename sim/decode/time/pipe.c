@@ -194,8 +194,7 @@ const struct ledger_row *pipe_part(const struct pipe *pipe, uint32_t cohort, uin
     return &ledger_part(pipe->ledger, cohort)[row_at(pipe, layer)];
 }
 
-double pipe_even(const struct pipe *pipe, uint32_t layer,
-                 double (*of)(const struct ledger_row *row))
+double pipe_even(const struct pipe *pipe, uint32_t layer, size_t amount)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
     assert(row != NULL); /* the layer is offloaded */
@@ -203,7 +202,7 @@ double pipe_even(const struct pipe *pipe, uint32_t layer,
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
         const struct ledger_row *part = pipe_part(pipe, i, layer);
         if (part->offloaded_heads > 0) {
-            most = fmax(most, of(part) * (pairs / part->offloaded_heads));
+            most = fmax(most, row_amount(part, amount) * (pairs / part->offloaded_heads));
         }
     }
     return most;

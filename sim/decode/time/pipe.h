@@ -138,9 +138,15 @@ const struct ledger_row *pipe_row(const struct pipe *pipe, uint32_t layer);
 const struct ledger_row *pipe_part(const struct pipe *pipe, uint32_t cohort, uint32_t layer);
 
 /* The sum over a layer's pairs if each had as much as a pair of the busiest cohort: work that runs
- * on all pairs in parallel ends with the longest. `of` returns a row's amount. */
-double pipe_even(const struct pipe *pipe, uint32_t layer,
-                 double (*of)(const struct ledger_row *row));
+ * on all pairs in parallel ends with the longest. */
+double pipe_even(const struct pipe *pipe, uint32_t layer, size_t amount);
+
+/* The amount of a row that lies at this offset, such as ROW_AMOUNT(hit). */
+#define ROW_AMOUNT(member) offsetof(struct ledger_row, member)
+static inline double row_amount(const struct ledger_row *row, size_t amount)
+{
+    return (double)*(const uint64_t *)(const void *)((const char *)row + amount);
+}
 
 /* Sequences of the current micro-batch; and [cohorts] those of each cohort. */
 uint32_t pipe_sequences(const struct pipe *pipe);

@@ -24,22 +24,11 @@ static bool emit_pre(struct pipe *pipe, uint32_t layer, struct error *why)
     return put_model_stage(pipe, MODEL_PRE, layer, stream_weights(pipe), NULL, why);
 }
 
-static double hit_tokens(const struct ledger_row *row)
-{
-    return (double)row->hit;
-}
-
-static double missed_tokens(const struct ledger_row *row)
-{
-    return (double)row->missed;
-}
-
-static bool stages_put_merge(struct pipe *pipe, uint32_t layer,
-                             double (*tokens)(const struct ledger_row *row), double ctas,
+static bool stages_put_merge(struct pipe *pipe, uint32_t layer, size_t tokens, double ctas,
                              engine_task_id after, struct error *why)
 {
     const struct ledger_row *row = pipe_row(pipe, layer);
-    double bytes = tokens(row) * pipe->head_bytes;
+    double bytes = row_amount(row, tokens) * pipe->head_bytes;
     double even = pipe_even(pipe, layer, tokens) * pipe->head_bytes;
     double all_ctas = ctas * row->offloaded_heads;
     return bytes == 0 ||
@@ -55,8 +44,9 @@ static bool stages_put_hits(struct pipe *pipe, uint32_t layer, bool before_gathe
 {
     const struct mechanisms *m = pipe->mechanisms;
     return !m->merge || (m->transfer == TRANSFER_GATHER_COPY) != before_gather ||
-           stages_put_merge(pipe, layer, hit_tokens, fetch_hit_ctas(pipe, pipe_row(pipe, layer)),
-                            pipe->at[layer].looked_up, why);
+           stages_put_merge(pipe, layer, ROW_AMOUNT(hit),
+                            fetch_hit_ctas(pipe, pipe_row(pipe, layer)), pipe->at[layer].looked_up,
+                            why);
 }
 
 static bool emit_early_hits(struct pipe *pipe, uint32_t layer, struct error *why)
@@ -70,7 +60,7 @@ static bool emit_hits(struct pipe *pipe, uint32_t layer, struct error *why)
     const struct mechanisms *m = pipe->mechanisms;
     return stages_put_hits(pipe, layer, false, why) &&
            (!m->merge || m->block_span == BLOCK_UNIT ||
-            stages_put_merge(pipe, layer, missed_tokens, (double)m->admit_ctas,
+            stages_put_merge(pipe, layer, ROW_AMOUNT(missed), (double)m->admit_ctas,
                              pipe->at[layer].fetched, why));
 }
 
@@ -79,7 +69,7 @@ static bool emit_admit(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
     return !m->merge || m->block_span != BLOCK_UNIT ||
-           stages_put_merge(pipe, layer, missed_tokens, (double)m->admit_ctas,
+           stages_put_merge(pipe, layer, ROW_AMOUNT(missed), (double)m->admit_ctas,
                             pipe->at[layer].updated, why);
 }
 

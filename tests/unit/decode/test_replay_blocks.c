@@ -217,8 +217,9 @@ static void naive_wanted(const struct trace *trace, uint32_t sequence, uint32_t 
 {
     struct error why;
     const struct trace_header *header = trace_header(trace);
-    uint32_t source_layer, source_head, shift;
-    replay_source(header, LAYERS, HEADS, layer, head, STEPS, &source_layer, &source_head, &shift);
+    const struct replay_plan target = {.layers = LAYERS, .kv_heads = HEADS, .steps = STEPS};
+    struct replay_source source = replay_source(header, &target, layer, head);
+    uint32_t source_layer = source.layer, source_head = source.head, shift = source.shift;
     uint32_t at = step + shift < WARMUP + STEPS ? step + shift : step + shift - STEPS;
     struct demand demand;
     struct demand_buffer buffer;
@@ -266,9 +267,9 @@ static void naive_group(const struct trace *trace, const struct replay_plan *pla
                         struct ledger_row *rows)
 {
     struct error why;
-    uint32_t source_layer, source_head, shift;
-    replay_source(trace_header(trace), LAYERS, HEADS, layer, first, STEPS, &source_layer,
-                  &source_head, &shift);
+    const struct replay_plan target = {.layers = LAYERS, .kv_heads = HEADS, .steps = STEPS};
+    struct replay_source source = replay_source(trace_header(trace), &target, layer, first);
+    uint32_t source_layer = source.layer, source_head = source.head;
     struct policy_env env = {.blocks = BLOCKS,
                              .capacity = HELD,
                              .wanted = BLOCKS,

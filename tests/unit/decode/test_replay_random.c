@@ -117,9 +117,11 @@ static void replay_one_head(struct trace *trace, uint32_t sequence, const struct
     bool guessed = plan->speculates && layer > 0;
     float importance = plan->heads[layer * HEADS + head].importance;
     const float importances[] = {importance, importance};
-    uint32_t source_layer, source_head, wanted_units = plan->policy->chooses_own ? 6 : 4;
-    replay_source(trace_header(trace), LAYERS, HEADS, layer, head, STEPS, &source_layer,
-                  &source_head, shift);
+    uint32_t wanted_units = plan->policy->chooses_own ? 6 : 4;
+    const struct replay_plan target = {.layers = LAYERS, .kv_heads = HEADS, .steps = STEPS};
+    struct replay_source source = replay_source(trace_header(trace), &target, layer, head);
+    uint32_t source_layer = source.layer, source_head = source.head;
+    *shift = source.shift;
     struct next_use future = {0};
     struct demand_buffer buffer;
     struct trace_frame frame;

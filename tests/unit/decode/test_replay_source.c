@@ -41,14 +41,14 @@ static void heads_read_the_sources_worked_by_hand(void **state)
         const struct mapped *worked = &mapped_cases[c];
         struct trace_header source = {.layers = worked->source_layers,
                                       .kv_heads = worked->source_heads};
-        uint32_t layer, head, shift;
-        replay_source(&source, worked->layers, worked->heads, worked->layer, worked->head,
-                      worked->rows, &layer, &head, &shift);
-        if (layer != worked->source_layer || head != worked->source_head ||
-            shift != worked->shift) {
+        const struct replay_plan plan = {
+            .layers = worked->layers, .kv_heads = worked->heads, .steps = worked->rows};
+        struct replay_source read = replay_source(&source, &plan, worked->layer, worked->head);
+        if (read.layer != worked->source_layer || read.head != worked->source_head ||
+            read.shift != worked->shift) {
             fail_msg("(%u, %u) of %u x %u on %u x %u reads (%u, %u) shifted %u, not (%u, %u) %u",
                      worked->layer, worked->head, worked->layers, worked->heads,
-                     worked->source_layers, worked->source_heads, layer, head, shift,
+                     worked->source_layers, worked->source_heads, read.layer, read.head, read.shift,
                      worked->source_layer, worked->source_head, worked->shift);
         }
     }
@@ -72,11 +72,13 @@ static void heads_read_the_sources_counted_one_by_one(void **state)
             number = 0;
             for (uint32_t target = 0; target < layers; target++) {
                 for (uint32_t h = 0; target * source.layers / layers == from && h < heads; h++) {
-                    uint32_t layer, head, shift, expected = number++ % source.kv_heads;
-                    replay_source(&source, layers, heads, target, h, ROWS, &layer, &head, &shift);
-                    assert_int_equal(layer, from);
-                    assert_int_equal(head, expected);
-                    assert_int_equal(shift, seen[expected]++ * ROWS / readers[expected]);
+                    uint32_t expected = number++ % source.kv_heads;
+                    const struct replay_plan plan = {
+                        .layers = layers, .kv_heads = heads, .steps = ROWS};
+                    struct replay_source read = replay_source(&source, &plan, target, h);
+                    assert_int_equal(read.layer, from);
+                    assert_int_equal(read.head, expected);
+                    assert_int_equal(read.shift, seen[expected]++ * ROWS / readers[expected]);
                 }
             }
         }
