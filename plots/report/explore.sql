@@ -35,7 +35,7 @@ valued(id, figures) AS (
   SELECT id, json_group_array(value)
   FROM (SELECT cell.id, value FROM cell JOIN measure USING (key) ORDER BY cell.id, measure.place) GROUP BY id
 )
-SELECT json_object(
+SELECT replace(json_object(
   'axes', (SELECT json_group_array(json_object('name', name, 'numbers', numbers, 'values', json((
              SELECT json_group_array(json_array(text, x)) FROM (SELECT * FROM position WHERE position.path = axis.path ORDER BY seat)))))
            FROM (SELECT * FROM axis ORDER BY seat) AS axis),
@@ -44,4 +44,7 @@ SELECT json_object(
   'runs', (SELECT json_group_array(json_array(run, system, status, CASE WHEN status <> 'ok' THEN message END, json(positions),
              json(figures), json(CASE WHEN json_valid(parts_us) THEN parts_us ELSE '{}' END)))
            FROM (SELECT ok.*, COALESCE(positions, '{}') AS positions, figures FROM ok LEFT JOIN placed USING (id) JOIN valued USING (id) JOIN seated USING (id) ORDER BY seat))
-) AS data, (SELECT COUNT(*) FROM bounded) AS shown, (SELECT COUNT(*) FROM chosen) AS computed FROM ok LIMIT (SELECT COUNT(*) > 1 FROM ok);
+), '<', '\u003c') AS data,
+(SELECT 'This page is of ' || shown || ' of ' || computed || ' runs: the best of each system, model, machine and context. The database has the others.'
+ FROM (SELECT (SELECT COUNT(*) FROM bounded) AS shown, (SELECT COUNT(*) FROM chosen) AS computed) WHERE shown <> computed) AS shortened
+FROM ok LIMIT (SELECT COUNT(*) > 1 FROM ok);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEASURED_FILE, ROW };
+enum { MEASURED_FILE };
 
 static const struct command_option options[] = {
     [MEASURED_FILE] = {"--measured", "FILE",
@@ -25,10 +25,6 @@ static const struct command_option options[] = {
                        "JSON line per request with queued_ts, first_token_ts and "
                        "last_token_ts in seconds, and output_toks",
                        .required = true},
-    [ROW] =
-        {"--row", NULL,
-         "print instead a row for a file of measured servers (scenarios/measured), to which you "
-         "add what you set"},
     {.name = NULL},
 };
 
@@ -167,24 +163,8 @@ static bool print_run(const struct compare_run *run, const struct result *result
     return ok;
 }
 
-/* As YAML. What was asked is for the user to add: a run's scenario states every key. */
-static void print_measured_row(const struct cell *cells, const struct measured *measured)
-{
-    const char *before = "";
-    printf("  - what: %s on %s\n    set: {}\n    served: {", cells[COLUMN(model)->index].text,
-           cells[COLUMN(hardware)->index].text);
-    for (int i = 0; i < MEASURED_FIGURES; i++) {
-        if (measured_figures[i].key != NULL && measured->value[i] > 0) {
-            printf("%s%s: %.6g%s", before, measured_figures[i].column, measured->value[i],
-                   i == MEASURED_RATE ? "" : "ms");
-            before = ", ";
-        }
-    }
-    puts("}");
-}
-
 static bool print_runs(struct store *store, const char *database, const struct measured *measured,
-                       bool row, struct error *why)
+                       struct error *why)
 {
     struct runs runs = {.all = NULL};
     static const char *const begin[] = {"timed", "runs", NULL};
@@ -200,11 +180,7 @@ static bool print_runs(struct store *store, const char *database, const struct m
         struct result result;
         ok = store_get(store, runs.all[i].hash, &result, why);
         if (ok) {
-            if (row) {
-                print_measured_row(result.cells, measured);
-            } else {
-                ok = print_run(&runs.all[i], &result, measured, why);
-            }
+            ok = print_run(&runs.all[i], &result, measured, why);
             result_release(&result);
         }
     }
@@ -224,8 +200,7 @@ static bool compare_run_command(const struct arguments *arguments, struct error 
     char note[DATABASE_NOTE] = "";
     struct store *store = database_show(database, note, why);
     database_print_note(note);
-    bool ok = store != NULL &&
-              print_runs(store, database, &measured, arguments_given(arguments, ROW), why);
+    bool ok = store != NULL && print_runs(store, database, &measured, why);
     store_close(store);
     return ok;
 }

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/frame/arguments.h"
-#include "cli/frame/column_options.h"
 #include "cli/frame/command.h"
 #include "cli/frame/message.h"
 #include "cli/frame/output.h"

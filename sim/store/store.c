@@ -10,8 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/array.h"
 #include "core/node.h"
 #include "core/stop_flag.h"
+#include "core/text.h"
 #include "core/units.h"
 #include "policy/plugin.h"
 #include "policy/policy.h"
@@ -434,36 +436,22 @@ static bool store_open_file(struct store *store, bool writable, struct error *wh
            prepare_file(store, writable, why);
 }
 
-static struct store *open_store(const char *path, bool writable, struct error *why)
+struct store *store_open(const char *path, bool writable, struct error *why)
 {
-    struct store *store = calloc(1, sizeof *store);
-    if (store == NULL || (store->path = strdup(path)) == NULL) {
-        free(store);
-        error_set(why, path, 0, "out of memory");
+    if (path != NULL && path[0] == '\0') {
+        error_usage(why, NULL, 0, "the name of the results file is empty");
         return NULL;
     }
-    if (!store_open_file(store, writable, why)) {
+    if (path != NULL && !schema_check_file(path, writable, why)) {
+        return NULL;
+    }
+    struct store *store = array_zeroed(1, sizeof *store, why);
+    if (store != NULL && ((store->path = text_duplicate(path != NULL ? path : "", why)) == NULL ||
+                          !store_open_file(store, writable, why))) {
         store_close(store);
         return NULL;
     }
     return store;
-}
-
-struct store *store_open(const char *path, bool writable, struct error *why)
-{
-    if (path[0] == '\0') {
-        error_usage(why, NULL, 0, "the name of the results file is empty");
-        return NULL;
-    }
-    if (!schema_check_file(path, writable, why)) {
-        return NULL;
-    }
-    return open_store(path, writable, why);
-}
-
-struct store *store_open_memory(struct error *why)
-{
-    return open_store("", true, why);
 }
 
 void store_close(struct store *store)

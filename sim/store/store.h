@@ -26,12 +26,9 @@
 struct stop_flag;
 struct store;
 
-/* Open for writing (created when absent) or for reading only (must exist). */
+/* Open for writing (created when absent) or for reading only (must exist). NULL, for writing: a store
+ * that nothing else sees and that ends with store_close(), for runs that one question asks for twice. */
 struct store *store_open(const char *path, bool writable, struct error *why);
-
-/* A store that nothing else sees and that ends with store_close(), for runs that one question asks
- * for twice. */
-struct store *store_open_memory(struct error *why);
 void store_close(struct store *store);
 
 /* Abandon statements, and the wait for a file in use, once the flag is raised; they then fail as

@@ -552,7 +552,7 @@ static bool advise_open_store(const struct arguments *arguments, struct store **
                               struct error *why)
 {
     if (arguments_given(arguments, ADVISE_HTML) && !arguments_given(arguments, ADVISE_DB)) {
-        return (*out = store_open_memory(why)) != NULL;
+        return (*out = store_open(NULL, true, why)) != NULL;
     }
     return database_open(arguments, out, why);
 }

@@ -13,6 +13,7 @@
 #include "predict/scenario/scenario.h"
 #include "store/store.h"
 #include "study/sweep/sweep.h"
+#include "tables/frame.h"
 
 struct question {
     struct scenario scenario; /* [FILE...] --set --from */
@@ -97,3 +98,28 @@ bool scenario_from_arguments(const struct arguments *arguments, struct scenario 
 
 /* Print the keys of a scenario, for help. */
 void scenario_print_keys(FILE *out);
+
+/* The options of commands that print a table: --columns NAME,..., --wide, --why. */
+
+#define COLUMNS_OPTION                                                                             \
+    {                                                                                              \
+        .name = "--columns", .argument = "NAME,...", .list = true,                                 \
+        .summary =                                                                                 \
+            "show these columns, in this order: of the table, as below, or any of 'list columns'"  \
+    }
+
+#define WIDE_OPTION                                                                                \
+    {                                                                                              \
+        .name = "--wide",                                                                          \
+        .summary = "show all columns of the table, in lines as long as they need"                  \
+    }
+
+#define WHY_OPTION                                                                                 \
+    {                                                                                              \
+        .name = "--why", .summary = "below the table, also say what its figures rest on"           \
+    }
+
+/* Read the options into `out`. --columns and --wide exclude each other, and all three exclude
+ * --json and --csv, which have everything. --columns names columns of these, or of results. */
+bool view_read(const struct arguments *arguments, const struct frame_column *columns,
+               uint32_t count, struct table_view *out, struct error *why);

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "cli/frame/arguments.h"
-#include "cli/frame/column_options.h"
 #include "cli/frame/output.h"
 #include "cli/frame/question.h"
 #include "cli/plan/deployment.h"

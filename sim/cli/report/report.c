@@ -18,18 +18,6 @@
 #include "cli/frame/question.h"
 #include "core/version.h"
 
-/* The inputs of the page's parts. */
-struct report {
-    struct store *store;
-    const char *database;     /* as the user named it; NULL: none is kept */
-    const char *path;         /* of the page */
-    size_t heading;           /* which of the page's */
-    char note[DATABASE_NOTE]; /* on the programs whose results it has; "": nothing to say */
-    struct report_table best; /* the best run of each setting (plots/report/best.sql) */
-    const struct report_answer *answer; /* NULL: no question was asked */
-    FILE *out;
-};
-
 enum { OUTPUT };
 
 enum { MOST_SENTENCES = 9 }; /* of an answer, shown unasked: of eight lines and the best */
@@ -109,6 +97,19 @@ static const struct {
 };
 enum { HEADINGS = sizeof headings / sizeof headings[0] };
 
+/* The inputs of the page's parts. */
+struct report {
+    struct store *store;
+    const char *database; /* as the user named it; NULL: none is kept */
+    const char *path;     /* of the page */
+    struct report_table headings[HEADINGS];
+    size_t heading;           /* which of them is the page's */
+    char note[DATABASE_NOTE]; /* on the programs whose results it has; "": nothing to say */
+    struct report_table best; /* the best run of each setting (plots/report/best.sql) */
+    const struct report_answer *answer; /* NULL: no question was asked */
+    FILE *out;
+};
+
 /* ---- tables ---- */
 
 enum { OF_PLANS = 1 }; /* the place of plans among `headings` */
@@ -173,37 +174,22 @@ static bool report_write_head(const char *title, FILE *out, struct error *why)
     return ok;
 }
 
-static bool read_heading(const struct report *report, size_t heading, struct report_table *out,
-                         struct error *why)
-{
-    return report_table_read(report->store, headings[heading].begin, headings[heading].name, false,
-                             out, why);
-}
-
 /* The question, its setting, and the number of runs without a result. */
 static bool write_question(const struct report *report, struct error *why)
 {
-    struct report_table table;
-    if (!read_heading(report, report->heading, &table, why)) {
-        return false;
-    }
-    const char *title =
-        report->answer != NULL ? report->answer->title : report_table_text(&table, 0, "title");
-    const char *missing = report_table_text(&table, 0, "missing");
+    const struct report_table *heading = &report->headings[report->heading];
+    const struct report_answer *answer = report->answer;
+    const char *title = answer != NULL ? answer->title : report_table_text(heading, 0, "title");
+    const char *missing = report_table_text(heading, 0, "missing");
     bool ok = report_write_head(title, report->out, why);
     html_print(report->out,
                "<body>\n<header>\n<h1>%s</h1>\n<p class=\"question\">%s</p>\n</header>\n<main>\n",
-               title, report->answer != NULL ? "" : report_table_text(&table, 0, "question"));
-    if (report->answer != NULL) {
+               title, answer != NULL ? "" : report_table_text(heading, 0, "question"));
+    if (answer != NULL) {
         report_write_verdict(report);
     }
-    if (*missing != '\0') {
-        html_print(report->out, "<p>%s</p>\n", missing);
-    }
-    if (report->note[0] != '\0') {
-        html_print(report->out, "<p>Note: %s.</p>\n", report->note);
-    }
-    report_table_release(&table);
+    html_print(report->out, *missing != '\0' ? "<p>%s</p>\n" : "", missing);
+    html_print(report->out, report->note[0] != '\0' ? "<p>Note: %s.</p>\n" : "", report->note);
     return ok;
 }
 
@@ -222,21 +208,14 @@ static void write_short_answer(const struct report *report, const struct report_
     }
 }
 
-/* The answers of walks along an axis, plans, ablations, curves and validations are sentences from
- * queries. */
-static bool write_short_answers(const struct report *report, struct error *why)
+/* The answers of plans, ablations, curves and validations. */
+static void write_short_answers(const struct report *report)
 {
     for (size_t i = 1; i < HEADINGS; i++) {
-        struct report_table table;
-        if (!read_heading(report, i, &table, why)) {
-            return false;
+        for (size_t row = 0; row < report_table_rows(&report->headings[i]); row++) {
+            write_short_answer(report, &report->headings[i], row, i == report->heading && row == 0);
         }
-        for (size_t row = 0; row < report_table_rows(&table); row++) {
-            write_short_answer(report, &table, row, i == report->heading && row == 0);
-        }
-        report_table_release(&table);
     }
-    return true;
 }
 
 /* The sentences that a query gives; many of them are folded. */
@@ -267,7 +246,8 @@ static bool write_answer(const struct report *report, struct error *why)
     }
     fputs(titled ? "<section>\n<h2>Answer</h2>\n" : "", report->out);
     bool ok = write_sentences(report, "winners", why) && write_sentences(report, "walks", why) &&
-              write_tables(report, NULL, answers, why) && write_short_answers(report, why);
+              write_tables(report, NULL, answers, why);
+    write_short_answers(report);
     fputs(titled ? "</section>\n" : "", report->out);
     return ok && write_tables(report, NULL, varied, why);
 }
@@ -293,18 +273,11 @@ static bool write_explore(const struct report *report, struct error *why)
                    "data-targets=\"%s\">",
                    run != NULL ? run : report_table_text(&report->best, 0, "best"),
                    report->answer != NULL ? report->answer->targets : "");
-        for (const char *at = report_table_text(&table, 0, "data"); *at != '\0'; at++) {
-            fputs(*at == '<' ? "\\u003c" : (char[]){*at, '\0'}, report->out);
-        }
+        fputs(report_table_text(&table, 0, "data"), report->out);
         fputs("</script>\n", report->out);
-        const char *shown = report_table_text(&table, 0, "shown");
-        const char *computed = report_table_text(&table, 0, "computed");
-        if (strcmp(shown, computed) != 0) {
-            html_print(report->out,
-                       "<p class=\"shortened\">This page is of %s of %s runs: the best of each "
-                       "system, model, machine and context. The database has the others.</p>\n",
-                       shown, computed);
-        }
+        const char *shortened = report_table_text(&table, 0, "shortened");
+        html_print(report->out, *shortened != '\0' ? "<p class=\"shortened\">%s</p>\n" : "",
+                   shortened);
     }
     report_table_release(&table);
     return ok;
@@ -328,20 +301,6 @@ static bool write_script(FILE *out, struct error *why)
 /* The most runs whose scenario is printed in the page. */
 enum { MOST_SCENARIOS = 12 };
 
-static void write_way(const struct report *report)
-{
-    fputs(
-        "<p>A run is a scenario; its name is a hash of all inputs. Save one of these as run.yaml: "
-        "<code>spillway simulate run.yaml --json</code> prints that run again, under the same name "
-        "if the program and the contents of model, machine and trace are those above.</p>\n",
-        report->out);
-    if (report->database != NULL) {
-        fputs("<p>The database holds the scenario of every run:</p>\n<pre>sqlite3 DB &quot;SELECT "
-              "scenario FROM runs WHERE run = 'RUN'&quot; &gt;run.yaml</pre>\n",
-              report->out);
-    }
-}
-
 /* The scenarios of the best runs, and of the runs that plans found: the first of each. */
 static bool write_scenarios(const struct report *report, struct error *why)
 {
@@ -350,10 +309,10 @@ static bool write_scenarios(const struct report *report, struct error *why)
     if (!report_table_read(report->store, of_all, "planned", false, &planned, why)) {
         return false;
     }
-    bool any = report_table_rows(&report->best) + report_table_rows(&planned) > 0;
+    bool ok = true, any = report_table_rows(&report->best) + report_table_rows(&planned) > 0;
     if (any) {
         fputs("<section>\n<h2>How to get it again</h2>\n", report->out);
-        write_way(report);
+        ok = plot_copy_file("plots/report", "again", "html", report->out, why);
     }
     for (int t = 0; t < 2; t++) {
         for (size_t row = 0; row < report_table_rows(tables[t]) && row < MOST_SCENARIOS; row++) {
@@ -368,7 +327,7 @@ static bool write_scenarios(const struct report *report, struct error *why)
     }
     fputs(any ? "</section>\n" : "", report->out);
     report_table_release(&planned);
-    return true;
+    return ok;
 }
 
 /* ---- the page ---- */
@@ -391,40 +350,42 @@ static bool write_page(const struct report *report, struct error *why)
     return ok;
 }
 
-/* The subject of the database: the first of `headings` that has rows. */
-static bool find_heading(struct report *report, struct error *why)
+/* The subject of the database is that of the first heading that has rows. */
+static bool read_headings(struct report *report, struct error *why)
 {
-    bool found = false;
-    for (report->heading = 0; report->heading < HEADINGS && !found; report->heading += !found) {
-        struct report_table table;
-        if (!read_heading(report, report->heading, &table, why)) {
-            return false;
-        }
-        found = report_table_rows(&table) > 0;
-        report_table_release(&table);
+    bool ok = true;
+    report->heading = HEADINGS;
+    for (size_t i = HEADINGS; ok && i > 0; i--) {
+        struct report_table *table = &report->headings[i - 1];
+        ok = report_table_read(report->store, headings[i - 1].begin, headings[i - 1].name, false,
+                               table, why);
+        report->heading = ok && report_table_rows(table) > 0 ? i - 1 : report->heading;
     }
-    return found || error_set(why, report->database, 0,
-                              "holds no runs, miss curves or validations to report");
+    return ok && (report->heading < HEADINGS ||
+                  error_set(why, report->database, 0,
+                            "holds no runs, miss curves or validations to report"));
 }
 
 static bool report_write(struct report *report, struct error *why)
 {
-    struct output output;
-    if (!find_heading(report, why) ||
-        !report_table_read(report->store, of_studied, "best", false, &report->best, why)) {
-        return false;
-    }
-    bool ok = output_open(report->path, &output, why);
-    if (ok) {
+    struct output output = {.file = NULL};
+    bool ok = read_headings(report, why) &&
+              report_table_read(report->store, of_studied, "best", false, &report->best, why) &&
+              output_open(report->path, &output, why);
+    bool opened = ok;
+    if (opened) {
         report->out = output.file;
         ok = write_page(report, why);
-        if (ok) {
-            ok = output_commit(&output, why);
-        } else {
-            output_discard(&output);
-        }
+    }
+    if (ok) {
+        ok = output_commit(&output, why);
+    } else if (opened) {
+        output_discard(&output);
     }
     report_table_release(&report->best);
+    for (size_t i = 0; i < HEADINGS; i++) {
+        report_table_release(&report->headings[i]);
+    }
     return ok;
 }
 

@@ -3,7 +3,6 @@
 #include "core/array.h"
 #include "core/units.h"
 #include "cli/frame/arguments.h"
-#include "cli/frame/column_options.h"
 #include "cli/frame/command.h"
 #include "cli/frame/output.h"
 #include "cli/frame/message.h"

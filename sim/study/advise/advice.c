@@ -486,7 +486,7 @@ bool advice_run(const struct scenario *scenario, const struct advice_options *op
     struct store *own = NULL;
     *out = (struct advice){.serves = scenario_serves(scenario), .best = PLANNING_NONE};
     if ((out->serves && !targets_add_service(true, &with.targets, why)) ||
-        (options->study.store == NULL && (own = store_open_memory(why)) == NULL)) {
+        (options->study.store == NULL && (own = store_open(NULL, true, why)) == NULL)) {
         return false;
     }
     out->targets = with.targets;
