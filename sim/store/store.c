@@ -134,48 +134,36 @@ bool database_has(struct store *store, const char *table, const char *column)
                                          NULL, NULL) == SQLITE_OK;
 }
 
-/* Make the table, or add the columns that this version has more; `only_look`: does it lack any? */
-static bool complete_table(struct store *store, const struct schema_table *table, bool only_look,
-                           struct error *why)
+static bool is_complete(struct store *store)
 {
     const char *name, *type;
     bool good = true;
-    if (!database_has(store, table->name, NULL)) {
-        char *create =
-            only_look
-                ? NULL
-                : schema_sql(
-                      table,
-                      table == schema_tables
-                          ? "CREATE TABLE %t (%d, PRIMARY KEY (%k))" /* runs keep their order */
-                          : "CREATE TABLE %t (%d, PRIMARY KEY (%k)) WITHOUT ROWID",
-                      why);
-        good = create != NULL && database_run(store, create, why);
-        free(create);
-        return good;
+    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
+        for (size_t i = 0; good && (name = schema_column(table, i, &type)) != NULL; i++) {
+            good = database_has(store, table->name, name);
+        }
     }
+    return good;
+}
+
+/* Make the table, or add the columns that this version has more. `runs` keep their order. */
+static bool complete_table(struct store *store, const struct schema_table *table, struct error *why)
+{
+    const char *name, *type;
+    char *create =
+        schema_sql(table,
+                   table == schema_tables ? "CREATE TABLE IF NOT EXISTS %t (%d, PRIMARY KEY (%k))"
+                                          : "CREATE TABLE IF NOT EXISTS %t (%d, PRIMARY KEY (%k)) "
+                                            "WITHOUT ROWID",
+                   why);
+    bool good = create != NULL && database_run(store, create, why);
+    free(create);
     for (size_t i = 0; good && (name = schema_column(table, i, &type)) != NULL; i++) {
         char add[192];
         snprintf(add, sizeof add, "ALTER TABLE %s ADD COLUMN %s %s", table->name, name, type);
-        good =
-            database_has(store, table->name, name) || (!only_look && database_run(store, add, why));
+        good = database_has(store, table->name, name) || database_run(store, add, why);
     }
     return good;
-}
-
-static bool complete_tables(struct store *store, bool only_look, struct error *why)
-{
-    bool good = true;
-    for (const struct schema_table *table = schema_tables; good && table->name != NULL; table++) {
-        good = complete_table(store, table, only_look, why);
-    }
-    return good;
-}
-
-static bool is_complete(struct store *store)
-{
-    struct error unused;
-    return complete_tables(store, true, &unused);
 }
 
 /* Tables, columns and marks in one transaction; another process may have made them meanwhile. */
@@ -186,8 +174,13 @@ static bool complete_file(struct store *store, struct error *why)
     snprintf(marks, sizeof marks, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
              id[0] << 24 | id[1] << 16 | id[2] << 8 | id[3], (int)schema_version());
     bool good = database_run(store, "BEGIN IMMEDIATE", why);
-    good = good && (is_complete(store) ||
-                    (complete_tables(store, false, why) && database_run(store, marks, why)));
+    if (good && !is_complete(store)) {
+        for (const struct schema_table *table = schema_tables; good && table->name != NULL;
+             table++) {
+            good = complete_table(store, table, why);
+        }
+        good = good && database_run(store, marks, why);
+    }
     return database_end(store, good, why);
 }
 

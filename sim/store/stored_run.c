@@ -158,12 +158,47 @@ bool store_put(struct store *store, const struct result *result, struct error *w
     return database_end(store, good, why);
 }
 
-/* ---- reading a row of runs ---- */
+/* ---- reading ---- */
 
-static bool run_is_damaged(const struct store *store, const char *run, const char *what,
-                           struct error *why)
+/* What is read of a run. */
+struct reading {
+    struct store *store;
+    const struct schema_table *table;
+    const char *run;
+    struct result *result;
+    struct result_draws *draws;
+    size_t capacity; /* of the draws */
+    struct error *why;
+};
+
+static bool is_damaged(const struct reading *reading, const char *what)
 {
-    return error_set(why, store->path, 0, "run %s is damaged: %s", run, what);
+    return error_set(reading->why, reading->store->path, 0, "run %s is damaged: %s", reading->run,
+                     what);
+}
+
+/* Hand each row of a table that the run has to `read`. `rest` ends the statement; `ranges`: its second
+ * parameter, or NULL. */
+static bool each_row(struct reading *reading, const char *table, const char *rest,
+                     const char *ranges, bool (*read)(struct reading *, sqlite3_stmt *row))
+{
+    char format[96];
+    struct store *store = reading->store;
+    sqlite3_stmt *row = NULL;
+    bool more = false;
+    reading->table = schema_find(table);
+    snprintf(format, sizeof format, "SELECT %%c FROM %%t WHERE run = ?1%s", rest);
+    bool good = database_prepare_own(store, schema_sql(reading->table, format, reading->why), &row,
+                                     reading->why);
+    if (good) {
+        sqlite3_bind_text(row, 1, reading->run, -1, SQLITE_STATIC);
+        sqlite3_bind_text(row, 2, ranges, -1, SQLITE_STATIC);
+    }
+    while (good && (good = database_step(store, row, &more, reading->why)) && more) {
+        good = read(reading, row);
+    }
+    sqlite3_finalize(row);
+    return good;
 }
 
 /* SQLite lets a column hold a value of any type, and a file declare another type, or none. */
@@ -205,20 +240,19 @@ static bool run_read_cell(sqlite3_stmt *row, int at, const struct column *column
     return true;
 }
 
-static bool read_column(const struct store *store, sqlite3_stmt *row, int at, const char *run,
-                        struct result *result, struct error *why)
+static bool read_column(struct reading *reading, sqlite3_stmt *row, int at)
 {
     const struct column *column = column_rows[at];
     if (sqlite3_column_type(row, at) == SQLITE_NULL) {
         return true;
     }
-    if (!holds_own_type(row, schema_tables, at)) {
-        return run_is_damaged(store, run, column->name, why);
+    if (holds_own_type(row, schema_tables, at) && column_is_text(column)) {
+        const char *text = (const char *)sqlite3_column_text(row, at);
+        return result_text(reading->result, column, text, reading->why);
     }
-    if (column_is_text(column)) {
-        return result_text(result, column, (const char *)sqlite3_column_text(row, at), why);
-    }
-    return run_read_cell(row, at, column, result) || run_is_damaged(store, run, column->name, why);
+    return (holds_own_type(row, schema_tables, at) &&
+            run_read_cell(row, at, column, reading->result)) ||
+           is_damaged(reading, column->name);
 }
 
 static bool read_texts(sqlite3_stmt *row, struct result *result)
@@ -235,34 +269,14 @@ static bool read_texts(sqlite3_stmt *row, struct result *result)
     return good;
 }
 
-static bool read_run(const struct store *store, sqlite3_stmt *row, const char *run,
-                     struct result *result, struct error *why)
+static bool read_run(struct reading *reading, sqlite3_stmt *row)
 {
-    for (uint32_t i = 0; i < column_count; i++) {
-        if (!read_column(store, row, (int)i, run, result, why)) {
-            return false;
-        }
+    bool good = true;
+    for (uint32_t i = 0; good && i < column_count; i++) {
+        good = read_column(reading, row, (int)i);
     }
-    return read_texts(row, result) || run_is_damaged(store, run, "its texts", why);
+    return good && (read_texts(row, reading->result) || is_damaged(reading, "its texts"));
 }
-
-static bool get_run(struct store *store, const char *run, struct result *result, struct error *why)
-{
-    sqlite3_stmt *statement = NULL;
-    bool row = false;
-    bool good = database_prepare_own(
-        store, schema_sql(schema_tables, "SELECT %c FROM %t WHERE run = ?", why), &statement, why);
-    if (good) {
-        sqlite3_bind_text(statement, 1, run, -1, SQLITE_STATIC);
-        good = database_step(store, statement, &row, why) &&
-               (row || error_set(why, store->path, 0, "holds no run '%s'", run)) &&
-               read_run(store, statement, run, result, why);
-    }
-    sqlite3_finalize(statement);
-    return good;
-}
-
-/* ---- reading detail ---- */
 
 /* The figures of one row behind the table's first columns; false if one is of another type. */
 static bool read_reals(sqlite3_stmt *row, const struct schema_table *table, double *values)
@@ -277,70 +291,58 @@ static bool read_reals(sqlite3_stmt *row, const struct schema_table *table, doub
     return good;
 }
 
-static bool get_families(struct store *store, const char *run, struct result *result,
-                         struct error *why)
+static bool read_family(struct reading *reading, sqlite3_stmt *row)
 {
-    static const char own[] = "SELECT %c FROM %t WHERE run = ? ORDER BY place";
-    const struct schema_table *table = schema_find("families");
-    sqlite3_stmt *row = NULL;
-    bool more = false;
-    bool good = database_prepare_own(store, schema_sql(table, own, why), &row, why);
-    if (good) {
-        sqlite3_bind_text(row, 1, run, -1, SQLITE_STATIC);
+    struct result *result = reading->result;
+    struct result_family *family = &result->families[result->family_count];
+    const char *name = (const char *)sqlite3_column_text(row, 2);
+    if (result->family_count == RESULT_MOST_FAMILIES || name == NULL ||
+        strlen(name) >= RESULT_NAME || !read_reals(row, reading->table, family->values)) {
+        return is_damaged(reading, reading->table->name);
     }
-    while (good && (good = database_step(store, row, &more, why)) && more) {
-        struct result_family *family = &result->families[result->family_count];
-        const char *name = (const char *)sqlite3_column_text(row, 2);
-        good = (result->family_count < RESULT_MOST_FAMILIES && name != NULL &&
-                strlen(name) < RESULT_NAME && read_reals(row, table, family->values)) ||
-               run_is_damaged(store, run, table->name, why);
-        if (good) {
-            strcpy(family->name, name);
-            result->family_count++;
-        }
-    }
-    sqlite3_finalize(row);
-    return good;
+    strcpy(family->name, name);
+    result->family_count++;
+    return true;
 }
 
 bool store_get(struct store *store, const char *run, struct result *result, struct error *why)
 {
+    struct reading reading = {.store = store, .run = run, .result = result, .why = why};
     result_init(result);
     result->names = array_zeroed(3 * RESULT_MOST_ITEMS, sizeof *result->names, why);
-    bool good = result->names != NULL && get_run(store, run, result, why) &&
-                get_families(store, run, result, why);
+    bool good = result->names != NULL && each_row(&reading, "runs", "", NULL, read_run) &&
+                (result_cell(result, COLUMN(run))->set ||
+                 error_set(why, store->path, 0, "holds no run '%s'", run)) &&
+                each_row(&reading, "families", " ORDER BY place", NULL, read_family);
     if (!good) {
         result_release(result);
     }
     return good;
 }
 
-/* ---- replications ---- */
+/* What follows a gap is no draw of the run. */
+static bool read_draw(struct reading *reading, sqlite3_stmt *row)
+{
+    struct result_draws *draws = reading->draws;
+    if (sqlite3_column_int64(row, 2) != draws->count) {
+        return true;
+    }
+    if (!array_reserve(&draws->values, &reading->capacity, draws->count + 1U, sizeof *draws->values,
+                       reading->why)) {
+        return false;
+    }
+    return read_reals(row, reading->table, draws->values[draws->count++]) ||
+           is_damaged(reading, reading->table->name);
+}
 
 bool store_get_draws(struct store *store, const char *run, struct result_draws *draws,
                      struct error *why)
 {
-    static const char own[] = "SELECT %c FROM %t WHERE run = ? AND ranges = ? ORDER BY replication";
-    const struct schema_table *table = schema_draws();
-    sqlite3_stmt *row = NULL;
-    size_t capacity = 0;
-    bool more = false;
+    struct reading reading = {.store = store, .run = run, .draws = draws, .why = why};
     draws->values = NULL;
     draws->count = 0;
-    bool good = database_prepare_own(store, schema_sql(table, own, why), &row, why);
-    if (good) {
-        sqlite3_bind_text(row, 1, run, -1, SQLITE_STATIC);
-        sqlite3_bind_text(row, 2, draws->ranges, -1, SQLITE_STATIC);
-    }
-    while (good && (good = database_step(store, row, &more, why)) && more &&
-           sqlite3_column_int64(row, 2) == draws->count) {
-        good = array_reserve(&draws->values, &capacity, draws->count + 1U, sizeof *draws->values,
-                             why) &&
-               (read_reals(row, table, draws->values[draws->count]) ||
-                run_is_damaged(store, run, table->name, why));
-        draws->count += good;
-    }
-    sqlite3_finalize(row);
+    bool good = each_row(&reading, "replications", " AND ranges = ?2 ORDER BY replication",
+                         draws->ranges, read_draw);
     if (!good) {
         free(draws->values);
         draws->values = NULL;
