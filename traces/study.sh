@@ -37,6 +37,7 @@ import json, sys
 reports = [json.loads(line) for line in sys.stdin]
 columns = ["3840, its own twin", "3840 → 7680", "3840, another text",
            "1920, its own twin", "1920 → 3840", "1920 → 7680"]
+limits = {"overlap": .03, "cosine": 2, "reuse": .04, "mass": .015, "fresh": .015}
 print("| figure | " + " | ".join(columns) + " |")
 print("|---" * (len(columns) + 1) + "|")
 for name in reports[0]:
@@ -44,9 +45,11 @@ for name in reports[0]:
         continue
     cells = []
     for report in reports:
-        was, twin, miss = (report[name][key] for key in ("recording", "twin", "miss"))
+        was, twin = (report[name][key] for key in ("recording", "twin"))
         text = f"{was:.3f} {round(100 * (twin - was), 1) + 0:+.1f}".replace("0.", ".", 1)
-        cells.append(f"**{text}**" if miss else text)
+        hits = .02 if report["context"] == report["fitted_context"] else .04
+        limit = limits.get(name.split("_")[0], hits)
+        cells.append(f"**{text}**" if abs(twin - was) > limit else text)
     print(f"| `{name}` | " + " | ".join(cells) + " |")
 '
 }

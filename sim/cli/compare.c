@@ -3,7 +3,6 @@
  * the Python module (python/spillway/papers.py). */
 
 #include "tables/frame.h"
-#include "core/array.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
 #include "cli/frame/question.h"
@@ -28,8 +27,6 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-enum { RUN = 17, VARIANT = 256 };
-
 enum { FIGURE, MEASURED, PREDICTED, ERROR, COLUMNS };
 
 static const struct frame_column columns[COLUMNS] = {
@@ -38,31 +35,6 @@ static const struct frame_column columns[COLUMNS] = {
     [PREDICTED] = {.title = "predicted", .unit = UNIT_COUNT},
     [ERROR] = {.title = "error", .unit = UNIT_CHANGE},
 };
-
-/* A run, and what distinguishes it from the others. */
-struct compare_run {
-    char hash[RUN], variant[VARIANT];
-};
-
-struct runs {
-    struct compare_run *all;
-    size_t count, capacity;
-};
-
-static bool compare_measured_add_run(uint32_t count, const char *const *names,
-                                     const char *const *values, void *context, struct error *why)
-{
-    struct runs *runs = context;
-    (void)count;
-    (void)names;
-    if (!array_reserve(&runs->all, &runs->capacity, runs->count + 1, sizeof *runs->all, why)) {
-        return false;
-    }
-    struct compare_run *run = &runs->all[runs->count++];
-    snprintf(run->hash, sizeof run->hash, "%s", values[0]);
-    snprintf(run->variant, sizeof run->variant, "%s", values[1]);
-    return true;
-}
 
 static void compare_measured_put_value(struct frame *frame, uint32_t column, double value)
 {
@@ -145,46 +117,55 @@ static void print_measured_keys(const struct result *result, const struct measur
     fputs(before[1] == '\0' ? "\n" : "", stdout);
 }
 
-static bool print_run(const struct compare_run *run, const struct result *result,
-                      const struct measured *measured, struct error *why)
+/* What is printed of a database. */
+struct comparison {
+    struct store *store;
+    const struct measured *measured;
+    uint32_t runs; /* so far */
+};
+
+/* Print a run of plots/served.sql: its name, and what distinguishes it from the others. */
+static bool print_run(uint32_t count, const char *const *names, const char *const *values,
+                      void *context, struct error *why)
 {
-    const struct cell *cells = result->cells;
-    struct frame *frame = compare_measured_figures_frame(result, measured, why);
+    struct comparison *comparison = context;
+    const struct measured *measured = comparison->measured;
+    struct result result;
+    (void)count;
+    (void)names;
+    comparison->runs++;
+    if (!store_get(comparison->store, values[0], &result, why)) {
+        return false;
+    }
+    const struct cell *cells = result.cells;
+    struct frame *frame = compare_measured_figures_frame(&result, measured, why);
     printf("%s, %s on %s%s%s, beside %s\n\n", cells[COLUMN(system)->index].text,
            cells[COLUMN(model)->index].text, cells[COLUMN(hardware)->index].text,
-           run->variant[0] != '\0' ? ", " : "", run->variant, measured->tool);
+           values[1][0] != '\0' ? ", " : "", values[1], measured->tool);
     bool ok = frame_print(frame, NULL, stdout, why);
-    if (compare_measured_print_notes(result, measured)) {
-        print_measured_keys(result, measured);
+    if (compare_measured_print_notes(&result, measured)) {
+        print_measured_keys(&result, measured);
     }
     printf("basis of the machine's figures: %s\n\n",
            cells[COLUMN(basis)->index].set ? cells[COLUMN(basis)->index].text : "none");
     frame_destroy(frame);
+    result_release(&result);
     return ok;
 }
 
 static bool print_runs(struct store *store, const char *database, const struct measured *measured,
                        struct error *why)
 {
-    struct runs runs = {.all = NULL};
     static const char *const begin[] = {"timed", "runs", NULL};
     const struct plot_statement statement = {.begin = begin, .end = "served"};
+    struct comparison comparison = {store, measured, 0};
     char *text = plot_statement_text(&statement, why);
-    bool ok = text != NULL && store_query(store, text, compare_measured_add_run, &runs, why);
+    bool ok = text != NULL && store_query(store, text, print_run, &comparison, why);
     free(text);
-    if (ok && runs.count == 0) {
-        ok = error_set(why, database, 0, "holds no run of a server with times");
-        error_expect(why, "a run of 'simulate --set workload=...', not with timed=no");
+    if (ok && comparison.runs == 0) {
+        error_set(why, database, 0, "holds no run of a server with times");
+        return error_expect(why, "a run of 'simulate --set workload=...', not with timed=no");
     }
-    for (size_t i = 0; ok && i < runs.count; i++) {
-        struct result result;
-        ok = store_get(store, runs.all[i].hash, &result, why);
-        if (ok) {
-            ok = print_run(&runs.all[i], &result, measured, why);
-            result_release(&result);
-        }
-    }
-    free(runs.all);
     return ok;
 }
 

@@ -378,7 +378,6 @@ static bool advise_write_page(const struct arguments *arguments, struct store *s
         .verdict = answer->verdict,
         .run = answer->result != NULL ? result_cell(answer->result, COLUMN(run))->text : NULL,
         .targets = answer->targets->count > 0 ? targets_text(answer->targets, limits) : "",
-        .database = database,
     };
     bool good = page.store != NULL && report_answer(&page, path, why);
     if (page.store != store) {

@@ -100,7 +100,7 @@ enum { HEADINGS = sizeof headings / sizeof headings[0] };
 /* The inputs of the page's parts. */
 struct report {
     struct store *store;
-    const char *database; /* as the user named it; NULL: none is kept */
+    const char *database; /* as the user named it; NULL: that of an answer */
     const char *path;     /* of the page */
     struct report_table headings[HEADINGS];
     size_t heading;           /* which of them is the page's */
@@ -416,7 +416,6 @@ const struct command command_report = {
 
 bool report_answer(const struct report_answer *answer, const char *path, struct error *why)
 {
-    struct report report = {
-        .store = answer->store, .database = answer->database, .path = path, .answer = answer};
+    struct report report = {.store = answer->store, .path = path, .answer = answer};
     return report_write(&report, why);
 }

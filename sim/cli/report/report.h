@@ -10,7 +10,6 @@ struct report_answer {
     const struct frame *verdict; /* cli/advise/advise.h */
     const char *run;             /* the advised one; NULL: nothing is advised */
     const char *targets;         /* "tpot_ms<=50ms, ...": the limits that it met */
-    const char *database;        /* its file; NULL: none */
 };
 
 /* Write the page to `path`. */

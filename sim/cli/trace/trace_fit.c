@@ -143,20 +143,6 @@ static bool beside_twin_make(struct beside_twin *report, struct error *why)
     return ok;
 }
 
-/* The promised limit on the error of figure `f`'s mean; 0: none. Limits are promised for texts of the
- * fitted model, at its context and at others. */
-static double promised(const struct beside_twin *report, uint32_t f)
-{
-    bool same = trace_header(report->recording)->context == report->fitted->profile->context;
-    return !report->is_same_model ? 0 : same ? likeness_figures[f].same : likeness_figures[f].other;
-}
-
-static bool is_miss(const struct beside_twin *report, uint32_t f)
-{
-    double off = report->is[f] - report->was[f];
-    return promised(report, f) > 0 && !(fabs(off) <= promised(report, f));
-}
-
 /* ---- JSON ---- */
 
 enum { DIGITS = 6 };
@@ -167,8 +153,6 @@ static void fit_report_print_figure(const struct beside_twin *report, uint32_t f
     json_begin(json, likeness_figures[f].name, '{');
     json_put_number(json, "recording", report->was[f], DIGITS);
     json_put_number(json, "twin", report->is[f], DIGITS);
-    json_put_number(json, "promised", promised(report, f), DIGITS);
-    json_put(json, "miss", is_miss(report, f) ? "true" : "false");
     if (report->is_own) {
         json_put_number(json, "twice_the_context", report->is_twice[f], DIGITS);
     }
@@ -201,13 +185,12 @@ static bool fit_report_json(const struct beside_twin *report, struct error *why)
 
 /* ---- the table ---- */
 
-enum { FIGURE, WAS, IS, LIMIT, WHAT, COLUMNS };
+enum { FIGURE, WAS, IS, WHAT, COLUMNS };
 
 static const struct frame_column columns[COLUMNS] = {
     [FIGURE] = {.title = "figure"},
     [WAS] = {.title = "recording", .unit = UNIT_COUNT, .decimals = 3},
     [IS] = {.title = "twin", .unit = UNIT_COUNT, .decimals = 3},
-    [LIMIT] = {.title = "off at most", .unit = UNIT_COUNT, .optional = true},
     [WHAT] = {.title = "what it is", .wrap = true},
 };
 
@@ -221,10 +204,6 @@ static bool fit_report_table(const struct beside_twin *report, struct error *why
         frame_text(frame, FIGURE, likeness_figures[f].name);
         frame_number(frame, WAS, report->was[f]);
         frame_number(frame, IS, report->is[f]);
-        if (promised(report, f) > 0) {
-            frame_textf(frame, LIMIT, "%.3f%s", promised(report, f),
-                        is_miss(report, f) ? " !" : "");
-        }
         frame_text(frame, WHAT, likeness_figures[f].summary);
     }
     layer_choice_write(&report->choice, report->recording, chosen);

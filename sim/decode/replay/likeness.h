@@ -1,7 +1,6 @@
 /* Likeness: whether cache policies see the same behaviour in a trace and in its generated twin.
  *
- * A list of figures (hits, reuse, attention mass, overlap) is measured for each head of both. For
- * each figure the list states how far the twin's mean may differ from the recording's.
+ * A list of figures (hits, reuse, attention mass, overlap) is measured for each head of both.
  *
  * Hits, reuse and mass count the second half of the steps; caches start empty and fill in the first
  * half. Only the first sequence is read.
@@ -20,9 +19,6 @@ enum likeness_kind { LIKENESS_STATS, LIKENESS_HITS, LIKENESS_REUSES, LIKENESS_MA
 struct likeness_figure {
     const char *name; /* "lru_30" */
     const char *summary;
-    /* Largest difference of the means over heads: at the context of the fit, and at another one. 0:
-     * nothing is promised. */
-    double same, other;
     /* Its source: a statistic, or `policy`, with a cache of `setting` of the context (HITS) or with
      * `setting` as its threshold (REUSES, MASS). Without a cache every set is fresh: its mass is over the
      * same steps as that of reused sets. */
