@@ -147,6 +147,7 @@ void setup_init(struct setup *setup)
     memset(setup, 0, sizeof *setup);
     setup->warmup = SETUP_WARMUP_AUTO;
     setup->hbm_usable = 0.9;
+    setup->hybrid_kv = true;
     setup->batch = 1;
     setup->seed = SETUP_SEED;
 }

@@ -88,6 +88,7 @@ struct setup {
     uint64_t kv_pool_tokens;      /* 0: as many as memory holds */
     uint64_t kv_pool_blocks;      /* of the engine; kv_pool_tokens are then those of so many */
     uint64_t kv_pool;             /* bytes of each GPU; likewise */
+    bool hybrid_kv;               /* the engine frees what windows no longer reach */
     uint64_t room[TIER_COUNT];    /* bytes of a tier (tier_kind.room), below host memory those for
                                      prefixes; 0: the profile's */
     bool unlimited_memory;        /* every tier has room: a server asks how long a step takes */

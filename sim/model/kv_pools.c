@@ -179,7 +179,7 @@ bool kv_groups_divide(const struct model *model, const struct kv_limits *limits,
                       struct kv_groups *out)
 {
     struct error unseen;
-    return kv_groups_plan(model, limits, out, &unseen) && out->groups > 1;
+    return kv_groups_plan(model, limits, out, &unseen) && (out->groups > 1 || !limits->hybrid);
 }
 
 /* ---- sequences ---- */

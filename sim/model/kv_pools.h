@@ -82,7 +82,7 @@ struct kv_groups {
 bool kv_groups_plan(const struct model *model, const struct kv_limits *limits,
                     struct kv_groups *out, struct error *why);
 
-/* Is the pool divided among several groups? */
+/* Is the pool divided among several groups, or are its windows not freed? */
 bool kv_groups_divide(const struct model *model, const struct kv_limits *limits,
                       struct kv_groups *out);
 

@@ -49,9 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(key->value[0] == '\0' || id != STATED_HBM_USABLE ||
                 (strtod(key->value, NULL) > 0 && strtod(key->value, NULL) <= 1));
     }
-    for (int i = 0; i < keys.unused.count && i < SERVER_UNUSED; i++) {
-        const struct server_unused_option *option = &keys.unused.all[i];
-        require(memchr(option->name, '\0', sizeof option->name) != NULL && option->line > 0);
+    for (const struct server_unused *of = keys.unused; of->reason != NULL; of++) {
+        require(memchr(of->names, '\0', sizeof of->names) != NULL);
     }
     return 0;
 }

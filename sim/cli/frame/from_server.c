@@ -5,7 +5,6 @@
 #include "cli/frame/message.h"
 #include "core/array.h"
 #include "core/node.h"
-#include "core/text.h"
 #include "core/units.h"
 #include "predict/command/server_text.h"
 #include "server/server_engine.h"
@@ -18,28 +17,6 @@
 
 /* "model=..." */
 typedef char override_text[sizeof((struct stated_key *)0)->value + 64];
-
-/* Options that change no prediction share a line for each reason. */
-static void print_unused(const char *file, const struct server_unused *unused)
-{
-    int count = unused->count < SERVER_UNUSED ? unused->count : SERVER_UNUSED;
-    bool told[SERVER_UNUSED] = {false};
-    for (int i = 0; i < count; i++) {
-        char names[SERVER_UNUSED * (sizeof unused->all[0].name + 2)] = "";
-        for (int j = i; j < count && !told[i]; j++) {
-            if (unused->all[j].reason == unused->all[i].reason) {
-                text_append(names, sizeof names, "%s%s", j > i ? ", " : "", unused->all[j].name);
-                told[j] = j > i;
-            }
-        }
-        if (!told[i]) {
-            message_note("%s: %s: %s", file, unused->all[i].reason, names);
-        }
-    }
-    if (unused->count > count) {
-        message_note("%s: %d more options change nothing", file, unused->count - count);
-    }
-}
 
 /* Add what a server's file says to the overrides. */
 static bool lay_server(const char *file, const char *const *sets, uint32_t set_count,
@@ -67,7 +44,9 @@ static bool lay_server(const char *file, const char *const *sets, uint32_t set_c
             all[(*count)++] = texts[id];
         }
     }
-    print_unused(file, &keys->unused);
+    for (const struct server_unused *of = keys->unused; of->reason != NULL; of++) {
+        message_note("%s: %s: %s", file, of->reason, of->names);
+    }
     if (keys->starts > 1) {
         message_note("%s: a server starts %d times; the last one counts, from line %d", file,
                      keys->starts, keys->start_line);
@@ -181,7 +160,7 @@ bool scenario_from_arguments(const struct arguments *arguments, struct scenario 
     const char *const *sets =
         arguments_all(arguments, arguments_number(arguments, "--set"), &set_count);
     const char **all = array_zeroed(STATED_MOST + set_count, sizeof *all, why);
-    struct stated_keys keys = {.unused.count = 0};
+    struct stated_keys keys = {.starts = 0};
     bool ok = all != NULL && (server == NULL ||
                               lay_server(server, sets, set_count, texts, all, &count, &keys, why));
     for (uint32_t i = 0; ok && i < set_count; i++) {

@@ -282,13 +282,12 @@ static bool page_read_engine(const struct scenario *asked, struct model_page *ou
     const char *name = NULL;
     const struct node *root = asked->root;
     uint32_t usual = out->model.trained_context > 0 ? out->model.trained_context : 131072;
-    out->hybrid = true;
+    out->hybrid = scenario_stated(&asked->values, "hybrid_kv", 1) != 0;
     out->length = (uint64_t)scenario_stated(&asked->values, "context", usual);
     out->batched = (uint64_t)scenario_stated(&asked->values, "batched_tokens", 8192);
     out->pool = scenario_stated(&asked->values, "kv_pool", 0);
     if (!node_text(root, "engine", &name, why) ||
-        (name != NULL && !server_engine_find(name, "--set", 0, &out->engine, why)) ||
-        !node_bool(root, "hybrid_kv", &out->hybrid, why)) {
+        (name != NULL && !server_engine_find(name, "--set", 0, &out->engine, why))) {
         return false;
     }
     out->windowed = out->engine.pools.windows;

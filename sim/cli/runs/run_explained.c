@@ -325,7 +325,7 @@ static const struct frame_column memory_columns[] = {
 /* How the engine divides the pool among layers that keep different things. */
 static bool print_division(const struct point *point, double pool, FILE *out, struct error *why)
 {
-    struct kv_limits limits = serving_kv_limits(point);
+    struct kv_limits limits = engine_kv_limits(point);
     const struct model *model = &point->setup.model;
     uint64_t length = engine_longest(point);
     struct kv_groups groups;

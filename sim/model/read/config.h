@@ -75,17 +75,14 @@ bool field_inside(const struct node *config, const char *key, enum node_kind kin
 /* Is the node a whole number in [least, most]? */
 bool field_number(const struct node *node, uint32_t least, uint32_t most, uint32_t *out);
 
-/* Call `set` with the word of each layer: the entries of the list at `key`, or the letters of a text
- * there, one for each of `layers`. NULL: an entry is no text. */
-typedef bool field_set(const struct node *config, const char *key, const char *word, uint32_t layer,
-                       void *context, struct error *why);
-bool field_words(const struct node *config, const char *key, uint32_t layers, field_set *set,
-                 void *context, struct error *why);
-
-/* Set `why` to a complaint about the word (NULL: no text) that the list `key` has for a layer.
- * Returns false. */
-bool field_wrong_word(const struct node *config, const char *key, uint32_t layer, const char *word,
-                      struct error *why);
+/* What the word of each layer means: of the entries of the list at `key`, or of the letters of a text there, one
+ * for each of `layers`. NULL ends `words`; `expected` tells them. */
+struct field_word {
+    const char *word;
+    int value;
+};
+bool field_words(const struct node *config, const char *key, uint32_t layers,
+                 const struct field_word *words, const char *expected, int *out, struct error *why);
 
 /* ---- the known architectures, rows of models/architectures.yaml: what a config.json leaves out ---- */
 

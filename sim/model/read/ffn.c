@@ -68,18 +68,6 @@ static bool ffn_says(const struct node *config, const char *key, uint32_t layer,
     return entry != NULL && strcmp(entry, word) == 0;
 }
 
-/* Layers are blocks of one thing, with an FFN only if they are "moe", "mlp", "E" or "-", where some
- * layer is such a block. */
-static bool is_block(const struct node *config, uint32_t layers)
-{
-    bool some = node_get(config, "hybrid_override_pattern") != NULL;
-    for (uint32_t i = 0; i < layers; i++) {
-        some = some || ffn_says(config, "layers_block_type", i, "moe") ||
-               ffn_says(config, "layers_block_type", i, "mlp");
-    }
-    return some;
-}
-
 /* Mark the layers that the list `key` numbers, with `mark`. */
 static bool mark_layers(const struct node *config, const char *key, bool mark, uint32_t count,
                         bool *marks, struct error *why)
@@ -97,16 +85,6 @@ static bool mark_layers(const struct node *config, const char *key, bool mark, u
         marks[layer] = mark;
     }
     return true;
-}
-
-/* "mlp_layer_types" says of each layer whether it has experts. */
-static bool set_routed(const struct node *config, const char *key, const char *word, uint32_t layer,
-                       void *context, struct error *why)
-{
-    bool *routed = context;
-    routed[layer] = word != NULL && strcmp(word, "sparse") == 0;
-    return routed[layer] || (word != NULL && strcmp(word, "dense") == 0) ||
-           field_wrong_word(config, key, layer, word, why) || error_expect(why, "dense or sparse");
 }
 
 /* Every n-th layer, the last of each n, or the first by "moe_layer_freq", which may also list the
@@ -134,8 +112,15 @@ static bool route_by_step(const struct node *config, uint32_t count, bool *route
 /* Which layers have experts. */
 static bool read_routing(const struct node *config, uint32_t count, bool *routed, struct error *why)
 {
-    if (node_stated(config, "mlp_layer_types") != NULL) {
-        return field_words(config, "mlp_layer_types", count, set_routed, routed, why);
+    static const struct field_word words[] = {{"dense", 0}, {"sparse", 1}, {NULL, 0}};
+    static const char types[] = "mlp_layer_types";
+    int sparse[LAYERS_MOST];
+    if (node_stated(config, types) != NULL) {
+        bool good = field_words(config, types, count, words, "dense or sparse", sparse, why);
+        for (uint32_t i = 0; good && i < count; i++) {
+            routed[i] = sparse[i] != 0;
+        }
+        return good;
     }
     return node_stated(config, "moe_layers") != NULL
                ? mark_layers(config, "moe_layers", true, count, routed, why)
@@ -143,7 +128,7 @@ static bool read_routing(const struct node *config, uint32_t count, bool *routed
                      mark_layers(config, "mlp_only_layers", false, count, routed, why);
 }
 
-/* Of a model of blocks: NULL in a layer without an FFN. */
+/* Of a model whose layers are blocks of one thing: NULL in one that is no FFN. */
 static const struct model_layer *ffn_block_of(const struct node *config, uint32_t layer,
                                               const struct model_layer *dense,
                                               const struct model_layer *routed)
@@ -199,7 +184,10 @@ bool ffn_read(const struct node *config, const struct architecture *kind, struct
     if (!read_widths(config, key, kind, model, widths, why)) {
         return false;
     }
-    bool blocks = is_block(config, model->layer_count);
+    bool blocks = node_get(config, "hybrid_override_pattern") != NULL;
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        blocks = blocks || model->layers[i].attention == ATTENTION_NONE;
+    }
     for (uint32_t i = 0; i < model->layer_count; i++) {
         struct model_layer dense = {.ffn = widths[i]};
         const struct model_layer *ffn = blocks      ? ffn_block_of(config, i, &dense, &experts)

@@ -101,27 +101,29 @@ bool field_each(const struct node *config, const char *key, uint32_t count, uint
     return true;
 }
 
-bool field_words(const struct node *config, const char *key, uint32_t layers, field_set *set,
-                 void *context, struct error *why)
+bool field_words(const struct node *config, const char *key, uint32_t layers,
+                 const struct field_word *words, const char *expected, int *out, struct error *why)
 {
     const struct node *list = node_stated(config, key);
     const char *letters = list != NULL && list->kind == NODE_SCALAR ? list->text : NULL;
     size_t count = letters != NULL ? strlen(letters) : list != NULL ? list->count : 0;
-    bool ok = count == layers;
-    if (!ok) {
+    if (count != layers) {
         field_error(config, key, why, "lists %zu layers", count);
-        error_expect(why, "%u layers, as in 'num_hidden_layers'", layers);
+        return error_expect(why, "%u layers, as in 'num_hidden_layers'", layers);
     }
-    for (uint32_t i = 0; ok && i < layers; i++) {
+    for (uint32_t i = 0; i < layers; i++) {
         const char letter[] = {letters != NULL ? letters[i] : '\0', '\0'};
-        ok = set(config, key, letters != NULL ? letter : list->children[i]->text, i, context, why);
+        const char *word = letters != NULL ? letter : list->children[i]->text;
+        const struct field_word *at = words;
+        while (at->word != NULL && (word == NULL || strcmp(at->word, word) != 0)) {
+            at++;
+        }
+        if (at->word == NULL) {
+            field_error(config, key, why, "has '%.60s' for layer %u",
+                        word != NULL ? word : "no text", i);
+            return error_expect(why, "%s", expected);
+        }
+        out[i] = at->value;
     }
-    return ok;
-}
-
-bool field_wrong_word(const struct node *config, const char *key, uint32_t layer, const char *word,
-                      struct error *why)
-{
-    return field_error(config, key, why, "has '%.60s' for layer %u",
-                       word != NULL ? word : "no text", layer);
+    return true;
 }

@@ -133,23 +133,21 @@ static bool read_grouped(const struct node *config, struct model *model, struct 
  * has no indexer then, and keeps no index. Which layers do is listed by name, by a text of F (full)
  * and S (shared), or follows a step, as in the model's class. */
 
-/* `word` says of `layer` whether it has an indexer. */
-static bool set_shared(const struct node *config, const char *key, const char *word, uint32_t layer,
-                       void *context, struct error *why)
+static bool share_listed(const struct node *config, const char *key, struct model *model,
+                         struct error *why)
 {
-    struct model *model = context;
-    bool full = word != NULL && (strcmp(word, "full") == 0 || strcmp(word, "F") == 0);
-    bool shared = word != NULL && (strcmp(word, "shared") == 0 || strcmp(word, "S") == 0);
-    if (!full && !shared) {
-        field_wrong_word(config, key, layer, word, why);
-        return error_expect(why, "full or shared");
+    static const struct field_word shares[] = {
+        {"full", 0}, {"F", 0}, {"shared", 1}, {"S", 1}, {NULL, 0}};
+    int shared[LAYERS_MOST];
+    if (!field_words(config, key, model->layer_count, shares, "full or shared", shared, why)) {
+        return false;
     }
-    if (shared && layer == 0) {
-        field_error(config, key, why, "lets the first layer share a selection");
-        return error_expect(why, "an indexer in the first layer");
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        model->layers[i].shares_index = shared[i] != 0;
     }
-    model->layers[layer].shares_index = shared;
-    return true;
+    return shared[0] == 0 ||
+           field_error(config, key, why, "lets the first layer share a selection") ||
+           error_expect(why, "an indexer in the first layer");
 }
 
 static bool share_by_step(const struct node *config, struct model *model, struct error *why)
@@ -198,9 +196,8 @@ static bool read_indexer(const struct node *config, struct model *model, struct 
     static const char *const keys[] = {"indexer_types", "index_topk_pattern", NULL};
     const char *key = field_first(config, keys);
     return field_sizes(config, index_sizes, model, why) &&
-           (node_stated(config, key) != NULL
-                ? field_words(config, key, model->layer_count, set_shared, model, why)
-                : share_by_step(config, model, why));
+           (node_stated(config, key) != NULL ? share_listed(config, key, model, why)
+                                             : share_by_step(config, model, why));
 }
 
 /* One latent K and V for all heads (MLA). */

@@ -175,7 +175,7 @@ struct method {
     const char *name;
     const char *list_key;
     bool head_exempt;
-    enum dtype dtype; /* if `read` is NULL */
+    enum dtype dtype; /* unless `read` sets another */
     bool (*read)(const struct node *config, struct model *model, struct error *why);
 };
 
@@ -244,7 +244,6 @@ static bool read_fp8(const struct node *config, struct model *model, struct erro
         field_error(config, "weight_block_size", why, "is no size of blocks");
         return error_expect(why, "two numbers, such as [128, 128]");
     }
-    model->weights = DTYPE_FP8;
     model->fp8_block = rows;
     return true;
 }
@@ -375,21 +374,16 @@ static bool read_modelopt(const struct node *config, struct model *model, struct
     return node_get(config, "config_groups") == NULL || read_compressed(config, model, why);
 }
 
+static const char not_converted[] = "modules_to_not_convert";
 static const struct method methods[] = {
-    {.name = "fp8", .list_key = "modules_to_not_convert", .head_exempt = true, .read = read_fp8},
-    {.name = "fbgemm_fp8",
-     .list_key = "modules_to_not_convert",
-     .head_exempt = true,
-     .dtype = DTYPE_FP8},
-    {.name = "mxfp4",
-     .list_key = "modules_to_not_convert",
-     .head_exempt = true,
-     .dtype = DTYPE_MXFP4},
-    {.name = "gptq", .list_key = "modules_to_not_convert", .read = read_bits},
-    {.name = "awq", .list_key = "modules_to_not_convert", .read = read_bits},
-    {.name = "compressed-tensors", .list_key = "ignore", .read = read_compressed},
-    {.name = "modelopt", .list_key = "ignore", .read = read_modelopt},
-    {.name = "modelopt_fp4", .list_key = "ignore", .read = read_modelopt},
+    {"fp8", not_converted, true, DTYPE_FP8, read_fp8},
+    {"fbgemm_fp8", not_converted, true, DTYPE_FP8, NULL},
+    {"mxfp4", not_converted, true, DTYPE_MXFP4, NULL},
+    {"gptq", not_converted, false, DTYPE_INT4, read_bits},
+    {"awq", not_converted, false, DTYPE_INT4, read_bits},
+    {"compressed-tensors", "ignore", false, DTYPE_INT8, read_compressed},
+    {"modelopt", "ignore", false, DTYPE_FP8, read_modelopt},
+    {"modelopt_fp4", "ignore", false, DTYPE_NVFP4, read_modelopt},
     {.name = NULL},
 };
 

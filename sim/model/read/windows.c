@@ -8,8 +8,6 @@
  * there. */
 #include "model/read/config.h"
 
-#include <string.h>
-
 /* A layer that attends to a window or has no attention is of its own kind; any other keeps what
  * heads_read() gave it, full or latent. A window that holds the trained context is none. False: a
  * sliding layer without a window. */
@@ -25,56 +23,42 @@ static bool set_kind(struct model *model, uint32_t layer, enum attention_kind ki
     return kind != ATTENTION_SLIDING || window > 0;
 }
 
-struct layer_word {
-    const char *word, *letter;
-    enum attention_kind kind;
-};
-
 /* Words of "layer_types" and letters of Nemotron's pattern. "E", "-": an FFN alone. */
-static const struct layer_word words[] = {
-    {"full_attention", "*", ATTENTION_FULL},
-    {"attention", "*", ATTENTION_FULL},
-    {"sliding_attention", "", ATTENTION_SLIDING},
-    {"chunked_attention", "", ATTENTION_CHUNKED},
-    {"linear_attention", "", ATTENTION_LINEAR},
-    {"mamba", "M", ATTENTION_LINEAR},
-    {"moe", "E", ATTENTION_NONE},
-    {"mlp", "-", ATTENTION_NONE},
-};
-
-struct words_read {
-    struct model *model;
-    uint32_t window;
-};
-
-static bool set_by_word(const struct node *config, const char *key, const char *word,
-                        uint32_t layer, void *context, struct error *why)
-{
-    const struct words_read *read = context;
-    struct model *model = read->model;
-    for (size_t i = 0; word != NULL && i < sizeof words / sizeof *words; i++) {
-        if (strcmp(words[i].word, word) == 0 || strcmp(words[i].letter, word) == 0) {
-            if (words[i].kind == ATTENTION_LINEAR && model->linear.value_heads == 0) {
-                field_error(config, key, why, "has '%.60s' for layer %u, but its sizes are missing",
-                            word, layer);
-                return error_expect(why, "linear_num_key_heads, linear_attn_config or "
-                                         "mamba_num_heads, and what belongs to it");
-            }
-            return set_kind(model, layer, words[i].kind, read->window) ||
-                   field_error(config, "sliding_window", why, "is missing") ||
-                   error_expect(why, "a whole number: '%s' has sliding layers", key);
-        }
-    }
-    field_wrong_word(config, key, layer, word, why);
-    return error_expect(why, "full_attention, sliding_attention, chunked_attention, "
-                             "linear_attention, mamba, moe or mlp");
-}
+static const struct field_word words[] = {{"full_attention", ATTENTION_FULL},
+                                          {"attention", ATTENTION_FULL},
+                                          {"*", ATTENTION_FULL},
+                                          {"sliding_attention", ATTENTION_SLIDING},
+                                          {"chunked_attention", ATTENTION_CHUNKED},
+                                          {"linear_attention", ATTENTION_LINEAR},
+                                          {"mamba", ATTENTION_LINEAR},
+                                          {"M", ATTENTION_LINEAR},
+                                          {"moe", ATTENTION_NONE},
+                                          {"E", ATTENTION_NONE},
+                                          {"mlp", ATTENTION_NONE},
+                                          {"-", ATTENTION_NONE},
+                                          {NULL, 0}};
 
 static bool kinds_listed(const struct node *config, const char *key, uint32_t window,
                          struct model *model, struct error *why)
 {
-    struct words_read read = {model, window};
-    return field_words(config, key, model->layer_count, set_by_word, &read, why);
+    static const char expected[] = "full_attention, sliding_attention, chunked_attention, "
+                                   "linear_attention, mamba, moe or mlp";
+    int kinds[LAYERS_MOST];
+    if (!field_words(config, key, model->layer_count, words, expected, kinds, why)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < model->layer_count; i++) {
+        if (kinds[i] == ATTENTION_LINEAR && model->linear.value_heads == 0) {
+            field_error(config, key, why, "has states in layer %u, but their sizes are missing", i);
+            return error_expect(why, "linear_num_key_heads, linear_attn_config or "
+                                     "mamba_num_heads, and what belongs to it");
+        }
+        if (!set_kind(model, i, (enum attention_kind)kinds[i], window)) {
+            field_error(config, "sliding_window", why, "is missing");
+            return error_expect(why, "a whole number: '%s' has sliding layers", key);
+        }
+    }
+    return true;
 }
 
 static bool kinds_flagged(const struct node *config, const char *key, uint32_t window,

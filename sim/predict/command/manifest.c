@@ -9,6 +9,7 @@
  * The image is a comment where the manifest replaces what it would start. */
 #include "predict/command/server_text.h"
 
+#include "core/array.h"
 #include "core/node.h"
 #include "core/quote.h"
 
@@ -21,9 +22,11 @@ bool manifest_named(const char *file)
     return end != NULL && (strcmp(end, ".yaml") == 0 || strcmp(end, ".yml") == 0);
 }
 
-/* A command that is being written: `line` is that of the file which its end stands in. */
+/* A command that is being written, up to the line of the file that it has reached. */
 struct container_command {
     FILE *out;
+    char *text;
+    size_t size;
     int line;
 };
 
@@ -91,6 +94,19 @@ struct visitor {
     const struct node *replicas; /* of what is visited; NULL: not stated */
 };
 
+/* Visit what was written. `replaced` is the image that it stands for; "": that image starts it. */
+static bool visit_command(struct container_command *command, const char *replaced,
+                          struct manifest_container container, const struct visitor *visitor,
+                          const char *file, struct error *why)
+{
+    fprintf(command->out, "\n# %s\n", replaced);
+    bool good = fclose(command->out) == 0 || error_set(why, file, 0, "out of memory");
+    container.command = command->text;
+    good = good && visitor->visit(visitor->context, &container, why);
+    free(command->text);
+    return good;
+}
+
 static bool visit_container(const struct node *map, const struct node *image,
                             const struct visitor *visitor, struct error *why)
 {
@@ -102,34 +118,30 @@ static bool visit_container(const struct node *map, const struct node *image,
     if (first == NULL) {
         return true;
     }
-    char *text = NULL;
-    size_t size;
-    struct container_command written = {.out = open_memstream(&text, &size), .line = word->line};
+    struct container_command written = {.line = word->line};
+    written.out = open_memstream(&written.text, &written.size);
     if (written.out == NULL) {
         return error_set(why, map->file, map->line, "out of memory");
     }
     write_environment(node_stated(map, "environment"), written.out);
     write_environment(node_stated(map, "env"), written.out);
-    if (!replaces) {
-        fprintf(written.out, "container run %s", image->text);
+    if (node_stated(map, "env_file") != NULL || node_stated(map, "envFrom") != NULL) {
+        fputs("EnvironmentFile=x ", written.out); /* as systemd calls it */
     }
+    fprintf(written.out, replaces ? "" : "container run %s", image->text);
     write_words(entry, &written);
     write_words(command, &written);
     write_words(args, &written);
-    fprintf(written.out, "\n%s%s\n", replaces ? "# " : "", replaces ? image->text : "");
-    bool good = fclose(written.out) == 0 || error_set(why, map->file, map->line, "out of memory");
     /* A service has them itself, as `scale` or in `deploy`; else all around it, such as a Deployment. */
     const struct node *own = node_find(map, "deploy.replicas"), *replicas = visitor->replicas;
     own = own != NULL ? own : node_get(map, "scale");
     replicas = own != NULL && own->kind == NODE_SCALAR ? own : replicas;
-    struct manifest_container container = {.line = visitor->before + word->line, .command = text};
+    struct manifest_container container = {.line = visitor->before + word->line};
     if (replicas != NULL) {
         container.replicas = replicas;
         container.replicas_line = visitor->before + replicas->line;
     }
-    good = good && visitor->visit(visitor->context, &container, why);
-    free(text);
-    return good;
+    return visit_command(&written, replaces ? image->text : "", container, visitor, map->file, why);
 }
 
 static bool visit_below(const struct node *node, struct visitor visitor, struct error *why)
@@ -195,11 +207,14 @@ static char *instruction(char *line, const char *name)
     return is ? line + length + strspn(line + length, " \t") : NULL;
 }
 
-/* A list of words, or a shell's text. */
-static bool write_instruction(const char *value, const char *file, struct container_command *to,
+/* A list of words, which may have several lines, or a shell's text. */
+static bool write_instruction(char *value, const char *file, struct container_command *to,
                               struct error *why)
 {
     bool list = value != NULL && value[0] == '[';
+    for (char *at = value; list && (at = strchr(at, '\v')) != NULL;) {
+        *at = '\n';
+    }
     struct node *words = list ? node_parse(value, strlen(value), file, why) : NULL;
     write_words(words, to);
     if (value != NULL && !list) {
@@ -209,58 +224,83 @@ static bool write_instruction(const char *value, const char *file, struct contai
     return !list || words != NULL;
 }
 
-/* The image of "--platform=linux/amd64 IMAGE AS STAGE", in place. */
-static char *stage_image(char *from)
+/* What the last stage starts, and in which of the lines that stands. */
+struct image_stage {
+    char image[256], *entry, *args;
+    size_t line;
+};
+
+/* "FROM --platform=linux/amd64 IMAGE AS NAME". */
+static bool begins_stage(char *line, char image[256], char name[256])
 {
-    while (strncmp(from, "--", 2) == 0) {
+    const char *from = instruction(line, "FROM");
+    while (from != NULL && strncmp(from, "--", 2) == 0) {
         from += strcspn(from, " \t");
         from += strspn(from, " \t");
     }
-    from[strcspn(from, " \t\r")] = '\0';
-    return from;
+    image[0] = name[0] = '\0';
+    return from != NULL && sscanf(from, "%255s %*s %255s", image, name) > 0;
 }
 
-/* The last of each counts, and a stage forgets the command of the one before. In `text`, which is changed,
- * '\v' stands for the end of a line that a backslash joined to the next. */
+/* Read the stage that begins in a line, behind the one that it is built on; the last of each instruction
+ * counts. Variables are written. */
+static void read_stage(char *const *lines, size_t begins, struct image_stage *out, FILE *variables)
+{
+    char image[256], name[256], *found;
+    begins_stage(lines[begins], out->image, name);
+    for (size_t i = begins; i-- > 0;) {
+        if (begins_stage(lines[i], image, name) && strcasecmp(name, out->image) == 0) {
+            read_stage(lines, i, out, variables);
+            break;
+        }
+    }
+    for (size_t i = begins + 1; lines[i] != NULL && instruction(lines[i], "FROM") == NULL; i++) {
+        bool before = out->entry != NULL || out->args != NULL;
+        if ((found = instruction(lines[i], "ENV")) != NULL) { /* "ENV NAME value", as it was once */
+            size_t length = strcspn(found, " =");
+            fprintf(variables, found[length] == ' ' ? "%.*s=%s " : "%.*s%s ", (int)length, found,
+                    found + length + (found[length] == ' '));
+        } else if ((found = instruction(lines[i], "ENTRYPOINT")) != NULL) {
+            out->entry = found;
+        } else if ((found = instruction(lines[i], "CMD")) != NULL) {
+            out->args = found;
+        }
+        out->line = before ? out->line : i;
+    }
+}
+
+/* In `text`, which is changed, '\v' stands for the end of a line that a backslash joined to the next. */
 bool dockerfile_read(char *text, const char *file, manifest_visit *visit, void *context,
                      struct error *why)
 {
-    char *image = "", *entry = NULL, *args = NULL, *written = NULL, *found;
-    struct manifest_container container = {.line = 0};
-    struct container_command to = {.line = 1};
-    size_t size, joined = 0;
-    if ((to.out = open_memstream(&written, &size)) == NULL) {
+    struct image_stage stage = {.entry = NULL};
+    const struct visitor visitor = {.visit = visit, .context = context};
+    struct container_command to = {.line = 1, .out = open_memstream(&to.text, &to.size)};
+    char **lines = array_zeroed(strlen(text) + 2, sizeof *lines, why), image[256], name[256];
+    size_t count = 0, begins = SIZE_MAX;
+    if (lines == NULL || to.out == NULL) {
         return error_set(why, file, 0, "out of memory");
     }
-    int number = 1;
-    for (char *line; (line = strsep(&text, "\n")) != NULL; number += 1 + (int)joined) {
-        bool before = entry != NULL || args != NULL;
-        joined = 0;
-        for (char *at = line; (at = strchr(at, '\v')) != NULL; joined++) {
-            *at = ' ';
-        }
-        if ((found = instruction(line, "FROM")) != NULL) {
-            image = stage_image(found);
-            entry = args = NULL;
-            before = false;
-            container.line = 0;
-        } else if ((found = instruction(line, "ENV")) != NULL) {
-            size_t name = strcspn(found, " =");
-            fprintf(to.out, found[name] == ' ' ? "%.*s=%s " : "%.*s%s ", (int)name, found,
-                    found + name + (found[name] == ' '));
-        } else if ((found = instruction(line, "ENTRYPOINT")) != NULL) {
-            entry = found;
-        } else if ((found = instruction(line, "CMD")) != NULL) {
-            args = found;
-        }
-        container.line = !before && (entry != NULL || args != NULL) ? number : container.line;
+    while ((lines[count] = strsep(&text, "\n")) != NULL) {
+        begins = begins_stage(lines[count], image, name) ? count : begins;
+        count++;
     }
-    fprintf(to.out, entry != NULL ? "" : "container run %s", image);
-    bool good = write_instruction(entry, file, &to, why) && write_instruction(args, file, &to, why);
-    fprintf(to.out, "\n# %s\n", entry != NULL ? image : "");
-    good = (fclose(to.out) == 0 || error_set(why, file, 0, "out of memory")) && good;
-    container.command = written;
-    good = good && (container.line == 0 || visit(context, &container, why));
-    free(written);
+    if (begins < count) {
+        read_stage(lines, begins, &stage, to.out);
+    }
+    int number = 1 + (int)stage.line;
+    for (size_t i = 0; i < stage.line; i++) {
+        for (const char *at = lines[i]; (at = strchr(at, '\v')) != NULL; at++) {
+            number++;
+        }
+    }
+    bool replaces = stage.entry != NULL;
+    fprintf(to.out, replaces ? "" : "container run %s", stage.image);
+    bool good = write_instruction(stage.entry, file, &to, why) &&
+                write_instruction(stage.args, file, &to, why);
+    good = visit_command(&to, replaces ? stage.image : "",
+                         (struct manifest_container){.line = number}, &visitor, file, why) &&
+           good;
+    free(lines);
     return good;
 }

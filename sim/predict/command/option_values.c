@@ -103,6 +103,15 @@ static struct stated_key *key_of(struct server_text *said, const char *name, str
     return key;
 }
 
+/* Does a log say a pool once more, of another worker or engine, and no less? The least counts. */
+static bool is_larger_pool(const struct stated_key *key, const char *text,
+                           const struct server_text *said)
+{
+    const struct stated_key *pools = &said->keys.all[STATED_KV_TOKENS];
+    return key >= pools && key <= pools + STATED_KV_BYTES - STATED_KV_TOKENS && !key->typed &&
+           !said->typed && strtod(key->value, NULL) <= strtod(text, NULL);
+}
+
 /* Set a key. What a word implies gives way to what an option of its own says; and a name that only
  * logs have, to any other. */
 static bool put(const struct server_option *option, const char *name, const char *text,
@@ -114,7 +123,8 @@ static bool put(const struct server_option *option, const char *name, const char
         return name == NULL;
     }
     if (key->value[0] != '\0' &&
-        ((implied && !key->implied) || option->value == SERVER_VALUE_NAME)) {
+        ((implied && !key->implied) || option->value == SERVER_VALUE_NAME ||
+         is_larger_pool(key, text, said))) {
         return true;
     }
     const char *unit = text[0] != '\0' && option->unit != NULL ? option->unit : "";
@@ -305,7 +315,7 @@ static bool read_pair(struct settings_line *in, const struct settings_pair *pair
         return pair->end == NULL || read_pairs(in, pair->at, pair->end, option->sets, why);
     }
     if (option != NULL && option->value == SERVER_VALUE_NONE && !option->harmless &&
-        is_in_use(in, option, value) && pair->end == NULL) {
+        is_in_use(in, option, value) && (pair->end == NULL || !below)) {
         return server_text_pass_over(in->said, option, pair->path, why);
     }
     if (below && pair->end != NULL) {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* A command is split into words as a shell does. The words behind an option that is not read are
- * its values: after the model, no word of a server's command stands alone. */
+ * its values: but for the model, no word of a server's command stands alone. */
 
 enum { WORD = 4096 }; /* bytes of a word that are read */
 
@@ -119,7 +119,7 @@ bool server_text_pass_over(struct server_text *said, const struct server_option 
         error_set(why, said->file, said->line, "'%s': %s", typed, option->reason);
         return error_expect(why, "the command without it");
     }
-    server_text_pass(said, said->line, typed, option->reason);
+    server_text_pass(said, typed, option->reason);
     return true;
 }
 
@@ -217,8 +217,8 @@ static bool server_command_read_option(struct server_text *said, char *typed, co
 
 /* ---- variables of the environment -------------------------------------------------------- */
 
-/* Take the variables that the first `length` bytes of the line set: NAME=value, alone or behind
- * "export" or "-e". */
+/* Take the variables that the first `length` bytes of the line set: NAME=value, alone or behind "export",
+ * "-e" or what systemd writes; a file of them has the name that it has there. */
 bool server_command_read_variables(struct server_text *said, const char *line, size_t length,
                                    struct error *why)
 {
@@ -230,7 +230,14 @@ bool server_command_read_variables(struct server_text *said, const char *line, s
             at += *at != '\0' && *at != '#';
             continue;
         }
-        char *name = word + (strncmp(word, "--env=", 6) == 0 ? 6 : 0), *value = strchr(name, '=');
+        if (strncmp(word, "--env-file", strlen("--env-file")) == 0) {
+            strcpy(word, "EnvironmentFile=");
+        }
+        char *name = word, *value = strchr(word, '=');
+        if (strncmp(word, "--env=", 6) == 0 || strncmp(word, "Environment=", 12) == 0) {
+            name = value + 1;
+            value = strchr(name, '=');
+        }
         if (value == NULL) {
             continue;
         }
@@ -255,20 +262,21 @@ static int count_joined(const char *from, const char *to)
     return count;
 }
 
-/* The words behind a server's command, up to its end. The first one is the model if it is no
- * option. */
+/* The words behind a server's command, up to its end. One that stands alone is the model, unless an option
+ * was. */
 static bool server_command_read_words(struct server_text *said, const char **rest,
                                       struct error *why)
 {
     const struct server_option *model = server_option_find(said->program, "model");
+    const struct stated_key *stated = &said->keys.all[STATED_MODEL];
     const char *counted = *rest;
     char word[WORD];
-    for (bool ok = true, first = true; shell_word(rest, word, sizeof word); first = false) {
+    for (bool ok = true; shell_word(rest, word, sizeof word);) {
         said->line += count_joined(counted, *rest);
         counted = *rest;
         if (is_option(word)) {
             ok = server_command_read_option(said, word, rest, why);
-        } else if (first && model != NULL) {
+        } else if (model != NULL && (stated->value[0] == '\0' || !stated->typed)) {
             ok = server_setting_take(model, word, said, why);
         } else {
             error_set(why, said->file, said->line, "a word stands without an option");
@@ -367,15 +375,18 @@ static void read_image_version(struct server_text *said, const char *text, const
     }
 }
 
+bool server_command_second(const struct server_text *said, int first, int line, struct error *why)
+{
+    error_set(why, said->file, line, "a second command starts a server; the first is in line %d",
+              first);
+    return error_expect(why, "one server; keep the other's command in a file of its own");
+}
+
 static bool read_command(struct server_text *said, const char **rest, struct error *why)
 {
     int begins = said->line;
     if (said->command_line > 0) {
-        error_set(why, said->file, said->line,
-                  "a second command starts a server; the first is in "
-                  "line %d",
-                  said->command_line);
-        return error_expect(why, "one server; keep the other's command in a file of its own");
+        return server_command_second(said, said->command_line, begins, why);
     }
     said->command_line = begins;
     said->typed = true;

@@ -29,16 +29,14 @@ bool server_text_overrides(const struct server_text *said, const char *key)
     return false;
 }
 
-void server_text_pass(struct server_text *said, int line, const char *name, const char *reason)
+void server_text_pass(struct server_text *said, const char *name, const char *reason)
 {
-    struct server_unused *unused = &said->keys.unused;
-    int index = unused->count++;
-    if (index < SERVER_UNUSED) {
-        struct server_unused_option *option = &unused->all[index];
-        snprintf(option->name, sizeof option->name, "%.63s", name);
-        option->line = line;
-        option->reason = reason;
+    struct server_unused *of = said->keys.unused, *last = of + SERVER_REASONS - 2;
+    while (of < last && of->reason != NULL && of->reason != reason) {
+        of++;
     }
+    of->reason = reason;
+    text_append(of->names, sizeof of->names, "%s%s", of->names[0] != '\0' ? ", " : "", name);
 }
 
 enum { MOST_WRAPPED = 64, TEXT_MOST = 256 << 20 };
@@ -90,36 +88,16 @@ static bool read_metric(struct server_text *said, const char *metric, struct err
            server_setting_take(option, value + 1, said, why);
 }
 
-/* The bit of the engine whose metric it is; 0: none is named. */
+/* The bit of the engine of a server that states its own pool in this metric; 0: none does. */
 static uint64_t metric_engine(const char *metric)
 {
     static const char label[] = "engine=\"";
     const char *at = strstr(metric, label);
     unsigned engine;
-    return at != NULL && sscanf(at + strlen(label), "%4u\"", &engine) == 1 && engine < 64
+    return at != NULL && strstr(metric, "num_gpu_blocks=") != NULL &&
+                   sscanf(at + strlen(label), "%4u\"", &engine) == 1 && engine < 64
                ? UINT64_C(1) << engine
                : 0;
-}
-
-static bool read_settings(struct server_text *said, const char *line, const char *rest,
-                          struct error *why)
-{
-    return log_settings_read(said, line, why) && read_metric(said, rest, why);
-}
-
-/* Each engine of a server states the blocks of its own pool: the least counts. */
-static bool read_metrics_engine(struct server_text *said, uint64_t engine, const char *line,
-                                const char *rest, struct error *why)
-{
-    struct stated_key *blocks = &said->keys.all[STATED_KV_BLOCKS], before = *blocks;
-    blocks->value[0] = '\0';
-    bool good = read_settings(said, line, rest, why), states = blocks->value[0] != '\0';
-    bool less = strtoull(blocks->value, NULL, 10) < strtoull(before.value, NULL, 10);
-    if (!states || ((said->engines & ~engine) != 0 && !less)) {
-        *blocks = before;
-    }
-    said->engines |= states ? engine : 0;
-    return good;
 }
 
 /* Does the line say that the server failed? The first such line is told. */
@@ -152,9 +130,8 @@ static bool read_log(struct server_text *said, const char *line, struct error *w
         if (rest != NULL) {
             said->program = program;
             said->failure = NULL;
-            uint64_t engine = metric_engine(rest);
-            return engine > 0 ? read_metrics_engine(said, engine, line, rest, why)
-                              : read_settings(said, line, rest, why);
+            said->engines |= metric_engine(rest);
+            return log_settings_read(said, line, why) && read_metric(said, rest, why);
         }
     }
     return true;
@@ -176,8 +153,9 @@ static void begin_server(struct server_text *said, const char *line)
             said->keys.all[i].value[0] = '\0';
         }
     }
-    said->keys.unused.count =
-        said->command_line > 0 || said->keys.starts == 0 ? said->keys.unused.count : 0;
+    if (said->command_line == 0 && said->keys.starts > 0) {
+        memset(said->keys.unused, 0, sizeof said->keys.unused);
+    }
     said->failure = NULL;
     said->keys.starts++;
     said->keys.start_line = said->line;
@@ -248,35 +226,57 @@ static bool server_text_read_lines(struct server_text *said, char *text, struct 
     return ok;
 }
 
-/* Copies of a server that a manifest runs. Those of other containers do not matter. */
+/* Count the copies of a server that a container has. */
 static bool read_copies(struct server_text *said, const struct manifest_container *at,
                         struct error *why)
 {
-    struct stated_key *copies = &said->keys.all[STATED_COPIES];
-    uint64_t count;
-    if (at->replicas == NULL || server_text_overrides(said, "replicas")) {
-        return true;
-    }
-    if (!units_parse_whole(at->replicas->text, UNIT_COUNT, UINT32_MAX, said->file,
+    uint64_t count = 1;
+    if (at->replicas != NULL && !server_text_overrides(said, "replicas") &&
+        !units_parse_whole(at->replicas->text, UNIT_COUNT, UINT32_MAX, said->file,
                            at->replicas_line, "replicas", &count, why)) {
         return false;
     }
-    if (count > 1) {
-        snprintf(copies->value, sizeof copies->value, "%" PRIu64, count);
-        snprintf(copies->said, sizeof copies->said, "replicas");
-        copies->line = at->replicas_line;
-    }
+    said->copies += count;
+    said->copies_line = at->replicas != NULL ? at->replicas_line : at->line;
     return true;
 }
 
-/* A container's command is a text of its own. */
+static void forget_keys(struct stated_keys *keys)
+{
+    *keys = (struct stated_keys){.starts = 0};
+    for (int i = 0; i < STATED_KNOWN; i++) {
+        keys->all[i].key = known_keys[i];
+    }
+}
+
+static bool say_the_same(const struct stated_keys *a, const struct stated_keys *b)
+{
+    bool same = a->fits_length == b->fits_length;
+    for (int i = 0; same && i < STATED_MOST; i++) {
+        same = a->all[i].key == b->all[i].key && strcmp(a->all[i].value, b->all[i].value) == 0;
+    }
+    return same;
+}
+
+/* A container's command is a text of its own. One that says the same as an earlier one is a copy of that
+ * server, and one without a server does not matter. */
 static bool read_container(void *context, const struct manifest_container *at, struct error *why)
 {
-    struct server_text *said = context;
-    int before = said->command_line;
+    struct server_text *said = context, before = *said;
+    forget_keys(&said->keys);
     said->line = at->line;
-    return server_text_read_lines(said, text_joined(at->command, strlen(at->command)), why) &&
-           (said->command_line == before || read_copies(said, at, why));
+    said->command_line = 0;
+    if (!server_text_read_lines(said, text_joined(at->command, strlen(at->command)), why)) {
+        return false;
+    }
+    bool found = said->command_line > 0, second = found && before.command_line > 0;
+    if (second && !say_the_same(&before.keys, &said->keys)) {
+        return server_command_second(said, before.command_line, said->command_line, why);
+    }
+    if (second || !found) {
+        *said = before;
+    }
+    return !found || read_copies(said, at, why);
 }
 
 /* ---- facts that are no keys of scenarios become keys ---- */
@@ -364,12 +364,12 @@ static void complete_engines(struct server_text *said)
 }
 
 /* A manifest runs copies of the server, which may be several servers itself. */
-static void complete_copies(struct stated_key *all)
+static void complete_copies(const struct server_text *said, struct stated_key *all)
 {
-    const struct stated_key *copies = &all[STATED_COPIES];
-    if (copies->value[0] != '\0') {
+    const struct stated_key copies = {.said = "replicas", .line = said->copies_line};
+    if (said->copies > 1) {
         uint64_t servers = stated_number(&all[STATED_REPLICAS], 1);
-        set_number(&all[STATED_REPLICAS], copies, stated_number(copies, 1) * servers, "");
+        set_number(&all[STATED_REPLICAS], &copies, said->copies * servers, "");
     }
 }
 
@@ -420,8 +420,7 @@ static void drop_of_others(const struct server_program *program, struct server_t
     for (int i = 0; i < STATED_MOST; i++) {
         struct stated_key *key = &said->keys.all[i];
         if (key->value[0] != '\0' && key->of != NULL && strcmp(key->of, name) != 0) {
-            server_text_pass(said, key->line, key->said,
-                             "only a server with its connector reads it");
+            server_text_pass(said, key->said, "only a server with its connector reads it");
             key->value[0] = '\0';
         }
     }
@@ -506,7 +505,7 @@ static bool stated_complete(struct server_text *said, struct error *why)
     if (said->program->ranks_in_tensor) {
         complete_ranks(said->keys.all);
     }
-    complete_copies(said->keys.all);
+    complete_copies(said, said->keys.all);
     complete_tiers(said->program, said);
     complete_pages(said->keys.all);
     complete_drafts(said->keys.all);
@@ -540,9 +539,7 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         .file = file, .line = 1, .overrides = overrides, .override_count = count};
     size_t size;
     char *text = node_stream(in, file, TEXT_MOST, &size, why);
-    for (int i = 0; i < STATED_KNOWN; i++) {
-        said.keys.all[i].key = known_keys[i];
-    }
+    forget_keys(&said.keys);
     said.programs = text != NULL ? server_programs(&said.program_count, why) : NULL;
     bool ok = said.programs != NULL &&
               (manifest_named(file) ? manifest_read(text, file, read_container, &said, why)

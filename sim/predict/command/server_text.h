@@ -1,14 +1,11 @@
 /* What a server says about itself, as keys of a scenario: the start-up log of vLLM or SGLang, the
  * command that starts it, or its /metrics in Prometheus' text format.
  *
- *   (APIServer pid=1) INFO ... non-default args: {'model': 'Qwen/Qwen3-8B', 'max_num_seqs': 64}
  *   (EngineCore pid=7) INFO ... Initializing a V1 LLM engine (v0.19.0) with config: model='...'...
  *   (EngineCore pid=7) INFO ... GPU KV cache size: 41,408 tokens
  *   [...] server_args=ServerArgs(model_path='...', tp_size=2, mem_fraction_static=0.85, ...)
- *   [...] max_total_num_tokens=430913, chunked_prefill_size=8192, ..., max_running_requests=2048
  *   vllm serve meta-llama/Llama-3.1-8B --tensor-parallel-size 2 --max-num-seqs=64
  *   docker run ... -e NAME=value vllm/vllm-openai:v0.19.0 --model meta-llama/Llama-3.1-8B
- *   LMCACHE_MAX_LOCAL_CPU_SIZE=60 vllm serve ..., or the variable in a line of its own
  *   vllm:cache_config_info{block_size="16",num_gpu_blocks="2588",...} 1.0
  *
  * A file may hold several of these, but only one command; what stands later wins. Of a log in which
@@ -16,7 +13,8 @@
  * command behind '#'. A model stays the name that the server has for it: an id of Hugging Face or a path.
  *
  * A file whose name ends in .yaml or .yml is a manifest: each of its containers (a map with an
- * `image` and words of a command) is read as the command that it starts.
+ * `image` and words of a command) is read as the command that it starts; those that say the same are
+ * copies of one server.
  *
  * An option that changes no prediction is returned with the reason. One whose effect is not
  * modelled is an error, and so is an unknown one. No value of such an option is repeated anywhere:
@@ -55,20 +53,16 @@ struct stated_key {
     const char *of; /* counts for this system alone; NULL: for all */
 };
 
-/* Options of a command that change no prediction, by their names alone, and why. */
-enum { SERVER_UNUSED = 64 };
+/* Options of a command that change no prediction: a reason, and the names of all that have it, "--host, --port". */
+enum { SERVER_REASONS = 64 };
 struct server_unused {
-    int count; /* of all; the rest is that of the first SERVER_UNUSED */
-    struct server_unused_option {
-        char name[64];
-        const char *reason;
-        int line;
-    } all[SERVER_UNUSED];
+    const char *reason; /* NULL behind the last */
+    char names[1024];   /* cut where they are more */
 };
 
 struct stated_keys {
     struct stated_key all[STATED_MOST];
-    struct server_unused unused;
+    struct server_unused unused[SERVER_REASONS];
     bool says_prefixes; /* whether the GPU keeps prefixes */
     bool fits_length;   /* it serves what there is room for: a length of auto */
     int starts;         /* of servers in a log, of which the last one counts */
@@ -99,6 +93,8 @@ struct server_text {
     size_t program_count;
     struct stated_keys keys;
     uint64_t engines; /* a bit for each whose metrics stated a pool: data-parallel ranks */
+    uint64_t copies;  /* of the server, that a manifest runs */
+    int copies_line;
 };
 
 /* The program's version is the one that the text begins with, and is in the line. False if it begins with none
@@ -116,14 +112,17 @@ bool server_command_read_variables(struct server_text *said, const char *line, s
 bool server_command_read(struct server_text *said, const char *line, bool *found,
                          struct error *why);
 
+/* Refuse a command in `line`: one starts a server in line `first`. */
+bool server_command_second(const struct server_text *said, int first, int line, struct error *why);
+
 /* Does the line end within quotes of a command, so that the next one goes on with it? */
 bool server_command_is_open(const struct server_text *said, const char *line);
 
 /* Is the key among the overrides? */
 bool server_text_overrides(const struct server_text *said, const char *key);
 
-/* Keep an option that changes nothing; one for which there is no room is only counted. */
-void server_text_pass(struct server_text *said, int line, const char *name, const char *reason);
+/* Keep an option that changes nothing. */
+void server_text_pass(struct server_text *said, const char *name, const char *reason);
 
 /* Do so with an option that is not read; or fail with its reason if it is refused. */
 bool server_text_pass_over(struct server_text *said, const struct server_option *option,

@@ -496,6 +496,14 @@ static bool check_pool_size(const struct point *point, double has, struct error 
     return error_key(why, key);
 }
 
+struct kv_limits engine_kv_limits(const struct point *point)
+{
+    struct kv_limits limits = kv_limits_of(&point->engine.groups, point->workload.batched_tokens,
+                                           point->setup.mechanisms.prefix != PREFIX_NONE);
+    limits.hybrid = point->setup.hybrid_kv;
+    return limits;
+}
+
 bool engine_memory_set(struct point *point, struct error *why)
 {
     struct setup *setup = &point->setup;
@@ -506,8 +514,7 @@ bool engine_memory_set(struct point *point, struct error *why)
     if (divides) {
         engine->most =
             (uint32_t)whole_share(point->workload.sequences, setup->model.parallel.pipeline);
-        engine->limits = kv_limits_of(&point->engine.groups, point->workload.batched_tokens,
-                                      setup->mechanisms.prefix != PREFIX_NONE);
+        engine->limits = engine_kv_limits(point);
         engine->limits.context = setup->model.parallel.context;
         engine->pools = point->engine.pools;
     }

@@ -41,6 +41,9 @@ bool engine_memory_of(const struct point *point, struct engine_memory *out, stru
 /* The longest sequence that the server takes: what it is told, else what the model was trained to. */
 uint64_t engine_longest(const struct point *point);
 
+/* How the engine of a server that has one divides its pool (kv_pools.h). */
+struct kv_limits engine_kv_limits(const struct point *point);
+
 /* Write it into the point's setup, for all that plans memory. Nothing to write where there is no such
  * engine. A pool that the scenario states has the bytes that its engine means by so many tokens; one in
  * blocks or bytes becomes the tokens that it logs for it, with or without an engine. */

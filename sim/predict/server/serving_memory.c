@@ -12,6 +12,7 @@
 #include "decode/time/prefill.h"
 #include "model/sharding.h"
 #include "predict/decode/run.h"
+#include "predict/scenario/engine_memory.h"
 
 #include <math.h>
 
@@ -26,17 +27,11 @@ uint64_t serving_token_bytes(const struct setup *setup)
     return model_kv_tokens_bytes(&setup->model) * setup->model.tensor_parallel;
 }
 
-struct kv_limits serving_kv_limits(const struct point *point)
-{
-    return kv_limits_of(&point->engine.groups, point->workload.batched_tokens,
-                        point->setup.mechanisms.prefix != PREFIX_NONE);
-}
-
 /* What vLLM copies for a token where groups of layers keep different things; 0 elsewhere. */
 static double grouped_token_bytes(const struct point *point)
 {
     const struct model *model = &point->setup.model;
-    const struct kv_limits limits = serving_kv_limits(point);
+    const struct kv_limits limits = engine_kv_limits(point);
     struct kv_groups groups;
     return kv_groups_divide(model, &limits, &groups)
                ? kv_groups_token_bytes(&groups) * model->tensor_parallel * model->parallel.pipeline
@@ -214,7 +209,7 @@ static uint64_t longest_sequence(const struct point *point, uint64_t tokens, uin
 {
     const struct setup *setup = &point->setup;
     uint64_t block = setup->mechanisms.prefix_block, pool = setup->engine.pool;
-    const struct kv_limits limits = serving_kv_limits(point);
+    const struct kv_limits limits = engine_kv_limits(point);
     struct kv_groups groups;
     if (setup->engine.room > 0 && kv_groups_divide(&setup->model, &limits, &groups)) {
         double need = (double)(kv_groups_blocks(&groups, &limits, length) * groups.block_bytes);

@@ -34,9 +34,6 @@ struct serving_memory {
 bool serving_memory_plan(const struct point *point, const struct run_context *context,
                          struct serving_memory *out, struct error *why);
 
-/* How the engine of a server that has one divides its pool (kv_pools.h). */
-struct kv_limits serving_kv_limits(const struct point *point);
-
 /* Bytes of KV of one token, on all GPUs together. */
 uint64_t serving_token_bytes(const struct setup *setup);
 

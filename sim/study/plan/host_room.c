@@ -2,6 +2,7 @@
 
 #include "decode/plan/memory.h"
 #include "model/sharding.h"
+#include "predict/scenario/engine_memory.h"
 #include "predict/server/serving.h"
 
 #include <math.h>
@@ -50,9 +51,7 @@ static double host_typed(const struct point *point, uint64_t gib)
 double host_takes(const struct point *point, uint64_t gib)
 {
     const struct host_engine *engine = host_room_engine(point);
-    const struct kv_limits limits =
-        kv_limits_of(&point->engine.groups, point->workload.batched_tokens,
-                     point->setup.mechanisms.prefix != PREFIX_NONE);
+    const struct kv_limits limits = engine_kv_limits(point);
     double bytes = (double)(gib << GIB_BITS);
     if (engine != NULL && engine->whole && gib > 0) {
         uint32_t gpus = engine->each ? model_gpus(&point->setup.model) : 1;

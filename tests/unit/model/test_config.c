@@ -85,7 +85,7 @@ static void impossible_values_are_refused_by_key(void **state)
          "c.json:1 'group_size'"},
         {gemma, "layer_types", "['full_attention']", "c.json:1 'layer_types'"},
         {gemma, "layer_types", "['full_attention', 'linear_attention', 0, 0]",
-         "c.json:1 'layer_types' 'linear_attention'"},
+         "c.json:1 'layer_types' '0'"},
         {gemma, "layer_types", "['full_attention', 2, 0, 0]", "c.json:1 'layer_types' '2'"},
         {gemma, "sliding_window_pattern", "0", "c.json:1 'sliding_window_pattern'"},
         {qwen, "num_experts_per_tok", "17", "c.json:1 'num_experts_per_tok'"},

@@ -6,8 +6,12 @@
 
 #include <cmocka.h>
 
+#include "unit/fixture/engine_of.h"
+
+#include "model/kv_pools.h"
 #include "predict/command/server_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -137,6 +141,109 @@ static const struct {
      "python -m sglang.launch_server --model-path meta-llama/Meta-Llama-3-8B-Instruct --tp 4 "
      "--nccl-init sgl-dev-0:50000 --nnodes 2 --node-rank 1",
      "command:1: '--nnodes': how GPUs share the model is not modelled so\n  expected: the command without it"},
+    {"vllm-project/vllm #34076", "command",
+     "VLLM_PP_LAYER_PARTITION=16,32 CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=0,1 vllm serve "
+     "./Qwen/Qwen3-Coder-30B-A3B-Instruct-FP8 --gpu-memory-utilization 0.9 --pipeline-parallel-size 2\n",
+     "command:1: 'VLLM_PP_LAYER_PARTITION': how GPUs share the model is not modelled so\n"
+     "  expected: the command without it"},
+    {"vllm-project/vllm #18390", "command",
+     "sudo docker run --runtime nvidia --gpus all --shm-size=64g     -v ~/.cache/huggingface:/root/.cache/huggingface "
+     "    -p 8000:8000     --ipc=host -e VLLM_WORKER_MULTIPROC_METHOD=spawn     substratusai/vllm-gh200:v0.8.3     "
+     "--model meta-llama/Llama-3.1-405B-Instruct-FP8 --gpu-memory-utilization 0.975 --cpu-offload-gb 450\n",
+     "model=meta-llama/Llama-3.1-405B-Instruct-FP8 system=vllm engine=vllm-0.8 hbm_usable=0.975 weights_outside=450GiB"},
+    {"vllm-project/vllm #8903", "command",
+     "docker run  --gpus all \\\n    -v /data/hf_cache/ \\\n    --env \"HUGGING_FACE_HUB_TOKEN=<token>\" \\\n"
+     "    -p 8000:8000 \\\n    --ipc=host \\\n    vllm/vllm-openai:latest \\\n"
+     "    --model meta-llama/Llama-3.2-11B-Vision-Instruct \\\n    --tensor-parallel-size 4 \\\n"
+     "    --max-model-len 4096 \\\n    --download_dir /data/vllm_cache \\\n    --enforce-eager\n",
+     "model=meta-llama/Llama-3.2-11B-Vision-Instruct system=vllm compile=eager tensor_parallel=4 request_tokens=4096"},
+    {"vllm-project/vllm #13061", "log",
+     "vllm serve --trust-remote-code --tensor_parallel_size 2 --gpu_memory_utilization=0.98  /root/m/R1-Distill-Qwen-14B\n",
+     "model=/root/m/R1-Distill-Qwen-14B system=vllm tensor_parallel=2 hbm_usable=0.98"},
+    {"vllm-project/vllm #15871", "log",
+     "INFO 04-02 12:32:03 [config.py:1758] Chunked prefill is enabled with max_num_batched_tokens=8192.\n"
+     "INFO 04-02 12:32:04 [core.py:61] Initializing a V1 LLM engine (v0.8.3.dev172+g2b93162f) with config: "
+     "model='/home/user/DeepSeek-V2-Lite-Chat/', speculative_config=None\n"
+     "ERROR 04-02 12:33:23 [core.py:380] ValueError: To serve at least one request with the models's max seq len "
+     "(32768), (0.95 GiB KV cache is needed, which is larger than the available KV cache memory (0.93 GiB).\n",
+     "log:3: the server failed: 'is larger than the available KV cache memory'\n"
+     "  expected: the log of one that started"},
+    {"vllm-project/vllm #5248", "log",
+     "CUDA_VISIBLE_DEVICES=0,1 python -m vllm.entrypoints.api_server --model=\"/cm/deepseek-coder-6.7b-instruct/\" "
+     "--tensor-parallel-size=2 --trust-remote-code --dtype=\"float16\"\n"
+     "INFO 06-12 08:12:23 distributed_gpu_executor.py:45] # GPU blocks: 507, # CPU blocks: 1024\n",
+     "model=/cm/deepseek-coder-6.7b-instruct/ system=vllm tensor_parallel=2 kv_pool_blocks=507"},
+    {"vllm-project/vllm #38479", "command",
+     "python -m vllm.entrypoints.openai.api_server --model q --max-num-seqs 4 --kv-cache-dtype turboquant_4bit_nc\n",
+     "command:1: 'kv_cache_dtype' is 'turboquant_4bit_nc'\n  expected: auto, bfloat16, bf16, float16, fp8*, int8*, int4*, "
+     "nvfp4*, fp4_e2m1*"},
+    {"vllm-project/vllm #51454, shortened", "log",
+     "INFO 08-07 21:32:22 [api_utils.py:339]  ▄▄ ▄█ █     █     █ ▀▄▀ █  version 0.25.0\n"
+     "INFO 08-07 21:32:22 [api_utils.py:273] non-default args: {'model_tag': '/m', 'api_server_count': 8, 'model': '/m', "
+     "'served_model_name': ['deepseek-v4-flash-0731'], 'data_parallel_size': 8, 'enable_expert_parallel': True, "
+     "'block_size': 256, 'gpu_memory_utilization': 0.95, 'kv_cache_dtype': 'fp8', 'max_num_batched_tokens': 8192, "
+     "'max_num_seqs': 256, 'moe_backend': 'deep_gemm_mega_moe'}\n",
+     "model=/m system=vllm engine=vllm-0.25 data_parallel=8 expert_parallel=8 max_sequences=256 batched_tokens=8192 "
+     "hbm_usable=0.95 dtype.kv=fp8 mechanisms.prefix_block=256tok"},
+    {"vllm-project/vllm #51454, its attention", "log",
+     "non-default args: {'model': '/m', 'attention_config': AttentionConfig(backend=None, flash_attn_version=None)}\n",
+     "log:1: 'attention_config': this code or file is not read\n  expected: the command without it"},
+    {"community-scripts/ProxmoxVED #2047, of journald", "log",
+     "Aug 19 18:30:11 vllm vllm[8707]: (APIServer pid=8707) INFO 08-19 18:30:11 [api_utils.py:345]   █▄█▀ █  model   "
+     "Qwen/Qwen2.5-0.5B-Instruct\n"
+     "Aug 19 18:30:11 vllm vllm[8707]: (APIServer pid=8707) INFO 08-19 18:30:11 [api_utils.py:273] non-default args: "
+     "{'model_tag': 'Qwen/Qwen2.5-0.5B-Instruct', 'host': '0.0.0.0', 'model': 'Qwen/Qwen2.5-0.5B-Instruct', "
+     "'gpu_memory_utilization': 0.9}\n",
+     "model=Qwen/Qwen2.5-0.5B-Instruct system=vllm hbm_usable=0.9"},
+    {"RIDE-Lab/SAGE #405", "script",
+     "#!/usr/bin/env bash\nset -euo pipefail\nif ! command -v vllm >/dev/null 2>&1; then\n"
+     "    echo \"vllm not found, installing via conda...\"\n    conda install -y -c conda-forge vllm\nfi\n"
+     "vllm serve meta-llama/Llama-2-13b-chat-hf --dtype auto --api-key token-abc123\n",
+     "model=meta-llama/Llama-2-13b-chat-hf system=vllm"},
+    {"Tanguille/cluster #4179, in a container", "vllm.yaml",
+     "containers:\n  - image: docker.io/vllm/vllm-openai:v0.26.0\n    args:\n    - q\n    - --kv-cache-memory\n"
+     "    - \"4294967296\"\n    - --trust-remote-code\n",
+     "model=q system=vllm engine=vllm-0.26 kv_pool=4294967296B"},
+    {"vllm-project/vllm-ascend #1543", "lws.yaml",
+     "apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\nspec:\n  replicas: 2\n  leaderWorkerTemplate:\n"
+     "    size: 2\n    leaderTemplate:\n      spec:\n        containers:\n          - name: vllm-leader\n"
+     "            image: vllm/vllm-openai:latest\n            command:\n              - sh\n              - -c\n"
+     "              - \"bash multi-node-serving.sh leader; python3 -m vllm.entrypoints.openai.api_server --model m\"\n",
+     "lws.yaml:6: a server on 2 machines is not modelled\n  expected: a server on one machine"},
+    {"sgl-project/sglang #29575", "log",
+     "[2026-06-28 15:16:45] max_total_num_tokens=2086558, chunked_prefill_size=8192, max_prefill_tokens=16384, "
+     "max_running_requests=33, context_len=256000, available_gpu_mem=17.22 GB\n",
+     "system=sglang engine=sglang-0.5.23 max_sequences=33 batched_tokens=8192 request_tokens=256000 kv_pool_tokens=2086558"},
+    {"sgl-project/sglang #36452", "script",
+     "    exec python3 -m sglang.launch_server \\\n          --model-path ${SGLANG_MODEL:-unsloth/Qwen3.8-27B-NVFP4} \\\n"
+     "          --host 0.0.0.0\n",
+     "script:2: 'model_path' is '${SGLANG_MODEL:-unsloth/Qwen3.8-27B-NVFP4}'\n"
+     "  expected: its value: variables are not expanded"},
+    {"Agent-RL/ReCall #24", "command",
+     "python3 -m sglang.launch_server \\\n    --served-model-name qwen-judge \\\n    --model-path /m/ReSearch-Qwen-7B \\\n"
+     "    --tp 2 \\\n    --context-length 8192 \\\n    --enable-metrics \\\n    --dtype bfloat16 \\\n    --port 80 \\\n"
+     "    --trust-remote-code \\\n    --disable-overlap \\\n    --disable-radix-cache\n",
+     "model=/m/ReSearch-Qwen-7B system=sglang mechanisms.prefix=none engine=sglang-0.5.23 tensor_parallel=2 request_tokens=8192"},
+    {"NVIDIA/TensorRT-LLM #7281", "command",
+     "trtllm-serve nvidia/Llama-3.1-Nemotron-Nano-4B-v1.1 --tp_size 1 \\\n    --host 0.0.0.0 \\\n    --max_batch_size 8 \\\n"
+     "    --max_seq_len 32768 \\\n    --extra_llm_api_options nemo-serve.yaml    \n",
+     "command:5: '--extra_llm_api_options': its settings stand in a file, which is not read\n"
+     "  expected: the command without it"},
+    /* A server of which an anchor makes two, and a stage that goes on with an earlier one, whose variables the stage
+     * between them does not leave. */
+    {"docs.docker.com, fragments", "compose.yaml",
+     "services:\n  one: &one\n    image: vllm/vllm-openai:v0.20.0\n    command: [--model, m]\n    env_file: .env\n"
+     "  two:\n    <<: *one\n    ports: [\"8001:8000\"]\n",
+     "model=m system=vllm engine=vllm-0.20 replicas=2"},
+    {"docs.docker.com, multi-stage builds", "Dockerfile",
+     "FROM vllm/vllm-openai:v0.20.0 AS base\nENV LMCACHE_MAX_LOCAL_CPU_SIZE=7 LMCACHE_CHUNK_SIZE=512\n"
+     "CMD [\"--model\", \"m\"]\nFROM python:3.12 AS tools\nENV LMCACHE_MAX_LOCAL_CPU_SIZE 9\n"
+     "FROM base\nCMD [\"--model\", \"n\", \"--kv-transfer-config\", \"{\\\"kv_connector\\\": \\\"LMCacheConnectorV1\\\"}\"]\n",
+     "model=n system=lmcache engine=vllm-0.20 host_memory=7GiB mechanisms.prefix_unit=512tok"},
+    {"systemd.exec(5)", "vllm.service",
+     "[Service]\nEnvironmentFile=/etc/vllm.env\nEnvironment=\"LMCACHE_MAX_LOCAL_CPU_SIZE=20\" HF_HOME=/x\n"
+     "ExecStart=/opt/venv/bin/vllm serve m --max-model-len 16384 \\\n    --kv-transfer-config.kv_connector LMCacheConnectorV1\n",
+     "model=m system=lmcache request_tokens=16384 host_memory=20GiB"},
 };
 
 static void what_people_pasted_is_read_right(void **state)
@@ -150,8 +257,77 @@ static void what_people_pasted_is_read_right(void **state)
     }
 }
 
+/* Pools that threads state twice: in bytes of a GPU, which are rounded to `digit`, and in tokens or requests. */
+static const struct {
+    const char *thread, *model;
+    enum dtype kv;
+    uint32_t gpus;
+    const char *engine; /* NULL: none that divides the pool among groups of layers */
+    uint64_t length, tokens;
+    double gib, digit;
+    double requests; /* of the length; 0: unsaid */
+} pools[] = {
+    {"vllm-project/vllm #10517", "llama-3.1-8b", DTYPE_BF16, 1, NULL, 20000, 1952 * 16, 3.81, .01,
+     1.56},
+    {"LMCache/LMCache #1739", "qwen3-14b", DTYPE_BF16, 1, NULL, 32768, 42656, 6.51, .01, 1.30},
+    {"LMCache/LMCache #1372", "qwen3-4b", DTYPE_BF16, 1, NULL, 32768, 32768, 4.50, .01, 1},
+    {"vllm-project/vllm #34076", "qwen3-30b-a3b", DTYPE_BF16, 1, NULL, 262144, 262144, 24.0, .1, 1},
+    {"vllm-project/vllm #34076, what fits", "qwen3-30b-a3b", DTYPE_BF16, 1, NULL, 34736, 34736,
+     3.18, .01, 1},
+    {"kaito-project/kaito #2132", "mistral-small-4-119b", DTYPE_BF16, 2, NULL, 1048576, 1048576,
+     22.5, .1, 1},
+    {"kaito-project/kaito #2132, what fits", "mistral-small-4-119b", DTYPE_BF16, 2, NULL, 810208,
+     810208, 17.39, .01, 1},
+    {"vllm-project/vllm #21348, SGLang", "qwen3-235b-a22b-fp8", DTYPE_BF16, 4, NULL, 1, 367404,
+     2 * 8.23, .02, 0},
+    {"NVIDIA/TensorRT-LLM #1400", "llama-2-7b", DTYPE_BF16, 1, NULL, 1, 132608,
+     69524783104. / (1 << 30), 1e-9, 0},
+    {"vllm-project/vllm #40691", "qwen3.5-27b", DTYPE_BF16, 1, "vllm-0.19", 32768, 290864, 0, 0,
+     33.04},
+    {"ovg-project/kvcached #215", "gemma-3-4b", DTYPE_BF16, 1, "vllm-0.11", 3072, 317136, 0, 0,
+     102.78},
+    {"mitchross/talos-argocd-proxmox #1995", "qwen3.8-27b", DTYPE_FP8, 2, "vllm-0.29", 131072,
+     302921, 4.99, .03, 2.31},
+};
+
+static void pools_of_threads_are_those_of_their_models(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(pools); i++) {
+        const struct model_options options = {
+            .weights = -1, .kv = (int)pools[i].kv, .tensor_parallel = pools[i].gpus};
+        struct model model;
+        struct error why;
+        assert_true(model_load(NULL, pools[i].model, &options, NULL, 0, &model, &why));
+        double tokens = (double)pools[i].tokens, length = (double)pools[i].length;
+        double bytes = tokens * (double)model_kv_tokens_bytes(&model), requests = tokens / length,
+               slack = .006;
+        if (pools[i].engine != NULL) {
+            const struct server_engine engine = engine_of(pools[i].engine);
+            struct kv_limits limits = kv_limits_of(
+                &engine.groups, 8192, model.linear.key_heads == 0 || engine.caches_states);
+            struct kv_groups groups;
+            assert_true(kv_groups_plan(&model, &limits, &groups, &why));
+            bytes = kv_groups_logged_bytes(&groups, &limits, pools[i].tokens, pools[i].length);
+            /* The log leaves out blocks that are not enough for a token of each group. */
+            double each = (double)kv_groups_blocks(&groups, &limits, pools[i].length);
+            slack += groups.groups / each;
+            requests = floor(bytes / (double)groups.block_bytes) / each;
+        }
+        double off = fabs(bytes / (1 << 30) - pools[i].gib);
+        if ((pools[i].gib > 0 && off > pools[i].digit) ||
+            (pools[i].requests > 0 && fabs(requests - pools[i].requests) > slack)) {
+            fail_msg("%s: %.4f GiB, %.3f requests", pools[i].thread, bytes / (1 << 30), requests);
+        }
+        model_release(&model);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_people_pasted_is_read_right)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_people_pasted_is_read_right),
+        cmocka_unit_test(pools_of_threads_are_those_of_their_models),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
