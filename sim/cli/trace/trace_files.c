@@ -13,7 +13,7 @@
 #include "core/units.h"
 #include "model/model.h"
 #include "tables/frame.h"
-#include "trace/format/verify.h"
+#include "trace/format/trace.h"
 #include "trace/generate/generate.h"
 
 enum { JSON };

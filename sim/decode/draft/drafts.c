@@ -1,13 +1,18 @@
 #include "decode/draft/drafts.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
+#include "core/array.h"
 #include "core/name.h"
+#include "core/named.h"
+#include "core/node.h"
 #include "model/layer_kind.h"
+#include "model/sharding.h"
 #include "model/model.h"
 
 const char *const drafts_rejected_names[] = {
@@ -294,4 +299,195 @@ bool draft_lengths_usual(const char *model, char *text, size_t size)
     snprintf(text, size, "{count: %u, method: %s, lengths: %s}",
              covered ? USUAL_DRAFTS : row->drafts, draft_methods[row->method], row->task);
     return true;
+}
+
+/* ---- keys of a scenario ----------------------------------------------------------------- */
+
+/* The map as it is written. */
+struct draft_map {
+    uint32_t count;           /* drafted tokens of a sequence in a step; 0: none */
+    int method;               /* who drafts; -1: nobody says */
+    const struct node *model; /* that drafts, with 'method: model' */
+    /* The share of drafts that are accepted, if those before them were; or a list by position: the
+     * share of steps in which each was, as vLLM prints it. */
+    const struct node *acceptance;
+    const struct node
+        *lengths; /* in its place: a task whose length is published for method and model */
+    int rejected; /* enum drafts_rejected */
+    uint64_t
+        overhead; /* ns of the CPU for each drafted token that the GPU waits for: an engine that
+                        * drafts without CUDA graphs launches each pass anew */
+};
+
+static const struct node_field draft_fields[] = {
+    NODE_FIELD("count", SMALL, draft_map, count, .unit = UNIT_COUNT, .most = DRAFTS_MOST,
+               .needed = true),
+    NODE_FIELD("method", WORD, draft_map, method, .words = draft_methods),
+    NODE_FIELD("model", NODE, draft_map, model),
+    NODE_FIELD("acceptance", NODE, draft_map, acceptance),
+    NODE_FIELD("lengths", NODE, draft_map, lengths),
+    NODE_FIELD("rejected", WORD, draft_map, rejected, .words = drafts_rejected_names),
+    NODE_FIELD("overhead", WHOLE, draft_map, overhead, .unit = UNIT_NS, .most = UINT32_MAX),
+    {.key = NULL}};
+
+static bool read_share(const struct node *node, double *out, struct error *why)
+{
+    struct quantity share;
+    bool good = node->kind == NODE_SCALAR && quantity_parse(node->text, &share) &&
+                (share.unit == UNIT_SHARE || share.unit == UNIT_COUNT) && share.value >= 0 &&
+                share.value <= 1;
+    *out = good ? share.value : 0;
+    if (good) {
+        return true;
+    }
+    node_error(node, why, "an 'acceptance' is '%.60s'",
+               node->kind == NODE_SCALAR ? node->text : "no share");
+    return error_expect(why, "a share from 0%% to 100%%");
+}
+
+static bool read_positions(const struct node *list, uint32_t count, struct drafts *out,
+                           struct error *why)
+{
+    double shares[DRAFTS_MOST];
+    if (list->count < count) {
+        node_error(list, why, "'acceptance' has %zu positions, and 'count' is %u", list->count,
+                   count);
+        return error_expect(why, "a share for each of %u drafts", count);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (!read_share(list->children[i], &shares[i], why)) {
+            return false;
+        }
+        if (i > 0 && shares[i] > shares[i - 1]) {
+            node_error(list->children[i], why, "'acceptance' rises from %g to %g", shares[i - 1],
+                       shares[i]);
+            return error_expect(why, "shares of all steps, which fall: a draft can be accepted "
+                                     "only if those before it were");
+        }
+    }
+    drafts_set_positions(out, count, shares);
+    return true;
+}
+
+static bool read_acceptance(const struct node *node, uint32_t count, struct drafts *out,
+                            struct error *why)
+{
+    double rate = 0;
+    if (node->kind == NODE_LIST) {
+        return read_positions(node, count, out, why);
+    }
+    if (!read_share(node, &rate, why)) {
+        return false;
+    }
+    drafts_set_rate(out, count, rate);
+    return true;
+}
+
+/* One of both, and not the other. */
+static bool read_accepted(const struct node *map, const struct draft_map *said,
+                          const struct model *target, struct drafts *out, struct error *why)
+{
+    const struct node *acceptance = said->acceptance, *lengths = said->lengths;
+    if ((acceptance == NULL) == (lengths == NULL)) {
+        node_error(acceptance != NULL ? lengths : map, why,
+                   acceptance != NULL ? "both 'acceptance' and 'lengths' of drafts"
+                                      : "nothing says how many drafts are accepted");
+        return error_expect(why, "either drafts.acceptance, such as 70%%, or drafts.lengths");
+    }
+    if (acceptance != NULL) {
+        return read_acceptance(acceptance, said->count, out, why);
+    }
+    return lengths->kind == NODE_SCALAR
+               ? draft_lengths_published(target->name, lengths->text, said->count, lengths->file,
+                                         lengths->line, out, why)
+               : node_error(lengths, why, "'lengths' is no name");
+}
+
+/* The draft model, on the GPUs of its target. */
+static bool drafts_read_model(const struct node *node, struct files *files,
+                              const struct model *target, struct drafts *out, struct error *why)
+{
+    const struct model_options options = {
+        .weights = -1, .kv = -1, .tensor_parallel = target->tensor_parallel};
+    struct model_parallel parallel = target->parallel;
+    parallel.pipeline = 1;
+    parallel.experts = 1;
+    out->model = array_zeroed(1, sizeof *out->model, why);
+    if (out->model == NULL) {
+        return false;
+    }
+    if (!model_load(files, node->text, &options, node->file, node->line, out->model, why)) {
+        free(out->model);
+        out->model = NULL;
+        return false;
+    }
+    return model_share(out->model, &parallel, node->file, node->line, why);
+}
+
+static bool read_method(const struct node *map, const struct draft_map *said, struct files *files,
+                        const struct model *target, struct drafts *out, struct error *why)
+{
+    const struct node *model = said->model;
+    if (said->method < 0) {
+        node_error(map, why, "'drafts' says no method");
+        return error_expect(why, "method: ngram, model, eagle3 or mtp");
+    }
+    out->method = (enum draft_method)said->method;
+    if ((out->method == DRAFT_MODEL) != (model != NULL)) {
+        node_error(model != NULL ? model : map, why,
+                   model != NULL ? "a draft 'model' with method '%s'"
+                                 : "method '%s' without the model that drafts",
+                   draft_methods[out->method]);
+        return error_expect(why, "both 'method: model' and 'model', or another method alone");
+    }
+    return model == NULL || drafts_read_model(model, files, target, out, why);
+}
+
+bool drafts_read(const struct node *map, struct files *files, const struct model *target,
+                 struct drafts *out, struct error *why)
+{
+    struct draft_map said = {.method = -1};
+    *out = (struct drafts){.count = 0};
+    if (map == NULL || (map->kind == NODE_SCALAR && strcmp(map->text, "none") == 0)) {
+        return true;
+    }
+    if (map->kind == NODE_SCALAR) {
+        node_error(map, why, "'drafts' is '%.60s'", map->text);
+        return error_expect(why,
+                            "none, or a map, such as {count: 3, method: eagle3, acceptance: 70%%}");
+    }
+    if (node_fields_read(map, draft_fields, "drafts", &said, why) &&
+        (said.count == 0 || (read_method(map, &said, files, target, out, why) &&
+                             read_accepted(map, &said, target, out, why)))) {
+        out->rejected = (enum drafts_rejected)said.rejected;
+        out->overhead = said.count > 0 ? said.overhead : 0;
+        return true;
+    }
+    drafts_release(out);
+    return false;
+}
+
+/* A path stays as it is. */
+static bool put_draft_model(struct node *all, const struct node *said, struct error *why)
+{
+    char name[NAMED_SIZE];
+    return said == NULL || !named_canonical(&named_model, said->text, name) ||
+           node_set(all, "drafts.model", name, why);
+}
+
+bool drafts_put(struct node *all, const struct drafts *drafts, struct error *why)
+{
+    const struct node *map = node_get(all, "drafts");
+    char count[16], overhead[24];
+    if (drafts->count == 0) {
+        node_remove(all, "drafts");
+        return true;
+    }
+    snprintf(count, sizeof count, "%u", drafts->count);
+    snprintf(overhead, sizeof overhead, "%" PRIu64 "ns", drafts->overhead);
+    return node_set(all, "drafts.count", count, why) &&
+           node_set(all, "drafts.method", draft_methods[drafts->method], why) &&
+           node_set(all, "drafts.overhead", overhead, why) &&
+           node_set(all, "drafts.rejected", drafts_rejected_names[drafts->rejected], why) &&
+           put_draft_model(all, node_stated(map, "model"), why);
 }

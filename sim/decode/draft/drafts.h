@@ -35,6 +35,9 @@
  * sequence (vLLM's v1/spec_decode/eagle.py; SGLang's speculative/eagle_worker.py).
  */
 
+struct files;
+struct node;
+
 enum draft_method { DRAFT_NGRAM, DRAFT_MODEL, DRAFT_EAGLE3, DRAFT_MTP, DRAFT_METHODS };
 extern const char *const draft_methods[DRAFT_METHODS + 1]; /* ends with NULL */
 
@@ -110,3 +113,20 @@ bool draft_lengths_published(const char *model, const char *task, uint32_t count
  * "{count: 3, method: eagle3, lengths: mt-bench}", of three drafts if they cover three. Returns false
  * if there are none. */
 bool draft_lengths_usual(const char *model, char *text, size_t size);
+
+/* The keys of a scenario's map `drafts`: read into struct drafts, and written canonically.
+ *
+ *     drafts: {count: 3, method: eagle3, acceptance: 70%}
+ *     drafts: {count: 3, method: eagle3, acceptance: [74%, 53%, 36%]}
+ *     drafts: {count: 3, method: eagle3, lengths: mt-bench}
+ *     drafts: {count: 3, method: model, model: qwen3-1.7b, acceptance: 70%}
+ */
+/* Read `map`, which may be NULL or the word "none": no drafts. A count of 0 means the same, whatever
+ * else is said. `target` is the model that verifies. The caller releases `out` with drafts_release(); after a
+ * failure there is nothing to release. */
+bool drafts_read(const struct node *map, struct files *files, const struct model *target,
+                 struct drafts *out, struct error *why);
+
+/* Write the map `drafts` of the resolved scenario `all`, from which it was read, so that it
+ * reproduces `drafts`; without drafts it is removed. */
+bool drafts_put(struct node *all, const struct drafts *drafts, struct error *why);

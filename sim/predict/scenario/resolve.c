@@ -2,7 +2,7 @@
 #include "predict/scenario/resolve.h"
 
 #include "core/named.h"
-#include "decode/draft/draft_keys.h"
+#include "decode/draft/drafts.h"
 #include "decode/mechanisms.h"
 #include "decode/plan/mass.h"
 #include "model/sharding.h"

@@ -125,6 +125,19 @@ bool trace_read(const struct trace *trace, uint32_t sequence, uint32_t tile, uin
 bool trace_read_queries(const struct trace *trace, uint32_t sequence, uint32_t tile, uint32_t layer,
                         struct trace_frame *frame, struct error *why);
 
+/* Verify a trace: read every frame once, and count its contents. */
+struct trace_summary {
+    uint64_t bytes; /* of the file */
+    uint64_t frames;
+    uint64_t rows;  /* one per (sequence, step, layer, KV head) */
+    uint64_t units; /* in all rows */
+};
+
+/* Read all frames on `threads` threads (0: one per processor). If several frames are broken, the
+ * error names the first broken one of the lowest layer. */
+bool trace_verify(const struct trace *trace, uint32_t threads, struct trace_summary *summary,
+                  struct error *why);
+
 /* Writing. Put frames in file order (sequences slowest, then tiles, then layers), each with its
  * sequence, tile, layer, first_step and steps set; then close. The file appears under its name only
  * when it is whole (core/unfinished.h): trace_writer_close() makes it durable and publishes it,

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "core/array.h"
-#include "decode/draft/draft_keys.h"
+#include "core/node.h"
 #include "decode/draft/drafts.h"
 
 #include <math.h>
@@ -199,7 +199,7 @@ static void keys_are_checked(void **state)
         {"{count: 2, method: mtp}", "nothing says how many"},
         {"{count: 2, method: mtp, acceptance: 1, lengths: x}", "both 'acceptance'"},
         {"{count: 2, acceptance: 1}", "says no method"},
-        {"{method: mtp, acceptance: 1}", "says no count"},
+        {"{method: mtp, acceptance: 1}", "has no 'count'"},
         {"{count: 33, method: mtp, acceptance: 1}", "more than 32"},
         {"{count: 2, method: model, acceptance: 1}", "without the model"},
         {"{count: 2, method: mtp, model: qwen3-1.7b, acceptance: 1}", "with method 'mtp'"},
