@@ -178,8 +178,8 @@ static bool compare_run_command(const struct arguments *arguments, struct error 
     if (!measured_read(path, &measured, why)) {
         return false;
     }
-    char note[DATABASE_NOTE] = "";
-    struct store *store = database_show(database, note, why);
+    char note[STORE_NOTE] = "";
+    struct store *store = store_open_shown(database, note, why);
     database_print_note(note);
     bool ok = store != NULL && print_runs(store, database, &measured, why);
     store_close(store);

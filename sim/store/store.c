@@ -5,6 +5,7 @@
 
 #include "store/store.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -503,7 +504,7 @@ static const char select_program[] =
     " SELECT version FROM stored WHERE version IS NOT NULL"
     " ORDER BY version = ?1 DESC, has_runs DESC, last DESC, version DESC LIMIT 1";
 
-static bool read_program(struct store *store, struct store_program *out, struct error *why)
+static bool read_program(struct store *store, char name[STORE_PROGRAM], struct error *why)
 {
     sqlite3_stmt *statement = NULL;
     bool row = false;
@@ -512,11 +513,8 @@ static bool read_program(struct store *store, struct store_program *out, struct 
         sqlite3_bind_text(statement, 1, spillway_program, -1, SQLITE_STATIC);
         ok = database_step(store, statement, &row, why);
     }
-    if (ok && row) {
-        const char *name = (const char *)sqlite3_column_text(statement, 0);
-        snprintf(out->name, sizeof out->name, "%s", name != NULL ? name : "");
-        out->own = strcmp(out->name, spillway_program) == 0;
-    }
+    text_copy(name, STORE_PROGRAM,
+              ok && row ? (const char *)sqlite3_column_text(statement, 0) : "");
     sqlite3_finalize(statement);
     return ok;
 }
@@ -544,9 +542,27 @@ static bool hide_others(struct store *store, const char *program, uint64_t *hidd
     return good && database_run(store, "PRAGMA query_only = 1", why);
 }
 
-bool store_show_program(struct store *store, struct store_program *out, struct error *why)
+struct store *store_open_shown(const char *path, char note[STORE_NOTE], struct error *why)
 {
-    *out = (struct store_program){.name = ""};
-    return read_program(store, out, why) &&
-           (out->name[0] == '\0' || hide_others(store, out->name, &out->hidden, why));
+    char name[STORE_PROGRAM];
+    uint64_t hidden = 0;
+    struct store *store = store_open(path, false, why);
+    note[0] = '\0';
+    if (store != NULL && (!read_program(store, name, why) ||
+                          (name[0] != '\0' && !hide_others(store, name, &hidden, why)))) {
+        store_close(store);
+        return NULL;
+    }
+    if (store != NULL && name[0] != '\0' && strcmp(name, spillway_program) != 0) {
+        text_append(note, STORE_NOTE,
+                    "computed by another program, spillway %s; this one, %s, may compute other "
+                    "figures",
+                    name, spillway_program);
+    }
+    if (hidden > 0) {
+        text_append(note, STORE_NOTE, "%s%" PRIu64 " result%s of other programs %s left out",
+                    note[0] != '\0' ? "; " : "", hidden, text_plural(hidden),
+                    hidden == 1 ? "is" : "are");
+    }
+    return store;
 }

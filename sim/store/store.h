@@ -68,14 +68,9 @@ bool store_query(struct store *store, const char *sql, store_row row, void *cont
  * picture that mixed them would compare two programs.
  */
 
-enum { STORE_PROGRAM = 64 };
+enum { STORE_PROGRAM = 64, STORE_NOTE = 320 };
 
-struct store_program {
-    char name[STORE_PROGRAM]; /* whose results are shown; "": the file says none */
-    bool own;                 /* this program's */
-    uint64_t hidden;          /* runs and validations of other programs */
-};
-
-/* From now on queries of `store`, which is open for reading, see one program's runs, plans,
- * ablations and validations: this program's if there are any, else the last that were stored. */
-bool store_show_program(struct store *store, struct store_program *out, struct error *why);
+/* Open a file to show the runs, plans, ablations and validations of one program: this one's if there are
+ * any, else those that were stored last. `note` says in a sentence that results are left out, or that
+ * another program computed them; "" if neither. */
+struct store *store_open_shown(const char *path, char note[STORE_NOTE], struct error *why);

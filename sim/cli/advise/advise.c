@@ -368,13 +368,13 @@ static bool advise_write_page(const struct arguments *arguments, struct store *s
 {
     const char *path = arguments_text(arguments, ADVISE_HTML);
     const char *database = arguments_text(arguments, ADVISE_DB);
-    char note[DATABASE_NOTE], limits[TARGETS_TEXT] = "";
+    char note[STORE_NOTE], limits[TARGETS_TEXT] = "";
     if (path == NULL) {
         return true;
     }
     struct report_answer page = {
         .title = answer->verdict->cells[VERDICT_head].text,
-        .store = database != NULL ? database_show(database, note, why) : store,
+        .store = database != NULL ? store_open_shown(database, note, why) : store,
         .verdict = answer->verdict,
         .run = answer->result != NULL ? result_cell(answer->result, COLUMN(run))->text : NULL,
         .targets = answer->targets->count > 0 ? targets_text(answer->targets, limits) : "",

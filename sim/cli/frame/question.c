@@ -129,36 +129,6 @@ bool database_open(const struct arguments *arguments, struct store **out, struct
     return path == NULL || *out != NULL;
 }
 
-static void note_program(const struct store_program *program, char note[DATABASE_NOTE])
-{
-    note[0] = '\0';
-    if (!program->own && program->name[0] != '\0') {
-        text_append(note, DATABASE_NOTE,
-                    "computed by another program, spillway %s; this one, %s, may compute other "
-                    "figures",
-                    program->name, spillway_program);
-    }
-    if (program->hidden > 0) {
-        text_append(note, DATABASE_NOTE, "%s%" PRIu64 " result%s of other programs %s left out",
-                    note[0] != '\0' ? "; " : "", program->hidden, text_plural(program->hidden),
-                    program->hidden == 1 ? "is" : "are");
-    }
-}
-
-struct store *database_show(const char *path, char note[DATABASE_NOTE], struct error *why)
-{
-    struct store_program program;
-    struct store *store = store_open(path, false, why);
-    if (store != NULL && !store_show_program(store, &program, why)) {
-        store_close(store);
-        return NULL;
-    }
-    if (store != NULL) {
-        note_program(&program, note);
-    }
-    return store;
-}
-
 void database_print_note(const char *note)
 {
     if (note[0] != '\0') {

@@ -60,19 +60,11 @@ int question_signal(void);
 /* Release everything, after a failure, too. */
 void question_end(struct question *question);
 
-/* Databases that commands write (the option --db FILE) and show. */
-
 /* Open the file of --db, creating it if it does not exist. `*out` is NULL if the option is not
  * given. The caller closes it with store_close(). */
 bool database_open(const struct arguments *arguments, struct store **out, struct error *why);
 
-/* Open a file to show one program's results (store/store.h), with the names of
- * policies. `note` says in a sentence that results are left out, or that another program computed
- * them; "" if neither. Closed by the caller. */
-enum { DATABASE_NOTE = 320 };
-struct store *database_show(const char *path, char note[DATABASE_NOTE], struct error *why);
-
-/* Print such a note on standard error, unless it is "". */
+/* Print the note of store_open_shown() on standard error, unless it is "". */
 void database_print_note(const char *note);
 
 /* The options that commands with a scenario share: [FILE...] [--set KEY=VALUE]... [--from FILE] */

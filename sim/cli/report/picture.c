@@ -224,12 +224,12 @@ static bool plot_run(const struct arguments *arguments, struct error *why)
     const char *path = arguments_text(arguments, OUTPUT), *database = operands[1];
     const struct picture_kind *kind = picture_kinds;
     struct picture picture = {.rows = NULL};
-    char note[DATABASE_NOTE] = "";
+    char note[STORE_NOTE] = "";
     while (strcmp(kind->name, operands[0]) != 0) {
         kind++;
     }
     const char *format = plot_format(path, why);
-    struct store *store = format != NULL ? database_show(database, note, why) : NULL;
+    struct store *store = format != NULL ? store_open_shown(database, note, why) : NULL;
     bool ok = store != NULL && picture_read(store, kind, only, only_count, &picture, why) &&
               check_count(database, &picture, only_count > 0, why) &&
               save(&picture, format, path, why);

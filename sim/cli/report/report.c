@@ -104,7 +104,7 @@ struct report {
     const char *path;     /* of the page */
     struct report_table headings[HEADINGS];
     size_t heading;           /* which of them is the page's */
-    char note[DATABASE_NOTE]; /* on the programs whose results it has; "": nothing to say */
+    char note[STORE_NOTE];    /* on the programs whose results it has; "": nothing to say */
     struct report_table best; /* the best run of each setting (plots/report/best.sql) */
     const struct report_answer *answer; /* NULL: no question was asked */
     FILE *out;
@@ -394,7 +394,7 @@ static bool report_run(const struct arguments *arguments, struct error *why)
     uint32_t count;
     struct report report = {.database = arguments_operands(arguments, &count)[0],
                             .path = arguments_text(arguments, OUTPUT)};
-    report.store = database_show(report.database, report.note, why);
+    report.store = store_open_shown(report.database, report.note, why);
     bool ok = report.store != NULL && report_write(&report, why);
     store_close(report.store);
     return ok;

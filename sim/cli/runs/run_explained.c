@@ -230,7 +230,6 @@ static double level(const struct result *result, int figure)
 
 static void print_load(const struct result *result, FILE *out)
 {
-    const struct cell *grows = result_cell(result, COLUMN(queue_grows));
     const struct cell *blocks = result_cell(result, COLUMN(kv_blocks));
     fprintf(out, " The GPU computes for %.0f %% of the time, %.1f requests at once",
             100 * result_cell(result, COLUMN(gpu_busy_share))->real,
@@ -240,12 +239,6 @@ static void print_load(const struct result *result, FILE *out)
                 100 * level(result, RESULT_SERIES_blocks) / (double)blocks->integer);
     }
     fputs(".", out);
-    if (grows->set && grows->integer != 0) {
-        fputs(
-            " More requests arrive than are answered: the queue decides, and its length is that of "
-            "the workload.",
-            out);
-    }
 }
 
 /* What tiers below the GPU bring, and if next to nothing, why, and what would change that. Without hashes of

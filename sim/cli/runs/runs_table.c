@@ -319,25 +319,10 @@ static bool rank_rows(struct runs_table *runs, unsigned *ties, struct error *why
     return best != NULL;
 }
 
-/* Name what a group has in common, if there are several groups, each with its best. */
-static void say_groups(const struct node *sweep, char *text, size_t size)
+/* "tok/s: * best, = ties with it (at most 2 % apart; their error bands overlap)", within each group. */
+static void print_ties(unsigned ties, FILE *out)
 {
-    bool first = true;
-    for (uint32_t i = 0; sweep != NULL && i < sweep->count; i++) {
-        const struct node *list = sweep->children[i];
-        if (list->count > 1 && strcmp(list->key, "system") != 0) {
-            text_append(text, size, "%s%s", first ? " for its " : ", ", sweep_key_title(sweep, i));
-            first = false;
-        }
-    }
-}
-
-/* "tok/s: * best for its context, = ties with it (at most 2 % apart; their error bands overlap)" */
-static void print_ties(const struct node *sweep, unsigned ties, FILE *out)
-{
-    char text[1024] = "* best";
-    say_groups(sweep, text, sizeof text);
-    text_append(text, sizeof text, "%s = ties with it (", strchr(text, ',') != NULL ? ";" : ",");
+    char text[256] = "* best, = ties with it (";
     size_t begun = strlen(text);
     for (enum tie tie = TIE_NEAR; ties >> tie != 0; tie++) {
         if ((ties >> tie & 1) != 0) {
@@ -381,7 +366,7 @@ bool runs_table_print(struct runs_table *runs, FILE *out, struct error *why)
         return false;
     }
     runs_notes_print_below(runs->notes, runs->view.why, out);
-    print_ties(runs->scenario->sweep, ties, out);
+    print_ties(ties, out);
     print_draws(&runs->draws, out);
     return true;
 }
