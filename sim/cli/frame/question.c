@@ -9,11 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli/frame/help.h"
 #include "cli/frame/message.h"
 #include "core/disk_cache.h"
+#include "core/name.h"
+#include "core/named.h"
+#include "core/node.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "core/version.h"
@@ -77,6 +81,33 @@ static void question_catch(void)
     }
 }
 
+/* "h100" is taken for one of the machines whose names begin so: say which, and name the others. */
+static void note_machine(const struct scenario *scenario)
+{
+    const struct node *at = node_stated(scenario->root, "hardware");
+    const struct node *name = node_get(at, "extends");
+    char **names, others[NAMED_SIZE] = "";
+    size_t count;
+    struct error unseen;
+    name = name != NULL ? name : at;
+    if (name == NULL || name->typed == NULL ||
+        !find_names(named_machine.folder, named_machine.suffix, &names, &count, &unseen)) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strlen(name->typed);
+        if (strncasecmp(names[i], name->typed, length) == 0 && names[i][length] == '-' &&
+            strcmp(names[i], name->text) != 0) {
+            name_list_add(others, sizeof others, names[i]);
+        }
+        free(names[i]);
+    }
+    free(names);
+    if (others[0] != '\0') {
+        message_note("'%s' is taken for %s; others are %s", name->typed, name->text, others);
+    }
+}
+
 bool question_begin(const struct arguments *arguments, struct question *question, bool replicated,
                     struct error *why)
 {
@@ -86,6 +117,7 @@ bool question_begin(const struct arguments *arguments, struct question *question
         !run_context_init(runs, sweep_users(question->jobs, replicated), &interrupted, why)) {
         return false;
     }
+    note_machine(&question->scenario);
     runs->threads = question->jobs;
     sources_watch(question->scenario.sources, runs->stop);
     question_catch();
