@@ -99,42 +99,27 @@ static struct node *write_case(const struct difference *difference, uint32_t set
 
 /* ---- rows ---- */
 
-static void ablation_add_row(struct ablation *ablation, struct ablation_row row)
-{
-    ablation->rows[ablation->row_count++] = row;
-}
-
-/* Add the row of a mechanism switched on nearest to the base. */
-static void add_alone(struct ablation *ablation, uint32_t i)
+/* Add the row of a mechanism switched on nearest to the base, or of one left out nearest to the system; and
+ * before it why it cannot be so alone. */
+static void add_row(struct ablation *ablation, enum ablation_kind kind, uint32_t i)
 {
     const struct difference *difference = &ablation->difference;
-    uint32_t bit = 1u << i, least = difference->mechanisms[i].least;
-    struct ablation_row row = {.kind = ABLATION_ALONE, .mechanism = i};
-    row.refused = difference_refusal(difference, bit);
-    if (row.refused != NULL) {
-        ablation_add_row(ablation, row);
+    const struct difference_mechanism *mechanism = &difference->mechanisms[i];
+    bool alone = kind == ABLATION_ALONE;
+    uint32_t bit = 1u << i, all = difference_all(difference);
+    uint32_t set = alone ? mechanism->least : mechanism->most;
+    const char *refused = difference_refusal(difference, alone ? bit : all & ~bit);
+    if (refused != NULL) {
+        ablation->rows[ablation->row_count++] =
+            (struct ablation_row){.kind = kind, .mechanism = i, .refused = refused};
     }
-    row.refused = NULL;
-    row.others = row.without = least;
-    row.with = row.shown = least | bit;
-    ablation_add_row(ablation, row);
-}
-
-/* Add the row of a mechanism switched on nearest to the system. */
-static void add_left_out(struct ablation *ablation, uint32_t i)
-{
-    const struct difference *difference = &ablation->difference;
-    uint32_t bit = 1u << i, most = difference->mechanisms[i].most;
-    struct ablation_row row = {.kind = ABLATION_LEFT_OUT, .mechanism = i};
-    row.refused = difference_refusal(difference, difference_all(difference) & ~bit);
-    if (row.refused != NULL) {
-        ablation_add_row(ablation, row);
-    }
-    row.refused = NULL;
-    row.others = difference_all(difference) & ~most & ~bit;
-    row.without = row.shown = most;
-    row.with = most | bit;
-    ablation_add_row(ablation, row);
+    ablation->rows[ablation->row_count++] =
+        (struct ablation_row){.kind = kind,
+                              .mechanism = i,
+                              .others = alone ? set : all & ~set & ~bit,
+                              .without = set,
+                              .with = set | bit,
+                              .shown = alone ? set | bit : set};
 }
 
 static bool ablation_make_rows(struct ablation *ablation, struct error *why)
@@ -144,15 +129,12 @@ static bool ablation_make_rows(struct ablation *ablation, struct error *why)
     if (ablation->rows == NULL) {
         return false;
     }
-    ablation_add_row(ablation, (struct ablation_row){.kind = ABLATION_BASE});
-    for (uint32_t i = 0; i < count; i++) {
-        add_alone(ablation, i);
+    ablation->rows[ablation->row_count++] = (struct ablation_row){.kind = ABLATION_BASE};
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        add_row(ablation, i < count ? ABLATION_ALONE : ABLATION_LEFT_OUT, i % count);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        add_left_out(ablation, i);
-    }
-    ablation_add_row(ablation,
-                     (struct ablation_row){.kind = ABLATION_WHOLE, .shown = all, .with = all});
+    ablation->rows[ablation->row_count++] =
+        (struct ablation_row){.kind = ABLATION_WHOLE, .shown = all, .with = all};
     return true;
 }
 
