@@ -144,27 +144,6 @@ static bool is_set(const struct arguments *arguments, const char *key)
     return false;
 }
 
-/* Messages about these values blame the word that was typed, not --set. An operand has no name, and
- * arguments_blame() takes away an option that nobody typed. */
-static void name_places(const struct arguments *arguments, struct scenario *scenario)
-{
-    static const struct {
-        const char *key, *file;
-    } places[] = {{"model", "--model"}, {"hardware", "--hardware"}, {"workload", "--workload"}};
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        const struct node *node = node_find(scenario->root, places[i].key);
-        const struct node *name = node != NULL ? node_get(node, "extends") : NULL;
-        node = name != NULL ? name : node;
-        if (node != NULL && strcmp(node->file, "--set") == 0 && !is_set(arguments, places[i].key)) {
-            ((struct node *)node)->file = places[i].file; /* of our own tree */
-        }
-    }
-    if (arguments_given(arguments, ADVISE_CONTEXT) && !is_set(arguments, "context")) {
-        scenario->values.of[scenario_key_find("context", strlen("context")) - scenario_keys].file =
-            "--context";
-    }
-}
-
 /* "key=VALUE" for each operand and option, then what --set says, which has the last word. Of several
  * machines the first stands for all: the model's context is the same on each. */
 static bool load_scenario(const struct arguments *arguments, struct scenario *out,
@@ -194,11 +173,6 @@ static bool load_scenario(const struct arguments *arguments, struct scenario *ou
         all[count++] = typed[i];
     }
     bool good = all != NULL && scenario_load(NULL, 0, all, count, out, why);
-    if (good) {
-        name_places(arguments, out);
-    } else if (strcmp(why->key, "context") == 0 && !is_set(arguments, "context")) {
-        snprintf(why->file, sizeof why->file, "--context");
-    }
     free(all);
     free(texts);
     return good;

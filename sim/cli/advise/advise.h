@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cli/frame/arguments.h"
+#include "cli/plan/plan_report.h"
 #include "cli/runs/runs_notes.h"
 #include "store/store.h"
 #include "study/advise/advice.h"
@@ -102,16 +103,17 @@ void verdict_put_sure(struct frame *verdict, const struct result *result);
 void advise_put_limits(struct frame *frame, uint32_t column, const struct targets *targets,
                        const struct result *result);
 
-/* What a run has of each limit, "TTFT p99 1.7 s of 2s"; or with `missed` of those that it misses, "TTFT
- * p99 2.4 s instead of 2s". A run without figures misses whatever is its reason. Returns `text`. */
-const char *advise_limits(const struct targets *targets, const struct result *result, bool missed,
+/* What a run that meets all limits has of each but those that every server has: "TTFT p99 1.7 s of 2s". Returns
+ * `text`. */
+const char *advise_limits(const struct targets *targets, const struct result *result,
                           char text[ADVISE_SENTENCE]);
+
+/* violation_describe(). Returns `text`. */
+const char *advise_missed(const struct targets *targets, const struct result *result,
+                          char text[VIOLATION_TEXT]);
 
 /* "TTFT p99 ms" for the columns of times that people have a name for; else the column's name. */
 const char *advise_title(const struct column *column);
-
-/* Do requests wait for most of the time to their first token, while no limit of `targets` is on that time? */
-bool advise_queues(const struct targets *targets, const struct result *result);
 
 /* "128K", "4000". Returns `text`. */
 const char *advise_tokens(uint64_t tokens, char text[ADVISE_WORDS]);

@@ -95,7 +95,7 @@ static void put_why(const struct fleet_size *fleet, const struct fleet_form *for
     } else if (misses != NULL) {
         advise_put_limits(rows, DATA_limits, &fleet->targets, misses);
         snprintf(text, sizeof text, "%s, weights in %s: %.3000s", shape, form->weights,
-                 advise_limits(&fleet->targets, misses, true, limits));
+                 advise_missed(&fleet->targets, misses, limits));
     } else if (form->decided) {
         snprintf(text, sizeof text, "%s costs more", shape);
     }
@@ -294,19 +294,14 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
     const struct result *result = fleet_holds(best);
     double requests = result_number(result, COLUMN(requests));
     char text[ADVISE_SENTENCE] = "", limits[ADVISE_SENTENCE];
-    advise_limits(&fleet->targets, result, false, limits);
+    advise_limits(&fleet->targets, result, limits);
     text_append(text, sizeof text, "%s%s%.0f request%s at %g a second, all simulated.", limits,
                 limits[0] != '\0' ? "; " : "", requests, text_plural((uint64_t)requests),
                 fleet->rate);
     if (best->fewer > 0) {
-        text_append(text, sizeof text, " With %u server%s: %s.", best->fewer,
+        text_append(text, sizeof text, " With %u server%s it %s.", best->fewer,
                     text_plural(best->fewer),
-                    advise_limits(&fleet->targets, fleet_misses(best), true, limits));
-    }
-    if (advise_queues(&fleet->targets, result)) {
-        text_append(
-            text, sizeof text, " Without --ttft, TTFT p50 is %s, most of it in a queue.",
-            number_shown(UNIT_DURATION, 1e3 * result_number(result, COLUMN(ttft_p50_ms))).text);
+                    advise_missed(&fleet->targets, fleet_misses(best), limits));
     }
     frame_text(verdict, VERDICT_meets, text);
 }

@@ -94,31 +94,11 @@ bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, stru
 
 /* ---- sure ---- */
 
-/* A kernel counts as assumed however little of its time an assumed figure decides. */
-static const char *basis_words(const char *name)
-{
-    return strcmp(name, "datasheet") == 0 ? "from datasheets"
-           : strcmp(name, "assumed") == 0 ? "partly assumed"
-                                          : name;
-}
-
 void verdict_put_sure(struct frame *verdict, const struct result *result)
 {
-    static const double told_part = 0.05; /* smaller shares of the time are not told */
-    char text[ADVISE_SENTENCE] = "", told[ADVISE_SENTENCE] = "";
+    char text[ERROR_WORDS];
     error_words(result, text);
-    for (uint32_t i = 0; i < result->basis_count; i++) {
-        if (result->basis[i].share >= told_part) {
-            text_append(told, sizeof told, "%s%s is %s", told[0] != '\0' ? ", " : "",
-                        number_shown(UNIT_PERCENT, result->basis[i].share).text,
-                        basis_words(result->basis[i].name));
-        }
-    }
-    if (!result_cell(result, COLUMN(error_figures))->set) {
-        text_append(text, sizeof text, ". Of the time, %s", told);
-    }
-    text_append(text, sizeof text, ".");
-    frame_text(verdict, VERDICT_sure, told[0] != '\0' ? text : NULL);
+    frame_textf(verdict, VERDICT_sure, "%s.", text);
 }
 
 /* ---- run ---- */
@@ -197,15 +177,11 @@ static void verdict_say_run(const struct advice *advice, struct frame *verdict)
     if (!isnan(ttft)) {
         text_append(text, sizeof text, ", TTFT p50 %s",
                     number_shown(UNIT_DURATION, 1e3 * ttft).text);
-        text_append(text, sizeof text, "%s",
-                    advise_queues(&advice->targets, result)
-                        ? ", most of it in a queue, which --ttft limits"
-                        : "");
     }
     text_append(text, sizeof text, ".");
     if (next != PLANNING_NONE) {
-        text_append(text, sizeof text, " At %s: %s.", search_text(best, next),
-                    advise_limits(&advice->targets, &best->results[next], true, limits));
+        text_append(text, sizeof text, " At %s it %s.", search_text(best, next),
+                    advise_missed(&advice->targets, &best->results[next], limits));
     }
     if (!isnan(cost)) {
         text_append(text, sizeof text, " A million output tokens cost $%s.",
@@ -276,10 +252,10 @@ static void put_none(const struct advice *advice, struct frame *verdict)
     advise_put_limits(verdict, VERDICT_limits, &advice->targets, result);
     frame_textf(
         verdict, VERDICT_run,
-        "nothing: no server that one can start meets the limits%s; nearest: %s as %s%s: %s.",
+        "nothing: no server that one can start meets the limits%s; nearest: %s as %s%s, which %s.",
         alone ? " at any rate" : "", nearest->candidate->system,
         advise_form(advice->form.servers, advice->form.gpus, form), load,
-        advise_limits(&advice->targets, result, true, limits));
+        advise_missed(&advice->targets, result, limits));
 }
 
 /* ---- offload ---- */

@@ -31,44 +31,21 @@ static int name_length(const char *title)
     return (int)(unit != NULL ? (size_t)(unit - title) : strlen(title));
 }
 
-/* What every server has to meet has words of its own. */
-static bool say_service(const struct target *target, const struct result *result,
-                        char words[ADVISE_WORDS])
-{
-    double requests = result_number(result, COLUMN(requests));
-    double came = result_number(result, COLUMN(requests_in_per_s));
-    if (target->column == COLUMN(requests_left_out)) {
-        snprintf(words, ADVISE_WORDS, "%.0f of %.0f requests are too long for its memory",
-                 result_number(result, COLUMN(requests_left_out)), requests);
-    } else if (target->column == COLUMN(queue_grows) && serving_sessions_lack(result)) {
-        snprintf(words, ADVISE_WORDS,
-                 "its %.0f requests in sessions are too few to show it: only %.3g a second came",
-                 requests, came);
-    } else if (target->column == COLUMN(queue_grows)) {
-        double out = result_number(result, COLUMN(requests_out_per_s));
-        snprintf(words, ADVISE_WORDS, "it falls behind: %.*g requests a second answered",
-                 out < 1000 ? 3 : 7, out);
-    } else {
-        return false;
-    }
-    return true;
-}
-
 static void say_target(const struct target *target, const struct result *result,
                        char words[ADVISE_WORDS])
 {
     const struct column *column = target->column;
     const char *title = advise_title(column);
     double value = result_number(result, column), tail = NAN;
-    double margin = fabs(target_margin(target, result));
+    double margin = target_margin(target, result);
     char number[SHOWN_TEXT];
     if (column->unit == UNIT_MS && !isnan(value)) {
         shown_value(UNIT_DURATION, 0, 1e3 * value, NAN, NAN, number);
     } else {
         target_format(target, result, number);
     }
-    snprintf(words, ADVISE_WORDS, "%.*s %s %s %s", name_length(title), title, number,
-             target_violation(target, result) > 0 ? "instead of" : "of", target->typed);
+    snprintf(words, ADVISE_WORDS, "%.*s %s of %s", name_length(title), title, number,
+             target->typed);
     if (margin < TARGET_AMPLE) {
         text_append(words, ADVISE_WORDS, " (by %.2g %%%s)", 100 * margin,
                     band_of(result, target->column) == NULL ? ""
@@ -87,26 +64,25 @@ static void say_target(const struct target *target, const struct result *result,
     }
 }
 
-const char *advise_limits(const struct targets *targets, const struct result *result, bool missed,
+const char *advise_limits(const struct targets *targets, const struct result *result,
                           char text[ADVISE_SENTENCE])
 {
     char words[ADVISE_WORDS];
     text[0] = '\0';
-    if (!result_ok(result)) {
-        text_append(text, ADVISE_SENTENCE, "%s",
-                    missed ? result_reason(result, words, sizeof words) : "");
-        return text;
-    }
     for (uint32_t i = 0; i < targets->count; i++) {
         const struct target *target = &targets->all[i];
-        bool service = say_service(target, result, words);
-        if (missed ? target_violation(target, result) > 0 : !service) {
-            if (!service) {
-                say_target(target, result, words);
-            }
+        if (target->column != COLUMN(requests_left_out) && target->column != COLUMN(queue_grows)) {
+            say_target(target, result, words);
             text_append(text, ADVISE_SENTENCE, "%s%s", text[0] != '\0' ? ", " : "", words);
         }
     }
+    return text;
+}
+
+const char *advise_missed(const struct targets *targets, const struct result *result,
+                          char text[VIOLATION_TEXT])
+{
+    violation_describe(targets, NULL, result, text);
     return text;
 }
 
@@ -130,17 +106,6 @@ void advise_put_limits(struct frame *frame, uint32_t column, const struct target
         frame_number(rows, 4, target_violation(target, result) == 0);
     }
     frame_take(frame, column, rows);
-}
-
-bool advise_queues(const struct targets *targets, const struct result *result)
-{
-    double ttft = result_number(result, COLUMN(ttft_ms));
-    for (uint32_t i = 0; i < targets->count; i++) {
-        if (strncmp(targets->all[i].column->name, "ttft", 4) == 0) {
-            return false;
-        }
-    }
-    return serving_saturated(result) && result_number(result, COLUMN(queue_ms)) > ttft / 2;
 }
 
 /* ---- names and numbers ---- */

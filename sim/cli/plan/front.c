@@ -32,7 +32,7 @@ static const struct frame_column columns[] = {
     {.of = "hbm_bytes", .optional = true},
     {.of = "hit_ratio", .optional = true, .drop = 2},
     {.of = "mass_recall", .optional = true},
-    [SERVED] = {.of = "ttft_ms", .optional = true},
+    [SERVED] = {.of = "ttft_ms", .title = "TTFT mean ms", .optional = true},
     {.of = "ttft_p99_ms", .title = "p99", .optional = true},
     {.of = "tpot_ms"},
     {.of = "decode_tokens_per_s"},

@@ -30,8 +30,6 @@ enum {
     VALUE,
     VIOLATION,
     NEAR,
-    BEFORE,
-    BEFORE_VIOLATION,
     SCENARIO,
     SERVER,
     SERVER_LACKING,
@@ -64,8 +62,6 @@ static const struct frame_column fixed_columns[FIXED_COLUMNS + 1] = {
     [VALUE] = {.key = "value"},
     [VIOLATION] = {.key = "violation", .unit = UNIT_JSON},
     [NEAR] = {.key = "within_error_band", .unit = UNIT_JSON},
-    [BEFORE] = {.key = "before"},
-    [BEFORE_VIOLATION] = {.key = "before_violation", .unit = UNIT_JSON},
     [SCENARIO] = {.key = "scenario"},
     [SERVER] = {.key = "server"},
     [SERVER_LACKING] = {.key = "server_lacks"},
@@ -162,8 +158,7 @@ static void plan_frame_put_json(struct frame *frame, uint32_t column, json_t *va
     json_decref(value);
 }
 
-static void put_violations(const struct plan_frame_report *report, uint32_t column,
-                           const struct result *result)
+static void put_violations(const struct plan_frame_report *report, const struct result *result)
 {
     json_t *object = json_object();
     for (uint32_t i = 0; i < report->planning->options.targets.count; i++) {
@@ -172,7 +167,7 @@ static void put_violations(const struct plan_frame_report *report, uint32_t colu
         json_object_set_new(object, target->text,
                             isfinite(violation) ? json_real(violation) : json_null());
     }
-    plan_frame_put_json(report->frame, column, object);
+    plan_frame_put_json(report->frame, VIOLATION, object);
 }
 
 /* The targets that the error band leaves open; none if the run has no band. */
@@ -232,12 +227,8 @@ static bool plan_frame_put_value(const struct plan_frame_report *report,
     const struct result *result = &search->results[value];
     struct frame *frame = report->frame;
     frame_text(frame, VALUE, search_text(search, value));
-    put_violations(report, VIOLATION, result);
+    put_violations(report, result);
     put_near(report, result);
-    if (search->found != GRID_NONE && value > 0 && report->planning->options.best == NULL) {
-        frame_text(frame, BEFORE, search_text(search, value - 1));
-        put_violations(report, BEFORE_VIOLATION, &search->results[value - 1]);
-    }
     return put_scenario(report, search, value, why) && run_put_json(result, frame, RUN, why);
 }
 

@@ -14,6 +14,7 @@
 #include "core/quote.h"
 #include "core/text.h"
 #include "predict/result/tie.h"
+#include "predict/server/serving_load.h"
 #include "study/plan/start_line.h"
 #include "tables/table.h"
 
@@ -33,7 +34,9 @@ static void say_missed(const struct target *target, const struct result *result,
     char value[TARGET_TEXT];
     text_append(text, VIOLATION_TEXT, "%s", text[0] != '\0' ? " and " : "");
     if (target->column == COLUMN(queue_grows)) {
-        text_append(text, VIOLATION_TEXT, "lets its queue grow without bound");
+        text_append(text, VIOLATION_TEXT, "%s",
+                    serving_sessions_lack(result) ? "has too few sessions to show the rate"
+                                                  : "lets its queue grow without bound");
         return;
     }
     if (target->column == COLUMN(requests_left_out)) {

@@ -28,7 +28,6 @@ const struct frame_column *front_columns(uint32_t *count);
  *   tried of steady   number of values tried, number of values of the axis, and whether the
  *                     violation shrinks steadily along the values tried
  *   violation         of the value, by target, as a share of its bound; 0: met, null: no figure
- *   before before_violation   the next better value, and its violation; null with --best
  *   scenario          the scenario of the run
  *   server            the command that starts the server, if the candidate meets all targets and
  *                     its server exists; else null

@@ -258,33 +258,21 @@ static uint32_t choose_form(const struct advice *advice)
  * answer. That nothing fits is an answer. */
 static bool check_ran(const struct planning *systems, struct error *why)
 {
-    const struct search *failed = NULL;
-    uint32_t value = 0;
+    struct sweep_failures failures = {.points = 0};
     for (uint32_t i = 0; i < systems->count; i++) {
         const struct search *search = &systems->searches[i];
-        for (uint32_t j = search->grid.count; j-- > 0;) {
-            if (!grid_tried(&search->grid, j)) {
-                continue;
+        for (uint32_t j = 0; j < search->grid.count; j++) {
+            if (grid_tried(&search->grid, j)) {
+                sweep_count(&failures, &search->results[j]);
             }
-            if (!result_failed(&search->results[j])) {
-                return true;
-            }
-            value = failed == NULL || failed == search ? j : value;
-            failed = failed == NULL ? search : failed;
         }
     }
-    struct scenario scenario;
-    struct point point;
-    if (failed == NULL) {
+    if (failures.failed == 0 || failures.failed < failures.points) {
         return true;
     }
-    bool good =
-        search_scenario(failed, value, &scenario, why) && scenario_point(&scenario, 0, &point, why);
-    if (good) {
-        point_release(&point);
-    }
-    scenario_release(&scenario);
-    return good;
+    *why = failures.first;
+    why->kind = ERROR_USAGE;
+    return false;
 }
 
 /* The highest rate of plain vLLM; 0: none. */

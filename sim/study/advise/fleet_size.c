@@ -86,28 +86,16 @@ static void keep(struct result *result, struct result *out)
     result_init(result);
 }
 
-/* How far the forms are: each step forward counts once, so that the share never falls. */
 static void tell(const struct sizing *sizing)
 {
-    enum { SURVEYED = 1, DECIDED = 3 };
-    static const char *const names[] = {
-        [FLEET_AT_ONCE] = "what a server answers at most",
-        [FLEET_ALONE] = "a few requests that have a server alone",
-        [FLEET_ALL_ALONE] = "many requests that have a server alone",
-        [FLEET_SHARE] = "one server with its share of the rate",
-        [FLEET_WHOLE] = "all servers with the whole rate",
-        [FLEET_FULL] = "the answer, until its figures are known",
-    };
+    const struct study *study = &sizing->options->study;
     uint32_t done = 0;
     for (uint32_t i = 0; i < sizing->fleet->count; i++) {
         const struct fleet_form *form = &sizing->fleet->forms[i];
-        bool ends = form->refused[0] != '\0' || form->decided;
-        done += ends ? DECIDED : form->most > 0 ? SURVEYED : 0;
+        done += form->refused[0] != '\0' || form->decided;
     }
-    const struct study *study = &sizing->options->study;
     if (study->on_progress != NULL) {
-        study->on_progress(done, DECIDED * sizing->fleet->count, names[sizing->what],
-                           study->context);
+        study->on_progress(done, sizing->fleet->count, "forms of servers", study->context);
     }
 }
 
