@@ -11,7 +11,6 @@
 #include "calibrate/host/groups.h"
 #include "calibrate/import/import.h"
 #include "calibrate/mini/mini.h"
-#include "cli/calibrate.h"
 #include "cli/frame/arguments.h"
 #include "cli/frame/command.h"
 #include "cli/frame/program.h"
@@ -59,7 +58,8 @@ struct choice {
 static bool is_chosen(const struct arguments *arguments, const struct group *group)
 {
     uint32_t count;
-    const char *const *names = arguments_all(arguments, CALIBRATE_GROUP, &count);
+    const char *const *names =
+        arguments_all(arguments, arguments_number(arguments, "--group"), &count);
     bool chosen = count == 0;
     for (uint32_t i = 0; i < count; i++) {
         chosen = chosen || strcmp(names[i], group->name) == 0;
@@ -84,7 +84,8 @@ static bool check_names(const struct arguments *arguments, const struct group *c
 {
     const char *known[2 * MOST_GROUPS + 1] = {NULL};
     uint32_t count, used = 0;
-    const char *const *names = arguments_all(arguments, CALIBRATE_GROUP, &count);
+    const char *const *names =
+        arguments_all(arguments, arguments_number(arguments, "--group"), &count);
     for (; *tables != NULL; tables++) {
         for (const struct group *group = *tables; group->name != NULL && used < 2 * MOST_GROUPS;
              group++) {
@@ -126,16 +127,17 @@ static void state_how(const struct effort *effort, enum machine_part machine,
  * about this machine. */
 static enum machine_part machine_of(const struct arguments *arguments)
 {
-    return arguments_given(arguments, CALIBRATE_HOST)   ? MACHINE_HOST
-           : arguments_given(arguments, CALIBRATE_FROM) ? MACHINE_NOTHING
-                                                        : MACHINE_GPU;
+    return (arguments_shared(arguments, "--host") != NULL)   ? MACHINE_HOST
+           : (arguments_shared(arguments, "--from") != NULL) ? MACHINE_NOTHING
+                                                             : MACHINE_GPU;
 }
 
 static bool import_files(const struct arguments *arguments, struct calibration *calibration,
                          struct error *why)
 {
     uint32_t count;
-    const char *const *files = arguments_all(arguments, CALIBRATE_FROM, &count);
+    const char *const *files =
+        arguments_all(arguments, arguments_number(arguments, "--from"), &count);
     for (uint32_t i = 0; i < count; i++) {
         if (!findings_import(files[i], &calibration->findings, &calibration->provenance, why)) {
             return false;
@@ -149,7 +151,7 @@ static bool choose_base(const struct arguments *arguments, struct calibration *c
                         struct error *why)
 {
     const char *device = calibration->provenance.facts[FACT_GPU];
-    const char *base = arguments_text(arguments, CALIBRATE_BASE);
+    const char *base = arguments_shared(arguments, "--base");
     base = base != NULL ? base : default_base(device);
     if (strlen(base) >= sizeof calibration->base) {
         return error_usage(why, NULL, 0, "--base: the name is too long");
@@ -218,7 +220,7 @@ static bool list_tables(const struct arguments *arguments, const struct group *t
                         struct error *why)
 {
     enum machine_part machine = machine_of(arguments);
-    const char *folder = arguments_text(arguments, CALIBRATE_DISK);
+    const char *folder = arguments_shared(arguments, "--disk");
     uint32_t count = 0;
     if (folder != NULL && machine == MACHINE_NOTHING) {
         return error_usage(why, NULL, 0, "--disk: with --from it needs --host, too");
@@ -241,7 +243,7 @@ static bool list_tables(const struct arguments *arguments, const struct group *t
 static bool read_terms(const struct arguments *arguments, struct budget_terms *out,
                        struct error *why)
 {
-    const char *text = arguments_text(arguments, CALIBRATE_WITHIN);
+    const char *text = arguments_shared(arguments, "--within");
     double ns = 0;
     *out = (struct budget_terms){.patience = PATIENCE};
     if (text == NULL) {
@@ -264,7 +266,7 @@ static bool harness_measure(const struct arguments *arguments, struct calibratio
     const struct group *tables[4];
     enum machine_part machine = machine_of(arguments);
     const struct effort *effort =
-        arguments_given(arguments, CALIBRATE_QUICK) ? &effort_quick : &effort_full;
+        (arguments_shared(arguments, "--quick") != NULL) ? &effort_quick : &effort_full;
     struct choice choice = {.count = 0};
     struct budget_terms terms;
     if (!read_terms(arguments, &terms, why) || !list_tables(arguments, tables, why) ||
@@ -277,11 +279,11 @@ static bool harness_measure(const struct arguments *arguments, struct calibratio
     }
     terms.seconds = choice.shares > 0 ? effort->seconds / choice.shares : 0;
     const struct session session = {
-        .path = arguments_text(arguments, CALIBRATE_OUTPUT),
+        .path = arguments_shared(arguments, "--output"),
         .groups = choice.groups,
         .effort = effort,
         .terms = terms,
-        .again = arguments_given(arguments, CALIBRATE_GROUP),
+        .again = (arguments_shared(arguments, "--group") != NULL),
         .seed = SEED,
         .machine = machine,
         .log = stderr,

@@ -1,14 +1,12 @@
 /* `spillway calibrate`: measures this machine by running the harness. */
-#include "cli/calibrate.h"
-
 #include "cli/frame/command.h"
 #include "cli/frame/harness.h"
 
 /* Reading other tools' files needs no GPU. */
 static bool calibrate_run(const struct arguments *arguments, struct error *why)
 {
-    bool host =
-        arguments_given(arguments, CALIBRATE_HOST) || arguments_given(arguments, CALIBRATE_FROM);
+    bool host = arguments_shared(arguments, "--host") != NULL ||
+                arguments_shared(arguments, "--from") != NULL;
     return harness_become(arguments, host, why);
 }
 
@@ -24,26 +22,23 @@ static void calibrate_print_more(FILE *out)
 }
 
 static const struct command_option options[] = {
-    [CALIBRATE_HOST] = {"--host", NULL, "measure only the processor and host memory; needs no GPU"},
-    [CALIBRATE_DISK] = {"--disk", "FOLDER",
-                        "measure the drive of this folder, too: a scratch file there "
-                        "of at most 512 MiB and a quarter of what is free"},
-    [CALIBRATE_QUICK] = {"--quick", NULL,
-                         "take fewer samples: at most 90 seconds instead of 8 minutes"},
-    [CALIBRATE_WITHIN] = {"--within", "TIME",
-                          "end after this time, such as 240s: each group has a budget, "
-                          "which ends it; restless groups are measured again"},
-    [CALIBRATE_BASE] = {"--base", "NAME",
-                        "the profile, by name or file, that supplies what is not "
-                        "measured (default: that of the GPU, or h100-sxm)"},
-    [CALIBRATE_FROM] = {"--from", "FILE,...",
-                        "read link and launches from the output of nvbandwidth -j or "
-                        "an Nsight Systems export (SQLite); measures no GPU",
-                        .list = true},
-    [CALIBRATE_GROUP] = {"--group", "NAME,...", "measure only these groups of figures",
-                         .list = true},
-    [CALIBRATE_OUTPUT] = {"--output", "FILE", "the profile to write, YAML", .letter = 'o',
-                          .required = true},
+    {"--host", NULL, .summary = "measure only the processor and host memory; needs no GPU"},
+    {"--disk", "FOLDER",
+     .summary = "measure the drive of this folder, too: a scratch file there "
+                "of at most 512 MiB and a quarter of what is free"},
+    {"--quick", NULL, .summary = "take fewer samples: at most 90 seconds instead of 8 minutes"},
+    {"--within", "TIME",
+     .summary = "end after this time, such as 240s: each group has a budget, "
+                "which ends it; restless groups are measured again"},
+    {"--base", "NAME",
+     .summary = "the profile, by name or file, that supplies what is not "
+                "measured (default: that of the GPU, or h100-sxm)"},
+    {"--from", "FILE,...",
+     .summary = "read link and launches from the output of nvbandwidth -j or "
+                "an Nsight Systems export (SQLite); measures no GPU",
+     .list = true},
+    {"--group", "NAME,...", .summary = "measure only these groups of figures", .list = true},
+    {"--output", "FILE", .summary = "the profile to write, YAML", .letter = 'o', .required = true},
     {.name = NULL},
 };
 

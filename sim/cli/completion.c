@@ -139,13 +139,13 @@ static void offer_argument(struct offer offer, const char *spelling)
 static void offer_operand(struct offer offer, const struct command *command, uint32_t at)
 {
     const char *spelling = command->operands;
-    for (size_t i = 0; at == 0 && command->kind != NULL && command->kind(i) != NULL; i++) {
-        offer_name(offer, command->kind(i), "");
+    for (size_t i = 0; at == 0 && command_kind(command, i) != NULL; i++) {
+        offer_name(offer, command_kind(command, i), "");
     }
-    if (at == 0 && command->kind != NULL) {
+    if (at == 0 && command->kinds != NULL) {
         return;
     }
-    for (at -= command->kind != NULL; at > 0 && spelling != NULL; at--) {
+    for (at -= command->kinds != NULL; at > 0 && spelling != NULL; at--) {
         spelling = strchr(spelling, ' ');
         spelling += spelling != NULL;
     }
@@ -231,11 +231,6 @@ void candidates_print(const struct command *const *commands, const char *const *
 /* The scripts of shells, completion/spillway.SHELL, and the words that they ask for. */
 static const char *const kinds[] = {"bash", "zsh", "fish", "words", NULL};
 
-static const char *completion_kind(size_t index)
-{
-    return kinds[index];
-}
-
 static bool completion_run(const struct arguments *arguments, struct error *why)
 {
     uint32_t count;
@@ -257,7 +252,8 @@ static const struct command_option options[] = {{.name = NULL}};
 const struct command command_completion = {
     .name = "completion",
     .operands = "[-- WORD...]",
-    .kind = completion_kind,
+    .kinds = kinds,
+    .kind_size = sizeof *kinds,
     .summary = "print a shell's completion of commands, keys and names, or the words that fit",
     .example = "source <(spillway completion bash)\n"
                "spillway completion words -- simulate --set model=qwen",

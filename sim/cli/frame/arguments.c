@@ -178,10 +178,16 @@ static bool arguments_check_options(const struct arguments *arguments, struct er
     return true;
 }
 
+const char *command_kind(const struct command *command, size_t index)
+{
+    const char *row = command->kinds;
+    return row != NULL ? *(const char *const *)(row + index * command->kind_size) : NULL;
+}
+
 void arguments_operand_counts(const struct command *command, uint32_t *least, uint32_t *most)
 {
     bool optional = false;
-    *least = *most = command->kind != NULL;
+    *least = *most = command->kinds != NULL;
     for (const char *word = command->operands; *word != '\0'; word += *word == ' ') {
         optional = optional || *word == '[';
         *least += !optional;
@@ -197,10 +203,10 @@ static bool check_operands(const struct arguments *arguments, struct error *why)
     uint32_t count, least, most;
     const char *const *operands = arguments_operands(arguments, &count);
     const char *kinds[COMMAND_MOST_KINDS + 1] = {NULL}; /* ends with NULL */
-    bool known = count == 0 || command->kind == NULL;
-    for (size_t i = 0; !known && command->kind(i) != NULL; i++) {
+    bool known = count == 0 || command->kinds == NULL;
+    for (size_t i = 0; !known && command_kind(command, i) != NULL; i++) {
         assert(i < COMMAND_MOST_KINDS);
-        kinds[i] = command->kind(i);
+        kinds[i] = command_kind(command, i);
         known = strcmp(operands[0], kinds[i]) == 0;
     }
     if (!known) {

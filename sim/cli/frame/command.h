@@ -30,14 +30,19 @@ struct command {
     const char
         *operands; /* "[FILE...]", as usage shows them, after the kinds if there are any; words,
                              of which the last may be left out or repeated */
-    /* The valid names of the first operand, then NULL. NULL: anything is valid. */
-    const char *(*kind)(size_t index);
+    /* Rows that begin with a valid name of the first operand, and their size; the last name is NULL.
+     * NULL: anything is valid. */
+    const void *kinds;
+    size_t kind_size;
     const char *summary;                  /* one sentence, without its full stop */
     const char *example;                  /* one that works; several have a line each */
     const struct command_option *options; /* ends with name NULL; the command's enum counts them */
     void (*more)(FILE *out);              /* prints the rest of the help; NULL: nothing */
     bool (*run)(const struct arguments *arguments, struct error *why);
 };
+
+/* The valid name of this number; NULL after the last, and without `kinds`. */
+const char *command_kind(const struct command *command, size_t index);
 
 #define COMMAND_MOST_OPTIONS 24
 #define COMMAND_MOST_KINDS 16

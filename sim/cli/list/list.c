@@ -450,11 +450,9 @@ static const struct list {
     {"engines", COLUMNS_OF(engine_columns), add_engines, NULL, NULL, NULL},
     {"routers", COLUMNS_OF(router_columns), add_routers, NULL, NULL, NULL},
     {"columns", COLUMNS_OF(column_columns), add_result_columns, NULL, NULL, NULL},
+    {.name = "model"}, /* before a name, the page of one model */
+    {.name = NULL},
 };
-enum { LISTS = sizeof lists / sizeof lists[0] };
-
-/* Before a name, the page of one model. */
-static const char page_kind[] = "model";
 
 enum { SET, JSON };
 static const struct command_option options[] = {
@@ -471,7 +469,7 @@ static bool list_run(const struct arguments *arguments, struct error *why)
     uint32_t count, set_count;
     const char *const *operands = arguments_operands(arguments, &count);
     const char *const *sets = arguments_all(arguments, SET, &set_count);
-    const char *kind = strcmp(operands[0], page_kind) == 0 ? "models" : operands[0];
+    const char *kind = strcmp(operands[0], "model") == 0 ? "models" : operands[0];
     bool json = arguments_given(arguments, JSON), one = count > 1;
     size_t index = 0;
     if (one && strcmp(kind, "models") == 0) {
@@ -500,15 +498,11 @@ static bool list_run(const struct arguments *arguments, struct error *why)
     return list_print(frame, json, why);
 }
 
-static const char *list_name(size_t index)
-{
-    return index < LISTS ? lists[index].name : index == LISTS ? page_kind : NULL;
-}
-
 const struct command command_list = {
     .name = "list",
     .operands = "[NAME]",
-    .kind = list_name,
+    .kinds = lists,
+    .kind_size = sizeof *lists,
     .summary = "list the names that a scenario can use, or the figures of one machine or model",
     .example = "spillway list hardware h100-sxm\n"
                "spillway list model qwen3.5-27b --set engine=vllm-0.27 --set kv_pool=20GiB",

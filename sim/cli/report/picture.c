@@ -239,11 +239,6 @@ static bool plot_run(const struct arguments *arguments, struct error *why)
     return ok;
 }
 
-static const char *plot_kind_name(size_t index)
-{
-    return picture_kinds[index].name;
-}
-
 static void print_kinds(FILE *out)
 {
     fputs("kinds:\n", out);
@@ -267,7 +262,8 @@ static const struct command_option options[] = {
 const struct command command_plot = {
     .name = "plot",
     .operands = "DB",
-    .kind = plot_kind_name,
+    .kinds = picture_kinds,
+    .kind_size = sizeof *picture_kinds,
     .summary = "draw a picture of the runs, ablations or miss curves in a database",
     .example = "spillway plot latency results.db -o latency.svg",
     .options = options,

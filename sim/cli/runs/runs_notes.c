@@ -16,11 +16,7 @@ enum { LINE = 2048 };
 
 /* ---- what runs share ---- */
 
-/* What all runs of a table have in common. It is said once, above the table: "llama-3-8b on a40,
- * 131072 tokens a sequence; 38 steps after 38 of warm-up". */
-enum { RUNS_SHARED_TEXT = 128 };
-
-enum runs_shared_id {
+enum shared_id {
     SHARED_MODEL,
     SHARED_GPUS,
     SHARED_HARDWARE,
@@ -30,14 +26,15 @@ enum runs_shared_id {
     SHARED_COUNT
 };
 
-/* Zeroed before the first run. */
-struct runs_shared {
-    bool varies[SHARED_COUNT];
-    char text[SHARED_COUNT][RUNS_SHARED_TEXT]; /* "" until a run has one */
-};
-
 static const char *const shared_columns[SHARED_COUNT] = {"model",   "gpus",  "hardware",
                                                          "context", "steps", "warmup"};
+
+/* What all runs of a table have in common. It is said once, above the table: "llama-3-8b on a40,
+ * 131072 tokens a sequence; 38 steps after 38 of warm-up". Zeroed before the first run. */
+struct runs_shared {
+    char text[SHARED_COUNT][128]; /* "" until a run has one */
+    bool varies[SHARED_COUNT];
+};
 
 /* If machines differ only in their parts, as a40 and a40+pcie5-x16, they share the GPU's name. */
 static void runs_shared_add(struct runs_shared *shared, const struct result *result)
@@ -51,7 +48,7 @@ static void runs_shared_add(struct runs_shared *shared, const struct result *res
             continue;
         }
         if (before[0] == '\0') {
-            text_copy(before, RUNS_SHARED_TEXT, text);
+            text_copy(before, sizeof shared->text[i], text);
         } else if (i == SHARED_HARDWARE && strcspn(text, "+") == gpu &&
                    strncmp(before, text, gpu) == 0) {
             before[gpu] = '\0';
@@ -62,14 +59,14 @@ static void runs_shared_add(struct runs_shared *shared, const struct result *res
 }
 
 /* "" if runs differ in it, or have none. */
-static const char *shared_text(const struct runs_shared *shared, enum runs_shared_id which)
+static const char *shared_text(const struct runs_shared *shared, enum shared_id which)
 {
     return shared->varies[which] ? "" : shared->text[which];
 }
 
 /* Append a number and what it counts, after `join` unless it is the first. */
-static void append_number(const struct runs_shared *shared, enum runs_shared_id which,
-                          const char *join, const char *one, const char *many, char line[LINE])
+static void append_number(const struct runs_shared *shared, enum shared_id which, const char *join,
+                          const char *one, const char *many, char line[LINE])
 {
     const char *number = shared_text(shared, which);
     if (number[0] != '\0') {

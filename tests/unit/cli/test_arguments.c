@@ -11,11 +11,7 @@
 
 static const char *const levels[] = {"low", "high", NULL};
 
-static const char *kind(size_t index)
-{
-    static const char *const kinds[] = {"sum", "mean", NULL};
-    return kinds[index];
-}
+static const char *const kinds[] = {"sum", "mean", NULL};
 
 enum { SET, DB, OUTPUT, LEVEL, JSON, SYSTEM };
 static const struct command_option options[] = {
@@ -30,7 +26,8 @@ static const struct command_option options[] = {
 static const struct command command = {
     .name = "test",
     .operands = "[FILE]",
-    .kind = kind,
+    .kinds = kinds,
+    .kind_size = sizeof *kinds,
     .options = options,
 };
 
