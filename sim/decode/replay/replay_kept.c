@@ -2,13 +2,11 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "decode/replay/ledger.h"
-#include "trace/stats.h"
 
 #ifndef REPLAY_SOURCES
 #error "the Makefile defines REPLAY_SOURCES, a hash of the sources that replay"
@@ -103,18 +101,18 @@ uint64_t replay_plan_family(const struct replay_plan *plan)
     return hash_common(&common, alone ? hash_policy(plan) : hash_needs(plan->policy));
 }
 
-/* What a value is kept under: its kind and the sources that made it, the trace, and the plan. */
+/* What a ledger is kept under: the sources that made it, the trace, and the plan. */
 struct kept_key {
     char what[64];
     uint64_t trace, plan;
 };
 
-static bool kept_key_init(struct kept_key *key, const char *what, const struct trace *trace,
-                          uint64_t plan, struct error *why)
+static bool kept_key_init(struct kept_key *key, const struct trace *trace,
+                          const struct replay_plan *plan)
 {
-    *key = (struct kept_key){.plan = plan};
-    snprintf(key->what, sizeof key->what, "%s " REPLAY_SOURCES, what);
-    return trace_hash(trace, &key->trace, why);
+    struct error unseen;
+    *key = (struct kept_key){.what = "replay " REPLAY_SOURCES, .plan = replay_plan_hash(plan)};
+    return trace_hash(trace, &key->trace, &unseen);
 }
 
 static struct disk_cache_bytes kept_key_bytes(const struct kept_key *key)
@@ -124,20 +122,14 @@ static struct disk_cache_bytes kept_key_bytes(const struct kept_key *key)
 
 /* ---- ledgers ---- */
 
-static bool ledger_key(struct kept_key *key, const struct trace *trace,
-                       const struct replay_plan *plan)
-{
-    struct error unseen;
-    return kept_key_init(key, "replay", trace, replay_plan_hash(plan), &unseen);
-}
-
 static bool get_ledger(const struct trace *trace, const struct replay_plan *plan,
                        struct disk_cache *cache, struct ledger *ledger)
 {
     struct kept_key key;
     size_t size;
-    uint8_t *value =
-        ledger_key(&key, trace, plan) ? disk_cache_get(cache, kept_key_bytes(&key), &size) : NULL;
+    uint8_t *value = kept_key_init(&key, trace, plan)
+                         ? disk_cache_get(cache, kept_key_bytes(&key), &size)
+                         : NULL;
     bool good = value != NULL && ledger_unpack(value, size, plan->steps, plan->layers, ledger);
     free(value);
     return good;
@@ -148,7 +140,7 @@ static void put_ledger(const struct trace *trace, const struct replay_plan *plan
 {
     struct kept_key key;
     size_t size;
-    uint8_t *value = ledger_key(&key, trace, plan) ? ledger_pack(ledger, &size) : NULL;
+    uint8_t *value = kept_key_init(&key, trace, plan) ? ledger_pack(ledger, &size) : NULL;
     if (value != NULL) {
         disk_cache_put(cache, kept_key_bytes(&key), (struct disk_cache_bytes){value, size});
     }
@@ -170,31 +162,4 @@ bool replay_run_kept(const struct trace *trace, const struct replay_plan *plans,
         put_ledger(trace, &plans[i], &ledgers[i], means->cache);
     }
     return good;
-}
-
-/* ---- cosines ---- */
-
-bool replay_cosines_kept(const struct trace *trace, const struct replay_means *means,
-                         double *cosines, struct error *why)
-{
-    const struct trace_header *header = trace_header(trace);
-    size_t bytes = (size_t)header->layers * header->kv_heads * sizeof *cosines, size = 0;
-    struct kept_key key;
-    if (!kept_key_init(&key, "cosines", trace, 0, why)) {
-        return false;
-    }
-    uint8_t *value = disk_cache_get(means->cache, kept_key_bytes(&key), &size);
-    bool kept = value != NULL && size == bytes;
-    if (kept) {
-        memcpy(cosines, value, bytes);
-    }
-    free(value);
-    if (!kept && !trace_head_cosine(trace, means->threads, cosines, why)) {
-        return false;
-    }
-    if (!kept) {
-        disk_cache_put(means->cache, kept_key_bytes(&key),
-                       (struct disk_cache_bytes){(uint8_t *)cosines, bytes});
-    }
-    return true;
 }

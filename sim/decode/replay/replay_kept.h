@@ -17,10 +17,6 @@
 bool replay_run_kept(const struct trace *trace, const struct replay_plan *plans, uint32_t count,
                      const struct replay_means *means, struct ledger *ledgers, struct error *why);
 
-/* trace_head_cosine(), kept in the same way. */
-bool replay_cosines_kept(const struct trace *trace, const struct replay_means *means,
-                         double *cosines, struct error *why);
-
 /* XXH64 of a plan: over one trace, plans with equal hashes have equal ledgers. */
 uint64_t replay_plan_hash(const struct replay_plan *plan);
 

@@ -13,6 +13,7 @@
 #include "policy/qsac.h"
 #include "predict/decode/outcome.h"
 #include "predict/decode/replays.h"
+#include "trace/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,7 +39,7 @@ struct run {
 /* A trace whose heads are compared. */
 struct run_heads {
     const struct trace *trace;
-    struct replay_means means;
+    uint32_t threads;
 };
 
 static size_t head_count(const struct trace *trace)
@@ -52,7 +53,7 @@ static void *make_cosines(void *context, struct error *why)
 {
     const struct run_heads *heads = context;
     double *cosines = array_zeroed(head_count(heads->trace), sizeof *cosines, why);
-    if (cosines != NULL && !replay_cosines_kept(heads->trace, &heads->means, cosines, why)) {
+    if (cosines != NULL && !trace_head_cosine(heads->trace, heads->threads, cosines, why)) {
         free(cosines);
         return NULL;
     }
@@ -155,7 +156,7 @@ static bool threshold_choose(const struct setup *setup, const struct plan *plan,
  * stay in HBM are chosen once for all sequences. */
 static bool add_cosines(struct run *run, struct setup_cohort cohort, struct error *why)
 {
-    struct run_heads heads = {cohort.trace, run_means(run->context)};
+    struct run_heads heads = {cohort.trace, run->context->threads};
     struct shared_entry *entry;
     uint64_t key;
     if (!trace_hash(cohort.trace, &key, why)) {

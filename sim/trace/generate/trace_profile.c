@@ -3,7 +3,6 @@
 
 #include "trace/generate/trace_profile.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -55,11 +54,36 @@ static const char *owner(const struct field *field)
     return field->of != NULL ? field->of : "a head";
 }
 
-static const char *const profile_keys[] = {
-    "trace_profile", "source",       "basis",    "model",   "layers",
-    "kv_heads",      "query_heads",  "head_dim", "context", "sinks",
-    "recent",        "first_octave", "locality", "heads",   NULL,
+/* What stands in a file before its heads. */
+struct profile_said {
+    struct trace_profile profile; /* its counts, and its basis */
+    uint32_t version;
+    const char *source, *model;
+    const struct node *locality, *near, *alike, *heads;
 };
+
+#define COUNT(member, limit)                                                                       \
+    NODE_FIELD(#member, SMALL, profile_said, profile.member, .most = limit, .needed = true)
+static const struct node_field profile_fields[] = {
+    NODE_FIELD("trace_profile", SMALL, profile_said, version, .most = 1, .needed = true),
+    NODE_FIELD("source", TEXT, profile_said, source),
+    NODE_FIELD("basis", WORD, profile_said, profile.basis, .words = basis_names, .needed = true),
+    NODE_FIELD("model", TEXT, profile_said, model),
+    COUNT(layers, 1024),
+    COUNT(kv_heads, 1024),
+    COUNT(query_heads, 65536),
+    COUNT(head_dim, 1024),
+    COUNT(context, UINT32_MAX),
+    COUNT(sinks, 65536),
+    COUNT(recent, 65536),
+    COUNT(first_octave, 16),
+    NODE_FIELD("locality", NODE, profile_said, locality),
+    NODE_FIELD("heads", NODE, profile_said, heads, .needed = true),
+    {.key = NULL}};
+static const struct node_field locality_fields[] = {
+    NODE_FIELD("near", NODE, profile_said, near, .needed = true),
+    NODE_FIELD("alike", NODE, profile_said, alike, .needed = true),
+    {.key = NULL}};
 
 static double *field_values(struct trace_profile_head *head, const struct field *field)
 {
@@ -147,28 +171,9 @@ static bool trace_profile_read_head(const struct node *node, struct trace_profil
                                     window);
 }
 
-static bool trace_profile_read_count(const struct node *root, const char *key, uint64_t least,
-                                     uint64_t most, uint32_t *out, struct error *why)
+static bool take_text(const struct node *root, const char *key, const char *text, char *out,
+                      size_t size, struct error *why)
 {
-    uint64_t value = UINT64_MAX;
-    if (!node_whole(root, key, UNIT_COUNT, most, &value, why)) {
-        return false;
-    }
-    if (value < least || value > most) {
-        node_error(root, why, "'%s' of the trace profile is missing or out of range", key);
-        return error_expect(why, "%" PRIu64 " ... %" PRIu64, least, most);
-    }
-    *out = (uint32_t)value;
-    return true;
-}
-
-static bool trace_profile_read_text(const struct node *root, const char *key, char *out,
-                                    size_t size, struct error *why)
-{
-    const char *text = "";
-    if (!node_text(root, key, &text, why)) {
-        return false;
-    }
     if (strlen(text) >= size) {
         node_key_error(root, key, why, "'%s' has %zu bytes", key, strlen(text));
         return error_expect(why, "at most %zu", size - 1);
@@ -177,67 +182,49 @@ static bool trace_profile_read_text(const struct node *root, const char *key, ch
     return true;
 }
 
-static bool trace_profile_read_basis(const struct node *root, enum basis *out, struct error *why)
-{
-    const char *name = "";
-    const struct node *node = node_get(root, "basis");
-    return node_text(root, "basis", &name, why) &&
-           basis_find(name, node != NULL ? node->file : root->file,
-                      node != NULL ? node->line : root->line, out, why);
-}
-
 /* Absent: no locality. */
-static bool read_locality(const struct node *root, struct profile_locality *out, struct error *why)
+static bool read_locality(struct profile_said *said, struct profile_locality *out,
+                          struct error *why)
 {
-    static const char *const names[] = {"near", "alike", NULL};
-    const struct node *node = node_get(root, "locality");
-    if (node == NULL) {
-        return true;
-    }
-    if (!node_check_keys(node, names, "locality", why)) {
-        return false;
-    }
-    const struct node *near = node_get(node, "near"), *alike = node_get(node, "alike");
-    if (near == NULL || alike == NULL) {
-        return node_error(node, why, "'locality' has no '%s'", near == NULL ? "near" : "alike");
-    }
-    return trace_profile_read_list(near, &near_field, PROFILE_WIDTHS, out->near, why) &&
-           trace_profile_read_number(alike, &alike_field, &out->alike, why);
+    return said->locality == NULL ||
+           (node_fields_read(said->locality, locality_fields, "locality", said, why) &&
+            trace_profile_read_list(said->near, &near_field, PROFILE_WIDTHS, out->near, why) &&
+            trace_profile_read_number(said->alike, &alike_field, &out->alike, why));
 }
 
-static bool trace_profile_read_header(const struct node *root, struct trace_profile *out,
+/* All but the heads. */
+static bool trace_profile_read_header(const struct node *root, struct profile_said *said,
                                       struct error *why)
 {
-    uint32_t version;
+    struct trace_profile *profile = &said->profile;
     if (root->kind != NODE_MAP || node_get(root, "trace_profile") == NULL) {
         return node_error(root, why, "not a trace profile: it has no 'trace_profile: 1'");
     }
-    return node_check_keys(root, profile_keys, "trace profile", why) &&
-           trace_profile_read_count(root, "trace_profile", 1, 1, &version, why) &&
-           trace_profile_read_text(root, "source", out->source, sizeof out->source, why) &&
-           trace_profile_read_basis(root, &out->basis, why) &&
-           trace_profile_read_text(root, "model", out->model, sizeof out->model, why) &&
-           trace_profile_read_count(root, "layers", 1, 1024, &out->layers, why) &&
-           trace_profile_read_count(root, "kv_heads", 1, 1024, &out->kv_heads, why) &&
-           trace_profile_read_count(root, "query_heads", 1, 65536, &out->query_heads, why) &&
-           trace_profile_read_count(root, "head_dim", 1, 1024, &out->head_dim, why) &&
-           trace_profile_read_count(root, "context", 1, UINT32_MAX, &out->context, why) &&
-           trace_profile_read_count(root, "sinks", 0, 65536, &out->sinks, why) &&
-           trace_profile_read_count(root, "recent", 0, 65536, &out->recent, why) &&
-           trace_profile_read_count(root, "first_octave", 0, 16, &out->first_octave, why) &&
-           read_locality(root, &out->locality, why);
+    if (!node_fields_read(root, profile_fields, "trace profile", said, why)) {
+        return false;
+    }
+    if (said->version != 1 || profile->layers == 0 || profile->kv_heads == 0 ||
+        profile->query_heads == 0 || profile->head_dim == 0 || profile->context == 0) {
+        node_error(root, why, "a count of the trace profile is 0");
+        return error_expect(
+            why, "'layers', 'kv_heads', 'query_heads', 'head_dim' and 'context' above 0");
+    }
+    return take_text(root, "source", said->source, profile->source, sizeof profile->source, why) &&
+           take_text(root, "model", said->model, profile->model, sizeof profile->model, why) &&
+           read_locality(said, &profile->locality, why);
 }
 
 static bool read_profile(const struct node *root, struct trace_profile *out, struct error *why)
 {
-    if (!trace_profile_read_header(root, out, why)) {
+    struct profile_said said = {.source = "", .model = ""};
+    if (!trace_profile_read_header(root, &said, why)) {
         return false;
     }
-    const struct node *heads = node_get(root, "heads");
+    *out = said.profile;
+    const struct node *heads = said.heads;
     size_t count = (size_t)out->layers * out->kv_heads;
-    if (heads == NULL || heads->kind != NODE_LIST || heads->count != count) {
-        node_error(heads != NULL ? heads : root, why,
-                   "'heads' of the trace profile is missing or has the wrong length");
+    if (heads->kind != NODE_LIST || heads->count != count) {
+        node_error(heads, why, "'heads' of the trace profile has the wrong length");
         return error_expect(why, "a list of layers x kv_heads = %zu", count);
     }
     out->heads = array_zeroed(count, sizeof *out->heads, why);

@@ -119,22 +119,6 @@ static void a_kept_ledger_is_equal_and_reads_no_trace(void **state)
     disk_cache_close(means.cache);
 }
 
-static void kept_cosines_are_equal(void **state)
-{
-    struct replay_means means = {.threads = 1, .cache = disk_cache_open(cached, 1 << 24)};
-    struct trace *trace = open_trace(1);
-    double fresh[LAYERS * HEADS], kept[LAYERS * HEADS];
-    struct stop_flag stop = {.raised = true};
-    struct error why;
-    (void)state;
-    make_check(replay_cosines_kept(trace, &means, fresh, &why), &why);
-    trace_stop_when(trace, &stop);
-    make_check(replay_cosines_kept(trace, &means, kept, &why), &why);
-    assert_memory_equal(kept, fresh, sizeof fresh);
-    trace_close(trace);
-    disk_cache_close(means.cache);
-}
-
 /* ---- hashes ---- */
 
 static bool same_hash(const struct replay_plan *a, const struct replay_plan *b)
@@ -209,7 +193,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_kept_ledger_is_equal_and_reads_no_trace, enter, leave),
-        cmocka_unit_test_setup_teardown(kept_cosines_are_equal, enter, leave),
         cmocka_unit_test_setup_teardown(every_field_is_in_the_hash, enter, leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
