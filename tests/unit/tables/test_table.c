@@ -121,6 +121,24 @@ static void the_column_that_matters_least_is_left_out(void **state)
         "1                                                 link 22, manager 10, sync 1\n");
 }
 
+/* Ranges of columns that nobody sees are no reason to leave out ranges. */
+static void ranges_of_hidden_columns_do_not_count(void **state)
+{
+    (void)state;
+    const struct frame_column columns[] = {{.title = "hidden", .unit = UNIT_COUNT, .extra = true},
+                                           {.title = FORTY_EIGHT},
+                                           {.title = FORTY_EIGHT},
+                                           {.title = FORTY_EIGHT}};
+    struct frame *table = create(columns, 4);
+    frame_row(table);
+    frame_range(table, 0, 2, 1, 3);
+    for (uint32_t i = 1; i < 4; i++) {
+        frame_text(table, i, FORTY_EIGHT);
+    }
+#define LINE FORTY_EIGHT "  " FORTY_EIGHT "  " FORTY_EIGHT "\n"
+    assert_prints(table, LINE LINE);
+}
+
 /* Hidden columns behind it take no room, and it may go as any other. */
 static void the_last_column_that_shows_may_be_left_out(void **state)
 {
@@ -223,6 +241,7 @@ int main(void)
         cmocka_unit_test(no_titles_mean_no_head),
         cmocka_unit_test(the_last_column_that_shows_may_be_left_out),
         cmocka_unit_test(the_column_that_matters_least_is_left_out),
+        cmocka_unit_test(ranges_of_hidden_columns_do_not_count),
         cmocka_unit_test(the_last_column_is_cut_at_a_comma),
         cmocka_unit_test(a_short_row_runs_over_and_is_wrapped),
         cmocka_unit_test(extra_columns_are_not_usual),
