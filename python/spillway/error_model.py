@@ -1,116 +1,64 @@
 """How far predictions are off, from measured over predicted figures.
 
 A figure of a metric (TTFT, TPOT, ...) belongs to a class of runs and to a source. Its error is y = ln(measured /
-predicted). Of a class with spread s,
+predicted). Of a metric and class the errors of all sources are taken as normal, and what a new source will measure
+lies about their mean m with their spread s. The figures of one source rise and fall together, so m is known as well
+as the number of sources says: eight of ten new figures lie within
 
-    y = s (m + a + e),   var(m) = kappa, var(a) = rho, var(e) = 1 - rho:
+    m - h ... m + h,   h = 1.28 s sqrt(1 + 1 / sources).
 
-the class has an offset m, each source an offset a of its own, so that its figures rise and fall together, and each
-figure the rest e. All are normal, and s^2 is inverse gamma with `nu` degrees of freedom about the metric's s^2, so
-that classes lend to each other: y is Student t, and what a new source will measure is, too. The numbers rho, kappa, nu
-and a metric's s^2 are those of the greatest likelihood. (Random effects with moderated variances: Smyth, Statistical
-Applications in Genetics and Molecular Biology 3, 2004.)
+There are as few classes as the sources can tell apart (`class_of`). When each source is left out in turn, finer
+ones, by kind of model, load or engine, are worse: most of their figures come from one or two sources.
 """
 
 import collections
 import math
+import statistics
 
 LEVEL = 0.8  # of the figures of new sources inside the interval
+HALF = statistics.NormalDist().inv_cdf(0.5 + LEVEL / 2)
 
-Figure = collections.namedtuple("Figure", "metric kind source y")
-
-
-def quantile(share, freedom):
-    """Of Student's t, for shares above one half. With t = sqrt(freedom) tan(a) the density is a power of cos(a)."""
-    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
-
-    def above_half(angle, steps=64):
-        step = angle / steps
-        weights = [1 if i in (0, steps) else 4 if i % 2 else 2 for i in range(steps + 1)]
-        return scale * step / 3 * sum(w * math.cos(i * step) ** (freedom - 1) for i, w in enumerate(weights))
-
-    least, most = 0.0, math.pi / 2
-    for _ in range(50):
-        middle = (least + most) / 2
-        least, most = (middle, most) if above_half(middle) < share - 0.5 else (least, middle)
-    return math.sqrt(freedom) * math.tan(least)
+Figure = collections.namedtuple("Figure", "metric kind source y")  # `kind`: as the program names it
 
 
-class Class:
-    """The figures of a metric and a class, by source."""
-
-    def __init__(self, figures):
-        self.sources = {}
-        for figure in figures:
-            self.sources.setdefault(figure.source, []).append(figure.y)
-        self.count = len(figures)
-
-    def moments(self, rho, kappa):
-        """The likeliest offset and, over s^2, its variance; y' V^-1 y and ln det V, where s^2 V is the covariance of y."""
-        weight = pull = squares = determinant = 0.0
-        for ys in self.sources.values():
-            own = 1 - rho + len(ys) * rho
-            weight += len(ys) / own
-            pull += sum(ys) / own
-            squares += (sum(y * y for y in ys) - rho / own * sum(ys) ** 2) / (1 - rho)
-            determinant += (len(ys) - 1) * math.log(1 - rho) + math.log(own)
-        shrunk = 1 + kappa * weight
-        return (kappa * pull / shrunk, kappa / shrunk, squares - kappa * pull * pull / shrunk,
-                determinant + math.log(shrunk))
+def class_of(figure):
+    """The metric and class: dense models at low load with prefixes on the GPU, other servers, other systems."""
+    return figure.metric, "dense" if figure.kind == "dense server" else "system" if figure.metric == "step" else "other"
 
 
 class Model:
-    BOUNDS = {"rho": (0.02, 0.98), "kappa": (0.01, 3), "nu": (1.5, 30)}
-
     def __init__(self, figures):
-        groups = {}
+        self.classes = {}
         for figure in figures:
-            groups.setdefault((figure.metric, figure.kind), []).append(figure)
-        self.classes = {key: Class(own) for key, own in groups.items()}
-        self.numbers = {"rho": 0.5, "kappa": 0.1, "nu": 4.0, **{metric: 0.03 for metric, _ in groups}}
-        self.fit()
+            self.classes.setdefault(class_of(figure), []).append(figure)
 
-    def likelihood(self, numbers):
-        nu, total = numbers["nu"], 0.0
-        for (metric, _), own in self.classes.items():
-            n, variance = own.count, numbers[metric]
-            _, _, squares, determinant = own.moments(numbers["rho"], numbers["kappa"])
-            total += (math.lgamma((nu + n) / 2) - math.lgamma(nu / 2) - n / 2 * math.log(nu * math.pi * variance) -
-                      determinant / 2 - (nu + n) / 2 * math.log1p(squares / (nu * variance)))
-        return total
+    def sources(self, key):
+        return len({figure.source for figure in self.classes[key]})
 
-    def fit(self):
-        """One number is moved at a time, by steps that shrink to a percent."""
-        steps, best = {name: 1.5 for name in self.numbers}, self.likelihood(self.numbers)
-        while max(steps.values()) > 1.01:
-            for name in self.numbers:
-                for factor in (steps[name], 1 / steps[name]):
-                    tried = {**self.numbers, name: self.moved(name, factor)}
-                    if (found := self.likelihood(tried)) > best + 1e-9:
-                        self.numbers, best = tried, found
-                        break
-                else:
-                    steps[name] = math.sqrt(steps[name])
+    def moments(self, key):
+        """The mean of a class, and its spread."""
+        errors = [figure.y for figure in self.classes[key]]
+        mean = statistics.fmean(errors)
+        return mean, math.sqrt(sum((y - mean) ** 2 for y in errors) / (len(errors) - 1))
 
-    def moved(self, name, factor):
-        value = self.numbers[name]
-        odds = value / (1 - value) * factor if name == "rho" else 0
-        least, most = self.BOUNDS.get(name, (0, math.inf))
-        return min(max(odds / (1 + odds) if name == "rho" else value * factor, least), most)
-
-    def ends(self, metric, kind):
+    def ends(self, key):
         """What a new source measures lies between these factors of what is predicted, with a chance of LEVEL."""
-        own, nu = self.classes.get((metric, kind), Class([])), self.numbers["nu"]
-        offset, variance, squares, _ = own.moments(self.numbers["rho"], self.numbers["kappa"])
-        spread = math.sqrt((nu * self.numbers[metric] + squares) / (nu + own.count))
-        half = quantile(0.5 + LEVEL / 2, nu + own.count) * spread * math.sqrt(1 + variance)
-        return math.exp(offset - half), math.exp(offset + half)
+        mean, spread = self.moments(key)
+        half = HALF * spread * math.sqrt(1 + 1 / self.sources(key))
+        return math.exp(mean - half), math.exp(mean + half)
 
 
 def alike(figures):
-    """How far figures of one server are alike: the share of their variance that they have in common. The source of a
-    figure is here its server."""
-    return Model(figures).numbers["rho"]
+    """How far figures of one server are alike: the correlation of two of them, over all pairs, each server with the
+    weight of its figures. The source of a figure is here its server."""
+    model, servers = Model(figures), {}
+    moments = {key: model.moments(key) for key in model.classes}
+    for figure in figures:
+        mean, spread = moments[class_of(figure)]
+        servers.setdefault((figure.metric, figure.source), []).append((figure.y - mean) / spread)
+    pairs = [own for own in servers.values() if len(own) > 1]
+    products = sum((sum(own) ** 2 - sum(z * z for z in own)) / (len(own) - 1) for own in pairs)
+    return products / sum(z * z for own in pairs for z in own)
 
 
 def known(least, most, measured, alike):
@@ -121,19 +69,26 @@ def known(least, most, measured, alike):
     return math.exp(middle - half), math.exp(middle + half)
 
 
+def folds(figures, source=lambda figure: figure.source):
+    """(figures of the others, figures of the source) if each source is left out in turn; of those of a class that the
+    others have, too."""
+    for left in dict.fromkeys(map(source, figures)):
+        others = [figure for figure in figures if source(figure) != left]
+        classes = collections.Counter(map(class_of, others))
+        yield others, [figure for figure in figures if source(figure) == left and classes[class_of(figure)] > 1]
+
+
 def one_known(figures):
     """(share inside, share inside without the run, width over width without it), if each source is left out in turn and
     each figure of its servers is predicted knowing one other run of that server. `figures` have servers as sources,
     which are tuples that begin with the source. None if no server has two runs."""
     inside = before = width = count = 0
-    for source in dict.fromkeys(figure.source[0] for figure in figures):
-        others = [figure for figure in figures if figure.source[0] != source]
+    for others, own in folds(figures, lambda figure: figure.source[0]):
         model = Model([figure._replace(source=figure.source[0]) for figure in others])
-        correlation = alike(others)
-        own = [figure for figure in figures if figure.source[0] == source and figure.metric in model.numbers]
+        ends, correlation = {key: model.ends(key) for key in set(map(class_of, own))}, alike(others)
         for figure in own:
             runs = [one for one in own if one is not figure and (one.metric, one.source) == (figure.metric, figure.source)]
-            least, most = model.ends(figure.metric, figure.kind)
+            least, most = ends[class_of(figure)]
             for run in runs:
                 low, high = known(least, most, math.exp(run.y), correlation)
                 inside += (low <= math.exp(figure.y) <= high) / len(runs)
@@ -143,15 +98,25 @@ def one_known(figures):
     return (inside / count, before / count, width / count) if count else None
 
 
+def interval_score(least, most, y):
+    """The width of an interval in logarithms, and what a figure outside adds (Gneiting and Raftery 2007)."""
+    low, high = math.log(least), math.log(most)
+    return high - low + 2 / (1 - LEVEL) * max(low - y, y - high, 0)
+
+
 def left_out(figures):
-    """{(metric, kind): (figures inside, figures)} if each source is left out in turn, and judged by the others."""
-    counts = {}
-    for source in dict.fromkeys(figure.source for figure in figures):
-        model = Model([figure for figure in figures if figure.source != source])
-        for figure in figures:
-            if figure.source == source and figure.metric in model.numbers:
-                inside, count = counts.get((figure.metric, figure.kind), (0, 0))
-                least, most = model.ends(figure.metric, figure.kind)
-                holds = least <= math.exp(figure.y) <= most
-                counts[figure.metric, figure.kind] = inside + holds, count + 1
-    return counts
+    """({(metric, kind): (figures inside, figures)}, mean score, mean score of the deciles of a metric's errors) if each
+    source is left out in turn, and judged by the others."""
+    counts, scores, plain = {}, [], []
+    for others, own in folds(figures):
+        model = Model(others)
+        ends = {key: model.ends(key) for key in set(map(class_of, own))}
+        deciles = {metric: statistics.quantiles([one.y for one in others if one.metric == metric], n=10,
+                                                method="inclusive") for metric, _ in ends}
+        for figure in own:
+            inside, count = counts.get((figure.metric, figure.kind), (0, 0))
+            least, most = ends[class_of(figure)]
+            counts[figure.metric, figure.kind] = inside + (least <= math.exp(figure.y) <= most), count + 1
+            scores.append(interval_score(least, most, figure.y))
+            plain.append(interval_score(math.exp(deciles[figure.metric][0]), math.exp(deciles[figure.metric][-1]), figure.y))
+    return counts, statistics.fmean(scores), statistics.fmean(plain)

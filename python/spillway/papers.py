@@ -23,7 +23,7 @@ import sys
 
 from . import printed
 from .call import Error
-from .error_model import Figure, Model, alike, left_out, one_known
+from .error_model import Figure, Model, alike, class_of, left_out, one_known
 from .published import SERVED, Fault, Paper, predict, written
 
 # ---- the value of a row ----------------------------------------------------------------------------------------------
@@ -255,15 +255,16 @@ def figures_of(judges, source=source_of):
     return found
 
 
-def systems_of(kind, judges):
-    """The systems behind a class of systems, as the program names them."""
-    own = [judge for judge in judges if not judge.row.figure and judge.kind == kind and judge.factor() and judge.times_step()]
+def systems_of(judges):
+    """The published systems, as the program names them."""
+    own = [judge for judge in judges if not judge.row.figure and judge.kind in CLASSES and judge.factor() and judge.times_step()]
     return list(dict.fromkeys(judge.run["explain"]["system"] for judge in own))
 
 
 ERRORS_HEAD = """\
 # Written by `make papers UPDATE=1` (python/spillway/error_model.py): eight of ten figures that a new source
-# measures lie between the predicted one times `least` and times `most`. Of systems, the rate of decode.
+# measures lie between the predicted one times `least` and times `most`. Of systems, the rate of decode; dense:
+# servers of dense models at low load with prefixes on the GPU (vLLM, SGLang); other: other servers.
 # `alike` is how figures of one server correlate, in logarithms.
 """
 
@@ -272,34 +273,43 @@ class Errors:
     """The error of each class, from all figures."""
 
     def __init__(self, judges):
-        self.judges, self.figures = judges, figures_of(judges)
-        self.model, self.inside = Model(self.figures), left_out(self.figures)
+        self.figures = figures_of(judges)
+        self.model, self.systems = Model(self.figures), systems_of(judges)
         self.served = figures_of([judge for judge in judges if judge.row.figure], server_of)
         order = {name: i for i, name in enumerate(["step", "TTFT", "TPOT", "tok/s"])}
-        self.ends = {key: tuple(round(end, 3) for end in self.model.ends(*key)) for key in self.model.classes}
-        self.keys = sorted(self.model.classes, key=lambda key: (order[key[0]], key[1]))
+        self.ends = {key: tuple(round(end, 3) for end in self.model.ends(key)) for key, own in self.model.classes.items()
+                     if len(own) > 1}
+        self.keys = sorted(self.ends, key=lambda key: (order[key[0]], key[1]))
 
     def lines(self):
         """The file that the program reads."""
         text = ERRORS_HEAD + (f"alike: {100 * alike(self.served):.1f}%\n" if self.served else "")
-        for metric, kind in self.keys:
-            own, systems = self.model.classes[metric, kind], systems_of(kind, self.judges)
-            least, most = self.ends[metric, kind]
-            text += (f"{kind if metric == 'step' else f'{kind} {metric}'}: {{figures: {own.count}, "
-                     f"sources: {len(own.sources)}, least: {least:.3f}x, most: {most:.3f}x" +
-                     (f', systems: "{", ".join(systems)}"' if systems else "") + "}\n")
+        for metric, name in self.keys:
+            least, most = self.ends[metric, name]
+            text += (f"{name if metric == 'step' else f'{name} {metric}'}: "
+                     f"{{figures: {len(self.model.classes[metric, name])}, sources: {self.model.sources((metric, name))}, "
+                     f"least: {least:.3f}x, most: {most:.3f}x" +
+                     (f', systems: "{", ".join(self.systems)}"' if metric == "step" else "") + "}\n")
         return text
 
     def shown(self):
-        text = ("\n## How far predictions are off\n\n| class | figure | figures | sources | 8 of 10 of a new source | "
-                "left out: inside |\n|---|---|---:|---:|---|---:|\n")
-        for metric, kind in self.keys:
-            own, (least, most) = self.model.classes[metric, kind], self.ends[metric, kind]
-            inside, count = self.inside.get((metric, kind), (0, 0))
-            text += (f"| {kind} | {'rate of a step' if metric == 'step' else metric} | {own.count} | {len(own.sources)} | "
-                     f"{100 * least - 100:+.0f} … {100 * most - 100:+.0f} % | {inside} of {count} |\n")
-        inside, count = map(sum, zip((0, 0), *self.inside.values()))
-        text += f"| **all** |  | {count} | {len({one.source for one in self.figures})} |  | {inside} of {count} |\n"
+        text = ("\n## How far predictions are off\n\n| class | figure | figures | sources | 8 of 10 of a new source |\n"
+                "|---|---|---:|---:|---|\n")
+        for metric, name in self.keys:
+            least, most = self.ends[metric, name]
+            text += (f"| {name} | {'rate of a step' if metric == 'step' else metric} | "
+                     f"{len(self.model.classes[metric, name])} | {self.model.sources((metric, name))} | "
+                     f"{100 * least - 100:+.0f} … {100 * most - 100:+.0f} % |\n")
+        counts, score, plain = left_out(self.figures)
+        if not counts:
+            return text
+        text += ("\nEach source left out in turn, and judged by the others:\n\n"
+                 "| kind | figure | range of | figures | inside |\n|---|---|---|---:|---:|\n")
+        for (metric, kind), (inside, count) in sorted(counts.items()):
+            text += (f"| {kind} | {metric} | {class_of(Figure(metric, kind, None, 0))[1]} | {count} | {inside} |\n")
+        inside, count = map(sum, zip(*counts.values()))
+        text += (f"| **all** |  |  | {count} | {inside} |\n\nTheir mean interval score, in logarithms, is {score:.3f}; "
+                 f"that of one range a metric, from the first to the last decile, is {plain:.3f}. Less is better.\n")
         if (shares := one_known(self.served)) is None:
             return text
         known, before, width = shares

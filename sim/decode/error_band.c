@@ -5,7 +5,6 @@
 #include "core/node.h"
 
 #include <math.h>
-#include <string.h>
 
 const char *const band_figure_names[BAND_FIGURE_COUNT] = {
     [BAND_RATE] = "tok/s", [BAND_TTFT] = "TTFT", [BAND_TPOT] = "TPOT"};
@@ -18,16 +17,12 @@ const char *const error_band_classes[SYSTEM_CLASS_COUNT] = {
     [CLASS_DRAFTS] = "drafts",
 };
 
-struct band_read {
-    struct error_band band;
-    const char *systems;
-};
 static const struct node_field band_fields[] = {
-    NODE_FIELD("figures", WHOLE, band_read, band.figures, .unit = UNIT_COUNT, .needed = true),
-    NODE_FIELD("sources", WHOLE, band_read, band.sources, .unit = UNIT_COUNT, .needed = true),
-    NODE_FIELD("least", REAL, band_read, band.least, .unit = UNIT_TIMES, .needed = true),
-    NODE_FIELD("most", REAL, band_read, band.most, .unit = UNIT_TIMES, .needed = true),
-    NODE_FIELD("systems", TEXT, band_read, systems),
+    NODE_FIELD("figures", WHOLE, error_band, figures, .unit = UNIT_COUNT, .needed = true),
+    NODE_FIELD("sources", WHOLE, error_band, sources, .unit = UNIT_COUNT, .needed = true),
+    NODE_FIELD("least", REAL, error_band, least, .unit = UNIT_TIMES, .needed = true),
+    NODE_FIELD("most", REAL, error_band, most, .unit = UNIT_TIMES, .needed = true),
+    NODE_FIELD("systems", TEXT, error_band, systems),
     {.key = NULL}};
 
 const struct node *error_bands_open(struct files *files, struct error *why)
@@ -49,22 +44,15 @@ bool error_band_read(const struct node *file, const char *name, struct error_ban
                      struct error *why)
 {
     const struct node *map = node_get(file, name);
-    struct band_read read = {.systems = ""};
-    bool good = map == NULL || node_fields_read(map, band_fields, "band", &read, why);
-    const struct error_band *band = &read.band;
     *out = (struct error_band){0};
-    if (map == NULL || !good) {
-        return good;
+    if (map == NULL) {
+        return true;
     }
-    if (!(band->least > 0 && band->most > band->least)) {
-        return node_error(map, why, "a band needs a 'least' above 0x and a 'most' above that");
+    if (!node_fields_read(map, band_fields, "band", out, why)) {
+        return false;
     }
-    if (strlen(read.systems) >= sizeof out->systems) {
-        return node_key_error(map, "systems", why, "the names are too long");
-    }
-    *out = read.band;
-    strcpy(out->systems, read.systems);
-    return true;
+    return (out->least > 0 && out->most > out->least) ||
+           node_error(map, why, "a band needs a 'least' above 0x and a 'most' above that");
 }
 
 bool error_band_know(const struct node *file, double measured, struct error_band *band,

@@ -2,8 +2,8 @@
  * multiples of the predicted one.
  *
  * python/spillway/papers.py writes the file, from measured figures by class: the rate of decode of
- * classes of systems ("cpu-managed"), and TTFT, TPOT and tokens a second of servers ("saturated
- * dense server TPOT"). A class that the file lacks is unknown: nothing of the kind was measured.
+ * systems ("system"), and TTFT, TPOT and tokens a second of servers ("dense TPOT", "other TPOT"). A
+ * class that the file lacks is unknown: nothing of the kind was measured.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 struct files;
 struct node;
 
-/* What a band is of. A class of systems has one of rates only. */
+/* What a band is of. Systems have one of rates only. */
 enum band_figure { BAND_RATE, BAND_TTFT, BAND_TPOT, BAND_FIGURE_COUNT };
 extern const char *const band_figure_names[BAND_FIGURE_COUNT]; /* of servers: "tok/s", ... */
 
@@ -28,7 +28,7 @@ extern const char *const error_band_classes[SYSTEM_CLASS_COUNT]; /* "bandwidth-b
 struct error_band {
     uint64_t figures, sources; /* that it is made of; 0: it is unknown */
     double least, most;        /* as parts of the predicted figure: 0.8, 1.25 */
-    char systems[256];         /* of these figures: "retroinfer, flexgen"; "" of servers */
+    const char *systems; /* of these figures: "retroinfer, flexgen", in the file; NULL of servers */
 };
 
 enum { ERROR_BAND_NAME = 64 };

@@ -47,7 +47,7 @@ status=$?
 grep -Fvxf "$figures" "$scratch/orders" | sed 's/^/# /'
 report $((status || PIPESTATUS[0] == 0)) "systems come in the order that the page has"
 
-# "dense server TPOT 98 11 -14 … +18 %" of either.
+# "dense TPOT 98 11 -11 … +16 %" of either.
 awk -F '[:,{} ]+' '/figures:/ {
     name = substr($0, 1, index($0, ":") - 1)
     sub(/.*[{]/, "")

@@ -162,18 +162,16 @@ void point_error_class(const struct point *point, enum band_load load, char out[
     }
 }
 
-/* Of a class of systems the rate of decode is known, with values of 16 bits, and only of systems of
- * which a figure is. */
+/* Of systems the rate of decode is known, with values of 16 bits, and only of those that were measured. */
 static bool take_system_band(const struct node *file, struct point *out, struct error *why)
 {
     const struct setup *setup = &out->setup;
     struct error_band *rate = &out->bands[BAND_LOW].figure[BAND_RATE];
-    const char *class = error_band_classes[system_class_of(setup)];
     bool wide = setup->model.weights == DTYPE_BF16 && setup->model.kv == DTYPE_BF16;
-    if (!error_band_read(file, class, rate, why)) {
+    if (!error_band_read(file, "system", rate, why)) {
         return false;
     }
-    if (!wide || !name_listed(rate->systems, error_band_system(setup))) {
+    if (!wide || rate->systems == NULL || !name_listed(rate->systems, error_band_system(setup))) {
         *rate = (struct error_band){0};
     }
     return true;
@@ -182,13 +180,19 @@ static bool take_system_band(const struct node *file, struct point *out, struct 
 static bool take_server_bands(const struct node *file, enum band_load load, struct point *out,
                               struct error *why)
 {
-    char class[ERROR_BAND_NAME], name[ERROR_BAND_NAME + 8];
+    char class[ERROR_BAND_NAME], name[ERROR_BAND_NAME];
     bool good = true;
     point_error_class(out, load, class);
+    const char *kind = strcmp(class, "dense server") == 0 ? "dense" : "other";
+    bool rate_alone =
+        strcmp(out->engine.errors_of, "server") != 0; /* TensorRT-LLM: no others measured */
     for (int i = 0; good && i < BAND_FIGURE_COUNT; i++) {
+        if (i != BAND_RATE && (rate_alone || (i == BAND_TTFT && load == BAND_SATURATED))) {
+            continue; /* a saturated server's TTFT is the length of its queue */
+        }
         struct error_band *band = &out->bands[load].figure[i];
         double measured = out->workload.measured[i];
-        snprintf(name, sizeof name, "%s %s", class, band_figure_names[i]);
+        snprintf(name, sizeof name, "%s %s", kind, band_figure_names[i]);
         good = error_band_read(file, name, band, why);
         if (good && band->figures > 0 && measured > 0) {
             good = error_band_know(file, measured, band, why);
