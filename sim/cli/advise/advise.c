@@ -502,24 +502,6 @@ bool advise_write(const struct arguments *arguments, const struct study *study,
 
 /* ---- the command ---- */
 
-/* The price of the one machine. */
-static bool lay_price(const struct arguments *arguments, struct scenario *scenario,
-                      struct error *why)
-{
-    char canonical[NAMED_SIZE], *machine = canonical;
-    uint32_t operands;
-    const char *typed = arguments_operands(arguments, &operands)[1];
-    const char *prices = arguments_text(arguments, ADVISE_PRICE);
-    if (is_fleet(arguments) || prices == NULL) {
-        return true;
-    }
-    if (!named_canonical(&named_machine, typed, canonical)) {
-        snprintf(canonical, sizeof canonical, "%s", typed);
-    }
-    struct candidate own = {.machine = machine, .scenario = *scenario}; /* a view */
-    return prices_set(prices, &own, 1, why);
-}
-
 /* A page is written from a store, which is kept if --db says so. */
 static bool advise_open_store(const struct arguments *arguments, struct store **out,
                               struct error *why)
@@ -537,6 +519,7 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
     struct advice_options with = {.gpus = 0};
     with.candidates.to_serve = true;
     with.candidates.allow_paper = arguments_given(arguments, ADVISE_PAPER);
+    with.candidates.prices = arguments_text(arguments, ADVISE_PRICE);
     uint32_t operands;
     const char *const *names = arguments_operands(arguments, &operands);
     bool good = check_order(names, why) && check_fleet(arguments, names[1], why) &&
@@ -551,8 +534,8 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
            add_time(arguments, ADVISE_TTFT, requests, &with.targets, why) &&
            advise_limits_add_mass(arguments, &with, why) &&
            advise_limits_read_gpus(arguments, &with.gpus, why) &&
-           question_jobs(arguments, &question.jobs, why) && lay_price(arguments, scenario, why) &&
-           advice_set_context(scenario, why) && (!requests || advice_set_requests(scenario, why)) &&
+           question_jobs(arguments, &question.jobs, why) && advice_set_context(scenario, why) &&
+           (!requests || advice_set_requests(scenario, why)) &&
            advise_open_store(arguments, &question.store, why) &&
            question_begin(arguments, &question, false, why);
     with.study = question_study(&question);

@@ -121,9 +121,6 @@ static void put_line(const struct advice *advice, const struct advise_line *line
     frame_number(rows, DATA_servers, line->form->servers);
     frame_number(rows, DATA_gpus, line->form->gpus);
     frame_text(rows, DATA_available, candidate->traits.available);
-    /* An engine has HiSparse for models with an indexer of their own alone. */
-    frame_text(rows, DATA_where,
-               candidate->traits.lacks_indexer ? "no indexer" : candidate->traits.available);
     frame_text(rows, DATA_from, or_null(candidate->traits.where));
     frame_number(rows, DATA_advised, line->advised);
     frame_text(rows, DATA_left_out, or_null(candidate->left_out));

@@ -413,7 +413,7 @@ bool advise_at_rate(const struct arguments *arguments, const struct scenario *sc
     uint32_t operands;
     struct fleet_options options = {.targets = with->targets,
                                     .machines = arguments_operands(arguments, &operands)[1],
-                                    .prices = arguments_text(arguments, ADVISE_PRICE),
+                                    .prices = with->candidates.prices,
                                     .weights = arguments_text(arguments, ADVISE_WEIGHTS),
                                     .most_gpus = with->gpus,
                                     .study = with->study};
