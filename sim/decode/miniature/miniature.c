@@ -54,13 +54,6 @@ bool miniature_knows(const struct profile *profile, enum miniature_id id, struct
            profile_require(profile, store, 1, miniature_kinds[id].name, why);
 }
 
-/* Threads of the pool; at least 1. */
-static uint32_t miniature_pool(const struct miniature *miniature, enum miniature_id id)
-{
-    uint32_t beside = miniature_kinds[id].beside;
-    return miniature->threads > beside ? miniature->threads - beside : 1;
-}
-
 /* ---- replay ---- */
 
 bool miniature_replay(const struct miniature *miniature, enum miniature_id id,
@@ -163,7 +156,8 @@ static void set_stand_ins(struct profile *profile, enum miniature_id id,
 static struct mechanisms mechanisms_of(const struct miniature *miniature, enum miniature_id id)
 {
     const struct miniature_program *program = &miniature_programs[id];
-    uint32_t threads = miniature_pool(miniature, id);
+    uint32_t beside = miniature_kinds[id].beside; /* the pool has the other cores, at least one */
+    uint32_t threads = miniature->threads > beside ? miniature->threads - beside : 1;
     bool host = miniature_kinds[id].site == MINIATURE_HOST;
     return (struct mechanisms){
         .policy = policy_find(miniature_kinds[id].policy, NULL, 0, &(struct error){0}),
@@ -241,15 +235,6 @@ static bool put_steps(struct pipe *pipe, enum miniature_id id, struct error *why
     return good && engine_run(pipe->engine, NULL, why);
 }
 
-/* Bytes that the caches may hold; 0 for a mechanism without a cache. */
-static uint64_t cache_bytes(const struct miniature *miniature, const struct setup *setup)
-{
-    double tokens = miniature->capacity * (double)miniature->context;
-    uint64_t heads = (uint64_t)miniature->layers * miniature->kv_heads;
-    bool none = setup->mechanisms.policy == policy_find("none", NULL, 0, &(struct error){0});
-    return none ? 0 : (uint64_t)tokens * heads * model_kv_head_bytes(&setup->model);
-}
-
 bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
                        const struct profile *profile, const struct miniature_stand_ins *stand_ins,
                        const struct ledger *ledger, double *layer_ns, struct error *why)
@@ -259,6 +244,8 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
     }
     uint32_t one = 1;
     double figures[8];
+    double cached = miniature->capacity * (double)miniature->context; /* tokens of a head */
+    uint64_t heads = (uint64_t)miniature->layers * miniature->kv_heads;
     struct cohort cohort = {.context = miniature->context, .sequences = 1};
     struct model_layer layer = {.attention = ATTENTION_FULL};
     struct setup setup = {
@@ -275,6 +262,7 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
         .mechanisms = mechanisms_of(miniature, id),
     };
     set_stand_ins(&setup.profile, id, stand_ins, figures);
+    bool caches = setup.mechanisms.policy != &policy_none;
     uint32_t *offloaded = array_zeroed(miniature->layers, sizeof *offloaded, why);
     for (uint32_t l = 0; offloaded != NULL && l < miniature->layers; l++) {
         offloaded[l] = miniature->kv_heads;
@@ -288,7 +276,8 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
         .micro_batches =
             {.cohorts = 1, .runs = 1, .times = &one, .sequences = &one, .count = 1, .whole = 1},
         .offloaded = offloaded,
-        .memory.in[TIER_GPU].cache = cache_bytes(miniature, &setup),
+        .memory.in[TIER_GPU].cache =
+            caches ? (uint64_t)cached * heads * model_kv_head_bytes(&setup.model) : 0,
         .cpu_threads = (uint32_t)setup.mechanisms.pool_threads,
         .steps = miniature->steps,
     };

@@ -385,6 +385,13 @@ static bool put_weights(struct pipe *pipe, double bytes, engine_task_id after, e
     return work_put(pipe, &work, out, why);
 }
 
+/* Read from the disk what lies in a row there, once the buffer is free. */
+static bool put_read(struct pipe *pipe, double bytes, engine_task_id freed, engine_task_id *out,
+                     struct error *why)
+{
+    return disk_put_read(pipe, bytes, fmin(bytes, DISK_PIECE), ENGINE_NONE, freed, out, why);
+}
+
 /* What lies in host memory crosses while the rest is read. */
 static bool put_weights_of_tiers(struct pipe *pipe, double bytes, engine_task_id *out,
                                  struct error *why)
@@ -393,8 +400,7 @@ static bool put_weights_of_tiers(struct pipe *pipe, double bytes, engine_task_id
     engine_task_id read, buffer = *out; /* the load before last has left the buffer */
     return (disk == bytes || put_weights(pipe, bytes - disk, ENGINE_NONE, out, why)) &&
            (disk == 0 ||
-            (disk_put_read(pipe, disk, fmin(disk, DISK_PIECE), ENGINE_NONE, buffer, &read, why) &&
-             put_weights(pipe, disk, read, out, why)));
+            (put_read(pipe, disk, buffer, &read, why) && put_weights(pipe, disk, read, out, why)));
 }
 
 bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why)
@@ -441,18 +447,14 @@ static bool put_kv_of_tiers(struct pipe *pipe, double bytes, double worst, engin
                             engine_task_id *out, struct error *why)
 {
     double share = pipe->mechanisms->disk_kv, disk = bytes * share;
-    engine_task_id read, buffer = *out; /* the load before last has left the buffer */
+    engine_task_id read = ENGINE_NONE, buffer = *out; /* the load before last has left the buffer */
     const struct fetch_part host = {bytes - disk, worst * (1 - share), ENGINE_NONE, freed, false};
-    struct fetch_part rest = {disk, worst * share, ENGINE_NONE, freed, true};
-    if (disk < bytes && !fetch_put_transfer(pipe, &host, out, why)) {
+    if ((disk < bytes && !fetch_put_transfer(pipe, &host, out, why)) ||
+        (disk > 0 && !put_read(pipe, disk, buffer, &read, why))) {
         return false;
     }
-    if (disk == 0) {
-        return true;
-    }
-    bool good = disk_put_read(pipe, disk, fmin(disk, DISK_PIECE), ENGINE_NONE, buffer, &read, why);
-    rest.after = read;
-    return good && fetch_put_transfer(pipe, &rest, out, why);
+    const struct fetch_part rest = {disk, worst * share, read, freed, true};
+    return disk == 0 || fetch_put_transfer(pipe, &rest, out, why);
 }
 
 /* For attention on the CPU: a copy by the launch thread, if memory is pageable, and what is read. */
@@ -466,8 +468,7 @@ static bool put_kv_for_cpu(struct pipe *pipe, double bytes, engine_task_id freed
     double ns = copies ? cost_copy_call(pipe->setup, true, bytes - disk, &trust) : 0;
     *out = ENGINE_NONE;
     return (!copies || work_put_thread(pipe, PART_GATHER, ns, freed, trust, out, why)) &&
-           (disk == 0 ||
-            disk_put_read(pipe, disk, fmin(disk, DISK_PIECE), ENGINE_NONE, freed, out, why));
+           (disk == 0 || put_read(pipe, disk, freed, out, why));
 }
 
 bool stream_put_kv(struct pipe *pipe, uint32_t layer, struct error *why)

@@ -611,34 +611,23 @@ void run_ranges_release(struct run_ranges *ranges)
     *ranges = (struct run_ranges){.all = NULL};
 }
 
-/* Everything up to the schedule of a run that shall be shown, not counted: of `setup` and `plan`. In
- * an engine, `step_overhead` is then what the GPU waits for. run_clear() and run_context_release()
- * follow, also after a failure. */
-static bool run_show(struct run *run, struct setup *setup, const struct plan **plan,
-                     struct error *why)
+/* The schedule of the run's pipeline. In an engine, `step_overhead` is what the GPU waits for. */
+static bool run_show(struct run *run, FILE *out, struct error *why)
 {
-    bool good = run_make_plan(run, why);
-    if (good && !run->plan.fits) {
-        good = error_set(why, NULL, 0, "the setup does not fit in memory, so there is no step");
-        error_expect(why, "a batch of at most %u", run->plan.max_batch);
+    struct setup shown = run->setup->engine.runs ? run_rows_setup(run) : *run->setup;
+    const struct plan *plan = run->rows.batch > 0 ? &run->rows : &run->plan;
+    run->plan.steps = run->rows.steps = 1;
+    if (run->setup->engine.runs) {
+        struct timing timing;
+        if (!pipeline_run(&shown, plan, run->used, run->context->stop, &timing, why)) {
+            return false;
+        }
+        int64_t gpu_ns = timing.step[0].ns;
+        engine_step_add(run->setup, run->plan.batch, &timing);
+        shown.mechanisms.step_overhead = (uint64_t)(timing.step[0].ns - gpu_ns);
+        timing_release(&timing);
     }
-    good = good && run_replay(run, why) && run_plan_rows(run, why);
-    run->plan.steps = run->rows.steps = 1; /* the one that is shown */
-    *setup = *run->setup;
-    *plan = run->rows.batch > 0 ? &run->rows : &run->plan;
-    if (!good || !run->setup->engine.runs) {
-        return good;
-    }
-    struct timing timing;
-    *setup = run_rows_setup(run);
-    if (!pipeline_run(setup, *plan, run->used, run->context->stop, &timing, why)) {
-        return false;
-    }
-    int64_t gpu_ns = timing.step[0].ns;
-    engine_step_add(run->setup, run->plan.batch, &timing);
-    setup->mechanisms.step_overhead = (uint64_t)(timing.step[0].ns - gpu_ns);
-    timing_release(&timing);
-    return true;
+    return pipeline_timeline(&shown, plan, run->used, out, why);
 }
 
 bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
@@ -648,10 +637,12 @@ bool run_timeline(const struct setup *setup, FILE *out, struct error *why)
         return false;
     }
     struct run run = run_begin(setup, &context);
-    struct setup shown;
-    const struct plan *plan;
-    bool good =
-        run_show(&run, &shown, &plan, why) && pipeline_timeline(&shown, plan, run.used, out, why);
+    bool good = run_make_plan(&run, why);
+    if (good && !run.plan.fits) {
+        good = error_set(why, NULL, 0, "the setup does not fit in memory, so there is no step");
+        error_expect(why, "a batch of at most %u", run.plan.max_batch);
+    }
+    good = good && run_replay(&run, why) && run_plan_rows(&run, why) && run_show(&run, out, why);
     run_clear(&run);
     run_context_release(&context);
     return good;

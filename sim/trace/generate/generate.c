@@ -63,23 +63,12 @@ static void fill_around(const struct trace_generator *generator, const struct tr
                         const struct trace_profile_head *head, uint32_t number,
                         struct trace_frame *frame)
 {
-    uint32_t row = number * frame->steps;
+    uint32_t row = number * frame->steps, end = row + frame->steps;
     size_t length = trace_row_most(header), first = row * length;
-    fill_window(generator, header, head, frame->rows.units + first, frame->rows.mass + first);
-    for (uint32_t s = 0; s < frame->steps; s++, row++, first += length) {
+    for (; row < end; row++, first += length) {
         frame->rows.start[row] = (uint32_t)first;
         frame->born[row] = (float)head->born;
-        if (s > 0) {
-            /* Copy the window of the row before. */
-            uint32_t *units = frame->rows.units + first;
-            uint8_t *codes = frame->rows.mass + first;
-            uint32_t sinks = generator->first_unit, behind = sinks + header->keep;
-            size_t recent = length - behind;
-            memcpy(units, units - length, sinks * sizeof *units);
-            memcpy(codes, codes - length, sinks);
-            memcpy(units + behind, units + behind - length, recent * sizeof *units);
-            memcpy(codes + behind, codes + behind - length, recent);
-        }
+        fill_window(generator, header, head, frame->rows.units + first, frame->rows.mass + first);
     }
     frame->rows.start[row] = (uint32_t)first;
 }
