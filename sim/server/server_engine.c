@@ -231,6 +231,7 @@ static const struct node_field connector_fields[] = {
     NODE_FIELD("frees_early", YES, server_connector, frees_early),
     NODE_FIELD("prompts_only", YES, server_connector, prompts_only),
     NODE_FIELD("calls_first", YES, server_connector, calls_first),
+    NODE_FIELD("keeps_windows", YES, server_connector, keeps_windows),
     NODE_FIELD("one_stream", YES, server_connector, one_stream),
     NODE_FIELD("steps", SMALL, server_connector, steps, .unit = UNIT_COUNT, .most = 64),
     NODE_FIELD("lookup", MAP, server_connector, lookup, .inside = lookup_fields),

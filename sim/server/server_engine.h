@@ -170,9 +170,10 @@ struct server_connector {
     enum connector_pieces dense, latents;
     /* Blocks are free before they are saved: a step that takes one waits until it is. */
     bool frees_early;
-    bool prompts_only; /* KV of answers is not saved, until it is part of a prompt */
-    bool calls_first;  /* the thread that launches a step first makes the calls of copies */
-    bool one_stream;   /* of loads and saves: each copy begins when all before it have ended */
+    bool prompts_only;  /* KV of answers is not saved, until it is part of a prompt */
+    bool calls_first;   /* the thread that launches a step first makes the calls of copies */
+    bool keeps_windows; /* with it layers with windows keep all tokens (kv_pools.h) */
+    bool one_stream;    /* of loads and saves: each copy begins when all before it have ended */
     /* From the one in which a request is admitted to the first that may compute it, if its load is
      * shorter than a step and others run; 0: 1. */
     uint32_t steps;

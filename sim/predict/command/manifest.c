@@ -114,7 +114,9 @@ static bool visit_container(const struct node *map, const struct node *image,
     const struct node *command = node_stated(map, "command");
     const struct node *first = earlier(earlier(entry, args), command);
     const struct node *word = first != NULL && first->count > 0 ? first->children[0] : first;
-    bool replaces = entry != NULL || (command != NULL && map->key == NULL); /* no service: no key */
+    bool service =
+        map->key != NULL && args == NULL; /* whose command stands behind the image's own */
+    bool replaces = entry != NULL || (command != NULL && !service);
     if (first == NULL) {
         return true;
     }

@@ -500,7 +500,9 @@ struct kv_limits engine_kv_limits(const struct point *point)
 {
     struct kv_limits limits = kv_limits_of(&point->engine.groups, point->workload.batched_tokens,
                                            point->setup.mechanisms.prefix != PREFIX_NONE);
-    limits.hybrid = point->setup.hybrid_kv;
+    const struct server_connector *connector =
+        server_engine_connector(&point->engine, point->setup.system.connector);
+    limits.hybrid = point->setup.hybrid_kv && (connector == NULL || !connector->keeps_windows);
     return limits;
 }
 
