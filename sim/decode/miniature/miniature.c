@@ -196,11 +196,6 @@ static bool pipe_init(struct pipe *pipe, const struct miniature *miniature,
             (struct pipe_layer){ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE,
                                 ENGINE_NONE, ENGINE_NONE, ENGINE_NONE, ENGINE_NONE};
     }
-    for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
-        pipe->last[i] = ENGINE_NONE;
-    }
-    pipe->graph = ENGINE_NONE;
-    pipe->head_bytes = 2.0 * 2 * miniature->head_dim; /* K and V in bf16 */
     return (site == MINIATURE_HOST ? add_host : machine_add)(pipe, why);
 }
 
@@ -281,8 +276,8 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
         .cpu_threads = (uint32_t)setup.mechanisms.pool_threads,
         .steps = miniature->steps,
     };
-    struct pipe pipe = {
-        .setup = &setup, .mechanisms = &setup.mechanisms, .plan = &plan, .ledger = ledger};
+    struct pipe pipe;
+    pipe_begin(&pipe, &setup, &plan, ledger, NULL);
     bool good = offloaded != NULL && pipe_init(&pipe, miniature, miniature_kinds[id].site, why) &&
                 put_steps(&pipe, id, why);
     *layer_ns = good ? (double)engine_now(pipe.engine) / miniature->steps / miniature->layers : 0;

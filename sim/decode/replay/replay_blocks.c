@@ -437,24 +437,17 @@ static bool is_played(const struct blocks_layer *layer, uint32_t number, uint32_
     return played;
 }
 
-static bool add_sequence(struct blocks_layer *layer, uint32_t sequence, struct error *why)
-{
-    bool good = true;
-    for (uint32_t i = 0; good && i < layer->job->part_count; i++) {
-        good = !is_played(layer, i, sequence) || replay_blocks_add_part(layer, i, sequence, why);
-    }
-    return good;
-}
-
 bool replay_blocks(const struct replay_job *job, uint32_t source, struct error *why)
 {
     struct blocks_layer layer;
     bool good = replay_blocks_layer_init(&layer, job, source, why);
     for (uint32_t q = 0; good && layer.first < layer.end && q < job->sequences; q++) {
         layer.list_count = 0;
-        good = !replay_is_read(job, q) ||
-               (replay_visit_demands(&layer.reader, q, add_wanted, &layer, why) &&
-                add_sequence(&layer, q, why));
+        bool read = replay_is_read(job, q);
+        good = !read || replay_visit_demands(&layer.reader, q, add_wanted, &layer, why);
+        for (uint32_t i = 0; good && read && i < job->part_count; i++) {
+            good = !is_played(&layer, i, q) || replay_blocks_add_part(&layer, i, q, why);
+        }
     }
     replay_blocks_layer_release(&layer);
     return good;

@@ -151,6 +151,26 @@ bool work_put_copy_out(struct pipe *pipe, double bytes, engine_task_id *out, str
     return work_put(pipe, &work, out, why);
 }
 
+void pipe_begin(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
+                const struct ledger *ledger, const struct stop_flag *stop)
+{
+    *pipe = (struct pipe){
+        .setup = setup,
+        .mechanisms = &setup->mechanisms,
+        .plan = plan,
+        .ledger = ledger,
+        .stop = stop,
+        .head_bytes = (double)model_kv_head_bytes(&setup->model),
+        .graph = ENGINE_NONE,
+        .stream = {.weights = {ENGINE_NONE, ENGINE_NONE},
+                   .loaded = {ENGINE_NONE, ENGINE_NONE},
+                   .attended = {ENGINE_NONE, ENGINE_NONE}},
+    };
+    for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
+        pipe->last[i] = ENGINE_NONE;
+    }
+}
+
 bool pipe_setups(struct pipe *pipe, struct error *why)
 {
     pipe->setups = arrays_add(&pipe->arrays, pipe->plan->cohort_count, sizeof *pipe->setups, why);

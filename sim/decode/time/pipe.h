@@ -121,6 +121,10 @@ static inline double pipe_figure(const struct pipe *pipe, enum curve_id id, doub
  * them. pipe_release() frees it, also after a failure. */
 bool machine_add(struct pipe *pipe, struct error *why);
 
+/* A pipeline without a task; the caller allocates what its stages need. */
+void pipe_begin(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
+                const struct ledger *ledger, const struct stop_flag *stop);
+
 /* Build the whole schedule and run it; pipe_release() frees it, also after a failure. */
 bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
                 const struct ledger *ledger, const struct stop_flag *stop, struct error *why);

@@ -257,18 +257,8 @@ static bool reserve_steps(struct pipe *pipe, struct error *why)
 bool pipe_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
                 const struct ledger *ledger, const struct stop_flag *stop, struct error *why)
 {
-    memset(pipe, 0, sizeof *pipe);
-    pipe->setup = setup;
-    pipe->mechanisms = &setup->mechanisms;
-    pipe->head_bytes = (double)model_kv_head_bytes(&setup->model);
-    pipe->plan = plan;
-    pipe->ledger = ledger;
-    pipe->stop = stop;
+    pipe_begin(pipe, setup, plan, ledger, stop);
     pipe->steps = plan->steps + 1;
-    stream_init(pipe);
-    for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
-        pipe->last[i] = ENGINE_NONE;
-    }
     if (!pipeline_allocate(pipe, why) || !pipe_setups(pipe, why) || !machine_add(pipe, why) ||
         !cost_layers(pipe, why)) {
         return false;

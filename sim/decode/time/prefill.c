@@ -233,22 +233,10 @@ engine_task_id prefill_last(const struct pipe *pipe)
 bool prefill_build(struct pipe *pipe, const struct setup *setup, const struct plan *plan,
                    const struct ledger *ledger, const struct stop_flag *stop, struct error *why)
 {
-    *pipe = (struct pipe){
-        .setup = setup,
-        .mechanisms = &setup->mechanisms,
-        .plan = plan,
-        .ledger = ledger,
-        .stop = stop,
-        .head_bytes = (double)model_kv_head_bytes(&setup->model),
-        .halves = HALF_BOTH,
-        .stage = "prefill",
-        .graph = ENGINE_NONE,
-    };
+    pipe_begin(pipe, setup, plan, ledger, stop);
+    pipe->halves = HALF_BOTH;
+    pipe->stage = "prefill";
     pipe->moved = arrays_add(&pipe->arrays, 1, sizeof *pipe->moved, why);
-    stream_init(pipe);
-    for (int i = 0; i < PIPE_RESOURCE_COUNT; i++) {
-        pipe->last[i] = ENGINE_NONE;
-    }
     return pipe->moved != NULL && build(pipe, why);
 }
 

@@ -328,15 +328,6 @@ bool stage_end_step(struct pipe *pipe, struct error *why)
 
 /* Two buffers for weights and two for KV, and the copies that fill them. */
 
-void stream_init(struct pipe *pipe)
-{
-    pipe->stream = (struct pipe_stream){
-        .weights = {ENGINE_NONE, ENGINE_NONE},
-        .loaded = {ENGINE_NONE, ENGINE_NONE},
-        .attended = {ENGINE_NONE, ENGINE_NONE},
-    };
-}
-
 engine_task_id stream_weights(const struct pipe *pipe)
 {
     return pipe->stream.weights[pipe->stream.weights_now % 2];

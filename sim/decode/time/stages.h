@@ -18,8 +18,6 @@
 
 #include "decode/time/pipe.h"
 
-void stream_init(struct pipe *pipe);
-
 /* Stages: start to load the next weights; start to load the next slot's KV, if its layer is loaded
  * whole. */
 bool stream_put_weights(struct pipe *pipe, uint32_t layer, struct error *why);
