@@ -293,24 +293,17 @@ static bool read_compressed(const struct node *config, struct model *model, stru
 
 static const char *const mixed_formats[] = {"FP8", "NVFP4", "W4A16_NVFP4", NULL};
 
-/* Is the format of an entry the one with 4 bits? */
-static bool read_format(const struct node *entry, bool *narrow, struct error *why)
-{
-    int format = -1;
-    bool good = node_word(entry, "quant_algo", mixed_formats, &format, why);
-    *narrow = format > 0;
-    return good && (format >= 0 || node_error(entry, why, "'%s' has no 'quant_algo'", entry->key));
-}
-
 static bool read_module(const struct node *layers, const struct node *entry, struct model *model,
                         struct error *why)
 {
     struct exempt_pattern pattern;
-    bool narrow = false;
-    if (!read_format(entry, &narrow, why) ||
+    int format = -1;
+    if (!node_word(entry, "quant_algo", mixed_formats, &format, why) ||
+        (format < 0 && !node_error(entry, why, "'%s' has no 'quant_algo'", entry->key)) ||
         !exempt_read(layers, entry->key, entry->key, &pattern, why)) {
         return false;
     }
+    bool narrow = format > 0; /* 4 bits */
     for (uint32_t i = 0; i < model->layer_count; i++) {
         struct model_layer *layer = &model->layers[i];
         uint32_t covered = exempt_modules(&pattern, i);

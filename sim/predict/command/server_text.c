@@ -306,18 +306,6 @@ static bool says(const struct stated_key *key, const char *value)
     return strcmp(key->value, value) == 0;
 }
 
-/* A command states a step's limits of all ranks that share layers (srt/server_args.py,
- * chunked_prefill_size and max_running_requests); a log those of each. */
-static void divide_limits(struct stated_key *all, uint64_t ranks)
-{
-    for (int id = STATED_MAX_SEQUENCES; id <= STATED_BATCHED_TOKENS; id++) {
-        uint64_t whole = stated_number(&all[id], 0);
-        if (all[id].typed && whole >= ranks) {
-            set_number(&all[id], &all[id], whole / ranks, "");
-        }
-    }
-}
-
 /* Where all GPUs are counted in tensor_parallel, as SGLang does, data_parallel are servers of their
  * own, unless the ranks share the layers outside attention: shared_ranks says so, and rank_count,
  * which counts these ranks apart. */
@@ -335,8 +323,13 @@ static void complete_ranks(struct stated_key *all)
     if (data <= 1) {
         return;
     }
-    if (says(&all[STATED_SHARED_RANKS], "yes")) {
-        divide_limits(all, data);
+    /* A command states a step's limits of all ranks that share layers (srt/server_args.py,
+     * chunked_prefill_size and max_running_requests); a log those of each. */
+    for (int id = STATED_MAX_SEQUENCES; id <= STATED_BATCHED_TOKENS; id++) {
+        uint64_t whole = stated_number(&all[id], 0);
+        if (says(&all[STATED_SHARED_RANKS], "yes") && all[id].typed && whole >= data) {
+            set_number(&all[id], &all[id], whole / data, "");
+        }
     }
     if (!says(&all[STATED_SHARED_RANKS], "yes")) {
         set(&all[STATED_REPLICAS], &all[STATED_DATA_PARALLEL], all[STATED_DATA_PARALLEL].value);

@@ -357,8 +357,7 @@ static const struct {
     {"vllm serve m --block-size 32", ""},
     {"vllm serve m --max-num-seqs 4 5",
      "f:1: a word stands without an option\n  expected: options of vLLM, each with its value"},
-    {"python3 -m sglang.launch_server --model-path m --chunked-prefill-size -1 --page-size 64",
-     "page_size"},
+    {"python3 -m sglang.launch_server --model-path m --page-size 64", "page_size"},
 };
 
 static void options_without_effect_are_told(void **state)
@@ -431,6 +430,8 @@ static const struct {
     {"server_args=ServerArgs(model_path='m', enable_two_batch_overlap=True)",
      "f:1: 'enable_two_batch_overlap': how GPUs share"},
     {"vllm serve m --max-num-seqs", "f:1: 'max_num_seqs' has no value"},
+    {"sglang serve --model-path m --chunked-prefill-size -1",
+     "f:1: 'chunked_prefill_size' is '-1'\n  expected: a whole number above 0"},
     {"vllm serve m --max-num-seqs 99999999999", "f:1: 'max_num_seqs' is '99999999999'"},
     {"vllm serve m --max-model-len 25.6K", "f:1: 'max_model_len' is '25.6K'"},
     {"vllm serve m --max-model-len 1.5", "f:1: 'max_model_len' is '1.5'"},
