@@ -163,7 +163,7 @@ static bool validate_show(const struct subject *subject, const struct validation
 enum { HOST, MODEL, CONTEXT, QUICK, DB };
 
 /* A layer of 32 Ki tokens of eight heads is 134 MB: more than a CPU's caches hold. */
-static const char default_model[] = "llama-3-8b", default_context[] = "32768";
+enum { USUAL_CONTEXT = 32768 };
 
 /* Seconds for all mechanisms together. */
 #define SECONDS 120.0
@@ -184,24 +184,18 @@ static const struct command_option options[] = {
     {.name = NULL},
 };
 
-static const char *text_or(const struct arguments *arguments, int option, const char *standard)
-{
-    const char *text = arguments_text(arguments, option);
-    return text != NULL ? text : standard;
-}
-
 static bool validate_load(const struct arguments *arguments, struct subject *out, struct error *why)
 {
     static const struct model_options as_it_is = {.weights = -1, .kv = -1, .tensor_parallel = 1};
     uint32_t count;
-    uint64_t context;
+    uint32_t context = USUAL_CONTEXT;
     const char *const *operands = arguments_operands(arguments, &count);
-    return units_parse_whole(text_or(arguments, CONTEXT, default_context), UNIT_TOKENS, 1 << 30,
-                             NULL, 0, "--context", &context, why) &&
+    const char *model =
+        arguments_given(arguments, MODEL) ? arguments_text(arguments, MODEL) : "llama-3-8b";
+    return arguments_whole(arguments, CONTEXT, UNIT_TOKENS, 0, 1 << 30, &context, why) &&
            profile_load_named(operands[0], &out->profile, why) &&
            (out->trace = trace_named(operands[1], why)) != NULL &&
-           model_load(NULL, text_or(arguments, MODEL, default_model), &as_it_is, NULL, 0,
-                      &out->model, why) &&
+           model_load(NULL, model, &as_it_is, NULL, 0, &out->model, why) &&
            validation_shape(&out->model, out->trace, &out->profile,
                             arguments_given(arguments, HOST) ? MINIATURE_HOST : MINIATURE_GPU,
                             context, &out->shape, why);

@@ -466,22 +466,6 @@ static void whatif_command_print_axes(FILE *out)
     frame_columns_print("\ncolumns of a server's table:", columns, count, out);
 }
 
-static bool whatif_command_read_points(const struct arguments *arguments, uint32_t *out,
-                                       struct error *why)
-{
-    const char *text = arguments_text(arguments, POINTS);
-    uint64_t count = 0;
-    if (text == NULL) {
-        return true;
-    }
-    if (!units_parse_whole(text, UNIT_COUNT, AXIS_FINE, NULL, 0, "--points", &count, why)) {
-        return false;
-    }
-    *out = (uint32_t)count;
-    return count >= 2 ||
-           (error_usage(why, NULL, 0, "'--points' is %s", text), error_expect(why, "2 or more"));
-}
-
 static bool whatif_command_print_lines(const struct whatif *whatif, struct error *why)
 {
     bool good = true;
@@ -517,7 +501,7 @@ static bool whatif_command_run(const struct arguments *arguments, struct error *
     struct frame_column columns[TABLE_MOST_COLUMNS];
     struct table_view view;
     uint32_t points = 0;
-    bool good = whatif_command_read_points(arguments, &points, why) &&
+    bool good = arguments_whole(arguments, POINTS, UNIT_COUNT, 2, AXIS_FINE, &points, why) &&
                 question_read(arguments, &question, why);
     uint32_t count = good ? whatif_columns(scenario_serves(&question.scenario), columns) : 0;
     good = good && view_read(arguments, columns, count, &view, why) &&

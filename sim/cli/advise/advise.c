@@ -293,18 +293,6 @@ static bool advise_limits_add_mass(const struct arguments *arguments, struct adv
     return text == NULL || add_target("mass_recall>=", text, ADVISE_MASS, &out->targets, why);
 }
 
-static bool advise_limits_read_gpus(const struct arguments *arguments, uint32_t *out,
-                                    struct error *why)
-{
-    const char *text = arguments_text(arguments, ADVISE_GPUS);
-    uint64_t gpus = 0;
-    bool good = text == NULL ||
-                units_parse_whole(text, UNIT_COUNT, MOST_GPUS, NULL, 0, "--gpus", &gpus, why);
-    *out = (uint32_t)gpus;
-    return good && (text == NULL || gpus > 0 ||
-                    (error_usage(why, NULL, 0, "'--gpus' is 0"), error_expect(why, "1 or more")));
-}
-
 /* ---- the answer ---- */
 
 void advise_answer_release(struct advise_answer *answer)
@@ -533,7 +521,7 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
            add_time(arguments, ADVISE_TPOT, requests, &with.targets, why) &&
            add_time(arguments, ADVISE_TTFT, requests, &with.targets, why) &&
            advise_limits_add_mass(arguments, &with, why) &&
-           advise_limits_read_gpus(arguments, &with.gpus, why) &&
+           arguments_whole(arguments, ADVISE_GPUS, UNIT_COUNT, 1, MOST_GPUS, &with.gpus, why) &&
            question_jobs(arguments, &question.jobs, why) && advice_set_context(scenario, why) &&
            (!requests || advice_set_requests(scenario, why)) &&
            advise_open_store(arguments, &question.store, why) &&

@@ -305,6 +305,23 @@ bool arguments_given(const struct arguments *arguments, int option)
     return arguments_text(arguments, option) != NULL;
 }
 
+bool arguments_whole(const struct arguments *arguments, int option, enum unit unit, uint32_t least,
+                     uint32_t most, uint32_t *out, struct error *why)
+{
+    const char *text = arguments_text(arguments, option);
+    const char *name = text != NULL ? arguments->command->options[option].name : "";
+    uint64_t value;
+    if (text == NULL) {
+        return true;
+    }
+    if (!units_parse_whole(text, unit, most, NULL, 0, name, &value, why)) {
+        return false;
+    }
+    *out = (uint32_t)value;
+    return value >= least || (error_usage(why, NULL, 0, "'%s' is %.40s", name, text),
+                              error_expect(why, "%u or more", least));
+}
+
 int arguments_number(const struct arguments *arguments, const char *name)
 {
     return option_number(arguments->command, name);

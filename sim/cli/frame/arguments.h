@@ -8,6 +8,7 @@
 #pragma once
 
 #include "cli/frame/command.h"
+#include "core/units.h"
 
 /* What was typed for an option; a switch has its name as value. */
 struct argument {
@@ -47,6 +48,10 @@ const char *arguments_text(const struct arguments *arguments, int option);
 bool arguments_given(const struct arguments *arguments, int option);
 const char *const *arguments_all(const struct arguments *arguments, int option, uint32_t *count);
 const char *const *arguments_operands(const struct arguments *arguments, uint32_t *count);
+
+/* Read the whole number of an option that is given, from `least` to `most`; else `*out` stays. */
+bool arguments_whole(const struct arguments *arguments, int option, enum unit unit, uint32_t least,
+                     uint32_t most, uint32_t *out, struct error *why);
 
 /* The number of the option that several commands have under this name, such as "--db". -1 if the
  * command does not have it; such an option is not given. arguments_shared() is its value. */

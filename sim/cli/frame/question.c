@@ -52,13 +52,9 @@ int question_signal(void)
 
 bool question_jobs(const struct arguments *arguments, uint32_t *jobs, struct error *why)
 {
-    const char *text = arguments_shared(arguments, "--jobs");
-    uint64_t count = 0;
-    bool good = text == NULL ||
-                units_parse_whole(text, UNIT_COUNT, MOST_JOBS, NULL, 0, "--jobs", &count, why);
-    *jobs = (uint32_t)count;
-    return good && (text == NULL || count > 0 ||
-                    (error_usage(why, NULL, 0, "'--jobs' is 0"), error_expect(why, "1 or more")));
+    *jobs = 0;
+    return arguments_whole(arguments, arguments_number(arguments, "--jobs"), UNIT_COUNT, 1,
+                           MOST_JOBS, jobs, why);
 }
 
 bool question_read(const struct arguments *arguments, struct question *out, struct error *why)

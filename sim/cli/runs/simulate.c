@@ -98,21 +98,6 @@ static void simulate_show_progress(uint32_t done, uint32_t points, double share,
     }
 }
 
-/* One draw has no spread. */
-static bool simulate_read_draws(const char *text, uint32_t *count, struct error *why)
-{
-    uint64_t draws;
-    if (!units_parse_whole(text, UNIT_COUNT, REPLICATIONS_MOST, NULL, 0, "--replications", &draws,
-                           why) ||
-        draws < REPLICATIONS_LEAST) {
-        error_usage(why, NULL, 0, "'--replications' is '%.40s'", text);
-        return error_expect(why, "a number of draws from %d to %d", REPLICATIONS_LEAST,
-                            REPLICATIONS_MOST);
-    }
-    *count = (uint32_t)draws;
-    return true;
-}
-
 static bool simulate_read_options(const struct arguments *arguments, struct sweep_options *out,
                                   struct error *why)
 {
@@ -123,12 +108,12 @@ static bool simulate_read_options(const struct arguments *arguments, struct swee
         return error_usage(why, NULL, 0, "'--explain' cannot be used with --csv");
     }
     const char *shard = arguments_text(arguments, SHARD);
-    const char *draws = arguments_text(arguments, REPLICATIONS);
-    if (draws != NULL && arguments_given(arguments, CSV)) {
+    if (arguments_given(arguments, REPLICATIONS) && arguments_given(arguments, CSV)) {
         return error_usage(why, NULL, 0, "'--replications' cannot be used with --csv");
     }
     return (shard == NULL || sweep_shard_parse(shard, &out->shard, why)) &&
-           (draws == NULL || simulate_read_draws(draws, &out->replications, why));
+           arguments_whole(arguments, REPLICATIONS, UNIT_COUNT, REPLICATIONS_LEAST,
+                           REPLICATIONS_MOST, &out->replications, why);
 }
 
 /* Runs that finished before an error or an interruption are shown anyway; a failed run is a row. */

@@ -144,20 +144,6 @@ static const struct command_option generate_options[] = {
     {.name = NULL},
 };
 
-static bool trace_generate_read_count(const struct arguments *arguments, int option, uint32_t *out,
-                                      struct error *why)
-{
-    uint64_t value = *out;
-    const char *text = arguments_text(arguments, option);
-    enum unit unit = option == CONTEXT ? UNIT_TOKENS : UNIT_COUNT;
-    if (text != NULL && !units_parse_whole(text, unit, UINT32_MAX, NULL, 0,
-                                           generate_options[option].name, &value, why)) {
-        return false;
-    }
-    *out = (uint32_t)value;
-    return true;
-}
-
 static bool trace_generate_read_model(const struct arguments *arguments,
                                       struct trace_geometry *geometry, struct model *model,
                                       struct error *why)
@@ -196,10 +182,10 @@ static bool generate(const struct arguments *arguments, const struct trace_profi
     };
     bool ok =
         trace_generate_read_model(arguments, &geometry, &model, why) &&
-        trace_generate_read_count(arguments, CONTEXT, &geometry.context, why) &&
-        trace_generate_read_count(arguments, STEPS, &geometry.steps, why) &&
-        trace_generate_read_count(arguments, SEED, &seed, why) &&
-        trace_generate_read_count(arguments, JOBS, &jobs, why) &&
+        arguments_whole(arguments, CONTEXT, UNIT_TOKENS, 0, UINT32_MAX, &geometry.context, why) &&
+        arguments_whole(arguments, STEPS, UNIT_COUNT, 0, UINT32_MAX, &geometry.steps, why) &&
+        arguments_whole(arguments, SEED, UNIT_COUNT, 0, UINT32_MAX, &seed, why) &&
+        arguments_whole(arguments, JOBS, UNIT_COUNT, 0, UINT32_MAX, &jobs, why) &&
         (keep == NULL || units_parse(keep, UNIT_SHARE, NULL, 0, "--keep", &geometry.keep, why));
     geometry.seed = seed;
     struct trace *trace = ok ? trace_open_generated(profile, name, &geometry, why) : NULL;
