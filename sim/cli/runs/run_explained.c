@@ -512,7 +512,7 @@ bool explain_print(const struct scenario *scenario, struct result *results,
 
 /* ---- JSON ---- */
 
-/* The class whose errors the run has, and what else that hangs on. */
+/* The kind of the run's server or system, and what else its errors hang on. */
 static void put_class(const struct point *point, const struct result *result,
                       struct json_writer *json)
 {

@@ -86,10 +86,10 @@ bool point_launches(const struct point *point, bool prompts);
 size_t point_curves(const struct point *point, enum curve_id *ids);
 
 /* The error bands of a point (decode/error_band.h): of an engine's server, or step, that keeps all KV
- * in HBM those of measured servers, by load, kind of model and kind of engine; of other steps, and
- * of drafts, that of the class of systems, if a figure of the same system is behind it. */
+ * in HBM those of measured servers, by load and kind of model; of other steps, and of drafts, that
+ * of systems, if a figure of the same system is behind it. */
 
-/* Write the class whose errors the point has, with this load. */
+/* Write the kind of server or system that the point is, with this load. */
 void point_error_class(const struct point *point, enum band_load load, char out[ERROR_BAND_NAME]);
 
 /* Read the bands of a resolved point into it. Fails if their file is invalid. */
