@@ -179,7 +179,8 @@ bool kv_groups_divide(const struct model *model, const struct kv_limits *limits,
                       struct kv_groups *out)
 {
     struct error unseen;
-    return kv_groups_plan(model, limits, out, &unseen) && (out->groups > 1 || !limits->hybrid);
+    return kv_groups_plan(model, limits, out, &unseen) &&
+           (out->groups > 1 || (!limits->hybrid && kv_pools_window(model, 1) > 0));
 }
 
 /* ---- sequences ---- */
