@@ -103,8 +103,8 @@ void verdict_put_sure(struct frame *verdict, const struct result *result);
 void advise_put_limits(struct frame *frame, uint32_t column, const struct targets *targets,
                        const struct result *result);
 
-/* What a run that meets all limits has of each but those that every server has: "TTFT p99 1.7 s of 2s". Returns
- * `text`. */
+/* What a run that meets all limits has of each but those that every server has: "TTFT p99 1.7 s of 2s".
+ * Returns `text`. */
 const char *advise_limits(const struct targets *targets, const struct result *result,
                           char text[ADVISE_SENTENCE]);
 

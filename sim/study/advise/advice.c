@@ -286,8 +286,8 @@ static double found_rate(const struct advice *advice)
 
 /* ---- what one could do instead of offloading, tried with plain vLLM ---- */
 
-/* GPUs of a machine that states no number, as servers come; machines that a model may take which fits none; the
- * least useful context; and the most of a GPU's memory that people let an engine have, in percent. */
+/* GPUs of a machine that states no number, as servers come; machines that a model may take which fits none;
+ * the least useful context; and the most of a GPU's memory that people let an engine have, in percent. */
 enum { MOST_GPUS = 8, MOST_MACHINES = 4, LEAST_CONTEXT = 1024, MOST_USABLE = 95 };
 
 /* What the scenario is before the change. */
