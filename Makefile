@@ -93,12 +93,14 @@ OPTIMIZED_CASES = $(filter-out $(CHECKED_CASES),$(CASES))
 OPTIMIZED_UNITS = $(patsubst %,tests/unit/%, decode/test_timing predict/test_outcome predict/test_replays \
                     predict/test_decode_surface predict/test_one_clock predict/test_step_rises \
                     predict/test_surface_error study/test_ablation \
-                    decode/test_contexts predict/test_identity predict/test_one_memory predict/test_stated_keys \
-                    study/test_advice study/test_fleet_size study/test_planning study/test_replication study/test_start_lines \
-                    study/test_sweep study/test_whatif trace/test_fit)
+                    decode/test_contexts decode/test_system model/test_ids model/test_model model/test_parallel \
+                    predict/test_identity predict/test_one_memory predict/test_stated_keys \
+                    core/test_theory study/test_advice study/test_fleet_size study/test_planning study/test_replication study/test_start_lines \
+                    study/test_sweep study/test_whatif trace/test_fit trace/test_fit_locality)
 FULL_UNITS = $(sort $(OPTIMIZED_UNITS) $(patsubst %.c,%,$(shell grep -l 'unit/fixture/rounds.h' tests/unit/*/test_*.c)))
 CHECKED_UNITS = $(filter-out $(OPTIMIZED_UNITS),$(UNITS:$(OUT)/%=%))
-RACES = SANITIZE=thread OPTIMIZE=-O0 OPTIMIZE_TESTS=-O0 WERROR=
+# Nothing of calibrate/ is in them.
+RACES = SANITIZE=thread OPTIMIZE=-O0 OPTIMIZE_TESTS=-O0 WERROR= MEASURES=
 # clang alone complains of an empty list that begins at NULL + 0, which the next C allows.
 FUZZED = VARIANT=fuzz CC=clang SANITIZE=fuzzer-no-link,address,undefined WARNINGS= WERROR= \
          CFLAGS=-fno-sanitize=pointer-overflow
@@ -381,6 +383,14 @@ $(OUT)/sim/main.o $(OUT)/calibrate/harness/main.o: override CPPFLAGS += -DSPILLW
 $(OUT)/sim/trace/generate/scores.o: OPTIMIZE += $(if $(SANITIZE),,-O3)
 
 $(OUT)/tests/unit/%.o: override OPTIMIZE = $(OPTIMIZE_TESTS)
+
+# Undefined behaviour is looked for in what is tested, not in tests and the emulator: a third of their compilation.
+DEFINED = $(if $(findstring undefined,$(SANITIZE)),-fno-sanitize=undefined)
+$(OUT)/tests/%.o: override CFLAGS += $(DEFINED)
+$(OUT)/tests/%.o: override CXXFLAGS += $(DEFINED)
+# Nothing here computes for long, but for vectors, which take ten seconds to optimise under the sanitizers.
+UNHURRIED := $(filter sim/cli/% sim/store/% sim/study/% sim/tables/%,$(SOURCES)) calibrate/host/attention.c
+$(UNHURRIED:%.c=$(CHECKED)/%.o): override OPTIMIZE = -O0 -g1
 
 $(OUT)/%.o: %.c Makefile
 	$(QUIET) mkdir -p $(@D) && $(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@

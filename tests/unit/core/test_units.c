@@ -355,7 +355,7 @@ static void what_is_written_is_read_as_the_same(void **state)
     (void)state;
     gsl_rng *random = gsl_rng_alloc(gsl_rng_taus2);
     gsl_rng_set(random, 41);
-    for (int i = 0; i < 200000; i++) {
+    for (int i = 0; i < 50000; i++) {
         enum unit unit = (enum unit)(UNIT_COUNT + i % UNIT_FLOP_PER_S);
         double value = gsl_rng_uniform(random);
         if (unit != UNIT_SHARE) {

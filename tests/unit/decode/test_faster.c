@@ -39,7 +39,7 @@ enum { LAYERS = 4, STEPS = 1 };
 
 static const double most_shared = 0.05;
 
-static uint64_t scenarios = ROUNDS(200, 50), first_scenario = 1;
+static uint64_t scenarios = ROUNDS(130, 25), first_scenario = 1;
 
 /* ---- schedules ------------------------------------------------------------------------------- */
 

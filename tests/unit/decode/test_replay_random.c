@@ -213,7 +213,7 @@ static void ledgers_equal_heads_replayed_and_added_one_by_one(void **state)
 {
     (void)state;
     const uint32_t batches[] = {1, 2, 3, 8, 17};
-    for (uint64_t seed = 1; seed <= ROUNDS(10, 4); seed++) {
+    for (uint64_t seed = 1; seed <= ROUNDS(7, 2); seed++) {
         struct trace *both = open_random_trace(seed, -1);
         struct trace *alone[] = {open_random_trace(seed, 0), open_random_trace(seed, 1)};
         for (size_t p = 0; policies[p] != NULL; p++) {

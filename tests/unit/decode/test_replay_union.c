@@ -364,7 +364,7 @@ static bool sees_unions(const struct policy_kind *policy)
 static void ledgers_equal_naive_unions(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= ROUNDS(12, 4); seed++) {
+    for (uint64_t seed = 1; seed <= ROUNDS(8, 2); seed++) {
         struct error why;
         struct trace *trace = open_random_trace(seed);
         gsl_rng *random = random_stream(seed, "test.union", 0, &why);

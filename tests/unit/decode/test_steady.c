@@ -305,7 +305,7 @@ static void few_micro_batches_tell_of_all(void **state)
     struct error why;
     struct tally tally = {0};
     char model[128];
-    uint64_t most = ROUNDS(60, 10);
+    uint64_t most = ROUNDS(40, 6);
     gsl_rng *rng = random_stream(1, "steady", 0, &why);
     tiny_model(2, model);
     for (uint64_t i = 0; i < most; i++) {

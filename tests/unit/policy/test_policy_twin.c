@@ -224,7 +224,7 @@ static void every_policy_equals_its_twin(void **state)
         if (!twin_find(policies[row]->name)) {
             fail_msg("policy '%s' has no twin", policies[row]->name);
         }
-        for (uint64_t seed = 1; seed <= ROUNDS(150, 30); seed++) {
+        for (uint64_t seed = 1; seed <= ROUNDS(80, 12); seed++) {
             compare_with_twin(policies[row], seed);
         }
     }
@@ -282,7 +282,7 @@ static void lots_are_drawn_by_those_that_say_so(void **state)
 static void no_policy_beats_opt(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= ROUNDS(60, 15); seed++) {
+    for (uint64_t seed = 1; seed <= ROUNDS(40, 8); seed++) {
         uint64_t forced = misses_of("opt", seed, POLICY_SEQUENTIAL);
         uint64_t bypass[] = {[POLICY_BATCH] = misses_of("opt:bypass", seed, POLICY_BATCH),
                              [POLICY_SEQUENTIAL] =

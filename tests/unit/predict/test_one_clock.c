@@ -17,7 +17,7 @@
 
 enum {
     SEED = 45,
-    COMPARED = 300,
+    COMPARED = 200,
     MOST_DRAWS = 900,
     GAPS = 2,
     MOST_TOKENS = 1 << 20 /* of a step */,

@@ -149,7 +149,7 @@ static struct prefix_options make_options(gsl_rng *random)
 static void a_pool_holds_what_any_server_left(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= ROUNDS(60, 20); seed++) {
+    for (uint64_t seed = 1; seed <= ROUNDS(40, 10); seed++) {
         gsl_rng *random = random_stream(seed, "test.prefix-pool", 0, &why);
         struct requests requests = random_requests(random);
         const struct prefix_options options = make_options(random);

@@ -585,7 +585,7 @@ static void compare_all(uint64_t seed, uint32_t lower)
 static void every_switch_does_as_its_twin(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= ROUNDS(40, 15); seed++) {
+    for (uint64_t seed = 1; seed <= ROUNDS(30, 8); seed++) {
         compare_all(seed, 1);
     }
 }
@@ -593,7 +593,7 @@ static void every_switch_does_as_its_twin(void **state)
 static void evictions_go_down_three_tiers_and_four(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= ROUNDS(20, 4); seed++) {
+    for (uint64_t seed = 1; seed <= ROUNDS(14, 3); seed++) {
         compare_all(seed, 2 + seed % 2);
     }
 }

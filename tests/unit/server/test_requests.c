@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "server/requests/requests.h"
+#include "unit/fixture/rounds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -334,10 +335,13 @@ static void chunks_that_were_there_before_are_counted(void **state)
     requests_release(&requests);
 }
 
-/* They would take gigabytes. */
+/* They would take gigabytes. With a sanitizer it takes seconds to read so many. */
 static void too_many_requests_are_refused(void **state)
 {
     (void)state;
+    if (ROUNDS(false, true)) {
+        return;
+    }
     const char *line = "0,5,1\n";
     enum { COUNT = 2000000 };
     char *text = malloc(64 + COUNT * strlen(line)), *end = text;

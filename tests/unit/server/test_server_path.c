@@ -269,7 +269,7 @@ static void nothing_is_lost_on_the_way(void **state)
 {
     (void)state;
     uint64_t preemptions = 0;
-    for (uint64_t seed = 1; seed <= ROUNDS(30, 12); seed++) {
+    for (uint64_t seed = 1; seed <= ROUNDS(20, 6); seed++) {
         struct error why;
         gsl_rng *random = random_stream(seed, "test.server-path.storm", 0, &why);
         struct course course = begin_course(200);

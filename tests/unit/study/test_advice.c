@@ -226,7 +226,7 @@ static void the_answer_alone_is_run_whole(void **state)
     const struct advice_options options = {.candidates = {.systems = "vllm,sglang"}};
     struct asked asked;
     (void)state;
-    ask("smollm2-135m", "a40", "workload=\"synthetic:prompt=2000,output=20\"", "ttft_p99_ms<=500",
+    ask("smollm2-135m", "a40", "workload=\"synthetic:prompt=2000,output=2\"", "ttft_p99_ms<=500",
         options, &asked);
     const struct planning *systems = &asked.advice.systems;
     assert_int_not_equal(asked.advice.best, PLANNING_NONE);

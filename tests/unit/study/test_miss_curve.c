@@ -98,7 +98,7 @@ static void compare_with_replays(const struct trace *trace, const struct miss_re
 static void every_size_of_a_trace_equals_its_replay(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= ROUNDS(6, 2); seed++) {
+    for (uint64_t seed = 1; seed <= ROUNDS(4, 1); seed++) {
         struct trace *trace = open_random_trace(seed);
         for (size_t p = 0; policies[p]; p++) {
             if (policies[p]->chooses_own) {
