@@ -17,8 +17,8 @@ case=(--set model=smollm2-135m --set hardware=a40 --set context=512 --set steps=
 ask() { # COMMAND: on a terminal, without what it shows meanwhile
     script -qec "$1 2>/dev/null" "$scratch/typescript" </dev/null | tr -d '\r'
 }
-longest() { # lines that may be broken nowhere do not count
-    grep -v '^ *[^ ]*$' | wc -L
+longest() { # lines that may be broken nowhere do not count, nor a command to copy
+    grep -v '^ *[^ ]*$\|^start ' | wc -L
 }
 commands=("advise smollm2-135m a40 --context 4K" "list systems" "whatif ${case[*]} --over batch" "simulate ${case[*]}"
           "plan ${case[*]} --system fullattn,retroinfer --maximise batch --target 'tpot_ms<=50ms'")

@@ -63,7 +63,7 @@ static const struct frame_column system_columns[] = {
     {.key = "system", .title = "system"},
     {.key = "available", .title = "runs in"},
     {.key = "lossless", .title = "lossless"},
-    {.key = "good_for", .title = "good for"},
+    {.key = "good_for", .title = "good for", .drop = 1},
     {.key = "what", .title = "what it is", .wrap = true},
 };
 
