@@ -235,10 +235,9 @@ static void note_rate(const struct advice *advice, const struct search *search,
     if (!advice->serves) {
         return;
     }
-    runs_notes_add_note(notes, system, note_plain(NOTE_rates_apart));
     runs_notes_add_note(
         notes, system,
-        note_plain(search->is_whole != NULL ? NOTE_capacity_stream : NOTE_arrivals_drawn));
+        note_plain(search->depth != NULL ? NOTE_capacity_stream : NOTE_arrivals_drawn));
 }
 
 /* Systems without an answer count as well for what the figures rest on: their misses are shown. */

@@ -321,7 +321,7 @@ static void plan_notes_add(const struct planning *planning, struct runs_notes *n
         if (i == planning->winner || i == planning->nearest) {
             note_open(search, &planning->options.targets, notes);
         }
-        if (search->is_whole != NULL) {
+        if (search->depth != NULL) {
             note_capacity(search, notes);
         } else if (strcmp(search->axis.key, "rate") == 0) {
             runs_notes_add_note(notes, system, note_plain(NOTE_arrivals_drawn));

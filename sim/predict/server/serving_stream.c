@@ -10,10 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Requests of the first run, of the shortest that tells anything, of one that does for sessions as well, of
- * the next one to the full precision of the figures, and of the longest; and steps of that. */
-enum { FIRST = 500, FEW = 500, LEAST = STREAM_FEWEST, USUAL = STREAM_MOST, MOST = STREAM_WHOLE };
-enum { MOST_STEPS = 4000000 };
+/* Requests of the first run, and of the shortest that tells anything; and steps of the longest. */
+enum { FIRST = 500, FEW = 500, MOST_STEPS = 4000000 };
 
 /* So many servers, or fewer, need no more requests than one; more servers as many times more. (Assumed.) */
 static const double share_length = 32;
@@ -66,8 +64,7 @@ void stream_stage_first(const struct point *point, const struct stream_question 
                         struct stream_stage *out)
 {
     uint64_t clients = point->workload.clients;
-    bool asks =
-        question != NULL && !question->figures && clients == 0 && !point->requests->sessions;
+    bool asks = question != NULL && clients == 0 && !point->requests->sessions;
     double scale = stream_scale(point);
     double most = asks ? fmin((double)question->most * scale, stream_room(point->requests)) : 0;
     *out = asks ? (struct stream_stage){.number = 1, .requests = (uint64_t)most}
@@ -222,28 +219,20 @@ static bool waits_for_room(struct stream_times *times)
     return serving_waits_for_room(queue.value, ttft.value, tpot.value);
 }
 
-/* The share of the requests that are no request of a server, because it has no memory for them. */
-static double share_too_long(const struct requests *requests, const struct served *served)
+/* Of the requests that were sent: the share that a server has no memory for; and do most of the others still
+ * wait at the end of a run? Servers that can answer them begin with them while they fill. */
+static double share_too_long(const struct requests *requests, const struct served *served,
+                             bool *most_wait)
 {
-    double sent = 0, too_long = 0;
+    double sent = 0, too_long = 0, wait = 0;
     for (size_t i = 0; i < requests->count; i++) {
-        sent += served[i].arrived_ns >= 0;
-        too_long += served[i].arrived_ns >= 0 && served[i].too_long;
-    }
-    return sent > 0 ? too_long / sent : 0;
-}
-
-/* Do most of the requests that were sent still wait at the end of a run? Servers that can answer them begin
- * with them while they fill. */
-static bool most_wait(const struct requests *requests, const struct served *served)
-{
-    size_t sent = 0, wait = 0;
-    for (size_t i = 0; i < requests->count; i++) {
-        bool came = served[i].arrived_ns >= 0 && !served[i].too_long;
+        bool came = served[i].arrived_ns >= 0;
         sent += came;
-        wait += came && served[i].scheduled_ns < 0;
+        too_long += came && served[i].too_long;
+        wait += came && !served[i].too_long && served[i].scheduled_ns < 0;
     }
-    return 2 * wait > sent;
+    *most_wait = 2 * wait > sent - too_long;
+    return sent > 0 ? too_long / sent : 0;
 }
 
 /* The queue grows as well if fewer requests end than are asked for, by more than chance: a session that waits
@@ -262,11 +251,13 @@ static struct stream_load stream_load_read(const struct point *point,
     bool behind = point->workload.clients == 0 && filled && lacks > chance * window->rate.half;
     bool lags = behind && stage->number > 0 && lacks > behind_share * asked;
     bool grows = filled && (window->grows || lags);
-    bool few = (double)come < LEAST * stream_scale(point);
+    bool few = (double)come < STREAM_FEWEST * stream_scale(point);
     return (struct stream_load){
         .few = few,
         .grows = grows,
         .overloaded = grows && behind && lacks > (few ? few_overload : overload) * asked,
+        .settled =
+            point->workload.clients > 0 || !point->requests->sessions || lacks <= overload * asked,
         .calm =
             point->workload.clients > 0 ||
             (!grows && (!waits_for_room(times) || lacks + window->rate.half < overload * asked)),
@@ -294,7 +285,7 @@ void stream_stage_next(const struct point *point, const struct stream_question *
                        struct stream_stage *stage)
 {
     double wide = isfinite(finding->wide) ? finding->wide : 2, come = (double)finding->come;
-    double usual = question != NULL ? fmin((double)question->most, USUAL) : USUAL;
+    double usual = fmin(question != NULL ? (double)question->most : STREAM_USUAL, STREAM_USUAL);
     double wanted =
         stage->number > 0 ? fmax(1.2 * wide * wide, longer) * come : usual * stream_scale(point);
     double lasting = ANSWERS * finding->taken_ns / fmax(finding->lasts_ns, 1) * 1.2 * come;
@@ -315,10 +306,11 @@ static void set_enough(const struct point *point, const struct stream_question *
                    out->come >= CYCLES * point->workload.clients;
     bool asked_enough = question != NULL && lasting &&
                         (double)out->come >= (double)question->most * stream_scale(point);
-    window->known = window->known && lasting && out->wide <= 1;
-    out->enough = stage->number > 0 ? window->known || load->overloaded || (answered && lasting) ||
-                                          asked_enough || out->come >= out->most
+    bool told = load->settled && (question != NULL ? answered : window->known && out->wide <= 1);
+    out->enough = stage->number > 0 ? load->overloaded || (told && lasting) || asked_enough ||
+                                          out->come >= out->most
                                     : question != NULL && load->overloaded;
+    window->known = question != NULL || (told && lasting); /* all that is asked */
 }
 
 bool stream_stage_judge(const struct point *point, const struct stream_question *question,
@@ -331,7 +323,7 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     struct stream_times times = {.count = 0};
     *out = (struct stream_finding){.come = stage->requests >> looks};
     double scale = stream_scale(point);
-    if (looks > 0 && (double)out->come < (requests->sessions ? LEAST : FEW) * scale) {
+    if (looks > 0 && (double)out->come < (requests->sessions ? STREAM_FEWEST : FEW) * scale) {
         return true;
     }
     window->known = set_window(stage, totals);
@@ -343,24 +335,22 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     out->wide = find_precision(point, &times, window);
     out->taken_ns = stream_times_mean(&times, COLUMN(e2e_ms));
     out->lasts_ns = (double)(window->to_ns - window->from_ns);
-    double asked =
-        point->workload.rate / point->workload.time_scale * (1 - share_too_long(requests, served));
-    bool waits = looks == 0 && (most_wait(requests, served) || waits_for_room(&times));
+    bool most_wait;
+    double asked = point->workload.rate / point->workload.time_scale *
+                   (1 - share_too_long(requests, served, &most_wait));
+    bool waits = looks == 0 && (most_wait || waits_for_room(&times));
     struct stream_load load =
         stream_load_read(point, stage, asked, out->come, waits, &times, window);
     window->grows = load.grows;
     double open = INFINITY, steps = (double)totals->steps / fmax((double)out->come, 1);
     bool answered = question != NULL && stream_question_answered(question, &load, &times, &open);
     window->close = question != NULL && !answered;
-    bool figures = question != NULL && question->figures;
-    answered = answered && (!figures || out->wide <= 1);
-    out->wide = figures ? out->wide : fmin(out->wide, open);
+    out->wide = question != NULL ? open : out->wide;
     out->taken_ns -= load.grows ? stream_times_mean(&times, COLUMN(queue_ms)) : 0;
-    out->most = (uint64_t)fmin(fmin(MOST * scale, stream_room(point->requests)),
-                               fmax(MOST_STEPS / steps, LEAST * scale));
+    out->most = (uint64_t)fmin(fmin(STREAM_MOST * scale, stream_room(point->requests)),
+                               fmax(MOST_STEPS / steps, STREAM_FEWEST * scale));
     load.overloaded = load.overloaded && (stage->number > 0 || window->known);
     set_enough(point, question, stage, &load, answered, window, out);
-    window->known = window->known || (question != NULL && !figures); /* all that is asked */
     stream_times_release(&times);
     return true;
 }

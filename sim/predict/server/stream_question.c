@@ -155,7 +155,7 @@ static const double unknown = 1.8;
 
 uint64_t stream_question_hash(const struct stream_question *question)
 {
-    uint64_t hash = 2 * question->most + question->figures;
+    uint64_t hash = question->most;
     for (uint32_t i = 0; i < question->count; i++) {
         const struct stream_bound *bound = &question->all[i];
         const double numbers[] = {bound->at_most, bound->value};

@@ -70,13 +70,11 @@ struct stream_question {
     } all[STREAM_BOUNDS];
     uint32_t count;
     uint64_t
-        most;     /* requests that a run may have for it; of many servers more (serving_stream.c) */
-    bool figures; /* the figures are asked for as well, to their full precision */
+        most; /* requests that a run may have for it; of many servers more (serving_stream.c) */
 };
 
-/* Requests of the shortest run that answers, of the longest that is worth it, and of one that `simulate`
- * makes. */
-enum { STREAM_FEWEST = 2500, STREAM_MOST = 8000, STREAM_WHOLE = 64000 };
+/* Requests of the shortest run that answers, of the usual one, and of the longest that is worth it. */
+enum { STREAM_FEWEST = 2500, STREAM_USUAL = 8000, STREAM_MOST = 64000 };
 
 /* Names the question in the identity of a run, which is a shorter one for it; not 0. */
 uint64_t stream_question_hash(const struct stream_question *question);
@@ -86,6 +84,7 @@ struct stream_load {
     bool few; /* fewer than STREAM_FEWEST requests have come, or as many to each of many servers */
     bool grows;      /* the queue does, by serving_load.h */
     bool overloaded; /* by so much that it is beyond doubt */
+    bool settled;    /* sessions take as long as was thought when they were laid, or nearly */
     bool calm;       /* the queue does not: requests hardly wait for room, or as many end as come */
 };
 

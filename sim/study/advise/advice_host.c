@@ -47,16 +47,16 @@ static bool set_found(const struct search *search, const char *system, uint64_t 
            (gib == 0 || scenario_values_set(&out->values, "host_memory", (double)(gib << 30), why));
 }
 
-/* Run it, as long as so many requests take. A point may fail: then the result says so. */
+/* Run it: briefly, or whole, as `simulate` does. A point may fail: then the result says so. */
 static bool run_found(const struct advice_options *options, const struct search *search,
-                      const char *system, uint64_t gib, uint64_t most, struct result *out,
+                      const char *system, uint64_t gib, bool whole, struct result *out,
                       struct error *why)
 {
     uint32_t count = 0;
     struct scenario scenario;
-    const struct stream_question question = targets_question(&options->targets, most);
+    const struct stream_question question = targets_question(&options->targets, STREAM_FEWEST);
     struct run_context runs = *options->study.runs; /* a view */
-    runs.question = &question;
+    runs.question = whole ? NULL : &question;
     const struct study alone = {.store = options->study.store, .runs = &runs, .jobs = 1};
     bool good = set_found(search, system, gib, &scenario, why) &&
                 sweep_keep(&scenario, &alone, out, &count, why);
@@ -69,11 +69,10 @@ static bool run_beside(const struct advice_options *options, const struct advice
                        struct advice_host *host, struct error *why)
 {
     const struct search *plain = advice_plain(advice);
-    bool whole = plain->is_whole != NULL && plain->is_whole[plain->found];
+    bool whole = plain->depth != NULL && plain->depth[plain->found] == SEARCH_WHOLE;
     uint64_t gib = host->size.gib > 0 ? host->size.gib : host->size.most_gib;
     advice_host_forget(host);
-    host->ran = run_found(options, plain, host->system, gib, whole ? STREAM_WHOLE : STREAM_FEWEST,
-                          &host->with, why);
+    host->ran = run_found(options, plain, host->system, gib, whole, &host->with, why);
     return host->ran;
 }
 
@@ -130,7 +129,7 @@ static bool state_size(const struct advice_options *options, struct advice *advi
     while (good && !holds) {
         struct result result;
         good = scenario_values_set(values, "host_memory", (double)(size->gib << 30), why) &&
-               run_found(options, best, NULL, 0, STREAM_WHOLE, &result, why);
+               run_found(options, best, NULL, 0, true, &result, why);
         if (!good) {
             break;
         }

@@ -159,20 +159,19 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
 static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error *why)
 {
     bool rough = what < FLEET_ALL_ALONE;
-    const struct stream_question question =
-        targets_question(&sizing->options->targets, what <= FLEET_SHARE   ? STREAM_FEWEST
-                                                    : what == FLEET_WHOLE ? STREAM_MOST
-                                                                          : STREAM_WHOLE);
-    const struct rounds rounds = {.lines = sizing->fleet->count,
-                                  .once = what < FLEET_SHARE || what == FLEET_FULL,
-                                  .question = sizing->is_stream && !rough ? &question : NULL,
-                                  .rough = rough,
-                                  .study = &sizing->options->study,
-                                  .sources = sizing->sources,
-                                  .next = fleet_next,
-                                  .set = fleet_set,
-                                  .take = fleet_take,
-                                  .context = sizing};
+    const struct stream_question question = targets_question(
+        &sizing->options->targets, what <= FLEET_SHARE ? STREAM_FEWEST : STREAM_USUAL);
+    const struct rounds rounds = {
+        .lines = sizing->fleet->count,
+        .once = what < FLEET_SHARE || what == FLEET_FULL,
+        .question = sizing->is_stream && !rough && what < FLEET_FULL ? &question : NULL,
+        .rough = rough,
+        .study = &sizing->options->study,
+        .sources = sizing->sources,
+        .next = fleet_next,
+        .set = fleet_set,
+        .take = fleet_take,
+        .context = sizing};
     sizing->what = what;
     tell(sizing);
     return rounds_run(&rounds, why);

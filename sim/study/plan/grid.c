@@ -16,7 +16,7 @@ enum {
 
 bool grid_init(struct grid *grid, uint32_t count, struct error *why)
 {
-    *grid = (struct grid){.guess = GRID_NONE, .hint = GRID_NONE};
+    *grid = (struct grid){.guess = GRID_NONE};
     grid->violation = array_zeroed(count, sizeof *grid->violation, why);
     grid->count = grid->violation != NULL ? count : 0; /* else there is nothing to read */
     for (uint32_t i = 0; i < grid->count; i++) {
@@ -301,9 +301,7 @@ static uint32_t stride(const struct grid *grid, bool up, uint32_t *values)
     uint32_t width = up ? before - at : at - before, room = up ? at : limit - at;
     uint32_t step = 2 * width > grid->reach ? 2 * width : grid->reach;
     step = step < room ? step : room;
-    values[0] = up                                           ? at - step
-                : grid->hint != GRID_NONE && grid->hint > at ? grid->hint
-                                                             : at + step;
+    values[0] = up ? at - step : at + step;
     return room > 0 ? 1 : 0;
 }
 
@@ -328,10 +326,6 @@ static uint32_t grid_near_cut(const struct grid *grid, uint32_t fails, uint32_t 
     uint32_t enough = (between + close) / close - 1, count = enough < most ? enough : most;
     if (enough == 0) {
         return 0;
-    }
-    if (grid->hint != GRID_NONE && grid->hint > fails && grid->hint < passes) {
-        values[0] = grid->hint;
-        return 1;
     }
     return grid_cut(fails, passes, count, values, 0);
 }

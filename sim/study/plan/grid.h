@@ -49,10 +49,8 @@ struct grid {
     bool load;         /* set by the caller: values are loads */
     uint32_t guess;    /* where to begin; GRID_NONE: anywhere */
     uint32_t reach;    /* of the guess: values that the answer may lie off */
-    uint32_t hint;  /* of a search near a guess: a value to try next, if it lies between what passes
-                        * and what fails; GRID_NONE: none */
-    uint32_t close; /* how many values the one found and the one that fails may be apart */
-    bool unordered; /* set by the caller: neighbours are unrelated, so every value is tried */
+    uint32_t close;    /* how many values the one found and the one that fails may be apart */
+    bool unordered;    /* set by the caller: neighbours are unrelated, so every value is tried */
 };
 
 bool grid_init(struct grid *grid, uint32_t count, struct error *why); /* count > 0 */

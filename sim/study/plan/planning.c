@@ -74,12 +74,12 @@ static struct search *planning_line(const struct planning *planning, uint32_t li
     return &planning->searches[line % machines * systems + line / machines];
 }
 
-static void planning_report(const struct planning *planning, const struct search *search,
-                            uint32_t tried, const struct study *study)
+static void planning_report(const struct planning *planning, const struct search *search)
 {
+    const struct study *study = &planning->options.study;
     char what[TEXT];
     snprintf(what, sizeof what, "%.60s on %.60s: %u run%s", search->candidate->system,
-             search->candidate->machine, tried, text_plural(tried));
+             search->candidate->machine, search->grid.tried, text_plural(search->grid.tried));
     if (study->on_progress != NULL) {
         study->on_progress(planning->decided, planning->count, what, study->context);
     }
@@ -110,49 +110,97 @@ static void planning_judge_again(struct search *search, const struct targets *ta
     }
 }
 
+/* Was a request too long for the server in a try? It is so at any load. */
+static bool leaves_out(const struct search *search)
+{
+    uint32_t i = 0;
+    while (i < search->grid.count &&
+           !(result_number(&search->results[i], COLUMN(requests_left_out)) > 0)) {
+        i++;
+    }
+    return i < search->grid.count;
+}
+
 static uint32_t planning_next(uint32_t line, uint32_t *values, void *context)
 {
     struct planning *planning = context;
     struct search *search = planning_line(planning, line);
-    bool few = search->is_whole != NULL || (search->grid.load && planning->options.rough);
+    if (search->depth != NULL && leaves_out(search) && grid_found(&search->grid) == GRID_NONE) {
+        values[0] = search->grid.count - 1; /* the lowest load tells what is missed */
+        return !grid_tried(&search->grid, values[0]);
+    }
+    bool few = search->depth != NULL || (search->grid.load && planning->options.rough);
     uint32_t most = few ? STREAM_TRIES : ROUNDS_MOST;
     return search->grid.count > 0 ? grid_next(&search->grid, most, values) : 0;
 }
 
-/* The winner of a search for a capacity, unless it was run so. */
+/* ---- the winner's load ----
+ *
+ * Brief runs find about where a capacity lies. The winner's is then asked of long ones: again of the loads
+ * that decide, until the one that holds and the one that does not are close; and, unless a rough answer is
+ * enough, on both sides of these for the nearest load that is clear. Between these lies the capacity. They
+ * are far apart where the longest run that is worth it does not tell, because a figure hardly changes with
+ * the load. */
+
+/* Was it run for as long as it takes to tell? */
+static bool is_told(const struct search *search, uint32_t value)
+{
+    return grid_tried(&search->grid, value) &&
+           (search->depth[value] != SEARCH_BRIEF || !search_is_close(search, value));
+}
+
+/* The next load to try above (`step` -1) or below (1) the one found, for the nearest one that clearly misses,
+ * or holds; PLANNING_NONE if it is near enough. */
+static uint32_t next_edge(const struct search *search, int64_t step)
+{
+    enum { NEAR = 2 };
+    int64_t last = search->grid.count - 1, inner = search->found, outer = inner;
+    bool clear = false;
+    for (int64_t i = inner; i >= 0 && i <= last && !clear; i += step) {
+        if (is_told(search, (uint32_t)i)) {
+            clear = !search_is_close(search, (uint32_t)i) &&
+                    (search->grid.violation[i] > 0) == (step < 0);
+            inner = clear ? inner : i;
+            outer = i;
+        }
+    }
+    int64_t reach = step * (inner - search->found), gap = step * (outer - inner);
+    int64_t next = inner + step * (clear ? gap / 2 : reach > NEAR ? reach : 2 * NEAR);
+    next = next < 0 ? 0 : next > last ? last : next;
+    return (clear && gap <= NEAR) || next == inner ? PLANNING_NONE : (uint32_t)next;
+}
+
+static uint32_t planning_next_long(uint32_t line, uint32_t *values, void *context)
+{
+    const struct planning *planning = context;
+    struct search *search = planning_line(planning, line);
+    if (!winner_is(planning, search)) {
+        return 0;
+    }
+    uint32_t found = search->found = grid_found(&search->grid), better = found;
+    while (found != PLANNING_NONE && better > 0 && !grid_tried(&search->grid, --better)) {
+    }
+    values[0] = found == PLANNING_NONE || is_told(search, found) ? better : found;
+    if (found != PLANNING_NONE && grid_tried(&search->grid, values[0]) &&
+        !is_told(search, values[0])) {
+        return 1;
+    }
+    uint32_t count = grid_next(&search->grid, STREAM_TRIES, values);
+    if (count == 0 && found != PLANNING_NONE && !planning->options.rough) {
+        values[0] = next_edge(search, -1);
+        count = values[0] != PLANNING_NONE;
+        values[count] = next_edge(search, 1);
+        count += values[count] != PLANNING_NONE;
+    }
+    return count;
+}
+
 static uint32_t planning_next_whole(uint32_t line, uint32_t *values, void *context)
 {
     struct planning *planning = context;
     const struct search *search = planning_line(context, line);
     values[0] = search->found;
-    return winner_is(planning, search) && search->is_whole != NULL &&
-           !search->is_whole[search->found];
-}
-
-/* Values beside a winner's capacity that may be clear where those next to it are too close to call: 5 % and
- * 10 % above it, and 5 % below. */
-static uint32_t planning_next_edge(uint32_t line, uint32_t *values, void *context)
-{
-    enum { STEP = 2 };
-    struct planning *planning = context;
-    const struct search *search = planning_line(context, line);
-    uint32_t count = 0, found = search->found;
-    if (!winner_is(planning, search) || search->is_whole == NULL) {
-        return 0;
-    }
-    uint32_t miss = search_next_miss(search);
-    for (uint32_t above = 2 * STEP; above > 0 && miss != PLANNING_NONE; above -= STEP) {
-        bool beyond =
-            miss + above < found || (miss + above == found && search_is_close(search, miss));
-        if (found >= above && beyond && !grid_tried(&search->grid, found - above)) {
-            values[count++] = found - above;
-        }
-    }
-    if (search_is_close(search, found) && found + STEP < search->grid.count &&
-        !grid_tried(&search->grid, found + STEP)) {
-        values[count++] = found + STEP;
-    }
-    return count;
+    return winner_is(planning, search);
 }
 
 /* A value that the scenario refuses was typed into the axis. */
@@ -167,33 +215,24 @@ static bool planning_set(uint32_t line, uint32_t value, struct scenario *out, vo
     return good;
 }
 
-/* What an overloaded server answers is about what it can. */
-static void planning_hint(struct search *search, uint32_t value)
-{
-    const double below = 0.97;
-    const struct result *result = &search->results[value];
-    bool overloaded = result_ok(result) && result_number(result, COLUMN(queue_grows)) > 0;
-    if (overloaded && strcmp(search->axis.key, "rate") == 0) {
-        search->grid.hint =
-            search_value_at(search, below * result_number(result, COLUMN(requests_out_per_s)));
-    }
-}
-
 static bool planning_take(uint32_t line, uint32_t value, struct result *result, void *context,
                           struct error *why)
 {
     struct planning *planning = context;
     struct search *search = planning_line(planning, line);
+    bool close = search_is_close(search, value);
     (void)why;
     result_release(&search->results[value]); /* of a shorter run */
     search->results[value] = *result;
     result_init(result);
     planning_judge(search, value, planning->options.best);
-    if (search->is_whole != NULL) {
-        search->is_whole[value] = planning->whole;
-        planning_hint(search, value);
+    if (search->depth != NULL) {
+        search->depth[value] = (uint8_t)planning->depth;
     }
-    planning_report(planning, search, search->grid.tried, &planning->options.study);
+    if (close && planning->depth == SEARCH_WHOLE) { /* which no limit was asked of */
+        result_note(&search->results[value], note_plain(NOTE_too_close));
+    }
+    planning_report(planning, search);
     return true;
 }
 
@@ -343,13 +382,15 @@ static void find_nearest_search(struct planning *planning)
 
 /* ---- the search ---- */
 
+/* The winner's load must hold as `simulate` runs it, too. */
 static bool needs_whole(const struct planning *planning)
 {
     const struct planning_options *options = &planning->options;
     const struct search *winner =
         planning->winner != PLANNING_NONE ? &planning->searches[planning->winner] : NULL;
     bool wanted = !options->rough || options->choose != NULL;
-    return winner != NULL && wanted && winner->is_whole != NULL && !winner->is_whole[winner->found];
+    return winner != NULL && wanted && winner->depth != NULL &&
+           winner->depth[winner->found] != SEARCH_WHOLE;
 }
 
 static struct rounds planning_rounds_of(struct planning *planning)
@@ -379,18 +420,12 @@ static bool is_guessed(const struct search *search)
     return search->grid.load && search->grid.count >= FINE && strcmp(search->axis.key, "rate") == 0;
 }
 
-/* Is there room for the sessions of users who think? Then a guess for a server that lacks it is too low. */
-static bool holds_sessions(const struct search *search)
-{
-    return search->candidate->traits.tiers && capacity_has_sessions(&search->candidate->scenario);
-}
-
 static uint32_t guess_next(uint32_t line, uint32_t *values, void *context)
 {
     const struct planning *planning = context;
     const struct search *search = planning_line(planning, line);
     values[0] = 0;
-    return is_guessed(search) && (planning->options.guess == 0 || holds_sessions(search));
+    return is_guessed(search) && planning->options.guess == 0;
 }
 
 static bool guess_set(uint32_t line, uint32_t value, struct scenario *out, void *context,
@@ -403,7 +438,7 @@ static bool guess_set(uint32_t line, uint32_t value, struct scenario *out, void 
 
 static void begin_near(struct search *search, bool rough, double rate, uint32_t reach)
 {
-    uint32_t close = rough ? ROUGH : search->is_whole != NULL ? SURE : 1;
+    uint32_t close = rough ? ROUGH : search->depth != NULL ? SURE : 1;
     grid_near(&search->grid, search_value_at(search, rate), reach, close);
 }
 
@@ -460,61 +495,46 @@ static bool guess_all(struct planning *planning, struct error *why)
     }
     for (uint32_t i = 0; options->guess > 0 && i < planning->count; i++) {
         const struct search *search = &planning->searches[i];
-        if (is_guessed(search) && !holds_sessions(search)) {
+        if (is_guessed(search)) {
             begin_near(&planning->searches[i], options->rough, options->guess, REACH_BESIDE);
         }
     }
     return rounds_run(&rounds, why);
 }
 
-/* If no candidate meets all targets, the search goes on for those that some tries meet. */
-static bool run_tries(struct planning *planning, struct error *why)
+/* Run so long what `next` says; the search goes on from there. */
+static bool run_rounds(struct planning *planning, enum search_depth depth,
+                       uint32_t (*next)(uint32_t line, uint32_t *values, void *context),
+                       struct error *why)
 {
     struct stream_question question = targets_question(
-        &planning->options.targets, planning->options.rough ? STREAM_FEWEST : STREAM_MOST);
-    struct rounds tries = planning_rounds_of(planning);
-    tries.question = planning->is_stream ? &question : NULL;
-    planning->whole = false;
-    bool good = rounds_run(&tries, why);
-    if (good) {
-        relax_targets(planning);
-        good = rounds_run(&tries, why);
-    }
+        &planning->options.targets, depth == SEARCH_BRIEF ? STREAM_FEWEST : STREAM_MOST);
+    struct rounds rounds = planning_rounds_of(planning);
+    rounds.question = planning->is_stream && depth != SEARCH_WHOLE ? &question : NULL;
+    rounds.next = next;
+    rounds.once = depth == SEARCH_WHOLE;
+    planning->depth = depth;
+    bool good = rounds_run(&rounds, why);
     find_all(planning);
     return good;
 }
 
-/* Run the winner's load to the full precision of its figures, or the loads beside it. */
-static bool run_winner(struct planning *planning, bool edges, struct error *why)
-{
-    struct stream_question question = targets_question(&planning->options.targets, STREAM_WHOLE);
-    struct rounds rounds = planning_rounds_of(planning);
-    question.figures = planning->whole = !edges;
-    rounds.question = &question;
-    rounds.next = edges ? planning_next_edge : planning_next_whole;
-    rounds.once = true;
-    return rounds_run(&rounds, why);
-}
-
-/* Tries of a stream's loads only tell whether these hold. Where a winner's load, run to its full precision,
- * does not, the search goes on below it. */
-static bool search_whole(struct planning *planning, struct error *why)
-{
-    bool good = true;
-    while (good && needs_whole(planning)) {
-        good = run_winner(planning, false, why) && run_tries(planning, why);
-    }
-    return good;
-}
-
-/* A load beside the answer may turn out to be a better one. */
+/* If no candidate meets all targets, the search goes on for those that some tries meet. */
 static bool planning_search(struct planning *planning, struct error *why)
 {
-    bool good = guess_all(planning, why) && run_tries(planning, why) && search_whole(planning, why);
-    if (good && planning->is_stream && !planning->options.rough) {
-        good = run_winner(planning, true, why);
-        find_all(planning);
-        good = good && search_whole(planning, why);
+    bool good = guess_all(planning, why) && run_rounds(planning, SEARCH_BRIEF, planning_next, why);
+    if (good) {
+        relax_targets(planning);
+        good = run_rounds(planning, SEARCH_BRIEF, planning_next, why);
+    }
+    while (good && needs_whole(planning)) {
+        struct search *winner = &planning->searches[planning->winner];
+        winner->grid.close = SURE;
+        good = run_rounds(planning, SEARCH_LONG, planning_next_long, why);
+        if (good && winner_is(planning, winner) && needs_whole(planning)) {
+            good = run_rounds(planning, SEARCH_WHOLE, planning_next_whole, why) &&
+                   run_rounds(planning, SEARCH_BRIEF, planning_next, why);
+        }
     }
     find_nearest_search(planning);
     return good;

@@ -33,14 +33,17 @@ struct planning_options {
     const struct column *best; /* the value with the best of this figure is wanted; NULL: the
                                 * smallest or largest */
     double guess; /* where the highest rate probably is; 0: a cheap run of each candidate says so */
-    /* A rate is needed to a tenth: of few tries, each of few requests. */
+    /* A rate is needed to a tenth, but for one that `choose` chooses. */
     bool rough;
-    /* Which answer wins, among what was found so far; NULL: the best. Of a capacity the winner is run to the
-     * full precision of its figures, and has to hold there, too; of a rough one only if this chooses it. */
+    /* Which answer wins, among what was found so far; NULL: the best. */
     uint32_t (*choose)(const void *context);
     const void *context;
     struct study study;
 };
+
+/* How long the server of a load was watched: as briefly as tells most loads, as long as it takes to tell
+ * whether this one holds, or as `simulate` does. */
+enum search_depth { SEARCH_BRIEF, SEARCH_LONG, SEARCH_WHOLE };
 
 /* The search of one candidate. Values are numbered by preference, best first. */
 struct search {
@@ -52,8 +55,9 @@ struct search {
     bool maximise;          /* its last value is the best */
     struct targets targets; /* by which its values are judged: the options' */
     struct grid grid;
-    bool *is_whole;          /* [grid.count] of loads of a stream: the value was run to the full
-                              * precision of its figures; owned; else NULL */
+    uint8_t
+        *depth; /* [grid.count] of loads of a stream: the enum search_depth of the last run; owned;
+                     * else NULL */
     struct result *results;  /* [search.count], set for the values tried; owned */
     uint32_t found, nearest; /* values; or PLANNING_NONE */
 };
@@ -65,8 +69,8 @@ struct planning {
     uint32_t decided; /* candidates; counted before each round */
     bool is_stream;   /* its loads are of made-up requests without end (capacity.h) */
     struct planning_options options; /* its texts are the caller's */
-    bool whole;       /* of a round: only answers are run, and to their full precision */
-    uint32_t winner;  /* a search; or PLANNING_NONE */
+    enum search_depth depth;         /* of a round */
+    uint32_t winner;                 /* a search; or PLANNING_NONE */
     uint32_t nearest; /* the search least short among those that found nothing; or PLANNING_NONE */
 };
 

@@ -154,7 +154,7 @@ bool search_begin(struct search *search, struct candidate *candidate,
     search->grid.load =
         search->maximise && search->fixed == NULL && search_is_load(search->axis.key);
     bool asks = search->grid.load && is_stream && options->best == NULL;
-    return !asks || (search->is_whole = array_zeroed(count, sizeof *search->is_whole, why)) != NULL;
+    return !asks || (search->depth = array_zeroed(count, sizeof *search->depth, why)) != NULL;
 }
 
 void search_release(struct search *search)
@@ -164,7 +164,7 @@ void search_release(struct search *search)
     }
     free(search->results);
     grid_release(&search->grid);
-    free(search->is_whole);
+    free(search->depth);
     axis_release(&search->axis);
 }
 

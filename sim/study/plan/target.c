@@ -216,8 +216,7 @@ double targets_violation(const struct targets *targets, const struct result *res
 struct stream_question targets_question(const struct targets *targets, uint64_t most)
 {
     _Static_assert((int)TARGETS_MOST <= (int)STREAM_BOUNDS, "each target is a bound");
-    struct stream_question out = {
-        .count = targets->count, .most = most, .figures = most == STREAM_WHOLE};
+    struct stream_question out = {.count = targets->count, .most = most};
     for (uint32_t i = 0; i < targets->count; i++) {
         const struct target *target = &targets->all[i];
         out.all[i] = (struct stream_bound){target->column, target->at_most, target->bound};

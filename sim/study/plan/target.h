@@ -42,8 +42,7 @@ double target_margin(const struct target *target, const struct result *result);
 #define TARGET_AMPLE 0.1
 bool targets_ample(const struct targets *targets, const struct result *result);
 
-/* The targets as a question to a server in steady state, of so many requests; of STREAM_WHOLE to the full
- * precision of its figures. */
+/* The targets as a question to a server in steady state, of at most so many requests. */
 struct stream_question targets_question(const struct targets *targets, uint64_t most);
 
 /* All targets as they were typed, separated by ", ". Returns `text`. */

@@ -232,7 +232,7 @@ static void the_answer_alone_is_run_whole(void **state)
     assert_int_not_equal(asked.advice.best, PLANNING_NONE);
     for (uint32_t i = 0; i < systems->count; i++) {
         const struct search *search = &systems->searches[i];
-        assert_int_equal(search->is_whole[search->found], i == asked.advice.best);
+        assert_int_equal(search->depth[search->found] == SEARCH_WHOLE, i == asked.advice.best);
         assert_true(search->grid.violation[search->found] == 0);
     }
     release(&asked);
