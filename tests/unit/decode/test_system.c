@@ -303,7 +303,8 @@ static const struct {
      "x.yaml:1: unknown value 'maybe' of 'merge'\n"
      "  expected: false, true, no, yes, off, on"},
     {"available: shop\n", NULL,
-     "x.yaml:1: unknown value 'shop' of 'available'\n  expected: vllm, sglang, code, paper"},
+     "x.yaml:1: unknown value 'shop' of 'available'\n"
+     "  expected: vllm, sglang, tensorrt-llm, code, paper"},
     {"summary: [a, b]\n", NULL, "x.yaml:1: 'summary' is a list\n  expected: a single value"},
     {"[merge]\n", NULL, NULL}, /* no map */
     {"word\n", NULL, NULL},
