@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEASURED_FILE };
+enum { MEASURED_FILE, ROW };
 
 static const struct command_option options[] = {
     [MEASURED_FILE] = {"--measured", "FILE",
@@ -24,6 +24,10 @@ static const struct command_option options[] = {
                        "JSON line per request with queued_ts, first_token_ts and "
                        "last_token_ts in seconds, and output_toks",
                        .required = true},
+    [ROW] =
+        {"--row", NULL,
+         "print instead a row for a file of measured servers (scenarios/measured), to which you "
+         "add what you set"},
     {.name = NULL},
 };
 
@@ -121,8 +125,25 @@ static void print_measured_keys(const struct result *result, const struct measur
 struct comparison {
     struct store *store;
     const struct measured *measured;
+    bool row;      /* as a row of measured servers */
     uint32_t runs; /* so far */
 };
+
+/* As YAML. What was asked is for the user to add: a run's scenario states every key. */
+static void print_row(const struct cell *cells, const struct measured *measured)
+{
+    const char *before = "";
+    printf("  - what: %s on %s\n    set: {}\n    served: {", cells[COLUMN(model)->index].text,
+           cells[COLUMN(hardware)->index].text);
+    for (int i = 0; i < MEASURED_FIGURES; i++) {
+        if (measured_figures[i].key != NULL && measured->value[i] > 0) {
+            printf("%s%s: %.6g%s", before, measured_figures[i].column, measured->value[i],
+                   i == MEASURED_RATE ? "" : "ms");
+            before = ", ";
+        }
+    }
+    puts("}");
+}
 
 /* Print a run of plots/served.sql: its name, and what distinguishes it from the others. */
 static bool print_run(uint32_t count, const char *const *names, const char *const *values,
@@ -138,6 +159,11 @@ static bool print_run(uint32_t count, const char *const *names, const char *cons
         return false;
     }
     const struct cell *cells = result.cells;
+    if (comparison->row) {
+        print_row(cells, measured);
+        result_release(&result);
+        return true;
+    }
     struct frame *frame = compare_measured_figures_frame(&result, measured, why);
     printf("%s, %s on %s%s%s, beside %s\n\n", cells[COLUMN(system)->index].text,
            cells[COLUMN(model)->index].text, cells[COLUMN(hardware)->index].text,
@@ -154,11 +180,11 @@ static bool print_run(uint32_t count, const char *const *names, const char *cons
 }
 
 static bool print_runs(struct store *store, const char *database, const struct measured *measured,
-                       struct error *why)
+                       bool row, struct error *why)
 {
     static const char *const begin[] = {"timed", "runs", NULL};
     const struct plot_statement statement = {.begin = begin, .end = "served"};
-    struct comparison comparison = {store, measured, 0};
+    struct comparison comparison = {store, measured, row, 0};
     char *text = plot_statement_text(&statement, why);
     bool ok = text != NULL && store_query(store, text, print_run, &comparison, why);
     free(text);
@@ -181,7 +207,8 @@ static bool compare_run_command(const struct arguments *arguments, struct error 
     char note[STORE_NOTE] = "";
     struct store *store = store_open_shown(database, note, why);
     database_print_note(note);
-    bool ok = store != NULL && print_runs(store, database, &measured, why);
+    bool ok = store != NULL &&
+              print_runs(store, database, &measured, arguments_given(arguments, ROW), why);
     store_close(store);
     return ok;
 }
