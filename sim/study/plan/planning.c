@@ -130,8 +130,9 @@ static uint32_t planning_next(uint32_t line, uint32_t *values, void *context)
         return !grid_tried(&search->grid, values[0]);
     }
     bool few = search->depth != NULL || (search->grid.load && planning->options.rough);
-    uint32_t most = few ? STREAM_TRIES : ROUNDS_MOST;
-    return search->grid.count > 0 ? grid_next(&search->grid, most, values) : 0;
+    return search->grid.count > 0
+               ? grid_next(&search->grid, few ? STREAM_TRIES : ROUNDS_MOST, values)
+               : 0;
 }
 
 /* ---- the winner's load ----
@@ -197,10 +198,9 @@ static uint32_t planning_next_long(uint32_t line, uint32_t *values, void *contex
 
 static uint32_t planning_next_whole(uint32_t line, uint32_t *values, void *context)
 {
-    struct planning *planning = context;
-    const struct search *search = planning_line(context, line);
-    values[0] = search->found;
-    return winner_is(planning, search);
+    const struct planning *planning = context;
+    values[0] = planning->searches[planning->winner].found;
+    return winner_is(planning, planning_line(planning, line));
 }
 
 /* A value that the scenario refuses was typed into the axis. */
@@ -229,7 +229,7 @@ static bool planning_take(uint32_t line, uint32_t value, struct result *result, 
     if (search->depth != NULL) {
         search->depth[value] = (uint8_t)planning->depth;
     }
-    if (close && planning->depth == SEARCH_WHOLE) { /* which no limit was asked of */
+    if (close && planning->depth == SEARCH_WHOLE) { /* of which no limit is asked */
         result_note(&search->results[value], note_plain(NOTE_too_close));
     }
     planning_report(planning, search);
@@ -385,12 +385,12 @@ static void find_nearest_search(struct planning *planning)
 /* The winner's load must hold as `simulate` runs it, too. */
 static bool needs_whole(const struct planning *planning)
 {
-    const struct planning_options *options = &planning->options;
-    const struct search *winner =
-        planning->winner != PLANNING_NONE ? &planning->searches[planning->winner] : NULL;
-    bool wanted = !options->rough || options->choose != NULL;
-    return winner != NULL && wanted && winner->depth != NULL &&
-           winner->depth[winner->found] != SEARCH_WHOLE;
+    bool wanted = !planning->options.rough || planning->options.choose != NULL;
+    if (planning->winner == PLANNING_NONE || !wanted) {
+        return false;
+    }
+    const struct search *winner = &planning->searches[planning->winner];
+    return winner->depth != NULL && winner->depth[winner->found] != SEARCH_WHOLE;
 }
 
 static struct rounds planning_rounds_of(struct planning *planning)
@@ -507,8 +507,10 @@ static bool run_rounds(struct planning *planning, enum search_depth depth,
                        uint32_t (*next)(uint32_t line, uint32_t *values, void *context),
                        struct error *why)
 {
-    struct stream_question question = targets_question(
-        &planning->options.targets, depth == SEARCH_BRIEF ? STREAM_FEWEST : STREAM_MOST);
+    struct stream_question question =
+        targets_question(&planning->options.targets, depth != SEARCH_BRIEF     ? STREAM_MOST
+                                                     : planning->options.rough ? STREAM_FEWEST
+                                                                               : STREAM_USUAL);
     struct rounds rounds = planning_rounds_of(planning);
     rounds.question = planning->is_stream && depth != SEARCH_WHOLE ? &question : NULL;
     rounds.next = next;
@@ -519,7 +521,6 @@ static bool run_rounds(struct planning *planning, enum search_depth depth,
     return good;
 }
 
-/* If no candidate meets all targets, the search goes on for those that some tries meet. */
 static bool planning_search(struct planning *planning, struct error *why)
 {
     bool good = guess_all(planning, why) && run_rounds(planning, SEARCH_BRIEF, planning_next, why);
