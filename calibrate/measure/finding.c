@@ -166,7 +166,7 @@ static bool observed_read_entry(const struct node *node, struct finding *out, st
     }
     text_copy(out->name, sizeof out->name, node->key);
     bool absent = node_get(node, "absent") != NULL;
-    if (!node_check_keys(node, keys, out->name, why)) {
+    if (!node_check_keys(node, NAMES(keys), out->name, why)) {
         return false;
     }
     if (absent == (node_get(node, "points") != NULL)) {

@@ -99,7 +99,7 @@ bool provenance_read(const struct node *node, struct provenance *out, struct err
     for (size_t fact = 0; fact < FACT_COUNT; fact++) {
         keys[fact + 2] = rows[fact].name;
     }
-    if (!node_check_keys(node, keys, "provenance", why)) {
+    if (!node_check_keys(node, NAMES(keys), "provenance", why)) {
         return false;
     }
     for (size_t fact = 0; fact < FACT_COUNT; fact++) {

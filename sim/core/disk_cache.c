@@ -3,6 +3,7 @@
 #include "core/array.h"
 #include "core/text.h"
 
+#include <libgen.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sqlite3.h>
@@ -37,15 +38,7 @@ static void make_folders(const char *folder)
 {
     char above[PATH_MAX];
     text_copy(above, sizeof above, folder);
-    char *end = above + strlen(above);
-    while (end > above && end[-1] == '/') {
-        *--end = '\0';
-    }
-    char *slash = strrchr(above, '/');
-    if (slash != NULL) {
-        *slash = '\0';
-        mkdir(above, 0700);
-    }
+    mkdir(dirname(above), 0700);
     mkdir(folder, 0700);
 }
 

@@ -17,7 +17,7 @@
 
 enum { LONGEST = 63, LEAST_PART = 3, SHORT_LIST = 160 };
 
-static const char *name_at(struct names names, size_t index)
+const char *name_at(struct names names, size_t index)
 {
     return *(const char *const *)((const char *)names.first + index * names.each);
 }

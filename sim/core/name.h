@@ -14,6 +14,7 @@ struct names {
     size_t each; /* bytes of a row */
 };
 #define NAMES(rows) ((struct names){(rows), sizeof *(rows)})
+const char *name_at(struct names names, size_t index);
 
 /* Are these two spellings of one name? Case does not count, nor does what separates its parts: '-',
  * '_', ':' and blanks, but for whether two digits are separated. RTX4090 is rtx-4090. */

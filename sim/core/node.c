@@ -257,18 +257,6 @@ bool node_set(struct node *root, const char *path, const char *value, struct err
     return node_place(root, path, parsed, why);
 }
 
-bool node_setf(struct node *root, const char *path, struct error *why, const char *format, ...)
-{
-    char text[256];
-    va_list values;
-    va_start(values, format);
-    int length = vsnprintf(text, sizeof text, format, values);
-    va_end(values);
-    return (size_t)length < sizeof text
-               ? node_set(root, path, text, why)
-               : error_set(why, NULL, 0, "the value of '%s' is too long", path);
-}
-
 bool node_put(struct node *root, const char *path, const struct node *value, struct error *why)
 {
     struct node *copy = node_copy(value, why);
@@ -496,7 +484,7 @@ bool node_bool(const struct node *map, const char *key, bool *out, struct error 
     return good;
 }
 
-bool node_check_keys(const struct node *map, const char *const *keys, const char *where,
+bool node_check_keys(const struct node *map, struct names keys, const char *where,
                      struct error *why)
 {
     if (map == NULL || map->kind == NODE_NULL) {
@@ -505,34 +493,20 @@ bool node_check_keys(const struct node *map, const char *const *keys, const char
     if (map->kind != NODE_MAP) {
         node_error(map, why, "'%s' is %s", where,
                    map->kind == NODE_LIST ? "a list" : "a single value");
-        return error_expect(why, "keys of it, such as '%s.%s'", where, keys[0]);
+        return error_expect(why, "keys of it, such as '%s.%s'", where, name_at(keys, 0));
     }
     for (size_t i = 0; i < map->count; i++) {
         const struct node *child = map->children[i];
         size_t known = 0;
-        while (keys[known] != NULL && strcmp(keys[known], child->key) != 0) {
+        while (name_at(keys, known) != NULL && strcmp(name_at(keys, known), child->key) != 0) {
             known++;
         }
-        if (keys[known] == NULL) {
+        if (name_at(keys, known) == NULL) {
             node_error(child, why, "unknown key '%s' in '%s'", child->key, where);
-            return name_expect(child->key, NAMES(keys), why);
+            return name_expect(child->key, keys, why);
         }
     }
     return true;
-}
-
-enum { MOST_FIELDS = 63 };
-
-static bool node_fields_check_keys(const struct node *map, const struct node_field *fields,
-                                   const char *where, struct error *why)
-{
-    const char *keys[MOST_FIELDS + 1];
-    size_t count = 0;
-    for (; fields[count].key != NULL && count < MOST_FIELDS; count++) {
-        keys[count] = fields[count].key;
-    }
-    keys[count] = NULL;
-    return node_check_keys(map, keys, where, why);
 }
 
 /* Rows of a list, or of a map. */
@@ -620,7 +594,7 @@ static bool node_fields_read_one(const struct node *map, const struct node_field
 bool node_fields_read(const struct node *map, const struct node_field *fields, const char *where,
                       void *out, struct error *why)
 {
-    bool good = node_fields_check_keys(map, fields, where, why);
+    bool good = node_check_keys(map, NAMES(fields), where, why);
     for (const struct node_field *field = fields; good && field->key != NULL; field++) {
         good = node_fields_read_one(map, field, out, why);
         if (good && field->needed && node_stated(map, field->key) == NULL) {

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "core/error.h"
+#include "core/name.h"
 #include "core/units.h"
 
 #include <stddef.h>
@@ -58,10 +58,6 @@ const struct node *node_find(const struct node *root, const char *path);
  * error. */
 bool node_set(struct node *root, const char *path, const char *value, struct error *why);
 
-/* The same with a text that is written here; of a number, say. */
-bool node_setf(struct node *root, const char *path, struct error *why, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
 /* The same with a copy of `value`, which keeps its file names and lines. */
 bool node_put(struct node *root, const char *path, const struct node *value, struct error *why);
 
@@ -89,7 +85,7 @@ bool node_bool(const struct node *map, const char *key, bool *out, struct error 
 
 /* Fail on the first child of `map` whose key is not one of `keys`: "unknown key 'x' in 'where'",
  * with the keys and the nearest. A NULL or empty `map` passes; a list or scalar is an error. */
-bool node_check_keys(const struct node *map, const char *const *keys, const char *where,
+bool node_check_keys(const struct node *map, struct names keys, const char *where,
                      struct error *why);
 
 /* Fill `why` with a complaint about this node, with its file and line; a usage error when the node

@@ -192,7 +192,8 @@ static bool system_check_keys(const struct node *map, bool preset, const char *w
         error_nearest(why, "retrieval_tokens");
         return error_expect(why, "retrieval_tokens, the tokens of a page");
     }
-    return node_check_keys(map, keys, where, why) || error_rest(why, "spillway list mechanisms");
+    return node_check_keys(map, NAMES(keys), where, why) ||
+           error_rest(why, "spillway list mechanisms");
 }
 
 /* An override that names another policy drops the parameters of the preset's policy. */

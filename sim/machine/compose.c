@@ -394,7 +394,7 @@ static bool check_part_keys(const struct node *node, enum profile_part part, str
         keys[count++] = takeover_capability_key;
     }
     keys[count] = NULL;
-    return node_check_keys(node, keys, part_names[part], why);
+    return node_check_keys(node, NAMES(keys), part_names[part], why);
 }
 
 static bool replace_part(const struct site *site, enum profile_part part, const struct node *name,
@@ -483,7 +483,7 @@ static bool compose_set_value(const struct site *site, const struct node *machin
 static bool lay_machine(const struct site *site, const struct node *machine,
                         const char *const *keys, struct error *why)
 {
-    if (!node_check_keys(machine, keys, "hardware", why)) {
+    if (!node_check_keys(machine, NAMES(keys), "hardware", why)) {
         return false;
     }
     const struct node *extends = node_get(machine, "extends");

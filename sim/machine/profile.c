@@ -219,7 +219,7 @@ static bool read_stated(const struct node *figure, enum curve_id id, struct curv
                         struct error *why)
 {
     static const char *const keys[] = {"value", "points", "basis", "source", "range", NULL};
-    return node_check_keys(figure, keys, curve_kinds[id].name, why) &&
+    return node_check_keys(figure, NAMES(keys), curve_kinds[id].name, why) &&
            curve_read_figure(figure, id, curve, why) && curve_read_basis(figure, id, curve, why) &&
            read_range(figure, id, curve, why);
 }

@@ -173,7 +173,7 @@ bool policy_read(const struct node *node, const struct policy_kind **kind, doubl
             return false;
         }
     }
-    return node->kind != NODE_MAP || node_check_keys(node, keys, "policy", why);
+    return node->kind != NODE_MAP || node_check_keys(node, NAMES(keys), "policy", why);
 }
 
 bool policy_open(struct node *root, const char *path, const struct node *over, struct error *why)

@@ -478,7 +478,7 @@ static bool engine_file_read(struct engine_file *program, struct error *why)
     }
     struct node *root = node_load(path, why);
     const struct node *versions = node_get(root, "versions");
-    bool good = root != NULL && node_check_keys(root, keys, "engine", why);
+    bool good = root != NULL && node_check_keys(root, NAMES(keys), "engine", why);
     if (good && (versions == NULL || versions->kind != NODE_MAP || versions->count == 0)) {
         node_error(root, why, "this file has no 'versions'");
         good = error_expect(why, "a map of versions, such as 0.19: {extends: 0.18, ...}");

@@ -263,7 +263,7 @@ static bool read_sets(const char *const *sets, uint32_t count, struct node *root
             return false;
         }
     }
-    return root != NULL && node_check_keys(root, page_keys, "list model", why);
+    return root != NULL && node_check_keys(root, NAMES(page_keys), "list model", why);
 }
 
 static bool read_model(const struct scenario *asked, const char *name, struct model *out,

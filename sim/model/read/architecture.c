@@ -94,8 +94,8 @@ static void read_table(void)
                                   ? node_load(path, why)
                                   : NULL;
     const struct node *classes = node_get(root, "classes");
-    bool good = root != NULL && node_check_keys(root, keys, "architectures", why) &&
-                node_check_keys(node_get(root, "modules"), module_words, "modules", why);
+    bool good = root != NULL && node_check_keys(root, NAMES(keys), "architectures", why) &&
+                node_check_keys(node_get(root, "modules"), NAMES(module_words), "modules", why);
     if (good && (classes == NULL || classes->kind != NODE_LIST || classes->count == 0)) {
         good = node_error(root, why, "'classes' are a list of architectures");
     }

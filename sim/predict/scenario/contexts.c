@@ -58,24 +58,6 @@ static bool read_context(const struct node *node, const char *text, uint64_t *ou
     return *out > 0 || node_error(node, why, "a context of 0 tokens");
 }
 
-static bool contexts_read_list(struct context_counts *counts, struct error *why)
-{
-    counts->is_list = true;
-    for (size_t i = 0; i < counts->node->count; i++) {
-        const struct node *node = counts->node->children[i];
-        uint64_t context;
-        if (node->kind != NODE_SCALAR) {
-            node_error(node, why, "'contexts' has an item that is not a context");
-            return error_expect(why, "one context per sequence, such as [4K, 128K, 128K]");
-        }
-        if (!read_context(node, node->text, &context, why) ||
-            !contexts_add(counts, node, context, 1, why)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Read a number of sequences, or a share of them. */
 static bool contexts_read_count(struct context_counts *counts, const struct node *node,
                                 uint64_t *out, struct error *why)
@@ -97,13 +79,18 @@ static bool contexts_read_count(struct context_counts *counts, const struct node
     return true;
 }
 
-static bool read_map(struct context_counts *counts, struct error *why)
+/* Items of a list are contexts of one sequence each; keys of a map have their number. */
+static bool read_counts(struct context_counts *counts, struct error *why)
 {
     for (size_t i = 0; i < counts->node->count; i++) {
         const struct node *node = counts->node->children[i];
-        uint64_t context, sequences;
-        if (!read_context(node, node->key, &context, why) ||
-            !contexts_read_count(counts, node, &sequences, why) ||
+        uint64_t context, sequences = 1;
+        if (counts->is_list && node->kind != NODE_SCALAR) {
+            node_error(node, why, "'contexts' has an item that is not a context");
+            return error_expect(why, "one context per sequence, such as [4K, 128K, 128K]");
+        }
+        if (!read_context(node, counts->is_list ? node->text : node->key, &context, why) ||
+            (!counts->is_list && !contexts_read_count(counts, node, &sequences, why)) ||
             !contexts_add(counts, node, context, sequences, why)) {
             return false;
         }
@@ -203,8 +190,8 @@ static bool contexts_read(const struct scenario *scenario, struct setup *out, st
         node_error(counts.node, why, "'contexts' must be a list or a map");
         return error_expect(why, "a list [4K, 128K, 128K], or a map {4K: 1, 128K: 2}");
     }
-    if (!(counts.node->kind == NODE_LIST ? contexts_read_list : read_map)(&counts, why) ||
-        !meet_batch(scenario, batch, &counts, why)) {
+    counts.is_list = counts.node->kind == NODE_LIST;
+    if (!read_counts(&counts, why) || !meet_batch(scenario, batch, &counts, why)) {
         return false;
     }
     for (uint32_t i = 0; i < counts.count; i++) {

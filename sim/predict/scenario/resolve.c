@@ -341,7 +341,7 @@ bool resolve_model_options(const struct scenario *scenario, struct model_options
         return node_error(options->config, why, "'config' is no map") ||
                error_expect(why, "keys of config.json, such as {sliding_window: 4096}");
     }
-    if (!node_check_keys(dtype, dtype_keys, "dtype", why) ||
+    if (!node_check_keys(dtype, NAMES(dtype_keys), "dtype", why) ||
         !resolve_read_dtype(dtype, "weights", &options->weights, why) ||
         !resolve_read_dtype(dtype, "kv", &options->kv, why) || !resolve_gpus(scenario, gpus, why)) {
         return false;

@@ -115,16 +115,8 @@ static bool check_batch_keys(const struct scenario *scenario, struct error *why)
     return true;
 }
 
-/* The key by which a scenario asks for a server by its load alone; NULL if it does not. */
-static const char *find_load(const struct scenario *scenario)
-{
-    static const char *const keys[] = {"rate", "clients", "arrivals"};
-    const char *load = NULL;
-    for (int i = 0; i < 3 && load == NULL && !scenario_states(scenario, "workload"); i++) {
-        load = scenario_states(scenario, keys[i]) ? keys[i] : NULL;
-    }
-    return load;
-}
+/* Keys of a load, by which alone a scenario asks for a server. */
+static const char *const load_keys[] = {"rate", "clients", "arrivals"};
 
 /* Requests that all have the scenario's `prompt` and `output`, as the workload that stands for
  * them. */
@@ -148,25 +140,26 @@ static bool lay_synthetic(struct scenario *scenario, const char *load, struct er
     return node_set(scenario->root, "workload", text, why);
 }
 
-/* Without its load, the scenario would be one of decode steps, for which nobody asked. */
-static bool check_empty(const struct scenario *scenario, struct error *why)
+/* A load without a workload is of requests of the scenario's prompt and output. Refuse an empty key: without
+ * its load, the scenario would be one of decode steps, for which nobody asked. */
+static bool settle_load(struct scenario *scenario, struct error *why)
 {
-    static const char *const keys[] = {"workload", "rate", "clients"};
-    for (int i = 0; i < 3 && !scenario_states(scenario, "workload"); i++) {
-        if (i == 0 ? node_get(scenario->root, "workload") != NULL
-                   : scenario_value(&scenario->values, keys[i])->empty) {
-            return scenario_error(scenario, keys[i], why, "'%s' is empty", keys[i]);
+    const char *empty = node_get(scenario->root, "workload") != NULL ? "workload" : NULL;
+    for (int i = 0; i < 3; i++) {
+        if (scenario_states(scenario, load_keys[i])) {
+            return lay_synthetic(scenario, load_keys[i], why);
         }
+        bool is_empty = scenario_value(&scenario->values, load_keys[i])->empty;
+        empty = empty == NULL && is_empty ? load_keys[i] : empty;
     }
-    return true;
+    return empty == NULL || scenario_error(scenario, empty, why, "'%s' is empty", empty);
 }
 
 bool requests_set_context(struct scenario *scenario, struct error *why)
 {
     uint64_t context = 0, other = (uint64_t)scenario_stated(&scenario->values, "context", 0);
     char path[WORKLOAD_PATH];
-    const char *load = find_load(scenario);
-    if ((load != NULL && !lay_synthetic(scenario, load, why)) || !check_empty(scenario, why)) {
+    if (!scenario_states(scenario, "workload") && !settle_load(scenario, why)) {
         return false;
     }
     if (!scenario_states(scenario, "workload")) {
@@ -466,7 +459,8 @@ bool resolve_workload(const struct scenario *scenario, struct point *out, struct
     read->content = out->requests->content;
     read->seed = out->setup.seed;
     scenario_values_fill(&scenario->values, SCENARIO_WORKLOAD, read);
-    return check_arrivals(scenario, read, why) && node_check_keys(slo, slo_keys, "slo", why) &&
+    return check_arrivals(scenario, read, why) &&
+           node_check_keys(slo, NAMES(slo_keys), "slo", why) &&
            read_objective(slo, "ttft_ms", &read->slo_ttft_ns, why) &&
            read_objective(slo, "tpot_ms", &read->slo_tpot_ns, why) &&
            read_engine(scenario, true, out, why) && check_effects(scenario, out, why) &&

@@ -565,13 +565,7 @@ static bool check_lists(const struct node *root, struct error *why)
 
 bool scenario_check_keys(const struct node *root, struct error *why)
 {
-    const char *keys[64];
-    size_t count = 0;
-    for (const struct scenario_key *key = scenario_keys; key->name != NULL; key++) {
-        keys[count++] = key->name;
-    }
-    keys[count] = NULL;
-    if (node_check_keys(root, keys, "scenario", why)) {
+    if (node_check_keys(root, NAMES(scenario_keys), "scenario", why)) {
         return check_lists(root, why);
     }
     for (size_t i = 0; root->kind == NODE_MAP && i < root->count; i++) {

@@ -127,18 +127,28 @@ static struct trace *keep_trace(struct sources *sources, struct trace *trace, st
     return trace_hold(trace);
 }
 
+/* A reference to the kept trace of this path: a recording, or the one with this hash that was generated. */
+static struct trace *find_trace(struct sources *sources, const char *path, const uint64_t *hash)
+{
+    for (size_t i = 0; i < sources->trace_count; i++) {
+        struct trace *trace = sources->traces[i];
+        struct error unseen;
+        uint64_t there;
+        if (strcmp(trace_path(trace), path) == 0 && (trace_bytes(trace) > 0) == (hash == NULL) &&
+            (hash == NULL || (trace_hash(trace, &there, &unseen) && there == *hash))) {
+            return trace_hold(trace);
+        }
+    }
+    return NULL;
+}
+
 struct trace *sources_recording(struct sources *sources, const char *path, struct error *why)
 {
-    struct trace *found = NULL;
     if (sources == NULL) {
         return trace_open(path, why);
     }
     pthread_mutex_lock(&sources->lock);
-    for (size_t i = 0; found == NULL && i < sources->trace_count; i++) {
-        struct trace *trace = sources->traces[i];
-        bool same = trace_bytes(trace) > 0 && strcmp(trace_path(trace), path) == 0;
-        found = same ? trace_hold(trace) : NULL;
-    }
+    struct trace *found = find_trace(sources, path, NULL);
     struct trace *opened = found == NULL ? trace_open(path, why) : NULL;
     found = opened != NULL ? keep_trace(sources, opened, why) : found;
     pthread_mutex_unlock(&sources->lock);
@@ -147,8 +157,7 @@ struct trace *sources_recording(struct sources *sources, const char *path, struc
 
 struct trace *sources_generated(struct sources *sources, struct trace *fresh, struct error *why)
 {
-    uint64_t wanted, there;
-    struct trace *found = NULL;
+    uint64_t wanted;
     if (sources == NULL) {
         return fresh;
     }
@@ -157,12 +166,7 @@ struct trace *sources_generated(struct sources *sources, struct trace *fresh, st
         return NULL;
     }
     pthread_mutex_lock(&sources->lock);
-    for (size_t i = 0; found == NULL && i < sources->trace_count; i++) {
-        struct trace *trace = sources->traces[i];
-        bool same = trace_bytes(trace) == 0 && trace_hash(trace, &there, why) && there == wanted &&
-                    strcmp(trace_path(trace), trace_path(fresh)) == 0;
-        found = same ? trace_hold(trace) : NULL;
-    }
+    struct trace *found = find_trace(sources, trace_path(fresh), &wanted);
     if (found != NULL) {
         trace_close(fresh);
     } else {

@@ -47,6 +47,7 @@ bool advice_set_context(struct scenario *scenario, struct error *why)
 bool advice_set_requests(struct scenario *scenario, struct error *why)
 {
     struct point point;
+    char text[64];
     if (scenario_serves(scenario)) {
         return true;
     }
@@ -62,8 +63,9 @@ bool advice_set_requests(struct scenario *scenario, struct error *why)
     }
     scenario_values_remove(&scenario->values, "context");
     node_remove(scenario->root, "contexts");
-    return node_setf(scenario->root, "workload", why, "\"synthetic:prompt=%" PRIu64 ",output=%d\"",
-                     context - ADVICE_OUTPUT, ADVICE_OUTPUT);
+    snprintf(text, sizeof text, "\"synthetic:prompt=%" PRIu64 ",output=%d\"",
+             context - ADVICE_OUTPUT, ADVICE_OUTPUT);
+    return node_set(scenario->root, "workload", text, why);
 }
 
 /* ---- one search: the best batch of each system, or with requests the highest rate ---- */

@@ -147,7 +147,7 @@ static bool trace_profile_read_head(const struct node *node, struct trace_profil
     for (int i = 0; i < FIELDS; i++) {
         names[i] = fields[i].name;
     }
-    if (!node_check_keys(node, names, "a head", why) || !read_knots(node, head, why)) {
+    if (!node_check_keys(node, NAMES(names), "a head", why) || !read_knots(node, head, why)) {
         return false;
     }
     for (int i = 0; i < FIELDS; i++) {

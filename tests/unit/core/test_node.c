@@ -525,14 +525,15 @@ static void unknown_keys_are_named_with_the_nearest(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct error why;
         struct node *root = parse(cases[i].yaml);
-        assert_int_equal(node_check_keys(root, keys, "system", &why), cases[i].fault == NULL);
+        assert_int_equal(node_check_keys(root, NAMES(keys), "system", &why),
+                         cases[i].fault == NULL);
         if (cases[i].fault != NULL) {
             assert_fault(&why, cases[i].fault);
         }
         node_destroy(root);
     }
     struct error why;
-    assert_true(node_check_keys(NULL, keys, "system", &why));
+    assert_true(node_check_keys(NULL, NAMES(keys), "system", &why));
 }
 
 /* A value may come from a default or another file; the complaint about it has the map's place. */
