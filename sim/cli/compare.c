@@ -130,7 +130,7 @@ struct comparison {
 };
 
 /* As YAML. What was asked is for the user to add: a run's scenario states every key. */
-static void print_row(const struct cell *cells, const struct measured *measured)
+static void print_as_row(const struct cell *cells, const struct measured *measured)
 {
     const char *before = "";
     printf("  - what: %s on %s\n    set: {}\n    served: {", cells[COLUMN(model)->index].text,
@@ -160,7 +160,7 @@ static bool print_run(uint32_t count, const char *const *names, const char *cons
     }
     const struct cell *cells = result.cells;
     if (comparison->row) {
-        print_row(cells, measured);
+        print_as_row(cells, measured);
         result_release(&result);
         return true;
     }
