@@ -119,4 +119,4 @@ def left_out(figures):
             counts[figure.metric, figure.kind] = inside + (least <= math.exp(figure.y) <= most), count + 1
             scores.append(interval_score(least, most, figure.y))
             plain.append(interval_score(math.exp(deciles[figure.metric][0]), math.exp(deciles[figure.metric][-1]), figure.y))
-    return counts, statistics.fmean(scores), statistics.fmean(plain)
+    return (counts, statistics.fmean(scores), statistics.fmean(plain)) if counts else (counts, math.nan, math.nan)

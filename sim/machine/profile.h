@@ -99,7 +99,7 @@ struct profile {
     struct curve curves[CURVE_COUNT];
     double price_per_hour; /* dollars, for a GPU with its share of the machine; 0: not stated */
     uint64_t gpus;         /* of the machine; 0: not stated */
-    struct node *node; /* the merged tree it was read from; for hashing and printing */
+    struct node *node;     /* the merged tree it was read from; for hashing and printing */
     /* In a copy for a dry run: notes what is read, and every curve is 1. The caller's; NULL in all
      * others. */
     struct profile_reads *reads;

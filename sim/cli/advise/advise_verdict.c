@@ -391,7 +391,8 @@ static void verdict_put_memory(const struct advice *advice, struct frame *verdic
     if (host->answer == ADVICE_HOST_UNASKED || (pays && size->engine == NULL)) {
         return;
     }
-    double change = advice_host_slower(advice);
+    /* What is not found cannot save time: near a capacity, runs of equal loads differ. */
+    double slower = advice_host_slower(advice), change = pays || slower > 0 ? slower : (double)NAN;
     frame_number(verdict, VERDICT_host_change, change);
     if (pays) {
         put_host_size(size, verdict);

@@ -372,8 +372,7 @@ static bool write_value(const struct commanded *run, const char *name, char text
     }
     int row = name_match(name, names);
     if (row < 0) {
-        error_input(why, run->point->setup.system.name, 0, "unknown value of a command '%s'",
-                    name);
+        error_input(why, run->point->setup.system.name, 0, "unknown value of a command '%s'", name);
         return name_expect(name, NAMES(names), why);
     }
     const struct command_value *value = &values[row];

@@ -263,7 +263,8 @@ static void findings_are_those_of_the_curve(void **state)
         struct whatif_findings findings = whatif_find(&whatif);
         int best = findings.best == WHATIF_NONE ? NO : (int)findings.best;
         int knee = findings.knee == WHATIF_NONE ? NO : (int)findings.knee;
-        if (best != curves[i].best || knee != curves[i].knee || findings.all_tie != curves[i].flat) {
+        if (best != curves[i].best || knee != curves[i].knee ||
+            findings.all_tie != curves[i].flat) {
             fail_msg("%s: best %d, knee %d, flat %d", curves[i].name, best, knee, findings.all_tie);
         }
         free(results);
