@@ -50,15 +50,16 @@ class Model:
 
 def alike(figures):
     """How far figures of one server are alike: the correlation of two of them, over all pairs, each server with the
-    weight of its figures. The source of a figure is here its server."""
+    weight of its figures. The source of a figure is here its server. 0 if no server has two."""
     model, servers = Model(figures), {}
-    moments = {key: model.moments(key) for key in model.classes}
+    moments = {key: model.moments(key) for key, own in model.classes.items() if len(own) > 1}
     for figure in figures:
-        mean, spread = moments[class_of(figure)]
-        servers.setdefault((figure.metric, figure.source), []).append((figure.y - mean) / spread)
+        if class_of(figure) in moments:
+            mean, spread = moments[class_of(figure)]
+            servers.setdefault((figure.metric, figure.source), []).append((figure.y - mean) / spread)
     pairs = [own for own in servers.values() if len(own) > 1]
     products = sum((sum(own) ** 2 - sum(z * z for z in own)) / (len(own) - 1) for own in pairs)
-    return products / sum(z * z for own in pairs for z in own)
+    return products / sum(z * z for own in pairs for z in own) if pairs else 0
 
 
 def known(least, most, measured, alike):

@@ -220,6 +220,13 @@ def eight_of_ten_figures_of_a_new_source_lie_inside():
     assert 0.7 < sum(one for one, _ in inside.values()) / sum(all for _, all in inside.values()) < 0.9
 
 
+def nobody_judges_a_source_that_stands_alone():
+    """A file of one's own has often a single server."""
+    figures = [error_model.Figure(metric, "dense server", ("a", "server"), 0.1) for metric in ("TTFT", "TPOT")]
+    assert error_model.left_out(figures)[0] == {} and error_model.one_known(figures) is None
+    assert error_model.alike(figures) == 0
+
+
 def a_known_run_narrows_the_range_of_its_server():
     """Of 40 sources with a server each, drawn by a model with a correlation of one half."""
     drawn, figures = random.Random(2), []
