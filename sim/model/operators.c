@@ -4,7 +4,6 @@
 #include "model/layer_kind.h"
 #include "model/model.h"
 #include "model/sharding.h"
-#include "model/model.h"
 
 #include <math.h>
 

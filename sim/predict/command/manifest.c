@@ -226,7 +226,7 @@ static bool write_instruction(char *value, const char *file, struct container_co
     return !list || words != NULL;
 }
 
-/* What the last stage starts, and in which of the lines that stands. */
+/* What the last stage starts, and in which of the lines that begins. */
 struct image_stage {
     char image[256], *entry, *args;
     size_t line;
@@ -245,10 +245,11 @@ static bool begins_stage(char *line, char image[256], char name[256])
 }
 
 /* Read the stage that begins in a line, behind the one that it is built on; the last of each instruction
- * counts. Variables are written. */
+ * counts, and an ENTRYPOINT ends the CMD of an earlier stage. Variables are written. */
 static void read_stage(char *const *lines, size_t begins, struct image_stage *out, FILE *variables)
 {
     char image[256], name[256], *found;
+    out->line = begins; /* without a command of its own */
     begins_stage(lines[begins], out->image, name);
     for (size_t i = begins; i-- > 0;) {
         if (begins_stage(lines[i], image, name) && strcasecmp(name, out->image) == 0) {
@@ -256,18 +257,21 @@ static void read_stage(char *const *lines, size_t begins, struct image_stage *ou
             break;
         }
     }
+    const char *inherited = out->args;
     for (size_t i = begins + 1; lines[i] != NULL && instruction(lines[i], "FROM") == NULL; i++) {
-        bool before = out->entry != NULL || out->args != NULL;
         if ((found = instruction(lines[i], "ENV")) != NULL) { /* "ENV NAME value", as it was once */
             size_t length = strcspn(found, " =");
             fprintf(variables, found[length] == ' ' ? "%.*s=%s " : "%.*s%s ", (int)length, found,
                     found + length + (found[length] == ' '));
         } else if ((found = instruction(lines[i], "ENTRYPOINT")) != NULL) {
+            bool alone = out->args == inherited;
+            out->args = alone ? NULL : out->args;
+            out->line = alone ? i : out->line;
             out->entry = found;
         } else if ((found = instruction(lines[i], "CMD")) != NULL) {
+            out->line = out->entry == NULL ? i : out->line;
             out->args = found;
         }
-        out->line = before ? out->line : i;
     }
 }
 

@@ -274,15 +274,30 @@ const struct server_option *server_option_suggest(const struct server_program *p
     return nearest != NULL && nearest->value != SERVER_VALUE_NONE ? nearest : NULL;
 }
 
+/* What follows `text` if the line begins with it; else NULL. A blank of it is any number of them, and ends of
+ * joined lines ('\v'). */
+static const char *behind_text(const char *line, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        size_t length = *text == ' ' ? strspn(line, " \t\v") : *line == *text;
+        if (length == 0) {
+            return NULL;
+        }
+        line += length;
+    }
+    return line;
+}
+
 const char *server_program_after(const struct node *list, const char *line)
 {
-    for (size_t i = 0; list != NULL && i < list->count; i++) {
-        const char *text = list->children[i]->text, *at = strstr(line, text);
-        if (at != NULL) {
-            return at + strlen(text);
+    const char *behind = NULL;
+    for (size_t i = 0; behind == NULL && list != NULL && i < list->count; i++) {
+        const char *text = list->children[i]->text;
+        for (const char *at = line; behind == NULL && (at = strchr(at, text[0])) != NULL; at++) {
+            behind = behind_text(at, text);
         }
     }
-    return NULL;
+    return behind;
 }
 
 const struct server_program *server_program_of(const char *command, struct error *why)

@@ -240,6 +240,14 @@ static const struct {
      "CMD [\"--model\", \"m\"]\nFROM python:3.12 AS tools\nENV LMCACHE_MAX_LOCAL_CPU_SIZE 9\n"
      "FROM base\nCMD [\"--model\", \"n\", \"--kv-transfer-config\", \"{\\\"kv_connector\\\": \\\"LMCacheConnectorV1\\\"}\"]\n",
      "model=n system=lmcache engine=vllm-0.20 host_memory=7GiB mechanisms.prefix_unit=512tok"},
+    {"docs.docker.com, an ENTRYPOINT ends the CMD of the image below it", "Dockerfile",
+     "FROM vllm/vllm-openai:v0.20.0 AS base\nCMD [\"--model\", \"m\"]\n"
+     "FROM base\nENTRYPOINT [\"vllm\", \\\n  \"serve\", \"n\"]\n",
+     "model=n system=vllm engine=vllm-0.20"},
+    {"kubernetes.io, a command of a word a line", "pod.yaml",
+     "kind: Pod\nspec:\n  containers:\n  - image: vllm/vllm-openai:v0.20.0\n    command:\n    - vllm\n    - serve\n    - m\n"
+     "    args:\n    - --max-model-len\n    - \"8192\"\n",
+     "model=m system=vllm engine=vllm-0.20 request_tokens=8192"},
     {"systemd.exec(5)", "vllm.service",
      "[Service]\nEnvironmentFile=/etc/vllm.env\nEnvironment=\"LMCACHE_MAX_LOCAL_CPU_SIZE=20\" HF_HOME=/x\n"
      "ExecStart=/opt/venv/bin/vllm serve m --max-model-len 16384 \\\n    --kv-transfer-config.kv_connector LMCacheConnectorV1\n",
