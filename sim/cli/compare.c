@@ -130,9 +130,17 @@ struct comparison {
 };
 
 /* As YAML. What was asked is for the user to add: a run's scenario states every key. */
-static void print_as_row(const struct cell *cells, const struct measured *measured)
+static bool print_as_row(const struct cell *cells, const struct measured *measured,
+                         struct error *why)
 {
     const char *before = "";
+    bool any = false;
+    for (int i = 0; i < MEASURED_FIGURES; i++) {
+        any = any || (measured_figures[i].key != NULL && measured->value[i] > 0);
+    }
+    if (!any) {
+        return error_set(why, NULL, 0, "no mean TTFT, TPOT or rate was measured");
+    }
     printf("  - what: %s on %s\n    set: {}\n    served: {", cells[COLUMN(model)->index].text,
            cells[COLUMN(hardware)->index].text);
     for (int i = 0; i < MEASURED_FIGURES; i++) {
@@ -143,6 +151,7 @@ static void print_as_row(const struct cell *cells, const struct measured *measur
         }
     }
     puts("}");
+    return true;
 }
 
 /* Print a run of plots/served.sql: its name, and what distinguishes it from the others. */
@@ -160,9 +169,9 @@ static bool print_run(uint32_t count, const char *const *names, const char *cons
     }
     const struct cell *cells = result.cells;
     if (comparison->row) {
-        print_as_row(cells, measured);
+        bool printed = print_as_row(cells, measured, why);
         result_release(&result);
-        return true;
+        return printed;
     }
     struct frame *frame = compare_measured_figures_frame(&result, measured, why);
     printf("%s, %s on %s%s%s, beside %s\n\n", cells[COLUMN(system)->index].text,

@@ -295,15 +295,17 @@ static void note_open(const struct search *search, const struct targets *targets
     }
 }
 
-/* Between which tried loads the capacity lies. */
+/* Between which tried loads the capacity lies. Only the winner's are asked of the longest runs. */
 static void note_capacity(const struct search *search, struct runs_notes *notes)
 {
     uint32_t miss = search_next_miss(search);
     if (search->found != PLANNING_NONE && miss != PLANNING_NONE) {
+        bool brief = search->depth[search->found] == SEARCH_BRIEF;
         runs_notes_add_note(notes, search->candidate->system,
                             note_make(NOTE_capacity_between,
                                       note_text(search_text(search, search_surely_held(search))),
-                                      note_text(search_text(search, miss))));
+                                      note_text(search_text(search, miss)),
+                                      note_whole(brief ? STREAM_USUAL : STREAM_MOST)));
     }
 }
 
