@@ -23,7 +23,7 @@
 
 enum { OVERRIDE = 4200, MOST_GPUS = 1024 };
 
-const struct command_option advise_options[] = {
+static const struct command_option advise_options[] = {
     [ADVISE_CONTEXT] = {"--context", "TOKENS",
                         "tokens of a sequence, such as 32K (default: 128K, or all that the "
                         "model was trained to if that is less)"},

@@ -35,7 +35,6 @@ enum advise_option {
     ADVISE_WHY,
     ADVISE_JSON
 };
-extern const struct command_option advise_options[];
 
 /* What one machine holds, and how. */
 bool advise_machine(const struct arguments *arguments, const struct scenario *scenario,
@@ -79,9 +78,6 @@ void advise_answer_release(struct advise_answer *answer);
  *   ran   the scenario of one of the runs */
 struct frame *verdict_create(const char *asked, const struct scenario *ran,
                              const struct targets *targets, struct error *why);
-
-/* The text of a key that a scenario states; NULL if it states none, or no single text. */
-const char *advise_stated(const struct scenario *scenario, const char *key);
 
 /* " of the shape of llama-3.1-8b", if the model was typed by another name; else "". */
 const char *verdict_shape(const char *model, const struct scenario *asked, char text[ADVISE_WORDS]);

@@ -23,7 +23,8 @@
 
 /* ---- what was asked ---- */
 
-const char *advise_stated(const struct scenario *scenario, const char *key)
+/* The text of a key that a scenario states; NULL if it states none, or no single text. */
+static const char *advise_stated(const struct scenario *scenario, const char *key)
 {
     const struct node *node = node_stated(scenario->root, key);
     return node != NULL && node->kind == NODE_SCALAR ? node->text : NULL;

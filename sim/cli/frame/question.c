@@ -86,7 +86,7 @@ static void note_machine(const struct scenario *scenario)
     size_t count;
     struct error unseen;
     name = name != NULL ? name : at;
-    if (name == NULL || name->typed == NULL ||
+    if (name == NULL || name->typed == NULL || name_same(name->typed, name->text) ||
         !find_names(named_machine.folder, named_machine.suffix, &names, &count, &unseen)) {
         return;
     }

@@ -15,7 +15,7 @@
 #include "model/sharding.h"
 #include "model/model.h"
 
-const char *const drafts_rejected_names[] = {
+static const char *const drafts_rejected_names[] = {
     [REJECTED_ADJACENT] = "adjacent", [REJECTED_BEFORE] = "before", NULL};
 
 void drafts_set_positions(struct drafts *drafts, uint32_t count, const double *shares)

@@ -70,7 +70,6 @@ enum drafts_rejected {
     REJECTED_ADJACENT, /* those of the recorded steps that follow, as of accepted drafts */
     REJECTED_BEFORE,   /* those of the step before: nothing beyond them */
 };
-extern const char *const drafts_rejected_names[]; /* ends with NULL */
 
 struct drafts {
     uint32_t count;                   /* drafted tokens of a sequence in a step; 0: none */
@@ -122,7 +121,7 @@ bool draft_lengths_usual(const char *model, char *text, size_t size);
  *     drafts: {count: 3, method: model, model: qwen3-1.7b, acceptance: 70%}
  */
 /* Read `map`, which may be NULL or the word "none": no drafts. A count of 0 means the same, whatever
- * else is said. `target` is the model that verifies. The caller releases `out` with drafts_release(); after a
+ * the other keys say. `target` is the model that verifies. The caller releases `out` with drafts_release(); after a
  * failure there is nothing to release. */
 bool drafts_read(const struct node *map, struct files *files, const struct model *target,
                  struct drafts *out, struct error *why);

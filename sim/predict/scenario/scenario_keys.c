@@ -112,7 +112,8 @@ const char *scenario_suggest(const char *text, char path[SCENARIO_PATH])
     return alias != NULL ? alias : nearest != NAME_FAR ? path : NULL;
 }
 
-const char *const expert_exchanges[] = {"all-gather", "all-to-all", NULL};
+/* By `all_to_all` of struct model_parallel. */
+static const char *const expert_exchanges[] = {"all-gather", "all-to-all", NULL};
 static const char *const prompt_words[] = {"context", "none", NULL};
 static const char *const output_words[] = {"none", NULL};
 static const char *const batch_words[] = {"max", NULL};

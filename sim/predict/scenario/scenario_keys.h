@@ -24,7 +24,6 @@ struct scenario_gpus {
     uint32_t tensor;
     struct model_parallel parts;
 };
-extern const char *const expert_exchanges[]; /* by `all_to_all` */
 
 /* The values that a key accepts. */
 enum scenario_shape {
