@@ -168,7 +168,7 @@ void append_profile_name(const char *name, char *text, size_t size)
  * The compute capability is not a curve: no time depends on it, and a profile's hash does not.
  */
 
-const char takeover_capability_key[] = "compute_capability";
+static const char takeover_capability_key[] = "compute_capability";
 
 /* "8.9", and no more digits than any GPU has. */
 static bool is_capability(const struct node *node)

@@ -42,8 +42,5 @@ bool locate_canonical(const char *name, enum profile_part part, char out[NAMED_S
  * `text` already holds. */
 void append_profile_name(const char *name, char *text, size_t size);
 
-/* "compute_capability" */
-extern const char takeover_capability_key[];
-
 /* The GPU's compute capability, such as 8.9; 0: the profile does not state it. */
 double profile_capability(const struct profile *profile);

@@ -491,12 +491,15 @@ bool importance_read(struct files *files, const char *path, struct model *model,
         at += strcspn(at, "\n");
     }
     for (bool good = model->importance != NULL; good && read < count; read += good) {
+        bool begins_line = strspn(at, " \t\r\n") > strspn(at, " \t\r");
         float number = strtof(at, &end);
-        good = end > at && number >= 0 && number <= 1;
+        good = end > at && number >= 0 && number <= 1 &&
+               (read == 0 || begins_line == (read % model->kv_heads == 0));
         model->importance[read] = good ? number : 0;
         at = end;
     }
-    bool whole = model->importance != NULL && read == count && at[strspn(at, " \t\r\n")] == '\0';
+    bool whole =
+        model->importance != NULL && read == count && at + strspn(at, " \t\r\n") == text + size;
     if (model->importance != NULL && !whole) {
         error_input(why, path, 0, "number %zu is missing, or not from 0 to 1, or more follow",
                     read);

@@ -590,6 +590,8 @@ static void importance_tables_are_checked(void **state)
         {"", false},
         {"1 0\n1 0\n1 0\n", false},
         {"1 0\n1 0\n1 0\n1 0\n1 0\n", false},
+        {"1 0\n1\n1 0 0\n1 0\n", false},
+        {"1 0\n1 0 0\n1\n1 0\n", false},
         {"1 0\n1 1.01\n1 0\n1 0\n", false},
         {"1 0\n1 -0.1\n1 0\n1 0\n", false},
         {"1 0\n1 nan\n1 0\n1 0\n", false},
