@@ -107,6 +107,20 @@ void table_wrap(const char *text, size_t indent, FILE *out)
     fputs(text, out);
 }
 
+void table_command(const char *text, size_t indent, FILE *out)
+{
+    size_t line = table_width(), width = indent + 20 < line ? line - indent : 20;
+    const char *from = text, *option = strstr(text, " --");
+    for (const char *next; option != NULL; option = next) {
+        next = strstr(option + 1, " --");
+        if (strlen(from) > width && (next == NULL || next - from + 2 > (ptrdiff_t)width)) {
+            fprintf(out, "%.*s \\\n%*s", (int)(option - from), from, (int)indent, "");
+            from = option + 1;
+        }
+    }
+    fputs(from, out);
+}
+
 void table_line(const char *label, const char *text, FILE *out)
 {
     fputs(label, out);

@@ -24,5 +24,8 @@ size_t table_width(void);
  * itself. Neither indents the first line nor ends the last. */
 void table_wrap(const char *text, size_t indent, FILE *out);
 
+/* The same of a command, broken before its options so that a shell takes it whole. */
+void table_command(const char *text, size_t indent, FILE *out);
+
 /* Print a line outside of a table: `label`, then the text, wrapped. */
 void table_line(const char *label, const char *text, FILE *out);

@@ -315,7 +315,7 @@ static void print_verdict(const struct frame *verdict, bool reasons, FILE *out)
         if (title != NULL && text != NULL && (reasons || !explains)) {
             fprintf(out, "%-*s", INDENT, title);
             if (i == VERDICT_start) {
-                fputs(text, out); /* a wrapped command cannot be copied */
+                table_command(text, INDENT, out);
             } else {
                 table_wrap(text, INDENT, out);
             }

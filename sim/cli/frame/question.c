@@ -93,7 +93,7 @@ static void note_machine(const struct scenario *scenario)
     for (size_t i = 0; i < count; i++) {
         size_t length = strlen(name->typed);
         if (strncasecmp(names[i], name->typed, length) == 0 && names[i][length] == '-' &&
-            strcmp(names[i], name->text) != 0) {
+            strcmp(names[i], name->text) != 0 && strlen(name->text) > length) {
             name_list_add(others, sizeof others, names[i]);
         }
         free(names[i]);
