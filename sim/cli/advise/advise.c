@@ -372,11 +372,11 @@ static void print_beyond(const struct advise_answer *answer, const struct setup 
 {
     char line[ADVISE_WORDS];
     uint64_t trained = setup->model.trained_context, there = host_gpus(setup);
-    if (answer->gpus > there) {
+    if (answer->most_gpus > there) {
         snprintf(line, sizeof line,
                  "%u GPUs are several machines of %" PRIu64
                  ": a network between them is slower than what is timed here",
-                 answer->gpus, there);
+                 answer->most_gpus, there);
         table_line("note: ", line, out);
     }
     if (answer->result == NULL && trained > 0 && setup->context > trained) {

@@ -56,6 +56,7 @@ struct advise_answer {
     /* what was weighed */
     const struct scenario *ran; /* one of the runs */
     uint32_t gpus;              /* of it */
+    uint32_t most_gpus;         /* of it, or of what would do instead */
     const void *context;        /* of what follows */
     struct frame *(*rows)(const void *context, bool for_people, struct error *why);
     void (*take_notes)(const void *context, struct runs_notes *notes, struct runs_notes *sources);

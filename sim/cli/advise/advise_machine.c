@@ -260,6 +260,19 @@ static void machine_take_notes(const void *context, struct runs_notes *notes,
     }
 }
 
+/* The most GPUs of a form or change with an answer, or that there are. */
+static uint32_t most_gpus(const struct advice *advice)
+{
+    uint32_t most = advice->gpus;
+    for (uint32_t i = 0; i < advice->trial_count; i++) {
+        const struct advice_trial *trial = &advice->trials[i];
+        uint32_t gpus = trial->form.servers * trial->form.gpus;
+        bool answers = advice_result(advice_trial_search(trial)) != NULL;
+        most = answers && gpus > most ? gpus : most;
+    }
+    return most;
+}
+
 static bool answer(const struct arguments *arguments, const struct advice *advice,
                    const struct study *study, struct error *why)
 {
@@ -271,6 +284,7 @@ static bool answer(const struct arguments *arguments, const struct advice *advic
                                    .servers = advice->form.servers,
                                    .ran = &advice_plain(advice)->candidate->scenario,
                                    .gpus = advice->gpus,
+                                   .most_gpus = most_gpus(advice),
                                    .result = best != NULL ? advice_result(best) : NULL,
                                    .context = advice,
                                    .rows = machine_rows,

@@ -395,6 +395,7 @@ static bool answer_fleet(const struct arguments *arguments, const struct fleet_s
                                    .ran = best != NULL ? &best->scenario
                                                        : &fleet->candidates[0].scenario,
                                    .gpus = best != NULL ? best->gpus : 1,
+                                   .most_gpus = best != NULL ? best->gpus : 1,
                                    .result = best != NULL ? fleet_holds(best) : NULL,
                                    .context = fleet,
                                    .rows = fleet_rows,
