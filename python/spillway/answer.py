@@ -102,7 +102,7 @@ class Advice(Rows):
         return f"<table>{said}</table>"
 
 
-_SENTENCES = ("run", "meets", "offload", "instead", "sure", "start", "besides")
+_SENTENCES = ("run", "meets", "offload", "memory", "instead", "sure", "start", "besides")
 
 
 def _text(value):
