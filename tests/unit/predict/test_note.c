@@ -83,8 +83,9 @@ static void a_note_reads_as_its_words_say(void **state)
     (void)state;
     assert_reads(note_plain(NOTE_queue_grows),
                  "more requests arrive than are answered: the queue grows without bound");
-    assert_reads(note_make(NOTE_trained_context, note_text("x"), note_whole(4096)),
-                 "x was trained on contexts of 4096 tokens");
+    assert_reads(
+        note_make(NOTE_trained_context, note_text("x"), note_whole(4096)),
+        "x was trained on contexts of 4096 tokens: an engine refuses longer ones without an override");
     assert_reads(note_make(NOTE_sessions_too_few, note_real(90), note_real(0.4849)),
                  "90 requests/s were asked for, 0.485 came, as sessions last too long for so few: "
                  "make `requests` larger");
@@ -124,9 +125,10 @@ static void whole_numbers_become_a_range(void **state)
     assert_string_equal(
         both(note_make(NOTE_too_long, note_whole(9)), note_make(NOTE_too_long, note_whole(9))) + 1,
         range + strlen("4–9"));
-    assert_string_equal(both(note_make(NOTE_trained_context, note_text("x"), note_whole(5)),
-                             note_make(NOTE_trained_context, note_text("x"), note_whole(7))),
-                        "x was trained on contexts of 5–7 tokens");
+    assert_string_equal(
+        both(note_make(NOTE_trained_context, note_text("x"), note_whole(5)),
+             note_make(NOTE_trained_context, note_text("x"), note_whole(7))),
+        "x was trained on contexts of 5–7 tokens: an engine refuses longer ones without an override");
     assert_string_equal(both(note_make(NOTE_short_of_host, note_bytes(1 << 30), note_bytes(7)),
                              note_make(NOTE_short_of_host, note_bytes(1 << 20), note_bytes(7))),
                         "host memory: needs 1.00 MiB–1.00 GiB, has 7 B");
