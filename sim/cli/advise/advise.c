@@ -71,9 +71,10 @@ static const struct command_option advise_options[] = {
     [ADVISE_NO_CACHE] = NO_CACHE_OPTION,
     [ADVISE_JOBS] = JOBS_OPTION,
     [ADVISE_WIDE] = {"--wide", NULL, "name the systems that were left out, and why"},
-    [ADVISE_WHY] = {"--why", NULL,
-                    "also say what holds the answer up, how sure it is, and what the figures of "
-                    "the table rest on"},
+    [ADVISE_WHY] =
+        {"--why", NULL,
+         "also say what memory holds and is worth, what holds the answer up, how sure it "
+         "is, and what the figures of the table rest on"},
     [ADVISE_JSON] = {"--json", NULL,
                      "print the verdict and each row as a JSON object on its own line"},
     {.name = NULL},
