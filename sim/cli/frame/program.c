@@ -19,21 +19,29 @@
 
 enum { MOST_WORDS = 40 };
 
-/* The valid words are those of all commands, as help lists them; `given` is "" if none was typed. */
-static bool unknown_command(const struct command *const *commands, const char *given,
-                            struct error *why)
+/* The valid words are those of all commands, as help lists them, or of those of a group (NULL: none was typed);
+ * `given` is "" if nothing was typed, or nothing behind the group. */
+static bool unknown_command(const struct command *const *commands, const char *group,
+                            const char *given, struct error *why)
 {
     const char *valid[MOST_WORDS];
     size_t count = 0;
     for (; *commands != NULL; commands++) {
-        valid[count++] = (*commands)->name;
+        if (group == NULL || command_in_group(*commands, group)) {
+            valid[count++] = (*commands)->name;
+        }
     }
-    for (const struct program_switch *row = program_switches; row->name != NULL; row++) {
+    for (const struct program_switch *row = program_switches; group == NULL && row->name != NULL;
+         row++) {
         valid[count++] = row->name;
     }
     assert(count < MOST_WORDS);
     valid[count] = NULL;
-    error_usage(why, NULL, 0, given[0] != '\0' ? "unknown command '%s'" : "no command", given);
+    error_usage(why, NULL, 0,
+                given[0] != '\0' ? "unknown command '%s'"
+                : group != NULL  ? "no command after '%s'"
+                                 : "no command",
+                given[0] != '\0' ? given : group);
     name_expect(given, NAMES(valid), why);
     return given[0] != '\0' ? error_rest(why, "spillway --help") : false;
 }
@@ -86,7 +94,7 @@ static bool run_words(const struct program *program, int argc, char *const *argv
     char both[64] = ""; /* "trace info" */
     bool group = false;
     if (argc < 2) {
-        return unknown_command(commands, "", why);
+        return unknown_command(commands, NULL, "", why);
     }
     snprintf(both, sizeof both, "%s %s", argv[1], second);
     for (size_t i = 0; commands[i] != NULL; i++) {
@@ -109,7 +117,8 @@ static bool run_words(const struct program *program, int argc, char *const *argv
         help_program(program, stdout);
         return true;
     }
-    return unknown_command(commands, group && argc > 2 ? both : argv[1], why);
+    return group ? unknown_command(commands, argv[1], argc > 2 ? both : "", why)
+                 : unknown_command(commands, NULL, argv[1], why);
 }
 
 /* Has the reader of standard output closed its pipe, as `| head` does? */
