@@ -99,7 +99,7 @@ static bool visit_command(struct container_command *command, const char *replace
                           struct manifest_container container, const struct visitor *visitor,
                           const char *file, struct error *why)
 {
-    fprintf(command->out, "\n# %s\n", replaced);
+    fprintf(command->out, replaced[0] != '\0' ? " # %s\n" : "\n", replaced);
     bool good = fclose(command->out) == 0 || error_set(why, file, 0, "out of memory");
     container.command = command->text;
     good = good && visitor->visit(visitor->context, &container, why);

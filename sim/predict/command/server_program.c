@@ -274,16 +274,17 @@ const struct server_option *server_option_suggest(const struct server_program *p
     return nearest != NULL && nearest->value != SERVER_VALUE_NONE ? nearest : NULL;
 }
 
-/* What follows `text` if the line begins with it; else NULL. A blank of it is any number of them, and ends of
- * joined lines ('\v'). */
+/* What follows `text` if the line begins with it; else NULL. Where words are apart in it, the line may end instead,
+ * joined to the next ('\v'). */
 static const char *behind_text(const char *line, const char *text)
 {
     for (; *text != '\0'; text++) {
-        size_t length = *text == ' ' ? strspn(line, " \t\v") : *line == *text;
-        if (length == 0) {
+        size_t blanks = *text == ' ' ? strspn(line, " \t\v") : 0;
+        bool joined = memchr(line, '\v', blanks) != NULL;
+        if (!joined && *line != *text) {
             return NULL;
         }
-        line += length;
+        line += joined ? blanks : 1;
     }
     return line;
 }
