@@ -192,6 +192,8 @@ static bool each_row(struct reading *reading, const char *table, const char *res
                                      reading->why);
     if (good) {
         sqlite3_bind_text(row, 1, reading->run, -1, SQLITE_STATIC);
+    }
+    if (good && ranges != NULL) {
         sqlite3_bind_text(row, 2, ranges, -1, SQLITE_STATIC);
     }
     while (good && (good = database_step(store, row, &more, reading->why)) && more) {
