@@ -380,7 +380,8 @@ static void write_pool(const struct point *point, const struct serving_memory *m
 {
     const struct prefix_options *prefix = &memory->prefix;
     uint64_t tokens = prefix->gpu_blocks * prefix->block_tokens, mean = point->setup.context;
-    uint64_t fit = tokens / mean, most = point->workload.sequences;
+    uint64_t fit = tokens / mean;
+    uint64_t most = point->workload.sequences * point->setup.model.parallel.data; /* of all ranks */
     const char *origin = point->setup.kv_pool_tokens > 0 ? "as kv_pool_tokens says"
                          : point->engine.row != NULL     ? "as the engine computes it"
                                                          : "all that weights and a step leave";

@@ -254,7 +254,8 @@ static bool check_effects(const struct scenario *scenario, const struct point *p
         {"warm_rate", "'warm_requests' and 'rate'", warms && workload->rate > 0},
         {"warm_clients", "'warm_requests' and 'clients'", warms && workload->clients > 0},
         {"compile", "an engine that measures its memory: a version of vLLM",
-         point->engine.memory == ENGINE_MEASURED},
+         point->engine.memory == ENGINE_MEASURED ||
+             (point->engine.row != NULL && workload->compile == COMPILE_EAGER)},
         {"cache_threshold", "'routing: prefix-load'", balances},
         {"balance_abs_threshold", "'routing: prefix-load'", balances},
         {"balance_rel_threshold", "'routing: prefix-load'", balances},

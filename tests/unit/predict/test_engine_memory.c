@@ -243,6 +243,10 @@ static void compiling_needs_an_engine_that_measures(void **state)
     assert_false(
         try_point(OVERRIDES(SERVER, "engine=sglang-0.5", "system=sglang", WARM), &point, &why));
     assert_non_null(strstr(message_of(&why), "'compile' needs an engine that measures"));
+    assert_true(try_point(/* --disable-cuda-graph */
+                          OVERRIDES(SERVER, "engine=sglang-0.5", "system=sglang", "compile=eager"),
+                          &point, &why));
+    point_release(&point);
     assert_false(try_point(OVERRIDES(SERVER, "compile=hot"), &point, &why));
     assert_non_null(strstr(message_of(&why), "unknown value 'hot' of 'compile'"));
 }
