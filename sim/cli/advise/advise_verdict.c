@@ -1,6 +1,7 @@
 /* The verdict of `advise`: a function a sentence. Those about a rate are in advise_rate.c. */
 #include "cli/advise/advise.h"
 
+#include "cli/plan/deployment.h"
 #include "core/node.h"
 #include "core/text.h"
 #include "decode/plan/memory.h"
@@ -55,10 +56,10 @@ const char *verdict_shape(const char *model, const struct scenario *asked, char 
 
 /* A command keeps KV in the model's own type or in fp8. It stands alone, so that it can be copied. */
 static void say_start(const struct server_command *command, const struct point *point,
-                      uint32_t servers, struct frame *verdict)
+                      const struct scenario *scenario, uint32_t servers, struct frame *verdict)
 {
     enum dtype kv = point->setup.model.kv;
-    char text[ADVISE_SENTENCE] = "";
+    char text[ADVISE_SENTENCE] = "", router[ROUTER_WORDS];
     if (command->text[0] == '\0') {
         return;
     }
@@ -70,7 +71,9 @@ static void say_start(const struct server_command *command, const struct point *
     }
     frame_text(verdict, VERDICT_start, command->text);
     if (servers > 1) {
-        text_append(text, ADVISE_SENTENCE, "%u of these servers, each on its own GPUs.", servers);
+        deployment_router(scenario, router);
+        text_append(text, ADVISE_SENTENCE, "%u of these servers, each on its own GPUs%s%s.",
+                    servers, router[0] != '\0' ? ", behind a router: " : "", router);
     }
     if (command->lacks[0] != '\0') {
         text_append(text, ADVISE_SENTENCE, "%snot in that command: %s.", servers > 1 ? " " : "",
@@ -88,7 +91,7 @@ bool verdict_put_start(struct frame *verdict, struct advise_answer *answer, stru
         return false;
     }
     answer->unnamed = command.text[0] != '\0' && command.needs_checkpoint;
-    say_start(&command, &point, answer->servers, verdict);
+    say_start(&command, &point, &answer->scenario, answer->servers, verdict);
     point_release(&point);
     return true;
 }

@@ -17,6 +17,8 @@
 #include "predict/command/server_program.h"
 #include "predict/result/shown.h"
 #include "server/requests/synthetic.h"
+#include "server/workload.h"
+#include "study/advise/advice.h"
 #include "study/plan/start_line.h"
 
 static bool make_folder(const char *path, struct error *why)
@@ -34,6 +36,18 @@ bool deployment_check(const char *file, const char *folder, struct error *why)
            (folder == NULL || (make_folder(folder, why) && rmdir(folder) == 0));
 }
 
+void deployment_router(const struct scenario *scenario, char text[ROUTER_WORDS])
+{
+    int by = (int)scenario_stated(&scenario->values, "routing", ROUTE_ROUND_ROBIN);
+    bool asks = !scenario_states(scenario, "routing") && !advice_is_unshared(scenario);
+    snprintf(text, scenario_serves(scenario) ? ROUTER_WORDS : 1, "%s (%s)%s", routing_names[by],
+             routings[by].origin,
+             asks
+                 ? "; where prompts begin alike, one that knows them may need fewer servers: --set "
+                   "routing=prefix-load"
+                 : "");
+}
+
 enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
 #define GIB (UINT64_C(1) << 30)
 
@@ -42,7 +56,7 @@ enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
     V(MODEL), V(MACHINE), V(SYSTEM), V(ENGINE), V(IMAGE), V(VERSION), V(COMMAND), V(LACKS),        \
         V(GPUS), V(SERVERS), V(PREDICTION), V(PROMPT), V(PREFIX), V(SUFFIX), V(PREFIXES),          \
         V(PROMPTS), V(OUTPUT), V(REQUESTS), V(RATE), V(CONCURRENCY), V(VARIES), V(UNSENT),         \
-        V(COMPARED), V(PREDICTED), V(HOST)
+        V(COMPARED), V(PREDICTED), V(HOST), V(ROUTER)
 #define VALUE_ID(name) name
 #define VALUE_NAME(name) #name
 enum { TEMPLATE_VALUES(VALUE_ID), VALUES };
@@ -280,6 +294,7 @@ static void put_batch(const struct point *point, const struct deployment *deploy
 static bool deployment_put_values(const struct deployment *deployment, const struct point *point,
                                   char (*values)[LINE], struct error *why)
 {
+    char router[ROUTER_WORDS];
     snprintf(values[MACHINE], LINE, "%s", point->setup.profile.name);
     snprintf(values[SYSTEM], LINE, "%s", point->setup.system.name);
     snprintf(values[VERSION], LINE, "%s",
@@ -289,6 +304,13 @@ static bool deployment_put_values(const struct deployment *deployment, const str
     snprintf(values[SERVERS], LINE, "%u", deployment->servers);
     put_prediction(deployment, point_serves(point) ? (double)point_servers(point) : 1,
                    values[PREDICTION]);
+    deployment_router(deployment->scenario, router);
+    if (deployment->servers > 1 && router[0] != '\0') {
+        snprintf(values[ROUTER], LINE, "The router that was predicted: %s%s.", router,
+                 point->workload.routing == ROUTE_ROUND_ROBIN
+                     ? ""
+                     : ". The Service of kubernetes.yaml is none such: put one before the servers");
+    }
     snprintf(values[PROMPTS], LINE, "These are random tokens, which share no beginnings.");
     if (point_serves(point)) {
         return put_requests(point, deployment->result, values, why);

@@ -13,6 +13,11 @@ struct deployment {
     uint32_t servers;                /* alike */
 };
 
+/* The router that several servers were predicted behind, and what to ask for if nobody stated one and prompts
+ * may begin alike: "round-robin, ...". "": no server has requests. */
+enum { ROUTER_WORDS = 256 };
+void deployment_router(const struct scenario *scenario, char text[ROUTER_WORDS]);
+
 /* Write the files into the folder `path`, which is made. Fails if no engine has a command for the scenario's
  * system. */
 bool deployment_write(const struct deployment *deployment, const char *path, struct error *why);
