@@ -23,10 +23,10 @@ static const double longer = 3;
 enum { ANSWERS = 10, CYCLES = 10 };
 
 /* A server has filled when a request's time in it is over so many times. It lacks a part of the rate that is
- * asked for if that is so many half-widths of its interval, and such a share: 0.05 is beyond doubt, and 0.2
- * of few requests. (Assumed.) */
+ * asked for if that is so many half-widths of its interval, and such a share, or such a one of few requests.
+ * (Assumed.) */
 enum { FILLS = 3 };
-static const double chance = 1.5, behind_share = 0.03, overload = 0.05, few_overload = 0.2;
+static const double chance = 1.5, overload = 0.05, few_overload = 0.2;
 
 /* Requests before the beginning that fill the prefix cache, at most: what was used longer ago is hardly
  * used again. */
@@ -235,12 +235,12 @@ static double share_too_long(const struct requests *requests, const struct serve
     return sent > 0 ? too_long / sent : 0;
 }
 
-/* The queue grows as well if fewer requests end than are asked for, by more than chance: a session that waits
- * holds its next requests back, so that no more may come than end. Beyond doubt, if these are a share of
- * them. Fewer end as well before the servers had the time to fill. */
-static struct stream_load stream_load_read(const struct point *point,
-                                           const struct stream_stage *stage, double asked,
-                                           uint64_t come, bool waits, struct stream_times *times,
+/* The queue grows beyond doubt if fewer requests end than are asked for, by more than chance and by a share of
+ * them. That fewer end tells nothing alone: how many sessions begin is drawn, and before the servers had the
+ * time to fill fewer end as well. So a run of sessions that lacks a share goes on, until requests pile up or it
+ * brings what was asked for. */
+static struct stream_load stream_load_read(const struct point *point, double asked, uint64_t come,
+                                           bool waits, struct stream_times *times,
                                            const struct serving_window *window)
 {
     double lacks = asked - window->rate.value;
@@ -249,8 +249,7 @@ static struct stream_load stream_load_read(const struct point *point,
     double lasts_ns = (double)(window->to_ns - window->from_ns);
     bool filled = waits || (times->count > 0 && lasts_ns > FILLS * served_ns);
     bool behind = point->workload.clients == 0 && filled && lacks > chance * window->rate.half;
-    bool lags = behind && stage->number > 0 && lacks > behind_share * asked;
-    bool grows = filled && (window->grows || lags);
+    bool grows = filled && window->grows;
     bool few = (double)come < STREAM_FEWEST * stream_scale(point);
     return (struct stream_load){
         .few = few,
@@ -339,8 +338,7 @@ bool stream_stage_judge(const struct point *point, const struct stream_question 
     double asked = point->workload.rate / point->workload.time_scale *
                    (1 - share_too_long(requests, served, &most_wait));
     bool waits = looks == 0 && (most_wait || waits_for_room(&times));
-    struct stream_load load =
-        stream_load_read(point, stage, asked, out->come, waits, &times, window);
+    struct stream_load load = stream_load_read(point, asked, out->come, waits, &times, window);
     window->grows = load.grows;
     double open = INFINITY, steps = (double)totals->steps / fmax((double)out->come, 1);
     bool answered = question != NULL && stream_question_answered(question, &load, &times, &open);
