@@ -30,6 +30,8 @@ def word_sets(key, sets):
     """What a word of an option sets: a value of the option's key, or keys of its own."""
     if isinstance(sets, str):
         sets = {key: sets} if sets not in ("", "null", "~") else {}
+    if "ignored" in sets:
+        return f"nothing, {sets['ignored']}"
     return code(f"{k}={v}" for k, v in sets.items()) or "nothing to set"
 
 

@@ -46,8 +46,9 @@ static bool invalid(const struct server_text *said, const char *name, const char
 
 /* "41,408", "25.6k", "430913.0", "-1": a number, with commas in a log, and maybe one of the program's units
  * behind it. */
-static bool setting_number(const struct server_program *program, const char *value, double *out)
+static bool setting_number(const struct server_text *said, const char *value, double *out)
 {
+    const struct node *units = said->program->units;
     char plain[64], *end;
     size_t length = 0;
     uint64_t times = 1;
@@ -58,9 +59,9 @@ static bool setting_number(const struct server_program *program, const char *val
     }
     plain[length] = '\0';
     *out = strtod(plain, &end);
-    bool known =
-        *end == '\0' || (node_get(program->units, end) != NULL &&
-                         node_whole(program->units, end, UNIT_COUNT, UINT32_MAX, &times, &unread));
+    bool known = *end == '\0' || (!said->typed && strcmp(end, " GB") == 0) || /* LMCache's GiB */
+                 (node_get(units, end) != NULL &&
+                  node_whole(units, end, UNIT_COUNT, UINT32_MAX, &times, &unread));
     *out *= (double)times;
     return known && isdigit((unsigned char)plain[plain[0] == '-']) && fabs(*out) < 1e18;
 }
@@ -71,7 +72,7 @@ static bool setting_take_number(const struct server_text *said, const struct ser
                                 const char *value, char *out, size_t size, struct error *why)
 {
     double number;
-    bool good = setting_number(said->program, value, &number);
+    bool good = setting_number(said, value, &number);
     if (option->value == SERVER_VALUE_SHARE) {
         good = good && number > 0 && number <= 1;
     } else if (option->value == SERVER_VALUE_BYTES) {
@@ -142,7 +143,7 @@ static bool put(const struct server_option *option, const char *name, const char
 static bool take_word(const struct server_option *option, const char *value,
                       struct server_text *said, struct error *why)
 {
-    char words[256] = "";
+    char words[320] = "";
     const char *plain = value + (strncmp(value, "torch.", 6) == 0 ? 6 : 0);
     for (size_t i = 0; i < option->words->count; i++) {
         const struct node *word = option->words->children[i];
@@ -150,11 +151,19 @@ static bool take_word(const struct server_option *option, const char *value,
             bool good =
                 word->kind != NODE_SCALAR || put(option, option->sets, word->text, said, why);
             for (size_t j = 0; good && j < word->count; j++) {
-                good = put(option, word->children[j]->key, word->children[j]->text, said, why);
+                const struct node *set = word->children[j];
+                bool ignored = strcmp(set->key, "ignored") == 0;
+                if (ignored && said->typed) {
+                    server_text_pass(said, option->flag, set->text);
+                }
+                good = ignored || put(option, set->key, set->text, said, why);
             }
             return good;
         }
         text_append(words, sizeof words, "%s%s", i > 0 ? ", " : "", word->key);
+    }
+    if (option->sets != NULL) {
+        text_append(words, sizeof words, "; or --set %s=", option->sets);
     }
     return invalid(said, option->name, value, words, why);
 }
@@ -294,6 +303,9 @@ struct settings_pair {
 static bool is_in_use(const struct settings_line *in, const struct server_option *option,
                       const char *value)
 {
+    if (option->usual != NULL && strcmp(option->usual, "True") == 0) {
+        return strcmp(value, "False") == 0;
+    }
     static const char *const off[] = {"", "None", "null", "False", "false", "0", "0.0", "[", "{"};
     bool on = in->chosen || strcmp(value, "True") == 0 ||
               (option->usual != NULL && strcmp(value, option->usual) != 0);

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* A command is split into words as a shell does. The words behind an option that is not read are
  * its values: but for the model, no word of a server's command stands alone. */
@@ -31,14 +32,13 @@ static bool is_escape(const char *at, char quote)
 }
 
 /* Read the next word, cut to `size`, and move `*at` behind it. False at the command's end: a pipe, a
- * redirection, a comment or the end of the text, where `*at` then stands. `open`: the text ends within
- * the word's quotes. */
-static bool shell_word_open(const char **at, char *out, size_t size, bool *open)
+ * redirection, a comment or the end of the text, where `*at` then stands. `open`, which may be
+ * NULL: the text ends within the word's quotes. */
+static bool shell_word(const char **at, char *out, size_t size, bool *open)
 {
     size_t length = 0;
     char quote = '\0';
     *at += strspn(*at, " \t\v");
-    *open = false;
     if (ends_command(*at)) {
         return false;
     }
@@ -48,18 +48,14 @@ static bool shell_word_open(const char **at, char *out, size_t size, bool *open)
         quote = opens ? **at : closes ? '\0' : quote;
         *at += escape;
         if (!opens && !closes && length + 1 < size) {
-            out[length++] = **at;
+            out[length++] = **at == '\v' ? ' ' : **at;
         }
     }
     out[length] = '\0';
-    *open = quote != '\0';
+    if (open != NULL) {
+        *open = quote != '\0';
+    }
     return true;
-}
-
-static bool shell_word(const char **at, char *out, size_t size)
-{
-    bool open;
-    return shell_word_open(at, out, size, &open);
 }
 
 /* Is the word an option? "-1" and "-.5" are values. */
@@ -71,12 +67,7 @@ static bool is_option(const char *word)
 /* Read the next word if it can be an option's value. */
 static bool next_value(const char **at, char *out, size_t size)
 {
-    const char *after = *at;
-    if (!shell_word(&after, out, size) || is_option(out)) {
-        return false;
-    }
-    *at = after;
-    return true;
+    return !is_option(*at + strspn(*at, " \t\v")) && shell_word(at, out, size, NULL);
 }
 
 /* `--max-num-seqs=64`, or `--max-num-seqs 64` with the value still to come. Returns the value in
@@ -158,6 +149,12 @@ static bool take_map(struct server_text *said, const char *name, const struct no
 static bool take_json(struct server_text *said, const struct server_option *option,
                       const char *value, struct error *why)
 {
+    char path[WORD];
+    snprintf(path, sizeof path, "%.1000s.", option->sets);
+    const struct server_option *alone = server_option_find(said->program, path);
+    if (strchr(value, '{') == NULL && alone != NULL && alone->value != SERVER_VALUE_NONE) {
+        return server_setting_take(alone, value, said, why);
+    }
     struct error unread;
     struct node *map = node_parse(value, strlen(value), said->file, &unread);
     bool is_map = map != NULL && map->kind == NODE_MAP;
@@ -188,11 +185,15 @@ static bool server_command_read_option(struct server_text *said, char *typed, co
     const char *given = split_option(word);
     keep_name(typed);
     const struct server_option *option = server_option_find(said->program, word);
-    if (option == NULL &&
-        strchr(word, '.') != NULL) { /* a part of one: --compilation-config.mode 3 */
-        word[strcspn(word, ".")] = '\0';
+    char *part = strchr(word, '.');
+    if (option == NULL && part != NULL) { /* of an object: -O.mode=3 */
+        char path[2 * WORD];
+        *part = '\0';
         option = server_option_find(said->program, word);
-        option = option != NULL && option->value == SERVER_VALUE_NONE ? option : NULL;
+        if (option != NULL && option->value != SERVER_VALUE_NONE) {
+            snprintf(path, sizeof path, "%s.%s", option->sets, part + 1);
+            option = option->sets != NULL ? server_option_find(said->program, path) : NULL;
+        }
     }
     option = option != NULL ? option : server_option_shortened(said->program, word);
     if (option == NULL) {
@@ -201,7 +202,12 @@ static bool server_command_read_option(struct server_text *said, char *typed, co
     if (option->value == SERVER_VALUE_NONE) {
         while (next_value(rest, value, sizeof value)) {
         }
-        return take(said, option, typed, value, why);
+        bool usual =
+            option->usual != NULL && strcasecmp(given != NULL ? given : value, option->usual) == 0;
+        if (usual) {
+            server_text_pass(said, typed, "it is as a server does without it");
+        }
+        return usual || take(said, option, typed, value, why);
     }
     if (given != NULL) {
         snprintf(value, sizeof value, "%s", given);
@@ -226,7 +232,7 @@ bool server_command_read_variables(struct server_text *said, const char *line, s
     char word[WORD];
     bool good = true;
     for (const char *at = line; good && at < line + length && *at != '\0' && *at != '#';) {
-        if (!shell_word(&at, word, sizeof word)) {
+        if (!shell_word(&at, word, sizeof word, NULL)) {
             at += *at != '\0' && *at != '#';
             continue;
         }
@@ -271,7 +277,7 @@ static bool server_command_read_words(struct server_text *said, const char **res
     const struct stated_key *stated = &said->keys.all[STATED_MODEL];
     const char *counted = *rest;
     char word[WORD];
-    for (bool ok = true; shell_word(rest, word, sizeof word);) {
+    for (bool ok = true; shell_word(rest, word, sizeof word, NULL);) {
         said->line += count_joined(counted, *rest);
         counted = *rest;
         if (is_option(word)) {
@@ -309,7 +315,7 @@ static const char *behind_image(const struct server_program *program, const char
     const char *at = program->image_serves ? strstr(text, " run ") : NULL;
     char word[WORD];
     at = at != NULL ? at + strlen(" run ") : NULL;
-    for (bool behind = false; at != NULL && shell_word(&at, word, sizeof word);
+    for (bool behind = false; at != NULL && shell_word(&at, word, sizeof word, NULL);
          behind = is_option(word)) {
         if (may_be_image(program, word, behind)) {
             return at;
@@ -364,12 +370,14 @@ static void read_image_version(struct server_text *said, const char *text, const
 {
     const char *program = said->program->file;
     char word[WORD];
-    for (bool behind = false; text < end && shell_word(&text, word, sizeof word);
+    for (bool behind = false; text < end && shell_word(&text, word, sizeof word, NULL);
          behind = is_option(word)) {
         const char *slash = strrchr(word, '/'), *name = slash != NULL ? slash + 1 : word;
         const char *tag = strchr(name, ':');
         if (tag != NULL && strncmp(name, program, strlen(program)) == 0 &&
-            may_be_image(said->program, word, behind)) {
+            may_be_image(said->program, word, behind) &&
+            (server_program_after(said->program->others, word) == NULL ||
+             strstr(tag, program) != NULL)) {
             server_text_state_version(said, said->program, version_in_tag(tag + 1, program));
         }
     }
@@ -421,7 +429,7 @@ bool server_command_is_open(const struct server_text *said, const char *line)
     const char *rest =
         line[strspn(line, " \t")] == '#' ? NULL : behind_command(said, line, &program);
     bool open = false;
-    while (rest != NULL && !open && shell_word_open(&rest, word, sizeof word, &open)) {
+    while (rest != NULL && !open && shell_word(&rest, word, sizeof word, &open)) {
     }
     return open;
 }

@@ -50,6 +50,8 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("image_serves", YES, program_read, program.image_serves),
     NODE_FIELD("logs", TEXTS, program_read, program.logs),
     NODE_FIELD("begins", TEXTS, program_read, program.begins),
+    NODE_FIELD("others", TEXTS, program_read, program.others),
+    NODE_FIELD("once", TEXTS, program_read, program.once),
     NODE_FIELD("fails", TEXTS, program_read, program.fails),
     NODE_FIELD("metrics", TEXT, program_read, program.metrics),
     NODE_FIELD("versions", TEXTS, program_read, program.versions),

@@ -56,6 +56,8 @@ struct server_program {
     const struct node *logs;     /* in a line of a log that has settings, */
     const struct node *versions; /* and in front of its version */
     const struct node *begins;   /* in the line with which a server begins its log */
+    const struct node *others;   /* in an image whose tag is no version of the program */
+    const struct node *once;     /* in lines that each of its processes has once, in their order */
     const struct node *fails;    /* and in a line that says why it failed */
     const struct node *units;    /* a map of units behind a number */
     uint64_t block;              /* tokens of a block of KV, if none is stated */

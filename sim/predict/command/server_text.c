@@ -137,17 +137,38 @@ static bool read_log(struct server_text *said, const char *line, struct error *w
     return true;
 }
 
+/* Does another start begin with the line? Each has these lines once, in their order; data-parallel ranks behind
+ * the first, "EngineCore_DP1", have their own. */
+static bool starts_again(struct server_text *said, const struct node *once, const char *line)
+{
+    const char *rank = strstr(line, "EngineCore_");
+    if (rank != NULL && atoi(rank + strcspn(rank, "0123456789")) > 0) {
+        return false;
+    }
+    for (size_t i = 0; once != NULL && i < once->count; i++) {
+        if (strstr(line, once->children[i]->text) != NULL) {
+            bool again = i < said->once;
+            said->once = i + 1;
+            return again;
+        }
+    }
+    return false;
+}
+
 /* Of the servers that started, one after the other, whose log this is, the last one counts: forget
  * what the log said of those before. What a command says holds for all. */
 static void begin_server(struct server_text *said, const char *line)
 {
-    bool begins = false;
+    bool begins = false, again = false;
     for (size_t i = 0; i < said->program_count && line[strspn(line, " \t")] != '#'; i++) {
         begins = begins || server_program_after(said->programs[i].begins, line) != NULL;
+        again = again || starts_again(said, said->programs[i].once, line);
     }
-    if (!begins) {
+    if (!begins && !again) {
         return;
     }
+    said->once = begins ? 0 : said->once;
+    said->keys.starts += again && said->keys.starts == 0; /* the first had no such line */
     for (int i = 0; i < STATED_MOST && said->keys.starts > 0; i++) {
         if (!said->keys.all[i].typed) {
             said->keys.all[i].value[0] = '\0';
@@ -405,15 +426,19 @@ static void complete_size(struct stated_key *all, int each, int whole)
     }
 }
 
-/* Forget what another system alone has. */
+/* Forget what another system alone has, and settings of drafts without a method. */
 static void drop_of_others(const struct server_program *program, struct server_text *said)
 {
     const struct stated_key *system = &said->keys.all[STATED_SYSTEM];
     const char *name = system->value[0] != '\0' ? system->value : program->system;
     for (int i = 0; i < STATED_MOST; i++) {
         struct stated_key *key = &said->keys.all[i];
-        if (key->value[0] != '\0' && key->of != NULL && strcmp(key->of, name) != 0) {
-            server_text_pass(said, key->said, "only a server with its connector reads it");
+        bool drafts = key->of != NULL && strcmp(key->of, "drafts") == 0;
+        bool counts = drafts ? said->keys.all[STATED_DRAFT_METHOD].value[0] != '\0'
+                             : key->of == NULL || strcmp(key->of, name) == 0;
+        if (key->value[0] != '\0' && !counts) {
+            server_text_pass(said, key->said,
+                             "only a server with its connector or drafts reads it");
             key->value[0] = '\0';
         }
     }
@@ -494,12 +519,18 @@ static void drop_single_ranks(struct stated_key *all)
 
 static bool stated_complete(struct server_text *said, struct error *why)
 {
+    const struct stated_key *tree = &said->keys.all[STATED_DRAFT_TREE];
     complete_engines(said);
     if (said->program->ranks_in_tensor) {
         complete_ranks(said->keys.all);
     }
     complete_copies(said, said->keys.all);
     complete_tiers(said->program, said);
+    if (tree->value[0] != '\0') {
+        error_set(why, said->file, tree->line, "'%s': a tree of drafts is not modelled",
+                  tree->said);
+        return error_expect(why, "1");
+    }
     complete_pages(said->keys.all);
     complete_drafts(said->keys.all);
     complete_pool(said, said->keys.all);
@@ -509,21 +540,6 @@ static bool stated_complete(struct server_text *said, struct error *why)
 }
 
 /* ---- the whole text ---------------------------------------------------------------------- */
-
-static bool no_server(const struct server_text *said, struct error *why)
-{
-    char programs[128] = ""; /* "SGLang or vLLM" */
-    for (size_t i = 0; i < said->program_count; i++) {
-        if (said->programs[i].logs != NULL) {
-            text_append(programs, sizeof programs, "%s%s", programs[0] != '\0' ? " or " : "",
-                        said->programs[i].title);
-        }
-    }
-    error_set(why, said->file, 0, "no line is a server's");
-    return error_expect(
-        why, "the start-up log of %s, a command such as 'vllm serve MODEL', or its /metrics",
-        programs);
-}
 
 bool server_text_read(FILE *in, const char *file, const char *const *overrides, uint32_t count,
                       struct stated_keys *out, struct error *why)
@@ -545,7 +561,10 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         return error_expect(why, "the log of one that started");
     }
     if (ok && said.program == NULL) {
-        return no_server(&said, why);
+        error_set(why, file, 0, "no line is a server's");
+        return error_expect(
+            why, "the start-up log of a server, a command such as 'vllm serve MODEL', or its "
+                 "/metrics");
     }
     ok = ok && stated_complete(&said, why);
     said.keys.says_prefixes = said.keys.all[STATED_GPU_PREFIXES].value[0] != '\0';

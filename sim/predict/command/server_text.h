@@ -1,24 +1,15 @@
 /* What a server says about itself, as keys of a scenario: the start-up log of vLLM or SGLang, the
  * command that starts it, or its /metrics in Prometheus' text format.
  *
- *   (EngineCore pid=7) INFO ... Initializing a V1 LLM engine (v0.19.0) with config: model='...'...
- *   (EngineCore pid=7) INFO ... GPU KV cache size: 41,408 tokens
- *   [...] server_args=ServerArgs(model_path='...', tp_size=2, mem_fraction_static=0.85, ...)
- *   vllm serve meta-llama/Llama-3.1-8B --tensor-parallel-size 2 --max-num-seqs=64
- *   docker run ... -e NAME=value vllm/vllm-openai:v0.19.0 --model meta-llama/Llama-3.1-8B
- *   vllm:cache_config_info{block_size="16",num_gpu_blocks="2588",...} 1.0
- *
  * A file may hold several of these, but only one command; what stands later wins. Of a log in which
  * a server starts again, the last start counts. Lines of other kinds are passed over, and so is a
  * command behind '#'. A model stays the name that the server has for it: an id of Hugging Face or a path.
  *
- * A file whose name ends in .yaml or .yml is a manifest: each of its containers (a map with an
- * `image` and words of a command) is read as the command that it starts; those that say the same are
+ * Each container of a manifest (.yaml, .yml) is read as the command that it starts; those that say the same are
  * copies of one server.
  *
- * An option that changes no prediction is returned with the reason. One whose effect is not
- * modelled is an error, and so is an unknown one. No value of such an option is repeated anywhere:
- * it may be a secret.
+ * An option that changes no prediction is returned with the reason. One that is not modelled or unknown is an
+ * error. No value of such an option is repeated anywhere: it may be a secret.
  */
 #pragma once
 
@@ -92,6 +83,7 @@ struct server_text {
     const struct server_program *programs, *program; /* all; the server's, NULL: not known */
     size_t program_count;
     struct stated_keys keys;
+    size_t once;      /* of the lines that a start has once, those that this one had */
     uint64_t engines; /* a bit for each whose metrics stated a pool: data-parallel ranks */
     uint64_t copies;  /* of the server, that a manifest runs */
     int copies_line;

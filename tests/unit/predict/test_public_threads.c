@@ -176,7 +176,7 @@ static const struct {
     {"vllm-project/vllm #38479", "command",
      "python -m vllm.entrypoints.openai.api_server --model q --max-num-seqs 4 --kv-cache-dtype turboquant_4bit_nc\n",
      "command:1: 'kv_cache_dtype' is 'turboquant_4bit_nc'\n  expected: auto, bfloat16, bf16, float16, fp8*, int8*, int4*, "
-     "nvfp4*, fp4_e2m1*"},
+     "nvfp4*, fp4_e2m1*; or --set dtype.kv="},
     {"vllm-project/vllm #51454, shortened", "log",
      "INFO 08-07 21:32:22 [api_utils.py:339]  ▄▄ ▄█ █     █     █ ▀▄▀ █  version 0.25.0\n"
      "INFO 08-07 21:32:22 [api_utils.py:273] non-default args: {'model_tag': '/m', 'api_server_count': 8, 'model': '/m', "
