@@ -67,7 +67,9 @@ static bool is_option(const char *word)
 /* Read the next word if it can be an option's value. */
 static bool next_value(const char **at, char *out, size_t size)
 {
-    return !is_option(*at + strspn(*at, " \t\v")) && shell_word(at, out, size, NULL);
+    const char *word = *at + strspn(*at, " \t\v");
+    word += *word == '\'' || *word == '"';
+    return !is_option(word) && shell_word(at, out, size, NULL);
 }
 
 /* `--max-num-seqs=64`, or `--max-num-seqs 64` with the value still to come. Returns the value in

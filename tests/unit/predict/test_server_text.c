@@ -408,6 +408,8 @@ static const struct {
      "--compilation-config.cudagraph_mode, -O.custom_ops"},
     {"sglang serve --model-path m --speculative-num-steps 3 --speculative-eagle-topk 4",
      "speculative_eagle_topk, speculative_num_steps"},
+    {"vllm serve m '--enable-chunked-prefill' '--chat-template' '' \"--port\" 1 '-tp=2'",
+     "--enable-chunked-prefill, --chat-template, --port"},
     {"vllm serve m --enable-chunked-prefill --num-scheduler-steps 1",
      "--enable-chunked-prefill, --num-scheduler-steps"},
     {"vllm serve m --block-size 32", ""},
