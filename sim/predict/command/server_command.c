@@ -193,8 +193,9 @@ static bool server_command_read_option(struct server_text *said, char *typed, co
         *part = '\0';
         option = server_option_find(said->program, word);
         if (option != NULL && option->value != SERVER_VALUE_NONE) {
-            snprintf(path, sizeof path, "%s.%s", option->sets, part + 1);
-            option = option->sets != NULL ? server_option_find(said->program, path) : NULL;
+            snprintf(path, sizeof path, "%s.%s", option->sets != NULL ? option->sets : "",
+                     part + 1);
+            option = server_option_find(said->program, path);
         }
     }
     option = option != NULL ? option : server_option_shortened(said->program, word);
