@@ -192,6 +192,7 @@ static bool server_command_read_option(struct server_text *said, char *typed, co
         char path[2 * WORD];
         *part = '\0';
         option = server_option_find(said->program, word);
+        *part = '.';
         if (option != NULL && option->value != SERVER_VALUE_NONE) {
             snprintf(path, sizeof path, "%s.%s", option->sets != NULL ? option->sets : "",
                      part + 1);

@@ -529,6 +529,7 @@ static const struct {
     {"vllm serve m --tensor-parallel-sise 2", "f:1: unknown option '--tensor-parallel-sise'\n"
                                               "  nearest: '--tensor-parallel-size'   "
                                               "expected: an option of vLLM"},
+    {"vllm serve m --max-num-seqs.x 3", "f:1: unknown option '--max-num-seqs.x'"},
     {"vllm serve m -tq=2", "f:1: unknown option '-tq'"},
     {"vllm serve a -tp 2\nvllm serve b\n",
      "f:2: a second command starts a server; the first is in line 1\n  expected: one server"},
