@@ -53,6 +53,8 @@ static const struct unit_spelling spellings[] = {
     {"us", UNIT_NS, 1e3, PRINTED},
     {"ms", UNIT_NS, 1e6, PRINTED},
     {"s", UNIT_NS, 1e9, PRINTED},
+    {"min", UNIT_NS, 60e9, READ},
+    {"h", UNIT_NS, 3600e9, READ},
     {"B/s", UNIT_BYTES_PER_S, 1, PRINTED},
     {"kB/s", UNIT_BYTES_PER_S, 1e3, PRINTED},
     {"KiB/s", UNIT_BYTES_PER_S, KIBI, READ},

@@ -211,6 +211,17 @@ static bool check_chosen(const struct arguments *arguments, const struct scenari
     return true;
 }
 
+/* A rate of requests as long as the model can have them is nobody's question. */
+static bool check_requests(const struct arguments *arguments, const struct scenario *scenario,
+                           struct error *why)
+{
+    if (!is_fleet(arguments) || scenario_serves(scenario) || advice_states_context(scenario)) {
+        return true;
+    }
+    error_usage(why, NULL, 0, "'--rate' needs requests");
+    return error_expect(why, "--workload synthetic:prompt=2000,output=300, or --context TOKENS");
+}
+
 /* ---- the limits ---- */
 
 /* Add "KEY<=VALUE" or "KEY>=VALUE". `option` stated the value. */
@@ -518,7 +529,7 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
     good = good &&
            deployment_check(arguments_text(arguments, ADVISE_HTML),
                             arguments_text(arguments, ADVISE_DEPLOY), why) &&
-           check_chosen(arguments, scenario, why) &&
+           check_chosen(arguments, scenario, why) && check_requests(arguments, scenario, why) &&
            add_time(arguments, ADVISE_TPOT, requests, &with.targets, why) &&
            add_time(arguments, ADVISE_TTFT, requests, &with.targets, why) &&
            advise_limits_add_mass(arguments, &with, why) &&

@@ -136,6 +136,10 @@ struct advise_ratio {
 struct advise_ratio advise_ratio(const struct advice *advice, const struct search *search,
                                  const struct advice_form *form);
 
+/* The same of the answer's tokens a second, where there is an answer. */
+struct advise_ratio advise_gain(const struct advice *advice, const struct search *search,
+                                const struct advice_form *form);
+
 /* Tokens a second of a form, between the ends of its error; NaN if that is unknown. */
 struct advise_range {
     double value, low, high;

@@ -125,6 +125,7 @@ static void put_line(const struct advice *advice, const struct advise_line *line
     frame_number(rows, DATA_advised, line->advised);
     frame_text(rows, DATA_left_out, or_null(candidate->left_out));
     frame_text(rows, DATA_error, search->cannot ? search->why.found : NULL);
+    frame_number(rows, DATA_at, advise_rate_of(advice, search, search->found));
     frame_number(rows, DATA_rate, advise_rate_of(advice, search, search->found));
     frame_number(rows, DATA_misses_at, advise_rate_of(advice, search, search_next_miss(search)));
 }
@@ -156,6 +157,7 @@ static void advise_put_figures(const struct advice *advice, const struct advise_
     }
     if (advice_result(advice_plain(advice)) != NULL) {
         struct advise_ratio ratio = advise_ratio(advice, line->search, line->form);
+        frame_number(rows, DATA_times, advise_gain(advice, line->search, line->form).times);
         frame_number(rows, DATA_times_plain, ratio.times);
         frame_number(rows, DATA_times_plain_low, ratio.low);
         frame_number(rows, DATA_times_plain_high, ratio.high);
@@ -187,9 +189,14 @@ static struct frame *machine_rows(const void *context, bool for_people, struct e
     struct advise_line *lines = array_zeroed(most, sizeof *lines, why);
     struct frame_column columns[DATA_COUNT];
     memcpy(columns, fixed_columns, sizeof columns);
-    columns[DATA_at].of = advice->serves ? "requests_in_per_s" : "batch";
     columns[DATA_at].title = advice->serves ? "req/s" : "batch";
+    if (advice->best != PLANNING_NONE &&
+        strcmp(advice->systems.searches[advice->best].candidate->system, ADVICE_PLAIN) != 0) {
+        columns[DATA_times].title = "x answer";
+    }
     if (advice->serves) {
+        columns[DATA_at].unit = UNIT_COUNT;
+        columns[DATA_at].of = NULL; /* what was asked, as the verdict says it */
         columns[DATA_tpot].of = "tpot_p50_ms";
         columns[DATA_tpot].title = COLUMN(tpot_p50_ms)->title;
     }

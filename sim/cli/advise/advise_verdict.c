@@ -201,6 +201,7 @@ static void verdict_put_run(const struct advice *advice, struct frame *verdict)
     const struct result *result = advice_result(best);
     struct advise_range rate = advise_range(advice, best, &advice->form);
     uint32_t next = search_next_miss(best);
+    char limits[ADVISE_SENTENCE];
     frame_text(verdict, VERDICT_system, best->candidate->system);
     frame_text(verdict, VERDICT_hardware, best->candidate->machine);
     frame_number(verdict, VERDICT_servers, advice->form.servers);
@@ -215,6 +216,8 @@ static void verdict_put_run(const struct advice *advice, struct frame *verdict)
     frame_number(verdict, VERDICT_misses_at, advise_rate_of(advice, best, next));
     if (!advice->serves) {
         frame_number(verdict, VERDICT_batch, result_number(result, COLUMN(batch)));
+    } else if (advise_limits(&advice->targets, result, limits)[0] != '\0') {
+        frame_textf(verdict, VERDICT_meets, "%s.", limits);
     }
     verdict_say_run(advice, verdict);
 }
@@ -424,26 +427,11 @@ static void verdict_put_memory(const struct advice *advice, struct frame *verdic
 
 /* ---- instead ---- */
 
-/* How many times the answer's tokens a second a change has: plain vLLM's, where that is the answer or where
- * there is none. */
-static struct advise_ratio gain(const struct advice *advice, const struct advice_trial *trial)
-{
-    struct advise_ratio ratio = advise_ratio(advice, advice_trial_search(trial), &trial->form);
-    if (advice->best != PLANNING_NONE) {
-        const struct search *best = &advice->systems.searches[advice->best];
-        double answer = advise_ratio(advice, best, &advice->form).times;
-        ratio.times /= answer;
-        ratio.low /= answer;
-        ratio.high /= answer;
-    }
-    return ratio;
-}
-
 /* "KV in fp8 (it rounds): 1.4 times" */
 static void say_gain(const struct advice *advice, const struct advice_trial *trial,
                      char text[ADVISE_SENTENCE])
 {
-    struct advise_ratio ratio = gain(advice, trial);
+    struct advise_ratio ratio = advise_gain(advice, advice_trial_search(trial), &trial->form);
     double gpus = (double)(trial->form.servers * trial->form.gpus) /
                   (advice->form.servers * advice->form.gpus);
     text_append(text, ADVISE_SENTENCE, ": %s", number_shown(UNIT_ROUGH, ratio.times).text);
@@ -488,7 +476,9 @@ static void say_instead(const struct advice *advice, struct frame *verdict)
         bool rounds = trial->change == ADVICE_FP8_KV || trial->change == ADVICE_FP8_WEIGHTS;
         if (trial->change == ADVICE_NO_CHANGE ||
             (any && advice_result(advice_trial_search(trial)) == NULL) ||
-            (any && plain && gain(advice, trial).times <= 1 + TIE_PERCENT / 100.0)) {
+            (any && plain &&
+             advise_gain(advice, advice_trial_search(trial), &trial->form).times <=
+                 1 + TIE_PERCENT / 100.0)) {
             continue;
         }
         text_append(text, sizeof text, "%s%s%s",

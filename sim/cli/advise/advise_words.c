@@ -223,6 +223,20 @@ struct advise_ratio advise_ratio(const struct advice *advice, const struct searc
                                  .tie = alike && advice_tie(search, plain) != TIE_NONE};
 }
 
+struct advise_ratio advise_gain(const struct advice *advice, const struct search *search,
+                                const struct advice_form *form)
+{
+    struct advise_ratio ratio = advise_ratio(advice, search, form);
+    if (advice->best != PLANNING_NONE) {
+        const struct search *best = &advice->systems.searches[advice->best];
+        double answer = advise_ratio(advice, best, &advice->form).times;
+        ratio.times /= answer;
+        ratio.low /= answer;
+        ratio.high /= answer;
+    }
+    return ratio;
+}
+
 enum tie advise_too_close(const struct advice *advice, const struct search *search)
 {
     const struct advice_form *form = &advice->form;

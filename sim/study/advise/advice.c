@@ -25,14 +25,17 @@ static bool resolve_plain(const struct scenario *scenario, struct point *out, st
     return good;
 }
 
+bool advice_states_context(const struct scenario *scenario)
+{
+    return scenario_states(scenario, "context") || scenario_states(scenario, "contexts") ||
+           scenario_states(scenario, "prompt");
+}
+
 bool advice_set_context(struct scenario *scenario, struct error *why)
 {
-    static const char *const keys[] = {"context", "contexts", "prompt"};
     struct point point;
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (scenario_serves(scenario) || scenario_states(scenario, keys[i])) {
-            return true;
-        }
+    if (scenario_serves(scenario) || advice_states_context(scenario)) {
+        return true;
     }
     if (!scenario_values_set(&scenario->values, "context", USUAL_CONTEXT, why) ||
         !resolve_plain(scenario, &point, why)) {

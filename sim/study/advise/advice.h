@@ -84,6 +84,7 @@ struct advice {
 
 /* The default context: 128K tokens, or all that the model was trained to if that is less. Lays it
  * over a scenario that says neither a context nor requests. */
+bool advice_states_context(const struct scenario *scenario);
 bool advice_set_context(struct scenario *scenario, struct error *why);
 
 /* Requests that nobody stated, where the time to the first token matters: ADVICE_OUTPUT tokens are

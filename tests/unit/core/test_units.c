@@ -46,6 +46,8 @@ static void quantities_are_read_as_written(void **state)
         {"12ns", UNIT_NS, 12},
         {"12us", UNIT_NS, 12e3},
         {"1.5ms", UNIT_NS, 1.5e6},
+        {"2min", UNIT_NS, 120e9},
+        {"1h", UNIT_NS, 3600e9},
         {"2s", UNIT_NS, 2e9},
         {"26GB/s", UNIT_BYTES_PER_S, 26e9},
         {"3.35TB/s", UNIT_BYTES_PER_S, 3.35e12},
