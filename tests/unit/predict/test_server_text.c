@@ -312,6 +312,10 @@ static const struct {
     {"and with them",
      "LLM with config: model='m', compilation_config={\"level\":3,\"cudagraph_mode\":[2,1],\"use_cudagraph\":true}",
      "model=m@1 system=vllm@0"},
+    {"and with them at level 0, in the first scheduler",
+     "Initializing a V0 LLM engine (v0.8.5) with config: model='m', enforce_eager=False, "
+     "compilation_config={\"level\":0,\"splitting_ops\":[]}",
+     "model=m@1 system=vllm@0 engine=vllm-0.8@1"},
     {"a start without a banner forgets the one before",
      "LLM engine (v0.11.0) with config: model='a', enforce_eager=True, kv_cache_dtype=fp8\n"
      "non-default args: {'model': 'm', 'max_num_seqs': 32}\n"
