@@ -131,20 +131,6 @@ static bool check_order(const char *const *names, struct error *why)
     return error_expect(why, "spillway advise %s %s", names[1], names[0]);
 }
 
-/* Does a --set state this key, which then has its value from there? */
-static bool is_set(const struct arguments *arguments, const char *key)
-{
-    uint32_t count;
-    size_t length = strlen(key);
-    const char *const *typed = arguments_all(arguments, ADVISE_SET, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        if (strncmp(typed[i], key, length) == 0 && typed[i][length] == '=') {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* "key=VALUE" for each operand and option, then what --set says, which has the last word. Of several
  * machines the first stands for all: the model's context is the same on each. */
 static bool load_scenario(const struct arguments *arguments, struct scenario *out,
@@ -160,14 +146,13 @@ static bool load_scenario(const struct arguments *arguments, struct scenario *ou
                {"context", arguments_text(arguments, ADVISE_CONTEXT)},
                {"workload", arguments_text(arguments, ADVISE_WORKLOAD)}};
     enum { MACHINE = 1, OWN = sizeof own / sizeof own[0] };
-    char(*texts)[OVERRIDE] = array_zeroed(OWN, sizeof *texts, why);
-    const char **all = texts != NULL ? array_zeroed(OWN + sets, sizeof *all, why) : NULL;
+    char texts[OWN][OVERRIDE];
+    const char **all = array_zeroed(OWN + sets, sizeof *all, why);
     for (size_t i = 0; all != NULL && i < OWN; i++) {
         if (own[i].value != NULL) {
             size_t length = strcspn(own[i].value, i == MACHINE ? "," : "");
-            snprintf(texts[count], OVERRIDE, "%s=%.*s", own[i].key, (int)length, own[i].value);
-            all[count] = texts[count];
-            count++;
+            snprintf(texts[i], OVERRIDE, "%s=%.*s", own[i].key, (int)length, own[i].value);
+            all[count++] = texts[i];
         }
     }
     for (uint32_t i = 0; all != NULL && i < sets; i++) {
@@ -175,7 +160,6 @@ static bool load_scenario(const struct arguments *arguments, struct scenario *ou
     }
     bool good = all != NULL && scenario_load(NULL, 0, all, count, out, why);
     free(all);
-    free(texts);
     return good;
 }
 
@@ -427,7 +411,10 @@ static void print_made(const struct arguments *arguments, const struct scenario 
 {
     char line[TARGET_TEXT + 128];
     const struct node *made = node_stated(ran->root, "workload");
-    bool stated = arguments_given(arguments, ADVISE_WORKLOAD) || is_set(arguments, "workload");
+    struct scenario asked;
+    struct error unseen;
+    bool stated = !load_scenario(arguments, &asked, &unseen) || scenario_serves(&asked);
+    scenario_release(&asked);
     if (!stated && made != NULL && made->kind == NODE_SCALAR) {
         snprintf(
             line, sizeof line,

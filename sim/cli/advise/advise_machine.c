@@ -156,12 +156,10 @@ static void advise_put_figures(const struct advice *advice, const struct advise_
         frame_range(rows, DATA_mass, mass, least, most);
     }
     if (advice_result(advice_plain(advice)) != NULL) {
-        struct advise_ratio ratio = advise_ratio(advice, line->search, line->form);
+        struct advise_ratio plain = advise_ratio(advice, line->search, line->form);
         frame_number(rows, DATA_times, advise_gain(advice, line->search, line->form).times);
-        frame_number(rows, DATA_times_plain, ratio.times);
-        frame_number(rows, DATA_times_plain_low, ratio.low);
-        frame_number(rows, DATA_times_plain_high, ratio.high);
-        frame_number(rows, DATA_tie, ratio.tie);
+        frame_number(rows, DATA_times_plain, plain.times);
+        frame_number(rows, DATA_tie, plain.tie);
     }
     bool close = line->trial == NULL && advise_too_close(advice, line->search) != TIE_NONE;
     frame_text(rows, DATA_mark, close ? "tie" : NULL);

@@ -59,7 +59,7 @@ static void say_start(const struct server_command *command, const struct point *
                       const struct scenario *scenario, uint32_t servers, struct frame *verdict)
 {
     enum dtype kv = point->setup.model.kv;
-    char text[ADVISE_SENTENCE] = "", router[ROUTER_WORDS];
+    char text[ADVISE_SENTENCE];
     if (command->text[0] == '\0') {
         return;
     }
@@ -70,11 +70,8 @@ static void say_start(const struct server_command *command, const struct point *
         return;
     }
     frame_text(verdict, VERDICT_start, command->text);
-    if (servers > 1) {
-        deployment_router(scenario, router);
-        text_append(text, ADVISE_SENTENCE, "%u of these servers, each on its own GPUs%s%s.",
-                    servers, router[0] != '\0' ? ", behind a router: " : "", router);
-    }
+    deployment_servers(scenario, servers, text);
+    text_append(text, ADVISE_SENTENCE, "%s", text[0] != '\0' ? "." : "");
     if (command->lacks[0] != '\0') {
         text_append(text, ADVISE_SENTENCE, "%snot in that command: %s.", servers > 1 ? " " : "",
                     command->lacks);
@@ -128,12 +125,11 @@ static void say_load(const struct advice *advice, const struct search *best,
 static void verdict_say_ties(const struct advice *advice, char text[ADVISE_SENTENCE])
 {
     const char *before = " Too close to call: ";
-    double rate = advice_rate(advice, &advice->systems.searches[advice->best], &advice->form);
     for (uint32_t i = 0; i < advice->systems.count; i++) {
         const struct search *search = &advice->systems.searches[i];
         enum tie tie = advise_too_close(advice, search);
         if (tie != TIE_NONE) {
-            double times = advice_rate(advice, search, &advice->form) / rate;
+            double times = advise_gain(advice, search, &advice->form).times;
             text_append(text, ADVISE_SENTENCE, "%s%s (%s times: %s)", before,
                         search->candidate->system, number_shown(UNIT_ROUGH, times).text,
                         tie_reason(tie));

@@ -13,6 +13,7 @@
 #include "core/named.h"
 #include "core/node.h"
 #include "core/quote.h"
+#include "core/text.h"
 #include "model/sharding.h"
 #include "predict/command/server_program.h"
 #include "predict/result/shown.h"
@@ -36,16 +37,22 @@ bool deployment_check(const char *file, const char *folder, struct error *why)
            (folder == NULL || (make_folder(folder, why) && rmdir(folder) == 0));
 }
 
-void deployment_router(const struct scenario *scenario, char text[ROUTER_WORDS])
+void deployment_servers(const struct scenario *scenario, uint32_t servers, char text[SERVERS_WORDS])
 {
     int by = (int)scenario_stated(&scenario->values, "routing", ROUTE_ROUND_ROBIN);
     bool asks = !scenario_states(scenario, "routing") && !advice_is_unshared(scenario);
-    snprintf(text, scenario_serves(scenario) ? ROUTER_WORDS : 1, "%s (%s)%s", routing_names[by],
-             routings[by].origin,
-             asks
-                 ? "; where prompts begin alike, one that knows them may need fewer servers: --set "
-                   "routing=prefix-load"
-                 : "");
+    text[0] = '\0';
+    if (servers > 1) {
+        text_append(text, SERVERS_WORDS, "%u of these servers, each on its own GPUs", servers);
+    }
+    if (servers > 1 && scenario_serves(scenario)) {
+        text_append(
+            text, SERVERS_WORDS, ", behind a router: %s (%s)%s", routing_names[by],
+            routings[by].origin,
+            asks
+                ? "; where prompts begin alike, one that knows them may need fewer servers: --set routing=prefix-load"
+                : "");
+    }
 }
 
 enum { PATH = 4096, TEXT = 512, LINE = 2 * SERVER_COMMAND };
@@ -294,7 +301,6 @@ static void put_batch(const struct point *point, const struct deployment *deploy
 static bool deployment_put_values(const struct deployment *deployment, const struct point *point,
                                   char (*values)[LINE], struct error *why)
 {
-    char router[ROUTER_WORDS];
     snprintf(values[MACHINE], LINE, "%s", point->setup.profile.name);
     snprintf(values[SYSTEM], LINE, "%s", point->setup.system.name);
     snprintf(values[VERSION], LINE, "%s",
@@ -304,12 +310,9 @@ static bool deployment_put_values(const struct deployment *deployment, const str
     snprintf(values[SERVERS], LINE, "%u", deployment->servers);
     put_prediction(deployment, point_serves(point) ? (double)point_servers(point) : 1,
                    values[PREDICTION]);
-    deployment_router(deployment->scenario, router);
-    if (deployment->servers > 1 && router[0] != '\0') {
-        snprintf(values[ROUTER], LINE, "The router that was predicted: %s%s.", router,
-                 point->workload.routing == ROUTE_ROUND_ROBIN
-                     ? ""
-                     : ". The Service of kubernetes.yaml is none such: put one before the servers");
+    deployment_servers(deployment->scenario, deployment->servers, values[ROUTER]);
+    if (point->workload.routing != ROUTE_ROUND_ROBIN && values[ROUTER][0] != '\0') {
+        text_append(values[ROUTER], LINE, ". The Service of kubernetes.yaml is no such router");
     }
     snprintf(values[PROMPTS], LINE, "These are random tokens, which share no beginnings.");
     if (point_serves(point)) {

@@ -13,10 +13,11 @@ struct deployment {
     uint32_t servers;                /* alike */
 };
 
-/* The router that several servers were predicted behind, and what to ask for if nobody stated one and prompts
- * may begin alike: "round-robin, ...". "": no server has requests. */
-enum { ROUTER_WORDS = 256 };
-void deployment_router(const struct scenario *scenario, char text[ROUTER_WORDS]);
+/* "4 of these servers, each on its own GPUs, behind a router: ...", and which one to ask for if nobody stated
+ * one and prompts may begin alike. "" of one server. */
+enum { SERVERS_WORDS = 256 };
+void deployment_servers(const struct scenario *scenario, uint32_t servers,
+                        char text[SERVERS_WORDS]);
 
 /* Write the files into the folder `path`, which is made. Fails if no engine has a command for the scenario's
  * system. */

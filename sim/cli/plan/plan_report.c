@@ -380,21 +380,19 @@ static bool plan_winner_print_command(const struct scenario *point, const struct
 {
     const struct cell *held = result_cell(result, COLUMN(dram_kv_bytes));
     struct server_command command;
-    char router[ROUTER_WORDS], line[2 * ROUTER_WORDS];
+    char many[SERVERS_WORDS];
+    deployment_servers(point, servers, many);
     if (!server_command(point, result, &command, why)) {
         return false;
     }
     if (command.text[0] != '\0') {
-        fputs(servers > 1 ? "\n" : "\nits server:\n\n", stdout);
-        if (servers > 1) {
-            deployment_router(point, router);
-            snprintf(line, sizeof line, "its %u servers, each on its own GPUs%s%s:", servers,
-                     router[0] != '\0' ? ", behind a router: " : "", router);
-            table_line("", line, stdout);
-            fputc('\n', stdout);
-        }
+        fputs("\nits server:\n\n", stdout);
         quote_write(QUOTE_LINE, command.text, stdout);
         fputc('\n', stdout);
+    }
+    if (many[0] != '\0') {
+        fputc('\n', stdout);
+        table_line("", many, stdout);
     }
     if (command.lacks[0] != '\0') {
         printf("\nnot in that command: %s\n", command.lacks);
