@@ -351,19 +351,47 @@ static bool read_engine(const struct scenario *scenario, bool serves, struct poi
     return error_expect(why, "engine: none");
 }
 
-/* Without requests, the engine has its own limits of a step, or is told to run a larger batch. */
-static void resolve_step_limits(const struct scenario *scenario,
-                                const struct server_engine_gpus *limits, struct point *out)
+/* The longest prompt of the requests that the server takes. */
+static uint64_t longest_prompt(const struct point *point)
+{
+    uint64_t most = point->workload.request_tokens, longest = 0;
+    for (size_t i = 0; i < point->requests->count; i++) {
+        const struct request *request = &point->requests->all[i];
+        bool longer = request->prompt > longest && (most == 0 || request_tokens(request) <= most);
+        longest = longer ? request->prompt : longest;
+    }
+    return longest;
+}
+
+/* Without requests, the engine has its own limits of a step, or is told to run a larger batch. An engine that
+ * divides no prompt refuses those that are longer than a step, and lets one wait until the step has room for it
+ * beside those that decode. So it is started with steps of the longest prompt and all sequences, as NVIDIA
+ * does (scenarios/measured/tensorrt-llm.yaml). */
+static bool resolve_step_limits(const struct scenario *scenario,
+                                const struct server_engine_gpus *limits, struct point *out,
+                                struct error *why)
 {
     struct workload *workload = &out->workload;
-    bool serves = point_serves(out);
+    bool serves = point_serves(out), whole = serves && out->engine.path.whole_prompts;
+    uint64_t longest = whole ? longest_prompt(out) : 0;
     uint64_t batch = (uint64_t)out->setup.batch * out->setup.model.parallel.pipeline;
     if (!serves || !scenario_states(scenario, "max_sequences")) {
         workload->sequences = serves || batch < limits->sequences ? limits->sequences : batch;
     }
     if (!serves || !scenario_states(scenario, "batched_tokens")) {
-        workload->batched_tokens = limits->batched_tokens;
+        workload->batched_tokens = limits->batched_tokens >= longest
+                                       ? limits->batched_tokens
+                                       : longest + workload->sequences;
     }
+    if (workload->batched_tokens >= longest) {
+        return true;
+    }
+    scenario_error(scenario, "batched_tokens", why,
+                   "%s refuses prompts of more than 'batched_tokens', %" PRIu64
+                   ", and they have up to %" PRIu64,
+                   out->engine.row, workload->batched_tokens, longest);
+    return error_expect(why, "%" PRIu64 ", beside which each of %" PRIu64 " sequences decodes",
+                        longest + workload->sequences, workload->sequences);
 }
 
 /* The pool of KV is stated once. */
@@ -405,7 +433,9 @@ bool resolve_engine(const struct scenario *scenario, struct point *out, struct e
         profile_states(profile, CURVE_GPU_EXPERTS_FIXED_MXFP4_FP8)) {
         model->experts = DTYPE_MXFP4_FP8;
     }
-    resolve_step_limits(scenario, server_engine_limits(engine, &gpu), out);
+    if (!resolve_step_limits(scenario, server_engine_limits(engine, &gpu), out, why)) {
+        return false;
+    }
     if (!scenario_states(scenario, "hbm_usable")) {
         out->setup.hbm_usable = server_engine_usable(engine, &gpu, workload->batched_tokens);
     }

@@ -131,6 +131,9 @@ static void what_fits_is_what_the_pool_holds(void **state)
         do {
             draw_server(random, &server);
         } while (!server_is_known(&server));
+        /* Steps that take longer prompts whole leave less; a batch of decodes has no prompts. */
+        bool whole = strstr(server.texts[0], "tensorrt") != NULL;
+        context = whole && context > 8192 ? 8192 : context;
         batch_fits(&server, context, 1, &most, &sequences);
         uint64_t batch = most + (most == 0 || gsl_rng_uniform_int(random, 2) == 0);
         bool fits = batch_fits(&server, context, batch, &most, &sequences);

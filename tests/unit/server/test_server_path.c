@@ -170,6 +170,22 @@ static void whole_prompts_wait_for_a_step_with_room(void **state)
     }
 }
 
+/* B has 6 tokens, more than any step: 3 of them are computed beside A's token at 10, the others at 20, instead
+ * of none until A has ended. */
+static void a_prompt_longer_than_a_step_is_divided(void **state)
+{
+    (void)state;
+    struct course course = ten_ms_steps(2);
+    course.options.batched_tokens = 4;
+    course.options.path.whole_prompts = true;
+    add_request(&course, 0, 2, 3);
+    add_request(&course, 5 * MS, 6, 1);
+    run_course(&course);
+    check_served(&course.served[0], 0, 10, 30);
+    check_served(&course.served[1], 10, 30, 30);
+    end_course(&course);
+}
+
 /* 8 free blocks of 128 tokens beside a first sequence of 128 + 640: where all of each output counts,
  * the second one of 128 + 460 waits for its end, at 640. */
 static void room_for_all_outputs_means_no_preemption(void **state)
@@ -326,6 +342,7 @@ int main(void)
         cmocka_unit_test(admission_leaves_room_for_outputs),
         cmocka_unit_test(a_first_request_reserves_too),
         cmocka_unit_test(whole_prompts_wait_for_a_step_with_room),
+        cmocka_unit_test(a_prompt_longer_than_a_step_is_divided),
         cmocka_unit_test(room_for_all_outputs_means_no_preemption),
         cmocka_unit_test(nothing_is_lost_on_the_way),
         cmocka_unit_test(engines_differ_in_the_order_of_prompts),
