@@ -192,18 +192,13 @@ static bool check_chosen(const struct arguments *arguments, const struct scenari
             return error_expect(why, "%s", keys[i].expect);
         }
     }
-    return true;
-}
-
-/* A rate of requests as long as the model can have them is nobody's question. */
-static bool check_requests(const struct arguments *arguments, const struct scenario *scenario,
-                           struct error *why)
-{
-    if (!is_fleet(arguments) || scenario_serves(scenario) || advice_states_context(scenario)) {
-        return true;
+    /* Requests as long as the model can have them are nobody's question. */
+    if (is_fleet(arguments) && !scenario_serves(scenario) && !advice_states_context(scenario)) {
+        error_usage(why, NULL, 0, "'--rate' needs requests");
+        return error_expect(why,
+                            "--workload synthetic:prompt=2000,output=300, or --context TOKENS");
     }
-    error_usage(why, NULL, 0, "'--rate' needs requests");
-    return error_expect(why, "--workload synthetic:prompt=2000,output=300, or --context TOKENS");
+    return true;
 }
 
 /* ---- the limits ---- */
@@ -363,23 +358,17 @@ static bool advise_explain(const struct advise_answer *answer, const struct run_
     return good;
 }
 
-/* More GPUs than a machine has, and a context that no run is there to tell of. */
+/* More GPUs than a machine has. */
 static void print_beyond(const struct advise_answer *answer, const struct setup *setup, FILE *out)
 {
     char line[ADVISE_WORDS];
-    uint64_t trained = setup->model.trained_context, there = host_gpus(setup);
+    uint64_t there = host_gpus(setup);
     if (answer->most_gpus > there) {
         snprintf(line, sizeof line,
                  "%u GPUs are several machines of %" PRIu64
                  ": a network between them is slower than what is timed here",
                  answer->most_gpus, there);
         table_line("note: ", line, out);
-    }
-    if (answer->result == NULL && trained > 0 && setup->context > trained) {
-        json_t *note =
-            note_make(NOTE_trained_context, note_text(setup->model.name), note_whole(trained));
-        table_line("note: ", note_words(note), out);
-        json_decref(note);
     }
 }
 
@@ -411,7 +400,7 @@ static void print_made(const struct arguments *arguments, const struct scenario 
 {
     char line[TARGET_TEXT + 128];
     const struct node *made = node_stated(ran->root, "workload");
-    struct scenario asked;
+    struct scenario asked = {.points = 0};
     struct error unseen;
     bool stated = !load_scenario(arguments, &asked, &unseen) || scenario_serves(&asked);
     scenario_release(&asked);
@@ -516,7 +505,7 @@ static bool advise_run(const struct arguments *arguments, struct error *why)
     good = good &&
            deployment_check(arguments_text(arguments, ADVISE_HTML),
                             arguments_text(arguments, ADVISE_DEPLOY), why) &&
-           check_chosen(arguments, scenario, why) && check_requests(arguments, scenario, why) &&
+           check_chosen(arguments, scenario, why) &&
            add_time(arguments, ADVISE_TPOT, requests, &with.targets, why) &&
            add_time(arguments, ADVISE_TTFT, requests, &with.targets, why) &&
            advise_limits_add_mass(arguments, &with, why) &&
