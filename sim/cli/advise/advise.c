@@ -358,22 +358,8 @@ static bool advise_explain(const struct advise_answer *answer, const struct run_
     return good;
 }
 
-/* More GPUs than a machine has. */
-static void print_beyond(const struct advise_answer *answer, const struct setup *setup, FILE *out)
-{
-    char line[ADVISE_WORDS];
-    uint64_t there = host_gpus(setup);
-    if (answer->most_gpus > there) {
-        snprintf(line, sizeof line,
-                 "%u GPUs are several machines of %" PRIu64
-                 ": a network between them is slower than what is timed here",
-                 answer->most_gpus, there);
-        table_line("note: ", line, out);
-    }
-}
-
-/* Ways to share a mixture of experts that were not tried: only `tensor_parallel` and servers apart from each
- * other are. `without` is the option that they exclude. */
+/* More GPUs than a machine has; and ways to share a mixture of experts that were not tried: only
+ * `tensor_parallel` and servers apart from each other are. `without` is the option that they exclude. */
 static void print_untold(const struct advise_answer *answer, const char *without, FILE *out)
 {
     char line[ADVISE_WORDS];
@@ -384,7 +370,14 @@ static void print_untold(const struct advise_answer *answer, const char *without
         return;
     }
     const struct model *model = &point.setup.model;
-    print_beyond(answer, &point.setup, out);
+    uint64_t there = host_gpus(&point.setup);
+    if (answer->most_gpus > there) {
+        snprintf(line, sizeof line,
+                 "%u GPUs are several machines of %" PRIu64
+                 ": a network between them is slower than what is timed here",
+                 answer->most_gpus, there);
+        table_line("note: ", line, out);
+    }
     if (gpus > 1 && model_is_routed(model) && !model_shares_experts(model)) {
         snprintf(line, sizeof line,
                  "ranks that share experts: --set data_parallel=%u --set expert_parallel=%u, "

@@ -49,9 +49,9 @@ void deployment_servers(const struct scenario *scenario, uint32_t servers, char 
         text_append(
             text, SERVERS_WORDS, ", behind a router: %s (%s)%s", routing_names[by],
             routings[by].origin,
-            asks
-                ? "; where prompts begin alike, one that knows them may need fewer servers: --set routing=prefix-load"
-                : "");
+            asks ? "; where prompts begin alike, one that knows them may need fewer servers: "
+                   "--set routing=prefix-load"
+                 : "");
     }
 }
 

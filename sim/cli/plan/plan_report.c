@@ -204,14 +204,22 @@ static void say_ties(const struct planning *planning, char text[PLAN_ANSWER])
 static void say_next(const struct planning *planning, const struct search *search,
                      char text[PLAN_ANSWER])
 {
-    char before[TEXT];
+    char before[TEXT], reason[VIOLATION_TEXT];
     uint32_t next = search_next_miss(search);
     if (next != PLANNING_NONE) {
         text_append(text, PLAN_ANSWER, "; the %s %s it, %s, ",
                     next + 1 == search->found ? "value" : "next value tried",
                     planning->options.maximise ? "above" : "below",
                     search_label(search, next, before, sizeof before));
-        say_violation(planning, &search->results[next], text);
+        /* What would fit instead is said by the answer. */
+        const struct result *result = &search->results[next];
+        const char *status = result_cell(result, COLUMN(status))->text;
+        if (strcmp(status, "out-of-memory") == 0) {
+            text_append(text, PLAN_ANSWER, "is %s (%s)", status,
+                        result_reason(result, reason, sizeof reason));
+        } else {
+            say_violation(planning, result, text);
+        }
         return;
     }
     text_append(text, PLAN_ANSWER, "; the axis %s there",
