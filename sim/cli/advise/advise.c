@@ -12,11 +12,9 @@
 #include "core/node.h"
 #include "core/units.h"
 #include "model/sharding.h"
-#include "study/plan/candidates.h"
 #include "study/plan/host_room.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* `advise --rate`: how many GPUs of which machine hold a rate of requests. */
 #include "cli/advise/advise.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +8,6 @@
 #include "cli/frame/message.h"
 #include "cli/runs/runs_notes.h"
 #include "cli/runs/runs_text.h"
-#include "core/node.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "study/advise/advice.h"

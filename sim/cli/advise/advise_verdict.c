@@ -7,7 +7,6 @@
 #include "decode/plan/memory.h"
 #include "predict/answer.h"
 #include "predict/result/tie.h"
-#include "server/requests/requests.h"
 #include "study/advise/advice.h"
 #include "study/plan/start_line.h"
 

@@ -6,7 +6,6 @@
 #include "cli/runs/runs_text.h"
 #include "core/node.h"
 #include "core/text.h"
-#include "predict/server/serving_load.h"
 #include "study/plan/target.h"
 
 #include <inttypes.h>
