@@ -59,6 +59,9 @@ static bool unknown_option(const struct command *command, const char *text, size
     if (alias == NULL && !begins) { /* an option that begins so is meant, as --gpus by --gpu */
         alias = nearest != NULL ? scenario_alias(name, path) : scenario_suggest(name, path);
     }
+    if (command == &command_advise && strcmp(name, "gpu") == 0) {
+        return error_expect(why, "--gpus N, how many; MACHINE is the word after MODEL");
+    }
     if (command == &command_advise && key != NULL && strcmp(key->name, "clients") == 0) {
         return error_expect(why, "spillway plan --maximise clients=1:256; advise asks of a rate");
     }
