@@ -15,9 +15,8 @@
 static const char *const unit_names[] = {
     [UNIT_COUNT] = "count",         [UNIT_SHARE] = "share",       [UNIT_TIMES] = "times",
     [UNIT_TOKENS] = "tokens",       [UNIT_BYTES] = "bytes",       [UNIT_NS] = "time",
-    [UNIT_BYTES_PER_S] = "bytes/s", [UNIT_FLOP_PER_S] = "FLOP/s",
+    [UNIT_BYTES_PER_S] = "bytes/s", [UNIT_FLOP_PER_S] = "FLOP/s", [UNIT_FLOP_PER_S + 1] = NULL,
 };
-enum { UNITS = sizeof unit_names / sizeof unit_names[0] };
 
 const char *unit_word(enum unit unit)
 {
