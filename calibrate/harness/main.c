@@ -127,9 +127,9 @@ static void state_how(const struct effort *effort, enum machine_part machine,
  * about this machine. */
 static enum machine_part machine_of(const struct arguments *arguments)
 {
-    return (arguments_shared(arguments, "--host") != NULL)   ? MACHINE_HOST
-           : (arguments_shared(arguments, "--from") != NULL) ? MACHINE_NOTHING
-                                                             : MACHINE_GPU;
+    return arguments_shared(arguments, "--host") != NULL   ? MACHINE_HOST
+           : arguments_shared(arguments, "--from") != NULL ? MACHINE_NOTHING
+                                                           : MACHINE_GPU;
 }
 
 static bool import_files(const struct arguments *arguments, struct calibration *calibration,
@@ -266,7 +266,7 @@ static bool harness_measure(const struct arguments *arguments, struct calibratio
     const struct group *tables[4];
     enum machine_part machine = machine_of(arguments);
     const struct effort *effort =
-        (arguments_shared(arguments, "--quick") != NULL) ? &effort_quick : &effort_full;
+        arguments_shared(arguments, "--quick") != NULL ? &effort_quick : &effort_full;
     struct choice choice = {.count = 0};
     struct budget_terms terms;
     if (!read_terms(arguments, &terms, why) || !list_tables(arguments, tables, why) ||
@@ -283,7 +283,7 @@ static bool harness_measure(const struct arguments *arguments, struct calibratio
         .groups = choice.groups,
         .effort = effort,
         .terms = terms,
-        .again = (arguments_shared(arguments, "--group") != NULL),
+        .again = arguments_shared(arguments, "--group") != NULL,
         .seed = SEED,
         .machine = machine,
         .log = stderr,

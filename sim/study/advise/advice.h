@@ -82,9 +82,11 @@ struct advice {
     uint32_t best; /* search of `systems` that is advised; PLANNING_NONE: nothing fits */
 };
 
+/* Does the scenario say how long sequences are? */
+bool advice_states_context(const struct scenario *scenario);
+
 /* The default context: 128K tokens, or all that the model was trained to if that is less. Lays it
  * over a scenario that says neither a context nor requests. */
-bool advice_states_context(const struct scenario *scenario);
 bool advice_set_context(struct scenario *scenario, struct error *why);
 
 /* Requests that nobody stated, where the time to the first token matters: ADVICE_OUTPUT tokens are
