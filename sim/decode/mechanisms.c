@@ -2,6 +2,7 @@
 
 #include "decode/mechanisms.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -50,6 +51,8 @@ const struct mechanism_key mechanism_keys[] = {
 #include "decode/mechanisms.def"
     {.name = NULL},
 };
+static_assert(sizeof mechanism_keys / sizeof *mechanism_keys <= MECHANISM_MOST_KEYS,
+              "room for all keys");
 
 bool mechanisms_select(const struct mechanisms *mechanisms)
 {
@@ -65,7 +68,10 @@ const char *mechanisms_lossless(const struct mechanisms *mechanisms)
     bool chooses = mechanisms_offload(mechanisms) && policy->chooses_own;
     bool native = mechanisms->retrieval == RETRIEVAL_NATIVE && !chooses && !policy->needs_queries &&
                   mechanisms->prefetch != PREFETCH_NEXT_LAYER;
-    return !mechanisms_select(mechanisms) && !chooses ? "exact" : native ? "native" : "lossy";
+    return mechanisms_remake_keys(mechanisms)           ? "lossy"
+           : !mechanisms_select(mechanisms) && !chooses ? "exact"
+           : native                                     ? "native"
+                                                        : "lossy";
 }
 
 uint64_t mechanisms_resident_layers(const struct mechanisms *mechanisms)
@@ -95,6 +101,11 @@ bool mechanisms_need_cpu(const struct mechanisms *mechanisms)
 {
     return mechanisms->manager != MANAGER_GPU || (mechanisms->transfer != TRANSFER_SM_ZERO_COPY &&
                                                   mechanisms->transfer != TRANSFER_IN_PLACE);
+}
+
+bool mechanisms_remake_keys(const struct mechanisms *mechanisms)
+{
+    return mechanisms->keys_rank > 0 || mechanisms->keys_bits > 0;
 }
 
 bool mechanisms_attend_in_place(const struct mechanisms *mechanisms)

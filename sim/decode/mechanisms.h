@@ -77,6 +77,7 @@ struct mechanism_key {
     double least, most; /* of a number; most 0: any */
     const char *rule;   /* why it has these bounds; NULL: it has none */
 };
+enum { MECHANISM_MOST_KEYS = 128 };
 extern const struct mechanism_key mechanism_keys[]; /* ends with name NULL */
 
 /* Names of the policies that the host tier may use; the first one never evicts. Ends with NULL. */
@@ -143,6 +144,9 @@ bool mechanisms_drop(const struct mechanisms *mechanisms);
 /* True when the CPU takes part in a fetch: it manages the cache, gathers, stores or starts a copy.
  * Otherwise kernels fetch by themselves, and the indices of what they fetch stay on the GPU. */
 bool mechanisms_need_cpu(const struct mechanisms *mechanisms);
+
+/* True when something smaller stands in HBM for keys, of which those that are attended to are made. */
+bool mechanisms_remake_keys(const struct mechanisms *mechanisms);
 
 /* True when attention itself loads what it misses, where that lies in host memory. */
 bool mechanisms_attend_in_place(const struct mechanisms *mechanisms);

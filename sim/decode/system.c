@@ -31,8 +31,6 @@ static const struct {
 static const char *const available_values[] = {"vllm", "sglang", "tensorrt-llm",
                                                "code", "paper",  NULL};
 
-#define MOST_KEYS 128
-
 /* A word. An empty value could mean the preset's word or the default, so it is refused. */
 static bool read_choice(const struct node *map, const struct mechanism_key *key, int *out,
                         struct error *why)
@@ -177,13 +175,12 @@ static bool read_info(const struct node *file, const char *name, struct system_i
 static bool system_check_keys(const struct node *map, bool preset, const char *where,
                               struct error *why)
 {
-    const char *keys[MOST_KEYS];
+    const char *keys[MECHANISM_MOST_KEYS + sizeof info_keys / sizeof *info_keys];
     size_t count = 0;
     for (size_t i = 0; preset && info_keys[i] != NULL; i++) {
         keys[count++] = info_keys[i];
     }
     for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-        assert(count + 1 < MOST_KEYS);
         keys[count++] = key->name;
     }
     keys[count] = NULL;
@@ -321,6 +318,7 @@ size_t mechanisms_rules(const struct mechanisms *m, struct mechanism_rule out[ME
     bool in_place = mechanisms_attend_in_place(m);
     bool near = m->selection_margin > 0;
     bool pressure = m->residency == RESIDENCY_PRESSURE;
+    bool keys = m->keys == KEYS_HBM;
     bool heads = offload && m->prefetch == PREFETCH_WHOLE_HEAD;
     bool alternating = m->micro_batch == MICRO_BATCH_ALTERNATING;
     const struct mechanism_rule rules[] = {

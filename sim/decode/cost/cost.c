@@ -178,6 +178,56 @@ double cost_transfer_head_rate(const struct setup *setup, struct trust *trust)
     return INFINITY;
 }
 
+static bool keys_stay(const struct setup *setup)
+{
+    return setup->mechanisms.keys == KEYS_HBM && setup->model.kv_lora == 0;
+}
+
+static double key_bytes(const struct setup *setup)
+{
+    return (double)dtype_bytes(setup->model.kv, setup->model.head_dim);
+}
+
+double keys_host_share(const struct setup *setup)
+{
+    return keys_stay(setup) ? 1 - key_bytes(setup) / (double)model_kv_head_bytes(&setup->model) : 1;
+}
+
+double keys_buffer_share(const struct setup *setup)
+{
+    return mechanisms_remake_keys(&setup->mechanisms) ? 1 : keys_host_share(setup);
+}
+
+/* Bytes of so many numbers of what stands for keys. */
+static double keys_number_bytes(const struct setup *setup, double numbers)
+{
+    double bits = (double)setup->mechanisms.keys_bits;
+    return numbers * (bits > 0 ? bits / 8 : key_bytes(setup) / setup->model.head_dim);
+}
+
+double keys_hbm_bytes(const struct setup *setup)
+{
+    double rank = (double)setup->mechanisms.keys_rank, dim = setup->model.head_dim;
+    double each = rank > 0 ? rank / model_kv_heads(&setup->model) : dim;
+    double numbers = (double)setup->context * each + rank * dim;
+    return keys_stay(setup) ? keys_number_bytes(setup, numbers) : 0;
+}
+
+struct kernel keys_make(const struct setup *setup, double tokens, double pairs, uint64_t *kernels)
+{
+    const struct profile *profile = &setup->profile;
+    double rank = (double)setup->mechanisms.keys_rank, dim = setup->model.head_dim;
+    double numbers = rank > 0 ? rank * (tokens + pairs * dim) : tokens * dim;
+    double made = tokens * key_bytes(setup), bytes = keys_number_bytes(setup, numbers) + made;
+    bool makes = made > 0 && keys_stay(setup) && mechanisms_remake_keys(&setup->mechanisms);
+    *kernels = !makes ? 0 : rank > 0 ? 2 : 1;
+    return !makes      ? kernel_none
+           : rank == 0 ? kernel_move(profile, bytes)
+                       : kernel_then(kernel_product(profile, 2 * tokens * rank * dim, tokens, bytes,
+                                                    DTYPE_BF16),
+                                     kernel_move(profile, 2 * made));
+}
+
 /* Weights are known by operator; half a layer is the sum of its operators. */
 
 /* The output projection belongs to the FFN's half, because it runs after the attention. */

@@ -57,6 +57,27 @@ double cost_transfer_rate(const struct setup *setup, struct trust *trust);
  * (CLO, 2025). */
 double cost_transfer_head_rate(const struct setup *setup, struct trust *trust);
 
+/* Keys that stay in HBM while their values lie on the host (`keys: hbm`), as they are, or as something
+ * smaller of which a step makes those whose values it fetches: numbers of few bits (KIVI), or a product
+ * (ShadowKV). Its rows of `keys_rank` numbers serve all KV heads of a GPU. A second kernel adds the rotary
+ * embedding to what it makes:
+ *
+ *     K [tokens, heads * dim] = rows [tokens, rank] * factor [rank, heads * dim]
+ *
+ * With MLA a latent is both K and V, and none stays. */
+
+/* Of a token's K and V: the share on the host, which crosses; and the share that a buffer or cache
+ * in HBM holds beside the keys that are there already. */
+double keys_host_share(const struct setup *setup);
+double keys_buffer_share(const struct setup *setup);
+
+/* Bytes that stand in HBM for the keys of a KV head of one sequence of the setup's context. */
+double keys_hbm_bytes(const struct setup *setup);
+
+/* Making the keys of `tokens` tokens, those of `pairs` (sequence, KV head) pairs; and its kernels, 0
+ * if nothing is made. */
+struct kernel keys_make(const struct setup *setup, double tokens, double pairs, uint64_t *kernels);
+
 /* How many bytes of weights cross the link when weights are streamed from the host.
  *
  * A layer has two halves that can pass on their own: its attention (the projections of Q, K and V)

@@ -193,6 +193,7 @@ static enum retrieved_by retrieved_by(const struct mechanisms *m, double *size)
 {
     switch ((enum retrieval)m->retrieval) {
     case RETRIEVAL_QUEST:
+    case RETRIEVAL_LANDMARKS: /* a mean key of each page: assumed to err as its bounds do */
         *size = (double)m->retrieval_tokens;
         return RETRIEVED_BY_PAGES;
     case RETRIEVAL_LOKI:

@@ -78,7 +78,7 @@ static double cached_bytes(const struct setup *setup)
 {
     const struct model *model = &setup->model;
     return setup->mechanisms.representation == REPRESENTATION_KV
-               ? (double)model_kv_head_bytes(model)
+               ? (double)model_kv_head_bytes(model) * keys_buffer_share(setup)
                : (double)model_activation_bytes(model) / model_kv_heads(model);
 }
 
@@ -338,13 +338,15 @@ static void hold(const struct setup *setup, const struct head_sizes *sizes, uint
     double all = kept_sequence_bytes(setup) * batch;
     double cached_tokens = (double)(sizes->cache_tokens + sizes->split.act_hbm);
     bool gathers = m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m);
-    held->resident += all - (double)offloaded * (double)setup->context * one;
-    held->window += (double)offloaded * window * one;
+    held->resident += all - (double)offloaded * (double)setup->context * one +
+                      (double)offloaded * keys_hbm_bytes(setup) * batch;
+    held->window += (double)offloaded * window * one * keys_buffer_share(setup);
     held->cache += (double)offloaded * cached_tokens * cached_bytes(setup) * batch;
     held->metadata += metadata_bytes(setup, sizes, offloaded, batch);
     held->host_kv += host_kv_bytes(setup, sizes, offloaded, batch);
-    held->staging +=
-        gathers ? 2 * (double)sizes->selected_tokens * model_kv_heads(&setup->model) * one : 0;
+    held->staging += gathers ? 2 * (double)sizes->selected_tokens * model_kv_heads(&setup->model) *
+                                   one * keys_host_share(setup)
+                             : 0;
     held->index += m->retrieval_stream ? memory_index_bytes(setup, sizes, batch) : 0;
     uint32_t indexed = indexed_layers(setup);
     held->indexed = indexed > held->indexed ? indexed : held->indexed;

@@ -542,7 +542,7 @@ double split_host_bytes(const struct setup *setup, const struct split *split)
     if (setup->mechanisms.representation == REPRESENTATION_BOTH) {
         kv = act = (double)(split->kv + split->act_host);
     }
-    return kv * (double)model_kept_token_bytes(&setup->model) +
+    return kv * (double)model_kept_token_bytes(&setup->model) * keys_host_share(setup) +
            act * (double)model_activation_bytes(&setup->model);
 }
 

@@ -43,7 +43,7 @@ double peak_layer_bytes(const struct setup *setup, const struct plan *plan)
 static double peak_whole_bytes(const struct setup *setup, const struct plan *plan)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    double kv_token = (double)model_kept_token_bytes(&setup->model);
+    double kv_token = (double)model_kept_token_bytes(&setup->model) * keys_buffer_share(setup);
     double token = m->representation == REPRESENTATION_KV
                        ? kv_token
                        : 2 * kv_token + (double)model_activation_bytes(&setup->model);
@@ -60,7 +60,7 @@ static double selection_bytes(const struct setup *setup, const struct head_sizes
                               uint32_t batch)
 {
     const struct mechanisms *m = &setup->mechanisms;
-    double token = (double)model_kept_token_bytes(&setup->model);
+    double token = (double)model_kept_token_bytes(&setup->model) * keys_buffer_share(setup);
     double selected = (double)sizes->selected_tokens * setup_queries(setup);
     double held = fmin(selected, (double)setup->context); /* no union is larger */
     double some = (m->prefetch == PREFETCH_NONE ? 1 : 2) * held * token;
@@ -168,7 +168,8 @@ static double peak_leaving_bytes(const struct setup *setup)
     double act = (double)model_activation_bytes(&setup->model);
     return !mechanisms_offload(m)
                ? 0
-               : kv + (m->representation == REPRESENTATION_KV ? kv : fmax(kv, act));
+               : kv + (m->representation == REPRESENTATION_KV ? kv * keys_host_share(setup)
+                                                              : fmax(kv, act));
 }
 
 static struct peak prefill_peak(const struct setup *setup, const struct plan *plan)

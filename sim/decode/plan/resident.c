@@ -65,7 +65,8 @@ uint32_t resident_prefetchable(const struct setup *setup, const struct plan *pla
         trust_add(trust, kernel.trust);
         compute += kernel.ns;
     }
-    double bytes = (double)selected * (double)model_kv_head_bytes(&setup->model);
+    double bytes =
+        (double)selected * (double)model_kv_head_bytes(&setup->model) * keys_host_share(setup);
     double link = cost_transfer_rate(setup, trust) / 1e9;
     return bytes > 0 ? (uint32_t)fmin(compute * link / bytes, plan->kv_heads) : plan->kv_heads;
 }

@@ -94,7 +94,7 @@ bool fetch_gather(struct pipe *pipe, uint32_t layer, struct error *why)
     struct pipe_layer *at = &pipe->at[layer];
     struct work work = work_of(PART_GATHER, PIPE_POOL);
     work.route = ROUTE_GATHER;
-    work.bytes = (double)pipe_row(pipe, layer)->missed * pipe->head_bytes;
+    work.bytes = (double)pipe_row(pipe, layer)->missed * pipe->link_bytes;
     if (m->transfer != TRANSFER_GATHER_COPY || work.bytes == 0) {
         return true;
     }
@@ -229,8 +229,8 @@ bool fetch_transfer(struct pipe *pipe, uint32_t layer, struct error *why)
     uint32_t before = (layer + pipe->plan->layers - 2 % pipe->plan->layers) % pipe->plan->layers;
     bool among = pipe->mechanisms->transfer_stream == TRANSFER_STREAM_MAIN;
     const struct fetch_part missed = {
-        .bytes = (double)row->missed * pipe->head_bytes,
-        .worst = slowest_misses(pipe, row) * pipe->head_bytes,
+        .bytes = (double)row->missed * pipe->link_bytes,
+        .worst = slowest_misses(pipe, row) * pipe->link_bytes,
         .after = at->at_hand,
         .freed = among ? pipe->last[PIPE_MAIN] : pipe->at[before].attended,
         .from_disk = pipe->mechanisms->disk_kv > 0,
@@ -253,7 +253,7 @@ bool fetch_put_loads(struct pipe *pipe, engine_task_id first, engine_task_id *ou
         return true;
     }
     work.route = ROUTE_IN_PLACE;
-    work.bytes = (double)row->missed * pipe->head_bytes;
+    work.bytes = (double)row->missed * pipe->link_bytes;
     work.rate = cost_transfer_rate(pipe->setup, &work.rate_trust) / 1e9;
     work.fixed_ns = way_start_ns(&pipe->setup->profile, WAY_IN, BY_KERNEL, &work.fixed_trust);
     pipe->moved[pipe->step].moved[WAY_IN] += llround(work.bytes);

@@ -161,6 +161,7 @@ void pipe_begin(struct pipe *pipe, const struct setup *setup, const struct plan 
         .ledger = ledger,
         .stop = stop,
         .head_bytes = (double)model_kv_head_bytes(&setup->model),
+        .link_bytes = (double)model_kv_head_bytes(&setup->model) * keys_host_share(setup),
         .graph = ENGINE_NONE,
         .stream = {.weights = {ENGINE_NONE, ENGINE_NONE},
                    .loaded = {ENGINE_NONE, ENGINE_NONE},
@@ -265,6 +266,8 @@ static void read_kernels(const struct setup *setup, bool prompts, struct profile
     if (dry.mechanisms.representation != REPRESENTATION_KV) {
         kernel_product(&dry.profile, 1, 1, 1, dry.model.weights);
     }
+    uint64_t unused;
+    keys_make(&dry, 1, 1, &unused);
     if (setup_retrieves(&dry)) {
         retrieval_cost(&dry, 1, 1);
     }

@@ -90,6 +90,7 @@ struct pipe {
     struct trust channel_trust; /* of the channels' capacities */
 
     double head_bytes; /* K and V of one token of one KV head */
+    double link_bytes; /* of these, what lies on the host and crosses (keys_host_share()) */
 
     /* Construction. */
     uint32_t step, layer, micro_batch;

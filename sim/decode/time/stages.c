@@ -118,6 +118,25 @@ static bool emit_recompute(struct pipe *pipe, uint32_t layer, struct error *why)
                            ENGINE_NONE, NULL, why);
 }
 
+/* Make the keys of the pass whose values are fetched meanwhile. */
+static bool emit_keys(struct pipe *pipe, uint32_t layer, struct error *why)
+{
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    double tokens = 0, pairs = 0;
+    for (uint32_t i = 0; pipe_row(pipe, layer) != NULL && i < pipe->plan->cohort_count; i++) {
+        const struct ledger_row *part = pipe_part(pipe, i, layer);
+        double asking = (double)cohorts[i] * pipe->plan->offloaded[layer];
+        tokens += asking > 0 ? asking * (double)part->missed / part->offloaded_heads : 0;
+        pairs += asking;
+    }
+    uint64_t kernels;
+    struct kernel kernel = keys_make(pipe->setup, tokens, pairs, &kernels);
+    bool whole = setup_loads_whole(pipe->setup, layer);
+    return kernels == 0 ||
+           work_put_kernel(pipe, PART_RECOMPUTE, kernel, kernels,
+                           whole ? ENGINE_NONE : pipe->at[layer].looked_up, NULL, why);
+}
+
 bool stage_overhead(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     struct work work = work_of(PART_OVERHEAD, PIPE_MAIN);
@@ -195,7 +214,7 @@ static double stages_leaving_bytes(const struct pipe *pipe, uint32_t cohort, uin
     const struct mechanisms *m = pipe->mechanisms;
     const struct split *split = &pipe->plan->cohorts[cohort].sizes.split;
     if (!cpu_attends(pipe->setup, layer)) {
-        return split->act_host > 0 ? stages_kept_bytes(pipe, split, layer) : pipe->head_bytes;
+        return split->act_host > 0 ? stages_kept_bytes(pipe, split, layer) : pipe->link_bytes;
     }
     bool moved = pipe->step % m->granularity == 0;
     return moved ? (double)m->granularity * (pipe->head_bytes + CPU_AVERAGE_BYTES) : 0;
@@ -262,6 +281,7 @@ const struct stage layer_stages[] = {
     {"local", false, HALF_ATTENTION, emit_local},
     {"ask", false, HALF_ATTENTION, hybrid_ask},
     {"recompute", false, HALF_ATTENTION, emit_recompute},
+    {"keys", false, HALF_ATTENTION, emit_keys},
     {"attend", false, HALF_ATTENTION, emit_attend},
     {"average", false, HALF_ATTENTION, hybrid_average},
     {"cpu-attend", false, HALF_ATTENTION, hybrid_attend},
@@ -427,7 +447,7 @@ static bool next_slot(const struct pipe *pipe, uint32_t *layer, uint32_t *micro_
 static double sequence_bytes(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     const struct ledger_row *part = pipe_part(pipe, cohort, layer);
-    double kv = (double)(part->missed / part->offloaded_heads) * pipe->head_bytes;
+    double kv = (double)(part->missed / part->offloaded_heads) * pipe->link_bytes;
     return kv * pipe->plan->offloaded[layer] +
            (double)pipe->plan->cohorts[cohort].sizes.split.act_host *
                (double)model_activation_bytes(&pipe->setup->model);

@@ -220,7 +220,7 @@ void outcome_ledger(const struct setup *setup, const struct plan *plan, const st
 }
 
 static bool write_layers(const struct ledger *ledger, const struct timing *timing,
-                         uint64_t head_bytes, struct result *result, struct error *why)
+                         double token_bytes, struct result *result, struct error *why)
 {
     result->layers = array_zeroed(timing->layers, sizeof *result->layers, why);
     if (result->layers == NULL) {
@@ -235,7 +235,7 @@ static bool write_layers(const struct ledger *ledger, const struct timing *timin
         result->layers[l] = (struct result_layer){
             .ns = apportion_mean(timing->layer_ns[l], timing->steps),
             .hit_ratio = hit_ratio(ledger, l, timing->layers, timing->steps),
-            .in_bytes = apportion_mean((int64_t)(missed * head_bytes), timing->steps),
+            .in_bytes = apportion_mean(llround((double)missed * token_bytes), timing->steps),
         };
     }
     return true;
@@ -382,6 +382,7 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
     for (uint32_t l = 0; l < timing->layers; l++) {
         layers += timing->layer_ns[l];
     }
+    double token_bytes = (double)model_kv_head_bytes(&setup->model) * keys_host_share(setup);
     outcome_write_rates(setup, plan, step_ns, result);
     outcome_write_parts(timing, step_ns, result);
     result_integer(result, COLUMN(layer_us),
@@ -391,7 +392,7 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
                       result);
     write_disk(setup, timing, result);
     return write_quantiles(setup, timing, result, why) &&
-           write_layers(ledger, timing, model_kv_head_bytes(&setup->model), result, why) &&
+           write_layers(ledger, timing, token_bytes, result, why) &&
            write_steps(ledger, timing, result, why);
 }
 

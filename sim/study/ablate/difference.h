@@ -13,12 +13,7 @@
 
 #include "decode/mechanisms.h"
 
-enum {
-    DIFFERENCE_MOST = 28,
-    DIFFERENCE_MOST_KEYS = 96,
-    DIFFERENCE_LABEL = 256,
-    DIFFERENCE_CHANGES = 2048
-};
+enum { DIFFERENCE_MOST = 28, DIFFERENCE_LABEL = 256, DIFFERENCE_CHANGES = 2048 };
 
 struct difference_mechanism {
     char name[DIFFERENCE_LABEL];      /* "sync"; "policy, attention" */
@@ -30,7 +25,7 @@ struct difference_mechanism {
 struct difference {
     struct mechanisms base, system;
     /* The mechanism of each row of mechanism_keys; DIFFERENCE_MOST: the key does not differ. */
-    uint8_t of_key[DIFFERENCE_MOST_KEYS];
+    uint8_t of_key[MECHANISM_MOST_KEYS];
     struct difference_mechanism mechanisms[DIFFERENCE_MOST];
     uint32_t count;
 };

@@ -446,6 +446,18 @@ static const struct {
     {"{attention: hybrid, policy: window-maw, budget: 1x, merge: yes}", "merge"},
     {"{attention: hybrid, policy: window-maw, budget: 1x, prefetch: next-layer}", "prefetch"},
     {"{attention: hybrid, policy: window-maw, budget: 1x, launch: graph, sync: cpu}", "launch"},
+    {"{keys: hbm, resident_heads: all}", "keys"},
+    {"{keys_rank: 160}", "keys_rank"},
+    {"{keys_bits: 4}", "keys_bits"},
+    {"{keys: hbm, keys_bits: 17}", "keys_bits"},
+    {"{keys: hbm, prefetch: whole-layer, attention: cpu}", "keys"},
+    {"{keys: hbm, prefetch: whole-layer, representation: act}", "keys"},
+    {"{keys: hbm, policy: heavy-hitter, budget: 1x}", "keys"},
+    {"{keys: hbm, residency: pressure}", "keys"},
+    {"{keys: hbm, policy: lru, budget: 1x, block_span: head}", "keys"},
+    {"{keys: hbm, prefetch: whole-layer, disk_kv: 50%}", "keys"},
+    {"{keys: hbm, prefetch: whole-head}", "keys"},
+    {"{keys: hbm, prefix: two-tier}", "keys"},
 };
 
 static void contradictions_are_refused_at_their_key(void **state)

@@ -123,8 +123,9 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
         }
     }
     return weights + activations + index +
-           (int64_t)(tokens * model_kv_head_bytes(&setup->model) +
-                     answers * answer_bytes(&setup->model));
+           llround((double)tokens * (double)model_kv_head_bytes(&setup->model) *
+                   keys_host_share(setup)) +
+           (int64_t)(answers * answer_bytes(&setup->model));
 }
 
 /* New KV leaves at each step; of a window a block now and then, and queries where the CPU attends.
