@@ -78,9 +78,8 @@ static void question_catch(void)
 }
 
 /* "h100" is taken for one of the machines whose names begin so: say which, and name the others. */
-static void note_machine(const struct scenario *scenario)
+static void note_machine(const struct node *at)
 {
-    const struct node *at = node_stated(scenario->root, "hardware");
     const struct node *name = node_get(at, "extends");
     char **names, others[NAMED_SIZE] = "";
     size_t count;
@@ -113,7 +112,11 @@ bool question_begin(const struct arguments *arguments, struct question *question
         !run_context_init(runs, sweep_users(question->jobs, replicated), &interrupted, why)) {
         return false;
     }
-    note_machine(&question->scenario);
+    const struct node *swept = node_get(question->scenario.sweep, "hardware");
+    note_machine(node_stated(question->scenario.root, "hardware"));
+    for (size_t i = 0; swept != NULL && i < swept->count; i++) {
+        note_machine(swept->children[i]);
+    }
     runs->threads = question->jobs;
     sources_watch(question->scenario.sources, runs->stop);
     question_catch();

@@ -19,6 +19,7 @@ struct timeline_writer {
     struct json_writer json;
     int64_t *row_end_ns; /* of the rows without a queue; owned */
     size_t row_count, row_capacity;
+    bool *named; /* of the resources' rows; owned */
 };
 
 static int by_start(const void *left, const void *right, void *engine)
@@ -97,6 +98,10 @@ static bool write_slice(struct timeline_writer *writer, engine_task_id task, str
     if (row == ENGINE_NONE && !timeline_find_row(writer, record, &row, why)) {
         return false;
     }
+    if (record->resource != ENGINE_NONE && !writer->named[row]) {
+        write_row_name(&writer->json, row, engine_resource_name(writer->engine, row));
+        writer->named[row] = true;
+    }
     writer->label(record->tag, name, sizeof name, category, sizeof category, writer->context);
     begin_event(&writer->json, "X", name, row);
     json_put_text(&writer->json, "cat", category);
@@ -110,19 +115,21 @@ bool timeline_write(const struct engine *engine, int64_t from_ns, int64_t to_ns,
                     timeline_label label, const void *context, FILE *out, struct error *why)
 {
     uint32_t count = engine_task_count(engine);
-    struct timeline_writer writer = {engine,       from_ns, to_ns, label, context,
-                                     {.out = out}, NULL,    0,     0};
+    struct timeline_writer writer = {.engine = engine,
+                                     .from_ns = from_ns,
+                                     .to_ns = to_ns,
+                                     .label = label,
+                                     .context = context,
+                                     .json.out = out};
     engine_task_id *tasks = array_zeroed(count, sizeof *tasks, why);
-    bool ok = tasks != NULL;
+    writer.named = array_zeroed(engine_resource_count(engine), sizeof *writer.named, why);
+    bool ok = tasks != NULL && writer.named != NULL;
     for (engine_task_id id = 0; ok && id < count; id++) {
         tasks[id] = id;
     }
     json_begin(&writer.json, NULL, '{');
     json_put_text(&writer.json, "displayTimeUnit", "ns");
     json_begin(&writer.json, "traceEvents", '[');
-    for (uint32_t i = 0; i < engine_resource_count(engine); i++) {
-        write_row_name(&writer.json, i, engine_resource_name(engine, i));
-    }
     if (ok) {
         qsort_r(tasks, count, sizeof *tasks, by_start, (void *)engine);
     }
@@ -132,6 +139,7 @@ bool timeline_write(const struct engine *engine, int64_t from_ns, int64_t to_ns,
     json_end(&writer.json, ']');
     json_end(&writer.json, '}');
     fputc('\n', out);
+    free(writer.named);
     free(writer.row_end_ns);
     free(tasks);
     if (ok && (fflush(out) != 0 || ferror(out))) {

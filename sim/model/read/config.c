@@ -5,6 +5,7 @@
 
 #include "core/array.h"
 #include "core/files.h"
+#include "core/name.h"
 #include "core/named.h"
 #include "core/random.h"
 #include "core/text.h"
@@ -320,13 +321,27 @@ void model_release(struct model *model)
 /* Real files, even with every module of a large model listed, have some hundred KiB. */
 enum { MOST_CONFIG_BYTES = 4 << 20 };
 
+/* A type of weights behind the name of a model that ships means that one, not a name nearer by letters. */
+static bool suggest_unquantised(const char *name, struct error *why)
+{
+    static const char *const types[] = {"fp8",  "int8",  "int4",  "awq",
+                                        "gptq", "nvfp4", "mxfp4", NULL};
+    const char *dash = strrchr(name, '-');
+    char stem[NAMED_SIZE], canonical[NAMED_SIZE];
+    text_copy(stem,
+              dash != NULL && (size_t)(dash - name) < sizeof stem ? (size_t)(dash - name) + 1 : 1,
+              name);
+    return dash != NULL && name_match(dash + 1, types) >= 0 &&
+           named_canonical(&named_model, stem, canonical) && error_nearest(why, canonical);
+}
+
 /* Find the config.json that `name` stands for. An id that is also a path here is the path. */
 static bool find_config(const char *name, const char *file, int line, char path[PATH_MAX],
                         struct error *why)
 {
     struct stat status;
     if (!named_file(&named_model, name, file, line, path, PATH_MAX, why)) {
-        return false;
+        return suggest_unquantised(name, why);
     }
     if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode)) {
         return true;
@@ -496,12 +511,17 @@ bool importance_read(struct files *files, const char *path, struct model *model,
         good = end > at && number >= 0 && number <= 1 &&
                (read == 0 || begins_line == (read % model->kv_heads == 0));
         model->importance[read] = good ? number : 0;
-        at = end;
+        at = good ? end : at;
     }
     bool whole =
         model->importance != NULL && read == count && at + strspn(at, " \t\r\n") == text + size;
     if (model->importance != NULL && !whole) {
-        error_input(why, path, 0, "number %zu is missing, or not from 0 to 1, or more follow",
+        int line = 1;
+        at += strspn(at, " \t\r\n");
+        for (const char *from = text; from < at; from++) {
+            line += *from == '\n';
+        }
+        error_input(why, path, line, "number %zu is missing, or not from 0 to 1, or more follow",
                     read);
         error_expect(why, "%u lines of %u numbers from 0 to 1", model->layer_count,
                      model->kv_heads);

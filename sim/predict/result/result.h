@@ -133,6 +133,7 @@ struct result {
     char scenario[8192]; /* canonical text of the resolved scenario, for reproduction */
     char expected[256];  /* of a failed run, what would have been right; "" if nothing says */
     char nearest[64];    /* of a failed run, the nearest valid name; "" if none is near */
+    bool invalid;        /* of a failed run: the request is, by what was typed */
     json_t *notes;       /* a list of notes (note.h), owned; NULL: none */
     char message[512];   /* of a failed run, why; else its notes in words, joined by "; "; or "" */
 };

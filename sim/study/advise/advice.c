@@ -259,8 +259,7 @@ static uint32_t choose_form(const struct advice *advice)
 
 /* ---- all systems ---- */
 
-/* Where every run of every system failed, an error of the scenario is one of the command, and no
- * answer. That nothing fits is an answer. */
+/* Where every run of every system failed, there is no answer. That nothing fits is one. */
 static bool check_ran(const struct planning *systems, struct error *why)
 {
     struct sweep_failures failures = {.points = 0};
@@ -276,7 +275,6 @@ static bool check_ran(const struct planning *systems, struct error *why)
         return true;
     }
     *why = failures.first;
-    why->kind = ERROR_USAGE;
     return false;
 }
 

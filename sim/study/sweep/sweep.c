@@ -277,6 +277,7 @@ static bool describe_failure(struct slot *slot, struct error *why)
     snprintf(result->message, sizeof result->message, "%.240s%s", place, slot->why.found);
     snprintf(result->expected, sizeof result->expected, "%.255s", slot->why.expected);
     snprintf(result->nearest, sizeof result->nearest, "%s", slot->why.nearest);
+    result->invalid = slot->why.kind == ERROR_USAGE;
     return (slot->point.scenario == NULL || outcome_names(&slot->point.setup, result, why)) &&
            result_text(result, COLUMN(status), "failed", why);
 }
@@ -476,6 +477,7 @@ void sweep_count(struct sweep_failures *failures, const struct result *result)
         error_set(&failures->first, NULL, 0, "%s", result->message);
         error_expect(&failures->first, "%s", result->expected);
         error_nearest(&failures->first, result->nearest);
+        failures->first.kind = result->invalid ? ERROR_USAGE : ERROR_FAILURE;
     }
 }
 
@@ -485,6 +487,7 @@ bool sweep_all_ran(const struct sweep_failures *failures, struct error *why)
         return true;
     }
     *why = failures->first;
+    why->kind = ERROR_FAILURE;
     snprintf(why->found, sizeof why->found, "%u of %u runs failed%s: %.200s", failures->failed,
              failures->points, failures->failed == 1 ? "" : ", the first", failures->first.found);
     return false;
