@@ -113,6 +113,14 @@ static bool blame_value(const struct csv_reader *in, const char *key, const json
     return error_expect(why, "%s", expected);
 }
 
+/* Is it a date in seconds where milliseconds are wanted, or in a finer unit? Requests would come a thousand
+ * times too fast or too slowly. */
+static bool is_other_date(double arrival, double unit_s)
+{
+    return (unit_s == 1e-3 && arrival >= 1e9 && arrival < 1e10) ||
+           (unit_s >= 1e-3 && arrival * unit_s >= 1e10);
+}
+
 static bool read_arrival(struct requests_reading *reading, const json_t *object, struct error *why)
 {
     const struct request_format *format = reading->format;
@@ -125,6 +133,11 @@ static bool read_arrival(struct requests_reading *reading, const json_t *object,
         return (text != NULL && read_date(text, &reading->line.arrival_s)) ||
                blame_value(&reading->in, format->arrival, arrival,
                            "a time such as 2023-11-16 18:17:03.9799600, on a day that exists", why);
+    }
+    if (is_other_date(json_number_value(arrival), format->seconds)) {
+        error_set(why, reading->in.path, reading->in.line, "'%s' is %.0f", format->arrival,
+                  json_number_value(arrival));
+        return error_expect(why, "%s", format->seconds < 1 ? "milliseconds" : "seconds");
     }
     return arrival == NULL || json_is_number(arrival) ||
            blame_value(&reading->in, format->arrival, arrival, "a number", why);
