@@ -67,7 +67,7 @@ def options_page():
         for option, row in program["options"].items():
             if "as" in row:
                 lines.append(f"| {code([option] + row.get('also', []))} | {sets_of(row)} |")
-        for title, part in (("refused, because", "refused"), ("change nothing:", "ignored")):
+        for title, part in (("refused, because", "refused"), ("change nothing:", "ignored"), ("told:", "unknown")):
             lines += ["", f"| {title} | options |", "|---|---|"]
             for reason, names in program.get(part, {}).items():
                 lines.append(f"| {reason} | {code(option.split('=')[0] for option in names)} |")

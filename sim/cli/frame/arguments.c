@@ -59,6 +59,10 @@ static bool unknown_option(const struct command *command, const char *text, size
     if (alias == NULL && !begins) { /* an option that begins so is meant, as --gpus by --gpu */
         alias = nearest != NULL ? scenario_alias(name, path) : scenario_suggest(name, path);
     }
+    if (command == &command_advise && strcmp(name, "from") == 0) {
+        return error_expect(
+            why, "MODEL and MACHINE; your server as it is: 'spillway simulate --from FILE'");
+    }
     if (command == &command_advise && strcmp(name, "gpu") == 0) {
         return error_expect(why, "--gpus N, how many; MACHINE is the word after MODEL");
     }

@@ -18,6 +18,17 @@
 /* "model=..." */
 typedef char override_text[sizeof((struct stated_key *)0)->value + 64];
 
+/* Decode steps alone, which the overrides ask for by these keys, know no limits of a server. */
+static bool is_left_out(const struct stated_key *stated, const char *const *sets, uint32_t count)
+{
+    const struct scenario_key *key = scenario_key_find(stated->key, strlen(stated->key));
+    bool steps = false;
+    for (uint32_t i = 0; i < count; i++) {
+        steps = steps || strncmp(sets[i], "context=", 8) == 0 || strncmp(sets[i], "batch=", 6) == 0;
+    }
+    return steps && key != NULL && key->serving && key->place == SCENARIO_WORKLOAD;
+}
+
 /* Add what a server's file says to the overrides. */
 static bool lay_server(const char *file, const char *const *sets, uint32_t set_count,
                        override_text texts[STATED_MOST], const char **all, uint32_t *count,
@@ -40,8 +51,11 @@ static bool lay_server(const char *file, const char *const *sets, uint32_t set_c
             if (key->line > 0) {
                 snprintf(line, sizeof line, ":%d", key->line);
             }
-            message_note("%s%s: %s (%s)", file, line, texts[id], key->said);
-            all[(*count)++] = texts[id];
+            bool left_out = is_left_out(key, sets, set_count);
+            message_note("%s%s: %s (%s)%s", file, line, texts[id], key->said,
+                         left_out ? ": not for decode steps alone" : "");
+            all[*count] = texts[id];
+            *count += !left_out;
         }
     }
     for (const struct server_unused *of = keys->unused; of->reason != NULL; of++) {
@@ -131,8 +145,8 @@ static bool lay_command(const char *file, const struct stated_keys *keys, struct
 {
     const struct node *name = node_stated(scenario->root, "model");
     const struct stated_key *version = &keys->all[STATED_ENGINE];
-    bool length = keys->all[STATED_MODEL].typed && scenario_serves(scenario) &&
-                  !scenario_states(scenario, "request_tokens");
+    bool length = (keys->all[STATED_MODEL].typed || keys->fits_length) &&
+                  scenario_serves(scenario) && !scenario_states(scenario, "request_tokens");
     bool prefixes = !keys->says_prefixes && version->value[0] != '\0' &&
                     node_find(scenario->root, "mechanisms.prefix") == NULL;
     bool weights = keys->all[STATED_WEIGHTS_OUTSIDE].value[0] != '\0';

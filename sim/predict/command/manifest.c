@@ -28,6 +28,7 @@ struct container_command {
     char *text;
     size_t size;
     int line;
+    bool script; /* the last word was a shell's -c */
 };
 
 static void write_word(const struct node *word, bool quoted, struct container_command *command)
@@ -50,26 +51,27 @@ static void write_words(const struct node *words, struct container_command *comm
         write_word(words, false, command);
     }
     static const char *const flags[] = {"-c", "-lc", "-ec", "-xc", "-exc", "-euxc", NULL};
-    bool script = false;
     for (size_t i = 0; words != NULL && i < words->count; i++) {
         const struct node *word = words->children[i];
         if (word->kind == NODE_SCALAR) {
-            write_word(word, !script, command);
-            script = false;
+            write_word(word, !command->script, command);
+            command->script = false;
             for (size_t flag = 0; flags[flag] != NULL; flag++) {
-                script = script || strcmp(word->text, flags[flag]) == 0;
+                command->script = command->script || strcmp(word->text, flags[flag]) == 0;
             }
         }
     }
 }
 
-/* NAME=value of a list of such texts, of a map, or of a list of maps with `name` and `value`. */
+/* NAME=value of a list of such texts, of a map, or of a list of maps with `name` and `value`, which may stand
+ * elsewhere. */
 static void write_environment(const struct node *all, FILE *out)
 {
     for (size_t i = 0; all != NULL && i < all->count; i++) {
         const struct node *one = all->children[i], *name = node_get(one, "name");
         const struct node *value = one->kind == NODE_MAP ? node_get(one, "value") : one;
-        if (value == NULL || value->kind != NODE_SCALAR) {
+        const char *text = value != NULL ? value->text : "$(valueFrom)";
+        if (value != NULL ? value->kind != NODE_SCALAR : node_get(one, "valueFrom") == NULL) {
             continue;
         }
         if (name != NULL && name->kind == NODE_SCALAR) {
@@ -77,7 +79,7 @@ static void write_environment(const struct node *all, FILE *out)
         } else if (one->key != NULL) {
             fprintf(out, "%s=", one->key);
         }
-        quote_write(QUOTE_SHELL, value->text, out);
+        quote_write(QUOTE_SHELL, text, out);
         fputc(' ', out);
     }
 }
@@ -150,6 +152,7 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
 {
     const struct node *image = node_stated(node, "image"), *replicas = node_get(node, "replicas");
     const struct node *size = node_find(node, "leaderWorkerTemplate.size");
+    replicas = replicas != NULL ? replicas : node_get(node, "minReplicas"); /* KServe */
     if (size != NULL && size->kind == NODE_SCALAR && strcmp(size->text, "1") != 0) {
         error_set(why, node->file, visitor.before + size->line,
                   "a server on %s machines is not modelled", size->text);

@@ -195,7 +195,7 @@ static bool take_stated(const struct server_option *option, const char *value,
     bool named = option->value == SERVER_VALUE_TEXT || option->value == SERVER_VALUE_NAME;
     bool unset = option->value == SERVER_VALUE_LENGTH && /* as long as there is room */
                  (strcasecmp(value, "auto") == 0 || strcmp(value, "-1") == 0);
-    said->keys.fits_length = said->keys.fits_length || (unset && said->typed);
+    said->keys.fits_length = said->keys.fits_length || unset;
     if (!named && !unset && !setting_take_number(said, option, value, text, sizeof text, why)) {
         return false;
     }
@@ -330,6 +330,9 @@ static bool read_pair(struct settings_line *in, const struct settings_pair *pair
         is_in_use(in, option, value) && (pair->end == NULL || !below)) {
         return server_text_pass_over(in->said, option, pair->path, why);
     }
+    if (option != NULL && option->harmless && in->chosen && !below) {
+        server_text_pass(in->said, pair->path, option->reason);
+    }
     if (below && pair->end != NULL) {
         return read_pairs(in, pair->at, pair->end, pair->path, why);
     }
@@ -364,7 +367,9 @@ static bool read_pairs(struct settings_line *in, const char *from, const char *e
                                            enclosed_end(after)};
         bool own =
             prefix[0] != '\0' || (pair.option != NULL && pair.option->value == SERVER_VALUE_JSON);
-        good = read_pair(in, &pair, why);
+        if (!read_pair(in, &pair, why)) {
+            server_text_refuse(in->said, why);
+        }
         /* Settings lie in "args: {...}", too. */
         at = own && pair.end != NULL ? pair.end : after;
     }

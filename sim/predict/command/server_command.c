@@ -123,9 +123,9 @@ static bool take(struct server_text *said, const struct server_option *option, c
 static bool take_map(struct server_text *said, const char *name, const struct node *map,
                      struct error *why)
 {
-    bool good = true;
-    for (size_t i = 0; good && i < map->count; i++) {
+    for (size_t i = 0; i < map->count; i++) {
         const struct node *child = map->children[i];
+        bool good = true;
         char path[WORD];
         snprintf(path, sizeof path, "%.1000s.%s", name, child->key);
         keep_name(path);
@@ -144,8 +144,11 @@ static bool take_map(struct server_text *said, const char *name, const struct no
             error_set(why, said->file, said->line, "'%s' is a list", path);
             good = error_expect(why, "%s", server_setting_expected(option));
         }
+        if (!good) {
+            server_text_refuse(said, why);
+        }
     }
-    return good;
+    return true;
 }
 
 static bool take_json(struct server_text *said, const struct server_option *option,
@@ -200,12 +203,13 @@ static bool server_command_read_option(struct server_text *said, char *typed, co
         }
     }
     option = option != NULL ? option : server_option_shortened(said->program, word);
+    bool read = option != NULL && option->value != SERVER_VALUE_NONE;
+    while (!read && next_value(rest, value, sizeof value)) {
+    }
     if (option == NULL) {
         return refuse_unknown(said, typed, word, why);
     }
-    if (option->value == SERVER_VALUE_NONE) {
-        while (next_value(rest, value, sizeof value)) {
-        }
+    if (!read) {
         bool usual =
             option->usual != NULL && strcasecmp(given != NULL ? given : value, option->usual) == 0;
         if (usual) {
@@ -274,7 +278,7 @@ static int count_joined(const char *from, const char *to)
 
 /* The words behind a server's command, up to its end. One that stands alone is the model, unless an option
  * was. */
-static bool server_command_read_words(struct server_text *said, const char **rest,
+static void server_command_read_words(struct server_text *said, const char **rest,
                                       struct error *why)
 {
     const struct server_option *model = server_option_find(said->program, "model");
@@ -293,10 +297,9 @@ static bool server_command_read_words(struct server_text *said, const char **res
             ok = error_expect(why, "options of %s, each with its value", said->program->title);
         }
         if (!ok) {
-            return false;
+            server_text_refuse(said, why);
         }
     }
-    return true;
 }
 
 /* May the word of a "docker run" be an image of the program? Its own name, without registry, folders
@@ -402,10 +405,24 @@ static bool read_command(struct server_text *said, const char **rest, struct err
     }
     said->command_line = begins;
     said->typed = true;
-    bool ok = server_command_read_words(said, rest, why);
+    server_command_read_words(said, rest, why);
     said->typed = false;
-    said->line = ok ? begins : said->line;
-    return ok;
+    said->line = begins;
+    return true;
+}
+
+/* Follow the loops of a shell over a list, up to `end`. Is what stands there started several times? Such as
+ * "while true" starts a server again. */
+static bool starts_several(struct server_text *said, const char *line, const char *end)
+{
+    bool several = false;
+    for (const char *at = line; at < end; at += strcspn(at, ";&|") + 1) {
+        at += strspn(at, " \t\v");
+        bool loop = strncmp(at, "for ", 4) == 0 && (at[4] == '(' || strstr(at, " in ") != NULL);
+        said->loops += loop - (said->loops > 0 && strncmp(at, "done", 4) == 0);
+        several = several || strncmp(at, "xargs ", 6) == 0 || strncmp(at, "parallel ", 9) == 0;
+    }
+    return several || said->loops > 0;
 }
 
 bool server_command_read(struct server_text *said, const char *line, bool *found, struct error *why)
@@ -415,6 +432,11 @@ bool server_command_read(struct server_text *said, const char *line, bool *found
     *found = false;
     while (ok && *rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
         *found = true;
+        if (starts_several(said, rest, line) && !server_text_overrides(said, "replicas")) {
+            error_set(why, said->file, said->line, "a loop starts several servers");
+            error_expect(why, "the command of one alone; and --set replicas=N, the number of them");
+            server_text_refuse(said, why);
+        }
         ok = server_command_read_variables(said, rest, (size_t)(line - rest), why);
         read_image_version(said, rest, line);
         int before = count_joined(rest, line);
@@ -423,6 +445,7 @@ bool server_command_read(struct server_text *said, const char *line, bool *found
         ok = ok && read_command(said, &rest, why);
         said->line -= ok ? before : 0;
     }
+    starts_several(said, rest, rest + strlen(rest));
     return ok;
 }
 

@@ -39,7 +39,7 @@ static const struct node_field option_fields[] = {
 
 struct program_read {
     struct server_program program;
-    const struct node *options, *refused, *ignored;
+    const struct node *options, *refused, *ignored, *unknown;
 };
 static const struct node_field program_fields[] = {
     NODE_FIELD("name", TEXT, program_read, program.title),
@@ -49,10 +49,10 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("image", TEXT, program_read, program.image),
     NODE_FIELD("image_serves", YES, program_read, program.image_serves),
     NODE_FIELD("logs", TEXTS, program_read, program.logs),
-    NODE_FIELD("begins", TEXTS, program_read, program.begins),
     NODE_FIELD("others", TEXTS, program_read, program.others),
     NODE_FIELD("once", TEXTS, program_read, program.once),
     NODE_FIELD("fails", TEXTS, program_read, program.fails),
+    NODE_FIELD("unread", TEXTS, program_read, program.unread),
     NODE_FIELD("metrics", TEXT, program_read, program.metrics),
     NODE_FIELD("versions", TEXTS, program_read, program.versions),
     NODE_FIELD("units", NODE, program_read, program.units),
@@ -61,6 +61,7 @@ static const struct node_field program_fields[] = {
     NODE_FIELD("options", NODE, program_read, options),
     NODE_FIELD("refused", NODE, program_read, refused),
     NODE_FIELD("ignored", NODE, program_read, ignored),
+    NODE_FIELD("unknown", NODE, program_read, unknown),
     {.key = NULL}};
 
 /* ---- reading ----------------------------------------------------------------------------- */
@@ -164,7 +165,8 @@ static bool program_read(struct server_program *program, struct error *why)
     program->tiered = program->tiered != NULL ? program->tiered : program->system;
     return read_options(program, read.options, why) &&
            read_unread(program, read.ignored, true, why) &&
-           read_unread(program, read.refused, false, why);
+           read_unread(program, read.refused, false, why) &&
+           read_unread(program, read.unknown, true, why);
 }
 
 /* What was read lives as long as the process. */

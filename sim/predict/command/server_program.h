@@ -55,10 +55,10 @@ struct server_program {
     const struct node *starts;   /* lists of texts: in a command that starts a server, */
     const struct node *logs;     /* in a line of a log that has settings, */
     const struct node *versions; /* and in front of its version */
-    const struct node *begins;   /* in the line with which a server begins its log */
     const struct node *others;   /* in an image whose tag is no version of the program */
     const struct node *once;     /* in lines that each of its processes has once, in their order */
     const struct node *fails;    /* and in a line that says why it failed */
+    const struct node *unread;   /* in a line of its log, which is not read */
     const struct node *units;    /* a map of units behind a number */
     uint64_t block;              /* tokens of a block of KV, if none is stated */
     bool ranks_in_tensor;        /* its tensor_parallel counts all GPUs */

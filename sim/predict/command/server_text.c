@@ -36,7 +36,23 @@ void server_text_pass(struct server_text *said, const char *name, const char *re
         of++;
     }
     of->reason = reason;
-    text_append(of->names, sizeof of->names, "%s%s", of->names[0] != '\0' ? ", " : "", name);
+    if (strstr(of->names, name) == NULL) {
+        text_append(of->names, sizeof of->names, "%s%s", of->names[0] != '\0' ? ", " : "", name);
+    }
+}
+
+void server_text_refuse(struct server_text *said, const struct error *why)
+{
+    static const char more[] = "; and more";
+    struct error *all = &said->refused;
+    size_t used = strlen(all->found), wanted = strlen(why->found) + sizeof more + 2;
+    if (used == 0) {
+        *all = *why;
+    } else if (strstr(all->found, why->found) == NULL && strstr(all->found, more) == NULL) {
+        bool fits = used + wanted < sizeof all->found;
+        text_append(all->found, sizeof all->found, "%s%s", fits ? "; " : more,
+                    fits ? why->found : "");
+    }
 }
 
 enum { MOST_WRAPPED = 64, TEXT_MOST = 256 << 20 };
@@ -59,12 +75,17 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
     return true;
 }
 
-/* vLLM's logo in a log stands beside its version. */
+/* vLLM's logo in a log stands beside its version. An image has it in its tag. */
 static void server_text_read_version(struct server_text *said, const char *line)
 {
     for (size_t i = 0; i < said->program_count; i++) {
         const struct server_program *program = &said->programs[i];
         const struct node *marks = program->versions;
+        const char *image = strstr(line, program->image), *tag = image;
+        tag += image != NULL ? strlen(program->image) : 0;
+        if (image != NULL && *tag == ':') {
+            server_text_state_version(said, program, tag + 1 + (tag[1] == 'v'));
+        }
         for (size_t j = 0; marks != NULL && j < marks->count; j++) {
             const char *at = strstr(line, marks->children[j]->text);
             if (at != NULL &&
@@ -124,6 +145,12 @@ static bool read_log(struct server_text *said, const char *line, struct error *w
     }
     for (size_t i = 0; i < said->program_count; i++) {
         const struct server_program *program = &said->programs[i];
+        if (server_program_after(program->unread, line) != NULL) {
+            error_set(why, said->file, said->line, "logs of %s are not read", program->title);
+            error_expect(why, "its command alone, and --set kv_pool_tokens=N, the last number that "
+                              "it logs for 'max tokens in paged KV cache'");
+            server_text_refuse(said, why);
+        }
         size_t length = program->metrics != NULL ? strlen(program->metrics) : 0;
         bool metric = length > 0 && strncmp(line, program->metrics, length) == 0;
         const char *rest = metric ? line + length : server_program_after(program->logs, line);
@@ -159,26 +186,25 @@ static bool starts_again(struct server_text *said, const struct node *once, cons
  * what the log said of those before. What a command says holds for all. */
 static void begin_server(struct server_text *said, const char *line)
 {
-    bool begins = false, again = false;
+    bool again = false;
     for (size_t i = 0; i < said->program_count && line[strspn(line, " \t")] != '#'; i++) {
-        begins = begins || server_program_after(said->programs[i].begins, line) != NULL;
-        again = again || starts_again(said, said->programs[i].once, line);
+        again = starts_again(said, said->programs[i].once, line) || again;
     }
-    if (!begins && !again) {
+    if (!again) {
         return;
     }
-    said->once = begins ? 0 : said->once;
-    said->keys.starts += again && said->keys.starts == 0; /* the first had no such line */
-    for (int i = 0; i < STATED_MOST && said->keys.starts > 0; i++) {
+    for (int i = 0; i < STATED_MOST; i++) {
         if (!said->keys.all[i].typed) {
             said->keys.all[i].value[0] = '\0';
         }
     }
-    if (said->command_line == 0 && said->keys.starts > 0) {
+    if (said->command_line == 0) {
         memset(said->keys.unused, 0, sizeof said->keys.unused);
+        said->refused.found[0] = '\0';
+        said->keys.fits_length = false;
     }
     said->failure = NULL;
-    said->keys.starts++;
+    said->keys.starts += said->keys.starts == 0 ? 2 : 1;
     said->keys.start_line = said->line;
 }
 
@@ -520,6 +546,9 @@ static void drop_single_ranks(struct stated_key *all)
 static bool stated_complete(struct server_text *said, struct error *why)
 {
     const struct stated_key *tree = &said->keys.all[STATED_DRAFT_TREE];
+    if (said->keys.fits_length) { /* of a log, the length before it was fitted */
+        said->keys.all[STATED_REQUEST_TOKENS].value[0] = '\0';
+    }
     complete_engines(said);
     if (said->program->ranks_in_tensor) {
         complete_ranks(said->keys.all);
@@ -559,6 +588,17 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     if (ok && said.failure != NULL) {
         error_set(why, file, said.failed_line, "the server failed: '%s'", said.failure);
         return error_expect(why, "the log of one that started");
+    }
+    if (ok && said.refused.found[0] != '\0') {
+        *why = said.refused;
+        return false;
+    }
+    if (ok && said.program == NULL && manifest_named(file)) {
+        error_set(why, file, 0, "no container of it starts a server");
+        return error_expect(
+            why, "an 'image' with a server's 'command' or 'args'; of a Helm chart what "
+                 "'helm template' prints; of others (KServe's model, Ray Serve, a script in a "
+                 "ConfigMap) the command of a server, in a file of its own");
     }
     if (ok && said.program == NULL) {
         error_set(why, file, 0, "no line is a server's");

@@ -62,8 +62,8 @@ struct stated_keys {
 
 /* Read `in`, which messages call `file`, to its end: 256 MiB at most. A value that is invalid is
  * passed over if one of the `count` overrides, "KEY=VALUE", sets its key. Fails if nothing in it is
- * a server's, if a value is invalid or missing, if two commands start servers, if an option is not
- * modelled, and (a usage error) if one is unknown. */
+ * a server's, if a value is invalid or missing, if two commands start servers, or a loop starts several, if
+ * an option is not modelled, and (a usage error) if one is unknown: all options at once. */
 bool server_text_read(FILE *in, const char *file, const char *const *overrides, uint32_t count,
                       struct stated_keys *out, struct error *why);
 
@@ -83,9 +83,11 @@ struct server_text {
     const struct server_program *programs, *program; /* all; the server's, NULL: not known */
     size_t program_count;
     struct stated_keys keys;
-    size_t once;      /* of the lines that a start has once, those that this one had */
-    uint64_t engines; /* a bit for each whose metrics stated a pool: data-parallel ranks */
-    uint64_t copies;  /* of the server, that a manifest runs */
+    struct error refused; /* every option that is refused so far; found "": none */
+    int loops;            /* of a shell that start a command for each of several words */
+    size_t once;          /* of the lines that a start has once, those that this one had */
+    uint64_t engines;     /* a bit for each whose metrics stated a pool: data-parallel ranks */
+    uint64_t copies;      /* of the server, that a manifest runs */
     int copies_line;
 };
 
@@ -115,6 +117,9 @@ bool server_text_overrides(const struct server_text *said, const char *key);
 
 /* Keep an option that changes nothing. */
 void server_text_pass(struct server_text *said, const char *name, const char *reason);
+
+/* Refuse the text, but read on, so that all refusals are told at once. */
+void server_text_refuse(struct server_text *said, const struct error *why);
 
 /* Do so with an option that is not read; or fail with its reason if it is refused. */
 bool server_text_pass_over(struct server_text *said, const struct server_option *option,

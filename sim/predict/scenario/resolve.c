@@ -122,7 +122,8 @@ static bool check_served_drafts(const struct scenario *scenario, struct error *w
     }
     node_error(count, why, "a server that drafts (speculative decoding) is not computed");
     return error_expect(why, "--set drafts=none, the server without drafts; or, for its decode "
-                             "steps with them, 'batch' and 'context' in place of 'workload'");
+                             "steps with them, 'batch', 'context' and 'drafts.acceptance' in place "
+                             "of 'workload'");
 }
 
 /* The KV of drafts is kept until they are verified: it must fit in the window of a sequence whose

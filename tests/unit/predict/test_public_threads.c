@@ -223,7 +223,7 @@ static const struct {
      "python3 -m sglang.launch_server \\\n    --served-model-name qwen-judge \\\n    --model-path /m/ReSearch-Qwen-7B \\\n"
      "    --tp 2 \\\n    --context-length 8192 \\\n    --enable-metrics \\\n    --dtype bfloat16 \\\n    --port 80 \\\n"
      "    --trust-remote-code \\\n    --disable-overlap \\\n    --disable-radix-cache\n",
-     "model=/m/ReSearch-Qwen-7B system=sglang mechanisms.prefix=none engine=sglang-0.5.23 tensor_parallel=2 request_tokens=8192"},
+     "command:10: '--disable-overlap': these limits of a step are not modelled\n  expected: the command without it"},
     {"NVIDIA/TensorRT-LLM #7281", "command",
      "trtllm-serve nvidia/Llama-3.1-Nemotron-Nano-4B-v1.1 --tp_size 1 \\\n    --host 0.0.0.0 \\\n    --max_batch_size 8 \\\n"
      "    --max_seq_len 32768 \\\n    --extra_llm_api_options nemo-serve.yaml    \n",
@@ -261,6 +261,90 @@ static void what_people_pasted_is_read_right(void **state)
         const char *got = keys_of(threads[i].text, threads[i].file);
         if (strcmp(got, threads[i].keys) != 0) {
             fail_msg("%s:\n%s\nnot\n%s", threads[i].thread, got, threads[i].keys);
+        }
+    }
+}
+
+/* What a simple reader overlooks: each is read right, or refused by a message that begins so. */
+#define ARGS                                                                                       \
+    "server_args=ServerArgs(model_path='m', schedule_conservativeness=1.0, radix_eviction_policy='lru', "
+#define IMAGE "image: vllm/vllm-openai:v0.20.0"
+static const struct {
+    const char *what, *file, *text, *begins;
+} overlooked[] = {
+    {"a loop of several servers", "x.sh", "for i in 0 1; do\n  vllm serve m --port 800$i &\ndone\n",
+     "x.sh:2: a loop starts several servers"},
+    {"in one line", "x.sh", "for ((i=0; i<2; i++)); do vllm serve m & done",
+     "x.sh:1: a loop starts several"},
+    {"by another program", "x.sh", "seq 0 3 | xargs -P4 -I{} vllm serve m --port 800{}",
+     "x.sh:1: a loop starts several"},
+    {"a loop that ended", "x.sh", "for x in a b; do\n  echo $x\ndone\nvllm serve m\n",
+     "model=m system=vllm"},
+    {"a server that is started again", "x.sh", "while true; do\n  vllm serve m\n  sleep 5\ndone\n",
+     "model=m system=vllm"},
+    {"several refusals", "x.sh", "vllm serve m --enable-lora --hf-overrides '{}' --no-such 4 -tp 0",
+     "x.sh:1: '--enable-lora': adapters are not modelled; '--hf-overrides': types and sizes of parts are not "
+     "modelled; unknown option '--no-such'; 'tp' is '0'\n"},
+    {"a refusal of an earlier start", "log",
+     "vLLM API server version 0.20.0\nnon-default args: {'model': 'm', 'enable_lora': True}\n"
+     "vLLM API server version 0.20.0\nnon-default args: {'model': 'n'}\n",
+     "model=n system=vllm engine=vllm-0.20"},
+    {"a length that was fitted", "log",
+     "non-default args: {'model': 'm', 'max_model_len': -1}\n LLM engine (v0.17.1) with config: model='m', "
+     "max_seq_len=262144\nAuto-fit max_model_len: reduced from 262144 to 98304\nGPU KV cache size: 98,304 tokens\n",
+     "model=m system=vllm engine=vllm-0.17 kv_pool_tokens=98304"},
+    {"a log of TensorRT-LLM", "log",
+     "trtllm-serve m\n[TensorRT-LLM][INFO] [MemUsageChange] Allocated 24.35 GiB for max tokens in paged KV cache "
+     "(199488).\n",
+     "log:2: logs of TensorRT-LLM are not read\n  expected: its command alone, and --set kv_pool_tokens=N"},
+    {"SGLang's usual settings", "log", ARGS "swa_full_tokens_ratio=0.8)",
+     "model=m system=sglang engine=sglang-0."},
+    {"another share of windows", "log", ARGS "swa_full_tokens_ratio=0.2)",
+     "log:1: 'swa_full_tokens_ratio': it is"},
+    {"another policy", "log", "server_args=ServerArgs(model_path='m', radix_eviction_policy='lfu')",
+     "log:1: 'radix_eviction_policy': it is a state"},
+    {"another schedule", "log",
+     "server_args=ServerArgs(model_path='m', schedule_conservativeness=0.3)",
+     "log:1: 'schedule_conservativeness': these limits"},
+    {"smaller prompts in a step", "log",
+     "server_args=ServerArgs(model_path='m', max_prefill_tokens=4096)",
+     "log:1: 'max_prefill_tokens': these limits"},
+    {"steps one after the other", "log",
+     "server_args=ServerArgs(model_path='m', disable_overlap_schedule=True)",
+     "log:1: 'disable_overlap_schedule': these limits"},
+    {"a variable that changes memory", "x.sh", "VLLM_MLA_DISABLE=1 vllm serve m",
+     "x.sh:1: 'VLLM_MLA_DISABLE': it is"},
+    {"a variable that stands elsewhere", "x.yaml",
+     "a:\n- " IMAGE "\n  args: [--model, m, --kv-offloading-backend, lmcache]\n  env:\n"
+     "  - {name: LMCACHE_MAX_LOCAL_CPU_SIZE, valueFrom: {configMapKeyRef: {name: c, key: size}}}\n",
+     "x.yaml:3: 'LMCACHE_MAX_LOCAL_CPU_SIZE' is '$(valueFrom)'"},
+    {"SGLang's image", "x.yaml",
+     "a:\n- image: lmsysorg/sglang:v0.5.15-cu126\n  command: [sh, -c]\n  args: [sglang serve --model-path m]\n",
+     "model=m system=sglang engine=sglang-0.5.15"},
+    {"KServe's replicas", "x.yaml",
+     "minReplicas: 2\ncontainers:\n- " IMAGE "\n  args: [--model, m]\n",
+     "model=m system=vllm engine=vllm-0.20 replicas=2"},
+    {"a shell's text between two keys", "x.yaml",
+     "a:\n- " IMAGE
+     "\n  args:\n  - vllm serve m --max-model-len 4096\n  command: [/bin/bash, -c]\n",
+     "model=m system=vllm engine=vllm-0.20 request_tokens=4096"},
+    {"values of a Helm chart", "values.yaml",
+     "servingEngineSpec:\n  modelSpec:\n  - {repository: vllm/vllm-openai, tag: v0.19.0, modelURL: m}\n",
+     "values.yaml: no container of it starts a server\n  expected: an 'image' with a server's 'command' or 'args'; "
+     "of a Helm chart what 'helm template' prints"},
+    {"a script in a ConfigMap", "x.yaml",
+     "kind: ConfigMap\ndata: {run.sh: vllm serve m}\n---\ncontainers:\n- " IMAGE
+     "\n  command: [bash, /run.sh]\n",
+     "x.yaml: no container of it starts a server"},
+};
+
+static void what_changes_memory_or_time_is_not_overlooked(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(overlooked); i++) {
+        const char *got = keys_of(overlooked[i].text, overlooked[i].file);
+        if (strncmp(got, overlooked[i].begins, strlen(overlooked[i].begins)) != 0) {
+            fail_msg("%s:\n%s\nnot\n%s", overlooked[i].what, got, overlooked[i].begins);
         }
     }
 }
@@ -335,6 +419,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_people_pasted_is_read_right),
+        cmocka_unit_test(what_changes_memory_or_time_is_not_overlooked),
         cmocka_unit_test(pools_of_threads_are_those_of_their_models),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
