@@ -131,17 +131,34 @@ static double prompt_stated(const struct profile *profile, enum curve_id id, str
     return profile_states(profile, id) ? profile_value(profile, id, 0, trust) : 0;
 }
 
-static struct prompt_figures prompt_figures_read(const struct profile *profile, struct trust *trust)
+/* A GPU whose SMs wait for each tile of K and V. */
+static void wait_for_tiles(const struct profile *profile, double token_flops,
+                           struct prompt_figures *figures, struct trust *trust)
+{
+    double wait = prompt_stated(profile, CURVE_GPU_PROMPT_WAIT, trust);
+    double flops =
+        profile_value(profile, CURVE_GPU_SMS, 0, trust) * PROMPT_TILE * PROMPT_TILE * token_flops;
+    figures->rate = flops / (flops / figures->rate + wait);
+    figures->token += wait / PROMPT_TILE;
+}
+
+static struct prompt_figures prompt_figures_read(const struct profile *profile,
+                                                 const struct prompt_attention *work,
+                                                 struct trust *trust)
 {
     struct trust unused = {.basis = BASIS_MEASURED};
     double peak = profile_value(profile, CURVE_GPU_FLOPS_BF16, 0, trust);
-    return (struct prompt_figures){
+    struct prompt_figures figures = {
         .rate = peak * profile_value(profile, CURVE_GPU_PROMPT_SHARE, 0, trust) / 1e9,
         .extra = prompt_stated(profile, CURVE_GPU_PROMPT_EXTRA, trust),
         .token = prompt_stated(profile, CURVE_GPU_PROMPT_TOKEN, trust),
         .empty = prompt_stated(profile, CURVE_GPU_PROMPT_BLOCK, trust),
         .l2 = prompt_stated(profile, CURVE_GPU_L2, &unused),
     };
+    if (work->waits) {
+        wait_for_tiles(profile, work->token_flops, &figures, trust);
+    }
+    return figures;
 }
 
 /* A decode's one row takes a whole block. */
@@ -200,7 +217,7 @@ struct kernel kernel_prompt_attention(const struct profile *profile,
         return kernel_product(profile, work->flops, work->rows, work->bytes, DTYPE_BF16);
     }
     struct trust trust = {.basis = BASIS_MEASURED};
-    const struct prompt_figures figures = prompt_figures_read(profile, &trust);
+    const struct prompt_figures figures = prompt_figures_read(profile, work, &trust);
     struct kernel kernel =
         roofline_read(profile, prompt_read_bytes(work, &figures), CURVE_GPU_ATTENTION_SHARE);
     kernel = roofline_bounded(kernel, blocks_ns(work, &figures), trust, BOUND_FLOPS);

@@ -14,6 +14,9 @@
  * (prompt_block each). Its query heads no longer share their KV in registers: they do in the L2,
  * if that holds the KV of one KV head of all sequences; otherwise those read HBM again that do not
  * run at the same time. (flash_fwd_launch_template.h, run_flash_splitkv_fwd: the grid.)
+ *
+ * Triton's kernels in SGLang load a tile of K and V, then multiply (extend_attention.py, num_stages=1): each SM
+ * waits prompt_wait for it.
  */
 #pragma once
 
@@ -21,7 +24,7 @@
 #include "decode/cost/kernel_time.h"
 #include "decode/setup.h"
 
-enum { PROMPT_BLOCK = 64 };
+enum { PROMPT_BLOCK = 64, PROMPT_TILE = 128 };
 
 struct prompt_attention {
     double heads, kv_heads; /* of a GPU */
@@ -35,6 +38,7 @@ struct prompt_attention {
     double longest;         /* tokens that a prompt's last row attends to, of the longest */
     double decodes;         /* sequences that decode in the same call */
     double decode_tokens;   /* that all of these attend to */
+    bool waits;             /* mechanisms.prompt_waits */
 };
 
 /* Add the rows [start, start + tokens) of a prompt. The others of a call have the same layer. */

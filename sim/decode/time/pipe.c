@@ -257,7 +257,7 @@ static void read_kernels(const struct setup *setup, bool prompts, struct profile
         /* Attention of a prompt in each layer; k-means of its keys is a product in bf16. */
         const struct model *model = &dry.model;
         for (uint32_t layer = 0; layer < model->layer_count; layer++) {
-            struct prompt_attention work = {0};
+            struct prompt_attention work = {.waits = dry.mechanisms.prompt_waits};
             prompt_attention_add(&work, model, layer, 0, 1);
             kernel_prompt_attention(&dry.profile, &work);
         }

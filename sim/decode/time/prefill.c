@@ -45,7 +45,7 @@ static double attention_bytes(const struct pipe *pipe)
 /* Attention in bf16, whatever the type of the weights: one call for all prompts. */
 static struct kernel prefill_attention_work(const struct pipe *pipe)
 {
-    struct prompt_attention work = {0};
+    struct prompt_attention work = {.waits = pipe->mechanisms->prompt_waits};
     const uint32_t *cohorts = pipe_cohorts(pipe);
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
         for (uint32_t j = 0; j < cohorts[i]; j++) {

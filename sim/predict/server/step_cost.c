@@ -225,7 +225,7 @@ static uint64_t add_prompts(struct step_cost *cost, const struct step_load *load
     uint64_t rows = cost->rows[fullest];
     for (uint32_t layer = 0; layer < model->layer_count; layer++) {
         if (!cost->repeats[layer]) {
-            struct prompt_attention work = {0};
+            struct prompt_attention work = {.waits = cost->setup->mechanisms.prompt_waits};
             spread_chunks(cost, load, fullest, layer, &work);
             kernel = cost->one_call && pass->decodes > 0 && work.token_flops > 0
                          ? beside_decodes(cost, layer, pass, &work)
