@@ -107,7 +107,7 @@ bool stream_stage_take(const struct point *point, const struct serving_memory *m
 {
     const struct workload *workload = &point->workload;
     bool constant = workload->arrivals == ARRIVALS_CONSTANT;
-    const struct stream_options options = {
+    struct stream_options options = {
         .rate = workload->rate / workload->time_scale,
         .shape = constant ? (double)INFINITY : workload->burstiness,
         .clients = (uint32_t)workload->clients,
@@ -133,6 +133,9 @@ bool stream_stage_take(const struct point *point, const struct serving_memory *m
     *refused =
         workload->request_tokens > 0 ? requests_refuse(requests, workload->request_tokens) : 0;
     bool served = requests->count > 0 || error_set(why, NULL, 0, "the server refuses all requests");
+    /* Sessions of a list are not quite those of the sample, nor are all of its requests served. */
+    uint64_t spare = requests->count > stage->requests ? requests->count - stage->requests : 0;
+    options.most_past = spare < options.most_past ? spare : options.most_past;
     if (served && stream_lay(requests, &options, stream, why)) {
         return true;
     }

@@ -195,7 +195,9 @@ bool stream_lay(struct requests *requests, const struct stream_options *options,
                 struct request_stream *out, struct error *why)
 {
     struct session_shape shape = read_shape(requests, options->answer_ns);
+    size_t sessions = requests_sessions(requests);
     uint64_t past = past_sessions(&shape, options);
+    past = past < sessions ? past : sessions - 1;
     bool alone = shape.turns <= 1;
     *out = (struct request_stream){.first =
                                        alone && options->clients > 0 ? past + options->clients : 0};

@@ -218,6 +218,27 @@ static void sessions_are_under_way(void **state)
     end_course(&course);
 }
 
+/* More sessions may be under way than a list has: its last one begins at 0. */
+static void a_list_shorter_than_its_past_is_laid(void **state)
+{
+    (void)state;
+    struct request_stream stream;
+    struct course course = begin_course(40);
+    for (uint32_t i = 0; i < 40; i++) {
+        add_request(&course, 0, 10, 1);
+        course.requests.all[i].turn = i % 4;
+        course.requests.all[i].think_ns = i % 4 > 0 ? 10000ll * MS : 0;
+    }
+    course.requests.sessions = true;
+    const struct stream_options options = {
+        .rate = 100, .shape = 1, .seed = 3, .answer_ns = MS, .most_past = UINT64_MAX};
+    assert_true(stream_past(&course.requests, &options) > 40);
+    assert_true(stream_lay(&course.requests, &options, &stream, &why));
+    assert_int_equal(course.requests.all[36].arrival_ns, 0);
+    stream_release(&stream);
+    end_course(&course);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +248,7 @@ int main(void)
         cmocka_unit_test(levels_are_rates_times_times),
         cmocka_unit_test(clients_are_spread),
         cmocka_unit_test(sessions_are_under_way),
+        cmocka_unit_test(a_list_shorter_than_its_past_is_laid),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
