@@ -16,19 +16,19 @@ const char *const routing_names[ROUTINGS + 1] = {
 const char *const workload_apis[] = {[API_HTTP] = "http", [API_NONE] = "none", NULL};
 
 const struct routing_kind routings[ROUTINGS] = {
-    [ROUTE_ROUND_ROBIN] = {"to each server in turn", "all routers"},
+    [ROUTE_ROUND_ROBIN] = {"to each server in turn", "all routers", "round_robin"},
     [ROUTE_PREFIX] = {"to the server that was last sent the longest part of its beginning",
-                      "vLLM's production stack"},
+                      "vLLM's production stack", NULL},
     [ROUTE_LEAST_REQUESTS] = {"to the server with the fewest requests in flight",
-                              "nginx's least_conn"},
+                              "nginx's least_conn", NULL},
     [ROUTE_TWO_CHOICES] = {"to the less loaded of two servers drawn at random",
-                           "power_of_two of SGLang and vLLM"},
+                           "power_of_two of SGLang and vLLM", "power_of_two"},
     [ROUTE_PREFIX_LOAD] = {"where most of its beginning was sent, unless loads differ much; the "
                            "keys cache_threshold, balance_abs_threshold and balance_rel_threshold "
                            "say how much",
-                           "cache_aware of SGLang and vLLM"},
+                           "cache_aware of SGLang and vLLM", "cache_aware"},
     [ROUTE_SCORES] = {"to the highest sum of known beginning, short queue and free memory",
-                      "llm-d's default scorers"},
+                      "llm-d's default scorers", NULL},
 };
 
 static bool route_by_prefix(struct router *router, const struct requests *requests,

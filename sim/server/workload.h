@@ -25,6 +25,7 @@ extern const char *const routing_names[ROUTINGS + 1]; /* ends with NULL */
 struct routing_kind {
     const char *summary; /* "a request goes ..." */
     const char *origin;  /* the program that routes so */
+    const char *policy;  /* --policy of the routers of SGLang and vLLM; NULL: they have none such */
 };
 extern const struct routing_kind routings[ROUTINGS];
 

@@ -40,6 +40,12 @@ static bool is_shown(const struct fleet_size *fleet, uint32_t index)
     return form->servers > 0 || fleet_best_on(fleet, form->candidate->machine) == index;
 }
 
+/* A twin that nobody asked for says nothing. */
+static bool is_asked(const struct fleet_form *form)
+{
+    return !form->is_twin || form->grid.count > 0;
+}
+
 /* Forms that the table does not show, by their reason. */
 static void fleet_print_rest(const void *context, bool wide, FILE *out)
 {
@@ -50,7 +56,7 @@ static void fleet_print_rest(const void *context, bool wide, FILE *out)
     (void)wide;
     for (uint32_t i = 0; i < fleet->count; i++) {
         const struct fleet_form *form = &fleet->forms[i];
-        bool can_be = form->refused[0] == '\0', left = !is_shown(fleet, i);
+        bool can_be = form->refused[0] == '\0', left = !is_shown(fleet, i) && is_asked(form);
         dearer += left && can_be;
         refused += left && !can_be;
         such = such == NULL && left && !can_be ? form->refused : such;
@@ -163,6 +169,9 @@ static void fleet_put_row(const struct fleet_size *fleet, uint32_t index, struct
     frame_text(rows, DATA_hardware, form->candidate->machine);
     frame_text(rows, DATA_weights, form->weights);
     frame_text(rows, DATA_system, form->candidate->system);
+    if (form->routing != ROUTINGS && (form->servers > 1 || form->is_twin)) {
+        frame_text(rows, DATA_routing, routing_names[form->routing]);
+    }
     frame_number(rows, DATA_gpus, form->gpus);
     frame_number(rows, DATA_fewer, form->fewer > 0 ? form->fewer : (double)NAN);
     frame_number(rows, DATA_price_per_hour, form->price > 0 ? form->price : (double)NAN);
@@ -200,7 +209,7 @@ static struct frame *fleet_rows(const void *context, bool for_people, struct err
     struct frame *rows = frame_create(columns, DATA_COUNT, why);
     bool good = rows != NULL;
     for (uint32_t i = 0; good && i < fleet->count; i++) {
-        if (!for_people || is_shown(fleet, i)) {
+        if (for_people ? is_shown(fleet, i) : is_asked(&fleet->forms[i])) {
             fleet_put_row(fleet, i, rows);
             good = for_people || fleet_put_run(fleet, &fleet->forms[i], rows, why);
         }
@@ -300,6 +309,11 @@ static void say_meets(const struct fleet_size *fleet, const struct fleet_form *b
         text_append(text, sizeof text, " With %u server%s it %s.", best->fewer,
                     text_plural(best->fewer),
                     advise_missed(&fleet->targets, fleet_misses(best), limits));
+    }
+    const struct fleet_form *twin = best + (best->routing == ADVICE_ROUTER);
+    if (twin->is_twin && twin->fewer == best->servers) {
+        text_append(text, sizeof text, " Behind %s it %s.", routing_names[twin->routing],
+                    advise_missed(&fleet->targets, fleet_misses(twin), limits));
     }
     frame_text(verdict, VERDICT_meets, text);
 }

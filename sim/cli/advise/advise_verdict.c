@@ -69,7 +69,7 @@ static void say_start(const struct server_command *command, const struct point *
         return;
     }
     frame_text(verdict, VERDICT_start, command->text);
-    deployment_servers(scenario, servers, text);
+    deployment_servers(scenario, servers, command->text, text);
     text_append(text, ADVISE_SENTENCE, "%s", text[0] != '\0' ? "." : "");
     if (command->lacks[0] != '\0') {
         text_append(text, ADVISE_SENTENCE, "%snot in that command: %s.", servers > 1 ? " " : "",

@@ -161,6 +161,9 @@ const char *advise_what(const struct advice *advice, const struct advice_trial *
         break;
     default:
         advise_form(trial->form.servers, trial->form.gpus, text);
+        if (trial->form.servers > 1 && trial->form.routing != ROUTINGS) {
+            text_append(text, ADVISE_WORDS, ", %s", routing_names[trial->form.routing]);
+        }
     }
     return text;
 }

@@ -37,21 +37,28 @@ bool deployment_check(const char *file, const char *folder, struct error *why)
            (folder == NULL || (make_folder(folder, why) && rmdir(folder) == 0));
 }
 
-void deployment_servers(const struct scenario *scenario, uint32_t servers, char text[SERVERS_WORDS])
+void deployment_servers(const struct scenario *scenario, uint32_t servers, const char *command,
+                        char text[SERVERS_WORDS])
 {
+    struct error unseen;
     int by = (int)scenario_stated(&scenario->values, "routing", ROUTE_ROUND_ROBIN);
     bool asks = !scenario_states(scenario, "routing") && !advice_is_unshared(scenario);
+    const struct server_program *program = server_program_of(command, &unseen);
     text[0] = '\0';
     if (servers > 1) {
         text_append(text, SERVERS_WORDS, "%u of these servers, each on its own GPUs", servers);
     }
     if (servers > 1 && scenario_serves(scenario)) {
-        text_append(
-            text, SERVERS_WORDS, ", behind a router: %s (%s)%s", routing_names[by],
-            routings[by].origin,
-            asks ? "; where prompts begin alike, one that knows them may need fewer servers: "
-                   "--set routing=prefix-load"
-                 : "");
+        text_append(text, SERVERS_WORDS, ", behind a router: %s (%s)", routing_names[by],
+                    routings[by].origin);
+        if (asks) {
+            text_append(text, SERVERS_WORDS,
+                        "; where prompts begin alike, one that knows them may need fewer servers: "
+                        "--set routing=prefix-load");
+        } else if (by != ROUTE_ROUND_ROBIN && routings[by].policy != NULL && program != NULL) {
+            text_append(text, SERVERS_WORDS, ", %s --policy %s --worker-urls URL URL",
+                        program->router, routings[by].policy);
+        }
     }
 }
 
@@ -310,7 +317,7 @@ static bool deployment_put_values(const struct deployment *deployment, const str
     snprintf(values[SERVERS], LINE, "%u", deployment->servers);
     put_prediction(deployment, point_serves(point) ? (double)point_servers(point) : 1,
                    values[PREDICTION]);
-    deployment_servers(deployment->scenario, deployment->servers, values[ROUTER]);
+    deployment_servers(deployment->scenario, deployment->servers, values[COMMAND], values[ROUTER]);
     if (point->workload.routing != ROUTE_ROUND_ROBIN && values[ROUTER][0] != '\0') {
         text_append(values[ROUTER], LINE, ". The Service of kubernetes.yaml is no such router");
     }
@@ -365,8 +372,8 @@ bool deployment_write(const struct deployment *deployment, const char *path, str
     bool good = values != NULL && make_folder(path, why) &&
                 scenario_point(deployment->scenario, 0, &point, why);
     if (good) {
-        good = deployment_put_values(deployment, &point, values, why) &&
-               deployment_command(deployment, values, why) &&
+        good = deployment_command(deployment, values, why) &&
+               deployment_put_values(deployment, &point, values, why) &&
                write_files(deployment, path, values, why);
         point_release(&point);
     }

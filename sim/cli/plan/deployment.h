@@ -13,10 +13,11 @@ struct deployment {
     uint32_t servers;                /* alike */
 };
 
-/* "4 of these servers, each on its own GPUs, behind a router: ...", and which one to ask for if nobody stated
- * one and prompts may begin alike. "" of one server. */
-enum { SERVERS_WORDS = 256 };
-void deployment_servers(const struct scenario *scenario, uint32_t servers,
+/* "4 of these servers, each on its own GPUs, behind a router: ..."; how one that knows prompts or loads is
+ * started for servers of this command; and which one to ask for if nobody stated one and prompts may begin
+ * alike. "" of one server. */
+enum { SERVERS_WORDS = 384 };
+void deployment_servers(const struct scenario *scenario, uint32_t servers, const char *command,
                         char text[SERVERS_WORDS]);
 
 /* Write the files into the folder `path`, which is made. Fails if no engine has a command for the scenario's

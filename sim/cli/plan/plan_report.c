@@ -389,10 +389,10 @@ static bool plan_winner_print_command(const struct scenario *point, const struct
     const struct cell *held = result_cell(result, COLUMN(dram_kv_bytes));
     struct server_command command;
     char many[SERVERS_WORDS];
-    deployment_servers(point, servers, many);
     if (!server_command(point, result, &command, why)) {
         return false;
     }
+    deployment_servers(point, servers, command.text, many);
     if (command.text[0] != '\0') {
         fputs("\nits server:\n\n", stdout);
         quote_write(QUOTE_LINE, command.text, stdout);

@@ -80,6 +80,23 @@ bool advice_is_unshared(const struct scenario *scenario)
            !synthetic_says(workload->text, "prefix") && !synthetic_says(workload->text, "turns");
 }
 
+enum routing advice_routing(const struct scenario *scenario)
+{
+    struct point point;
+    struct error unseen;
+    enum routing routing = ROUTINGS;
+    if (!scenario_serves(scenario) || scenario_states(scenario, "routing") ||
+        advice_is_unshared(scenario) || !resolve_plain(scenario, &point, &unseen)) {
+        return routing;
+    }
+    if (point.requests->chunk_tokens > 0 && point.workload.timed && point_servers(&point) == 1 &&
+        point.setup.mechanisms.prefix != PREFIX_NONE) {
+        routing = ADVICE_ROUTER;
+    }
+    point_release(&point);
+    return routing;
+}
+
 /* What is asked of a search beside the scenario. */
 struct advice_asked {
     struct advice_form form;
@@ -95,12 +112,14 @@ static bool advice_set(const struct scenario *scenario, const struct advice_opti
                        const struct advice_asked *asked, struct scenario *out, struct error *why)
 {
     const struct advice_form *form = &asked->form;
-    bool serves = scenario_serves(scenario), formed = options->gpus > 0;
+    bool formed = options->gpus > 0;
+    bool several = formed && scenario_serves(scenario) && form->servers > 1;
     return scenario_copy(scenario, out, why) &&
            (!formed ||
             scenario_values_set(&out->values, "tensor_parallel", form->tensor_parallel, why)) &&
-           (!formed || !serves || form->servers == 1 ||
-            scenario_values_set(&out->values, "replicas", form->servers, why)) &&
+           (!several || scenario_values_set(&out->values, "replicas", form->servers, why)) &&
+           (!several || form->routing == ROUTINGS ||
+            scenario_values_set(&out->values, "routing", form->routing, why)) &&
            (asked->key == NULL || node_set(out->root, asked->key, asked->value, why));
 }
 
@@ -217,11 +236,12 @@ static bool try_forms(const struct scenario *scenario, const struct advice_optio
     uint32_t own, passes = read_gpus(scenario, &own);
     uint32_t all = options->gpus > 0 ? options->gpus : own;
     uint32_t split = all % passes == 0 ? all / passes : 0; /* that split a layer */
+    enum routing routing = advice_routing(scenario);
     out->gpus = all;
     for (; split > 0; split = options->gpus > 0 ? power_below(split) : 0) {
         struct error refused;
         uint32_t gpus = split * passes;
-        const struct advice_asked asked = {.form = {all / gpus, gpus, split}};
+        const struct advice_asked asked = {.form = {all / gpus, gpus, split, routing}};
         struct advice_trial *trial = &out->trials[out->trial_count++];
         if (!try_plain(scenario, options, asked, trial, &refused)) {
             trial_release(trial);
@@ -257,6 +277,34 @@ static uint32_t choose_form(const struct advice *advice)
     return best;
 }
 
+/* The highest rate of plain vLLM; 0: none. */
+static double found_rate(const struct advice *advice)
+{
+    const struct search *plain = advice_plain(advice);
+    return advice->serves && advice_result(plain) != NULL
+               ? search_value(plain, plain->found)->number
+               : 0;
+}
+
+/* The chosen form behind a router that knows no prompts: it is chosen if it holds as much. */
+static bool try_in_turn(const struct scenario *scenario, const struct advice_options *options,
+                        struct advice *out, struct error *why)
+{
+    struct advice_asked asked = {.form = out->trials[out->plain].form, .guess = found_rate(out)};
+    struct advice_trial *trial = &out->trials[out->trial_count];
+    if (asked.form.servers == 1 || asked.form.routing == ROUTINGS) {
+        return true;
+    }
+    asked.form.routing = ROUTE_ROUND_ROBIN;
+    out->trial_count++;
+    bool good = try_plain(scenario, options, asked, trial, why);
+    double rate = good ? advice_rate(out, advice_trial_search(trial), &trial->form) : NAN;
+    double before = advice_rate(out, advice_plain(out), &trial->form);
+    out->plain =
+        rate * (1 + TIE_PERCENT / 100.0) >= before ? (uint32_t)(trial - out->trials) : out->plain;
+    return good;
+}
+
 /* ---- all systems ---- */
 
 /* Where every run of every system failed, there is no answer. That nothing fits is one. */
@@ -276,15 +324,6 @@ static bool check_ran(const struct planning *systems, struct error *why)
     }
     *why = failures.first;
     return false;
-}
-
-/* The highest rate of plain vLLM; 0: none. */
-static double found_rate(const struct advice *advice)
-{
-    const struct search *plain = advice_plain(advice);
-    return advice->serves && advice_result(plain) != NULL
-               ? search_value(plain, plain->found)->number
-               : 0;
 }
 
 /* ---- what one could do instead of offloading, tried with plain vLLM ---- */
@@ -458,6 +497,9 @@ static bool advice_run_all(const struct scenario *scenario, const struct advice_
         return false;
     }
     out->plain = choose_form(out);
+    if (!try_in_turn(scenario, options, out, why)) {
+        return false;
+    }
     out->form = out->trials[out->plain].form;
     const struct advice_asked all = {.form = out->form,
                                      .guess = found_rate(out),

@@ -18,9 +18,13 @@
 /* The system that all others are compared with. */
 #define ADVICE_PLAIN "vllm"
 
+/* The router of several servers where prompts begin alike and nobody stated one: that of SGLang and vLLM. */
+#define ADVICE_ROUTER ROUTE_PREFIX_LOAD
+
 /* GPUs in servers of as many each, of which so many split a layer. */
 struct advice_form {
     uint32_t servers, gpus, tensor_parallel;
+    enum routing routing; /* of several servers; ROUTINGS: as the scenario says */
 };
 
 /* What is tried instead of offloading. */
@@ -61,7 +65,7 @@ struct advice_host {
     struct result with; /* with this result */
 };
 
-enum { ADVICE_FORMS = 12, ADVICE_TRIALS = ADVICE_FORMS + ADVICE_CHANGES };
+enum { ADVICE_FORMS = 13, ADVICE_TRIALS = ADVICE_FORMS + ADVICE_CHANGES };
 
 struct advice_options {
     struct targets targets;
@@ -71,12 +75,14 @@ struct advice_options {
 };
 
 struct advice {
-    bool serves;                               /* requests are served; else one batch decodes */
-    struct targets targets;                    /* the options', and what a rate of requests adds */
-    uint32_t gpus;                             /* that there are; a form may leave some idle */
-    struct advice_form form;                   /* in which the systems were compared */
-    struct advice_trial trials[ADVICE_TRIALS]; /* forms, fewest servers first; then changes */
-    uint32_t trial_count, plain;               /* `plain`: the form that is compared in */
+    bool serves;             /* requests are served; else one batch decodes */
+    struct targets targets;  /* the options', and what a rate of requests adds */
+    uint32_t gpus;           /* that there are; a form may leave some idle */
+    struct advice_form form; /* in which the systems were compared */
+    struct advice_trial
+        trials[ADVICE_TRIALS];   /* forms, fewest servers first, and the best one behind
+                                                  another router; then changes */
+    uint32_t trial_count, plain; /* `plain`: the form that is compared in */
     struct planning systems;
     struct advice_host host;
     uint32_t best; /* search of `systems` that is advised; PLANNING_NONE: nothing fits */
@@ -133,6 +139,10 @@ bool advice_on_paper(const struct search *search);
 
 /* Are the requests made up, and does no prompt begin like another? */
 bool advice_is_unshared(const struct scenario *scenario);
+
+/* ADVICE_ROUTER; or ROUTINGS, if the scenario states a router, no prompt begins like another, or none is
+ * kept. */
+enum routing advice_routing(const struct scenario *scenario);
 
 /* ---- host memory for prompts that begin alike (advice_host.c) ---- */
 

@@ -74,8 +74,9 @@ static void check_form(struct fleet_form *form, const struct run_context *runs)
     form->price = point.setup.profile.price_per_hour;
     form->ranks = point_servers(&point);
     const struct workload *workload = &point.workload;
-    bool in_turn = workload->routing == ROUTE_ROUND_ROBIN && !point.requests->sessions &&
-                   workload->arrivals != ARRIVALS_CONSTANT;
+    form->routing = advice_routing(&form->scenario);
+    bool in_turn = workload->routing == ROUTE_ROUND_ROBIN && form->routing == ROUTINGS &&
+                   !point.requests->sessions && workload->arrivals != ARRIVALS_CONSTANT;
     form->burstiness = in_turn ? workload->burstiness : 0;
     if (!serving_memory_plan(&point, runs, &memory, &refused)) {
         text_copy(form->refused, sizeof form->refused, refused.found);
@@ -98,7 +99,7 @@ static bool make_form(const struct candidate *candidate, const struct weights *w
 {
     struct error refused;
     const char *type = weights->all[index];
-    *form = (struct fleet_form){.candidate = candidate, .gpus = gpus};
+    *form = (struct fleet_form){.candidate = candidate, .gpus = gpus, .routing = ROUTINGS};
     uint32_t most = (options->most_gpus > 0 ? options->most_gpus : FLEET_MOST_GPUS) / gpus;
     form->most_servers = most > 0 ? most : 1;
     snprintf(form->weights, sizeof form->weights, "%s", type);
@@ -152,6 +153,17 @@ static bool read_weights(const struct candidate *candidate, const char *typed, s
     return true;
 }
 
+/* The last form behind a router that knows no prompts. */
+static bool add_twin(struct fleet_size *out, struct error *why)
+{
+    const struct fleet_form *form = &out->forms[out->count - 1];
+    struct fleet_form *twin = &out->forms[out->count++];
+    *twin = *form;
+    twin->is_twin = true;
+    twin->routing = ROUTE_ROUND_ROBIN;
+    return scenario_copy(&form->scenario, &twin->scenario, why);
+}
+
 static bool add_forms(const struct candidate *candidate, const struct fleet_options *options,
                       struct fleet_size *out, struct error *why)
 {
@@ -161,8 +173,9 @@ static bool add_forms(const struct candidate *candidate, const struct fleet_opti
         uint32_t gpus = 1U << i % SPLITS;
         bool shared = gpus % weights.passes == 0; /* among ranks and stages */
         if (shared && (options->most_gpus == 0 || gpus <= options->most_gpus)) {
-            good = make_form(candidate, &weights, i / SPLITS, gpus, options,
-                             &out->forms[out->count++], why);
+            struct fleet_form *form = &out->forms[out->count++];
+            good = make_form(candidate, &weights, i / SPLITS, gpus, options, form, why) &&
+                   (form->routing == ROUTINGS || add_twin(out, why));
         }
     }
     return good;
@@ -208,7 +221,7 @@ bool fleet_list_forms(const struct scenario *scenario, const struct fleet_option
                                                  .prices = options->prices,
                                                  .unshared = advice_is_unshared(scenario)};
     if (!candidates_create(scenario, &candidates, &out->candidates, &out->candidate_count, why) ||
-        (out->forms = array_zeroed((size_t)out->candidate_count * SPLITS * MOST_WEIGHTS,
+        (out->forms = array_zeroed((size_t)out->candidate_count * SPLITS * MOST_WEIGHTS * 2,
                                    sizeof *out->forms, why)) == NULL) {
         return false;
     }
@@ -266,7 +279,7 @@ double fleet_found_on(const struct fleet_size *fleet, const struct fleet_form *f
 /* Times from arrival to the last token that differ by less are as good. */
 static const double as_good = 1.05;
 
-enum { COST, AMPLE, PLAIN, TAKES, SERVERS, COSTS };
+enum { COST, AMPLE, PLAIN, TAKES, ROUTER, SERVERS, COSTS };
 
 /* What a form that holds the rate costs, most important part first: less is better. Times count by steps, so
  * that this is an order. */
@@ -276,6 +289,7 @@ static void costs_of(const struct fleet_form *form, double costs[COSTS])
     costs[AMPLE] = !form->ample;
     costs[PLAIN] = strcmp(form->candidate->system, ADVICE_PLAIN) != 0;
     costs[TAKES] = floor(log(result_number(fleet_holds(form), COLUMN(e2e_ms))) / log(as_good));
+    costs[ROUTER] = form->routing == ADVICE_ROUTER;
     costs[SERVERS] = form->servers;
 }
 

@@ -4,6 +4,7 @@
 #include "study/advise/fleet_size.h"
 
 #include "core/array.h"
+#include "study/advise/advice.h"
 #include "study/plan/host_room.h"
 #include "study/sweep/rounds.h"
 
@@ -150,7 +151,7 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
         values[0] = form->servers - 1;
         return best;
     default:
-        return form->refused[0] == '\0';
+        return form->refused[0] == '\0' && !form->is_twin;
     }
 }
 
@@ -250,7 +251,7 @@ static struct fleet_form *find_likely(const struct fleet_size *fleet, uint32_t f
          i < fleet->count && fleet_on_one_machine(&fleet->forms[i], &fleet->forms[first]); i++) {
         struct fleet_form *form = &fleet->forms[i];
         double cost = fleet_cost(form, servers_at(fleet, form, 1));
-        if (form->refused[0] == '\0' && !form->decided && cost < least) {
+        if (form->refused[0] == '\0' && !form->decided && !form->is_twin && cost < least) {
             least = cost;
             likely = form;
         }
@@ -295,7 +296,8 @@ static bool compare(struct sizing *sizing, struct error *why)
         struct fleet_form *form = &fleet->forms[i];
         bool has_answer = !isinf(fleet_found_on(fleet, form));
         uint32_t within = has_answer ? servers_within(fleet, form) : 0;
-        bool open = form->refused[0] == '\0' && form->servers == 0 && within > form->grid.count;
+        bool open = form->refused[0] == '\0' && !form->is_twin && form->servers == 0 &&
+                    within > form->grid.count;
         good = !open || begin_share(fleet, form, within, why);
         form->decided = form->decided || has_answer;
     }
@@ -304,9 +306,21 @@ static bool compare(struct sizing *sizing, struct error *why)
 
 /* ---- the answer, whole ---- */
 
+/* Begin to ask whether servers like the answer's, as many or fewer, hold the rate behind another router. */
+static bool begin_twin(struct fleet_form *best, bool *begun, struct error *why)
+{
+    struct fleet_form *twin = best + 1;
+    *begun = best->routing == ADVICE_ROUTER && best->servers > 1 && twin->grid.count == 0;
+    if (*begun) {
+        twin->is_whole = true;
+        return begin(twin, best->servers, best->servers, 1, why);
+    }
+    return true;
+}
+
 /* All servers of the answer get the rate: as many as one with its share says, and fewer. Then they are run
  * until their figures are known. Where they do not hold the rate then, more are tried, or another form
- * that costs no more than these. */
+ * that costs no more than these; and where they do, their twin. */
 static bool confirm(struct sizing *sizing, struct error *why)
 {
     struct fleet_size *fleet = sizing->fleet;
@@ -315,11 +329,16 @@ static bool confirm(struct sizing *sizing, struct error *why)
         good = compare(sizing, why);
         fleet_size_choose(fleet);
         struct fleet_form *best = fleet->best != FLEET_NONE ? &fleet->forms[fleet->best] : NULL;
-        if (!good || best == NULL ||
-            (best->is_whole && (!sizing->is_stream || best->full == best->servers))) {
+        if (!good || best == NULL) {
             break;
         }
-        if (!best->is_whole) {
+        if (best->is_whole && (!sizing->is_stream || best->full == best->servers)) {
+            bool begun;
+            good = begin_twin(best, &begun, why);
+            if (!begun) {
+                break;
+            }
+        } else if (!best->is_whole) {
             good = begin(best, best->most_servers, best->servers, 1 + best->servers / MANY, why);
             best->is_whole = true;
         } else {
@@ -382,9 +401,12 @@ static bool set_part(const struct fleet_form *form, struct scenario *scenario, s
 bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *form, uint32_t servers,
                     bool whole, struct scenario *out, struct error *why)
 {
+    whole = whole || form->routing == ADVICE_ROUTER;
     bool good = scenario_copy(&form->scenario, out, why) &&
                 scenario_values_set(&out->values, "rate", fleet->rate, why) &&
                 (servers == 1 || scenario_values_set(&out->values, "replicas", servers, why)) &&
+                (servers == 1 || form->routing == ROUTINGS ||
+                 scenario_values_set(&out->values, "routing", form->routing, why)) &&
                 set_part(form, out, why);
     if (!whole && servers > 1) {
         scenario_values_remove(&out->values, "replicas");

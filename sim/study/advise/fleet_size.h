@@ -7,6 +7,11 @@
  * form wins; of equal ones plain vLLM, then the one with the shorter times, then the one with the fewest
  * servers.
  *
+ * Where prompts begin alike and nobody stated a router, several servers stand behind one by prefixes
+ * (ADVICE_ROUTER): each keeps other prompts, and a session comes back to its own, so that all servers of such a
+ * form are always asked together. The answer is then also asked behind a router that takes servers in turn:
+ * a form of its own, its *twin*.
+ *
  * Whether servers hold the rate is asked as `plan` asks it of a load (study/plan/capacity.h): of requests
  * without end, in steady state, for as long as it takes to know the side of the limits. How many servers a
  * form takes is asked of one of them, which gets its share: every n-th request, if n servers get them in
@@ -19,6 +24,7 @@
 #pragma once
 
 #include "predict/result/tie.h"
+#include "server/workload.h"
 #include "study/plan/candidates.h"
 #include "study/plan/capacity.h"
 #include "study/plan/grid.h"
@@ -48,6 +54,8 @@ struct fleet_form {
     uint64_t ranks;             /* that a server's requests are spread over, by data parallelism */
     char refused[FLEET_REASON]; /* why it cannot be; "": it can */
     uint32_t most_servers;      /* that may be */
+    enum routing routing;       /* of several servers; ROUTINGS: as the scenario says */
+    bool is_twin;               /* of the form before it */
     double burstiness; /* of its requests, if its servers get them in turn; 0: they do not */
     /* what cheap runs told */
     double most;  /* requests a second, when all come at once; 0: it cannot run */

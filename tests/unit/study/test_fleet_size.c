@@ -154,6 +154,37 @@ static void a_number_of_requests_moves_no_answer(void **state)
     release(&asked[1]);
 }
 
+/* Forty beginnings of 5500 tokens are more than a server keeps. Behind a router by prefixes each of two keeps
+ * its own; in turn two miss the limit, and that they do is said. */
+static void a_router_by_prefixes_is_tried(void **state)
+{
+    static const char workload[] =
+        "workload=\"synthetic:prompt=6000,output=20,prefix=5500,prefixes=40\"";
+    const char *const open[] = {"model=llama-3.1-8b", "system=vllm", workload};
+    const char *const stated[] = {"model=llama-3.1-8b", "system=vllm", workload,
+                                  "routing=round-robin"};
+    const struct fleet_options options = {
+        .rate = 12, .machines = "rtx-4090", .most_gpus = 4, .study.jobs = 2};
+    struct asked asked;
+    (void)state;
+    ask_for(open, 3, options, "ttft_p99_ms<=2000,queue_grows<=0", &asked);
+    assert_int_not_equal(asked.fleet.best, FLEET_NONE);
+    const struct fleet_form *best = &asked.fleet.forms[asked.fleet.best], *twin = best + 1;
+    assert_int_equal(best->routing, ROUTE_PREFIX_LOAD);
+    assert_int_equal(best->servers, 2);
+    assert_true(twin->is_twin);
+    assert_int_equal(twin->routing, ROUTE_ROUND_ROBIN);
+    assert_int_equal(twin->servers, 0);
+    assert_int_equal(twin->fewer, 2);
+    release(&asked);
+    ask_for(stated, 4, options, "ttft_p99_ms<=2000,queue_grows<=0", &asked);
+    for (uint32_t i = 0; i < asked.fleet.count; i++) {
+        assert_int_equal(asked.fleet.forms[i].routing, ROUTINGS);
+        assert_false(asked.fleet.forms[i].is_twin);
+    }
+    release(&asked);
+}
+
 static void progress_never_falls(void **state)
 {
     struct asked asked;
@@ -174,6 +205,7 @@ int main(void)
         cmocka_unit_test(forms_of_one_machine_tie),
         cmocka_unit_test(a_server_that_cannot_hold_a_request_is_no_form),
         cmocka_unit_test(a_number_of_requests_moves_no_answer),
+        cmocka_unit_test(a_router_by_prefixes_is_tried),
         cmocka_unit_test(progress_never_falls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
