@@ -241,8 +241,18 @@ static void print_load(const struct result *result, FILE *out)
     fputs(".", out);
 }
 
-/* What tiers below the GPU bring, and if next to nothing, why, and what would change that. Without hashes of
- * prompts nobody knows. */
+static const char *why_nothing_is_found(double known, double gpu)
+{
+    return known < 0.02 ? " Nothing comes again, so tiers only cost."
+           : gpu > known - 0.02
+               ? " It has all that comes again, so tiers only cost; they help where it is too small "
+                 "for that."
+               : " What comes again has left them, or is not there yet: more host_memory would keep "
+                 "it.";
+}
+
+/* What tiers below the GPU bring, and if that is next to nothing, or takes longer than computing it, what would
+ * change that. Without hashes of prompts nobody knows. */
 static void print_tiers(const struct result *result, FILE *out)
 {
     const struct column *const below[] = {COLUMN(hit_tokens_host), COLUMN(hit_tokens_disk),
@@ -263,20 +273,17 @@ static void print_tiers(const struct result *result, FILE *out)
         out,
         " Of the prompts, %.0f %% came before: the GPU has %.0f %% and the tiers below %.0f %%.",
         100 * known, 100 * gpu, 100 * found);
-    if (found >= 0.02) {
+    if (found < 0.02) {
+        fputs(why_nothing_is_found(known, gpu), out);
         return;
     }
-    if (known < 0.02) {
-        fputs(" Nothing comes again, so tiers only cost.", out);
-    } else if (gpu > known - 0.02) {
-        fputs(
-            " It has all that comes again, so tiers only cost; they help where it is too small for "
-            "that.",
-            out);
-    } else {
-        fputs(
-            " What comes again has left them, or is not there yet: more host_memory would keep it.",
-            out);
+    double took = waited(result, "load") / (found * tokens);
+    double computed = waited(result, "prefill") / ((1 - gpu - found) * tokens);
+    if (took > computed) {
+        fprintf(out,
+                " One token from there takes its request %.2g us, computing one %.2g: short "
+                "prefixes cost more than they save (mechanisms.prefix_cheaper computes them).",
+                took / 1e3, computed / 1e3);
     }
 }
 

@@ -366,14 +366,6 @@ static void save_filled(struct prefix_cache *cache, size_t index)
     holding->offered = saved;
 }
 
-/* Number the blocks of a request that begins. */
-static bool number_blocks(struct prefix_cache *cache, size_t index)
-{
-    bool ok = block_numbers_give(cache->numbers, index);
-    cache->tiers.failed = cache->tiers.failed || !ok;
-    return ok;
-}
-
 /* The blocks found, now referred to and taken, are on the GPU; loads bring those that were not. */
 static void bring_found(struct prefix_cache *cache, const uint32_t *ids,
                         const struct prefix_found *found, const struct holding *holding)
@@ -401,8 +393,11 @@ bool prefix_begin(struct prefix_cache *cache, size_t index, uint64_t tokens, uin
     const struct prefix_refusal *refusal = &cache->refusal;
     uint64_t since = tiers->gpu->first_uses - refusal->first_uses;
     bool again = refusal->tokens == tokens && refusal->index == index;
-    if ((again && block_pool_room(tiers->gpu) + since < refusal->need) ||
-        !number_blocks(cache, index)) {
+    if (again && block_pool_room(tiers->gpu) + since < refusal->need) {
+        return false;
+    }
+    if (!block_numbers_give(cache->numbers, index)) {
+        tiers->failed = true;
         return false;
     }
     uint64_t numbered = block_numbers_count(cache->numbers, index, most);
