@@ -347,20 +347,20 @@ static bool mixed_read(const struct node *config, struct model *model, struct er
 /* NVIDIA's ModelOpt names its formats, or describes them as compressed-tensors does. */
 static bool read_modelopt(const struct node *config, struct model *model, struct error *why)
 {
+    static const char *const kv_algorithms[] = {"FP8", "NVFP4", NULL};
     static const char *const algorithms[] = {"FP8", "NVFP4", "MIXED_PRECISION", NULL};
     static const enum dtype dtypes[] = {DTYPE_FP8, DTYPE_NVFP4, DTYPE_FP8};
     enum { MIXED = 2 };
-    const char *kv = NULL;
-    int algorithm = -1;
+    int algorithm = -1, kv = -1;
     if (!node_word(config, "quant_algo", algorithms, &algorithm, why) ||
-        !node_text(config, "kv_cache_quant_algo", &kv, why)) {
+        !node_word(config, "kv_cache_quant_algo", kv_algorithms, &kv, why)) {
         return false;
     }
     if (algorithm < 0) {
         return field_error(config, "quant_algo", why, "is missing");
     }
     model->weights = dtypes[algorithm];
-    model->kv = kv != NULL && strcmp(kv, "FP8") == 0 ? DTYPE_FP8 : model->kv;
+    model->kv = kv >= 0 ? dtypes[kv] : model->kv;
     if (algorithm == MIXED) {
         return mixed_read(config, model, why) && read_kv_scheme(config, model, why);
     }

@@ -90,8 +90,7 @@ static const struct node *earlier(const struct node *a, const struct node *b)
 }
 
 struct visitor {
-    manifest_visit *visit;
-    void *context;
+    struct server_text *said;
     int before;                  /* lines of the file before the document */
     const struct node *replicas; /* of what is visited; NULL: not stated */
 };
@@ -99,12 +98,13 @@ struct visitor {
 /* Visit what was written. `replaced` is the image that it stands for; "": that image starts it. */
 static bool visit_command(struct container_command *command, const char *replaced,
                           struct manifest_container container, const struct visitor *visitor,
-                          const char *file, struct error *why)
+                          struct error *why)
 {
     fprintf(command->out, replaced[0] != '\0' ? " # %s\n" : "\n", replaced);
-    bool good = fclose(command->out) == 0 || error_set(why, file, 0, "out of memory");
+    bool good =
+        fclose(command->out) == 0 || error_set(why, visitor->said->file, 0, "out of memory");
     container.command = command->text;
-    good = good && visitor->visit(visitor->context, &container, why);
+    good = good && server_text_read_container(visitor->said, &container, why);
     free(command->text);
     return good;
 }
@@ -145,7 +145,7 @@ static bool visit_container(const struct node *map, const struct node *image,
         container.replicas = replicas;
         container.replicas_line = visitor->before + replicas->line;
     }
-    return visit_command(&written, replaces ? image->text : "", container, visitor, map->file, why);
+    return visit_command(&written, replaces ? image->text : "", container, visitor, why);
 }
 
 static bool visit_below(const struct node *node, struct visitor visitor, struct error *why)
@@ -174,17 +174,16 @@ static bool visit_below(const struct node *node, struct visitor visitor, struct 
     return good;
 }
 
-bool manifest_read(const char *text, const char *file, manifest_visit *visit, void *context,
-                   struct error *why)
+bool manifest_read(struct server_text *said, const char *text, struct error *why)
 {
-    struct visitor visitor = {.visit = visit, .context = context};
+    struct visitor visitor = {.said = said};
     size_t length;
     bool good = true;
     for (const char *at = text; good && *at != '\0'; at += length) {
         at += strncmp(at, "---", 3) == 0 ? 3 : 0;
         const char *next = strstr(at, "\n---");
         length = next != NULL ? (size_t)(next - at) + 1 : strlen(at);
-        struct node *root = node_parse(at, length, file, why);
+        struct node *root = node_parse(at, length, said->file, why);
         why->line += root == NULL ? visitor.before : 0;
         good = root != NULL && visit_below(root, visitor, why);
         node_destroy(root);
@@ -279,16 +278,15 @@ static void read_stage(char *const *lines, size_t begins, struct image_stage *ou
 }
 
 /* In `text`, which is changed, '\v' stands for the end of a line that a backslash joined to the next. */
-bool dockerfile_read(char *text, const char *file, manifest_visit *visit, void *context,
-                     struct error *why)
+bool dockerfile_read(struct server_text *said, char *text, struct error *why)
 {
     struct image_stage stage = {.entry = NULL};
-    const struct visitor visitor = {.visit = visit, .context = context};
+    const struct visitor visitor = {.said = said};
     struct container_command to = {.line = 1, .out = open_memstream(&to.text, &to.size)};
     char **lines = array_zeroed(strlen(text) + 2, sizeof *lines, why), image[256], name[256];
     size_t count = 0, begins = SIZE_MAX;
     if (lines == NULL || to.out == NULL) {
-        return error_set(why, file, 0, "out of memory");
+        return error_set(why, said->file, 0, "out of memory");
     }
     while ((lines[count] = strsep(&text, "\n")) != NULL) {
         begins = begins_stage(lines[count], image, name) ? count : begins;
@@ -305,10 +303,10 @@ bool dockerfile_read(char *text, const char *file, manifest_visit *visit, void *
     }
     bool replaces = stage.entry != NULL;
     fprintf(to.out, replaces ? "" : "container run %s", stage.image);
-    bool good = write_instruction(stage.entry, file, &to, why) &&
-                write_instruction(stage.args, file, &to, why);
+    bool good = write_instruction(stage.entry, said->file, &to, why) &&
+                write_instruction(stage.args, said->file, &to, why);
     good = visit_command(&to, replaces ? stage.image : "",
-                         (struct manifest_container){.line = number}, &visitor, file, why) &&
+                         (struct manifest_container){.line = number}, &visitor, why) &&
            good;
     free(lines);
     return good;

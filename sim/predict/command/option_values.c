@@ -37,11 +37,14 @@ bool server_setting_is_switch(const struct server_option *option)
     return option->value == SERVER_VALUE_SWITCH || option->value == SERVER_VALUE_SWITCH_OFF;
 }
 
-static bool invalid(const struct server_text *said, const char *name, const char *value,
-                    const char *instead, struct error *why)
+/* Refuse the value, unless an override replaces it. */
+static void invalid(const struct server_option *option, const char *value, const char *instead,
+                    struct server_text *said)
 {
-    error_set(why, said->file, said->line, "'%s' is '%.60s'", name, value);
-    return error_expect(why, "%s", instead);
+    if (option->sets == NULL || !server_text_overrides(said, option->sets)) {
+        error_expect(server_text_refuse(said, "'%s' is '%.60s'", option->name, value), "%s",
+                     instead);
+    }
 }
 
 /* "41,408", "25.6k", "430913.0", "-1": a number, with commas in a log, and maybe one of the program's units
@@ -68,8 +71,8 @@ static bool setting_number(const struct server_text *said, const char *value, do
 
 /* Read a number; `out` stays empty if it says nothing. Negative or 0: not set in a log, and invalid in a
  * command; of bytes, 0 is what no size states. */
-static bool setting_take_number(const struct server_text *said, const struct server_option *option,
-                                const char *value, char *out, size_t size, struct error *why)
+static void setting_take_number(const struct server_option *option, const char *value,
+                                struct server_text *said, char *out, size_t size)
 {
     double number;
     bool good = setting_number(said, value, &number);
@@ -85,19 +88,21 @@ static bool setting_take_number(const struct server_text *said, const struct ser
     if (good && number > 0) {
         snprintf(out, size, option->value == SERVER_VALUE_SHARE ? "%.6g" : "%.15g", number);
     }
-    return good || invalid(said, option->name, value, expected[option->value], why);
+    if (!good) {
+        invalid(option, value, expected[option->value], said);
+    }
 }
 
 /* The place of a key. */
-static struct stated_key *key_of(struct server_text *said, const char *name, struct error *why)
+static struct stated_key *key_of(struct server_text *said, const char *name)
 {
     struct stated_key *key = said->keys.all, *end = key + STATED_MOST - 1;
     while (key < end && key->key != NULL && strcmp(key->key, name) != 0) {
         key++;
     }
     if (key == end) {
-        error_set(why, said->file, said->line, "options set more than %d keys of their own",
-                  STATED_MOST - STATED_KNOWN - 1);
+        server_text_refuse(said, "options set more than %d keys of their own",
+                           STATED_MOST - STATED_KNOWN - 1);
         return NULL;
     }
     key->key = name;
@@ -115,18 +120,15 @@ static bool is_larger_pool(const struct stated_key *key, const char *text,
 
 /* Set a key. What a word implies gives way to what an option of its own says; and a name that only
  * logs have, to any other. */
-static bool put(const struct server_option *option, const char *name, const char *text,
-                struct server_text *said, struct error *why)
+static void put(const struct server_option *option, const char *name, const char *text,
+                struct server_text *said)
 {
-    struct stated_key *key = name != NULL ? key_of(said, name, why) : NULL;
+    struct stated_key *key = name != NULL ? key_of(said, name) : NULL;
     bool implied = option->value == SERVER_VALUE_WORD;
-    if (key == NULL) {
-        return name == NULL;
-    }
-    if (key->value[0] != '\0' &&
-        ((implied && !key->implied) || option->value == SERVER_VALUE_NAME ||
-         is_larger_pool(key, text, said))) {
-        return true;
+    if (key == NULL || (key->value[0] != '\0' &&
+                        ((implied && !key->implied) || option->value == SERVER_VALUE_NAME ||
+                         is_larger_pool(key, text, said)))) {
+        return;
     }
     const char *unit = text[0] != '\0' && option->unit != NULL ? option->unit : "";
     snprintf(key->value, sizeof key->value, "%s%s", text, unit);
@@ -135,80 +137,77 @@ static bool put(const struct server_option *option, const char *name, const char
     key->typed = said->typed;
     key->implied = implied;
     key->of = option->of;
-    return true;
 }
 
 /* What the row says that the word sets: the row's own key, or keys of its map. In a log a type is
  * "torch.bfloat16". */
-static bool take_word(const struct server_option *option, const char *value,
-                      struct server_text *said, struct error *why)
+static void take_word(const struct server_option *option, const char *value,
+                      struct server_text *said)
 {
     char words[320] = "";
     const char *plain = value + (strncmp(value, "torch.", 6) == 0 ? 6 : 0);
     for (size_t i = 0; i < option->words->count; i++) {
         const struct node *word = option->words->children[i];
         if (fnmatch(word->key, plain, 0) == 0) {
-            bool good =
-                word->kind != NODE_SCALAR || put(option, option->sets, word->text, said, why);
-            for (size_t j = 0; good && j < word->count; j++) {
+            if (word->kind == NODE_SCALAR) {
+                put(option, option->sets, word->text, said);
+            }
+            for (size_t j = 0; j < word->count; j++) {
                 const struct node *set = word->children[j];
-                bool ignored = strcmp(set->key, "ignored") == 0;
-                if (ignored && said->typed) {
+                if (strcmp(set->key, "ignored") != 0) {
+                    put(option, set->key, set->text, said);
+                } else if (said->typed) {
                     server_text_pass(said, option->flag, set->text);
                 }
-                good = ignored || put(option, set->key, set->text, said, why);
             }
-            return good;
+            return;
         }
         text_append(words, sizeof words, "%s%s", i > 0 ? ", " : "", word->key);
     }
     if (option->sets != NULL) {
         text_append(words, sizeof words, "; or --set %s=", option->sets);
     }
-    return invalid(said, option->name, value, words, why);
+    invalid(option, value, words, said);
 }
 
 /* Take a value that says something. */
-static bool take_stated(const struct server_option *option, const char *value,
-                        struct server_text *said, struct error *why)
+static void take_stated(const struct server_option *option, const char *value,
+                        struct server_text *said)
 {
     char text[sizeof said->keys.all->value] = "";
-    bool on = strcasecmp(value, "true") == 0;
+    bool on = strcasecmp(value, "true") == 0, off = strcasecmp(value, "false") == 0;
     if (said->typed && strchr(value, '$') != NULL) {
-        return invalid(said, option->name, value, "its value: variables are not expanded", why);
-    }
-    if (strlen(value) >= sizeof text) {
-        return invalid(said, option->name, value, "fewer than 256 characters", why);
-    }
-    if (server_setting_is_switch(option)) {
+        invalid(option, value, "its value: variables are not expanded", said);
+    } else if (strlen(value) >= sizeof text) {
+        invalid(option, value, "fewer than 256 characters", said);
+    } else if (server_setting_is_switch(option) && !on && !off) {
+        invalid(option, value, expected[option->value], said);
+    } else if (server_setting_is_switch(option)) {
         bool plain = option->yes == NULL && option->no == NULL;
-        if (!on && strcasecmp(value, "false") != 0) {
-            return invalid(said, option->name, value, expected[option->value], why);
-        }
         on = on == (option->value == SERVER_VALUE_SWITCH);
         const char *set = plain ? (on ? "yes" : "no") : on ? option->yes : option->no;
-        return put(option, option->sets, set != NULL ? set : "", said, why);
+        put(option, option->sets, set != NULL ? set : "", said);
+    } else if (option->value == SERVER_VALUE_WORD) {
+        take_word(option, value, said);
+    } else if (option->value == SERVER_VALUE_TEXT || option->value == SERVER_VALUE_NAME) {
+        put(option, option->sets, value, said);
+    } else if (option->value == SERVER_VALUE_LENGTH &&
+               (strcasecmp(value, "auto") == 0 || strcmp(value, "-1") == 0)) {
+        said->keys.fits_length = true; /* as long as there is room */
+    } else {
+        setting_take_number(option, value, said, text, sizeof text);
+        if (text[0] != '\0') {
+            put(option, option->sets, text, said);
+        }
     }
-    if (option->value == SERVER_VALUE_WORD) {
-        return take_word(option, value, said, why);
-    }
-    bool named = option->value == SERVER_VALUE_TEXT || option->value == SERVER_VALUE_NAME;
-    bool unset = option->value == SERVER_VALUE_LENGTH && /* as long as there is room */
-                 (strcasecmp(value, "auto") == 0 || strcmp(value, "-1") == 0);
-    said->keys.fits_length = said->keys.fits_length || unset;
-    if (!named && !unset && !setting_take_number(said, option, value, text, sizeof text, why)) {
-        return false;
-    }
-    value = named ? value : text;
-    return value[0] == '\0' || put(option, option->sets, value, said, why);
 }
 
-bool server_setting_take(const struct server_option *option, const char *value,
-                         struct server_text *said, struct error *why)
+void server_setting_take(const struct server_option *option, const char *value,
+                         struct server_text *said)
 {
-    return value[0] == '\0' || strcmp(value, "None") == 0 || strcmp(value, "null") == 0 ||
-           take_stated(option, value, said, why) ||
-           (option->sets != NULL && server_text_overrides(said, option->sets));
+    if (value[0] != '\0' && strcmp(value, "None") != 0 && strcmp(value, "null") != 0) {
+        take_stated(option, value, said);
+    }
 }
 
 /* ---- settings of a log ---- */
@@ -287,16 +286,8 @@ struct settings_line {
     int depth;
 };
 
-static bool read_pairs(struct settings_line *in, const char *from, const char *end,
-                       const char *prefix, struct error *why);
-
-/* A setting of a line: its name, the option of that name (NULL: none), where its value begins, and
- * where what that encloses ends (NULL: it encloses nothing). */
-struct settings_pair {
-    const char *path;
-    const struct server_option *option;
-    const char *at, *end;
-};
+static void read_pairs(struct settings_line *in, const char *from, const char *end,
+                       const char *prefix);
 
 /* Is an option that may not be in a command in use? Of a line that has what was `chosen` alone, each is
  * that has a value; of one with all settings, each that is on or has not its usual value. */
@@ -315,42 +306,40 @@ static bool is_in_use(const struct settings_line *in, const struct server_option
     return on;
 }
 
-/* Within an object of an option, settings are those below it. An option that is refused in a command
- * is refused here, too, if it is in use. */
-static bool read_pair(struct settings_line *in, const struct settings_pair *pair, struct error *why)
+/* A setting's value begins at `at`, and what that encloses ends at `end` (NULL: nothing). Within an object of an
+ * option, settings are those below it. An option that is refused in a command is refused here, too, if it is
+ * in use. */
+static void read_pair(struct settings_line *in, const char *path,
+                      const struct server_option *option, const char *at, const char *end)
 {
-    const struct server_option *option = pair->option;
-    bool below = strchr(pair->path, '.') != NULL;
+    bool below = strchr(path, '.') != NULL;
     char value[512];
-    copy_value(pair->at, value, sizeof value);
+    copy_value(at, value, sizeof value);
     if (option != NULL && option->value == SERVER_VALUE_JSON) {
-        return pair->end == NULL || read_pairs(in, pair->at, pair->end, option->sets, why);
+        if (end != NULL) {
+            read_pairs(in, at, end, option->sets);
+        }
+    } else if (option != NULL && option->value == SERVER_VALUE_NONE &&
+               (option->harmless ? in->chosen && !below
+                                 : is_in_use(in, option, value) && (end == NULL || !below))) {
+        server_text_pass_over(in->said, option, path);
+    } else if (below && end != NULL) {
+        read_pairs(in, at, end, path);
+    } else if (below && option != NULL && option->value != SERVER_VALUE_NONE) {
+        server_setting_take(option, value, in->said);
     }
-    if (option != NULL && option->value == SERVER_VALUE_NONE && !option->harmless &&
-        is_in_use(in, option, value) && (pair->end == NULL || !below)) {
-        return server_text_pass_over(in->said, option, pair->path, why);
-    }
-    if (option != NULL && option->harmless && in->chosen && !below) {
-        server_text_pass(in->said, pair->path, option->reason);
-    }
-    if (below && pair->end != NULL) {
-        return read_pairs(in, pair->at, pair->end, pair->path, why);
-    }
-    return !below || option == NULL || option->value == SERVER_VALUE_NONE ||
-           server_setting_take(option, value, in->said, why);
 }
 
 /* All names between the two that stand before '=' or ':', with `prefix` and a dot in front. */
-static bool read_pairs(struct settings_line *in, const char *from, const char *end,
-                       const char *prefix, struct error *why)
+static void read_pairs(struct settings_line *in, const char *from, const char *end,
+                       const char *prefix)
 {
     char path[PATH];
-    bool good = true;
     if (in->depth == DEEPEST) {
-        return true;
+        return;
     }
     in->depth++;
-    for (const char *at = from; good && at < end;) {
+    for (const char *at = from; at < end;) {
         size_t length = 0;
         while (server_text_is_word(at[length])) {
             length++;
@@ -363,21 +352,17 @@ static bool read_pairs(struct settings_line *in, const char *from, const char *e
         snprintf(path, sizeof path, "%.1000s%s%.*s", prefix, prefix[0] != '\0' ? "." : "",
                  (int)(length < 64 ? length : 64), at);
         after += 1 + strspn(after + 1, " ");
-        const struct settings_pair pair = {path, server_option_find(in->said->program, path), after,
-                                           enclosed_end(after)};
-        bool own =
-            prefix[0] != '\0' || (pair.option != NULL && pair.option->value == SERVER_VALUE_JSON);
-        if (!read_pair(in, &pair, why)) {
-            server_text_refuse(in->said, why);
-        }
+        const struct server_option *option = server_option_find(in->said->program, path);
+        const char *inside = enclosed_end(after);
+        bool own = prefix[0] != '\0' || (option != NULL && option->value == SERVER_VALUE_JSON);
+        read_pair(in, path, option, after, inside);
         /* Settings lie in "args: {...}", too. */
-        at = own && pair.end != NULL ? pair.end : after;
+        at = own && inside != NULL ? inside : after;
     }
     in->depth--;
-    return good;
 }
 
-bool log_settings_read(struct server_text *said, const char *line, struct error *why)
+void log_settings_read(struct server_text *said, const char *line)
 {
     const struct server_program *program = said->program;
     for (size_t i = 0; i < program->option_count; i++) {
@@ -386,15 +371,14 @@ bool log_settings_read(struct server_text *said, const char *line, struct error 
         bool named = option->value != SERVER_VALUE_NONE && option->value != SERVER_VALUE_JSON &&
                      strlen(option->name) >= SHORTEST;
         const char *at = named ? server_text_find_value(line, option->name) : NULL;
-        if (at == NULL) {
-            continue;
-        }
-        copy_value(at, value, sizeof value);
-        if (!server_setting_take(option, value, said, why)) {
-            return false;
+        if (at != NULL) {
+            copy_value(at, value, sizeof value);
+            server_setting_take(option, value, said);
         }
     }
     size_t length = strlen(line);
     struct settings_line in = {.said = said, .chosen = strstr(line, "non-default args:") != NULL};
-    return length > LINE_MOST || read_pairs(&in, line, line + length, "", why);
+    if (length <= LINE_MOST) {
+        read_pairs(&in, line, line + length, "");
+    }
 }

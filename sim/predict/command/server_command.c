@@ -24,13 +24,6 @@ static bool ends_command(const char *at)
     return *at == '\0' || redirected || strchr("|;&><#\n", *at) != NULL;
 }
 
-/* Does the character behind this backslash stand for itself? */
-static bool is_escape(const char *at, char quote)
-{
-    return at[0] == '\\' && at[1] != '\0' &&
-           (quote == '\0' || (quote == '"' && strchr("\\\"$`", at[1]) != NULL));
-}
-
 /* Read the next word, cut to `size`, and move `*at` behind it. False at the command's end: a pipe, a
  * redirection, a comment or the end of the text, where `*at` then stands. `open`, which may be
  * NULL: the text ends within the word's quotes. */
@@ -43,7 +36,8 @@ static bool shell_word(const char **at, char *out, size_t size, bool *open)
         return false;
     }
     for (; **at != '\0' && (quote != '\0' || strchr(" \t\v\n|;&><", **at) == NULL); (*at)++) {
-        bool escape = is_escape(*at, quote);
+        bool escape = **at == '\\' && (*at)[1] != '\0' && /* what is behind it stands for itself */
+                      (quote == '\0' || (quote == '"' && strchr("\\\"$`", (*at)[1]) != NULL));
         bool opens = quote == '\0' && (**at == '\'' || **at == '"'), closes = **at == quote;
         quote = opens ? **at : closes ? '\0' : quote;
         *at += escape;
@@ -96,94 +90,89 @@ static void keep_name(char *option)
     option[strspn(option, name)] = '\0';
 }
 
-static bool refuse_unknown(const struct server_text *said, const char *typed, const char *name,
-                           struct error *why)
+static void refuse_unknown(struct server_text *said, const char *typed, const char *name)
 {
     const struct server_option *nearest = server_option_suggest(said->program, name);
-    error_usage(why, said->file, said->line, "unknown option '%s'", typed);
+    struct error *why = server_text_refuse(said, "unknown option '%s'", typed);
+    why->kind = ERROR_USAGE;
     error_expect(why, "an option of %s, or the command without it", said->program->title);
-    return nearest == NULL ? false : error_nearest(why, nearest->flag);
+    error_nearest(why, nearest != NULL ? nearest->flag : NULL);
 }
 
-bool server_text_pass_over(struct server_text *said, const struct server_option *option,
-                           const char *typed, struct error *why)
+void server_text_pass_over(struct server_text *said, const struct server_option *option,
+                           const char *typed)
 {
-    if (!option->harmless) {
-        error_set(why, said->file, said->line, "'%s': %s", typed, option->reason);
-        return error_expect(why, "the command without it");
+    if (option->harmless) {
+        server_text_pass(said, typed, option->reason);
+    } else {
+        error_expect(server_text_refuse(said, "'%s': %s", typed, option->reason),
+                     "the command without it");
     }
-    server_text_pass(said, typed, option->reason);
-    return true;
 }
 
-static bool take(struct server_text *said, const struct server_option *option, const char *typed,
-                 const char *value, struct error *why);
+static void take(struct server_text *said, const struct server_option *option, const char *typed,
+                 const char *value);
 
 /* The keys below a map of JSON are options whose names begin with that of the map. */
-static bool take_map(struct server_text *said, const char *name, const struct node *map,
-                     struct error *why)
+static void take_map(struct server_text *said, const char *name, const struct node *map)
 {
     for (size_t i = 0; i < map->count; i++) {
         const struct node *child = map->children[i];
-        bool good = true;
         char path[WORD];
         snprintf(path, sizeof path, "%.1000s.%s", name, child->key);
         keep_name(path);
         const struct server_option *option = server_option_find(said->program, path);
         if (child->kind == NODE_NULL && strchr(child->key, ':') != NULL) {
             /* {method:eagle3}, of which the shell has taken the quotes */
-            error_set(why, said->file, said->line, "'%.60s' is not JSON", child->key);
-            good = error_expect(why, "JSON in single quotes, such as '{\"method\": \"eagle3\"}'");
+            error_expect(server_text_refuse(said, "'%.60s' is not JSON", child->key),
+                         "JSON in single quotes, such as '{\"method\": \"eagle3\"}'");
         } else if (child->kind == NODE_MAP) {
-            good = take_map(said, path, child, why);
+            take_map(said, path, child);
         } else if (option == NULL) {
-            good = refuse_unknown(said, path, path, why);
+            refuse_unknown(said, path, path);
         } else if (option->value == SERVER_VALUE_NONE || child->kind == NODE_SCALAR) {
-            good = take(said, option, path, child->text, why);
+            take(said, option, path, child->text);
         } else if (child->kind == NODE_LIST) {
-            error_set(why, said->file, said->line, "'%s' is a list", path);
-            good = error_expect(why, "%s", server_setting_expected(option));
-        }
-        if (!good) {
-            server_text_refuse(said, why);
+            error_expect(server_text_refuse(said, "'%s' is a list", path), "%s",
+                         server_setting_expected(option));
         }
     }
-    return true;
 }
 
-static bool take_json(struct server_text *said, const struct server_option *option,
-                      const char *value, struct error *why)
+static void take_json(struct server_text *said, const struct server_option *option,
+                      const char *value)
 {
     char path[WORD];
     snprintf(path, sizeof path, "%.1000s.", option->sets);
     const struct server_option *alone = server_option_find(said->program, path);
     if (strchr(value, '{') == NULL && alone != NULL && alone->value != SERVER_VALUE_NONE) {
-        return server_setting_take(alone, value, said, why);
+        server_setting_take(alone, value, said);
+        return;
     }
     struct error unread;
     struct node *map = node_parse(value, strlen(value), said->file, &unread);
-    bool is_map = map != NULL && map->kind == NODE_MAP;
-    if (!is_map) {
-        error_set(why, said->file, said->line, "'%s' is not read", option->flag);
-        error_expect(why, "%s", server_setting_expected(option));
+    if (map != NULL && map->kind == NODE_MAP) {
+        take_map(said, option->sets, map);
+    } else {
+        error_expect(server_text_refuse(said, "'%s' is not read", option->flag), "%s",
+                     server_setting_expected(option));
     }
-    bool good = is_map && take_map(said, option->sets, map, why);
     node_destroy(map);
-    return good;
 }
 
-static bool take(struct server_text *said, const struct server_option *option, const char *typed,
-                 const char *value, struct error *why)
+static void take(struct server_text *said, const struct server_option *option, const char *typed,
+                 const char *value)
 {
     if (option->value == SERVER_VALUE_NONE) {
-        return server_text_pass_over(said, option, typed, why);
+        server_text_pass_over(said, option, typed);
+    } else if (option->value == SERVER_VALUE_JSON) {
+        take_json(said, option, value);
+    } else {
+        server_setting_take(option, value, said);
     }
-    return option->value == SERVER_VALUE_JSON ? take_json(said, option, value, why)
-                                              : server_setting_take(option, value, said, why);
 }
 
-static bool server_command_read_option(struct server_text *said, char *typed, const char **rest,
-                                       struct error *why)
+static void server_command_read_option(struct server_text *said, char *typed, const char **rest)
 {
     char word[WORD], value[WORD] = "true";
     snprintf(word, sizeof word, "%s", typed);
@@ -206,40 +195,34 @@ static bool server_command_read_option(struct server_text *said, char *typed, co
     bool read = option != NULL && option->value != SERVER_VALUE_NONE;
     while (!read && next_value(rest, value, sizeof value)) {
     }
-    if (option == NULL) {
-        return refuse_unknown(said, typed, word, why);
-    }
-    if (!read) {
-        bool usual =
-            option->usual != NULL && strcasecmp(given != NULL ? given : value, option->usual) == 0;
-        if (usual) {
-            server_text_pass(said, typed, "it is as a server does without it");
-        }
-        return usual || take(said, option, typed, value, why);
-    }
-    if (given != NULL) {
+    bool usual = option != NULL && !read && option->usual != NULL &&
+                 strcasecmp(given != NULL ? given : value, option->usual) == 0;
+    if (read && given != NULL) {
         snprintf(value, sizeof value, "%s", given);
     }
-    if ((given == NULL && !server_setting_is_switch(option) &&
-         !next_value(rest, value, sizeof value)) ||
-        value[0] == '\0') {
-        error_set(why, said->file, said->line, "'%s' has no value", word);
-        return error_expect(why, "%s", server_setting_expected(option));
+    if (option == NULL) {
+        refuse_unknown(said, typed, word);
+    } else if (usual) {
+        server_text_pass(said, typed, "it is as a server does without it");
+    } else if (read && ((given == NULL && !server_setting_is_switch(option) &&
+                         !next_value(rest, value, sizeof value)) ||
+                        value[0] == '\0')) {
+        error_expect(server_text_refuse(said, "'%s' has no value", word), "%s",
+                     server_setting_expected(option));
+    } else {
+        take(said, option, typed, value);
     }
-    return take(said, option, typed, value, why);
 }
 
 /* ---- variables of the environment -------------------------------------------------------- */
 
 /* Take the variables that the first `length` bytes of the line set: NAME=value, alone or behind "export",
  * "-e" or what systemd writes; a file of them has the name that it has there. */
-bool server_command_read_variables(struct server_text *said, const char *line, size_t length,
-                                   struct error *why)
+void server_command_read_variables(struct server_text *said, const char *line, size_t length)
 {
     const struct server_program *before = said->program;
     char word[WORD];
-    bool good = true;
-    for (const char *at = line; good && at < line + length && *at != '\0' && *at != '#';) {
+    for (const char *at = line; at < line + length && *at != '\0' && *at != '#';) {
         if (!shell_word(&at, word, sizeof word, NULL)) {
             at += *at != '\0' && *at != '#';
             continue;
@@ -258,10 +241,11 @@ bool server_command_read_variables(struct server_text *said, const char *line, s
         *value = '\0';
         const struct server_option *option =
             server_variable(said->programs, said->program_count, name, &said->program);
-        good = option == NULL || take(said, option, name, value + 1, why);
+        if (option != NULL) {
+            take(said, option, name, value + 1);
+        }
         said->program = before;
     }
-    return good;
 }
 
 /* ---- a command --------------------------------------------------------------------------- */
@@ -278,26 +262,22 @@ static int count_joined(const char *from, const char *to)
 
 /* The words behind a server's command, up to its end. One that stands alone is the model, unless an option
  * was. */
-static void server_command_read_words(struct server_text *said, const char **rest,
-                                      struct error *why)
+static void server_command_read_words(struct server_text *said, const char **rest)
 {
     const struct server_option *model = server_option_find(said->program, "model");
     const struct stated_key *stated = &said->keys.all[STATED_MODEL];
     const char *counted = *rest;
     char word[WORD];
-    for (bool ok = true; shell_word(rest, word, sizeof word, NULL);) {
+    while (shell_word(rest, word, sizeof word, NULL)) {
         said->line += count_joined(counted, *rest);
         counted = *rest;
         if (is_option(word)) {
-            ok = server_command_read_option(said, word, rest, why);
+            server_command_read_option(said, word, rest);
         } else if (model != NULL && (stated->value[0] == '\0' || !stated->typed)) {
-            ok = server_setting_take(model, word, said, why);
+            server_setting_take(model, word, said);
         } else {
-            error_set(why, said->file, said->line, "a word stands without an option");
-            ok = error_expect(why, "options of %s, each with its value", said->program->title);
-        }
-        if (!ok) {
-            server_text_refuse(said, why);
+            error_expect(server_text_refuse(said, "a word stands without an option"),
+                         "options of %s, each with its value", said->program->title);
         }
     }
 }
@@ -331,22 +311,15 @@ static const char *behind_image(const struct server_program *program, const char
     return NULL;
 }
 
-/* What stands behind a command that starts a server of the program, or behind an image; NULL if the
- * text has none. */
-static const char *behind_program(const struct server_program *program, const char *text)
-{
-    const char *rest = server_program_after(program->starts, text);
-    rest = rest != NULL ? rest : behind_image(program, text);
-    return rest != NULL && strchr(" \t\v", *rest) != NULL ? rest : NULL; /* or the line's end */
-}
-
+/* What stands behind a command that starts a server, or behind an image; NULL if the text has none. */
 static const char *behind_command(const struct server_text *said, const char *text,
                                   const struct server_program **found)
 {
     for (size_t i = 0; i < said->program_count; i++) {
         const struct server_program *program = &said->programs[i];
-        const char *rest = behind_program(program, text);
-        if (rest != NULL) {
+        const char *rest = server_program_after(program->starts, text);
+        rest = rest != NULL ? rest : behind_image(program, text);
+        if (rest != NULL && strchr(" \t\v", *rest) != NULL) { /* or the line's end */
             *found = program;
             return rest;
         }
@@ -390,25 +363,26 @@ static void read_image_version(struct server_text *said, const char *text, const
     }
 }
 
-bool server_command_second(const struct server_text *said, int first, int line, struct error *why)
+void server_command_second(struct server_text *said, int first, int line)
 {
-    error_set(why, said->file, line, "a second command starts a server; the first is in line %d",
-              first);
-    return error_expect(why, "one server; keep the other's command in a file of its own");
+    said->line = line;
+    error_expect(server_text_refuse(
+                     said, "a second command starts a server; the first is in line %d", first),
+                 "one server; keep the other's command in a file of its own");
 }
 
-static bool read_command(struct server_text *said, const char **rest, struct error *why)
+static void read_command(struct server_text *said, const char **rest)
 {
     int begins = said->line;
     if (said->command_line > 0) {
-        return server_command_second(said, said->command_line, begins, why);
+        server_command_second(said, said->command_line, begins);
+        return;
     }
     said->command_line = begins;
     said->typed = true;
-    server_command_read_words(said, rest, why);
+    server_command_read_words(said, rest);
     said->typed = false;
     said->line = begins;
-    return true;
 }
 
 /* Follow the loops of a shell over a list, up to `end`. Is what stands there started several times? Such as
@@ -425,28 +399,26 @@ static bool starts_several(struct server_text *said, const char *line, const cha
     return several || said->loops > 0;
 }
 
-bool server_command_read(struct server_text *said, const char *line, bool *found, struct error *why)
+bool server_command_read(struct server_text *said, const char *line)
 {
-    bool ok = true;
     const char *rest = line + strspn(line, " \t");
-    *found = false;
-    while (ok && *rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
-        *found = true;
+    bool found = false;
+    while (*rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
+        found = true;
         if (starts_several(said, rest, line) && !server_text_overrides(said, "replicas")) {
-            error_set(why, said->file, said->line, "a loop starts several servers");
-            error_expect(why, "the command of one alone; and --set replicas=N, the number of them");
-            server_text_refuse(said, why);
+            error_expect(server_text_refuse(said, "a loop starts several servers"),
+                         "the command of one alone; and --set replicas=N, the number of them");
         }
-        ok = server_command_read_variables(said, rest, (size_t)(line - rest), why);
+        server_command_read_variables(said, rest, (size_t)(line - rest));
         read_image_version(said, rest, line);
         int before = count_joined(rest, line);
         rest = line;
         said->line += before;
-        ok = ok && read_command(said, &rest, why);
-        said->line -= ok ? before : 0;
+        read_command(said, &rest);
+        said->line -= before;
     }
     starts_several(said, rest, rest + strlen(rest));
-    return ok;
+    return found;
 }
 
 bool server_command_is_open(const struct server_text *said, const char *line)

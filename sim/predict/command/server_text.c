@@ -8,6 +8,7 @@
 #include "server/server_engine.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,18 +42,23 @@ void server_text_pass(struct server_text *said, const char *name, const char *re
     }
 }
 
-void server_text_refuse(struct server_text *said, const struct error *why)
+struct error *server_text_refuse(struct server_text *said, const char *format, ...)
 {
     static const char more[] = "; and more";
-    struct error *all = &said->refused;
-    size_t used = strlen(all->found), wanted = strlen(why->found) + sizeof more + 2;
-    if (used == 0) {
-        *all = *why;
-    } else if (strstr(all->found, why->found) == NULL && strstr(all->found, more) == NULL) {
-        bool fits = used + wanted < sizeof all->found;
+    struct error *all = &said->refused, *last = all->found[0] == '\0' ? all : &said->last_refused;
+    char found[sizeof all->found];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(found, sizeof found, format, list);
+    va_end(list);
+    error_set(last, said->file, said->line, "%s", found);
+    if (last != all && strstr(all->found, last->found) == NULL &&
+        strstr(all->found, more) == NULL) {
+        bool fits = strlen(all->found) + strlen(last->found) + sizeof more < sizeof all->found - 2;
         text_append(all->found, sizeof all->found, "%s%s", fits ? "; " : more,
-                    fits ? why->found : "");
+                    fits ? last->found : "");
     }
+    return last;
 }
 
 enum { MOST_WRAPPED = 64, TEXT_MOST = 256 << 20 };
@@ -75,21 +81,18 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
     return true;
 }
 
-/* vLLM's logo in a log stands beside its version. An image has it in its tag. */
+/* vLLM's logo in a log stands beside its version. An image has it in its tag, and may start another program. */
 static void server_text_read_version(struct server_text *said, const char *line)
 {
     for (size_t i = 0; i < said->program_count; i++) {
         const struct server_program *program = &said->programs[i];
-        const struct node *marks = program->versions;
-        const char *image = strstr(line, program->image), *tag = image;
-        tag += image != NULL ? strlen(program->image) : 0;
-        if (image != NULL && *tag == ':') {
-            server_text_state_version(said, program, tag + 1 + (tag[1] == 'v'));
-        }
-        for (size_t j = 0; marks != NULL && j < marks->count; j++) {
-            const char *at = strstr(line, marks->children[j]->text);
-            if (at != NULL &&
-                server_text_state_version(said, program, at + strlen(marks->children[j]->text))) {
+        size_t marks = program->versions != NULL ? program->versions->count : 0;
+        for (size_t j = 0; j <= marks; j++) {
+            const char *mark = j < marks ? program->versions->children[j]->text : program->image;
+            const char *at = strstr(line, mark);
+            at = at != NULL ? at + strlen(mark) : NULL;
+            at += at != NULL && j == marks ? strspn(at, ":v") : 0;
+            if (server_text_state_version(said, program, at) && j < marks) {
                 said->program = program;
             }
         }
@@ -97,7 +100,7 @@ static void server_text_read_version(struct server_text *said, const char *line)
 }
 
 /* The value of a metric that is a setting itself stands behind its labels. */
-static bool read_metric(struct server_text *said, const char *metric, struct error *why)
+static void read_metric(struct server_text *said, const char *metric)
 {
     char name[64];
     size_t length = strcspn(metric, "{ ");
@@ -105,19 +108,19 @@ static bool read_metric(struct server_text *said, const char *metric, struct err
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : 0), metric);
     const struct server_option *option =
         metric[length] == '{' && value != NULL ? server_option_find(said->program, name) : NULL;
-    return option == NULL || option->value == SERVER_VALUE_NONE ||
-           server_setting_take(option, value + 1, said, why);
+    if (option != NULL && option->value != SERVER_VALUE_NONE) {
+        server_setting_take(option, value + 1, said);
+    }
 }
 
-/* The bit of the engine of a server that states its own pool in this metric; 0: none does. */
-static uint64_t metric_engine(const char *metric)
+/* The number of the engine of a server that states its own pool in this metric, from 1; 0: none does. */
+static unsigned metric_engine(const char *metric)
 {
-    static const char label[] = "engine=\"";
-    const char *at = strstr(metric, label);
-    unsigned engine;
+    const char *at = strstr(metric, "engine=\"");
+    unsigned engine = 0;
     return at != NULL && strstr(metric, "num_gpu_blocks=") != NULL &&
-                   sscanf(at + strlen(label), "%4u\"", &engine) == 1 && engine < 64
-               ? UINT64_C(1) << engine
+                   sscanf(at, "engine=\"%4u\"", &engine) == 1
+               ? engine + 1
                : 0;
 }
 
@@ -138,30 +141,29 @@ static bool read_failure(struct server_text *said, const char *line)
     return false;
 }
 
-static bool read_log(struct server_text *said, const char *line, struct error *why)
+static void read_log(struct server_text *said, const char *line)
 {
-    if (read_failure(said, line)) {
-        return true;
-    }
-    for (size_t i = 0; i < said->program_count; i++) {
+    bool failed = read_failure(said, line);
+    for (size_t i = 0; !failed && i < said->program_count; i++) {
         const struct server_program *program = &said->programs[i];
-        if (server_program_after(program->unread, line) != NULL) {
-            error_set(why, said->file, said->line, "logs of %s are not read", program->title);
-            error_expect(why, "its command alone, and --set kv_pool_tokens=N, the last number that "
-                              "it logs for 'max tokens in paged KV cache'");
-            server_text_refuse(said, why);
-        }
         size_t length = program->metrics != NULL ? strlen(program->metrics) : 0;
         bool metric = length > 0 && strncmp(line, program->metrics, length) == 0;
         const char *rest = metric ? line + length : server_program_after(program->logs, line);
-        if (rest != NULL) {
+        if (server_program_after(program->unread, line) != NULL) {
+            error_expect(
+                server_text_refuse(said, "logs of %s are not read", program->title),
+                "its command alone, and --set kv_pool_tokens=N, the last number that it logs "
+                "for 'max tokens in paged KV cache'");
+        } else if (rest != NULL) {
             said->program = program;
             said->failure = NULL;
-            said->engines |= metric_engine(rest);
-            return log_settings_read(said, line, why) && read_metric(said, rest, why);
+            unsigned engine = metric_engine(rest);
+            said->engines = engine > said->engines ? engine : said->engines;
+            log_settings_read(said, line);
+            read_metric(said, rest);
+            return;
         }
     }
-    return true;
 }
 
 /* Does another start begin with the line? Each has these lines once, in their order; data-parallel ranks behind
@@ -249,28 +251,26 @@ static char *line_end(const struct server_text *said, char *text)
 }
 
 /* The text is changed. */
-static bool server_text_read_lines(struct server_text *said, char *text, struct error *why)
+static void server_text_read_lines(struct server_text *said, char *text)
 {
-    bool ok = true;
-    while (ok && *text != '\0') {
+    while (*text != '\0') {
         char *end = line_end(said, text), *next = end + (*end != '\0');
         *end = '\0';
         for (char *at = text; (at = strchr(at, '\n')) != NULL;) {
             *at = '\v';
         }
-        bool found;
         begin_server(said, text);
         server_text_read_version(said, text);
-        ok = server_command_read(said, text, &found, why) &&
-             (found || (server_command_read_variables(said, text, strlen(text), why) &&
-                        read_log(said, text, why)));
-        for (; ok && text < end; text++) {
+        if (!server_command_read(said, text)) {
+            server_command_read_variables(said, text, strlen(text));
+            read_log(said, text);
+        }
+        for (; text < end; text++) {
             said->line += *text == '\v';
         }
-        said->line += ok;
+        said->line++;
         text = next;
     }
-    return ok;
 }
 
 /* Count the copies of a server that a container has. */
@@ -305,22 +305,19 @@ static bool say_the_same(const struct stated_keys *a, const struct stated_keys *
     return same;
 }
 
-/* A container's command is a text of its own. One that says the same as an earlier one is a copy of that
- * server, and one without a server does not matter. */
-static bool read_container(void *context, const struct manifest_container *at, struct error *why)
+bool server_text_read_container(struct server_text *said, const struct manifest_container *at,
+                                struct error *why)
 {
-    struct server_text *said = context, before = *said;
+    struct server_text before = *said;
     forget_keys(&said->keys);
     said->line = at->line;
     said->command_line = 0;
-    if (!server_text_read_lines(said, text_joined(at->command, strlen(at->command)), why)) {
-        return false;
-    }
+    server_text_read_lines(said, text_joined(at->command, strlen(at->command)));
     bool found = said->command_line > 0, second = found && before.command_line > 0;
     if (second && !say_the_same(&before.keys, &said->keys)) {
-        return server_command_second(said, before.command_line, said->command_line, why);
-    }
-    if (second || !found) {
+        server_command_second(said, before.command_line, said->command_line);
+    } else if (second || !found) {
+        before.refused = said->refused;
         *said = before;
     }
     return !found || read_copies(said, at, why);
@@ -386,30 +383,13 @@ static void complete_ranks(struct stated_key *all)
     }
 }
 
-/* Engines that state a pool each are data-parallel ranks. */
-static void complete_engines(struct server_text *said)
+/* Engines that state a pool each are data-parallel ranks. The least pool counts. */
+static void complete_engines(const struct server_text *said, struct stated_key *all)
 {
-    struct stated_key *ranks = &said->keys.all[STATED_DATA_PARALLEL],
-                      *blocks = &said->keys.all[STATED_KV_BLOCKS];
-    int count = __builtin_popcountll(said->engines);
-    if (count < 2) {
-        return;
-    }
-    if (ranks->value[0] == '\0') {
-        snprintf(ranks->value, sizeof ranks->value, "%d", count);
-        snprintf(ranks->said, sizeof ranks->said, "engines of its metrics");
-        ranks->line = blocks->line;
-    }
-    snprintf(blocks->said, sizeof blocks->said, "num_gpu_blocks, the least of %d engines", count);
-}
-
-/* A manifest runs copies of the server, which may be several servers itself. */
-static void complete_copies(const struct server_text *said, struct stated_key *all)
-{
-    const struct stated_key copies = {.said = "replicas", .line = said->copies_line};
-    if (said->copies > 1) {
-        uint64_t servers = stated_number(&all[STATED_REPLICAS], 1);
-        set_number(&all[STATED_REPLICAS], &copies, said->copies * servers, "");
+    if (said->engines > 1 && all[STATED_DATA_PARALLEL].value[0] == '\0') {
+        const struct stated_key engines = {.said = "engines of its metrics",
+                                           .line = all[STATED_KV_BLOCKS].line};
+        set_number(&all[STATED_DATA_PARALLEL], &engines, said->engines, "");
     }
 }
 
@@ -425,15 +405,6 @@ static void complete_pool(const struct server_text *text, struct stated_key *all
         bool counts = !said || server_text_overrides(text, all[id].key);
         all[id].value[0] = counts ? all[id].value[0] : '\0';
         said = said || all[id].value[0] != '\0';
-    }
-}
-
-static void complete_experts(struct stated_key *all)
-{
-    if (says(&all[STATED_WHOLE_EXPERTS], "yes")) {
-        uint64_t tensor = stated_number(&all[STATED_TENSOR_PARALLEL], 1);
-        set_number(&all[STATED_EXPERT_PARALLEL], &all[STATED_WHOLE_EXPERTS],
-                   tensor * stated_number(&all[STATED_DATA_PARALLEL], 1), "");
     }
 }
 
@@ -492,17 +463,6 @@ static void complete_tiers(const struct server_program *program, struct server_t
     }
 }
 
-/* Pages of a host tier are whole blocks here. */
-static void complete_pages(struct stated_key *all)
-{
-    enum { BLOCK = 16 };
-    const struct stated_key *page = &all[STATED_PAGE_TOKENS];
-    if (page->value[0] != '\0') {
-        uint64_t blocks = (stated_number(page, 0) + BLOCK - 1) / BLOCK;
-        set_number(&all[STATED_PREFIX_UNIT], page, blocks * BLOCK, "tok");
-    }
-}
-
 /* A drafter without a method is a model. */
 static void complete_drafts(struct stated_key *all)
 {
@@ -533,39 +493,46 @@ static bool complete_program(const struct server_program *program, struct stated
     return engine != NULL;
 }
 
-/* A form of parallelism with a single rank is the default, and need not be stated. */
-static void drop_single_ranks(struct stated_key *all)
-{
-    for (int id = STATED_DATA_PARALLEL; id <= STATED_EXPERT_PARALLEL; id++) {
-        if (says(&all[id], "1")) {
-            all[id].value[0] = '\0';
-        }
-    }
-}
-
 static bool stated_complete(struct server_text *said, struct error *why)
 {
-    const struct stated_key *tree = &said->keys.all[STATED_DRAFT_TREE];
+    enum { BLOCK = 16 };
+    struct stated_key *all = said->keys.all;
+    const struct stated_key *tree = &all[STATED_DRAFT_TREE], *page = &all[STATED_PAGE_TOKENS];
     if (said->keys.fits_length) { /* of a log, the length before it was fitted */
-        said->keys.all[STATED_REQUEST_TOKENS].value[0] = '\0';
+        all[STATED_REQUEST_TOKENS].value[0] = '\0';
     }
-    complete_engines(said);
+    complete_engines(said, all);
     if (said->program->ranks_in_tensor) {
-        complete_ranks(said->keys.all);
+        complete_ranks(all);
     }
-    complete_copies(said, said->keys.all);
+    if (said->copies > 1) { /* of a server that may be several itself */
+        const struct stated_key copies = {.said = "replicas", .line = said->copies_line};
+        uint64_t servers = stated_number(&all[STATED_REPLICAS], 1);
+        set_number(&all[STATED_REPLICAS], &copies, said->copies * servers, "");
+    }
     complete_tiers(said->program, said);
     if (tree->value[0] != '\0') {
         error_set(why, said->file, tree->line, "'%s': a tree of drafts is not modelled",
                   tree->said);
         return error_expect(why, "1");
     }
-    complete_pages(said->keys.all);
-    complete_drafts(said->keys.all);
-    complete_pool(said, said->keys.all);
-    complete_experts(said->keys.all);
-    drop_single_ranks(said->keys.all);
-    return complete_program(said->program, said->keys.all, why);
+    if (page->value[0] != '\0') { /* of a host tier: whole blocks here */
+        uint64_t blocks = (stated_number(page, 0) + BLOCK - 1) / BLOCK;
+        set_number(&all[STATED_PREFIX_UNIT], page, blocks * BLOCK, "tok");
+    }
+    complete_drafts(all);
+    complete_pool(said, all);
+    if (says(&all[STATED_WHOLE_EXPERTS], "yes")) {
+        uint64_t ranks = stated_number(&all[STATED_TENSOR_PARALLEL], 1) *
+                         stated_number(&all[STATED_DATA_PARALLEL], 1);
+        set_number(&all[STATED_EXPERT_PARALLEL], &all[STATED_WHOLE_EXPERTS], ranks, "");
+    }
+    for (int id = STATED_DATA_PARALLEL; id <= STATED_EXPERT_PARALLEL; id++) {
+        if (says(&all[id], "1")) { /* the default, which need not be stated */
+            all[id].value[0] = '\0';
+        }
+    }
+    return complete_program(said->program, all, why);
 }
 
 /* ---- the whole text ---------------------------------------------------------------------- */
@@ -579,11 +546,14 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
     char *text = node_stream(in, file, TEXT_MOST, &size, why);
     forget_keys(&said.keys);
     said.programs = text != NULL ? server_programs(&said.program_count, why) : NULL;
-    bool ok = said.programs != NULL &&
-              (manifest_named(file) ? manifest_read(text, file, read_container, &said, why)
-               : dockerfile_named(file)
-                   ? dockerfile_read(text_joined(text, size), file, read_container, &said, why)
-                   : server_text_read_lines(&said, text_joined(text, size), why));
+    bool ok = said.programs != NULL;
+    if (ok && manifest_named(file)) {
+        ok = manifest_read(&said, text, why);
+    } else if (ok && dockerfile_named(file)) {
+        ok = dockerfile_read(&said, text_joined(text, size), why);
+    } else if (ok) {
+        server_text_read_lines(&said, text_joined(text, size));
+    }
     free(text);
     if (ok && said.failure != NULL) {
         error_set(why, file, said.failed_line, "the server failed: '%s'", said.failure);

@@ -83,11 +83,11 @@ struct server_text {
     const struct server_program *programs, *program; /* all; the server's, NULL: not known */
     size_t program_count;
     struct stated_keys keys;
-    struct error refused; /* every option that is refused so far; found "": none */
-    int loops;            /* of a shell that start a command for each of several words */
-    size_t once;          /* of the lines that a start has once, those that this one had */
-    uint64_t engines;     /* a bit for each whose metrics stated a pool: data-parallel ranks */
-    uint64_t copies;      /* of the server, that a manifest runs */
+    struct error refused, last_refused; /* all refusals so far (found "": none), and the last */
+    int loops;        /* of a shell that start a command for each of several words */
+    size_t once;      /* of the lines that a start has once, those that this one had */
+    unsigned engines; /* whose metrics state a pool: data-parallel ranks */
+    uint64_t copies;  /* of the server, that a manifest runs */
     int copies_line;
 };
 
@@ -97,17 +97,15 @@ bool server_text_state_version(struct server_text *said, const struct server_pro
                                const char *text);
 
 /* Take the variables that the first `length` bytes of the line set. */
-bool server_command_read_variables(struct server_text *said, const char *line, size_t length,
-                                   struct error *why);
+void server_command_read_variables(struct server_text *said, const char *line, size_t length);
 
-/* Read the line's command, if it has one, and the variables before it; a '\v' in the line ends a line
- * of the file. `found`: it has. Fails if the value of an option is missing or invalid, if one is not
- * modelled or unknown, and if there was a command before. */
-bool server_command_read(struct server_text *said, const char *line, bool *found,
-                         struct error *why);
+/* Read the line's command and the variables before it; a '\v' in the line ends a line of the file. Refuses
+ * values of options that are missing or invalid, options that are not modelled or unknown, and a second
+ * command. Returns whether there is one. */
+bool server_command_read(struct server_text *said, const char *line);
 
 /* Refuse a command in `line`: one starts a server in line `first`. */
-bool server_command_second(const struct server_text *said, int first, int line, struct error *why);
+void server_command_second(struct server_text *said, int first, int line);
 
 /* Does the line end within quotes of a command, so that the next one goes on with it? */
 bool server_command_is_open(const struct server_text *said, const char *line);
@@ -118,16 +116,18 @@ bool server_text_overrides(const struct server_text *said, const char *key);
 /* Keep an option that changes nothing. */
 void server_text_pass(struct server_text *said, const char *name, const char *reason);
 
-/* Refuse the text, but read on, so that all refusals are told at once. */
-void server_text_refuse(struct server_text *said, const struct error *why);
+/* Refuse the text in its line, but read on, so that all refusals are told at once. Returns the refusal; what
+ * was expected is told of the first. */
+struct error *server_text_refuse(struct server_text *said, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-/* Do so with an option that is not read; or fail with its reason if it is refused. */
-bool server_text_pass_over(struct server_text *said, const struct server_option *option,
-                           const char *typed, struct error *why);
+/* Keep an option that is not read and changes nothing, or refuse it. */
+void server_text_pass_over(struct server_text *said, const struct server_option *option,
+                           const char *typed);
 
 /* Take all settings of a line of a log. An option that a command may not have is refused if it is
  * True, or among those that the server was told. */
-bool log_settings_read(struct server_text *said, const char *line, struct error *why);
+void log_settings_read(struct server_text *said, const char *line);
 
 /* What the values of an option are, for a message. */
 const char *server_setting_expected(const struct server_option *option);
@@ -135,13 +135,14 @@ const char *server_setting_expected(const struct server_option *option);
 /* Does it have no value of its own on a command line? */
 bool server_setting_is_switch(const struct server_option *option);
 
-/* Take the value that the server gives an option which is read. None, null and "" say nothing.
- * Fails if the value is invalid. */
-bool server_setting_take(const struct server_option *option, const char *value,
-                         struct server_text *said, struct error *why);
+/* Take the value that the server gives an option which is read. None, null and "" say nothing; an invalid one
+ * is refused. */
+void server_setting_take(const struct server_option *option, const char *value,
+                         struct server_text *said);
 
-/* Is the file a manifest, by its name? */
+/* Is the file a manifest, or a Dockerfile, by its name? */
 bool manifest_named(const char *file);
+bool dockerfile_named(const char *file);
 
 struct manifest_container {
     int line;      /* of the first word of its command */
@@ -149,15 +150,14 @@ struct manifest_container {
     const struct node *replicas; /* that the manifest runs, as it states them; NULL: it does not */
     int replicas_line;
 };
-typedef bool manifest_visit(void *context, const struct manifest_container *at, struct error *why);
 
-/* The same of a Dockerfile, whose text is changed, as the one container that its last stage starts. */
-bool dockerfile_named(const char *file);
-bool dockerfile_read(char *text, const char *file, manifest_visit *visit, void *context,
-                     struct error *why);
+/* Read a container's command, a text of its own. One that says the same as an earlier one is a copy of that
+ * server, and one without a server does not matter. */
+bool server_text_read_container(struct server_text *said, const struct manifest_container *at,
+                                struct error *why);
 
-/* Visit the containers of a text in their order, all documents.
- * Fails if it is not YAML, if a server is divided among machines (leaderWorkerTemplate.size), or if
- * a visit fails. */
-bool manifest_read(const char *text, const char *file, manifest_visit *visit, void *context,
-                   struct error *why);
+/* Read the containers of a text in their order, all documents; of a Dockerfile, whose text is changed, the one
+ * that its last stage starts. Fails if it is not YAML, or if a server is divided among machines
+ * (leaderWorkerTemplate.size). */
+bool manifest_read(struct server_text *said, const char *text, struct error *why);
+bool dockerfile_read(struct server_text *said, char *text, struct error *why);

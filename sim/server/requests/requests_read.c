@@ -113,14 +113,6 @@ static bool blame_value(const struct csv_reader *in, const char *key, const json
     return error_expect(why, "%s", expected);
 }
 
-/* Is it a date in seconds where milliseconds are wanted, or in a finer unit? Requests would come a thousand
- * times too fast or too slowly. */
-static bool is_other_date(double arrival, double unit_s)
-{
-    return (unit_s == 1e-3 && arrival >= 1e9 && arrival < 1e10) ||
-           (unit_s >= 1e-3 && arrival * unit_s >= 1e10);
-}
-
 static bool read_arrival(struct requests_reading *reading, const json_t *object, struct error *why)
 {
     const struct request_format *format = reading->format;
@@ -134,13 +126,17 @@ static bool read_arrival(struct requests_reading *reading, const json_t *object,
                blame_value(&reading->in, format->arrival, arrival,
                            "a time such as 2023-11-16 18:17:03.9799600, on a day that exists", why);
     }
-    if (is_other_date(json_number_value(arrival), format->seconds)) {
-        error_set(why, reading->in.path, reading->in.line, "'%s' is %.0f", format->arrival,
-                  json_number_value(arrival));
-        return error_expect(why, "%s", format->seconds < 1 ? "milliseconds" : "seconds");
-    }
-    return arrival == NULL || json_is_number(arrival) ||
-           blame_value(&reading->in, format->arrival, arrival, "a number", why);
+    /* A date in seconds where milliseconds are wanted, or in a finer unit: requests would come a thousand times
+     * too fast or too slowly. */
+    double value = json_number_value(arrival), unit = format->seconds;
+    bool date =
+        (unit == 1e-3 && value >= 1e9 && value < 1e10) || (unit >= 1e-3 && value * unit >= 1e10);
+    return arrival == NULL || (json_is_number(arrival) && !date) ||
+           blame_value(&reading->in, format->arrival, arrival,
+                       !date      ? "a number"
+                       : unit < 1 ? "in milliseconds"
+                                  : "in seconds",
+                       why);
 }
 
 static bool read_length(const struct csv_reader *in, const json_t *object, const char *key,

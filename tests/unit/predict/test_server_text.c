@@ -201,8 +201,8 @@ static const struct {
      "GPU KV cache size: 950 tokens\n",
      "model=m@1 system=vllm@0 kv_pool_tokens=900@3"},
     {"the least of the metrics of one engine counts",
-     "vllm:cache_config_info{engine=\"1\",num_gpu_blocks=\"7000\"} 1.0\n"
-     "vllm:cache_config_info{engine=\"1\",num_gpu_blocks=\"7010\",model_name=\"m\"} 1.0\n",
+     "vllm:cache_config_info{engine=\"0\",num_gpu_blocks=\"7000\"} 1.0\n"
+     "vllm:cache_config_info{engine=\"0\",num_gpu_blocks=\"7010\",model_name=\"m\"} 1.0\n",
      "model=m@2 system=vllm@0 kv_pool_blocks=7000@1"},
     {"an image with its tag", "docker run --gpus all \\\n vllm/vllm-openai:v0.22.1 --model org/m",
      "model=org/m@2 system=vllm@0 engine=vllm-0.22@1"},

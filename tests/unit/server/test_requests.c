@@ -389,8 +389,8 @@ static void a_line_at_fault_is_named_with_its_reason(void **state)
         {json, "{\"timestamp\": 4}\n", "'input_length' is missing or not a whole number"},
         {json, "[]\n", "not a JSON object"},
         {json, "{\"timestamp\": \"now\"}\n", "'timestamp' is 'now'"},
-        {json, "{\"timestamp\": 1735689600}\n", "'timestamp' is 1735689600"}, /* seconds, not ms */
-        {head, "1735689600000,5,1\n", "'arrived_at' is 1735689600000"},
+        {json, "{\"timestamp\": 1735689600}\n", "'timestamp' is missing or not in milliseconds"},
+        {head, "1735689600000,5,1\n", "'arrived_at' is missing or not in seconds"},
         {json, "{\"sub_requests\": []}\n", "'sub_requests': a session of chained requests"},
         {json, "{\"timestamp\": 5, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": 4}\n",
          "'hash_ids' is missing or not a list of numbers"},
