@@ -193,7 +193,7 @@ static bool fleet_put_run(const struct fleet_size *fleet, const struct fleet_for
     if (servers == 0) {
         return true;
     }
-    bool good = fleet_scenario(fleet, form, servers, form->is_whole, &scenario, why) &&
+    bool good = fleet_scenario(fleet, form, servers, &scenario, why) &&
                 advise_put_run(&scenario, run, rows, DATA_scenario, DATA_run, why);
     scenario_release(&scenario);
     return good;
@@ -414,7 +414,7 @@ static bool answer_fleet(const struct arguments *arguments, const struct fleet_s
                                    .take_notes = fleet_take_notes,
                                    .print_rest = fleet_print_rest};
     bool good =
-        (best == NULL || fleet_scenario(fleet, best, best->servers, true, &answer.scenario, why)) &&
+        (best == NULL || fleet_scenario(fleet, best, best->servers, &answer.scenario, why)) &&
         fleet_verdict(fleet, model, &answer, why) && advise_write(arguments, study, &answer, why);
     advise_answer_release(&answer);
     return good && (best != NULL || error_unmet(why, "no form holds the rate within the limits"));

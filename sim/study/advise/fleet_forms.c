@@ -73,11 +73,7 @@ static void check_form(struct fleet_form *form, const struct run_context *runs)
     }
     form->price = point.setup.profile.price_per_hour;
     form->ranks = point_servers(&point);
-    const struct workload *workload = &point.workload;
     form->routing = advice_routing(&form->scenario);
-    bool in_turn = workload->routing == ROUTE_ROUND_ROBIN && form->routing == ROUTINGS &&
-                   !point.requests->sessions && workload->arrivals != ARRIVALS_CONSTANT;
-    form->burstiness = in_turn ? workload->burstiness : 0;
     if (!serving_memory_plan(&point, runs, &memory, &refused)) {
         text_copy(form->refused, sizeof form->refused, refused.found);
     } else {

@@ -1,6 +1,5 @@
-/* Cheap runs say where the search for each form's servers begins. How many a form takes is then asked of one
- * server with its share of the endless stream of which `plan` asks its loads, and the answer of all its
- * servers. */
+/* Cheap runs say where the search for each form's servers begins. How many a form takes is then asked of the
+ * endless stream of which `plan` asks its loads: of few of its requests, and for the answer of more. */
 #include "study/advise/fleet_size.h"
 
 #include "core/array.h"
@@ -20,8 +19,8 @@ enum fleet_what {
     FLEET_AT_ONCE,   /* cheap: one server, a few requests at once */
     FLEET_ALONE,     /* cheap: one server, each of a few requests alone */
     FLEET_ALL_ALONE, /* the same in steady state, where a few missed a limit */
-    FLEET_SHARE,     /* one server with its share of the rate */
-    FLEET_WHOLE,     /* the answer's servers, or fewer or more, with the rate: do they hold it? */
+    FLEET_BRIEF,     /* so many servers: do they hold the rate, as far as few requests tell? */
+    FLEET_LONG,      /* the answer's servers, or fewer or more, as far as more tell */
     FLEET_FULL,      /* the answer, until its figures are known */
 };
 
@@ -45,17 +44,6 @@ static bool set_alone(struct scenario *scenario, uint64_t servers, struct error 
     return scenario_values_set(&scenario->values, "clients", (double)servers, why);
 }
 
-/* The share of one of so many servers that get requests in turn: every n-th arrival of a stream whose gaps
- * are of a gamma distribution, so that its own gaps are more even. */
-static bool set_share(const struct fleet_form *form, double rate, uint32_t servers,
-                      struct scenario *scenario, struct error *why)
-{
-    bool even = form->burstiness > 0 && servers > 1;
-    return scenario_values_set(&scenario->values, "rate", rate / servers, why) &&
-           (!even ||
-            scenario_values_set(&scenario->values, "burstiness", form->burstiness * servers, why));
-}
-
 /* A line is a form, and its values are numbers of servers, less one. */
 static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void *context,
                       struct error *why)
@@ -64,13 +52,12 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
     const struct fleet_size *fleet = sizing->fleet;
     const struct fleet_form *form = &fleet->forms[line];
     switch (sizing->what) {
-    case FLEET_WHOLE:
+    case FLEET_BRIEF:
+    case FLEET_LONG:
     case FLEET_FULL:
-        return fleet_scenario(fleet, form, value + 1, true, out, why);
-    case FLEET_SHARE:
-        return fleet_scenario(fleet, form, value + 1, false, out, why);
+        return fleet_scenario(fleet, form, value + 1, out, why);
     default:
-        return fleet_scenario(fleet, form, 1, false, out, why) &&
+        return fleet_scenario(fleet, form, 1, out, why) &&
                (sizing->what == FLEET_AT_ONCE ? capacity_set_at_once(out, why)
                                               : set_alone(out, form->ranks, why)) &&
                (sizing->what != FLEET_ALONE ||
@@ -121,8 +108,8 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
         targets_without_queue(targets, &times);
         form->is_slow = targets_violation(&times, result) > 0;
         break;
-    case FLEET_SHARE:
-    case FLEET_WHOLE:
+    case FLEET_BRIEF:
+    case FLEET_LONG:
     case FLEET_FULL:
         form->full = sizing->what == FLEET_FULL ? value + 1 : form->full;
         grid_put(&form->grid, value, violation);
@@ -144,8 +131,8 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
     switch (sizing->what) {
     case FLEET_ALL_ALONE:
         return form->is_slow;
-    case FLEET_SHARE:
-    case FLEET_WHOLE:
+    case FLEET_BRIEF:
+    case FLEET_LONG:
         return form->searched ? grid_next(&form->grid, A_ROUND, values) : 0;
     case FLEET_FULL:
         values[0] = form->servers - 1;
@@ -161,10 +148,10 @@ static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error 
 {
     bool rough = what < FLEET_ALL_ALONE;
     const struct stream_question question = targets_question(
-        &sizing->options->targets, what <= FLEET_SHARE ? STREAM_FEWEST : STREAM_USUAL);
+        &sizing->options->targets, what <= FLEET_BRIEF ? STREAM_FEWEST : STREAM_USUAL);
     const struct rounds rounds = {
         .lines = sizing->fleet->count,
-        .once = what < FLEET_SHARE || what == FLEET_FULL,
+        .once = what < FLEET_BRIEF || what == FLEET_FULL,
         .question = sizing->is_stream && !rough && what < FLEET_FULL ? &question : NULL,
         .rough = rough,
         .study = &sizing->options->study,
@@ -221,7 +208,7 @@ static bool search(struct sizing *sizing, enum fleet_what what, struct error *wh
     return good;
 }
 
-/* ---- one server with its share ---- */
+/* ---- each form, by few requests ---- */
 
 /* Servers at a share of what each answers at most; all that may be, if requests alone seem to miss a
  * limit. */
@@ -232,7 +219,7 @@ static uint32_t servers_at(const struct fleet_size *fleet, const struct fleet_fo
     return servers < form->most_servers && !form->is_slow ? (uint32_t)servers : form->most_servers;
 }
 
-static bool begin_share(const struct fleet_size *fleet, struct fleet_form *form, uint32_t most,
+static bool begin_brief(const struct fleet_size *fleet, struct fleet_form *form, uint32_t most,
                         struct error *why)
 {
     return begin(form, most, servers_at(fleet, form, CAPACITY_USUAL), 1, why);
@@ -270,9 +257,9 @@ static bool find_any(struct sizing *sizing, struct error *why)
         for (uint32_t i = 0; good && i < fleet->count; i++) {
             struct fleet_form *likely = find_likely(fleet, i);
             any = any || likely != NULL;
-            good = likely == NULL || begin_share(fleet, likely, likely->most_servers, why);
+            good = likely == NULL || begin_brief(fleet, likely, likely->most_servers, why);
         }
-        good = good && search(sizing, FLEET_SHARE, why);
+        good = good && search(sizing, FLEET_BRIEF, why);
     }
     return good;
 }
@@ -298,13 +285,13 @@ static bool compare(struct sizing *sizing, struct error *why)
         uint32_t within = has_answer ? servers_within(fleet, form) : 0;
         bool open = form->refused[0] == '\0' && !form->is_twin && form->servers == 0 &&
                     within > form->grid.count;
-        good = !open || begin_share(fleet, form, within, why);
+        good = !open || begin_brief(fleet, form, within, why);
         form->decided = form->decided || has_answer;
     }
-    return good && search(sizing, FLEET_SHARE, why);
+    return good && search(sizing, FLEET_BRIEF, why);
 }
 
-/* ---- the answer, whole ---- */
+/* ---- the answer, by more ---- */
 
 /* Begin to ask whether servers like the answer's, as many or fewer, hold the rate behind another router. */
 static bool begin_twin(struct fleet_form *best, bool *begun, struct error *why)
@@ -312,13 +299,13 @@ static bool begin_twin(struct fleet_form *best, bool *begun, struct error *why)
     struct fleet_form *twin = best + 1;
     *begun = best->routing == ADVICE_ROUTER && best->servers > 1 && twin->grid.count == 0;
     if (*begun) {
-        twin->is_whole = true;
+        twin->is_long = true;
         return begin(twin, best->servers, best->servers, 1, why);
     }
     return true;
 }
 
-/* All servers of the answer get the rate: as many as one with its share says, and fewer. Then they are run
+/* As many servers of the answer as few requests tell, and fewer or more, are asked of more. Then they are run
  * until their figures are known. Where they do not hold the rate then, more are tried, or another form
  * that costs no more than these; and where they do, their twin. */
 static bool confirm(struct sizing *sizing, struct error *why)
@@ -332,20 +319,20 @@ static bool confirm(struct sizing *sizing, struct error *why)
         if (!good || best == NULL) {
             break;
         }
-        if (best->is_whole && (!sizing->is_stream || best->full == best->servers)) {
+        if (best->is_long && (!sizing->is_stream || best->full == best->servers)) {
             bool begun;
             good = begin_twin(best, &begun, why);
             if (!begun) {
                 break;
             }
-        } else if (!best->is_whole) {
+        } else if (!best->is_long) {
             good = begin(best, best->most_servers, best->servers, 1 + best->servers / MANY, why);
-            best->is_whole = true;
+            best->is_long = true;
         } else {
             good = fleet_try(sizing, FLEET_FULL, why);
             best->searched = true;
         }
-        good = good && search(sizing, FLEET_WHOLE, why);
+        good = good && search(sizing, FLEET_LONG, why);
     }
     return good;
 }
@@ -399,17 +386,12 @@ static bool set_part(const struct fleet_form *form, struct scenario *scenario, s
 }
 
 bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *form, uint32_t servers,
-                    bool whole, struct scenario *out, struct error *why)
+                    struct scenario *out, struct error *why)
 {
-    whole = whole || form->routing == ADVICE_ROUTER;
-    bool good = scenario_copy(&form->scenario, out, why) &&
-                scenario_values_set(&out->values, "rate", fleet->rate, why) &&
-                (servers == 1 || scenario_values_set(&out->values, "replicas", servers, why)) &&
-                (servers == 1 || form->routing == ROUTINGS ||
-                 scenario_values_set(&out->values, "routing", form->routing, why)) &&
-                set_part(form, out, why);
-    if (!whole && servers > 1) {
-        scenario_values_remove(&out->values, "replicas");
-    }
-    return good && (whole || set_share(form, fleet->rate, servers, out, why));
+    return scenario_copy(&form->scenario, out, why) &&
+           scenario_values_set(&out->values, "rate", fleet->rate, why) &&
+           (servers == 1 || scenario_values_set(&out->values, "replicas", servers, why)) &&
+           (servers == 1 || form->routing == ROUTINGS ||
+            scenario_values_set(&out->values, "routing", form->routing, why)) &&
+           set_part(form, out, why);
 }

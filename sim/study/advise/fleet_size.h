@@ -8,16 +8,13 @@
  * servers.
  *
  * Where prompts begin alike and nobody stated a router, several servers stand behind one by prefixes
- * (ADVICE_ROUTER): each keeps other prompts, and a session comes back to its own, so that all servers of such a
- * form are always asked together. The answer is then also asked behind a router that takes servers in turn:
- * a form of its own, its *twin*.
+ * (ADVICE_ROUTER): each keeps other prompts, and a session comes back to its own. The answer is then also asked
+ * behind a router that takes servers in turn: a form of its own, its *twin*.
  *
  * Whether servers hold the rate is asked as `plan` asks it of a load (study/plan/capacity.h): of requests
- * without end, in steady state, for as long as it takes to know the side of the limits. How many servers a
- * form takes is asked of one of them, which gets its share: every n-th request, if n servers get them in
- * turn. First of the form that is probably the cheapest on a machine, then of every other one with as many
- * servers as cost no more. The answer is then run with all its servers, and with fewer; it is run until
- * its figures are known, and has to hold there, too.
+ * without end, in steady state, for as long as it takes to know the side of the limits. First of few requests:
+ * of the form that is probably the cheapest on a machine, then of every other one with as many servers as cost
+ * no more. Then of more, of the answer; it is run until its figures are known, and has to hold there, too.
  *
  * Before that, cheap runs say where to begin: of each form a few hundred requests at once show what a
  * server answers at most, and a few far apart what one alone takes. */
@@ -56,7 +53,6 @@ struct fleet_form {
     uint32_t most_servers;      /* that may be */
     enum routing routing;       /* of several servers; ROUTINGS: as the scenario says */
     bool is_twin;               /* of the form before it */
-    double burstiness; /* of its requests, if its servers get them in turn; 0: they do not */
     /* what cheap runs told */
     double most;  /* requests a second, when all come at once; 0: it cannot run */
     bool is_slow; /* requests that have the server alone miss a limit */
@@ -65,11 +61,11 @@ struct fleet_form {
     struct grid grid;    /* of the number of servers, less one */
     struct result *runs; /* [grid.count], set for the numbers tried; owned */
     bool searched;       /* by the rounds that go on */
-    bool is_whole;    /* its runs are of all servers, as the answer's; else of one with its share */
-    uint32_t servers; /* that hold the rate; 0: none do */
-    uint32_t full;    /* servers that were run until their figures were known */
-    bool ample;       /* and meet each limit on a time by a tenth */
-    uint32_t fewer;   /* the most servers tried that miss a limit; 0: none */
+    bool is_long;        /* its runs were as long as the answer's are asked of */
+    uint32_t servers;    /* that hold the rate; 0: none do */
+    uint32_t full;       /* servers that were run until their figures were known */
+    bool ample;          /* and meet each limit on a time by a tenth */
+    uint32_t fewer;      /* the most servers tried that miss a limit; 0: none */
 };
 
 struct fleet_size {
@@ -91,10 +87,9 @@ void fleet_size_release(struct fleet_size *fleet);
 /* Dollars an hour of so many servers of the form; without a price, their GPUs. */
 double fleet_cost(const struct fleet_form *form, uint32_t servers);
 
-/* The scenario of so many servers at the wanted rate, or of one of them with its share. The caller releases
- * `out`, on failure too. */
+/* The scenario of so many servers at the wanted rate. The caller releases `out`, on failure too. */
 bool fleet_scenario(const struct fleet_size *fleet, const struct fleet_form *form, uint32_t servers,
-                    bool whole, struct scenario *out, struct error *why);
+                    struct scenario *out, struct error *why);
 
 /* The run that holds the rate, or NULL; and that of the most servers among those that miss a limit. */
 const struct result *fleet_holds(const struct fleet_form *form);
