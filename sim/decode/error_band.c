@@ -78,7 +78,7 @@ bool error_band_know(const struct node *file, double measured, struct error_band
 
 const char *error_band_system(const struct setup *setup)
 {
-    const struct mechanisms *m = &setup->mechanisms;
-    bool whole = !mechanisms_offload(m) && !mechanisms_select(m) && m->weights >= 1;
+    const struct mechanisms *m = setup->mechanisms;
+    bool whole = !mechanisms_offload(m) && !mechanisms_select(m) && !mechanisms_stream_weights(m);
     return whole ? "full attention" : setup->system.name;
 }

@@ -1,6 +1,6 @@
 /* A row is the feature: help, checking, defaults and documentation walk this table. */
 
-#include "decode/mechanisms.h"
+#include "decode/mechanism_values.h"
 
 #include <assert.h>
 #include <math.h>
@@ -19,6 +19,7 @@
 #undef WORD
 static const char *const block_span_values[] = {"unit", "head", "layer", NULL};
 static const char *const copy_values[] = {"asynchronous", "synchronous", NULL};
+static const char *const prefix_write_values[] = {"finish", "fill", "evict", NULL};
 static const char *const prefix_below_values[] = {"none", "arrive", "evict", NULL};
 const char *const prefix_evictions[] = {"none",
 #define POLICY(id)
@@ -86,10 +87,36 @@ bool mechanisms_offload(const struct mechanisms *mechanisms)
     return mechanisms->resident_heads != RESIDENT_ALL;
 }
 
+bool mechanisms_load_whole(const struct mechanisms *mechanisms)
+{
+    return mechanisms->prefetch == PREFETCH_WHOLE_LAYER ||
+           mechanisms->prefetch == PREFETCH_WHOLE_HEAD;
+}
+
+bool mechanisms_host_prefixes(const struct mechanisms *mechanisms)
+{
+    return mechanisms->prefix == PREFIX_TWO_TIER || mechanisms->prefix == PREFIX_HOST;
+}
+
+bool mechanisms_keep_prefixes(const struct mechanisms *mechanisms)
+{
+    return mechanisms->prefix != PREFIX_NONE;
+}
+
+bool mechanisms_stream_weights(const struct mechanisms *mechanisms)
+{
+    return mechanisms->weights < 1;
+}
+
+const struct policy_kind *mechanisms_policy(const struct mechanisms *mechanisms)
+{
+    return mechanisms->policy;
+}
+
 bool mechanisms_use_disk(const struct mechanisms *mechanisms)
 {
     return (mechanisms->disk_kv > 0 && mechanisms_offload(mechanisms)) ||
-           (mechanisms->disk_weights > 0 && mechanisms->weights < 1);
+           (mechanisms->disk_weights > 0 && mechanisms_stream_weights(mechanisms));
 }
 
 bool mechanisms_drop(const struct mechanisms *mechanisms)

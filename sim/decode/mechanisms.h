@@ -2,7 +2,7 @@
  *
  * A system is a file, scenarios/systems/NAME.yaml. It gives every key of mechanisms.def that differs
  * from its default, each with its source in a comment. There is one pipeline (pipeline.h); it knows
- * a system by this struct alone. Contradictory combinations (a graph that contains a blocking
+ * a system by struct mechanisms alone, whose members mechanism_values.h declares for those who read them. Contradictory combinations (a graph that contains a blocking
  * synchronisation) are refused with the reason.
  */
 #pragma once
@@ -17,12 +17,8 @@
 
 struct files;
 
-#define WORD(id, word) id,
-#define CHOICE(member, group, standard, what, words) enum member { words };
-#include "decode/mechanisms.def"
-#undef WORD
-
-enum kv_copy { COPY_ASYNCHRONOUS, COPY_SYNCHRONOUS };
+/* When a full block is copied to the host tier. */
+enum prefix_write { PREFIX_WRITE_FINISH, PREFIX_WRITE_FILL, PREFIX_WRITE_EVICT };
 
 /* When a block is written to a tier below host memory: never, because there is none; when it has
  * arrived in the tier above; or when that evicts it. */
@@ -37,22 +33,7 @@ struct amount {
     bool rest; /* a budget of all HBM that nothing else takes; unit and value mean nothing */
 };
 
-struct mechanisms {
-    double policy_values[POLICY_MOST_PARAMS];
-    /* By tier below host memory: is there one, enum prefix_below; and requests that have held a
-     * block before it is written there, 0: 1. */
-    int prefix_below[TIER_COUNT];
-    uint64_t prefix_below_asked[TIER_COUNT];
-#define POLICY_KEY(member, ...) const struct policy_kind *member;
-#define BUDGET(member, ...) struct amount member;
-#define EXTENT(member, ...) struct amount member;
-#define CHOICE(member, ...) int member;
-#define CHOICE_OF(member, ...) int member;
-#define SWITCH(member, ...) int member;
-#define WHOLE(member, ...) uint64_t member;
-#define REAL(member, ...) double member;
-#include "decode/mechanisms.def"
-};
+struct mechanisms; /* decode/mechanism_values.h */
 
 /* One key: how it is read and described. A group is one mechanism and its parameters; without their
  * mechanism the parameters mean nothing, or something else. */
@@ -103,10 +84,11 @@ struct system_info {
  *   at         the scenario's node that named the system, for complaints
  *   overrides  the scenario's `mechanisms:`; may be NULL
  *   files      keeps the file that is read; NULL: nothing is kept
- *   merged     out, may be NULL: preset and overrides together, which the caller destroys */
-bool system_load(struct files *files, const char *name, const struct node *at,
-                 const struct node *overrides, struct mechanisms *out, struct system_info *info,
-                 struct node **merged, struct error *why);
+ *   merged     out, may be NULL: preset and overrides together, which the caller destroys
+ * Returns its mechanisms, which the caller frees; NULL after a failure. */
+struct mechanisms *system_load(struct files *files, const char *name, const struct node *at,
+                               const struct node *overrides, struct system_info *info,
+                               struct node **merged, struct error *why);
 
 /* True when a head attends to a part of the context only, if the context is long enough. */
 bool mechanisms_select(const struct mechanisms *mechanisms);
@@ -123,17 +105,19 @@ uint64_t mechanisms_resident_layers(const struct mechanisms *mechanisms);
 bool mechanisms_offload(const struct mechanisms *mechanisms);
 
 /* Is all KV of a layer loaded, whatever its query: a layer ahead, or a head ahead? */
-static inline bool mechanisms_load_whole(const struct mechanisms *mechanisms)
-{
-    return mechanisms->prefetch == PREFETCH_WHOLE_LAYER ||
-           mechanisms->prefetch == PREFETCH_WHOLE_HEAD;
-}
+bool mechanisms_load_whole(const struct mechanisms *mechanisms);
 
 /* Does a server keep KV of ended requests in host memory? */
-static inline bool mechanisms_host_prefixes(const struct mechanisms *mechanisms)
-{
-    return mechanisms->prefix == PREFIX_TWO_TIER || mechanisms->prefix == PREFIX_HOST;
-}
+bool mechanisms_host_prefixes(const struct mechanisms *mechanisms);
+
+/* Does a server keep KV of ended requests at all? */
+bool mechanisms_keep_prefixes(const struct mechanisms *mechanisms);
+
+/* Do some weights lie outside HBM? */
+bool mechanisms_stream_weights(const struct mechanisms *mechanisms);
+
+/* Its cache policy. */
+const struct policy_kind *mechanisms_policy(const struct mechanisms *mechanisms);
 
 /* True when the system keeps KV or weights on a disk. */
 bool mechanisms_use_disk(const struct mechanisms *mechanisms);

@@ -1,5 +1,6 @@
-/* A setup owns its model, drafts and profile, and holds a reference to each of its traces. */
+/* A setup owns its mechanisms, model, drafts and profile, and holds a reference to each of its traces. */
 #include "decode/setup.h"
+#include "decode/mechanism_values.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -39,7 +40,7 @@ bool setup_at_any(const struct setup *setup, bool (*holds)(const struct setup *o
 
 bool setup_attends_all(const struct setup *setup, uint32_t layer)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     bool chosen = m->policy->chooses_own && layer >= mechanisms_resident_layers(m);
     return (!setup_selects(setup) && !chosen) || layer < m->full_layers ||
            model_layer_local(&setup->model, layer);
@@ -48,13 +49,13 @@ bool setup_attends_all(const struct setup *setup, uint32_t layer)
 bool setup_attends_own(const struct setup *setup, uint32_t layer)
 {
     return setup_attends_all(setup, layer) ||
-           (setup_indexes(setup) && strcmp(mechanisms_lossless(&setup->mechanisms), "native") == 0);
+           (setup_indexes(setup) && strcmp(mechanisms_lossless(setup->mechanisms), "native") == 0);
 }
 
 /* Does the policy that chooses what is attended to have room for all of it? */
 static bool chooses_all(const struct setup *setup)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     const struct amount *budget = &m->budget;
     double share = budget->unit == UNIT_TOKENS  ? budget->value / (double)setup->context
                    : budget->unit == UNIT_SHARE ? budget->value
@@ -77,13 +78,13 @@ const char *setup_lossless(const struct setup *setup)
 
 bool setup_loads_whole(const struct setup *setup, uint32_t layer)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     return mechanisms_offload(m) && (mechanisms_load_whole(m) || layer < m->full_layers);
 }
 
 bool setup_asks_trace(const struct setup *setup)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     bool without = m->budget.value == 0 && !m->budget.rest;
     bool fixed = without || mechanisms_load_whole(m) || m->policy->by_position;
     return mechanisms_offload(m) && !(!setup_selects(setup) && fixed);
@@ -97,21 +98,21 @@ double setup_share(const struct setup *setup, const struct amount *extent)
 
 uint64_t setup_recent(const struct setup *setup)
 {
-    double share = setup_share(setup, &setup->mechanisms.recent);
-    return setup->mechanisms.recent.unit == UNIT_TOKENS
-               ? (uint64_t)setup->mechanisms.recent.value
+    double share = setup_share(setup, &setup->mechanisms->recent);
+    return setup->mechanisms->recent.unit == UNIT_TOKENS
+               ? (uint64_t)setup->mechanisms->recent.value
                : (uint64_t)llround(share * (double)setup->context);
 }
 
 bool setup_selects(const struct setup *setup)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     return setup_share(setup, &m->selection) < 1 || m->selection_margin > 0;
 }
 
 void setup_resolve_native(struct setup *setup)
 {
-    struct mechanisms *m = &setup->mechanisms;
+    struct mechanisms *m = setup->mechanisms;
     /* A copy engine cannot move the scattered tokens of a selection. */
     bool contiguous = mechanisms_offload(m) &&
                       (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_PAGEABLE);
@@ -122,14 +123,14 @@ void setup_resolve_native(struct setup *setup)
 
 bool setup_retrieves(const struct setup *setup)
 {
-    int retrieval = setup->mechanisms.retrieval;
-    return retrieval == RETRIEVAL_NATIVE ? mechanisms_select(&setup->mechanisms)
+    int retrieval = setup->mechanisms->retrieval;
+    return retrieval == RETRIEVAL_NATIVE ? mechanisms_select(setup->mechanisms)
                                          : retrieval != RETRIEVAL_NONE;
 }
 
 bool setup_indexes(const struct setup *setup)
 {
-    return setup->mechanisms.retrieval == RETRIEVAL_NATIVE && setup->model.index_topk > 0;
+    return setup->mechanisms->retrieval == RETRIEVAL_NATIVE && setup->model.index_topk > 0;
 }
 
 bool setup_selects_in(const struct setup *setup, uint32_t layer)
@@ -166,6 +167,7 @@ void setup_close_traces(struct setup *setup)
 
 void setup_release(struct setup *setup)
 {
+    free(setup->mechanisms);
     model_release(&setup->model);
     drafts_release(&setup->drafts);
     profile_release(&setup->profile);

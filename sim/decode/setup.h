@@ -59,8 +59,8 @@ struct setup_engine {
 
 struct setup {
     struct system_info system;
-    struct setup_engine engine; /* in which it runs */
-    struct mechanisms mechanisms;
+    struct setup_engine engine;    /* in which it runs */
+    struct mechanisms *mechanisms; /* of the system, owned; a copy of a setup borrows them */
     struct model model;
     struct profile profile;
     struct drafts drafts; /* of a step; count 0: none */

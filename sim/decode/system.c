@@ -6,12 +6,14 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/files.h"
 #include "core/name.h"
 #include "core/named.h"
 #include "core/text.h"
+#include "decode/mechanism_values.h"
 #include "decode/replay/replay.h"
 #include "policy/policy.h"
 
@@ -232,22 +234,18 @@ static bool system_check_sense(const struct mechanisms *mechanisms, const char *
     return error_expect(why, "another '%s', or the system's own", key);
 }
 
-bool system_load(struct files *files, const char *name, const struct node *at,
-                 const struct node *overrides, struct mechanisms *out, struct system_info *info,
-                 struct node **merged, struct error *why)
+struct mechanisms *system_load(struct files *files, const char *name, const struct node *at,
+                               const struct node *overrides, struct system_info *info,
+                               struct node **merged, struct error *why)
 {
     char path[4096];
-    memset(out, 0, sizeof *out);
     if (!named_file(&named_system, name, at->file, at->line, path, sizeof path, why)) {
-        return false;
+        return NULL;
     }
     const struct node *preset = files_tree(files, path, why);
     struct node *file = preset != NULL ? node_copy(preset, why) : NULL;
-    if (file == NULL) {
-        files_drop(files, preset);
-        return false;
-    }
-    bool good = system_check_keys(file, true, "system", why) &&
+    struct mechanisms *out = file != NULL ? array_zeroed(1, sizeof *out, why) : NULL;
+    bool good = out != NULL && system_check_keys(file, true, "system", why) &&
                 system_check_keys(overrides, false, "mechanisms", why) &&
                 read_info(file, name, info, why) && system_set_overrides(file, overrides, why) &&
                 read_standards(out, why) && read_keys(file, out, why) &&
@@ -259,7 +257,10 @@ bool system_load(struct files *files, const char *name, const struct node *at,
     } else {
         node_destroy(file);
     }
-    return good;
+    if (!good) {
+        free(out);
+    }
+    return good ? out : NULL;
 }
 
 const char *system_cpu_part(const struct mechanisms *m)
@@ -278,7 +279,7 @@ const char *system_cpu_part(const struct mechanisms *m)
 
 enum system_class system_class_of(const struct setup *setup)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     if (setup->drafts.count > 0) {
         return CLASS_DRAFTS;
     }

@@ -72,7 +72,7 @@ static const struct frame_column system_columns[] = {
  * question goes back. Of a policy that chooses what the CPU attends to, none was recorded. */
 static const char *system_use(const struct mechanisms *mechanisms)
 {
-    bool chooses = mechanisms_offload(mechanisms) && mechanisms->policy->chooses_own;
+    bool chooses = mechanisms_offload(mechanisms) && mechanisms_policy(mechanisms)->chooses_own;
     bool lossy = strcmp(mechanisms_lossless(mechanisms), "lossy") == 0;
     return !lossy ? "all" : !chooses ? "questions" : mechanisms_drop(mechanisms) ? "chat" : "-";
 }
@@ -80,18 +80,20 @@ static const char *system_use(const struct mechanisms *mechanisms)
 static bool add_system(struct frame *frame, const char *name, const char *part, struct error *why)
 {
     (void)part;
-    struct mechanisms mechanisms;
     struct system_info info;
     struct node *at = node_parse(name, strlen(name), "--list", why);
-    bool ok = at != NULL && system_load(NULL, name, at, NULL, &mechanisms, &info, NULL, why);
+    struct mechanisms *mechanisms =
+        at != NULL ? system_load(NULL, name, at, NULL, &info, NULL, why) : NULL;
     node_destroy(at);
     const char *where = info.reference ? "to compare with, not to serve with" : info.where;
+    bool ok = mechanisms != NULL;
     if (ok) {
-        const char *use = system_use(&mechanisms);
+        const char *use = system_use(mechanisms);
         frame_add(frame, (const char *[]){name, info.available, info.lossless, use}, 4);
         frame_textf(frame, 4, "%s (%s)%s%s", info.summary, info.paper, where[0] != '\0' ? "; " : "",
                     where);
     }
+    free(mechanisms);
     return ok;
 }
 

@@ -411,7 +411,7 @@ static bool write_memory(const struct point *point, const struct run_context *ru
     if (!serving_memory_plan(point, runs, &memory, why)) {
         return false;
     }
-    if (mechanisms_offload(&point->setup.mechanisms)) {
+    if (mechanisms_offload(point->setup.mechanisms)) {
         snprintf(text, sizeof text,
                  "%s: HBM and host memory hold %" PRIu32 " requests of the workload's mean of "
                  "%" PRIu64 " tokens, and a step takes %" PRIu64 ".",

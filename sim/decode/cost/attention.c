@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "decode/mechanism_values.h"
 #include "model/layer_kind.h"
 
 /* `pair`: the time of each pair of a sequence and a KV head, with latents a query head. */
@@ -226,12 +227,12 @@ struct kernel kernel_prompt_attention(const struct profile *profile,
 
 bool cpu_attends(const struct setup *setup, uint32_t layer)
 {
-    return setup->mechanisms.attention == ATTEND_HYBRID && !setup_attends_all(setup, layer);
+    return setup->mechanisms->attention == ATTEND_HYBRID && !setup_attends_all(setup, layer);
 }
 
 bool cpu_attends_whole(const struct setup *setup, uint32_t layer)
 {
-    return setup->mechanisms.attention == ATTEND_CPU && setup_loads_whole(setup, layer);
+    return setup->mechanisms->attention == ATTEND_CPU && setup_loads_whole(setup, layer);
 }
 
 uint32_t cpu_whole_threads(const struct setup *setup, struct trust *trust)
@@ -246,7 +247,7 @@ uint32_t cpu_whole_threads(const struct setup *setup, struct trust *trust)
 
 double retrieval_entry_bytes(const struct setup *setup)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double key = (double)model_kv_head_bytes(&setup->model) / 2;
     return setup_indexes(setup)
                ? (double)setup->model.index_dim * INDEX_VALUE_BYTES + INDEX_SCALE_BYTES
@@ -260,7 +261,7 @@ static double retrieval_cost_group(const struct setup *setup)
 
 uint32_t retrieval_copies(const struct setup *setup)
 {
-    bool repeats = setup->mechanisms.repeat_kv && setup->model.kv_lora == 0;
+    bool repeats = setup->mechanisms->repeat_kv && setup->model.kv_lora == 0;
     return repeats && retrieval_cost_group(setup) > 1 ? (uint32_t)retrieval_cost_group(setup) : 0;
 }
 
@@ -274,13 +275,14 @@ static double compared_values(const struct setup *setup, double *rows)
     const struct model *model = &setup->model;
     double values = model->kv_lora > 0 ? model->kv_lora + model->rope_dim : model->head_dim;
     *rows = retrieval_cost_group(setup);
-    return setup->mechanisms.retrieval_keys * values;
+    return setup->mechanisms->retrieval_keys * values;
 }
 
 /* The number of scores that top-k sorts. */
 static double sorted_scores(const struct setup *setup, double entries)
 {
-    return entries * (setup->mechanisms.retrieval_per_query_head ? retrieval_cost_group(setup) : 1);
+    return entries *
+           (setup->mechanisms->retrieval_per_query_head ? retrieval_cost_group(setup) : 1);
 }
 
 double retrieval_score_bytes(const struct setup *setup, double entries)
@@ -290,7 +292,7 @@ double retrieval_score_bytes(const struct setup *setup, double entries)
 
 struct kernel retrieval_cost(const struct setup *setup, double entries, double pairs)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double rows, values = compared_values(setup, &rows), queries = setup_queries(setup);
     double times = 1 + 2.0 * retrieval_copies(setup); /* each copy is written and read */
     double moved = times * retrieval_entry_bytes(setup) + queries * (double)m->retrieval_scores;
@@ -306,14 +308,15 @@ struct kernel retrieval_cost(const struct setup *setup, double entries, double p
     /* An indexer's kernels come with the model: top-k is one of them. */
     return kernel_then(score,
                        kernel_select(&setup->profile, pairs * queries, sorted / pairs,
-                                     setup_indexes(setup) || setup->mechanisms.retrieval_fused));
+                                     setup_indexes(setup) || setup->mechanisms->retrieval_fused));
 }
 
 struct kernel retrieval_query_cost(const struct setup *setup)
 {
     const struct model *model = &setup->model;
     uint64_t weights = (uint64_t)model->hidden * model_query_heads(model) * model->head_dim;
-    double bytes = setup->mechanisms.retrieval_query * (double)dtype_bytes(model->weights, weights);
+    double bytes =
+        setup->mechanisms->retrieval_query * (double)dtype_bytes(model->weights, weights);
     return kernel_read(&setup->profile, bytes);
 }
 
@@ -321,14 +324,14 @@ struct kernel retrieval_query_cost(const struct setup *setup)
 
 static bool makes_index(const struct setup *setup, uint32_t layer)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     return setup_retrieves(setup) && m->retrieval != RETRIEVAL_NATIVE && !m->retrieval_in_place &&
            !setup_attends_all(setup, layer);
 }
 
 bool index_build_by_cpu(const struct setup *setup)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     return setup->prompt > 0 && m->retrieval_stream && m->cluster_centroids > 0;
 }
 
@@ -338,17 +341,17 @@ void index_build_add(const struct setup *setup, uint32_t layer, uint64_t prompt,
     if (makes_index(setup, layer)) {
         double rows = (double)sequences * (double)prompt;
         double keys = rows * model_kv_heads(&setup->model);
-        double segment = fmin((double)prompt, (double)setup->mechanisms.cluster_segment);
+        double segment = fmin((double)prompt, (double)setup->mechanisms->cluster_segment);
         indexing->rows += rows;
         indexing->keys += keys;
-        indexing->compared += keys * ceil(segment / (double)setup->mechanisms.retrieval_tokens);
+        indexing->compared += keys * ceil(segment / (double)setup->mechanisms->retrieval_tokens);
     }
 }
 
 /* K-means runs in bf16, whatever the type of the weights. */
 struct kernel index_build(const struct setup *setup, const struct indexing *indexing)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     const struct model *model = &setup->model;
     if (indexing->keys == 0 || m->retrieval_stream) {
         return kernel_none;
@@ -366,7 +369,7 @@ struct kernel index_build(const struct setup *setup, const struct indexing *inde
 double index_build_host_ns(const struct setup *setup, const struct indexing *indexing,
                            double hidden_ns, struct trust *trust)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     if (!index_build_by_cpu(setup) || indexing->keys == 0) {
         return 0;
     }

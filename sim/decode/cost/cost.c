@@ -5,13 +5,14 @@
 
 #include <math.h>
 
+#include "decode/mechanism_values.h"
 #include "machine/places.h"
 #include "model/sharding.h"
 
 struct kernel cost_at_least(const struct setup *setup, struct kernel kernel, uint64_t kernels)
 {
     return kernel_spaced(&setup->profile, kernel, kernels,
-                         setup->mechanisms.launch == LAUNCH_GRAPH);
+                         setup->mechanisms->launch == LAUNCH_GRAPH);
 }
 
 /* Decode attention of these rows. */
@@ -123,7 +124,7 @@ double cost_threads(const struct setup *setup, uint64_t threads, struct trust *t
 
 double cost_pool_threads(const struct setup *setup, struct trust *trust)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     enum curve_id id = m->pool_of == POOL_OF_NODE ? CURVE_HOST_NODE_THREADS : CURVE_HOST_CORES;
     double there = profile_value(&setup->profile, id, 0, trust);
     return threads_of(m->pool_threads, fmax(1, floor(there - (double)m->pool_spare)));
@@ -142,7 +143,7 @@ double cost_uplink_sharers(const struct setup *setup, struct trust *trust)
 double cost_transfer_rate(const struct setup *setup, struct trust *trust)
 {
     const struct profile *profile = &setup->profile;
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double link =
         profile_value(profile, CURVE_LINK_IN, 0, trust) / cost_uplink_sharers(setup, trust);
     if (m->transfer == TRANSFER_SM_ZERO_COPY || m->transfer == TRANSFER_IN_PLACE) {
@@ -161,7 +162,7 @@ enum { LOADING_THREADS = 256, LOADING_LANE_BYTES = 8 };
 /* Bytes that a CTA of the transfer keeps in flight: as many more as it loads at a time. */
 static double cta_in_flight(const struct setup *setup, struct trust *trust)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double loads = (double)m->transfer_cta_threads * (double)m->transfer_lane_bytes;
     return profile_value(&setup->profile, CURVE_LINK_CTA_IN_FLIGHT, 0, trust) * loads /
            (LOADING_THREADS * LOADING_LANE_BYTES);
@@ -170,7 +171,7 @@ static double cta_in_flight(const struct setup *setup, struct trust *trust)
 double cost_transfer_head_rate(const struct setup *setup, struct trust *trust)
 {
     const struct profile *profile = &setup->profile;
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     if (m->transfer == TRANSFER_SM_ZERO_COPY) {
         return (double)m->transfer_ctas * cta_in_flight(setup, trust) * 1e9 /
                profile_value(profile, CURVE_LINK_ROUND_TRIP, 0, trust);
@@ -180,7 +181,7 @@ double cost_transfer_head_rate(const struct setup *setup, struct trust *trust)
 
 static bool keys_stay(const struct setup *setup)
 {
-    return setup->mechanisms.keys == KEYS_HBM && setup->model.kv_lora == 0;
+    return setup->mechanisms->keys == KEYS_HBM && setup->model.kv_lora == 0;
 }
 
 static double key_bytes(const struct setup *setup)
@@ -195,19 +196,19 @@ double keys_host_share(const struct setup *setup)
 
 double keys_buffer_share(const struct setup *setup)
 {
-    return mechanisms_remake_keys(&setup->mechanisms) ? 1 : keys_host_share(setup);
+    return mechanisms_remake_keys(setup->mechanisms) ? 1 : keys_host_share(setup);
 }
 
 /* Bytes of so many numbers of what stands for keys. */
 static double keys_number_bytes(const struct setup *setup, double numbers)
 {
-    double bits = (double)setup->mechanisms.keys_bits;
+    double bits = (double)setup->mechanisms->keys_bits;
     return numbers * (bits > 0 ? bits / 8 : key_bytes(setup) / setup->model.head_dim);
 }
 
 double keys_hbm_bytes(const struct setup *setup)
 {
-    double rank = (double)setup->mechanisms.keys_rank, dim = setup->model.head_dim;
+    double rank = (double)setup->mechanisms->keys_rank, dim = setup->model.head_dim;
     double each = rank > 0 ? rank / model_kv_heads(&setup->model) : dim;
     double numbers = (double)setup->context * each + rank * dim;
     return keys_stay(setup) ? keys_number_bytes(setup, numbers) : 0;
@@ -216,10 +217,10 @@ double keys_hbm_bytes(const struct setup *setup)
 struct kernel keys_make(const struct setup *setup, double tokens, double pairs, uint64_t *kernels)
 {
     const struct profile *profile = &setup->profile;
-    double rank = (double)setup->mechanisms.keys_rank, dim = setup->model.head_dim;
+    double rank = (double)setup->mechanisms->keys_rank, dim = setup->model.head_dim;
     double numbers = rank > 0 ? rank * (tokens + pairs * dim) : tokens * dim;
     double made = tokens * key_bytes(setup), bytes = keys_number_bytes(setup, numbers) + made;
-    bool makes = made > 0 && keys_stay(setup) && mechanisms_remake_keys(&setup->mechanisms);
+    bool makes = made > 0 && keys_stay(setup) && mechanisms_remake_keys(setup->mechanisms);
     *kernels = !makes ? 0 : rank > 0 ? 2 : 1;
     return !makes      ? kernel_none
            : rank == 0 ? kernel_move(profile, bytes)
@@ -234,7 +235,7 @@ struct kernel keys_make(const struct setup *setup, double tokens, double pairs, 
 double streamed_weight_bytes(const struct setup *setup, uint32_t layer, enum stage_half halves)
 {
     struct model_operator operators[MODEL_MOST_OPERATORS];
-    if (setup->mechanisms.weights >= 1) {
+    if (setup->mechanisms->weights >= 1) {
         return 0;
     }
     double all = (double)model_layer_weight_bytes(&setup->model, layer), attention = 0;
@@ -245,19 +246,19 @@ double streamed_weight_bytes(const struct setup *setup, uint32_t layer, enum sta
     double bytes = halves == HALF_BOTH        ? all
                    : halves == HALF_ATTENTION ? attention
                                               : all - attention;
-    return (1 - setup->mechanisms.weights) * bytes;
+    return (1 - setup->mechanisms->weights) * bytes;
 }
 
 double disk_block_bytes(const struct setup *setup)
 {
-    double tokens = (double)setup->mechanisms.disk_block;
+    double tokens = (double)setup->mechanisms->disk_block;
     double bytes = tokens * (double)model_kv_head_bytes(&setup->model);
     return ceil(bytes / DISK_PAGE) * DISK_PAGE;
 }
 
 double disk_selection_bytes(const struct setup *setup, double missed, double all)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double entries = fmax(1, (double)m->disk_block / (double)m->retrieval_tokens);
     double share = all > 0 ? fmin(1, missed / all) : 0;
     double blocks = m->disk_kv * all / (double)m->disk_block;
@@ -266,7 +267,7 @@ double disk_selection_bytes(const struct setup *setup, double missed, double all
 
 double disk_read_rate(const struct setup *setup, double block, struct trust *trust)
 {
-    uint64_t depth = setup->mechanisms.disk_depth;
+    uint64_t depth = setup->mechanisms->disk_depth;
     uint32_t in_flight = depth < DRIVE_DEPTH ? (uint32_t)depth : DRIVE_DEPTH;
     return drive_read_rate(&setup->profile, TIER_DISK, block, in_flight, trust) /
            model_gpus(&setup->model);
@@ -331,7 +332,7 @@ static void add_pass(struct drafting *sum, const struct setup *own,
     for (uint32_t layer = 0; layer < own->model.layer_count; layer++) {
         uint64_t attended = sequences * model_layer_attended(&own->model, layer, own->context);
         for (enum model_stage stage = 0; stage < MODEL_EDGE; stage++) {
-            uint64_t kernels = cost_stage_kernels(&own->mechanisms, stage);
+            uint64_t kernels = cost_stage_kernels(own->mechanisms, stage);
             drafting_add(sum, cost_row_stage(own, layer, stage, rows, attended, kernels), kernels);
         }
         add_exchanges(sum, own, layer, rows);

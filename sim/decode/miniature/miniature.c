@@ -243,6 +243,7 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
     uint64_t heads = (uint64_t)miniature->layers * miniature->kv_heads;
     struct cohort cohort = {.context = miniature->context, .sequences = 1};
     struct model_layer layer = {.attention = ATTENTION_FULL};
+    struct mechanisms mechanisms = mechanisms_of(miniature, id);
     struct setup setup = {
         .profile = *profile,
         .model = {.tensor_parallel = 1,
@@ -254,10 +255,10 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
                   .head_dim = miniature->head_dim,
                   .hidden = miniature->hidden},
         .context = miniature->context,
-        .mechanisms = mechanisms_of(miniature, id),
+        .mechanisms = &mechanisms,
     };
     set_stand_ins(&setup.profile, id, stand_ins, figures);
-    bool caches = setup.mechanisms.policy != &policy_none;
+    bool caches = mechanisms.policy != &policy_none;
     uint32_t *offloaded = array_zeroed(miniature->layers, sizeof *offloaded, why);
     for (uint32_t l = 0; offloaded != NULL && l < miniature->layers; l++) {
         offloaded[l] = miniature->kv_heads;
@@ -273,7 +274,7 @@ bool miniature_predict(const struct miniature *miniature, enum miniature_id id,
         .offloaded = offloaded,
         .memory.in[TIER_GPU].cache =
             caches ? (uint64_t)cached * heads * model_kv_head_bytes(&setup.model) : 0,
-        .cpu_threads = (uint32_t)setup.mechanisms.pool_threads,
+        .cpu_threads = (uint32_t)mechanisms.pool_threads,
         .steps = miniature->steps,
     };
     struct pipe pipe;

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "core/array.h"
+#include "decode/mechanism_values.h"
 #include "trace/demand.h"
 
 bool mass_is_measured(const struct setup *setup)
@@ -83,7 +84,7 @@ static bool mass_add(const struct mass_view *view, const struct ledger *ledger, 
 {
     const struct plan *plan = view->plan;
     const struct ledger_row *rows = ledger != NULL ? ledger_part(ledger, view->cohort) : NULL;
-    bool chooses = rows != NULL && view->setup->mechanisms.policy->chooses_own;
+    bool chooses = rows != NULL && view->setup->mechanisms->policy->chooses_own;
     uint32_t sequences = plan->cohorts[view->cohort].sequences;
     bool selecting = sequences > 0 && count_selecting(view) > 0;
     struct ledger resident;
@@ -113,7 +114,7 @@ static bool mass_add(const struct mass_view *view, const struct ledger *ledger, 
 /* Does any head attend to a part of its context only? */
 static bool mass_any_selects(const struct setup *setup, const struct plan *plan)
 {
-    bool selects = mechanisms_offload(&setup->mechanisms) && setup->mechanisms.policy->chooses_own;
+    bool selects = mechanisms_offload(setup->mechanisms) && setup->mechanisms->policy->chooses_own;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         struct setup own = setup_at(setup, plan->cohorts[i].context);
         for (uint32_t l = 0; l < plan->layers; l++) {
@@ -299,14 +300,14 @@ static struct retrieval_error both(struct retrieval_error a, struct retrieval_er
 static uint32_t page_units(const struct setup *setup, const struct replay_plan *replay)
 {
     const struct trace_header *header = trace_header(setup->trace);
-    uint32_t units = (uint32_t)(setup->mechanisms.retrieval_tokens / header->unit_tokens);
+    uint32_t units = (uint32_t)(setup->mechanisms->retrieval_tokens / header->unit_tokens);
     uint32_t wanted = replay_units(header, replay->selection);
     return units < wanted ? units : wanted;
 }
 
 enum retrieval_known retrieval_error_set(const struct setup *setup, struct replay_plan *replay)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     struct trace_source source;
     double size = 0;
     enum retrieved_by by = retrieved_by(m, &size);

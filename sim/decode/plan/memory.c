@@ -7,6 +7,7 @@
 
 #include "decode/cost/attention.h"
 #include "decode/cost/cost.h"
+#include "decode/mechanism_values.h"
 #include "model/kv_pools.h"
 #include "model/sharding.h"
 
@@ -17,7 +18,7 @@ static uint64_t memory_whole(double bytes)
 
 bool memory_can_offload(const struct setup *setup, uint32_t layer)
 {
-    return mechanisms_offload(&setup->mechanisms) && !model_layer_local(&setup->model, layer);
+    return mechanisms_offload(setup->mechanisms) && !model_layer_local(&setup->model, layer);
 }
 
 static uint64_t least_common_multiple(uint64_t a, uint64_t b)
@@ -45,7 +46,7 @@ static uint64_t cluster_count(uint64_t context, const struct mechanisms *m)
 
 static uint64_t entry_count(const struct setup *setup)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     if (m->retrieval == RETRIEVAL_CLUSTERS) {
         return cluster_count(setup->context, m);
     }
@@ -57,7 +58,7 @@ static double rest_bytes(const struct setup *setup, struct plan *plan, uint64_t 
 {
     struct trust ignored = {.basis = BASIS_MEASURED};
     for (uint32_t i = 0; i < plan->cohort_count; i++) { /* not 0, which has other buffers */
-        plan->cohorts[i].sizes.cache_tokens = setup->mechanisms.granularity;
+        plan->cohorts[i].sizes.cache_tokens = setup->mechanisms->granularity;
     }
     struct memory memory = memory_of(setup, plan, offloaded);
     return fmax(0, (double)memory_limit(setup, &memory, TIER_GPU, &ignored) -
@@ -77,7 +78,7 @@ double memory_mean_context(const struct plan *plan)
 static double cached_bytes(const struct setup *setup)
 {
     const struct model *model = &setup->model;
-    return setup->mechanisms.representation == REPRESENTATION_KV
+    return setup->mechanisms->representation == REPRESENTATION_KV
                ? (double)model_kv_head_bytes(model) * keys_buffer_share(setup)
                : (double)model_activation_bytes(model) / model_kv_heads(model);
 }
@@ -85,7 +86,7 @@ static double cached_bytes(const struct setup *setup)
 /* Tokens that a budget in bytes pays for, for a head with the mean context; 0 for other budgets. */
 static double paid_tokens(const struct setup *setup, struct plan *plan, uint64_t offloaded)
 {
-    const struct amount *budget = &setup->mechanisms.budget;
+    const struct amount *budget = &setup->mechanisms->budget;
     double heads = (double)offloaded * plan->batch;
     if (heads == 0 || !(budget->rest || budget->unit == UNIT_BYTES)) {
         return 0;
@@ -98,7 +99,7 @@ static double paid_tokens(const struct setup *setup, struct plan *plan, uint64_t
  * budget in bytes. */
 static double budget_tokens(const struct setup *setup, const struct head_sizes *sizes, double paid)
 {
-    const struct amount *budget = &setup->mechanisms.budget;
+    const struct amount *budget = &setup->mechanisms->budget;
     switch (budget->rest ? UNIT_BYTES : budget->unit) {
     case UNIT_BYTES:
         return paid;
@@ -116,7 +117,7 @@ static double budget_tokens(const struct setup *setup, const struct head_sizes *
 /* Entries of the index, and how many are selected and estimated. */
 static void size_selection(const struct setup *setup, struct head_sizes *out)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double share = setup_share(setup, &m->selection);
     out->entries = setup_retrieves(setup) ? entry_count(setup) : 0;
     out->estimated_entries = (uint64_t)llround(m->estimation * (double)out->entries);
@@ -132,7 +133,7 @@ static void size_selection(const struct setup *setup, struct head_sizes *out)
 static bool check_selection(const struct setup *setup, const struct head_sizes *sizes,
                             struct error *why)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     if (sizes->selected_tokens == 0) {
         uint64_t least = m->retrieval == RETRIEVAL_CLUSTERS ? m->retrieval_tokens : 1;
         error_usage(why, NULL, 0, "a selection of %.3g %% of %llu tokens is empty",
@@ -155,7 +156,7 @@ static bool check_selection(const struct setup *setup, const struct head_sizes *
 static uint64_t budget_blocks(const struct setup *setup, const struct head_sizes *sizes,
                               double paid_bytes)
 {
-    uint64_t block = setup->mechanisms.granularity;
+    uint64_t block = setup->mechanisms->granularity;
     double paid = budget_tokens(setup, sizes, paid_bytes);
     double tokens = fmin(paid, (double)setup->context);
     if (block > setup->context && paid >= (double)block) { /* one block holds the whole context */
@@ -170,7 +171,7 @@ static bool pays_selection(const struct setup *setup, const struct head_sizes *s
                            double paid_bytes)
 {
     double asked = budget_tokens(setup, sizes, paid_bytes);
-    double selected = setup_share(setup, &setup->mechanisms.selection) * (double)setup->context;
+    double selected = setup_share(setup, &setup->mechanisms->selection) * (double)setup->context;
     return asked >= (double)sizes->selected_tokens || asked + 0.5 >= selected;
 }
 
@@ -182,7 +183,7 @@ static uint64_t selection_blocks(const struct setup *setup, const struct head_si
     if (!pays_selection(setup, sizes, paid_bytes)) {
         return 0;
     }
-    bool more = cached > sizes->selected_tokens && !setup->mechanisms.policy->ignores_capacity;
+    bool more = cached > sizes->selected_tokens && !setup->mechanisms->policy->ignores_capacity;
     return more ? cached : sizes->selected_tokens;
 }
 
@@ -191,7 +192,7 @@ static uint64_t selection_blocks(const struct setup *setup, const struct head_si
 static bool size_cache(const struct setup *setup, uint64_t offloaded, uint32_t batch, double paid,
                        struct head_sizes *out, struct error *why)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     uint64_t cached = budget_blocks(setup, out, paid);
     if (m->budget.value > 0 && offloaded > 0 && cached == 0) {
         error_usage(why, NULL, 0, "the budget is less than one block for each head");
@@ -250,7 +251,7 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct pla
             return false;
         }
     }
-    if (setup->mechanisms.representation != REPRESENTATION_KV) {
+    if (setup->mechanisms->representation != REPRESENTATION_KV) {
         split_contexts(setup, plan);
     }
     return true;
@@ -261,7 +262,7 @@ bool memory_head_sizes(const struct setup *setup, uint64_t offloaded, struct pla
 static double host_kv_bytes(const struct setup *setup, const struct head_sizes *sizes,
                             uint64_t offloaded, uint32_t batch)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     if (mechanisms_drop(m)) {
         return 0;
     }
@@ -286,7 +287,7 @@ static uint32_t indexed_layers(const struct setup *setup)
 static double memory_index_bytes(const struct setup *setup, const struct head_sizes *sizes,
                                  uint32_t batch)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double entry = m->retrieval_in_place ? 0 : retrieval_entry_bytes(setup);
     double heads = (double)indexed_layers(setup) * model_kv_heads(&setup->model);
     if (m->estimation > 0) { /* the summary of an entry is a key and a value */
@@ -300,7 +301,7 @@ static double memory_index_bytes(const struct setup *setup, const struct head_si
 static double metadata_bytes(const struct setup *setup, const struct head_sizes *sizes,
                              uint64_t offloaded, uint32_t batch)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     if (m->attention == ATTEND_HYBRID) {
         return (double)offloaded * (double)sizes->cache_tokens * CPU_AVERAGE_BYTES * batch;
     }
@@ -332,7 +333,7 @@ static double kept_sequence_bytes(const struct setup *setup)
 static void hold(const struct setup *setup, const struct head_sizes *sizes, uint64_t offloaded,
                  uint32_t batch, struct held *held)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double one = (double)model_kv_head_bytes(&setup->model) * batch;
     double window = fmin((double)(m->sinks + setup_recent(setup)), (double)setup->context);
     double all = kept_sequence_bytes(setup) * batch;
@@ -355,8 +356,8 @@ static void hold(const struct setup *setup, const struct head_sizes *sizes, uint
 double memory_host_copies(const struct setup *setup)
 {
     const struct model *model = &setup->model;
-    return setup->mechanisms.host_shared ? (double)model->kv_heads / model_kv_heads(model)
-                                         : model->tensor_parallel;
+    return setup->mechanisms->host_shared ? (double)model->kv_heads / model_kv_heads(model)
+                                          : model->tensor_parallel;
 }
 
 /* A layer of all sequences: at most the blocks of what they select. */
@@ -380,7 +381,7 @@ static double selected_bytes(const struct setup *setup, const struct plan *plan)
  * layer select. */
 static double disk_buffer_bytes(const struct setup *setup, const struct plan *plan)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double kv = 0;
     if (!mechanisms_use_disk(m) && m->attention != ATTEND_CPU) {
         return 0;
@@ -427,7 +428,7 @@ struct pinned_parts {
 
 static double round_up(const struct setup *setup, double bytes)
 {
-    if (setup->mechanisms.pinned_rounding == PINNED_PAGES) {
+    if (setup->mechanisms->pinned_rounding == PINNED_PAGES) {
         return ceil(bytes / PAGE_BYTES) * PAGE_BYTES;
     }
     int exponent;
@@ -442,7 +443,7 @@ static double padding(const struct setup *setup, double bytes, double pieces)
 
 static double weight_padding(const struct setup *setup)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double sum = 0;
     for (uint32_t l = 0; m->weights < 1 && l < setup->model.layer_count; l++) {
         struct model_operator operators[MODEL_MOST_OPERATORS];
@@ -458,7 +459,7 @@ static double weight_padding(const struct setup *setup)
 /* Bytes of padding for these parts and for streamed weights. */
 static double pinned_padding(const struct setup *setup, const struct pinned_parts *parts)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     /* Copy engines and SMs read only pinned memory. */
     bool pins = m->attention == ATTEND_GPU &&
                 (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_SM_ZERO_COPY ||
@@ -507,7 +508,7 @@ static bool divided_tokens(const struct setup *setup, double pool, double *token
     limits.in_flight = 1;
     if (engine->pools.slots > 0) {
         bool divided = kv_pools_divide(&setup->model, &engine->pools, pool, &pools);
-        bool caches = setup->mechanisms.prefix != PREFIX_NONE;
+        bool caches = mechanisms_keep_prefixes(setup->mechanisms);
         *tokens = divided ? kv_pools_tokens(&setup->model, &pools, setup->context, caches) : 0;
         return divided;
     }
@@ -534,7 +535,7 @@ uint64_t memory_pool_tokens(const struct setup *setup)
 static uint64_t engine_kv_bytes(const struct setup *setup, const struct plan *plan)
 {
     double bytes = 0, pool = (double)setup->engine.pool;
-    double block = fmax(1, (double)setup->mechanisms.prefix_block);
+    double block = fmax(1, (double)setup->mechanisms->prefix_block);
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         const struct cohort *cohort = &plan->cohorts[i];
         const struct setup own = setup_at(setup, cohort->context);
@@ -554,7 +555,7 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
         struct setup own = setup_at(setup, cohort->context);
         hold(&own, &cohort->sizes, offloaded, cohort->sequences, &held);
     }
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     const struct setup_engine *engine = &setup->engine;
     double streamed = all_streamed_bytes(setup);
     double layers = ceil((double)offloaded / model_kv_heads(&setup->model));

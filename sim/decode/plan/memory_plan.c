@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "decode/cost/attention.h"
+#include "decode/mechanism_values.h"
 #include "decode/plan/mass.h"
 #include "decode/plan/memory.h"
 #include "decode/plan/resident.h"
@@ -48,7 +49,7 @@ static void set_contexts(const struct setup *setup, uint64_t most, struct plan *
 static bool size_batch(const struct setup *setup, uint64_t offloaded, struct plan *plan,
                        struct error *why)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     if (m->micro_batch == MICRO_BATCH_BALANCED) {
         packing_bins(&plan->micro_batches, plan->cohorts, m->micro_batch_tokens);
     } else if (m->micro_batch == MICRO_BATCH_ALTERNATING) {
@@ -135,7 +136,7 @@ static bool resolve_steps(const struct setup *setup, struct plan *plan, struct e
         return true;
     }
     uint32_t recorded = trace_header(setup->trace)->steps;
-    if (setup->drafts.count > 0 && mechanisms_offload(&setup->mechanisms) &&
+    if (setup->drafts.count > 0 && mechanisms_offload(setup->mechanisms) &&
         !draft_steps(setup, recorded, plan, &recorded, why)) {
         return false;
     }
@@ -156,8 +157,8 @@ static bool resolve_steps(const struct setup *setup, struct plan *plan, struct e
 static bool check_context(const struct setup *setup, struct trust *trust, struct error *why)
 {
     const struct model *model = &setup->model;
-    uint64_t window = setup->mechanisms.sinks + setup_recent(setup);
-    if (mechanisms_offload(&setup->mechanisms) && setup->context <= window) {
+    uint64_t window = setup->mechanisms->sinks + setup_recent(setup);
+    if (mechanisms_offload(setup->mechanisms) && setup->context <= window) {
         error_usage(why, NULL, 0, "a context of %llu tokens has nothing outside the window",
                     (unsigned long long)setup->context);
         return error_expect(why, "more than %llu tokens", (unsigned long long)window);
@@ -208,12 +209,12 @@ static bool resolve_heads(const struct setup *setup, const double *head_cosine, 
     if (!resident_choose(setup, head_cosine, plan, trust, why)) {
         return false;
     }
-    bool hybrid = setup->mechanisms.attention == ATTEND_HYBRID;
+    bool hybrid = setup->mechanisms->attention == ATTEND_HYBRID;
     plan->cpu_threads = hybrid ? cpu_whole_threads(setup, trust) : 0;
     plan->memory = memory_of(setup, plan, plan_offloaded_heads(plan));
     plan->fits = plan_overfull(plan) == TIER_COUNT && setup->engine.refuses == NULL;
-    plan->budget_bytes = setup->mechanisms.budget.unit == UNIT_BYTES
-                             ? (uint64_t)setup->mechanisms.budget.value
+    plan->budget_bytes = setup->mechanisms->budget.unit == UNIT_BYTES
+                             ? (uint64_t)setup->mechanisms->budget.value
                              : plan->memory.in[TIER_GPU].cache;
     residency_resolve(setup, plan, trust);
     return true;
@@ -299,7 +300,7 @@ static uint32_t whole_layers(const struct setup *setup)
 
 struct replay_plan plan_replay(const struct setup *setup, const struct plan *plan, uint32_t cohort)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     const struct cohort *of = &plan->cohorts[cohort];
     const struct split *split = &of->sizes.split;
     struct setup own = setup_at(setup, of->context);
@@ -539,7 +540,7 @@ struct kernel representation_recompute(const struct setup *setup, const struct r
 double split_host_bytes(const struct setup *setup, const struct split *split)
 {
     double kv = (double)split->kv, act = (double)split->act_host;
-    if (setup->mechanisms.representation == REPRESENTATION_BOTH) {
+    if (setup->mechanisms->representation == REPRESENTATION_BOTH) {
         kv = act = (double)(split->kv + split->act_host);
     }
     return kv * (double)model_kept_token_bytes(&setup->model) * keys_host_share(setup) +
@@ -555,7 +556,7 @@ double split_host_bytes(const struct setup *setup, const struct split *split)
  * Trust is ignored here: the timing reads the same figures and reports theirs. */
 static double balanced(const struct setup *setup, uint32_t batch, double act_hbm, double left)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     struct trust ignored = ideal;
     double rate = cost_transfer_rate(setup, &ignored) / 1e9;
     double many = left + act_hbm;
@@ -580,14 +581,14 @@ static double balanced(const struct setup *setup, uint32_t batch, double act_hbm
 
 static uint64_t whole_blocks(const struct setup *setup, double tokens, uint64_t most)
 {
-    double block = (double)setup->mechanisms.granularity;
+    double block = (double)setup->mechanisms->granularity;
     return (uint64_t)fmin(fmax(0, floor(tokens / block + 1e-9)) * block, (double)most);
 }
 
 double representation_share(const struct setup *setup, uint32_t batch, double context,
                             double act_hbm)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double left = context - act_hbm;
     if (m->representation == REPRESENTATION_ACT) {
         return 1;
@@ -601,10 +602,10 @@ struct split representation_split(const struct setup *setup, uint64_t context, u
                                   double share)
 {
     uint64_t left = context - act_hbm;
-    bool act = setup->mechanisms.representation == REPRESENTATION_ACT;
+    bool act = setup->mechanisms->representation == REPRESENTATION_ACT;
     uint64_t again = act ? left : whole_blocks(setup, share * (double)left, left);
     struct split split = {.act_hbm = act_hbm, .kv = left - again};
-    if (setup->mechanisms.representation == REPRESENTATION_TOKENS) {
+    if (setup->mechanisms->representation == REPRESENTATION_TOKENS) {
         split.ids = again;
     } else {
         split.act_host = again;

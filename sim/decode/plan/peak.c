@@ -1,4 +1,5 @@
 /* The peak of a step and that of its prefill, and the larger of the two. */
+#include "decode/mechanism_values.h"
 #include "decode/plan/memory.h"
 
 #include "decode/cost/attention.h"
@@ -34,7 +35,7 @@ double peak_layer_bytes(const struct setup *setup, const struct plan *plan)
 {
     double kv = (double)model_kept_token_bytes(&setup->model);
     double act = (double)model_activation_bytes(&setup->model);
-    bool only_kv = setup->mechanisms.representation == REPRESENTATION_KV;
+    bool only_kv = setup->mechanisms->representation == REPRESENTATION_KV;
     return most_of_pass(plan).contexts * (only_kv ? kv : fmax(kv, act));
 }
 
@@ -42,7 +43,7 @@ double peak_layer_bytes(const struct setup *setup, const struct plan *plan)
  * recomputed, it holds activations, loaded KV, and all KV to attend to. */
 static double peak_whole_bytes(const struct setup *setup, const struct plan *plan)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double kv_token = (double)model_kept_token_bytes(&setup->model) * keys_buffer_share(setup);
     double token = m->representation == REPRESENTATION_KV
                        ? kv_token
@@ -59,7 +60,7 @@ static double peak_whole_bytes(const struct setup *setup, const struct plan *pla
 static double selection_bytes(const struct setup *setup, const struct head_sizes *sizes,
                               uint32_t batch)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double token = (double)model_kept_token_bytes(&setup->model) * keys_buffer_share(setup);
     double selected = (double)sizes->selected_tokens * setup_queries(setup);
     double held = fmin(selected, (double)setup->context); /* no union is larger */
@@ -73,7 +74,7 @@ static double selection_bytes(const struct setup *setup, const struct head_sizes
 static double repeat_bytes(const struct setup *setup, const struct head_sizes *sizes,
                            uint32_t batch)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double some = (double)(sizes->selected_tokens + m->sinks + setup_recent(setup));
     double tokens =
         setup_selects(setup) ? fmin(some, (double)setup->context) : (double)setup->context;
@@ -86,7 +87,7 @@ static double repeat_bytes(const struct setup *setup, const struct head_sizes *s
 /* For the largest layer or half of one. */
 double peak_weight_buffers(const struct setup *setup)
 {
-    bool halves = setup->mechanisms.halves;
+    bool halves = setup->mechanisms->halves;
     double most = 0;
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
         if (model_layer_repeats(&setup->model, l)) {
@@ -150,7 +151,7 @@ static double step_workspace(const struct setup *setup, const struct plan *plan)
 /* Memory of the k-means for one sequence's clusters in a layer. Its kernels store no distances. */
 static double cluster_bytes(const struct setup *setup, uint64_t prompt)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     if (m->retrieval != RETRIEVAL_CLUSTERS) {
         return 0;
     }
@@ -163,7 +164,7 @@ static double cluster_bytes(const struct setup *setup, uint64_t prompt)
  * the layer before on their way to the host. */
 static double peak_leaving_bytes(const struct setup *setup)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double kv = (double)model_kept_token_bytes(&setup->model);
     double act = (double)model_activation_bytes(&setup->model);
     return !mechanisms_offload(m)
@@ -174,7 +175,7 @@ static double peak_leaving_bytes(const struct setup *setup)
 
 static struct peak prefill_peak(const struct setup *setup, const struct plan *plan)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     uint64_t longest = plan->cohorts[plan->cohort_count - 1].prompt;
     double all = 0, pass = most_of_pass(plan).prompts;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
@@ -194,7 +195,7 @@ static struct peak prefill_peak(const struct setup *setup, const struct plan *pl
 
 static double step_buffers(const struct setup *setup, const struct plan *plan)
 {
-    bool loads = setup_loads_whole(setup, 0) && setup->mechanisms.attention != ATTEND_CPU;
+    bool loads = setup_loads_whole(setup, 0) && setup->mechanisms->attention != ATTEND_CPU;
     double loaded = loads ? peak_whole_bytes(setup, plan) : 0;
     double selected = 0, repeated = 0;
     for (uint32_t i = 0; i < plan->cohort_count; i++) {

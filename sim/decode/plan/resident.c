@@ -8,6 +8,7 @@
 
 #include "core/array.h"
 #include "decode/cost/cost.h"
+#include "decode/mechanism_values.h"
 #include "policy/qsac.h"
 
 /* A target head and its sort key. */
@@ -55,12 +56,12 @@ uint32_t resident_prefetchable(const struct setup *setup, const struct plan *pla
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         const struct cohort *cohort = &plan->cohorts[i];
         struct setup own = setup_at(setup, cohort->context);
-        uint64_t window = setup->mechanisms.sinks + setup_recent(&own);
+        uint64_t window = setup->mechanisms->sinks + setup_recent(&own);
         selected += cohort->sizes.selected_tokens * cohort->sequences;
         attended += (cohort->sizes.selected_tokens + window) * cohort->sequences;
     }
     for (enum model_stage stage = MODEL_PRE; stage <= MODEL_POST; stage++) {
-        uint64_t kernels = cost_stage_kernels(&setup->mechanisms, stage);
+        uint64_t kernels = cost_stage_kernels(setup->mechanisms, stage);
         struct kernel kernel = cost_stage(setup, 1, stage, plan->batch, attended, kernels);
         trust_add(trust, kernel.trust);
         compute += kernel.ns;
@@ -81,9 +82,9 @@ static uint32_t collect_candidates(const struct setup *setup, const double *head
         for (uint32_t h = 0; h < plan->kv_heads; h++) {
             uint32_t index = l * plan->kv_heads + h;
             double difficulty =
-                qsac_threshold(setup->mechanisms.policy_values, plan->heads[index].importance) -
+                qsac_threshold(setup->mechanisms->policy_values, plan->heads[index].importance) -
                 (source_cosine(setup, head_cosine, plan, l, h) -
-                 setup->mechanisms.resident_epsilon);
+                 setup->mechanisms->resident_epsilon);
             if (difficulty > 0 && plan->heads[index].offloaded) {
                 candidates[count++] = (struct resident_ranked){index, -difficulty};
             }
@@ -131,10 +132,10 @@ static bool keep_hardest(const struct setup *setup, const double *head_cosine, s
 bool resident_choose(const struct setup *setup, const double *head_cosine, struct plan *plan,
                      struct trust *trust, struct error *why)
 {
-    bool difficulty = setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY;
+    bool difficulty = setup->mechanisms->resident_heads == RESIDENT_DIFFICULTY;
     for (uint32_t l = 0; l < plan->layers; l++) {
         bool away =
-            memory_can_offload(setup, l) && !(l < mechanisms_resident_layers(&setup->mechanisms));
+            memory_can_offload(setup, l) && !(l < mechanisms_resident_layers(setup->mechanisms));
         plan->offloaded[l] = away ? plan->kv_heads : 0;
         for (uint32_t h = 0; h < plan->kv_heads; h++) {
             plan->heads[l * plan->kv_heads + h].offloaded = away;
@@ -148,7 +149,7 @@ uint64_t resident_most_offloaded(const struct setup *setup)
     uint64_t heads = 0;
     for (uint32_t l = 0; l < setup->model.layer_count; l++) {
         bool away =
-            memory_can_offload(setup, l) && l >= mechanisms_resident_layers(&setup->mechanisms);
+            memory_can_offload(setup, l) && l >= mechanisms_resident_layers(setup->mechanisms);
         heads += away ? model_kv_heads(&setup->model) : 0;
     }
     return heads;
@@ -162,12 +163,12 @@ void residency_resolve(const struct setup *setup, struct plan *plan, struct trus
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         const struct cohort *cohort = &plan->cohorts[i];
         struct setup own = setup_at(setup, cohort->context);
-        double window = (double)(own.mechanisms.sinks + setup_recent(&own));
+        double window = (double)(own.mechanisms->sinks + setup_recent(&own));
         tokens += cohort->sequences * fmax(0, (double)cohort->context - window);
     }
     double leaving =
         tokens * (double)plan_offloaded_heads(plan) * (double)model_kv_head_bytes(&setup->model);
-    if (setup->mechanisms.residency != RESIDENCY_PRESSURE || leaving == 0) {
+    if (setup->mechanisms->residency != RESIDENCY_PRESSURE || leaving == 0) {
         return;
     }
     double room = (double)memory_hbm_room(setup, &plan->memory, trust) - (double)hbm->all;

@@ -1,12 +1,13 @@
 #include "decode/time/engine_step.h"
 
 #include "decode/cost/cost.h"
+#include "decode/mechanism_values.h"
 
 #include <math.h>
 
 bool engine_step_pads(const struct setup *setup)
 {
-    return !mechanisms_offload(&setup->mechanisms) && !mechanisms_select(&setup->mechanisms);
+    return !mechanisms_offload(setup->mechanisms) && !mechanisms_select(setup->mechanisms);
 }
 
 uint32_t engine_step_rows(const struct setup *setup, uint32_t sequences)
@@ -49,16 +50,16 @@ double engine_step_launch_ns(const struct setup *setup, struct trust *trust)
         double count = (double)model_row_operators(&setup->model, layer, rows, 1, operators);
         uint64_t exchanges;
         cost_exchanges(setup, layer, rows, &exchanges);
-        double dense = (double)setup->mechanisms.operators - DENSE_OPERATORS;
+        double dense = (double)setup->mechanisms->operators - DENSE_OPERATORS;
         kernels += fmax(1, dense + count) + (double)exchanges;
     }
-    return kernels / setup->model.parallel.pipeline * setup->mechanisms.launch_cost *
+    return kernels / setup->model.parallel.pipeline * setup->mechanisms->launch_cost *
            profile_value(&setup->profile, CURVE_HOST_LAUNCH, 0, trust);
 }
 
 static double cpu_ns(const struct setup *setup, double sequences)
 {
-    return (double)setup->mechanisms.step_overhead + (double)setup->engine.sequence_ns * sequences;
+    return (double)setup->mechanisms->step_overhead + (double)setup->engine.sequence_ns * sequences;
 }
 
 double engine_step_waits_ns(const struct setup *setup, const struct engine_step_cpu *cpu,

@@ -295,7 +295,7 @@ bool fetch_updated(struct pipe *pipe, uint32_t layer, struct error *why)
 
 double fetch_fill_bytes(const struct setup *setup, const struct ledger_row *row)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double heads = m->block_span == BLOCK_LAYER ? model_kv_heads(&setup->model) : 1;
     double block = (double)m->granularity * heads * (double)model_kv_head_bytes(&setup->model);
     return m->block_span == BLOCK_UNIT ? 0 : (double)row->inserts * block;

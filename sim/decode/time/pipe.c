@@ -88,7 +88,7 @@ double work_launch_ns(const struct pipe *pipe, struct trust *trust)
 
 bool work_launch(struct pipe *pipe, uint64_t kernels, engine_task_id *first, struct error *why)
 {
-    if (pipe->setup->mechanisms.launch == LAUNCH_GRAPH) {
+    if (pipe->setup->mechanisms->launch == LAUNCH_GRAPH) {
         *first = pipe->graph;
         return true;
     }
@@ -156,7 +156,7 @@ void pipe_begin(struct pipe *pipe, const struct setup *setup, const struct plan 
 {
     *pipe = (struct pipe){
         .setup = setup,
-        .mechanisms = &setup->mechanisms,
+        .mechanisms = setup->mechanisms,
         .plan = plan,
         .ledger = ledger,
         .stop = stop,
@@ -257,13 +257,13 @@ static void read_kernels(const struct setup *setup, bool prompts, struct profile
         /* Attention of a prompt in each layer; k-means of its keys is a product in bf16. */
         const struct model *model = &dry.model;
         for (uint32_t layer = 0; layer < model->layer_count; layer++) {
-            struct prompt_attention work = {.waits = dry.mechanisms.prompt_waits};
+            struct prompt_attention work = {.waits = dry.mechanisms->prompt_waits};
             prompt_attention_add(&work, model, layer, 0, 1);
             kernel_prompt_attention(&dry.profile, &work);
         }
         kernel_product(&dry.profile, 1, 1, 1, DTYPE_BF16);
     }
-    if (dry.mechanisms.representation != REPRESENTATION_KV) {
+    if (dry.mechanisms->representation != REPRESENTATION_KV) {
         kernel_product(&dry.profile, 1, 1, 1, dry.model.weights);
     }
     uint64_t unused;
@@ -298,7 +298,7 @@ static void add_tiers(const struct setup *setup, struct pipeline_beside beside,
                       struct profile_reads *reads)
 {
     for (enum tier_id tier = TIER_HOST + 1; tier < TIER_COUNT; tier++) {
-        bool decode = tier == TIER_DISK && mechanisms_use_disk(&setup->mechanisms);
+        bool decode = tier == TIER_DISK && mechanisms_use_disk(setup->mechanisms);
         if (decode || beside.below[tier]) {
             add_below(setup, tier, decode || setup->room[tier] == 0, reads);
         }
@@ -308,7 +308,7 @@ static void add_tiers(const struct setup *setup, struct pipeline_beside beside,
 static void read_machine(const struct setup *setup, struct pipeline_beside beside,
                          struct profile_reads *reads)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     bool offload = mechanisms_offload(m);
     bool graph = m->launch == LAUNCH_GRAPH;
     bool gathers = offload && m->transfer == TRANSFER_GATHER_COPY;

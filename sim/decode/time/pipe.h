@@ -6,6 +6,7 @@
 
 #include "core/array.h"
 #include "decode/cost/cost.h"
+#include "decode/mechanism_values.h"
 #include "decode/time/pipeline.h"
 
 enum pipe_resource {

@@ -25,7 +25,7 @@ const char *const pipeline_part_names[PART_COUNT] = {
 /* Tokens that each head of a layer attends to on the GPU, in a sequence of the cohort. */
 static uint64_t attended_tokens(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
-    const struct mechanisms *m = &pipe->setup->mechanisms;
+    const struct mechanisms *m = pipe->setup->mechanisms;
     const struct setup *setup = &pipe->setups[cohort];
     const struct head_sizes *sizes = &pipe->plan->cohorts[cohort].sizes;
     uint64_t all = model_layer_attended(&setup->model, layer, setup->context);
@@ -42,7 +42,7 @@ static uint64_t attended_tokens(const struct pipe *pipe, uint32_t cohort, uint32
  * over heads of what the ledger has for the step. */
 static uint64_t attended_in_pass(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
-    const struct mechanisms *m = &pipe->setup->mechanisms;
+    const struct mechanisms *m = pipe->setup->mechanisms;
     const struct setup *setup = &pipe->setups[cohort];
     uint64_t sequences = pipe_cohorts(pipe)[cohort];
     if (m->selection_margin == 0 || sequences == 0 || setup_attends_all(setup, layer) ||
@@ -353,7 +353,7 @@ static const char *const resource_names[PIPE_RESOURCE_COUNT] = {
 static double zero_copy_share(const struct pipe *pipe)
 {
     const struct setup *setup = pipe->setup;
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     struct trust trust = work_trust;
     double ctas = fetch_mean_missed_ctas(pipe);
     double threads =

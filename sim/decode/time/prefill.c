@@ -71,7 +71,7 @@ static struct indexing pass_indexing(const struct pipe *pipe)
 double prefill_leaving_bytes(const struct setup *setup, const struct plan *plan, uint32_t layer,
                              uint32_t cohort, uint64_t prompt)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     const struct cohort *of = &plan->cohorts[cohort];
     double heads = plan->offloaded[layer], head_bytes = (double)model_kv_head_bytes(&setup->model);
     if (mechanisms_drop(m)) {

@@ -211,7 +211,7 @@ static uint32_t halves_of(const struct mechanisms *mechanisms)
 
 size_t loops_count(const struct setup *setup, const struct plan *plan)
 {
-    return (size_t)plan->layers * halves_of(&setup->mechanisms) * plan->micro_batches.runs;
+    return (size_t)plan->layers * halves_of(setup->mechanisms) * plan->micro_batches.runs;
 }
 
 /* The loop whose tasks are being read. */

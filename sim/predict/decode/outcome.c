@@ -3,6 +3,7 @@
 
 #include "core/array.h"
 #include "decode/cost/cost.h"
+#include "decode/mechanism_values.h"
 #include "decode/plan/resident.h"
 #include "decode/setup.h"
 #include "model/sharding.h"
@@ -29,7 +30,7 @@ bool outcome_names(const struct setup *setup, struct result *result, struct erro
            result_text(result, COLUMN(dtype_weights), dtype_name(setup->model.weights), why) &&
            result_text(result, COLUMN(dtype_kv), dtype_name(setup->model.kv), why) &&
            result_text(result, COLUMN(trace), setup->trace_name, why) &&
-           result_text(result, COLUMN(policy), setup->mechanisms.policy->name, why) &&
+           result_text(result, COLUMN(policy), setup->mechanisms->policy->name, why) &&
            result_text(result, COLUMN(available), setup->system.available, why) &&
            result_text(result, COLUMN(lossless), setup_lossless(setup), why);
 }
@@ -40,7 +41,7 @@ bool outcome_setup(const struct setup *setup, const struct plan *plan, struct re
     snprintf(result->plan_hash, sizeof result->plan_hash, "%016" PRIx64, plan_hash(setup, plan));
     outcome_note_machine(setup, result);
     if (threshold_is_chosen(setup)) {
-        result_real(result, COLUMN(qsac_eta), qsac_eta(setup->mechanisms.policy_values));
+        result_real(result, COLUMN(qsac_eta), qsac_eta(setup->mechanisms->policy_values));
     }
     return outcome_names(setup, result, why);
 }
@@ -103,7 +104,7 @@ static void write_split(const struct setup *setup, const struct plan *plan, stru
         kv += (double)cohort->sequences * (double)split->kv;
         act += (double)cohort->sequences * (double)split->act_host;
     }
-    if (act > 0 && setup->mechanisms.representation != REPRESENTATION_BOTH) {
+    if (act > 0 && setup->mechanisms->representation != REPRESENTATION_BOTH) {
         kv *= (double)model_kept_token_bytes(&setup->model);
         act *= (double)model_activation_bytes(&setup->model);
         result_real(result, COLUMN(kv_over_act), kv / act);
@@ -123,13 +124,13 @@ bool outcome_memory(const struct setup *setup, const struct plan *plan, struct r
     result_integer(result, COLUMN(budget_bytes), (int64_t)plan->budget_bytes);
     write_tiers(memory, result);
     write_split(setup, plan, result);
-    if (setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY && plan->fits) {
+    if (setup->mechanisms->resident_heads == RESIDENT_DIFFICULTY && plan->fits) {
         struct trust ignored = {.basis = BASIS_MEASURED};
         result_integer(result, COLUMN(prefetchable_heads),
                        resident_prefetchable(setup, plan, &ignored));
     }
     result_integer(result, COLUMN(max_batch), plan->max_batch);
-    if (setup->mechanisms.residency == RESIDENCY_PRESSURE && plan->fits) {
+    if (setup->mechanisms->residency == RESIDENCY_PRESSURE && plan->fits) {
         result_real(result, COLUMN(resident_share), plan->resident_share);
     }
     if (plan->fits) {
@@ -162,7 +163,7 @@ static double outside_tokens(const struct setup *setup, const struct plan *plan)
     for (uint32_t i = 0; i < plan->cohort_count; i++) {
         const struct cohort *cohort = &plan->cohorts[i];
         struct setup own = setup_at(setup, cohort->context);
-        double window = (double)(own.mechanisms.sinks + setup_recent(&own)) +
+        double window = (double)(own.mechanisms->sinks + setup_recent(&own)) +
                         (double)cohort->sizes.cache_tokens;
         sum += cohort->sequences * fmax(0, (double)cohort->context - window);
     }
@@ -178,7 +179,7 @@ static void write_for_cpu(const struct setup *setup, const struct plan *plan,
         pairs += ledger->rows[i].offloaded_heads;
         kept += (double)ledger->rows[i].for_cpu;
     }
-    if (setup->mechanisms.attention == ATTEND_HYBRID && pairs * outside > 0) {
+    if (setup->mechanisms->attention == ATTEND_HYBRID && pairs * outside > 0) {
         result_real(result, COLUMN(kept_share), kept / (pairs * outside));
     }
 }
@@ -354,7 +355,7 @@ static void write_disk(const struct setup *setup, const struct timing *timing,
     double written = (double)timing_moved(timing, WAY_DISK_OUT) * gpus;
     result_integer(result, COLUMN(disk_read_bytes_per_step), llround(read / timing->steps));
     result_integer(result, COLUMN(disk_write_bytes_per_step), llround(written / timing->steps));
-    if (mechanisms_use_disk(&setup->mechanisms)) {
+    if (mechanisms_use_disk(setup->mechanisms)) {
         double a_day = written * 86400e9 / (double)timing->total_ns;
         double capacity = profile_value(&setup->profile, CURVE_DISK_CAPACITY, 0, &ignored);
         result_real(result, COLUMN(disk_writes_per_day), a_day / capacity);
@@ -460,7 +461,7 @@ void price_write(const struct profile *machine, struct result *result)
 static bool note_horizon(const struct setup *setup, const struct plan *plan, bool mass_known,
                          struct result *result)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     const struct cohort *longest = &plan->cohorts[plan->cohort_count - 1];
     uint64_t cache = longest->sizes.cache_tokens, run = (uint64_t)plan->warmup + plan->steps;
     if (!mechanisms_offload(m) || m->policy->passes == NULL || cache >= longest->context) {

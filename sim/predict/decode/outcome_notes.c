@@ -3,6 +3,7 @@
 
 #include "core/name.h"
 #include "decode/cost/kernel_time.h"
+#include "decode/mechanism_values.h"
 #include "decode/plan/mass.h"
 #include "decode/system.h"
 #include "decode/time/pipeline.h"
@@ -70,7 +71,7 @@ static void note_host(const struct setup *setup, struct result *result)
     }
     if (missing[0] != '\0' && system_class_of(setup) == CLASS_CPU_MANAGED) {
         result_note(result,
-                    note_make(NOTE_host_unmeasured, note_text(system_cpu_part(&setup->mechanisms)),
+                    note_make(NOTE_host_unmeasured, note_text(system_cpu_part(setup->mechanisms)),
                               note_text(missing)));
     }
 }
@@ -81,7 +82,7 @@ static void note_host(const struct setup *setup, struct result *result)
 static void note_layers(const struct setup *setup, struct result *result)
 {
     const struct model *model = &setup->model;
-    bool local = mechanisms_offload(&setup->mechanisms);
+    bool local = mechanisms_offload(setup->mechanisms);
     for (uint32_t i = 0; i < model->layer_count; i++) {
         local = local && model_layer_local(model, i);
     }
@@ -123,7 +124,7 @@ static void note_model(const struct setup *setup, struct result *result)
         !uses) {
         result_note(result, note_make(NOTE_indexer_unused, note_text(model->name)));
     }
-    if (setup->mechanisms.retrieval == RETRIEVAL_NATIVE && setup_at_any(setup, setup_selects) &&
+    if (setup->mechanisms->retrieval == RETRIEVAL_NATIVE && setup_at_any(setup, setup_selects) &&
         !uses) {
         result_note(result, note_make(NOTE_indexer_lacking, note_text(model->name)));
     }
@@ -132,7 +133,7 @@ static void note_model(const struct setup *setup, struct result *result)
 /* Is the budget more than one selection, in whatever unit it is? */
 static bool exceeds_selection(const struct setup *setup, const struct plan *plan)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     double selected = setup_share(setup, &m->selection) * (double)setup->context;
     switch (m->budget.unit) {
     case UNIT_TIMES:
@@ -147,22 +148,22 @@ static bool exceeds_selection(const struct setup *setup, const struct plan *plan
 
 static void note_policy(const struct setup *setup, const struct plan *plan, struct result *result)
 {
-    const struct policy_kind *policy = setup->mechanisms.policy;
+    const struct policy_kind *policy = setup->mechanisms->policy;
     bool queries = setup->trace != NULL && trace_header(setup->trace)->has_queries;
     if (policy->content != 0) {
         result_note(result, note_make(NOTE_plugin, note_text(policy->name),
                                       note_text(policy_title(policy)), note_text(policy->summary)));
     }
-    if (policy == &policy_qsac && qsac_weighs_heads(setup->mechanisms.policy_values) &&
+    if (policy == &policy_qsac && qsac_weighs_heads(setup->mechanisms->policy_values) &&
         setup->model.importance_drawn) {
         result_note(result, note_make(NOTE_heads_drawn, note_text(setup->model.name)));
     }
-    if (mechanisms_offload(&setup->mechanisms) && policy->needs_queries &&
-        policy->ignores_capacity && !setup->mechanisms.budget.rest &&
+    if (mechanisms_offload(setup->mechanisms) && policy->needs_queries &&
+        policy->ignores_capacity && !setup->mechanisms->budget.rest &&
         exceeds_selection(setup, plan)) {
         result_note(result, note_make(NOTE_budget_unused, note_text(policy->name)));
     }
-    if (setup->mechanisms.resident_heads == RESIDENT_DIFFICULTY && !queries) {
+    if (setup->mechanisms->resident_heads == RESIDENT_DIFFICULTY && !queries) {
         result_note(result, note_plain(NOTE_difficulty_unknown));
     }
 }
@@ -184,7 +185,7 @@ static void note_fit(const struct setup *setup, const struct plan *plan, struct 
 static void note_retrieval(const struct setup *setup, const struct plan *plan,
                            struct result *result)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     if (setup->trace == NULL || !setup_at_any(setup, setup_selects)) {
         return;
     }
@@ -208,7 +209,7 @@ void outcome_note_ledger(const struct setup *setup, const struct plan *plan,
     /* Rounded up, so that rows that differ little share a note. */
     static const double steps[] = {.1, .2, .5, 1, 2, 5, 10, 20, 50, 100};
     double points = 100 * (double)ledger->demand_cold / (double)ledger->demand_wanted;
-    uint64_t window = setup->mechanisms.sinks + setup_recent(setup);
+    uint64_t window = setup->mechanisms->sinks + setup_recent(setup);
     size_t i = 0;
     if (points >= 0.05) { /* false of 0/0, where nothing is wanted */
         while (steps[i] < points && i + 1 < sizeof steps / sizeof *steps) {

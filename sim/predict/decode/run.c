@@ -3,6 +3,7 @@
 
 #include "core/array.h"
 #include "core/parallel.h"
+#include "decode/mechanism_values.h"
 #include "decode/plan/mass.h"
 #include "decode/plan/memory.h"
 #include "decode/replay/replay_kept.h"
@@ -24,6 +25,7 @@
 struct run {
     const struct setup *setup;
     struct setup own; /* with the policy's parameters that were chosen, if they were */
+    struct mechanisms chosen;
     const struct run_context *context;
     struct shared_entry *held; /* the shared replay in use */
     double *cosines;           /* of the trace's heads, owned; NULL: not needed */
@@ -74,7 +76,7 @@ struct trials {
 
 bool threshold_is_chosen(const struct setup *setup)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     return setup->trace != NULL && m->policy == &policy_qsac && qsac_reuse(m->policy_values) > 0;
 }
 
@@ -127,7 +129,7 @@ static bool threshold_choose(const struct setup *setup, const struct plan *plan,
     size_t count = (size_t)plan->layers * plan->kv_heads;
     struct replay_head *heads = array_zeroed(count, sizeof *heads, why);
     struct trials trials = {setup_cohort(setup, longest).trace, plan_replay(&own, plan, longest),
-                            context, setup->mechanisms.policy_values};
+                            context, setup->mechanisms->policy_values};
     for (size_t i = 0; heads != NULL && i < count; i++) {
         heads[i] = (struct replay_head){true, plan->heads[i].importance};
     }
@@ -180,7 +182,7 @@ static bool run_add_all_cosines(struct run *run, struct error *why)
 {
     const struct setup *setup = run->setup;
     if (setup->trace == NULL || !trace_header(setup->trace)->has_queries ||
-        !setup->mechanisms.policy->needs_queries) {
+        !setup->mechanisms->policy->needs_queries) {
         return true;
     }
     run->cosines = array_zeroed(head_count(setup->trace), sizeof *run->cosines, why);
@@ -205,9 +207,11 @@ static bool run_make_plan(struct run *run, struct error *why)
         return true;
     }
     /* Choose the policy's parameters that follow from the trace, and plan again with them. */
-    double *values = run->own.mechanisms.policy_values;
     run->own = *run->setup;
-    bool good = threshold_choose(run->setup, &run->plan, run->context, values, why);
+    run->chosen = *run->setup->mechanisms;
+    run->own.mechanisms = &run->chosen;
+    bool good =
+        threshold_choose(run->setup, &run->plan, run->context, run->chosen.policy_values, why);
     plan_release(&run->plan);
     run->setup = &run->own;
     return good && run_resolve(run, why);
@@ -227,7 +231,7 @@ static void run_ask_for(const struct run *run, uint32_t cohort, struct cohort_re
     out->plan = plan_replay(&out->setup, &run->plan, cohort);
     /* Where hits need no trace, their share is that of tokens that the cache holds. */
     const struct setup *setup = &out->setup;
-    double outside = (double)(setup->context - setup->mechanisms.sinks - setup_recent(setup));
+    double outside = (double)(setup->context - setup->mechanisms->sinks - setup_recent(setup));
     double cached = (double)run->plan.cohorts[cohort].sizes.cache_tokens;
     out->request = (struct replay_request){setup, &out->plan, fmin(cached / outside, 1)};
 }
@@ -301,11 +305,13 @@ static void run_clear(struct run *run)
 /* ---- the step of an engine ---- */
 
 /* The setup whose pipeline is the GPU's work of an engine's step: the sequences fill the rows of a
- * CUDA graph, and all have the mean length. */
-static struct setup run_rows_setup(const struct run *run)
+ * CUDA graph, and all have the mean length. `own` holds its mechanisms. */
+static struct setup run_rows_setup(const struct run *run, struct mechanisms *own)
 {
     struct setup rows = *run->setup;
-    rows.mechanisms.step_overhead = 0;
+    *own = *run->setup->mechanisms;
+    own->step_overhead = 0;
+    rows.mechanisms = own;
     rows.unlimited_memory = true;
     if (run->rows.batch > 0) {
         rows = setup_at(&rows, run->rows.cohorts[0].context);
@@ -342,7 +348,8 @@ static bool run_pipeline(const struct run *run, struct timing *timing, struct er
     if (!setup->engine.runs) {
         return pipeline_run(setup, &run->plan, run->used, stop, timing, why);
     }
-    const struct setup rows = run_rows_setup(run);
+    struct mechanisms own;
+    const struct setup rows = run_rows_setup(run, &own);
     const struct plan *plan = run->rows.batch > 0 ? &run->rows : &run->plan;
     bool good = pipeline_run(&rows, plan, run->used, stop, timing, why);
     if (good) {
@@ -614,7 +621,8 @@ void run_ranges_release(struct run_ranges *ranges)
 /* The schedule of the run's pipeline. In an engine, `step_overhead` is what the GPU waits for. */
 static bool run_show(struct run *run, FILE *out, struct error *why)
 {
-    struct setup shown = run->setup->engine.runs ? run_rows_setup(run) : *run->setup;
+    struct mechanisms own;
+    struct setup shown = run->setup->engine.runs ? run_rows_setup(run, &own) : *run->setup;
     const struct plan *plan = run->rows.batch > 0 ? &run->rows : &run->plan;
     run->plan.steps = run->rows.steps = 1;
     if (run->setup->engine.runs) {
@@ -624,7 +632,7 @@ static bool run_show(struct run *run, FILE *out, struct error *why)
         }
         int64_t gpu_ns = timing.step[0].ns;
         engine_step_add(run->setup, run->plan.batch, &timing);
-        shown.mechanisms.step_overhead = (uint64_t)(timing.step[0].ns - gpu_ns);
+        own.step_overhead = (uint64_t)(timing.step[0].ns - gpu_ns);
         timing_release(&timing);
     }
     return pipeline_timeline(&shown, plan, run->used, out, why);

@@ -6,6 +6,7 @@
  */
 #include "predict/scenario/engine_memory.h"
 
+#include "decode/mechanism_values.h"
 #include "decode/plan/memory.h"
 #include "machine/compose.h"
 #include "model/sharding.h"
@@ -220,7 +221,7 @@ static void add_passed(const struct point *point, struct engine_memory *out)
     const struct server_connector *connector =
         server_engine_connector(&point->engine, setup->system.connector);
     if (connector != NULL && connector->gpu_units > 0) {
-        uint64_t tokens = connector->gpu_units * setup->mechanisms.prefix_unit;
+        uint64_t tokens = connector->gpu_units * setup->mechanisms->prefix_unit;
         engine_memory_add(out, "copies", (double)(tokens * model_kv_tokens_bytes(&setup->model)),
                           BASIS_PUBLISHED, "KV on its way to host memory");
     }
@@ -429,7 +430,7 @@ static uint64_t stated_tokens(const struct point *point)
         return kv_groups_tokens(&groups, &engine->limits, pool, engine_longest(point));
     }
     if (blocks > 0) {
-        return blocks * setup->mechanisms.prefix_block;
+        return blocks * setup->mechanisms->prefix_block;
     }
     if (engine->pools.slots > 0 &&
         kv_pools_divide(&setup->model, &engine->pools, (double)bytes, &pools)) {
@@ -499,7 +500,7 @@ static bool check_pool_size(const struct point *point, double has, struct error 
 struct kv_limits engine_kv_limits(const struct point *point)
 {
     struct kv_limits limits = kv_limits_of(&point->engine.groups, point->workload.batched_tokens,
-                                           point->setup.mechanisms.prefix != PREFIX_NONE);
+                                           mechanisms_keep_prefixes(point->setup.mechanisms));
     const struct server_connector *connector =
         server_engine_connector(&point->engine, point->setup.system.connector);
     limits.hybrid = point->setup.hybrid_kv && (connector == NULL || !connector->keeps_windows);
@@ -511,7 +512,7 @@ bool engine_memory_set(struct point *point, struct error *why)
     struct setup *setup = &point->setup;
     struct setup_engine *engine = &setup->engine;
     struct trust trust = {.basis = BASIS_MEASURED};
-    bool divides = point->engine.row != NULL && !mechanisms_offload(&setup->mechanisms);
+    bool divides = point->engine.row != NULL && !mechanisms_offload(setup->mechanisms);
     engine->room = 0;
     if (divides) {
         engine->most =

@@ -109,7 +109,7 @@ bool run_hashes(const struct point *point, struct run_hashes *out, struct error 
                             hash_model(&setup->model, named),
                             profile,
                             trace,
-                            setup->mechanisms.policy->content,
+                            mechanisms_policy(setup->mechanisms)->content,
                             point->asked,
                             point_serves(point) ? point->workload.content : 0,
                             engine->row != NULL ? engine->content : 0};

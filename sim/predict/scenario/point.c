@@ -3,6 +3,7 @@
 #include "core/array.h"
 #include "core/files.h"
 #include "core/name.h"
+#include "decode/mechanism_values.h"
 #include "decode/time/pipeline.h"
 #include "model/sharding.h"
 #include "predict/scenario/resolve.h"
@@ -107,7 +108,7 @@ bool point_launches(const struct point *point, bool prompts)
 
 size_t point_curves(const struct point *point, enum curve_id *ids)
 {
-    const struct mechanisms *m = &point->setup.mechanisms;
+    const struct mechanisms *m = point->setup.mechanisms;
     bool serves = point_serves(point);
     struct pipeline_beside beside = {
         .prompts = serves,
@@ -125,7 +126,7 @@ size_t point_curves(const struct point *point, enum curve_id *ids)
 
 static bool keeps_prefixes_outside(const struct point *point)
 {
-    const struct mechanisms *m = &point->setup.mechanisms;
+    const struct mechanisms *m = point->setup.mechanisms;
     bool outside = m->prefix != PREFIX_GPU && m->prefix != PREFIX_NONE;
     for (int tier = 0; tier < TIER_COUNT; tier++) {
         outside = outside || m->prefix_below[tier] != PREFIX_BELOW_NONE;
@@ -138,11 +139,11 @@ static bool keeps_prefixes_outside(const struct point *point)
  * a server alone. */
 static bool is_known_server(const struct point *point)
 {
-    const struct mechanisms *mechanisms = &point->setup.mechanisms;
+    const struct mechanisms *mechanisms = point->setup.mechanisms;
     const struct server_engine *engine = &point->engine;
     bool older = engine->stand_in != NULL && strcmp(engine->stand_in, "earliest") == 0;
     return engine->errors_of != NULL && !older && !mechanisms_offload(mechanisms) &&
-           !mechanisms_select(mechanisms) && mechanisms->weights >= 1 &&
+           !mechanisms_select(mechanisms) && !mechanisms_stream_weights(mechanisms) &&
            point->setup.drafts.count == 0 &&
            (point_serves(point) || !keeps_prefixes_outside(point));
 }

@@ -3,7 +3,7 @@
 
 #include "core/named.h"
 #include "decode/draft/drafts.h"
-#include "decode/mechanisms.h"
+#include "decode/mechanism_values.h"
 #include "decode/plan/mass.h"
 #include "model/sharding.h"
 #include "policy/plugin.h"
@@ -68,10 +68,10 @@ static bool check_gpus(const struct scenario *scenario, const struct setup *setu
 static bool check_context_parts(const struct scenario *scenario, const struct setup *setup,
                                 struct error *why)
 {
-    const char *beside = scenario_states(scenario, "workload")    ? "'workload'"
-                         : scenario_states(scenario, "prompt")    ? "'prompt'"
-                         : mechanisms_offload(&setup->mechanisms) ? "a system that offloads KV"
-                                                                  : NULL;
+    const char *beside = scenario_states(scenario, "workload")   ? "'workload'"
+                         : scenario_states(scenario, "prompt")   ? "'prompt'"
+                         : mechanisms_offload(setup->mechanisms) ? "a system that offloads KV"
+                                                                 : NULL;
     if (setup->model.parallel.context <= 1 || beside == NULL) {
         return true;
     }
@@ -87,7 +87,7 @@ static bool check_parts(const struct scenario *scenario, const struct setup *set
     if (!check_context_parts(scenario, setup, why)) {
         return false;
     }
-    if (setup->model.parallel.pipeline > 1 && setup->mechanisms.weights < 1) {
+    if (setup->model.parallel.pipeline > 1 && mechanisms_stream_weights(setup->mechanisms)) {
         scenario_error(scenario, "pipeline_parallel", why,
                        "the stages of a pipeline do not stream weights from host memory");
         return error_expect(why, "pipeline_parallel: 1, or mechanisms.weights=100%%");
@@ -99,7 +99,7 @@ static bool check_parts(const struct scenario *scenario, const struct setup *set
 static const char *drafts_refused(const struct point *point)
 {
     const struct setup *setup = &point->setup;
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     if (!mechanisms_offload(m)) {
         return NULL;
     }
@@ -140,7 +140,7 @@ static bool check_drafts(const struct scenario *scenario, const struct point *po
         return error_expect(why, "a single run of a system that fetches what it selects, or that "
                                  "keeps its KV in HBM");
     }
-    if (mechanisms_offload(&setup->mechanisms) && window > 0 && count >= window) {
+    if (mechanisms_offload(setup->mechanisms) && window > 0 && count >= window) {
         node_error(node, why, "%llu drafts do not fit a window of %llu tokens",
                    (unsigned long long)count, (unsigned long long)window);
         return error_expect(why, "a 'count' below %llu, or a larger mechanisms.recent",
@@ -153,10 +153,10 @@ static bool check_drafts(const struct scenario *scenario, const struct point *po
 static bool check_disk(const struct scenario *scenario, const struct point *point,
                        struct error *why)
 {
-    if (!point_serves(point) || !mechanisms_use_disk(&point->setup.mechanisms)) {
+    if (!point_serves(point) || !mechanisms_use_disk(point->setup.mechanisms)) {
         return true;
     }
-    const char *key = point->setup.mechanisms.disk_kv > 0 ? "disk_kv" : "disk_weights";
+    const char *key = point->setup.mechanisms->disk_kv > 0 ? "disk_kv" : "disk_weights";
     const struct node *stated = node_get(node_get(scenario->root, "mechanisms"), key);
     node_error(stated != NULL ? stated : node_get(scenario->root, "system"), why,
                "a server's steps with '%s' are not computed", key);
@@ -166,7 +166,7 @@ static bool check_disk(const struct scenario *scenario, const struct point *poin
 /* Selecting by attention mass needs measured masses. */
 static bool check_scores(const struct node *merged, const struct setup *setup, struct error *why)
 {
-    if (setup->mechanisms.selection_margin == 0 || mass_is_measured(setup)) {
+    if (setup->mechanisms->selection_margin == 0 || mass_is_measured(setup)) {
         return true;
     }
     node_key_error(merged, "selection_margin", why,
@@ -375,8 +375,9 @@ static bool read_system(const struct scenario *scenario, struct files *files, st
     if (!read_required_text(scenario, "system", "vllm", &node, &name, why)) {
         return false;
     }
-    return system_load(files, name, node, node_get(scenario->root, "mechanisms"), &out->mechanisms,
-                       &out->system, merged, why);
+    out->mechanisms = system_load(files, name, node, node_get(scenario->root, "mechanisms"),
+                                  &out->system, merged, why);
+    return out->mechanisms != NULL;
 }
 
 /* Check that the profile has all curves that the pipeline will read. */
@@ -406,12 +407,12 @@ static bool resolve_merged(const struct scenario *scenario, struct node **merged
         !read_system(scenario, files, merged, setup, why) || !resolve_size(scenario, setup, why)) {
         return false;
     }
-    if (setup->mechanisms.policy->needs_queries && setup->model.importance == NULL &&
+    if (setup->mechanisms->policy->needs_queries && setup->model.importance == NULL &&
         setup->model.kv_heads > 0 &&
         !model_draw_importance(files, setup->seed, &setup->model, why)) {
         return false;
     }
-    const struct mechanisms said = setup->mechanisms;
+    const struct mechanisms said = *setup->mechanisms;
     setup_resolve_native(setup);
     if (!resolve_workload(scenario, out, why) || !read_hardware(scenario, out, why)) {
         return false;

@@ -10,6 +10,7 @@
 #include "core/name.h"
 #include "core/named.h"
 #include "core/text.h"
+#include "decode/mechanism_values.h"
 #include "decode/replay/replay.h"
 #include "server/requests/requests.h"
 #include "trace/demand.h"
@@ -73,8 +74,8 @@ static bool keeps_enough(const struct trace *trace, const struct setup *setup, s
 {
     uint32_t wanted;
     return (!setup_asks_trace(setup) && !ensemble_any_selects(setup)) ||
-           setup->mechanisms.policy->chooses_own ||
-           replay_wanted(trace, setup_share(setup, &setup->mechanisms.selection), &wanted, why);
+           setup->mechanisms->policy->chooses_own ||
+           replay_wanted(trace, setup_share(setup, &setup->mechanisms->selection), &wanted, why);
 }
 
 static bool has_steps(const struct trace *trace, const struct setup *setup, struct error *why)
@@ -243,7 +244,7 @@ static uint64_t steps_to_generate(const struct setup *setup)
 /* The share of the context that a policy chooses to hold; 1 if only the memory limits it. */
 static double share_to_hold(const struct setup *setup)
 {
-    const struct amount *budget = &setup->mechanisms.budget;
+    const struct amount *budget = &setup->mechanisms->budget;
     switch (budget->unit) {
     case UNIT_SHARE:
     case UNIT_TIMES:
@@ -262,7 +263,7 @@ static double share_to_hold(const struct setup *setup)
  * share. */
 static double share_to_keep(const struct setup *setup)
 {
-    const struct mechanisms *mechanisms = &setup->mechanisms;
+    const struct mechanisms *mechanisms = setup->mechanisms;
     const struct policy_kind *policy = mechanisms->policy;
     double window = (double)(mechanisms->sinks + setup_recent(setup) + 1) / (double)setup->context;
     bool unasked = !setup_asks_trace(setup) && !ensemble_any_selects(setup);
@@ -465,7 +466,7 @@ bool resolve_hangs_on_seed(const struct point *point)
 {
     const struct setup *setup = &point->setup;
     return is_generated(setup) || (setup->trace == NULL && setup->assumed_spread > 0) ||
-           setup->mechanisms.policy->draws_lots || point->workload.rate > 0;
+           setup->mechanisms->policy->draws_lots || point->workload.rate > 0;
 }
 
 /* Sizes were checked when the point was resolved. The traces of a draw are not shared. */

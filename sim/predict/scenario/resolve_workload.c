@@ -2,6 +2,7 @@
 #include "predict/scenario/resolve.h"
 
 #include "core/named.h"
+#include "decode/mechanism_values.h"
 #include "predict/scenario/engine_memory.h"
 #include "predict/scenario/scenario_keys.h"
 #include "server/requests/synthetic.h"
@@ -334,7 +335,7 @@ static bool read_engine(const struct scenario *scenario, bool serves, struct poi
 {
     const struct node *node = node_stated(scenario->root, "engine");
     const struct system_info *system = &out->setup.system;
-    bool runs = !needs_cpu(&out->setup.mechanisms);
+    bool runs = !needs_cpu(out->setup.mechanisms);
     const char *name = system->engine[0] != '\0' && (serves || runs) ? system->engine : "none";
     if (!node_text(scenario->root, "engine", &name, why) ||
         !server_engine_find(name, node != NULL ? node->file : system->name,

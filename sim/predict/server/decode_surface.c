@@ -3,6 +3,7 @@
 
 #include "core/array.h"
 #include "core/parallel.h"
+#include "decode/mechanism_values.h"
 #include "decode/replay/replay.h"
 #include "predict/decode/run.h"
 #include "predict/scenario/point.h"
@@ -23,7 +24,9 @@ enum { LONG_CONTEXT = 1 << 24 }; /* tokens: longer than any window */
 
 struct decode_surface {
     const struct point *point;
-    struct setup setup; /* a view: its machine is changed, the rest is the point's */
+    struct setup
+        setup; /* a view: its machine and mechanisms are changed, the rest is the point's */
+    struct mechanisms mechanisms;
     struct scaled_profile machine;
     uint64_t least_context; /* the shortest that the system can run */
     double byte_ns;         /* of the whole link */
@@ -99,7 +102,7 @@ static bool find_least_context(struct decode_surface *surface, const struct deco
 /* Let sequences attend to all their tokens. The tokens that their cache holds hit in every step. */
 static bool attend_all(struct decode_surface *surface, struct setup *setup, struct error *why)
 {
-    struct mechanisms *m = &setup->mechanisms;
+    struct mechanisms *m = setup->mechanisms;
     struct plan plan;
     m->selection = (struct amount){.unit = UNIT_SHARE, .value = 1};
     m->selection_margin = m->estimation = 0;
@@ -118,7 +121,8 @@ static bool cap_selection(struct decode_surface *surface, struct setup *setup, s
 {
     struct plan plan;
     /* Does what is selected come from the trace, and does that keep so much of a row? */
-    if (setup->trace == NULL || !setup_asks_trace(setup) || setup->mechanisms.policy->chooses_own) {
+    if (setup->trace == NULL || !setup_asks_trace(setup) ||
+        setup->mechanisms->policy->chooses_own) {
         return true;
     }
     if (!run_plan(setup, surface->context, &plan, why)) {
@@ -140,6 +144,8 @@ static bool decode_surface_compute_point(void *context, struct decode_point *poi
     struct decode_surface *surface = context;
     struct step_answer answer;
     struct setup setup = point_setup(surface, point->sequences, point->context);
+    struct mechanisms own = surface->mechanisms;
+    setup.mechanisms = &own;
     if (!cap_selection(surface, &setup, why) || !run_step(&setup, surface->context, &answer, why)) {
         return false;
     }
@@ -179,7 +185,7 @@ static bool compute_step(void *context, uint64_t sequences, uint64_t tokens,
 
 static bool under_pressure(const struct setup *setup)
 {
-    return setup->mechanisms.residency == RESIDENCY_PRESSURE;
+    return setup->mechanisms->residency == RESIDENCY_PRESSURE;
 }
 
 static bool change_machine(struct decode_surface *surface, double link_share, struct error *why)
@@ -244,7 +250,9 @@ struct decode_surface *decode_surface_create(const struct point *point,
     }
     surface->point = point;
     surface->setup = point->setup;
-    surface->setup.mechanisms.step_overhead = 0;
+    surface->mechanisms = *point->setup.mechanisms;
+    surface->mechanisms.step_overhead = 0;
+    surface->setup.mechanisms = &surface->mechanisms;
     surface->setup.engine = (struct setup_engine){.runs = false};
     surface->context = context;
     surface->byte_ns = byte_ns(&point->setup);

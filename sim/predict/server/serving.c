@@ -166,7 +166,6 @@ static struct server_options server_options(const struct serving *serving, uint3
 {
     const struct setup *setup = &serving->point->setup;
     const struct workload *workload = &serving->point->workload;
-    const struct mechanisms *m = &setup->mechanisms;
     const struct prefix_options *prefix = &serving->memory.prefix;
     uint32_t passes = point_passes(serving->point);
     struct server_options options = {
@@ -176,7 +175,6 @@ static struct server_options server_options(const struct serving *serving, uint3
         .chunk_tokens = (uint32_t)workload->batched_tokens,
         .token_bytes = serving_token_bytes(setup) / setup->model.tensor_parallel / passes,
         .unit_tokens = prefix->unit_blocks * prefix->block_tokens,
-        .copies_block = m->copy == COPY_SYNCHRONOUS,
         .saves_cross = prefix->saves_wait,
         .written_bytes = serving->memory.written_bytes,
         .written_layers = setup->model.layer_count,

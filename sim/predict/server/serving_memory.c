@@ -8,6 +8,7 @@
  */
 #include "predict/server/serving_memory.h"
 
+#include "decode/mechanism_values.h"
 #include "decode/plan/memory.h"
 #include "decode/time/prefill.h"
 #include "model/sharding.h"
@@ -44,7 +45,7 @@ static uint64_t host_token_bytes(const struct point *point)
     const struct setup *setup = &point->setup;
     double copies = memory_host_copies(setup) / setup->model.tensor_parallel;
     uint64_t bytes = (uint64_t)((double)serving_token_bytes(setup) * copies);
-    if (!mechanisms_offload(&setup->mechanisms)) {
+    if (!mechanisms_offload(setup->mechanisms)) {
         uint64_t grouped = (uint64_t)grouped_token_bytes(point);
         bytes = grouped > bytes ? grouped : bytes;
     }
@@ -116,7 +117,7 @@ static bool room_in_host(const struct point *point, uint32_t most,
                          struct error *why)
 {
     const struct setup *setup = &point->setup;
-    bool shares = setup->mechanisms.prefix != PREFIX_NONE;
+    bool shares = mechanisms_keep_prefixes(setup->mechanisms);
     uint32_t passes = point_passes(point), wanted = most_sequences(point);
     struct plan plan;
     out->sequences = most < share_of_pass(point, wanted) ? most * passes : wanted;
@@ -143,7 +144,7 @@ static bool find_room(const struct point *point, const struct run_context *conte
                     why)) {
         return false;
     }
-    if (mechanisms_offload(&point->setup.mechanisms)) {
+    if (mechanisms_offload(point->setup.mechanisms)) {
         out->full = plan.full;
         ok = room_in_host(point, plan.max_batch, context, out, why);
     } else {
@@ -161,7 +162,7 @@ static bool check_gpu(const struct setup *setup, struct serving_memory *out, str
     if (out->prefix.gpu_blocks > 0) {
         return true;
     }
-    if (mechanisms_offload(&setup->mechanisms)) {
+    if (mechanisms_offload(setup->mechanisms)) {
         return error_set(why, NULL, 0, "%s has no room for a sequence of %llu tokens",
                          tier_kinds[out->full].title, (unsigned long long)setup->context);
     }
@@ -192,7 +193,7 @@ static bool check_tiers(const struct setup *setup, const struct serving_tiers *t
     if (!host || out->host_blocks > 0) {
         return true;
     }
-    if (!mechanisms_offload(&setup->mechanisms)) {
+    if (!mechanisms_offload(setup->mechanisms)) {
         return error_set(why, NULL, 0, "host memory is smaller than a block of the prefix cache");
     }
     error_set(why, NULL, 0,
@@ -208,7 +209,7 @@ static uint64_t longest_sequence(const struct point *point, uint64_t tokens, uin
                                  double *lacks)
 {
     const struct setup *setup = &point->setup;
-    uint64_t block = setup->mechanisms.prefix_block, pool = setup->engine.pool;
+    uint64_t block = setup->mechanisms->prefix_block, pool = setup->engine.pool;
     const struct kv_limits limits = engine_kv_limits(point);
     struct kv_groups groups;
     if (setup->engine.room > 0 && kv_groups_divide(&setup->model, &limits, &groups)) {
@@ -227,7 +228,7 @@ static bool check_length(const struct point *point, struct serving_memory *out, 
     struct trust unseen = {.basis = BASIS_MEASURED};
     uint64_t length = point->workload.request_tokens, tokens = out->tokens / point_passes(point);
     if (length == 0 || point->engine.too_long != TOO_LONG_REFUSED ||
-        mechanisms_offload(&setup->mechanisms)) {
+        mechanisms_offload(setup->mechanisms)) {
         return true;
     }
     double lacks, all = profile_value(&setup->profile, CURVE_GPU_HBM_CAPACITY, 0, &unseen);
@@ -249,7 +250,7 @@ static bool check_length(const struct point *point, struct serving_memory *out, 
 static uint64_t host_blocks(const struct point *point, const struct server_connector *connector,
                             const struct serving_memory *out)
 {
-    uint64_t block = point->setup.mechanisms.prefix_block;
+    uint64_t block = point->setup.mechanisms->prefix_block;
     uint64_t blocks = out->host_bytes / out->block_bytes;
     bool stated =
         point->setup.room[TIER_HOST] > 0 || connector == NULL || connector->host_ratio == 0;
@@ -261,7 +262,7 @@ static uint64_t host_blocks(const struct point *point, const struct server_conne
 static bool plan_tier(const struct point *point, const struct serving_tiers *tiers, uint32_t k,
                       struct serving_memory *memory, struct error *why)
 {
-    const struct mechanisms *m = &point->setup.mechanisms;
+    const struct mechanisms *m = point->setup.mechanisms;
     enum tier_id tier = tiers->of[k];
     int below = m->prefix_below[tier];
     bool host = tier == TIER_HOST, evicts = !host || m->prefix_eviction != PREFIX_EVICTION_NONE;
@@ -285,7 +286,7 @@ bool serving_memory_plan(const struct point *point, const struct run_context *co
                          struct serving_memory *out, struct error *why)
 {
     const struct setup *setup = &point->setup;
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     const struct serving_tiers tiers = serving_tiers(m);
     *out = (struct serving_memory){.lacks = SERVING_STARTS};
     if (setup->engine.refuses != NULL) {
@@ -360,7 +361,7 @@ uint64_t serving_tiers_room(const struct point *point, enum tier_id tier)
 
 bool serving_tiers_shared(const struct point *point)
 {
-    const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
+    const struct serving_tiers tiers = serving_tiers(point->setup.mechanisms);
     enum tier_id last = tiers.of[tiers.count - 1];
     return tier_kinds[last].shared == SHARED_BY_SERVERS && point_servers(point) > 1;
 }
@@ -374,7 +375,7 @@ static struct place_link lower_link(const struct point *point, enum tier_id tier
 {
     const struct profile *profile = &point->setup.profile;
     const struct tier_kind *kind = &tier_kinds[tier];
-    const struct mechanisms *m = &point->setup.mechanisms;
+    const struct mechanisms *m = point->setup.mechanisms;
     const struct model *model = &point->setup.model;
     /* Each GPU has files for itself: a prompt lies with one rank. */
     double bytes = (double)(unit_tokens(m) * serving_token_bytes(&point->setup)) /
@@ -403,21 +404,22 @@ void serving_pieces_waits(const struct point *point, struct server_options *out)
 {
     const struct setup *setup = &point->setup;
     const struct server_connector *connector = serving_connector(point);
-    bool by_layers = setup->mechanisms.prefix_load == PREFIX_LOAD_LAYERS;
-    bool in_step = setup->mechanisms.prefix_load == PREFIX_LOAD_STEP;
+    bool by_layers = setup->mechanisms->prefix_load == PREFIX_LOAD_LAYERS;
+    bool in_step = setup->mechanisms->prefix_load == PREFIX_LOAD_STEP;
     out->layers = by_layers ? setup->model.layer_count : in_step;
     out->layered_tiers = by_layers; /* what a pool or drives have is prefetched before */
-    out->step_saves = setup->mechanisms.prefix_save == PREFIX_SAVE_STEP;
+    out->step_saves = setup->mechanisms->prefix_save == PREFIX_SAVE_STEP;
+    out->copies_block = setup->mechanisms->copy == COPY_SYNCHRONOUS;
     if (connector != NULL) {
         out->step_takes =
-            connector->frees_early || setup->mechanisms.prefix_write == PREFIX_WRITE_EVICT;
+            connector->frees_early || setup->mechanisms->prefix_write == PREFIX_WRITE_EVICT;
         out->one_stream = connector->one_stream;
         out->lookup = connector->lookup;
         out->lookup.request_ns += setup->model.tensor_parallel > 1
                                       ? (int64_t)setup->model.tensor_parallel * out->lookup.gpu_ns
                                       : 0;
         out->load_steps = connector->steps > 1 ? connector->steps - 1 : 0;
-        out->idle_step_ns = (int64_t)setup->mechanisms.step_overhead;
+        out->idle_step_ns = (int64_t)setup->mechanisms->step_overhead;
         out->step_ns = setup->model.tensor_parallel > 1 ? (double)connector->step_ns : 0;
     }
 }
@@ -447,7 +449,7 @@ static bool has_latents(const struct model *model)
 static double count_pieces(const struct point *point, enum connector_pieces pieces, double tokens)
 {
     const struct model *model = &point->setup.model;
-    double blocks = fmax(1, tokens / (double)point->setup.mechanisms.prefix_block);
+    double blocks = fmax(1, tokens / (double)point->setup.mechanisms->prefix_block);
     double layers = count_kept(model) / model->parallel.pipeline;
     double halves = has_latents(model) ? 1 : 2;
     switch (pieces) {
@@ -519,7 +521,7 @@ struct copy_times serving_pieces_times(const struct point *point,
                                        struct trust *trust)
 {
     const struct setup *setup = &point->setup;
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     const struct profile *profile = &setup->profile;
     const struct connector_way *way = saved ? &connector->save : &connector->load;
     double tokens = (double)unit_tokens(m);
@@ -549,10 +551,10 @@ static void host_times(const struct point *point, double link_ns, struct serving
         ways->load[1].copy = ways->save[1].copy = link_ns;
         return;
     }
-    double bytes = (double)unit_tokens(&setup->mechanisms) * (double)serving_token_bytes(setup) /
+    double bytes = (double)unit_tokens(setup->mechanisms) * (double)serving_token_bytes(setup) /
                    model_gpus(&setup->model);
     double staged_ns =
-        setup->mechanisms.transfer != TRANSFER_PAGEABLE
+        setup->mechanisms->transfer != TRANSFER_PAGEABLE
             ? 0
             : bytes * 1e9 / profile_value(&setup->profile, CURVE_HOST_PAGEABLE, 0, trust);
     ways->load[1].unit = ways->save[1].unit = link_ns + staged_ns;
@@ -563,7 +565,7 @@ bool serving_ways_init(struct serving_ways *ways, const struct point *point, dou
 {
     const struct setup *setup = &point->setup;
     const struct profile *profile = &setup->profile;
-    const struct serving_tiers tiers = serving_tiers(&setup->mechanisms);
+    const struct serving_tiers tiers = serving_tiers(setup->mechanisms);
     int gpu = 0, host = 1, above = host;
     struct places places = {.count = 0};
     struct engine_route routes[SERVER_FLOWS] = {{.count = 0}};
@@ -575,7 +577,7 @@ bool serving_ways_init(struct serving_ways *ways, const struct point *point, dou
     for (uint32_t k = 1; k < tiers.count || k == 1; k++) {
         enum tier_id tier = tiers.of[k];
         int at = host;
-        bool evicted = setup->mechanisms.prefix_below[tier] == PREFIX_BELOW_EVICT;
+        bool evicted = setup->mechanisms->prefix_below[tier] == PREFIX_BELOW_EVICT;
         if (tier == TIER_HOST) {
             host_times(point, link_ns, ways, trust);
         } else {

@@ -87,7 +87,7 @@ void serving_ways_release(struct serving_ways *ways); /* a zeroed struct is fine
 const struct server_connector *serving_connector(const struct point *point);
 
 /* What waits for copies: the fields `layers`, `layered_tiers`, `load_steps`, `idle_step_ns`, `step_saves`,
- * `step_takes`, `lookup` and `step_ns`. */
+ * `copies_block`, `step_takes`, `lookup` and `step_ns`. */
 void serving_pieces_waits(const struct point *point, struct server_options *out);
 
 /* The times of a unit of `prefix_unit` tokens, of one GPU's part: to be loaded, or `saved`. Lowers `trust`

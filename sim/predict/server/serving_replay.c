@@ -79,7 +79,7 @@ static bool fill_compute_ns(const struct point *point, const struct prefix_optio
 
 bool host_worth_known(const struct point *point)
 {
-    const struct mechanisms *m = &point->setup.mechanisms;
+    const struct mechanisms *m = point->setup.mechanisms;
     return serving_tiers(m).count > 1 && !mechanisms_offload(m);
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/array.h"
 #include "core/name.h"
+#include "decode/mechanism_values.h"
 #include "model/sharding.h"
 #include "predict/decode/outcome.h"
 #include "predict/server/serving_replay.h"
@@ -58,7 +59,7 @@ static void note_unknown(const struct point *point, const struct requests *reque
                          struct result *result)
 {
     uint64_t unknown = 0;
-    if (point->setup.mechanisms.prefix == PREFIX_NONE || synthetic_is(point->workload.path)) {
+    if (!mechanisms_keep_prefixes(point->setup.mechanisms) || synthetic_is(point->workload.path)) {
         return;
     }
     for (size_t i = 0; i < requests->count; i++) {
@@ -82,7 +83,7 @@ static void note_requests(const struct point *point, const struct requests *requ
     }
     outcome_note_reading(model, result);
     /* A state holds a prefix at the one place where it was taken. Engines keep few of them, or none. */
-    if (model->linear.key_heads > 0 && point->setup.mechanisms.prefix != PREFIX_NONE) {
+    if (model->linear.key_heads > 0 && mechanisms_keep_prefixes(point->setup.mechanisms)) {
         result_note(result, note_plain(NOTE_prefix_states));
     }
     /* A server's steps are timed at the mean length: only the requests say that one is longer. */
@@ -131,9 +132,9 @@ static void note_pool(const struct point *point, const struct prefix_options *me
     double has = profile_states(profile, CURVE_HOST_DRAM_CAPACITY)
                      ? profile_value(profile, CURVE_HOST_DRAM_CAPACITY, 0, &unseen)
                      : (double)INFINITY;
-    const struct mechanisms *mechanisms = &point->setup.mechanisms;
+    const struct mechanisms *mechanisms = point->setup.mechanisms;
     bool uses_host = mechanisms_host_prefixes(mechanisms) || mechanisms_offload(mechanisms) ||
-                     mechanisms->weights < 1;
+                     mechanisms_stream_weights(mechanisms);
     /* What a machine has is often assumed, and one asks what more would find: so it is no error. */
     if (point->setup.room[TIER_HOST] > 0 && !uses_host) {
         result_note(result, note_make(NOTE_host_unused, note_text(point->setup.system.name)));
@@ -147,10 +148,10 @@ static void note_pool(const struct point *point, const struct prefix_options *me
     uint64_t there = point->setup.engine.room > 0
                          ? (uint64_t)((double)asked * point->setup.engine.pool_share)
                          : tokens;
-    if (!mechanisms_offload(&point->setup.mechanisms) && there + memory->block_tokens < asked) {
+    if (!mechanisms_offload(point->setup.mechanisms) && there + memory->block_tokens < asked) {
         result_note(result, note_make(NOTE_pool_too_large, note_whole(there)));
     }
-    if (!mechanisms_offload(&point->setup.mechanisms) && requests->count > 1 &&
+    if (!mechanisms_offload(point->setup.mechanisms) && requests->count > 1 &&
         tokens < 2 * (kept / requests->count)) {
         result_note(result, note_make(NOTE_pool_of_one, note_whole(tokens)));
     }
@@ -197,7 +198,7 @@ static void serving_write_prefixes(const struct point *point, const struct servi
                                    const struct prefix_moved moved[PREFIX_MOST_TIERS],
                                    struct result *result)
 {
-    const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
+    const struct serving_tiers tiers = serving_tiers(point->setup.mechanisms);
     int64_t bytes = (int64_t)memory->block_bytes;
     result_integer(result, COLUMN(hit_tokens_host), 0); /* where prefixes are not kept there */
     for (uint32_t k = 0; k < tiers.count; k++) {
@@ -470,7 +471,7 @@ static bool write_arrivals(const struct point *point, const struct requests *req
                            struct error *why)
 {
     int64_t taken_ns = totals->end_ns - tokens->since_ns;
-    if (point->setup.mechanisms.residency == RESIDENCY_PRESSURE) {
+    if (point->setup.mechanisms->residency == RESIDENCY_PRESSURE) {
         result_real(result, COLUMN(resident_share), totals->about.resident_share);
     }
     if (taken_ns > 0) {
@@ -507,7 +508,7 @@ bool serving_write_times(const struct point *point, const struct serving_memory 
                          const struct serving_totals *totals, struct result *result,
                          struct error *why)
 {
-    const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
+    const struct serving_tiers tiers = serving_tiers(point->setup.mechanisms);
     const struct serving_tokens tokens = count_tokens(point, requests, served, &totals->window);
     if (!write_figures(requests, served, &totals->window, result, why)) {
         return false;

@@ -77,7 +77,7 @@ static uint64_t requests_to_fill(const struct point *point, const struct serving
     const struct requests *sample = point->requests;
     const struct prefix_options *prefix = &memory->prefix;
     double blocks = (double)prefix->gpu_blocks, tokens = 0;
-    if (point->setup.mechanisms.prefix == PREFIX_NONE || sample->chunk_tokens == 0) {
+    if (!mechanisms_keep_prefixes(point->setup.mechanisms) || sample->chunk_tokens == 0) {
         return 0;
     }
     for (uint32_t k = 0; k < prefix->lower_count; k++) {

@@ -4,6 +4,7 @@
 #include "core/array.h"
 #include "decode/cost/attention.h"
 #include "decode/cost/cost.h"
+#include "decode/mechanism_values.h"
 #include "decode/time/engine_step.h"
 #include "model/sharding.h"
 #include "predict/server/serving_memory.h"
@@ -174,7 +175,7 @@ static bool takes_one_call(const struct point *point)
 {
     const struct setup *setup = &point->setup;
     return point->engine.path.one_call && profile_states(&setup->profile, CURVE_GPU_PROMPT_BLOCK) &&
-           !mechanisms_offload(&setup->mechanisms) && !mechanisms_select(&setup->mechanisms) &&
+           !mechanisms_offload(setup->mechanisms) && !mechanisms_select(setup->mechanisms) &&
            setup->model.kv == DTYPE_BF16 && setup->model.kv_lora == 0;
 }
 
@@ -225,7 +226,7 @@ static uint64_t add_prompts(struct step_cost *cost, const struct step_load *load
     uint64_t rows = cost->rows[fullest];
     for (uint32_t layer = 0; layer < model->layer_count; layer++) {
         if (!cost->repeats[layer]) {
-            struct prompt_attention work = {.waits = cost->setup->mechanisms.prompt_waits};
+            struct prompt_attention work = {.waits = cost->setup->mechanisms->prompt_waits};
             spread_chunks(cost, load, fullest, layer, &work);
             kernel = cost->one_call && pass->decodes > 0 && work.token_flops > 0
                          ? beside_decodes(cost, layer, pass, &work)
@@ -255,7 +256,7 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
                                    const struct run_context *context, struct error *why)
 {
     const struct setup *setup = &point->setup;
-    bool fetches = mechanisms_offload(&setup->mechanisms);
+    bool fetches = mechanisms_offload(setup->mechanisms);
     struct step_cost *cost = array_zeroed(1, sizeof *cost, why);
     if (cost == NULL) {
         return NULL;
@@ -289,7 +290,7 @@ struct step_cost *step_cost_create(const struct point *point, const struct decod
     if (ok && fetches) {
         /* Alone on the link, of which streamed weights use all. The surfaces report the trust. */
         struct trust unused = {.basis = BASIS_MEASURED};
-        bool streams = setup->mechanisms.weights < 1;
+        bool streams = mechanisms_stream_weights(setup->mechanisms);
         double usable = streams ? INFINITY : cost_transfer_rate(setup, &unused);
         double most[SERVER_FLOWS] = {[FLOW_FETCHED] = usable}, rate[SERVER_FLOWS];
         way_shares_find(&cost->ways.shares, most, rate);

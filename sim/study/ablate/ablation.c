@@ -64,7 +64,7 @@ struct ablation_side {
 static bool put_overrides(const struct difference *difference, uint32_t set, bool near_base,
                           struct node *map, struct error *why)
 {
-    const struct mechanisms *other = near_base ? &difference->system : &difference->base;
+    const struct mechanisms *other = near_base ? difference->system : difference->base;
     bool good = true;
     for (size_t i = 0; good && mechanism_keys[i].name != NULL; i++) {
         uint8_t mechanism = difference->of_key[i];
@@ -217,16 +217,18 @@ static bool ablation_prepare(struct ablation *out, const struct scenario *scenar
 {
     const struct ablation_side system = {node_get(scenario->root, "system"),
                                          node_get(scenario->root, "mechanisms")};
-    struct mechanisms theirs, ours;
-    bool good = system_load(sources_files(scenario->sources), system.system->text, system.system,
-                            system.overrides, &theirs, &out->system, NULL, why);
-    struct node *map = good ? name_base(options, &out->system, why) : NULL;
+    struct files *files = sources_files(scenario->sources);
+    struct difference *difference = &out->difference;
+    difference->system = system_load(files, system.system->text, system.system, system.overrides,
+                                     &out->system, NULL, why);
+    struct node *map = difference->system != NULL ? name_base(options, &out->system, why) : NULL;
     const struct ablation_side base = {node_get(map, "system"), NULL};
-    good = map != NULL &&
-           system_load(sources_files(scenario->sources), base.system->text, base.system, NULL,
-                       &ours, &out->base, NULL, why) &&
-           difference_find(&ours, &theirs, &out->difference, why);
-    if (good && out->difference.count == 0) {
+    if (map != NULL) {
+        difference->base =
+            system_load(files, base.system->text, base.system, NULL, &out->base, NULL, why);
+    }
+    bool good = difference->base != NULL && difference_find(difference, why);
+    if (good && difference->count == 0) {
         error_usage(why, AGAINST, 0, "'%s' and '%s' have the same mechanisms", out->system.name,
                     out->base.name);
         good = error_expect(why, "another system, or an override such as mechanisms.sync=gpu");
@@ -364,6 +366,8 @@ void ablation_release(struct ablation *ablation)
     for (uint32_t i = 0; i < ablation->done; i++) {
         result_release(&ablation->results[i]);
     }
+    free(ablation->difference.base);
+    free(ablation->difference.system);
     free(ablation->results);
     free(ablation->sets);
     free(ablation->rows);

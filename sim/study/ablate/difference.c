@@ -2,6 +2,7 @@
 
 #include "core/name.h"
 #include "core/text.h"
+#include "decode/mechanism_values.h"
 #include "decode/system.h"
 
 #include <stdio.h>
@@ -21,7 +22,7 @@ static bool find_groups(struct difference *difference, struct error *why)
     for (size_t i = 0; key->name != NULL; i++, key++) {
         uint8_t group = 0;
         difference->of_key[i] = SAME;
-        if (mechanism_same(key, &difference->base, &difference->system)) {
+        if (mechanism_same(key, difference->base, difference->system)) {
             continue;
         }
         while (group < difference->count && strcmp(groups[group], key->group) != 0) {
@@ -47,11 +48,11 @@ uint32_t difference_all(const struct difference *difference)
 
 struct mechanisms difference_with(const struct difference *difference, uint32_t set)
 {
-    struct mechanisms with = difference->base;
+    struct mechanisms with = *difference->base;
     for (size_t i = 0; mechanism_keys[i].name != NULL; i++) {
         uint8_t mechanism = difference->of_key[i];
         if (mechanism != SAME && (set >> mechanism & 1) != 0) {
-            mechanism_take(&mechanism_keys[i], &with, &difference->system);
+            mechanism_take(&mechanism_keys[i], &with, difference->system);
         }
     }
     return with;
@@ -168,9 +169,9 @@ static bool append_label(const struct difference *difference, const struct mecha
                          char label[DIFFERENCE_LABEL], struct error *why)
 {
     text_append(label, DIFFERENCE_LABEL, "%s%s=%s", label[0] != '\0' ? ", " : "", key->name,
-                key->type == MECHANISM_POLICY ? difference->system.policy->name : "");
+                key->type == MECHANISM_POLICY ? difference->system->policy->name : "");
     return key->type == MECHANISM_POLICY ||
-           mechanism_append_value(key, &difference->system, label, DIFFERENCE_LABEL, why);
+           mechanism_append_value(key, difference->system, label, DIFFERENCE_LABEL, why);
 }
 
 /* Name a mechanism by the first key of each of its groups, and its changes by all. */
@@ -190,9 +191,9 @@ static bool name_mechanism(struct difference *difference, uint32_t number, struc
         text_append(to->changes, sizeof to->changes, "%s%s ", to->changes[0] != '\0' ? ", " : "",
                     key->name);
         good = good &&
-               mechanism_append_value(key, &difference->base, to->changes, sizeof to->changes, why);
+               mechanism_append_value(key, difference->base, to->changes, sizeof to->changes, why);
         text_append(to->changes, sizeof to->changes, " → ");
-        good = good && mechanism_append_value(key, &difference->system, to->changes,
+        good = good && mechanism_append_value(key, difference->system, to->changes,
                                               sizeof to->changes, why);
     }
     return good;
@@ -213,17 +214,15 @@ const char *difference_names(const struct difference *difference, uint32_t set, 
     return text;
 }
 
-bool difference_find(const struct mechanisms *base, const struct mechanisms *system,
-                     struct difference *out, struct error *why)
+bool difference_find(struct difference *difference, struct error *why)
 {
-    *out = (struct difference){.base = *base, .system = *system};
-    if (!find_groups(out, why)) {
+    if (!find_groups(difference, why)) {
         return false;
     }
-    join_all(out);
+    join_all(difference);
     bool good = true;
-    for (uint32_t i = 0; good && i < out->count; i++) {
-        good = name_mechanism(out, i, why);
+    for (uint32_t i = 0; good && i < difference->count; i++) {
+        good = name_mechanism(difference, i, why);
     }
     return good;
 }

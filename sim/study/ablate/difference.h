@@ -23,16 +23,15 @@ struct difference_mechanism {
 };
 
 struct difference {
-    struct mechanisms base, system;
+    struct mechanisms *base, *system; /* whoever compares owns them */
     /* The mechanism of each row of mechanism_keys; DIFFERENCE_MOST: the key does not differ. */
     uint8_t of_key[MECHANISM_MOST_KEYS];
     struct difference_mechanism mechanisms[DIFFERENCE_MOST];
     uint32_t count;
 };
 
-/* Compare two valid systems. */
-bool difference_find(const struct mechanisms *base, const struct mechanisms *system,
-                     struct difference *out, struct error *why);
+/* Compare `base` and `system` of the difference, which are valid, and fill in the rest of it, which is 0. */
+bool difference_find(struct difference *difference, struct error *why);
 
 uint32_t difference_all(const struct difference *difference);
 

@@ -6,6 +6,7 @@
 #include "core/named.h"
 #include "core/text.h"
 #include "core/units.h"
+#include "decode/mechanism_values.h"
 #include "predict/server/serving_memory.h"
 
 #include <stdio.h>
@@ -140,15 +141,15 @@ static const char *lacked_part(const struct candidate *candidate,
 static bool check_preset(struct candidate *candidate, const struct candidate_options *options,
                          struct error *why)
 {
-    struct mechanisms mechanisms;
     struct system_info info;
     const struct node *at = node_get(candidate->scenario.root, "system");
     if (at->kind != NODE_SCALAR) {
         return node_error(at, why, "'system' must be a name");
     }
     struct node *preset;
-    if (!system_load(sources_files(candidate->scenario.sources), at->text, at, NULL, &mechanisms,
-                     &info, &preset, why)) {
+    struct mechanisms *mechanisms = system_load(sources_files(candidate->scenario.sources),
+                                                at->text, at, NULL, &info, &preset, why);
+    if (mechanisms == NULL) {
         return false;
     }
     for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
@@ -157,16 +158,17 @@ static bool check_preset(struct candidate *candidate, const struct candidate_opt
     candidate->traits = (struct system_traits){
         .starts = info.command[0] != '\0' && !info.reference,
         .native = strcmp(info.lossless, "native") == 0,
-        .offloads = mechanisms.weights < 1 ||
-                    (mechanisms_offload(&mechanisms) && !mechanisms_drop(&mechanisms)),
-        .tiers = mechanisms_host_prefixes(&mechanisms)};
+        .offloads = mechanisms_stream_weights(mechanisms) ||
+                    (mechanisms_offload(mechanisms) && !mechanisms_drop(mechanisms)),
+        .tiers = mechanisms_host_prefixes(mechanisms)};
     snprintf(candidate->traits.available, sizeof candidate->traits.available, "%s", info.available);
     snprintf(candidate->traits.where, sizeof candidate->traits.where, "%s", info.where);
     node_destroy(preset);
-    const char *lacked = lacked_part(candidate, &mechanisms);
+    const char *lacked = lacked_part(candidate, mechanisms);
     bool code = strcmp(info.available, "code") == 0, paper = strcmp(info.available, "paper") == 0;
     bool serves = info.engine[0] != '\0';
-    bool idle = serves && mechanisms.prefix != PREFIX_GPU && !candidate->traits.offloads;
+    bool idle = serves && mechanisms->prefix != PREFIX_GPU && !candidate->traits.offloads;
+    free(mechanisms);
     const char *reason = options->to_serve && info.reference ? "to compare with, not to serve"
                          : !options->allow_paper && paper    ? "exists on paper only"
                          : options->engines && code          ? "research code, no server"

@@ -4,6 +4,7 @@
 #include "core/named.h"
 #include "core/quote.h"
 #include "core/text.h"
+#include "decode/mechanism_values.h"
 #include "decode/plan/memory.h"
 #include "model/sharding.h"
 #include "predict/command/server_program.h"
@@ -100,7 +101,7 @@ static void write_lacks(const struct point *point, const struct server_checkpoin
     const struct setup *setup = &point->setup;
     const struct model *model = &setup->model;
     const struct drafts *drafts = &setup->drafts;
-    bool tiers = point_serves(point) && mechanisms_host_prefixes(&setup->mechanisms);
+    bool tiers = point_serves(point) && mechanisms_host_prefixes(setup->mechanisms);
     text[0] = '\0';
     if (needs_checkpoint(model, own, command)) {
         bool weights = model->weights != own->weights;
@@ -147,7 +148,7 @@ static void write_machines(const struct point *server, char text[SERVER_LACKS])
 
 static double selected_tokens(const struct setup *setup)
 {
-    return setup_share(setup, &setup->mechanisms.selection) * (double)setup->context;
+    return setup_share(setup, &setup->mechanisms->selection) * (double)setup->context;
 }
 
 /* Tokens of a head's cache. A budget of so many selections says it of every run, also of one whose
@@ -155,7 +156,7 @@ static double selected_tokens(const struct setup *setup)
 static double cached_tokens(const struct commanded *run, double sequences)
 {
     const struct setup *setup = &run->point->setup;
-    const struct amount *budget = &setup->mechanisms.budget;
+    const struct amount *budget = &setup->mechanisms->budget;
     const struct cell *cache = result_cell(run->result, COLUMN(cache_bytes));
     double token = (double)model_kv_tokens_bytes(&setup->model);
     if (budget->unit == UNIT_TIMES && !budget->rest) {
@@ -180,7 +181,7 @@ static uint64_t kv_tokens(const struct commanded *run)
     const struct cell *blocks = result_cell(run->result, COLUMN(kv_blocks));
     uint64_t ranks = run->point->workload.replicas * run->point->setup.model.parallel.data;
     return blocks->set
-               ? (uint64_t)blocks->integer / ranks * run->point->setup.mechanisms.prefix_block
+               ? (uint64_t)blocks->integer / ranks * run->point->setup.mechanisms->prefix_block
                : 0;
 }
 
@@ -216,7 +217,7 @@ static double host_pool_gib(const struct commanded *run)
     const struct cell *kv = result_cell(run->result, COLUMN(dram_kv_bytes));
     double token = (double)model_kv_tokens_bytes(&setup->model) * memory_host_copies(setup);
     double sequences = batch->set ? (double)batch->integer : (double)point->workload.sequences;
-    double blocks = (sequences + 2) * (double)setup->mechanisms.prefix_block * token;
+    double blocks = (sequences + 2) * (double)setup->mechanisms->prefix_block * token;
     double bytes = kv->set ? (double)kv->integer + blocks
                            : fmin(sequences * (double)longest_tokens(point) * token + blocks,
                                   tier_bytes(setup, TIER_HOST));
@@ -308,7 +309,7 @@ static void list_values(const struct commanded *run, struct command_value values
     const struct drafts *drafts = &setup->drafts;
     const struct cell *batch = result_cell(run->result, COLUMN(batch));
     double sequences = batch->set ? (double)batch->integer : NAN, gpus = model_gpus(&setup->model);
-    double block = (double)run->point->setup.mechanisms.prefix_block;
+    double block = (double)run->point->setup.mechanisms->prefix_block;
     double host = setup->room[TIER_HOST] > 0 ? tier_bytes(setup, TIER_HOST)
                                              : (double)host_most_gib(point) * GIB;
     double disk = tier_bytes(setup, TIER_DISK), pool = (double)kv_tokens(run);

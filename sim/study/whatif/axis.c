@@ -3,7 +3,7 @@
 
 #include "core/array.h"
 #include "core/text.h"
-#include "decode/mechanisms.h"
+#include "decode/mechanism_values.h"
 #include "decode/plan/memory.h"
 #include "decode/system.h"
 #include "predict/scenario/scenario_keys.h"
@@ -281,12 +281,12 @@ static uint32_t points_of(const struct axis_reading *reading, uint32_t usual)
 static double own_share(const struct axis_base *base)
 {
     const struct setup *setup = &base->point->setup;
-    const struct amount *budget = &setup->mechanisms.budget;
+    const struct amount *budget = &setup->mechanisms->budget;
     double kv = (double)base->plan->memory.in[TIER_HOST].kv / memory_host_copies(setup);
     if (budget->rest || budget->unit == UNIT_BYTES) {
         return fmin((double)base->plan->memory.in[TIER_GPU].cache / kv, 1);
     }
-    double times = setup_share(setup, &setup->mechanisms.selection);
+    double times = setup_share(setup, &setup->mechanisms->selection);
     double share = budget->unit == UNIT_SHARE   ? budget->value
                    : budget->unit == UNIT_TIMES ? budget->value * times
                                                 : budget->value / (double)setup->context;
@@ -297,15 +297,15 @@ static double own_share(const struct axis_base *base)
 static const char *contradiction(const struct setup *setup, double share)
 {
     const char *key;
-    struct mechanisms mechanisms = setup->mechanisms;
+    struct mechanisms mechanisms = *setup->mechanisms;
     mechanisms.budget = (struct amount){.unit = UNIT_SHARE, .value = share};
     return mechanisms_contradiction(&mechanisms, &key);
 }
 
 const char *axis_no_budget(const struct setup *setup)
 {
-    return mechanisms_offload(&setup->mechanisms) ? contradiction(setup, 1)
-                                                  : "it keeps all KV in HBM";
+    return mechanisms_offload(setup->mechanisms) ? contradiction(setup, 1)
+                                                 : "it keeps all KV in HBM";
 }
 
 /* From nothing, or from the least that the policy must hold, to everything. Nobody needs caches
@@ -313,7 +313,7 @@ const char *axis_no_budget(const struct setup *setup)
 static bool usual_budget(const struct axis_reading *reading, struct usual *out)
 {
     const struct setup *setup = &reading->base->point->setup;
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     const char *reason = axis_no_budget(setup);
     double block = (double)m->granularity / (double)setup->context;
     if (reason != NULL) {
@@ -426,7 +426,7 @@ static bool usual_rate(const struct axis_reading *reading, struct usual *out)
  * not, or if the contents of prompts are unknown. */
 static double prefix_bytes(const struct point *point, enum tier_id tier)
 {
-    const struct serving_tiers tiers = serving_tiers(&point->setup.mechanisms);
+    const struct serving_tiers tiers = serving_tiers(point->setup.mechanisms);
     bool keeps = false;
     for (uint32_t k = 1; point_serves(point) && k < tiers.count; k++) {
         keeps = keeps || tiers.of[k] == tier;
@@ -464,7 +464,7 @@ static bool usual_pool(const struct axis_reading *reading, struct usual *out)
     const struct point *point = reading->base->point;
     struct serving_memory memory;
     if (point->setup.kv_pool_tokens > 0 || !point_serves(point) ||
-        mechanisms_offload(&point->setup.mechanisms)) {
+        mechanisms_offload(point->setup.mechanisms)) {
         return usual_others(reading, out);
     }
     if (!serving_memory_plan(point, reading->base->runs, &memory, reading->why)) {

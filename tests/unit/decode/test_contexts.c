@@ -387,7 +387,7 @@ static void check_split(struct setup *setup)
         assert_int_equal(plain.timing.step[s].moved[WAY_IN], split.timing.step[s].moved[WAY_IN]);
         assert_int_equal(plain.timing.step[s].moved[WAY_OUT], split.timing.step[s].moved[WAY_OUT]);
     }
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     if (setup->trace == NULL || (m->manager == MANAGER_GPU && !m->merge)) {
         assert_same_timing(&plain.timing, &split.timing);
     }
@@ -450,7 +450,7 @@ static bool is_by_sequence(const struct mechanisms *m)
 static int64_t streamed_bytes(const struct setup *setup, uint32_t steps)
 {
     struct setup none = setup_at(setup, setup->cohorts[0].context);
-    double held = none.mechanisms.weights;
+    double held = none.mechanisms->weights;
     struct plan plan = make_plan(&none);
     int64_t bytes = (int64_t)plan.memory.in[TIER_HOST].weights * steps;
     plan_release(&plan);
@@ -459,7 +459,7 @@ static int64_t streamed_bytes(const struct setup *setup, uint32_t steps)
 
 static void check_sums_of_runs(struct setup *setup)
 {
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     struct sum mixed = sum_of_run(setup), apart = {0};
     int64_t again = -streamed_bytes(setup, setup->steps);
     for (uint32_t i = 0; i < setup->cohort_count; i++) {

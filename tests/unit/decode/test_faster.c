@@ -272,8 +272,8 @@ static void hold_balance(struct setup *setup)
     struct plan plan = make_plan(setup);
     const struct split *split = &plan.cohorts[0].sizes.split;
     double again = (double)(split->act_host + split->ids), left = again + (double)split->kv;
-    setup->mechanisms.balance = 0;
-    setup->mechanisms.representation_share = left > 0 ? again / left : 0;
+    setup->mechanisms->balance = 0;
+    setup->mechanisms->representation_share = left > 0 ? again / left : 0;
     plan_release(&plan);
 }
 
@@ -292,7 +292,7 @@ static bool run_scenario(struct lottery *lottery, uint64_t number)
     size_t count = pipeline_curves(&setup, (struct pipeline_beside){0}, figures);
     bool good = profile_require(&setup.profile, figures, count, "it", &why) &&
                 run_setup_once(&setup, NULL, NULL, &before, &why);
-    if (good && setup.mechanisms.balance) {
+    if (good && setup.mechanisms->balance) {
         hold_balance(&setup);
         schedules_release(&before);
         good = run_setup_once(&setup, NULL, NULL, &before, &why);

@@ -2,6 +2,7 @@
  * and the machine of tiny.h: a token of a layer is 800 B of KV, 80 ns on the link, or 2000 B of
  * activations, 200 ns. 1000 tokens' K and V are made in (800000 + 1000 * 2800) B / 100 B/ns, 36 ns
  * a token. */
+#include "decode/mechanism_values.h"
 #include "unit/fixture/tiny.h"
 
 #include "decode/plan/memory_plan.h"
@@ -59,7 +60,7 @@ static void contexts_split_as_worked_out(void **state)
         assert_int_equal(plan.cohorts[0].sizes.split.ids, expected->ids);
         assert_int_equal(plan.cohorts[0].sizes.split.kv, expected->kv);
         assert_int_equal(plan.memory.in[TIER_GPU].cache, 2 * expected->act_hbm * 2000);
-        bool both = setup.mechanisms.representation == REPRESENTATION_BOTH;
+        bool both = setup.mechanisms->representation == REPRESENTATION_BOTH;
         uint64_t kept = expected->act_host * 2000 + expected->kv * 800;
         assert_int_equal(plan.memory.in[TIER_HOST].kv, 2 * (both ? 1000 * (2000 + 800) : kept));
         plan_release(&plan);

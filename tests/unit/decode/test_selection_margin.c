@@ -220,7 +220,7 @@ static void schedules_attend_to_what_the_ledger_wants(void **state)
               "mechanisms={selection: 10%, sinks: 0tok, recent: 0tok, retrieval: hata,"
               " retrieval_bytes: 20B, retrieval_kernels: 1, transfer: cpu-store, sync: cpu,"
               " operators: 8}");
-    setup.mechanisms.selection_margin = 4;
+    setup.mechanisms->selection_margin = 4;
     course.setup = &setup;
     ledger_init(&course.ledger);
     make_check(plan_resolve(&setup, NULL, &course.plan, &trust, &why), &why);

@@ -2,7 +2,7 @@
 #include "unit/fixture/tiny.h"
 
 #include "core/named.h"
-#include "decode/mechanisms.h"
+#include "decode/mechanism_values.h"
 
 /* Load a preset of this text, FOLDER/x.yaml, with these overrides (YAML, or NULL). Messages then
  * name it as x.yaml. */
@@ -13,10 +13,14 @@ static bool load_system(const char *text, const char *overrides, struct mechanis
     struct node *over =
         overrides ? node_parse(overrides, strlen(overrides), "over.yaml", why) : NULL;
     write_text("x.yaml", text);
-    bool good = system_load(NULL, at->text, at, over, out, info, merged, why);
+    struct mechanisms *loaded = system_load(NULL, at->text, at, over, info, merged, why);
+    if (loaded != NULL) {
+        *out = *loaded;
+    }
+    free(loaded);
     node_destroy(at);
     node_destroy(over);
-    return good;
+    return loaded != NULL;
 }
 
 static struct mechanisms load_well(const char *text, const char *overrides)
@@ -685,11 +689,13 @@ static void shipped_systems_are_sensible(void **state)
     }
     for (size_t i = 0; i < count; i++) {
         struct node *at = node_parse(names[i], strlen(names[i]), "test", &why);
-        struct mechanisms m;
         struct system_info info;
-        if (!system_load(NULL, names[i], at, NULL, &m, &info, NULL, &why)) {
+        struct mechanisms *loaded = system_load(NULL, names[i], at, NULL, &info, NULL, &why);
+        if (loaded == NULL) {
             fail_msg("%s", message_of(&why));
         }
+        const struct mechanisms m = *loaded;
+        free(loaded);
         assert_string_equal(info.name, names[i]);
         assert_true(info.summary[0] != '\0' && strlen(info.summary) < sizeof info.summary - 1);
         assert_true(info.paper[0] != '\0' && strlen(info.paper) < sizeof info.paper - 1);
@@ -725,8 +731,8 @@ static void systems_differ_as_they_say(void **state)
                           : key->type == MECHANISM_CHOICE || key->type == MECHANISM_SWITCH
                               ? sizeof(int)
                               : sizeof(uint64_t);
-            bool same = memcmp((const char *)&first.mechanisms + key->offset,
-                               (const char *)&second.mechanisms + key->offset, size) == 0;
+            bool same = memcmp((const char *)first.mechanisms + key->offset,
+                               (const char *)second.mechanisms + key->offset, size) == 0;
             assert_int_equal(same, strcmp(key->name, pairs[i][1]) != 0);
         }
         setup_release(&first);

@@ -106,15 +106,15 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
             tokens += whole ? 0 : row->missed;
             answers += whole || row->for_cpu > 0 ? row->offloaded_heads : 0;
             index +=
-                setup->mechanisms.retrieval_stream && !setup_loads_whole(setup, l)
+                setup->mechanisms->retrieval_stream && !setup_loads_whole(setup, l)
                     ? llround(sum_entries(plan) * retrieval_entry_bytes(setup) * plan->offloaded[l])
                     : 0;
             index += llround(fetch_fill_bytes(setup, row));
             activations += (int64_t)(plan->offloaded[l] > 0 ? sum_activations(plan) : 0) *
                            (int64_t)model_activation_bytes(&setup->model);
         }
-        int64_t parts = setup->mechanisms.weights_spread ? plan->micro_batches.count : 1;
-        if (setup->mechanisms.halves) {
+        int64_t parts = setup->mechanisms->weights_spread ? plan->micro_batches.count : 1;
+        if (setup->mechanisms->halves) {
             weights +=
                 parts * llround(streamed_weight_bytes(setup, l, HALF_ATTENTION) / (double)parts);
             weights += parts * llround(streamed_weight_bytes(setup, l, HALF_FFN) / (double)parts);
@@ -132,8 +132,8 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
  */
 static bool writes_back(const struct course *course, uint32_t step)
 {
-    bool moves = (step + 1) % course->setup->mechanisms.granularity == 0, writes = false;
-    if (mechanisms_drop(&course->setup->mechanisms)) {
+    bool moves = (step + 1) % course->setup->mechanisms->granularity == 0, writes = false;
+    if (mechanisms_drop(course->setup->mechanisms)) {
         return false;
     }
     for (uint32_t l = 0; course->used != NULL && l < course->plan.layers; l++) {
@@ -175,7 +175,7 @@ static double blocks_due(const struct mechanisms *m, double missed, double all)
 static double disk_due(const struct course *course, uint32_t step)
 {
     const struct setup *setup = course->setup;
-    const struct mechanisms *m = &setup->mechanisms;
+    const struct mechanisms *m = setup->mechanisms;
     const struct plan *plan = &course->plan;
     double head = (double)model_kv_head_bytes(&setup->model), weights = 0, bytes = 0;
     double block = ceil((double)m->disk_block * head / 4096) * 4096;
@@ -307,7 +307,7 @@ static void times_and_bytes_add_up_on_a_recording(void **state)
 static void check_all_hit(const struct course *course)
 {
     check_course(course);
-    const struct mechanisms *m = &course->setup->mechanisms;
+    const struct mechanisms *m = course->setup->mechanisms;
     if (!setup_loads_whole(course->setup, 0) && m->weights == 1 && !m->retrieval_stream) {
         assert_int_equal(course->timing.part_ns[PART_LINK], 0);
         assert_int_equal(course->timing.stall_ns[PART_LINK], 0);
@@ -549,14 +549,14 @@ static void show_curves(struct setup *setup, const uint32_t counts[CURVE_COUNT])
 /* Run the setup with two choices; true when it ran. What does not is refused with a reason. */
 static bool run_choices(struct setup *setup, struct choice a, struct choice b)
 {
-    const struct mechanisms before = setup->mechanisms;
+    const struct mechanisms before = *setup->mechanisms;
     const char *key = NULL;
     uint32_t counts[CURVE_COUNT];
     struct course course;
     struct error why = {.found = ""};
-    apply(a, &setup->mechanisms);
-    apply(b, &setup->mechanisms);
-    const char *reason = mechanisms_contradiction(&setup->mechanisms, &key);
+    apply(a, setup->mechanisms);
+    apply(b, setup->mechanisms);
+    const char *reason = mechanisms_contradiction(setup->mechanisms, &key);
     bool ran = false;
     if (reason == NULL) {
         hide_curves(setup, counts);
@@ -570,7 +570,7 @@ static bool run_choices(struct setup *setup, struct choice a, struct choice b)
         fail_msg("%s: %s, %s: %s is refused without a reason", a.key->name, choice_name(a),
                  b.key->name, choice_name(b));
     }
-    setup->mechanisms = before;
+    *setup->mechanisms = before;
     return ran;
 }
 
@@ -582,7 +582,7 @@ enum { PAIR_STRIDE = 16 };
 static void run_pairs(struct setup *setup, size_t first, size_t *ran, size_t *refused)
 {
     struct choice choices[128];
-    size_t count = list_choices(&setup->mechanisms, choices);
+    size_t count = list_choices(setup->mechanisms, choices);
     for (size_t a = 0; a < count; a++) {
         for (size_t b = a; b < count; b++) {
             if ((a + b) % PAIR_STRIDE != first % PAIR_STRIDE) {
@@ -636,8 +636,10 @@ static bool run_overridden(struct setup *setup, const char *system, const char *
     struct system_info info;
     struct course course;
     uint32_t counts[CURVE_COUNT];
-    bool ran = overrides != NULL &&
-               system_load(NULL, system, at, overrides, &setup->mechanisms, &info, NULL, &why);
+    free(setup->mechanisms);
+    setup->mechanisms =
+        overrides != NULL ? system_load(NULL, system, at, overrides, &info, NULL, &why) : NULL;
+    bool ran = setup->mechanisms != NULL;
     if (ran) {
         hide_curves(setup, counts);
         ran = try_course(setup, &course, &why);

@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "decode/mechanism_values.h"
 #include "predict/server/serving_memory.h"
 #include "unit/fixture/make_setup.h"
 #include "unit/fixture/server_course.h"
@@ -56,7 +57,7 @@ static struct course make_course(const char *system, const char *engine)
     struct serving_ways ways;
     struct trust trust = {.basis = BASIS_MEASURED};
     struct course course = begin_course(MOST);
-    const struct mechanisms *m = &point.setup.mechanisms;
+    const struct mechanisms *m = point.setup.mechanisms;
     const struct server_connector *connector = serving_connector(&point);
     assert_true(connector != NULL && serving_ways_init(&ways, &point, 1, &trust, &why));
     serving_pieces_waits(&point, &course.options);

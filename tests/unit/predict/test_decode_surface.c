@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "decode/mechanism_values.h"
 #include "unit/fixture/make_setup.h"
 
 #include "core/random.h"
@@ -121,7 +122,7 @@ static void what_is_selected_is_capped_at_what_there_is(void **state)
 {
     (void)state;
     struct point point = recorded_point("system=hisparse");
-    point.setup.mechanisms.step_overhead = 0; /* which a surface leaves out */
+    point.setup.mechanisms->step_overhead = 0; /* which a surface leaves out */
     struct run_context runs;
     make_runs(&runs, 1);
     const struct decode_range range = {1, 2500, 20480};

@@ -17,6 +17,7 @@
  *
  *     test_faster_server 1000       1000 scenarios of each kind
  *     test_faster_server 1 471      scenario 471 */
+#include "decode/mechanism_values.h"
 #include "unit/fixture/faster.h"
 #include "unit/fixture/random_scenario.h"
 #include "unit/fixture/rounds.h"
@@ -207,9 +208,9 @@ static bool run_scenario(struct trial *trial, timer timer)
     struct setup *setup = &trial->point.setup;
     setup->model.layer_count =
         setup->model.layer_count < LAYERS ? setup->model.layer_count : LAYERS;
-    if (setup->mechanisms.balance) { /* a rule of the system, not the time, chooses the share */
-        setup->mechanisms.balance = 0;
-        setup->mechanisms.representation_share = 0.3;
+    if (setup->mechanisms->balance) { /* a rule of the system, not the time, chooses the share */
+        setup->mechanisms->balance = 0;
+        setup->mechanisms->representation_share = 0.3;
     }
     size_t count = point_curves(&trial->point, figures);
     bool good =

@@ -119,7 +119,7 @@ static bool has_choice(const struct mechanism_key *key, size_t choice)
 
 static const void *field(const struct setup *setup, const struct mechanism_key *key)
 {
-    return (const char *)&setup->mechanisms + key->offset;
+    return (const char *)setup->mechanisms + key->offset;
 }
 
 /* What one base cannot have beside the rest of it, the other can: RetroInfer without what allows no

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "decode/mechanism_values.h"
 #include "unit/fixture/make_setup.h"
 
 #include "core/random.h"
@@ -111,7 +112,7 @@ static bool pool_holds(const struct server *server, uint64_t context, uint64_t b
     assert_int_equal(point.setup.context, context);
     make_runs(&runs, 1);
     bool starts = serving_memory_plan(&point, &runs, &memory, &why);
-    uint64_t block = point.setup.mechanisms.prefix_block;
+    uint64_t block = point.setup.mechanisms->prefix_block;
     bool holds = starts && batch * ((context + block - 1) / block) <=
                                memory.prefix.gpu_blocks / point_passes(&point);
     run_context_release(&runs);

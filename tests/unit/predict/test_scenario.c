@@ -1,4 +1,5 @@
 /* Scenarios: what is laid over what, the points of a sweep, what is refused and how. */
+#include "decode/mechanism_values.h"
 #include "model/sharding.h"
 #include "unit/fixture/fault.h"
 #include "unit/fixture/tiny.h"
@@ -70,12 +71,12 @@ static void later_files_and_overrides_win(void **state)
     assert_true(scenario_load(files, 2, overrides, 3, &scenario, &why));
     assert_int_equal(scenario.points, 1);
     struct point point = point_of(&scenario, 0);
-    assert_int_equal(point.setup.context, 5000);                   /* the last override */
-    assert_int_equal(point.setup.batch, 7);                        /* an override */
-    assert_int_equal(point.setup.steps, 6);                        /* the second file */
-    assert_int_equal(point.setup.seed, 4);                         /* the first */
-    assert_int_equal(point.setup.mechanisms.launch, LAUNCH_GRAPH); /* maps merge */
-    assert_int_equal(point.setup.mechanisms.operators, 9);
+    assert_int_equal(point.setup.context, 5000);                    /* the last override */
+    assert_int_equal(point.setup.batch, 7);                         /* an override */
+    assert_int_equal(point.setup.steps, 6);                         /* the second file */
+    assert_int_equal(point.setup.seed, 4);                          /* the first */
+    assert_int_equal(point.setup.mechanisms->launch, LAUNCH_GRAPH); /* maps merge */
+    assert_int_equal(point.setup.mechanisms->operators, 9);
     assert_string_equal(point.setup.model.name, "llama-3-8b");
     point_release(&point);
     scenario_release(&scenario);
@@ -88,8 +89,8 @@ static void override_reaches_inside(void **state)
         SETUP("system=clo", "mechanisms.policy.eta=0.5", "mechanisms.sync=gpu", "dtype.kv=fp8",
               "hardware.link.h2d=50GB/s", "hardware.host.cores=12");
     struct trust trust = {.basis = BASIS_MEASURED};
-    assert_near(setup.mechanisms.policy_values[0], .5, 0);
-    assert_near(setup.mechanisms.policy_values[1], 3, 0); /* the preset's */
+    assert_near(setup.mechanisms->policy_values[0], .5, 0);
+    assert_near(setup.mechanisms->policy_values[1], 3, 0); /* the preset's */
     assert_int_equal(setup.model.kv, DTYPE_FP8);
     assert_int_equal(setup.model.weights, DTYPE_BF16);
     assert_near(profile_value(&setup.profile, CURVE_LINK_IN, 0, &trust), 50e9, 0);
@@ -273,7 +274,7 @@ static void tokens_may_be_counted_in_powers_of_1024(void **state)
     struct setup setup = SETUP("context=128K", "kv_pool_tokens=256K", "mechanisms.recent=1K");
     assert_int_equal(setup.context, 131072);
     assert_int_equal(setup.kv_pool_tokens, 256 << 10);
-    assert_int_equal(setup.mechanisms.recent.value, 1024);
+    assert_int_equal(setup.mechanisms->recent.value, 1024);
     setup_release(&setup);
 }
 
@@ -369,7 +370,7 @@ static void last_key_of_a_sweep_is_fastest(void **state)
         struct point point = point_of(&scenario, i);
         assert_int_equal(point.setup.context, points[i][0]);
         assert_int_equal(point.setup.batch, points[i][1]);
-        assert_int_equal(point.setup.mechanisms.operators, points[i][2]);
+        assert_int_equal(point.setup.mechanisms->operators, points[i][2]);
         assert_int_equal(point.setup.seed, 3);
         point_release(&point);
     }
@@ -549,8 +550,8 @@ static void a_map_is_laid_alike_by_a_file_and_an_override(void **state)
             fail_msg("%s", message_of(&why));
         }
         struct point point = point_of(&scenario, 0);
-        assert_int_equal(point.setup.mechanisms.launch, LAUNCH_GRAPH);
-        assert_int_equal(point.setup.mechanisms.operators, 7);
+        assert_int_equal(point.setup.mechanisms->launch, LAUNCH_GRAPH);
+        assert_int_equal(point.setup.mechanisms->operators, 7);
         point_release(&point);
         scenario_release(&scenario);
     }
@@ -593,8 +594,8 @@ static void sweep_may_hold_maps_and_empty_values(void **state)
     assert_int_equal(scenario.points, COUNT(operators));
     for (uint32_t i = 0; i < COUNT(operators); i++) {
         struct point point = point_of(&scenario, i);
-        assert_int_equal(point.setup.mechanisms.launch, launches[i]);
-        assert_int_equal(point.setup.mechanisms.operators, operators[i]);
+        assert_int_equal(point.setup.mechanisms->launch, launches[i]);
+        assert_int_equal(point.setup.mechanisms->operators, operators[i]);
         point_release(&point);
     }
     scenario_release(&scenario);

@@ -22,7 +22,7 @@ static struct error why;
 static void check_tiers(const char *const overrides[], uint32_t count, const enum tier_id *of)
 {
     struct point point = make_point(overrides);
-    struct serving_tiers tiers = serving_tiers(&point.setup.mechanisms);
+    struct serving_tiers tiers = serving_tiers(point.setup.mechanisms);
     assert_int_equal(tiers.count, count);
     for (uint32_t k = 0; k < count; k++) {
         assert_int_equal(tiers.of[k], of[k]);

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "decode/mechanism_values.h"
 #include "unit/fixture/make_setup.h"
 
 #include "core/random.h"
@@ -75,7 +76,9 @@ static void check_server(const struct server *server, uint64_t seed)
     struct point point = make_point(server->overrides);
     steps.setup = point.setup;
     steps.setup.unlimited_memory = true;
-    steps.setup.mechanisms.step_overhead = 0;
+    struct mechanisms own = *steps.setup.mechanisms;
+    own.step_overhead = 0;
+    steps.setup.mechanisms = &own;
     steps.setup.engine = (struct setup_engine){.runs = false};
     make_runs(&steps.runs, 1);
     const struct surface_domain domain = {1, 1024, server->least_context, server->most_context};

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "decode/mechanism_values.h"
 #include "unit/fixture/engine_of.h"
 #include "unit/fixture/trace_folder.h"
 
@@ -104,12 +105,13 @@ static void a_step_fills_the_next_graph(void **state)
         {"tensorrt-llm-1.0", 129, 129},
     };
     struct server_engine_gpu gpu = {24080 * MiB, "rtx-4090", 1}; /* SGLang: graphs of up to 24 */
+    struct mechanisms mechanisms = {.resident_heads = RESIDENT_ALL,
+                                    .selection = {.unit = UNIT_SHARE, .value = 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         print_message("# case %zu\n", i);
         struct server_engine engine = engine_of(cases[i].id);
         struct setup setup = {.engine = server_engine_around(&engine, &gpu, false),
-                              .mechanisms = {.resident_heads = RESIDENT_ALL,
-                                             .selection = {.unit = UNIT_SHARE, .value = 1}}};
+                              .mechanisms = &mechanisms};
         assert_int_equal(engine_step_rows(&setup, cases[i].sequences), cases[i].rows);
     }
 }

@@ -2,16 +2,16 @@
  * rules of the table of mechanisms. */
 #include "unit/fixture/make_setup.h"
 
-#include "decode/mechanisms.h"
+#include "decode/mechanism_values.h"
 #include "study/ablate/difference.h"
 
-static struct mechanisms load(const char *name)
+static struct mechanisms *load(const char *name)
 {
     const struct node at = {.kind = NODE_SCALAR, .file = "test"};
-    struct mechanisms mechanisms;
     struct system_info info;
     struct error why;
-    if (!system_load(NULL, name, &at, NULL, &mechanisms, &info, NULL, &why)) {
+    struct mechanisms *mechanisms = system_load(NULL, name, &at, NULL, &info, NULL, &why);
+    if (mechanisms == NULL) {
         fail_msg("%s", message_of(&why));
     }
     return mechanisms;
@@ -19,13 +19,18 @@ static struct mechanisms load(const char *name)
 
 static struct difference compare(const char *base, const char *system)
 {
-    const struct mechanisms ours = load(base), theirs = load(system);
-    struct difference difference;
+    struct difference difference = {.base = load(base), .system = load(system)};
     struct error why;
-    if (!difference_find(&ours, &theirs, &difference, &why)) {
+    if (!difference_find(&difference, &why)) {
         fail_msg("%s", message_of(&why));
     }
     return difference;
+}
+
+static void release(struct difference *difference)
+{
+    free(difference->base);
+    free(difference->system);
 }
 
 /* The mechanisms that it stands on nearest to the base, and those left out with it. */
@@ -49,6 +54,7 @@ static void assert_difference(const char *base, const char *system,
         assert_string_equal(difference_names(&difference, out, false, text, sizeof text),
                             expected[i].also_without);
     }
+    release(&difference);
 }
 
 /* The CPU cannot manage query labels, difficulty is a matter of these, an execution buffer cannot
@@ -101,6 +107,7 @@ static void what_cannot_do_without_each_other_is_one(void **state)
     assert_string_equal(difference.mechanisms[0].label, "policy=window-maw, attention=hybrid");
     assert_non_null(difference_refusal(&difference, 1));
     assert_null(difference_refusal(&difference, 1 | 4));
+    release(&difference);
 }
 
 static void a_mechanism_moves_with_its_parameters(void **state)
@@ -114,6 +121,7 @@ static void a_mechanism_moves_with_its_parameters(void **state)
     assert_int_equal(with.granularity, 1);
     assert_near(with.budget.value, 2, 0);
     assert_int_equal(with.manager, MANAGER_CPU);
+    release(&difference);
 }
 
 /* All of the base's mechanisms are the base, all of the system's the system: whichever two. */
@@ -128,8 +136,8 @@ static void the_ends_are_the_systems(void **state)
             struct mechanisms ends[] = {difference_with(&difference, 0),
                                         difference_with(&difference, difference_all(&difference))};
             for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-                assert_true(mechanism_same(key, &ends[0], &difference.base));
-                assert_true(mechanism_same(key, &ends[1], &difference.system));
+                assert_true(mechanism_same(key, &ends[0], difference.base));
+                assert_true(mechanism_same(key, &ends[1], difference.system));
             }
             for (uint32_t i = 0; i < difference.count; i++) {
                 const struct difference_mechanism *mechanism = &difference.mechanisms[i];
@@ -138,6 +146,7 @@ static void the_ends_are_the_systems(void **state)
                 assert_null(difference_refusal(&difference, mechanism->most));
                 assert_null(difference_refusal(&difference, mechanism->most | 1u << i));
             }
+            release(&difference);
         }
     }
 }
@@ -170,26 +179,29 @@ static void written_values_are_read_as_the_same(void **state)
         "flexgen",  "capture",          "hisparse", "two-tier", "h2o"};
     (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
-        const struct mechanisms said = load(names[i]);
+        struct mechanisms *said = load(names[i]);
         struct node *overrides;
-        struct mechanisms read;
         struct system_info info;
         struct error why;
         overrides = node_parse("{}", 2, "test", &why);
         for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-            char *text = mechanism_text(key, &said, &why);
+            char *text = mechanism_text(key, said, &why);
             assert_true(node_set(overrides, key->name, text, &why));
             free(text);
         }
-        if (!system_load(NULL, "vllm", overrides, overrides, &read, &info, NULL, &why)) {
+        struct mechanisms *read =
+            system_load(NULL, "vllm", overrides, overrides, &info, NULL, &why);
+        if (read == NULL) {
             fail_msg("%s: %s", names[i], message_of(&why));
         }
         for (const struct mechanism_key *key = mechanism_keys; key->name != NULL; key++) {
-            if (!mechanism_same(key, &said, &read)) {
+            if (!mechanism_same(key, said, read)) {
                 fail_msg("%s: %s", names[i], key->name);
             }
         }
         node_destroy(overrides);
+        free(said);
+        free(read);
     }
 }
 

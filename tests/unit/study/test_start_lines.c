@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "decode/mechanism_values.h"
 #include "unit/fixture/make_setup.h"
 
 #include "core/random.h"
@@ -122,7 +123,7 @@ static bool server_starts(const struct asked *asked, struct run_context *runs, s
     }
     good = serving_memory_plan(&point, runs, &memory, &why);
     pool->blocks = good ? memory.prefix.gpu_blocks : 0;
-    pool->tokens = pool->blocks * point.setup.mechanisms.prefix_block;
+    pool->tokens = pool->blocks * point.setup.mechanisms->prefix_block;
     pool->requests = pool->tokens / point.setup.context;
     point_release(&point);
     return good;

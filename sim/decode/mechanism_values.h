@@ -1,0 +1,30 @@
+/* The values of mechanisms: struct mechanisms and the words of its choices. Who includes this depends on
+ * mechanisms.def; others know a system by the functions of mechanisms.h. */
+#pragma once
+
+#include "decode/mechanisms.h"
+#include "policy/policy.h"
+
+#define WORD(id, word) id,
+#define CHOICE(member, group, standard, what, words) enum member { words };
+#include "decode/mechanisms.def"
+#undef WORD
+
+enum kv_copy { COPY_ASYNCHRONOUS, COPY_SYNCHRONOUS };
+
+struct mechanisms {
+    double policy_values[POLICY_MOST_PARAMS];
+    /* By tier below host memory: is there one, enum prefix_below; and requests that have held a
+     * block before it is written there, 0: 1. */
+    int prefix_below[TIER_COUNT];
+    uint64_t prefix_below_asked[TIER_COUNT];
+#define POLICY_KEY(member, ...) const struct policy_kind *member;
+#define BUDGET(member, ...) struct amount member;
+#define EXTENT(member, ...) struct amount member;
+#define CHOICE(member, ...) int member;
+#define CHOICE_OF(member, ...) int member;
+#define SWITCH(member, ...) int member;
+#define WHOLE(member, ...) uint64_t member;
+#define REAL(member, ...) double member;
+#include "decode/mechanisms.def"
+};
