@@ -90,7 +90,7 @@ enum routing advice_routing(const struct scenario *scenario)
         return routing;
     }
     if (point.requests->chunk_tokens > 0 && point.workload.timed && point_servers(&point) == 1 &&
-        point.setup.mechanisms.prefix != PREFIX_NONE) {
+        mechanisms_keep_prefixes(point.setup.mechanisms)) {
         routing = ADVICE_ROUTER;
     }
     point_release(&point);
