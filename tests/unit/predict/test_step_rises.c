@@ -18,7 +18,7 @@
 
 #include <math.h>
 
-enum { SEQUENCES = 1100, CONTEXT = 1000, SEED = 31, DRAWS = 120, DRAWN_SEQUENCES = 600, TEXT = 64 };
+enum { SEQUENCES = 1100, CONTEXT = 1000, SEED = 31, DRAWS = 60, DRAWN_SEQUENCES = 600, TEXT = 64 };
 
 static struct error why;
 
@@ -119,11 +119,9 @@ static void one_sequence_more_is_no_faster(void **state)
         for (size_t j = 0; j < COUNT(machines); j++) {
             char what[2 * TEXT];
             snprintf(what, sizeof what, "%s, %s", models[i], machines[j]);
-            for (size_t k = 0; k < COUNT(engines); k++) {
-                check_and_release(
-                    POINT(system_in(engines[k]), models[i], machines[j], "steps=1", engines[k]),
-                    what);
-            }
+            const char *engine = engines[(i + j) % COUNT(engines)];
+            check_and_release(POINT(system_in(engine), models[i], machines[j], "steps=1", engine),
+                              what);
         }
     }
 }

@@ -1,6 +1,5 @@
 /* Ablations: savings and interaction of steps made by hand, and rows that are single runs. */
 #include "unit/fixture/make_setup.h"
-#include "unit/fixture/rounds.h"
 
 #include "unit/fixture/run_setup.h"
 #include "study/ablate/ablation.h"
@@ -334,10 +333,9 @@ static void what_is_refused_stands_in_the_table(void **state)
 
 static void sum_and_interaction_are_what_the_system_saves(void **state)
 {
-    static const char *const pairs[][2] = {
-        {"litecache", "retroinfer-10pct"}, {"hgca", "fullattn"}, {"clo", "pqcache"}};
+    static const char *const pairs[][2] = {{"litecache", "retroinfer-10pct"}, {"hgca", "fullattn"}};
     (void)state;
-    for (size_t i = 0; i < ROUNDS(COUNT(pairs), 2); i++) {
+    for (size_t i = 0; i < COUNT(pairs); i++) {
         struct ablation one, many;
         struct ablation_sum sum, same;
         int64_t saved;
