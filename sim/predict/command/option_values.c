@@ -69,8 +69,8 @@ static bool setting_number(const struct server_text *said, const char *value, do
     return known && isdigit((unsigned char)plain[plain[0] == '-']) && fabs(*out) < 1e18;
 }
 
-/* Read a number; `out` stays empty if it says nothing. Negative or 0: not set in a log, and invalid in a
- * command; of bytes, 0 is what no size states. */
+/* Read a number; `out` stays empty if it says nothing. 0: not set in a log, where a negative number switches off,
+ * and both are invalid in a command; of bytes, 0 is what no size states. */
 static void setting_take_number(const struct server_option *option, const char *value,
                                 struct server_text *said, char *out, size_t size)
 {
@@ -85,7 +85,7 @@ static void setting_take_number(const struct server_option *option, const char *
                (number > 0 || !said->typed);
         number = nearbyint(number);
     }
-    if (good && number > 0) {
+    if (good && number != 0) {
         snprintf(out, size, option->value == SERVER_VALUE_SHARE ? "%.6g" : "%.15g", number);
     }
     if (!good) {

@@ -501,6 +501,12 @@ static bool stated_complete(struct server_text *said, struct error *why)
     if (said->keys.fits_length) { /* of a log, the length before it was fitted */
         all[STATED_REQUEST_TOKENS].value[0] = '\0';
     }
+    for (int id = 0; id < STATED_MOST; id++) {
+        if (all[id].value[0] == '-') { /* in a log, and no later line says more */
+            error_set(why, said->file, all[id].line, "'%s' is %s", all[id].said, all[id].value);
+            return error_expect(why, "a number above 0: without it a server is not modelled");
+        }
+    }
     complete_engines(said, all);
     if (said->program->ranks_in_tensor) {
         complete_ranks(all);
