@@ -130,6 +130,11 @@ bool mechanisms_need_cpu(const struct mechanisms *mechanisms)
                                                   mechanisms->transfer != TRANSFER_IN_PLACE);
 }
 
+bool mechanisms_cpu_selects(const struct mechanisms *mechanisms)
+{
+    return mechanisms->attention == ATTEND_CPU && !mechanisms_load_whole(mechanisms);
+}
+
 bool mechanisms_remake_keys(const struct mechanisms *mechanisms)
 {
     return mechanisms->keys_rank > 0 || mechanisms->keys_bits > 0;

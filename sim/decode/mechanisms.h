@@ -129,6 +129,9 @@ bool mechanisms_drop(const struct mechanisms *mechanisms);
  * Otherwise kernels fetch by themselves, and the indices of what they fetch stay on the GPU. */
 bool mechanisms_need_cpu(const struct mechanisms *mechanisms);
 
+/* True when the CPU attends to what is selected of the KV outside HBM, and the GPU to the rest of it. */
+bool mechanisms_cpu_selects(const struct mechanisms *mechanisms);
+
 /* True when something smaller stands in HBM for keys, of which those that are attended to are made. */
 bool mechanisms_remake_keys(const struct mechanisms *mechanisms);
 

@@ -114,7 +114,7 @@ void setup_resolve_native(struct setup *setup)
 {
     struct mechanisms *m = setup->mechanisms;
     /* A copy engine cannot move the scattered tokens of a selection. */
-    bool contiguous = mechanisms_offload(m) &&
+    bool contiguous = mechanisms_offload(m) && m->attention != ATTEND_CPU &&
                       (m->transfer == TRANSFER_COPY_ENGINE || m->transfer == TRANSFER_PAGEABLE);
     if (setup_indexes(setup) && !contiguous) {
         m->selection = (struct amount){.unit = UNIT_TOKENS, .value = setup->model.index_topk};

@@ -312,6 +312,8 @@ size_t mechanisms_rules(const struct mechanisms *m, struct mechanism_rule out[ME
     bool graph = m->launch == LAUNCH_GRAPH;
     bool hybrid = m->attention == ATTEND_HYBRID;
     bool by_cpu = m->attention == ATTEND_CPU;
+    bool apart = mechanisms_cpu_selects(m);
+    bool searches = m->retrieval_on == RETRIEVAL_ON_CPU;
     bool caches = m->policy != &policy_none;
     bool has_budget = m->budget.value > 0 || m->budget.rest;
     bool whole_layers = offload && mechanisms_load_whole(m);

@@ -225,9 +225,28 @@ struct kernel kernel_prompt_attention(const struct profile *profile,
     return roofline_after(roofline_then(profile, kernel, CURVE_GPU_PROMPT_FIXED, 1), kernel);
 }
 
+static double retrieval_cost_group(const struct setup *setup)
+{
+    return (double)model_query_heads(&setup->model) / model_kv_heads(&setup->model);
+}
+
 bool cpu_attends(const struct setup *setup, uint32_t layer)
 {
-    return setup->mechanisms->attention == ATTEND_HYBRID && !setup_attends_all(setup, layer);
+    return (setup->mechanisms->attention == ATTEND_HYBRID && !setup_attends_all(setup, layer)) ||
+           cpu_attends_selected(setup, layer);
+}
+
+bool cpu_attends_selected(const struct setup *setup, uint32_t layer)
+{
+    return mechanisms_cpu_selects(setup->mechanisms) && !setup_loads_whole(setup, layer) &&
+           !model_layer_local(&setup->model, layer);
+}
+
+double cpu_selections(const struct setup *setup)
+{
+    const struct mechanisms *m = setup->mechanisms;
+    return mechanisms_cpu_selects(m) && m->retrieval_per_query_head ? retrieval_cost_group(setup)
+                                                                    : 1;
 }
 
 bool cpu_attends_whole(const struct setup *setup, uint32_t layer)
@@ -252,11 +271,6 @@ double retrieval_entry_bytes(const struct setup *setup)
     return setup_indexes(setup)
                ? (double)setup->model.index_dim * INDEX_VALUE_BYTES + INDEX_SCALE_BYTES
                : m->retrieval_keys * key + (double)m->retrieval_bytes;
-}
-
-static double retrieval_cost_group(const struct setup *setup)
-{
-    return (double)model_query_heads(&setup->model) / model_kv_heads(&setup->model);
 }
 
 uint32_t retrieval_copies(const struct setup *setup)
@@ -287,13 +301,15 @@ static double sorted_scores(const struct setup *setup, double entries)
 
 double retrieval_score_bytes(const struct setup *setup, double entries)
 {
-    return KERNEL_SCORE_BYTES * sorted_scores(setup, entries) * setup_queries(setup);
+    bool kernels = setup->mechanisms->retrieval_on == RETRIEVAL_ON_GPU;
+    return kernels ? KERNEL_SCORE_BYTES * sorted_scores(setup, entries) * setup_queries(setup) : 0;
 }
 
 struct kernel retrieval_cost(const struct setup *setup, double entries, double pairs)
 {
     const struct mechanisms *m = setup->mechanisms;
     double rows, values = compared_values(setup, &rows), queries = setup_queries(setup);
+    entries *= m->retrieval_read;
     double times = 1 + 2.0 * retrieval_copies(setup); /* each copy is written and read */
     double moved = times * retrieval_entry_bytes(setup) + queries * (double)m->retrieval_scores;
     double flops = 2 * entries * values * rows * queries;

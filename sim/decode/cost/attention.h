@@ -55,8 +55,12 @@ struct kernel kernel_prompt_attention(const struct profile *profile,
 
 #define CPU_AVERAGE_BYTES 4.0 /* the average attention of an entry, kept beside it: fp32 */
 
-/* Does the CPU attend to a part of this layer? */
+/* Does the CPU attend to a part of this layer? And is that what is selected of it? */
 bool cpu_attends(const struct setup *setup, uint32_t layer);
+bool cpu_attends_selected(const struct setup *setup, uint32_t layer);
+
+/* Selections of a KV head to which the CPU attends one by one: one, or one of each query head. */
+double cpu_selections(const struct setup *setup);
 
 /* Does the CPU attend to all KV of this layer, which is loaded whole (decode/time/hybrid.h)? And
  * with how many threads for one GPU? */

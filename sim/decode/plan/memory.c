@@ -302,6 +302,9 @@ static double metadata_bytes(const struct setup *setup, const struct head_sizes 
                              uint64_t offloaded, uint32_t batch)
 {
     const struct mechanisms *m = setup->mechanisms;
+    if (m->retrieval_on == RETRIEVAL_ON_CPU) {
+        return 0;
+    }
     if (m->attention == ATTEND_HYBRID) {
         return (double)offloaded * (double)sizes->cache_tokens * CPU_AVERAGE_BYTES * batch;
     }
@@ -338,7 +341,9 @@ static void hold(const struct setup *setup, const struct head_sizes *sizes, uint
     double window = fmin((double)(m->sinks + setup_recent(setup)), (double)setup->context);
     double all = kept_sequence_bytes(setup) * batch;
     double cached_tokens = (double)(sizes->cache_tokens + sizes->split.act_hbm);
-    bool gathers = m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m);
+    bool gathers =
+        m->transfer == TRANSFER_GATHER_COPY && mechanisms_offload(m) && !mechanisms_cpu_selects(m);
+    bool on_host = m->retrieval_stream || m->retrieval_on == RETRIEVAL_ON_CPU;
     held->resident += all - (double)offloaded * (double)setup->context * one +
                       (double)offloaded * keys_hbm_bytes(setup) * batch;
     held->window += (double)offloaded * window * one * keys_buffer_share(setup);
@@ -348,7 +353,7 @@ static void hold(const struct setup *setup, const struct head_sizes *sizes, uint
     held->staging += gathers ? 2 * (double)sizes->selected_tokens * model_kv_heads(&setup->model) *
                                    one * keys_host_share(setup)
                              : 0;
-    held->index += m->retrieval_stream ? memory_index_bytes(setup, sizes, batch) : 0;
+    held->index += on_host ? memory_index_bytes(setup, sizes, batch) : 0;
     uint32_t indexed = indexed_layers(setup);
     held->indexed = indexed > held->indexed ? indexed : held->indexed;
 }
@@ -387,7 +392,7 @@ static double disk_buffer_bytes(const struct setup *setup, const struct plan *pl
         return 0;
     }
     if (m->attention == ATTEND_CPU) {
-        bool all = m->transfer == TRANSFER_PAGEABLE;
+        bool all = m->transfer == TRANSFER_PAGEABLE && mechanisms_load_whole(m);
         kv = (all ? 1 : m->disk_kv) * peak_layer_bytes(setup, plan);
     } else if (m->disk_kv > 0) {
         bool whole = mechanisms_load_whole(m);
@@ -466,7 +471,8 @@ static double pinned_padding(const struct setup *setup, const struct pinned_part
                  m->transfer == TRANSFER_IN_PLACE);
     double kv = pins ? parts->kv : 0;
     return padding(setup, kv, 2 * parts->kv_layers) + padding(setup, parts->staging, 4) +
-           padding(setup, parts->index, parts->index_layers) + weight_padding(setup);
+           padding(setup, m->retrieval_stream ? parts->index : 0, parts->index_layers) +
+           weight_padding(setup);
 }
 
 static uint64_t memory_held_sum(const struct memory_held *held)

@@ -209,8 +209,9 @@ static bool resolve_heads(const struct setup *setup, const double *head_cosine, 
     if (!resident_choose(setup, head_cosine, plan, trust, why)) {
         return false;
     }
-    bool hybrid = setup->mechanisms->attention == ATTEND_HYBRID;
-    plan->cpu_threads = hybrid ? cpu_whole_threads(setup, trust) : 0;
+    bool beside =
+        setup->mechanisms->attention == ATTEND_HYBRID || mechanisms_cpu_selects(setup->mechanisms);
+    plan->cpu_threads = beside ? cpu_whole_threads(setup, trust) : 0;
     plan->memory = memory_of(setup, plan, plan_offloaded_heads(plan));
     plan->fits = plan_overfull(plan) == TIER_COUNT && setup->engine.refuses == NULL;
     plan->budget_bytes = setup->mechanisms->budget.unit == UNIT_BYTES

@@ -66,7 +66,8 @@ static double selection_bytes(const struct setup *setup, const struct head_sizes
     double held = fmin(selected, (double)setup->context); /* no union is larger */
     double some = (m->prefetch == PREFETCH_NONE ? 1 : 2) * held * token;
     bool into_cache = sizes->cache_tokens > 0 && !m->merge && setup_queries(setup) == 1;
-    bool straight = into_cache || mechanisms_load_whole(m) || mechanisms_attend_in_place(m);
+    bool straight = into_cache || mechanisms_cpu_selects(m) || mechanisms_load_whole(m) ||
+                    mechanisms_attend_in_place(m);
     return mechanisms_offload(m) && !straight ? some * batch : 0;
 }
 

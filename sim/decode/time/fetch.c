@@ -326,9 +326,13 @@ static uint32_t asking_pairs(const struct pipe *pipe, uint32_t cohort, uint32_t 
     return pipe->mechanisms->policy->needs_queries ? row->fetching_heads : row->offloaded_heads;
 }
 
+/* Where the CPU searches, kernels make the code that it looks for, as many as take no shorter. */
 static struct kernel find_selection(const struct pipe *pipe, uint32_t layer)
 {
     double entries = 0, pairs = 0;
+    if (pipe->mechanisms->retrieval_on == RETRIEVAL_ON_CPU) {
+        return kernel_none;
+    }
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
         uint32_t asking = asking_pairs(pipe, i, layer);
         entries += (double)pipe->plan->cohorts[i].sizes.entries * asking;
@@ -350,17 +354,18 @@ static double fetch_selection_selected_tokens(const struct pipe *pipe, uint32_t 
                    : each * asking_pairs(pipe, cohort, layer);
 }
 
-/* Bytes of the indices of selected entries; of misses only, if the GPU has told them from hits. */
-static double fetch_selection_index_bytes(const struct pipe *pipe, uint32_t layer)
+double fetch_id_bytes(const struct pipe *pipe, uint32_t layer)
 {
-    double bytes = 0;
+    double bytes = 0, each = (double)pipe->mechanisms->retrieval_id_bytes;
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    if (pipe->mechanisms->retrieval_on == RETRIEVAL_ON_CPU) {
+        return each * row->offloaded_heads * cpu_selections(pipe->setup);
+    }
     if (pipe->mechanisms->manager == MANAGER_SPLIT) {
-        return (double)pipe->mechanisms->retrieval_id_bytes *
-               (double)pipe_row(pipe, layer)->missed / (double)pipe->mechanisms->retrieval_tokens;
+        return each * (double)row->missed / (double)pipe->mechanisms->retrieval_tokens;
     }
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        bytes += (double)pipe->mechanisms->retrieval_id_bytes *
-                 fetch_selection_selected_tokens(pipe, i, layer) /
+        bytes += each * fetch_selection_selected_tokens(pipe, i, layer) /
                  (double)pipe->mechanisms->retrieval_tokens;
     }
     return bytes;
@@ -457,7 +462,7 @@ bool fetch_ids(struct pipe *pipe, uint32_t layer, struct error *why)
             return false;
         }
     }
-    return put_copy_of_ids(pipe, layer, fetch_selection_index_bytes(pipe, layer), why);
+    return put_copy_of_ids(pipe, layer, fetch_id_bytes(pipe, layer), why);
 }
 
 /* The synchronisation behind the last copy, and those without a copy. */

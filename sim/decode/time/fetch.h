@@ -11,6 +11,10 @@ uint32_t fetch_targets(const struct pipe *pipe, uint32_t targets[2]);
  * are copied whole, although fewer tokens were wanted. Else 0. */
 double fetch_fill_bytes(const struct setup *setup, const struct ledger_row *row);
 
+/* Bytes that tell the CPU what is selected: indices of entries, of misses only if the GPU has told them
+ * from hits; or codes of queries, if the CPU searches. */
+double fetch_id_bytes(const struct pipe *pipe, uint32_t layer);
+
 /* Stages of the table in stages.c, in program order. Each may put no task. */
 bool fetch_index(struct pipe *pipe, uint32_t layer, struct error *why);
 bool fetch_retrieve(struct pipe *pipe, uint32_t layer, struct error *why);

@@ -6,12 +6,19 @@
 #include <math.h>
 
 #include "decode/replay/ledger.h"
+#include "decode/time/fetch.h"
 #include "decode/time/stages.h"
 
 #define QUERY_BYTES 2.0   /* of a number of Q or of the output: bf16 */
 #define SUM_BYTES 4.0     /* of a log-sum-exp: fp32 */
 #define WEIGHT_BYTES 2.0  /* of an attention weight: bf16 */
 #define COMBINE_KERNELS 1 /* reads, merges and writes */
+
+/* (sequence, head) pairs, each with its selections, for each of the threads. */
+static uint64_t tasks_each(const struct pipe *pipe, uint64_t pairs, uint32_t threads)
+{
+    return cpu_heads_each((uint64_t)((double)pairs * cpu_selections(pipe->setup)), threads);
+}
 
 static double hybrid_group(const struct model *model)
 {
@@ -32,22 +39,48 @@ static double hybrid_answer_bytes(const struct model *model, uint64_t pairs)
     return (double)pairs * hybrid_group(model) * (width * QUERY_BYTES + SUM_BYTES);
 }
 
-/* The ledger row of a layer in which the CPU attends to something; else NULL. */
-static const struct ledger_row *row_for_cpu(const struct pipe *pipe, uint32_t layer)
+/* Pairs of the pass, and the tokens of all and of the longest task: what HBM lacks, of each selection. */
+static struct ledger_row pass_row(const struct pipe *pipe, uint32_t layer, uint32_t threads)
+{
+    const uint32_t *cohorts = pipe_cohorts(pipe);
+    struct ledger_row row = {0};
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        uint64_t pairs = (uint64_t)cohorts[i] * pipe->plan->offloaded[layer];
+        const struct ledger_row *part = pipe_part(pipe, i, layer);
+        uint64_t tokens = pairs > 0 ? part->missed / part->offloaded_heads : 0;
+        row.offloaded_heads += (uint32_t)pairs;
+        row.for_cpu_padded += pairs * tokens;
+        row.for_cpu_worst = tokens > row.for_cpu_worst ? tokens : row.for_cpu_worst;
+    }
+    row.for_cpu = row.for_cpu_padded;
+    row.for_cpu_worst *= tasks_each(pipe, row.offloaded_heads, threads);
+    return row;
+}
+
+/* What the CPU attends to in a layer beside the GPU, of a number of pairs; `for_cpu` is 0 if nothing. */
+static struct ledger_row row_for_cpu(const struct pipe *pipe, uint32_t layer)
 {
     const struct ledger_row *row = cpu_attends(pipe->setup, layer) ? pipe_row(pipe, layer) : NULL;
-    return row != NULL && row->for_cpu > 0 ? row : NULL;
+    return row == NULL ? (struct ledger_row){0}
+           : cpu_attends_selected(pipe->setup, layer)
+               ? pass_row(pipe, layer, pipe->plan->cpu_threads)
+               : *row;
 }
 
 /* Move Q to the host: by a copy, or by the kernel's own stores and a flag. */
 bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    const struct ledger_row *row = row_for_cpu(pipe, layer);
-    if (row == NULL) {
+    const struct ledger_row row = row_for_cpu(pipe, layer);
+    if (row.for_cpu == 0) {
         return true;
     }
-    double bytes = hybrid_query_bytes(&pipe->setup->model, row->offloaded_heads);
+    bool selected = cpu_attends_selected(pipe->setup, layer);
+    double bytes = hybrid_query_bytes(&pipe->setup->model, row.offloaded_heads) +
+                   (selected ? fetch_id_bytes(pipe, layer) : 0);
+    if (selected && !fetch_retrieve(pipe, layer, why)) {
+        return false;
+    }
     struct work work = work_over(pipe, PART_SYNC, WAY_OUT, bytes);
     work_wait_for(&work, pipe->last[PIPE_MAIN]);
     if (m->sync == SYNC_CPU) {
@@ -70,8 +103,8 @@ bool hybrid_ask(struct pipe *pipe, uint32_t layer, struct error *why)
  * average of each entry is read and written. */
 bool hybrid_average(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct ledger_row *row = cpu_attends(pipe->setup, layer) ? pipe_row(pipe, layer) : NULL;
-    if (row == NULL) {
+    bool hybrid = pipe->mechanisms->attention == ATTEND_HYBRID;
+    if (!hybrid || !cpu_attends(pipe->setup, layer) || pipe_row(pipe, layer) == NULL) {
         return true;
     }
     double entries = 0;
@@ -99,27 +132,56 @@ static double queries_ns(struct pipe *pipe, double bytes, double threads, struct
     return flops * 1e9 / pipe_figure(pipe, CURVE_HOST_KMEANS, threads, trust);
 }
 
-/* One thread is woken for each task, one after the other. */
+/* Let the pool read `bytes` of host memory for `pairs` pairs, `worst` of them in its longest task. One
+ * thread is woken for each task, one after the other. */
+static bool put_pool_read(struct pipe *pipe, enum part part, uint64_t pairs, uint32_t most_threads,
+                          double bytes, double worst, engine_task_id after, engine_task_id *out,
+                          struct error *why)
+{
+    struct work work = work_of(part, PIPE_POOL);
+    work.route = ROUTE_CPU_READ;
+    work.bytes = bytes;
+    struct trust all_trust = work_trust, worst_trust = work_trust;
+    double sharers = cost_uplink_sharers(pipe->setup, &all_trust);
+    double each = (double)tasks_each(pipe, pairs, most_threads);
+    double threads = ceil((double)pairs * cpu_selections(pipe->setup) / each);
+    double rate = pipe_figure(pipe, CURVE_HOST_ATTENTION, threads * sharers, &all_trust) / sharers;
+    double all_ns = bytes * 1e9 / rate;
+    double worst_ns = worst * 1e9 / pipe_figure(pipe, CURVE_HOST_ATTENTION, 1, &worst_trust);
+    all_ns = fmax(all_ns, queries_ns(pipe, bytes, threads, &all_trust));
+    work.rate = bytes / fmax(all_ns, worst_ns);
+    work.rate_trust = all_ns >= worst_ns ? all_trust : worst_trust;
+    work.fixed_ns = threads * pipe_figure(pipe, CURVE_HOST_POOL_WAKE, threads, &work.fixed_trust);
+    work_wait_for(&work, after);
+    return work_put(pipe, &work, out, why);
+}
+
+/* The pool searches the index for each selection. */
+static bool put_search(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,
+                       uint32_t most_threads, struct error *why)
+{
+    double entries = 0;
+    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
+        entries += (double)pipe->plan->cohorts[i].sizes.entries *
+                   pipe_part(pipe, i, layer)->offloaded_heads;
+    }
+    double bytes = entries * retrieval_entry_bytes(pipe->setup) * pipe->mechanisms->retrieval_read *
+                   cpu_selections(pipe->setup);
+    engine_task_id *selected = &pipe->at[layer].selected;
+    return pipe->mechanisms->retrieval_on == RETRIEVAL_ON_GPU || bytes == 0 ||
+           put_pool_read(pipe, PART_RETRIEVAL, row->offloaded_heads, most_threads, bytes, 0,
+                         *selected, selected, why);
+}
+
 bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger_row *row,
                           uint32_t most_threads, struct error *why)
 {
-    struct work work = work_of(PART_CPU_ATTENTION, PIPE_POOL);
-    work.route = ROUTE_CPU_READ;
-    struct trust all_trust = work_trust, worst_trust = work_trust;
-    double sharers = cost_uplink_sharers(pipe->setup, &all_trust);
-    uint64_t each = cpu_heads_each(row->offloaded_heads, most_threads);
-    double threads = ceil(row->offloaded_heads / (double)each);
-    work.bytes = (double)row->for_cpu_padded * pipe->head_bytes;
+    double bytes = (double)row->for_cpu_padded * pipe->head_bytes * cpu_selections(pipe->setup);
     double worst = (double)row->for_cpu_worst * pipe->head_bytes;
-    double rate = pipe_figure(pipe, CURVE_HOST_ATTENTION, threads * sharers, &all_trust) / sharers;
-    double all_ns = work.bytes * 1e9 / rate;
-    double worst_ns = worst * 1e9 / pipe_figure(pipe, CURVE_HOST_ATTENTION, 1, &worst_trust);
-    all_ns = fmax(all_ns, queries_ns(pipe, work.bytes, threads, &all_trust));
-    work.rate = work.bytes / fmax(all_ns, worst_ns);
-    work.rate_trust = all_ns >= worst_ns ? all_trust : worst_trust;
-    work.fixed_ns = threads * pipe_figure(pipe, CURVE_HOST_POOL_WAKE, threads, &work.fixed_trust);
-    work_wait_for(&work, pipe->at[layer].selected);
-    return work_put(pipe, &work, &pipe->at[layer].answered, why);
+    struct pipe_layer *at = &pipe->at[layer];
+    return put_search(pipe, layer, row, most_threads, why) &&
+           put_pool_read(pipe, PART_CPU_ATTENTION, row->offloaded_heads, most_threads, bytes, worst,
+                         at->selected, &at->answered, why);
 }
 
 /* The launch thread waits for Q, hands it to the pool and waits for the pool; or polling threads
@@ -127,22 +189,22 @@ bool hybrid_put_attention(struct pipe *pipe, uint32_t layer, const struct ledger
 bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
 {
     const struct mechanisms *m = pipe->mechanisms;
-    const struct ledger_row *row = row_for_cpu(pipe, layer);
+    const struct ledger_row row = row_for_cpu(pipe, layer);
     struct pipe_layer *at = &pipe->at[layer];
     struct trust trust = work_trust;
     at->answered = ENGINE_NONE;
-    if (row == NULL) {
+    if (row.for_cpu == 0) {
         return true;
     }
     if (m->sync == SYNC_CPU) {
         double ns = (double)m->syncs * pipe_figure(pipe, CURVE_HOST_SYNC, 0, &trust);
         return work_put_thread(pipe, PART_SYNC, ns, at->selected, trust, &at->selected, why) &&
-               hybrid_put_attention(pipe, layer, row, pipe->plan->cpu_threads, why) &&
+               hybrid_put_attention(pipe, layer, &row, pipe->plan->cpu_threads, why) &&
                work_put_thread(pipe, PART_CPU_ATTENTION, 0, at->answered, work_trust, NULL, why);
     }
     struct work flag = work_of(PART_SYNC, PIPE_NO_QUEUE);
     flag.fixed_ns = pipe_figure(pipe, CURVE_GPU_FLAG, 0, &flag.fixed_trust);
-    if (!hybrid_put_attention(pipe, layer, row, pipe->plan->cpu_threads, why)) {
+    if (!hybrid_put_attention(pipe, layer, &row, pipe->plan->cpu_threads, why)) {
         return false;
     }
     work_wait_for(&flag, at->answered);
@@ -152,14 +214,14 @@ bool hybrid_attend(struct pipe *pipe, uint32_t layer, struct error *why)
 /* Merge both parts: one kernel on the main stream, which loads the CPU's part over the link. */
 bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why)
 {
-    const struct ledger_row *row = row_for_cpu(pipe, layer);
+    const struct ledger_row row = row_for_cpu(pipe, layer);
     struct work work = work_of(PART_MERGE, PIPE_MAIN);
     work.route = ROUTE_ZERO_COPY;
     engine_task_id launched;
-    if (row == NULL) {
+    if (row.for_cpu == 0) {
         return true;
     }
-    work.bytes = hybrid_answer_bytes(&pipe->setup->model, row->offloaded_heads);
+    work.bytes = hybrid_answer_bytes(&pipe->setup->model, row.offloaded_heads);
     /* Bytes a second that the SMs load over one GPU's share of the link. */
     const struct profile *profile = &pipe->setup->profile;
     double link = way_rate(profile, WAY_IN, BY_ENGINE, 0, &work.rate_trust) /
@@ -180,23 +242,6 @@ bool hybrid_combine(struct pipe *pipe, uint32_t layer, struct error *why)
     work_wait_for(&work, launched);
     work_wait_for(&work, pipe->at[layer].answered);
     return work_put(pipe, &work, NULL, why);
-}
-
-/* Pairs of the pass, and the tokens of all and of the longest task. */
-static struct ledger_row pass_row(const struct pipe *pipe, uint32_t layer, uint32_t threads)
-{
-    const uint32_t *cohorts = pipe_cohorts(pipe);
-    struct ledger_row row = {0};
-    for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
-        uint64_t pairs = (uint64_t)cohorts[i] * pipe->plan->offloaded[layer];
-        const struct ledger_row *part = pipe_part(pipe, i, layer);
-        uint64_t tokens = pairs > 0 ? part->missed / part->offloaded_heads : 0;
-        row.offloaded_heads += (uint32_t)pairs;
-        row.for_cpu_padded += pairs * tokens;
-        row.for_cpu_worst = tokens > row.for_cpu_worst ? tokens : row.for_cpu_worst;
-    }
-    row.for_cpu_worst *= cpu_heads_each(row.offloaded_heads, threads);
-    return row;
 }
 
 static bool put_copy(struct pipe *pipe, enum way_id way, double bytes, engine_task_id after,

@@ -15,6 +15,10 @@
  * With `sync: gpu` the launch thread takes no part: kernels store Q and poll for the output. One
  * more kernel averages the attention weights while the CPU computes. In a layer in which no head
  * keeps anything outside the window, only this kernel runs.
+ *
+ * A selection is attended to in the same way (`attention: cpu` without `prefetch: whole-layer`): the
+ * GPU finds it, and tells the CPU; or it sends the code of each query, and the pool searches an index
+ * in host memory first, as MagicPIG's does its hash tables. The GPU attends to what HBM has.
  */
 #pragma once
 

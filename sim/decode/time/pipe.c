@@ -320,7 +320,7 @@ static void read_machine(const struct setup *setup, struct pipeline_beside besid
     bool copies = (offload && !stores && !loads && !in_place) || streams || m->retrieval_stream ||
                   (offload && m->block_span != BLOCK_UNIT);
     bool pageable = (offload || mechanisms_host_prefixes(m)) && m->transfer == TRANSFER_PAGEABLE;
-    bool hybrid = m->attention == ATTEND_HYBRID;
+    bool hybrid = m->attention == ATTEND_HYBRID || mechanisms_cpu_selects(m);
     bool by_cpu = m->attention == ATTEND_CPU;
     bool pool = (offload && m->manager == MANAGER_CPU) || hybrid || by_cpu;
     bool trains = index_build_by_cpu(setup);

@@ -39,19 +39,22 @@ static uint64_t attended_tokens(const struct pipe *pipe, uint32_t cohort, uint32
 }
 
 /* The same, summed over the cohort's sequences in the pass. With a selection margin it is the mean
- * over heads of what the ledger has for the step. */
+ * over heads of what the ledger has for the step; where the CPU attends to the selection, of what is
+ * not missed. */
 static uint64_t attended_in_pass(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     const struct mechanisms *m = pipe->setup->mechanisms;
     const struct setup *setup = &pipe->setups[cohort];
     uint64_t sequences = pipe_cohorts(pipe)[cohort];
-    if (m->selection_margin == 0 || sequences == 0 || setup_attends_all(setup, layer) ||
-        pipe_row(pipe, layer) == NULL) {
+    bool apart = cpu_attends_selected(setup, layer);
+    bool counted = apart || (m->selection_margin > 0 && !setup_attends_all(setup, layer));
+    if (!counted || sequences == 0 || pipe_row(pipe, layer) == NULL) {
         return sequences * attended_tokens(pipe, cohort, layer);
     }
     const struct ledger_row *row = pipe_part(pipe, cohort, layer);
     uint64_t window = m->sinks + setup_recent(setup);
-    uint64_t some = row->wanted * sequences / row->offloaded_heads + sequences * window;
+    uint64_t wanted = apart ? row->hit : row->wanted;
+    uint64_t some = wanted * sequences / row->offloaded_heads + sequences * window;
     uint64_t all = sequences * model_layer_attended(&setup->model, layer, setup->context);
     return some < all ? some : all;
 }

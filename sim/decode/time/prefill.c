@@ -77,12 +77,15 @@ double prefill_leaving_bytes(const struct setup *setup, const struct plan *plan,
     if (mechanisms_drop(m)) {
         return 0;
     }
-    if (cpu_attends(setup, layer)) {
+    if (m->attention == ATTEND_HYBRID && cpu_attends(setup, layer)) {
         double window = (double)(m->sinks + setup_recent(setup) + of->sizes.cache_tokens);
         return heads * fmax(0, (double)prompt - window) * (head_bytes + CPU_AVERAGE_BYTES);
     }
+    bool indexed = m->retrieval_on == RETRIEVAL_ON_CPU && cpu_attends(setup, layer);
+    double entries = indexed ? (double)prompt / (double)m->retrieval_tokens : 0;
     return heads / plan->kv_heads * split_host_bytes(setup, &of->sizes.split) * (double)prompt /
-           (double)of->context;
+               (double)of->context +
+           heads * entries * retrieval_entry_bytes(setup);
 }
 
 /* ---- the schedule ---- */

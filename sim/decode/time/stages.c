@@ -213,7 +213,7 @@ static double stages_leaving_bytes(const struct pipe *pipe, uint32_t cohort, uin
 {
     const struct mechanisms *m = pipe->mechanisms;
     const struct split *split = &pipe->plan->cohorts[cohort].sizes.split;
-    if (!cpu_attends(pipe->setup, layer)) {
+    if (m->attention != ATTEND_HYBRID || !cpu_attends(pipe->setup, layer)) {
         return split->act_host > 0 ? stages_kept_bytes(pipe, split, layer) : pipe->link_bytes;
     }
     bool moved = pipe->step % m->granularity == 0;

@@ -383,7 +383,9 @@ bool outcome_time(const struct setup *setup, const struct plan *plan, const stru
     for (uint32_t l = 0; l < timing->layers; l++) {
         layers += timing->layer_ns[l];
     }
-    double token_bytes = (double)model_kv_head_bytes(&setup->model) * keys_host_share(setup);
+    bool crosses = setup->mechanisms->attention != ATTEND_CPU;
+    double token_bytes =
+        crosses ? (double)model_kv_head_bytes(&setup->model) * keys_host_share(setup) : 0;
     outcome_write_rates(setup, plan, step_ns, result);
     outcome_write_parts(timing, step_ns, result);
     result_integer(result, COLUMN(layer_us),

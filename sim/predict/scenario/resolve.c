@@ -104,12 +104,12 @@ static const char *drafts_refused(const struct point *point)
         return NULL;
     }
     bool compares = m->policy->needs_queries && m->policy != &policy_qsac;
-    return compares                                          ? "a plug-in that compares queries"
-           : m->policy->chooses_own                          ? "a policy that chooses by itself"
-           : m->attention == ATTEND_HYBRID                   ? "attention on both sides"
-           : m->selection_margin > 0                         ? "a selection margin"
-           : setup_asks_trace(setup) && setup->trace == NULL ? "an assumed hit ratio"
-                                                             : NULL;
+    return compares                 ? "a plug-in that compares queries"
+           : m->policy->chooses_own ? "a policy that chooses by itself"
+           : m->attention == ATTEND_HYBRID || mechanisms_cpu_selects(m) ? "attention on both sides"
+           : m->selection_margin > 0                                    ? "a selection margin"
+           : setup_asks_trace(setup) && setup->trace == NULL            ? "an assumed hit ratio"
+                                                                        : NULL;
 }
 
 /* Said before the rest of them is asked for. */

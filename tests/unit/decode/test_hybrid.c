@@ -6,6 +6,8 @@
  * The CPU attends at 2 B/ns a thread, with 4 threads; waking them takes 10000. */
 #include "unit/fixture/expected_times.h"
 
+#include "decode/time/prefill.h"
+
 /* A window of 200 of 1000 tokens; what of the other 800 does not "hit" is kept. */
 #define WINDOW                                                                                     \
     "mechanisms={attention: hybrid, policy: window-maw, budget: 200tok, granularity: 10tok,"       \
@@ -164,9 +166,9 @@ static void blocks_leave_the_window_whole(void **state)
     setup_release(&setup);
 }
 
-static int64_t pool_ns(const char *const *overrides)
+static int64_t pool_ns_of(const char *mechanisms, const char *const *overrides)
 {
-    struct setup setup = make_tiny(1, WINDOW, overrides);
+    struct setup setup = make_tiny(1, mechanisms, overrides);
     struct course course;
     int64_t ns = 0;
     make_course(&setup, &course);
@@ -179,6 +181,11 @@ static int64_t pool_ns(const char *const *overrides)
     course_release(&course);
     setup_release(&setup);
     return ns;
+}
+
+static int64_t pool_ns(const char *const *overrides)
+{
+    return pool_ns_of(WINDOW, overrides);
 }
 
 /* 4 threads, woken in 2500 each, at 2 B/ns: 8 pairs are two a thread, 80000 B each. Where heads differ, all of a task
@@ -274,6 +281,91 @@ static void resident_layer_asks_nobody(void **state)
     setup_release(&setup);
 }
 
+/* ---- a selection ----------------------------------------------------------------------------- */
+
+#define SELECTED                                                                                     \
+    "mechanisms={attention: cpu, selection: 10%, sinks: 0tok, recent: 100tok, retrieval_kernels: 1," \
+    " sync: cpu, syncs: 1, operators: 8, "
+#define TABLES                                                                                     \
+    SELECTED "retrieval: lsh, retrieval_on: cpu, retrieval_bytes: 40B, retrieval_read: 5%,"        \
+             " retrieval_per_query_head: yes, retrieval_id_bytes: 10B}"
+#define PAGES SELECTED "retrieval: quest, retrieval_keys: 2x, retrieval_tokens: 10tok}"
+
+/* A step of MagicPIG: each of 20 query heads attends to 100 tokens of its own, 5 query heads a thread.
+ *
+ *   retrieve  codes, no shorter than 1000
+ *   ask       2000 + 2000 B and 20 codes of 10 B at 10 B/ns: 2220
+ *   attend    the window, 40 + 8 * 100: no shorter than 1000
+ *   search    5 % of 4 * 1000 entries of 40 B for 5 query heads: 40000 B at 8 B/ns, behind 10000
+ *   pool      20 * 100 * 200 B at 8 B/ns: 50000, behind 10000
+ *   combine   1000 + 2080 B at 8 B/ns: 1260
+ *
+ *  launch  token 20000, pre 21000 (23000), retrieve 24000, copy call 25000, attend 26000, sync
+ *          52432-72432, waits for the pool 147432, combine 148432, post 149432 (152432), edge 153432
+ *  main    pre 21000-49212, retrieve -50212, attend -51212, combine 148432-149692, post -290112,
+ *          edge, of which 80 at 90 B/ns, -310300
+ *  d2h     ask 50212-52432, new KV 290112-292192
+ *  pool    search 72432-87432, attention -147432 */
+static void tables_are_searched_where_they_lie(void **state)
+{
+    const struct expected_times expected = {
+        .step = 310300,
+        .parts = {[PART_COMPUTE] = 28212 + 140420 + 20188,
+                  [PART_LAUNCH] = 2000,
+                  [PART_RETRIEVAL] = 1000 + 15000,
+                  [PART_SYNC] = 22220,
+                  [PART_CPU_ATTENTION] = 60000,
+                  [PART_MERGE] = 1260,
+                  [PART_OVERHEAD] = 20000},
+        .stalls = {[PART_LAUNCH] = 2000,
+                   [PART_RETRIEVAL] = 15000,
+                   [PART_SYNC] = 72432 - 51212,
+                   [PART_CPU_ATTENTION] = 60000,
+                   [PART_OVERHEAD] = 20000},
+        .layers = {290112 - 21000},
+        .in = 2080,
+        .out = 2200 + 800,
+    };
+    (void)state;
+    check(1, TABLES, OVERRIDES("trace=assumed:hit=0%"), &expected);
+}
+
+/* Pages that the GPU finds: 40 indices of 8 B, and one selection of all 5 query heads, 400 tokens. */
+static void the_gpu_tells_what_is_selected(void **state)
+{
+    (void)state;
+    struct setup setup = make_tiny(1, PAGES, OVERRIDES("trace=assumed:hit=0%"));
+    struct course course;
+    make_course(&setup, &course);
+    assert_int_equal(course.timing.step[0].moved[WAY_OUT], 2000 + 40 * 8 + 800);
+    assert_int_equal(course.timing.step[0].moved[WAY_IN], 2080);
+    course_release(&course);
+    setup_release(&setup);
+    assert_int_equal(pool_ns_of(PAGES, OVERRIDES("trace=assumed:hit=0%")), 10000 + 10000);
+}
+
+/* 100 pages of 2 * 100 B for each head, or 1000 entries of 40 B; and of KV what lies on the host. */
+static void an_index_lies_where_it_is_searched(void **state)
+{
+    static const struct {
+        const char *mechanisms;
+        uint64_t hbm, host;
+        double leaving;
+    } cases[] = {{PAGES, 4 * 100 * 200, 0, 4 * 1000 * 200},
+                 {TABLES, 0, 4 * 1000 * 40, 4 * 1000 * (200 + 40)}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct setup setup = make_tiny(1, cases[i].mechanisms, OVERRIDES("trace=assumed:hit=0%"));
+        struct plan plan = make_plan(&setup);
+        assert_int_equal(plan.memory.in[TIER_GPU].metadata, cases[i].hbm);
+        assert_int_equal(plan.memory.in[TIER_HOST].buffers, cases[i].host);
+        assert_int_equal(plan.memory.in[TIER_HOST].kv, 4 * 1000 * 200);
+        assert_near(prefill_leaving_bytes(&setup, &plan, 0, 0, 1000), cases[i].leaving, 0);
+        plan_release(&plan);
+        setup_release(&setup);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +381,9 @@ int main(void)
         cmocka_unit_test(gpus_share_the_pool),
         cmocka_unit_test(each_side_holds_its_part),
         cmocka_unit_test(resident_layer_asks_nobody),
+        cmocka_unit_test(tables_are_searched_where_they_lie),
+        cmocka_unit_test(the_gpu_tells_what_is_selected),
+        cmocka_unit_test(an_index_lies_where_it_is_searched),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -102,9 +102,10 @@ static int64_t bytes_due(const struct course *course, uint32_t step)
     for (uint32_t l = 0; l < plan->layers; l++) {
         if (course->used != NULL) {
             const struct ledger_row *row = &course->used->rows[(size_t)step * plan->layers + l];
-            bool whole = cpu_attends_whole(setup, l);
-            tokens += whole ? 0 : row->missed;
-            answers += whole || row->for_cpu > 0 ? row->offloaded_heads : 0;
+            bool whole = cpu_attends_whole(setup, l), apart = cpu_attends_selected(setup, l);
+            tokens += whole || apart ? 0 : row->missed;
+            answers +=
+                whole || (apart && row->missed > 0) || row->for_cpu > 0 ? row->offloaded_heads : 0;
             index +=
                 setup->mechanisms->retrieval_stream && !setup_loads_whole(setup, l)
                     ? llround(sum_entries(plan) * retrieval_entry_bytes(setup) * plan->offloaded[l])
