@@ -154,6 +154,7 @@ static const struct node_field reduce_fields[] = {
     NODE_FIELD("below", REAL, server_engine_reduce, below),
     NODE_FIELD("gpus", WHOLE, server_engine_reduce, gpus, COUNTED),
     NODE_FIELD("most", REAL, server_engine_reduce, most, .unit = UNIT_BYTES),
+    NODE_FIELD("piece", REAL, server_engine_reduce, piece, .unit = UNIT_BYTES),
     {.key = NULL}};
 static const struct node_field group_fields[] = {
     NODE_FIELD("block", WHOLE, kv_group_rules, block, TOKENS),

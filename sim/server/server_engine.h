@@ -91,7 +91,7 @@ struct server_engine_padding {
 /* The most that a message of its all-reduce may have for which it holds a workspace, among so many
  * GPUs of at least the compute capability `from` and below another. */
 struct server_engine_reduce {
-    double from, below, most; /* most: bytes */
+    double from, below, most, piece; /* bytes: most; pieces that its memory comes in, 0: any */
     uint64_t gpus;
 };
 

@@ -227,22 +227,25 @@ static void add_passed(const struct point *point, struct engine_memory *out)
     }
 }
 
-/* FlashInfer's fused all-reduce holds a buffer and three more of the largest message for each GPU of
- * the group, on each (trtllm_create_ipc_workspace_for_all_reduce_fusion). */
+/* FlashInfer's fused all-reduce holds on each GPU a buffer of the largest message for each GPU of the
+ * group, flags, and three such buffers more (trtllm_create_ipc_workspace_for_all_reduce_fusion). Memory
+ * that a switch can multicast comes in whole pieces, even for the flags. */
 static double reduce_bytes(const struct point *point)
 {
     const struct server_engine *engine = &point->engine;
     const struct model *model = &point->setup.model;
-    double capability = profile_capability(&point->setup.profile), most = 0;
+    double capability = profile_capability(&point->setup.profile), most = 0, piece = 0;
     bool alone = model->parallel.data == 1 && model->parallel.pipeline == 1;
     for (uint32_t i = 0; i < engine->reduce_count && alone; i++) {
         const struct server_engine_reduce *row = &engine->reduces[i];
         bool holds = row->gpus == model->tensor_parallel && capability >= row->from &&
                      capability < row->below;
         most = holds ? row->most : most;
+        piece = holds ? row->piece : piece;
     }
     double step = (double)point->workload.batched_tokens * model->hidden * BF16;
-    return 4.0 * model->tensor_parallel * fmin(most, step);
+    double group = model->tensor_parallel * fmin(most, step);
+    return piece > 0 ? piece * (ceil(group / piece) + 1 + ceil(3 * group / piece)) : 4 * group;
 }
 
 static void split_vllm(const struct point *point, double sms, struct engine_memory *out)
