@@ -54,15 +54,15 @@ static bool overrides_apply(struct node *root, const struct node *keys, struct e
 }
 
 /* Encoders differ more than decoders do. Their weights are counted as those of a plain transformer
- * of the stated width, depth and FFN, which is within a tenth for those of Qwen, Gemma and Kimi;
- * they take memory and nothing else here. */
+ * of the stated width, depth and FFN, which is within a tenth for those of Qwen, Gemma, Kimi, Llama and
+ * Mistral; they take memory and nothing else here. Qwen2-VL has the decoder's width as hidden_size. */
 
 /* An encoder's keys under the names that families give them. */
 struct encoder {
     uint32_t width, depth, ffn;
 };
 static const struct field_size encoder_sizes[] = {
-    FIELD_SIZE(encoder, width, 0, HEADS_MOST, 0, "hidden_size", "embed_dim", "vt_hidden_size"),
+    FIELD_SIZE(encoder, width, 0, HEADS_MOST, 0, "embed_dim", "hidden_size", "vt_hidden_size"),
     FIELD_SIZE(encoder, depth, 0, LAYERS_MOST, 0, "num_hidden_layers", "depth",
                "vt_num_hidden_layers"),
     FIELD_SIZE(encoder, ffn, 0, SIZE_MOST, 0, "intermediate_size", "vt_intermediate_size"),
@@ -73,11 +73,15 @@ static bool encoder_weights(const struct node *top, const char *key, uint64_t *s
 {
     const struct node *inside = node_stated(top, key);
     struct encoder encoder = {.ffn = 0};
-    if (!field_sizes(inside, encoder_sizes, &encoder, why)) {
+    const char *type = "", *activation = "";
+    if (!field_sizes(inside, encoder_sizes, &encoder, why) ||
+        !node_text(inside, "model_type", &type, why) ||
+        !node_text(inside, "hidden_act", &activation, why)) {
         return false;
     }
+    bool gated = strcmp(activation, "silu") == 0 || strcmp(type, "pixtral") == 0;
     uint64_t width = encoder.width, ffn = encoder.ffn > 0 ? encoder.ffn : 4 * width;
-    *sum += encoder.depth * (4 * width * width + 2 * width * ffn);
+    *sum += encoder.depth * (4 * width * width + (gated ? 3 : 2) * width * ffn);
     return true;
 }
 

@@ -199,8 +199,11 @@ static void parameters_match_published_counts(void **state)
         struct model model = load(published[i].name);
         print_message("# %s\n", published[i].name);
         assert_string_equal(model.name, published[i].name);
-        assert_int_equal(model_weight_bytes(&model) / 2 + left_out(&model, published[i].besides),
-                         published[i].parameters);
+        uint64_t besides = left_out(&model, published[i].besides), tower = model.extras.encoders;
+        assert_int_equal(model_weight_bytes(&model) / 2 - tower + besides, published[i].parameters);
+        if (tower > 0) { /* counted without patches, adapter and projection */
+            assert_in_range(tower, besides * 9 / 10, besides);
+        }
         model_release(&model);
     }
 }
