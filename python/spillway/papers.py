@@ -497,20 +497,26 @@ def by_source(judges):
 
 
 MISSES_HEAD = "| source | what | class | published | predicted | error |\n|---|---|---|---|---|---|\n"
+WORST_HEAD = "| source | what | class | published | predicted | error | cause |\n|---|---|---|---|---|---|---|\n"
 
 
-def miss_line(judge):
-    return (f"| {judge.row.paper.title} | {judge.row.title} | {judge.kind} | {published_of(judge)} | "
-            f"{predicted_of(judge)} | {error_text(judge, '')} |\n")
+def miss_line(judge, *more):
+    cells = [judge.row.paper.title, judge.row.title, judge.kind, published_of(judge), predicted_of(judge),
+             error_text(judge, ""), *more]
+    return f"| {' | '.join(cells)} |\n"
+
+
+def worst_line(judge):
+    return miss_line(judge, judge.row.cause or "not found")
 
 
 def misses(judges):
-    """All misses but those of servers, of which the worst."""
-    missed = [judge for judge in judges if judge.verdict == "missed"]
+    """All misses but those of servers, of which the worst that make the error."""
+    missed = [judge for judge in judges if judge.verdict == "missed" and not (judge.row.figure and judge.row.paper.older)]
     systems, servers = ([judge for judge in missed if bool(judge.row.figure) == served] for served in (False, True))
     worst = sorted(servers, key=lambda judge: -(judge.factor() or math.inf))[:WORST]
     return ((f"\n## What is missed\n\n{MISSES_HEAD}" + "".join(map(miss_line, systems)) if systems else "") +
-            (f"\n## The worst {len(worst)} figures of servers\n\n{MISSES_HEAD}" + "".join(map(miss_line, worst))
+            (f"\n## The worst {len(worst)} figures of servers\n\n{WORST_HEAD}" + "".join(map(worst_line, worst))
              if worst else ""))
 
 

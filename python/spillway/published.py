@@ -50,7 +50,7 @@ def written(value, unit):
 
 ROW_KEYS = {"what", "set", "sweep", "across", "take", "over", "against", "minus", "published", "served", "assumed",
             "rank", "first", "class", "not_comparable", "used", "later", "note", "ambiguous",
-            "source"}
+            "source", "cause"}
 SERVED = {"ttft_ms": ("TTFT, mean", "TTFT"), "ttft_p50_ms": ("TTFT, median", "TTFT"), "tpot_ms": ("TPOT, mean", "TPOT"),
           "tpot_p50_ms": ("TPOT, median", "TPOT"), "decode_tokens_per_s": ("tokens a second", "tok/s")}
 
@@ -106,6 +106,7 @@ class Row:
             self.reason = "the source leaves open what it measured"
         self.later = "yes" in (node.get("later"), paper.tree.get("later"))
         self.note = node.get("note")
+        self.cause = node.get("cause", paper.tree.get("cause"))
         self.ranks, self.kind = "rank" in node, node.get("class")
         self.published, self.unit, self.least, self.most = published, None, 0, 0
         self.take = [figure] if figure else terms(node.get("take", "decode_tokens_per_s" if self.ranks else None))
