@@ -7,10 +7,12 @@
 #include "cli/frame/command.h"
 #include "cli/frame/question.h"
 #include "cli/report/report_query.h"
+#include "core/text.h"
 #include "predict/scenario/scenario_keys.h"
 #include "store/store.h"
 #include "study/papers/measured_server.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +26,8 @@ static const struct command_option options[] = {
                        "JSON line per request with queued_ts, first_token_ts and "
                        "last_token_ts in seconds, and output_toks",
                        .required = true},
-    [ROW] =
-        {"--row", NULL,
-         "print instead a row for a file of measured servers (scenarios/measured), to which you "
-         "add what you set"},
+    [ROW] = {"--row", NULL,
+             "print instead a row for a file of measured servers (scenarios/measured)"},
     {.name = NULL},
 };
 
@@ -129,28 +129,37 @@ struct comparison {
     uint32_t runs; /* so far */
 };
 
-/* As YAML. What was asked is for the user to add: a run's scenario states every key. */
-static bool print_as_row(const struct cell *cells, const struct measured *measured,
+/* As YAML: of all that the run's scenario states, the keys that tell servers and loads apart. */
+static bool print_as_row(const struct result *result, const struct measured *measured,
                          struct error *why)
 {
-    const char *before = "";
-    bool any = false;
-    for (int i = 0; i < MEASURED_FIGURES; i++) {
-        any = any || (measured_figures[i].key != NULL && measured->value[i] > 0);
+    static const char *const keys[] = {
+        "model",           "hardware",      "system",          "engine",     "dtype",
+        "tensor_parallel", "data_parallel", "expert_parallel", "hbm_usable", "max_sequences",
+        "batched_tokens",  "workload",      "clients",         "rate"};
+    char set[2048] = "", served[256] = "";
+    json_t *scenario = json_loads(result->scenario, 0, NULL);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        char *value = json_dumps(json_object_get(scenario, keys[i]), JSON_ENCODE_ANY);
+        if (value != NULL) {
+            text_append(set, sizeof set, "%s%s: %s", set[0] ? ", " : "", keys[i], value);
+        }
+        free(value);
     }
-    if (!any) {
-        return error_set(why, NULL, 0, "no mean TTFT, TPOT or rate was measured");
-    }
-    printf("  - what: %s on %s\n    set: {}\n    served: {", cells[COLUMN(model)->index].text,
-           cells[COLUMN(hardware)->index].text);
+    json_decref(scenario);
     for (int i = 0; i < MEASURED_FIGURES; i++) {
         if (measured_figures[i].key != NULL && measured->value[i] > 0) {
-            printf("%s%s: %.6g%s", before, measured_figures[i].column, measured->value[i],
-                   i == MEASURED_RATE ? "" : "ms");
-            before = ", ";
+            text_append(served, sizeof served, "%s%s: %.6g%s", served[0] ? ", " : "",
+                        measured_figures[i].column, measured->value[i],
+                        i == MEASURED_RATE ? "" : "ms");
         }
     }
-    puts("}");
+    if (served[0] == '\0') {
+        return error_set(why, NULL, 0, "no mean TTFT, TPOT or rate was measured");
+    }
+    const struct cell *cells = result->cells;
+    printf("  - what: %s on %s\n    set: {%s}\n    served: {%s}\n",
+           cells[COLUMN(model)->index].text, cells[COLUMN(hardware)->index].text, set, served);
     return true;
 }
 
@@ -167,12 +176,12 @@ static bool print_run(uint32_t count, const char *const *names, const char *cons
     if (!store_get(comparison->store, values[0], &result, why)) {
         return false;
     }
-    const struct cell *cells = result.cells;
     if (comparison->row) {
-        bool printed = print_as_row(cells, measured, why);
+        bool printed = print_as_row(&result, measured, why);
         result_release(&result);
         return printed;
     }
+    const struct cell *cells = result.cells;
     struct frame *frame = compare_measured_figures_frame(&result, measured, why);
     printf("%s, %s on %s%s%s, beside %s\n\n", cells[COLUMN(system)->index].text,
            cells[COLUMN(model)->index].text, cells[COLUMN(hardware)->index].text,
