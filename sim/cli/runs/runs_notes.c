@@ -166,7 +166,6 @@ struct runs_notes {
     struct runs_remarks masses;  /* what masses rest on where hit ratios rest on nothing */
     struct runs_remarks messages;
     struct runs_remarks bands;                    /* how far runs may be off */
-    uint32_t unknown;                             /* runs of which that is unknown */
     double least[BASIS_COUNT], most[BASIS_COUNT]; /* shares of a run's time by basis */
     char assumed[64]; /* the assumed figure of the run in which most time is assumed */
     uint32_t runs, timed, extrapolated; /* runs that succeeded; those of them with a time */
@@ -205,7 +204,6 @@ static void note_trust(struct runs_notes *notes, const struct result *result, co
     }
     notes->timed++;
     notes->extrapolated += extrapolated->set && extrapolated->integer != 0;
-    notes->unknown += !result_cell(result, COLUMN(error_figures))->set;
     error_words(result, words);
     runs_notes_add_text(&notes->bands, words, system);
 }
@@ -248,8 +246,9 @@ void runs_notes_add(struct runs_notes *notes, const struct result *result)
 void runs_notes_judge(struct runs_notes *notes, const struct result *answer)
 {
     notes->bands = (struct runs_remarks){.count = 0};
-    notes->unknown = notes->timed = notes->extrapolated = 0;
+    notes->timed = notes->extrapolated = 0;
     memset(notes->most, 0, sizeof notes->most);
+    notes->assumed[0] = '\0';
     note_trust(notes, answer, "");
 }
 
@@ -323,11 +322,6 @@ static void append_whose(const struct remark *remark, uint32_t runs, char line[L
     }
 }
 
-static bool runs_notes_is_told(const struct remark *remark)
-{
-    return note_kind_of(remark->least)->when == NOTE_IS_TOLD;
-}
-
 /* "note: WORDS (clo, litecache: 3 of 8 runs)", of notes that are always told, or of the others. */
 static void runs_notes_print(const struct runs_notes *notes, bool told, FILE *out)
 {
@@ -335,7 +329,7 @@ static void runs_notes_print(const struct runs_notes *notes, bool told, FILE *ou
     for (uint32_t i = 0; i < remarks->count; i++) {
         char line[LINE];
         const struct remark *remark = &remarks->items[i];
-        if (runs_notes_is_told(remark) == told) {
+        if ((note_kind_of(remark->least)->when == NOTE_IS_TOLD) == told) {
             note_write(remark->least, remark->most, line, sizeof line);
             append_whose(remark, notes->runs, line);
             table_line("note: ", line, out);
@@ -346,7 +340,7 @@ static void runs_notes_print(const struct runs_notes *notes, bool told, FILE *ou
     }
 }
 
-/* "step time by basis: published 0-57 %, datasheet 1-100 %, assumed 0-43 %" */
+/* "step time by basis: published 0-57 %, datasheet 1-100 %, assumed 0-43 % (most: gpu.topk)" */
 static void print_basis(const struct runs_notes *notes, FILE *out)
 {
     const char *between = "";
@@ -358,7 +352,7 @@ static void print_basis(const struct runs_notes *notes, FILE *out)
             between = ", ";
         }
     }
-    fputc('\n', out);
+    fprintf(out, notes->assumed[0] != '\0' ? " (most: %s)\n" : "\n", notes->assumed);
 }
 
 /* ---- how sure ---- */
@@ -379,21 +373,14 @@ static void append_extrapolated(const struct runs_notes *notes, char line[LINE])
 }
 
 /* How rough all figures are, in one line: "the error is unknown (clo: 1 of 3 runs)", of several kinds one
- * after the other; the largest unknown behind them; how many runs use a curve or a recording past its
- * ends. */
+ * after the other; how many runs use a curve or a recording past its ends. */
 static void print_sure(const struct runs_notes *notes, bool why, FILE *out)
 {
     const struct runs_remarks *bands = &notes->bands;
-    char line[LINE] = "", share[SHARE];
+    char line[LINE] = "";
     for (uint32_t i = 0; i < bands->count; i++) {
         text_append(line, LINE, "%s%s", i > 0 ? "; " : "", bands->items[i].text);
         append_whose(&bands->items[i], notes->timed, line);
-    }
-    if (notes->unknown > 0 && write_share(notes, BASIS_ASSUMED, share)) {
-        text_append(line, LINE, "; %s of the time is partly assumed", share);
-        if (notes->assumed[0] != '\0') {
-            text_append(line, LINE, " (most: %s)", notes->assumed);
-        }
     }
     append_extrapolated(notes, line);
     text_append(line, LINE, "%s", why ? "" : "; --why tells more");

@@ -148,7 +148,7 @@ static struct prompt_figures prompt_figures_read(const struct profile *profile,
                                                  struct trust *trust)
 {
     struct trust unused = {.basis = BASIS_MEASURED};
-    double peak = profile_value(profile, CURVE_GPU_FLOPS_BF16, 0, trust);
+    double peak = roofline_peak(profile, CURVE_GPU_FLOPS_BF16);
     struct prompt_figures figures = {
         .rate = peak * profile_value(profile, CURVE_GPU_PROMPT_SHARE, 0, trust) / 1e9,
         .extra = prompt_stated(profile, CURVE_GPU_PROMPT_EXTRA, trust),

@@ -6,9 +6,11 @@ const struct kernel kernel_none = {0, 0, {.basis = BASIS_MEASURED}, BOUND_FIXED}
 
 struct kernel kernel_then(struct kernel first, struct kernel second)
 {
-    enum kernel_bound bound = second.ns > first.ns ? second.bound : first.bound;
-    trust_add(&first.trust, second.trust);
-    return (struct kernel){first.bytes + second.bytes, first.ns + second.ns, first.trust, bound};
+    struct kernel longest = second.ns > first.ns ? second : first;
+    longest.trust.extrapolated = first.trust.extrapolated || second.trust.extrapolated;
+    longest.bytes = first.bytes + second.bytes;
+    longest.ns = first.ns + second.ns;
+    return longest;
 }
 
 struct kernel kernel_spaced(const struct profile *profile, struct kernel kernel, uint64_t kernels,
@@ -176,12 +178,18 @@ struct kernel roofline_bounded(struct kernel kernel, double ns, struct trust tru
     return ns > kernel.ns ? (struct kernel){kernel.bytes, ns, trust, bound} : kernel;
 }
 
+double roofline_peak(const struct profile *profile, enum curve_id peak)
+{
+    struct trust of_the_share = {.basis = BASIS_MEASURED};
+    return profile_value(profile, peak, 0, &of_the_share);
+}
+
 struct kernel roofline_read(const struct profile *profile, double bytes, enum curve_id own)
 {
     struct kernel kernel = kernel_none;
     if (bytes > 0) {
         enum curve_id id = profile_states(profile, own) ? own : CURVE_GPU_HBM_SHARE;
-        double peak = profile_value(profile, CURVE_GPU_HBM_BANDWIDTH, 0, &kernel.trust);
+        double peak = roofline_peak(profile, CURVE_GPU_HBM_BANDWIDTH);
         double share = profile_value(profile, id, bytes, &kernel.trust);
         kernel.bytes = bytes;
         kernel.ns = bytes * 1e9 / (peak * share);
@@ -194,16 +202,18 @@ double roofline_flops_ns(const struct profile *profile, double flops, double row
                          enum curve_id peak, enum curve_id share, struct trust *trust)
 {
     return flops * 1e9 /
-           (profile_value(profile, peak, 0, trust) * profile_value(profile, share, rows, trust));
+           (roofline_peak(profile, peak) * profile_value(profile, share, rows, trust));
 }
 
 struct kernel roofline_then(const struct profile *profile, struct kernel kernel, enum curve_id id,
                             double count)
 {
+    struct kernel fixed = kernel_none;
     if (profile_states(profile, id)) {
-        kernel.ns += count * profile_value(profile, id, 0, &kernel.trust);
+        fixed.bound = kernel.bound;
+        fixed.ns = count * profile_value(profile, id, 0, &fixed.trust);
     }
-    return kernel;
+    return kernel_then(kernel, fixed);
 }
 
 struct kernel roofline_after(struct kernel whole, struct kernel part)

@@ -33,8 +33,9 @@ enum kernel_bound {
 struct kernel {
     double bytes; /* moved in HBM */
     double ns;    /* running alone */
-    struct trust trust;
-    enum kernel_bound bound; /* of several kernels, that of the longest */
+    /* Of what takes longest, of several kernels or of a kernel's parts. */
+    struct trust trust; /* extrapolated if any is */
+    enum kernel_bound bound;
 };
 
 /* A kernel that costs nothing. */
@@ -130,6 +131,10 @@ const char *kernel_lacking_products(const struct profile *profile, enum dtype we
 /* The same kernel with one more bound, which decides its time and trust if it is the largest. */
 struct kernel roofline_bounded(struct kernel kernel, double ns, struct trust trust,
                                enum kernel_bound bound);
+
+/* A peak that is multiplied by a share. The share was found by dividing by it, so that it alone says
+ * how well the rate is known. */
+double roofline_peak(const struct profile *profile, enum curve_id peak);
 
 /* `bytes` through HBM at a kernel's own share of its peak, or, where the profile does not state
  * that, at the share that so many bytes reach in any kernel. */

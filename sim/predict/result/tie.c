@@ -156,8 +156,8 @@ void error_words(const struct result *result, char text[ERROR_WORDS])
         const char *figure;
     } bands[] = {
         {COLUMN(ttft_band), "TTFT"}, {COLUMN(tpot_band), "TPOT"}, {COLUMN(error_band), "tok/s"}};
-    bool serves =
-        result_cell(result, COLUMN(requests))->set || result_cell(result, COLUMN(tpot_band))->set;
+    bool requests = result_cell(result, COLUMN(requests))->set;
+    bool serves = requests || result_cell(result, COLUMN(tpot_band))->set;
     const char *before = serves ? "8 of 10 such servers had " : "8 of 10 such systems had ";
     text[0] = '\0';
     for (size_t i = 0; i < sizeof bands / sizeof bands[0]; i++) {
@@ -173,7 +173,7 @@ void error_words(const struct result *result, char text[ERROR_WORDS])
         return;
     }
     int64_t sources = result_cell(result, COLUMN(error_sources))->integer;
-    text_append(text, ERROR_WORDS, " off this (%" PRId64 " figures of %" PRId64 " source%s)",
+    text_append(text, ERROR_WORDS, " off this (%" PRId64 " figures of %" PRId64 " source%s%s)",
                 result_cell(result, COLUMN(error_figures))->integer, sources,
-                text_plural((uint64_t)sources));
+                text_plural((uint64_t)sources), requests ? "; none is a p99" : "");
 }

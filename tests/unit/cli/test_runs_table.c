@@ -123,9 +123,7 @@ static void everything_stands_where_it_belongs(void **state)
         "cached      1          -      -       -     2.00   =500  100 %    0 %\n"
         "\n"
         "note: 3 requests exceed the server's KV memory and were left out (cached: 1 of 2 runs)\n"
-        "sure: the error is unknown; 25–50 % of the time is partly assumed; 1 of 2 runs goes past what "
-        "was\n"
-        "      recorded or measured; --why tells more\n"
+        "sure: the error is unknown; 1 of 2 runs goes past what was recorded or measured; --why tells more\n"
         "tok/s: * best, = ties with it (at most 2 % apart)\n");
     free(text);
 }
