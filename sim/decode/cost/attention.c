@@ -43,40 +43,24 @@ enum { MEASURED_ROWS = 16 };
 
 /* Query heads share so few bytes that no measurement shows their FLOPs, unless the KV is latent, or
  * several queries read it together. */
-static bool counts_flops(const struct profile *profile, const struct attention_cost_curves *curves,
-                         const struct attention_work *work)
-{
-    bool packed = work->queries > 1 && work->rows > MEASURED_ROWS;
-    return work->latent || packed || !profile_states(profile, curves->fixed);
-}
-
-static enum curve_id peak_of(const struct profile *profile,
-                             const struct attention_cost_curves *curves, enum dtype multiplied)
-{
-    bool own = profile_states(profile, curves->fixed);
-    return !own && multiplied == DTYPE_FP8 ? CURVE_GPU_FLOPS_FP8 : curves->peak;
-}
-
-static double pairs_of(const struct attention_cost_curves *curves,
-                       const struct attention_work *work)
-{
-    bool of_latents = curves == &latents_bf16 || curves == &latents_fp8;
-    return of_latents ? work->pairs * work->rows : work->pairs;
-}
-
 struct kernel kernel_attention(const struct profile *profile, const struct attention_work *work)
 {
     const struct attention_cost_curves *curves =
         attention_cost_curves_of(profile, work->kv, work->latent);
+    bool own = profile_states(profile, curves->fixed);
+    bool packed = work->queries > 1 && work->rows > MEASURED_ROWS;
+    bool of_latents = curves == &latents_bf16 || curves == &latents_fp8;
     struct kernel kernel = roofline_read(profile, work->bytes, curves->share);
-    if (counts_flops(profile, curves, work)) {
+    if (work->latent || packed || !own) {
         struct trust trust = {.basis = BASIS_MEASURED};
+        bool fp8 = !own && work->multiplied == DTYPE_FP8;
         double ns =
             roofline_flops_ns(profile, work->flops, work->rows,
-                              peak_of(profile, curves, work->multiplied), curves->flops, &trust);
+                              fp8 ? CURVE_GPU_FLOPS_FP8 : curves->peak, curves->flops, &trust);
         kernel = roofline_bounded(kernel, ns, trust, BOUND_FLOPS);
     }
-    struct kernel whole = roofline_then(profile, kernel, curves->pair, pairs_of(curves, work));
+    struct kernel whole = roofline_then(profile, kernel, curves->pair,
+                                        of_latents ? work->pairs * work->rows : work->pairs);
     return roofline_after(roofline_then(profile, whole, curves->fixed, 1), kernel);
 }
 
@@ -338,13 +322,6 @@ struct kernel retrieval_query_cost(const struct setup *setup)
 
 /* Building an index on the GPU, and on the host. */
 
-static bool makes_index(const struct setup *setup, uint32_t layer)
-{
-    const struct mechanisms *m = setup->mechanisms;
-    return setup_retrieves(setup) && m->retrieval != RETRIEVAL_NATIVE && !m->retrieval_in_place &&
-           !setup_attends_all(setup, layer);
-}
-
 bool index_build_by_cpu(const struct setup *setup)
 {
     const struct mechanisms *m = setup->mechanisms;
@@ -354,13 +331,15 @@ bool index_build_by_cpu(const struct setup *setup)
 void index_build_add(const struct setup *setup, uint32_t layer, uint64_t prompt, uint32_t sequences,
                      struct indexing *indexing)
 {
-    if (makes_index(setup, layer)) {
+    const struct mechanisms *m = setup->mechanisms;
+    if (setup_retrieves(setup) && m->retrieval != RETRIEVAL_NATIVE && !m->retrieval_in_place &&
+        !setup_attends_all(setup, layer)) {
         double rows = (double)sequences * (double)prompt;
         double keys = rows * model_kv_heads(&setup->model);
-        double segment = fmin((double)prompt, (double)setup->mechanisms->cluster_segment);
+        double segment = fmin((double)prompt, (double)m->cluster_segment);
         indexing->rows += rows;
         indexing->keys += keys;
-        indexing->compared += keys * ceil(segment / (double)setup->mechanisms->retrieval_tokens);
+        indexing->compared += keys * ceil(segment / (double)m->retrieval_tokens);
     }
 }
 

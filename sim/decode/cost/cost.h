@@ -66,8 +66,8 @@ double cost_transfer_head_rate(const struct setup *setup, struct trust *trust);
  *
  * With MLA a latent is both K and V, and none stays. */
 
-/* Of a token's K and V: the share on the host, which crosses; and the share that a buffer or cache
- * in HBM holds beside the keys that are there already. */
+/* Of a token's K and V: the share on the host, which crosses; and the share that a buffer or cache in
+ * HBM holds beside the keys that are there. */
 double keys_host_share(const struct setup *setup);
 double keys_buffer_share(const struct setup *setup);
 

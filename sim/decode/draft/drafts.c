@@ -153,12 +153,6 @@ static void eagle3_init(struct draft_network *network, const struct model *targe
     network->own_head = true;
 }
 
-static void mtp_init(struct draft_network *network, const struct model *target)
-{
-    single_layer(network, target);
-    network->joined = 2 * (uint64_t)target->hidden;
-}
-
 void draft_network_init(struct draft_network *network, enum draft_method method,
                         const struct model *target, const struct model *own)
 {
@@ -172,7 +166,8 @@ void draft_network_init(struct draft_network *network, enum draft_method method,
         eagle3_init(network, target);
         break;
     case DRAFT_MTP:
-        mtp_init(network, target);
+        single_layer(network, target);
+        network->joined = 2 * (uint64_t)target->hidden;
         break;
     default:
         break;

@@ -295,16 +295,6 @@ static struct retrieval_error both(struct retrieval_error a, struct retrieval_er
     return a;
 }
 
-/* The page in units of the trace: as many of its tokens as of the model's, but no more than a
- * selection has. */
-static uint32_t page_units(const struct setup *setup, const struct replay_plan *replay)
-{
-    const struct trace_header *header = trace_header(setup->trace);
-    uint32_t units = (uint32_t)(setup->mechanisms->retrieval_tokens / header->unit_tokens);
-    uint32_t wanted = replay_units(header, replay->selection);
-    return units < wanted ? units : wanted;
-}
-
 enum retrieval_known retrieval_error_set(const struct setup *setup, struct replay_plan *replay)
 {
     const struct mechanisms *m = setup->mechanisms;
@@ -327,7 +317,10 @@ enum retrieval_known retrieval_error_set(const struct setup *setup, struct repla
     }
     int family = family_of(&source);
     struct retrieval_error own = error_for(by, size, family);
-    own.page = by == RETRIEVED_BY_PAGES ? page_units(setup, replay) : 1;
+    /* A page has as many tokens of the trace as of the model's, but no more than a selection. */
+    uint32_t page = (uint32_t)(m->retrieval_tokens / header->unit_tokens);
+    uint32_t wanted = replay_units(header, replay->selection);
+    own.page = by != RETRIEVED_BY_PAGES ? 1 : page < wanted ? page : wanted;
     replay->errors[ASKS_OWN] = own;
     replay->errors[ASKS_AHEAD] = both(own, error_for(RETRIEVED_AHEAD, 1, family));
     replay->errors[ASKS_AHEAD_EARLY] = both(own, error_for(RETRIEVED_AHEAD_EARLY, 1, family));

@@ -165,22 +165,15 @@ static uint64_t budget_blocks(const struct setup *setup, const struct head_sizes
     return (uint64_t)floor(tokens / (double)block + 1e-9) * block;
 }
 
-/* Does the budget pay for a whole selection? Rounding the selection to clusters and the budget to
- * blocks does not change that. */
-static bool pays_selection(const struct setup *setup, const struct head_sizes *sizes,
-                           double paid_bytes)
-{
-    double asked = budget_tokens(setup, sizes, paid_bytes);
-    double selected = setup_share(setup, &setup->mechanisms->selection) * (double)setup->context;
-    return asked >= (double)sizes->selected_tokens || asked + 0.5 >= selected;
-}
-
 /* Tokens in the cache of a policy that reuses whole selections: at least one of them, and no more
- * where a larger cache would answer alike. 0: the budget does not pay for one. */
+ * where a larger cache would answer alike. 0: the budget does not pay for one; rounding the selection
+ * to clusters and the budget to blocks does not change that. */
 static uint64_t selection_blocks(const struct setup *setup, const struct head_sizes *sizes,
                                  double paid_bytes, uint64_t cached)
 {
-    if (!pays_selection(setup, sizes, paid_bytes)) {
+    double asked = budget_tokens(setup, sizes, paid_bytes);
+    double selected = setup_share(setup, &setup->mechanisms->selection) * (double)setup->context;
+    if (asked < (double)sizes->selected_tokens && asked + 0.5 < selected) {
         return 0;
     }
     bool more = cached > sizes->selected_tokens && !setup->mechanisms->policy->ignores_capacity;
@@ -475,13 +468,6 @@ static double pinned_padding(const struct setup *setup, const struct pinned_part
            weight_padding(setup);
 }
 
-static uint64_t memory_held_sum(const struct memory_held *held)
-{
-    return memory_whole((double)held->weights + (double)held->kv + (double)held->window +
-                        (double)held->cache + (double)held->metadata + (double)held->buffers +
-                        (double)held->workspace + (double)held->padding);
-}
-
 /* ---- the pool of an engine ---- */
 
 /* Weights of all layers that are streamed, of one GPU. */
@@ -595,7 +581,10 @@ struct memory memory_of(const struct setup *setup, const struct plan *plan, uint
         memory.peak_in_prefill = false;
     }
     for (int tier = 0; tier < TIER_COUNT; tier++) {
-        memory.in[tier].all = memory_held_sum(&memory.in[tier]);
+        struct memory_held *in = &memory.in[tier];
+        in->all = memory_whole((double)in->weights + (double)in->kv + (double)in->window +
+                               (double)in->cache + (double)in->metadata + (double)in->buffers +
+                               (double)in->workspace + (double)in->padding);
     }
     return memory;
 }

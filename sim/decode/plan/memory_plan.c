@@ -580,12 +580,6 @@ static double balanced(const struct setup *setup, uint32_t batch, double act_hbm
     return fmax(act, both ? act_bytes / rate : 0) >= kv ? 0 : left * acts / (acts + kvs);
 }
 
-static uint64_t whole_blocks(const struct setup *setup, double tokens, uint64_t most)
-{
-    double block = (double)setup->mechanisms->granularity;
-    return (uint64_t)fmin(fmax(0, floor(tokens / block + 1e-9)) * block, (double)most);
-}
-
 double representation_share(const struct setup *setup, uint32_t batch, double context,
                             double act_hbm)
 {
@@ -604,7 +598,9 @@ struct split representation_split(const struct setup *setup, uint64_t context, u
 {
     uint64_t left = context - act_hbm;
     bool act = setup->mechanisms->representation == REPRESENTATION_ACT;
-    uint64_t again = act ? left : whole_blocks(setup, share * (double)left, left);
+    double block = (double)setup->mechanisms->granularity, tokens = share * (double)left;
+    double blocks = fmax(0, floor(tokens / block + 1e-9));
+    uint64_t again = act ? left : (uint64_t)fmin(blocks * block, (double)left);
     struct split split = {.act_hbm = act_hbm, .kv = left - again};
     if (setup->mechanisms->representation == REPRESENTATION_TOKENS) {
         split.ids = again;

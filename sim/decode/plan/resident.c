@@ -26,15 +26,6 @@ static int by_key_ascending(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static double source_cosine(const struct setup *setup, const double *head_cosine,
-                            const struct plan *plan, uint32_t layer, uint32_t head)
-{
-    const struct trace_header *header = trace_header(setup->trace);
-    const struct replay_plan target = {.layers = plan->layers, .kv_heads = plan->kv_heads};
-    struct replay_source source = replay_source(header, &target, layer, head);
-    return head_cosine[source.layer * header->kv_heads + source.head];
-}
-
 void resident_importance(const struct setup *setup, struct plan *plan)
 {
     for (uint32_t l = 0; l < plan->layers; l++) {
@@ -76,14 +67,17 @@ static uint32_t collect_candidates(const struct setup *setup, const double *head
                                    const struct plan *plan, uint32_t prefetchable,
                                    struct resident_ranked *candidates)
 {
+    const struct trace_header *header = trace_header(setup->trace);
+    const struct replay_plan target = {.layers = plan->layers, .kv_heads = plan->kv_heads};
     uint32_t count = 0;
     for (uint32_t l = 1; l < plan->layers; l++) {
         uint32_t first = count;
         for (uint32_t h = 0; h < plan->kv_heads; h++) {
             uint32_t index = l * plan->kv_heads + h;
+            struct replay_source source = replay_source(header, &target, l, h);
             double difficulty =
                 qsac_threshold(setup->mechanisms->policy_values, plan->heads[index].importance) -
-                (source_cosine(setup, head_cosine, plan, l, h) -
+                (head_cosine[source.layer * header->kv_heads + source.head] -
                  setup->mechanisms->resident_epsilon);
             if (difficulty > 0 && plan->heads[index].offloaded) {
                 candidates[count++] = (struct resident_ranked){index, -difficulty};

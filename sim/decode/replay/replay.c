@@ -71,12 +71,6 @@ bool replay_wanted(const struct trace *trace, double selection, uint32_t *wanted
     return true;
 }
 
-static uint32_t recorded_recent(const struct trace_header *header, const struct replay_plan *plan)
-{
-    double share = (double)plan->recent / (double)plan->context;
-    return plan->recent_scales ? (uint32_t)llround(share * header->context) : plan->recent;
-}
-
 static bool check_steps(const struct trace *trace, const struct replay_plan *plan,
                         struct error *why)
 {
@@ -101,11 +95,14 @@ static bool job_describe(struct replay_job *job, const struct trace *trace,
         (!plan->policy->chooses_own && !replay_wanted(trace, plan->selection, &wanted, why))) {
         return false;
     }
+    double share = (double)plan->recent / (double)plan->context;
+    uint32_t scaled = (uint32_t)llround(share * header->context);
     *job = (struct replay_job){
         .trace = trace,
         .header = header,
         .plan = plan,
-        .shape = demand_shape(header, wanted, plan->sinks, recorded_recent(header, plan)),
+        .shape =
+            demand_shape(header, wanted, plan->sinks, plan->recent_scales ? scaled : plan->recent),
         .tokens = (double)header->unit_tokens * (double)plan->context / header->context,
     };
     job->shape.codes = demand_codes(plan->margin);

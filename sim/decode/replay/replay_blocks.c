@@ -64,13 +64,6 @@ struct blocks_group {
     uint32_t target, first, end;
 };
 
-static void replay_blocks_layer_release(struct blocks_layer *layer)
-{
-    arrays_release(&layer->arrays);
-    free(layer->list);
-    replay_reader_release(&layer->reader);
-}
-
 static uint32_t block_of(const struct blocks_layer *layer, uint32_t unit)
 {
     return (uint32_t)((uint64_t)unit * layer->blocks / layer->job->header->units);
@@ -449,6 +442,8 @@ bool replay_blocks(const struct replay_job *job, uint32_t source, struct error *
             good = !is_played(&layer, i, q) || replay_blocks_add_part(&layer, i, q, why);
         }
     }
-    replay_blocks_layer_release(&layer);
+    arrays_release(&layer.arrays);
+    free(layer.list);
+    replay_reader_release(&layer.reader);
     return good;
 }

@@ -59,14 +59,6 @@ static uint64_t attended_in_pass(const struct pipe *pipe, uint32_t cohort, uint3
     return some < all ? some : all;
 }
 
-/* K and V of the attended tokens, copied for each query head, or to append to them, and read again. */
-static struct kernel repeat_cost(const struct pipe *pipe, uint32_t layer, double tokens)
-{
-    double token = (double)model_kv_entry_bytes(&pipe->setup->model, layer);
-    double copies = retrieval_copies(pipe->setup) + (pipe->mechanisms->append_by_copy ? 1 : 0);
-    return kernel_read(&pipe->setup->profile, 2 * copies * tokens * token);
-}
-
 /* Tokens that the cohorts' sequences in the pass attend to in the layer. */
 static uint64_t attended_by_all(const struct pipe *pipe, uint32_t layer)
 {
@@ -91,8 +83,11 @@ static struct kernel cost_pass(const struct pipe *pipe, enum model_stage stage, 
     rows.queries = together ? queries : 1;
     attended *= together ? 1 : queries;
     struct kernel kernel = cost_row_stage(pipe->setup, layer, stage, rows, attended, kernels);
-    return stage == MODEL_ATTEND ? kernel_then(kernel, repeat_cost(pipe, layer, (double)attended))
-                                 : kernel;
+    /* K and V of the attended tokens, copied for each query head, or to append to them, and read. */
+    double token = (double)model_kv_entry_bytes(&pipe->setup->model, layer);
+    double copies = retrieval_copies(pipe->setup) + (pipe->mechanisms->append_by_copy ? 1 : 0);
+    double copied = stage == MODEL_ATTEND ? 2 * copies * (double)attended * token : 0;
+    return kernel_then(kernel, kernel_read(&pipe->setup->profile, copied));
 }
 
 /* A layer like the one before it that attends to as much takes as long. */

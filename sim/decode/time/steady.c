@@ -50,18 +50,13 @@ static bool run_is_long(const struct steady *steady, uint32_t run)
     return is_long(steady_whole(steady)->times[run], steady->first, steady->spacing);
 }
 
-/* n of a long run: the least from `first` on that leaves whole periods. */
-static uint32_t short_times(const struct steady *steady, uint32_t run)
-{
-    return steady->first + (steady_whole(steady)->times[run] - steady->first) % steady->spacing;
-}
-
-/* Give each run its times: n of the long ones. */
+/* Give each run its times: n of the long ones, the least from `first` on that leaves whole periods. */
 static void set_times(struct steady *steady)
 {
     for (uint32_t r = 0; r < steady_whole(steady)->runs; r++) {
+        uint32_t times = steady_whole(steady)->times[r], first = steady->first;
         steady->times[r] =
-            run_is_long(steady, r) ? short_times(steady, r) : steady_whole(steady)->times[r];
+            run_is_long(steady, r) ? first + (times - first) % steady->spacing : times;
     }
 }
 
@@ -320,21 +315,16 @@ struct shortened {
 
 /* ---- steps ---- */
 
-/* Do two rows want the same, whatever attention mass it has? */
-static bool wants_same(const struct ledger_row *a, const struct ledger_row *b)
-{
-    size_t end = offsetof(struct ledger_row, offloaded_heads) + sizeof a->offloaded_heads;
-    return memcmp(a, b, end) == 0;
-}
-
+/* Whatever attention mass it has. */
 static bool steps_want_same(const struct ledger *ledger)
 {
+    const size_t end = offsetof(struct ledger_row, offloaded_heads) + sizeof(uint32_t);
     size_t step = ledger->layers, rows = ledger->steps * step;
     bool same = true;
     for (uint32_t part = 0; part <= ledger->parts; part++) {
         const struct ledger_row *first = ledger->rows + part * rows;
         for (size_t i = step; i < rows; i++) {
-            same = same && wants_same(&first[i], &first[i % step]);
+            same = same && memcmp(&first[i], &first[i % step], end) == 0;
         }
     }
     return same;
