@@ -44,7 +44,6 @@ void server_text_pass(struct server_text *said, const char *name, const char *re
 
 struct error *server_text_refuse(struct server_text *said, const char *format, ...)
 {
-    static const char more[] = "; and more";
     struct error *all = &said->refused, *last = all->found[0] == '\0' ? all : &said->last_refused;
     char found[sizeof all->found];
     va_list list;
@@ -52,11 +51,11 @@ struct error *server_text_refuse(struct server_text *said, const char *format, .
     vsnprintf(found, sizeof found, format, list);
     va_end(list);
     error_set(last, said->file, said->line, "%s", found);
-    if (last != all && strstr(all->found, last->found) == NULL &&
-        strstr(all->found, more) == NULL) {
-        bool fits = strlen(all->found) + strlen(last->found) + sizeof more < sizeof all->found - 2;
-        text_append(all->found, sizeof all->found, "%s%s", fits ? "; " : more,
-                    fits ? last->found : "");
+    bool fits =
+        strlen(all->found) + strlen(last->found) + sizeof "; ; and more" < sizeof all->found;
+    const char *next = fits ? last->found : "and more";
+    if (last != all && strstr(all->found, next) == NULL) {
+        text_append(all->found, sizeof all->found, "; %s", next);
     }
     return last;
 }
@@ -503,8 +502,9 @@ static bool stated_complete(struct server_text *said, struct error *why)
     }
     for (int id = 0; id < STATED_MOST; id++) {
         if (all[id].value[0] == '-') { /* in a log, and no later line says more */
-            error_set(why, said->file, all[id].line, "'%s' is %s", all[id].said, all[id].value);
-            return error_expect(why, "a number above 0: without it a server is not modelled");
+            said->line = all[id].line;
+            error_expect(server_text_refuse(said, "'%s' is %s", all[id].said, all[id].value),
+                         "a number above 0: without it a server is not modelled");
         }
     }
     complete_engines(said, all);
@@ -518,13 +518,16 @@ static bool stated_complete(struct server_text *said, struct error *why)
     }
     complete_tiers(said->program, said);
     if (tree->value[0] != '\0') {
-        error_set(why, said->file, tree->line, "'%s': a tree of drafts is not modelled",
-                  tree->said);
-        return error_expect(why, "1");
+        said->line = tree->line;
+        error_expect(server_text_refuse(said, "'%s': a tree of drafts is not modelled", tree->said),
+                     "1");
     }
-    if (page->value[0] != '\0') { /* of a host tier: whole blocks here */
-        uint64_t blocks = (stated_number(page, 0) + BLOCK - 1) / BLOCK;
-        set_number(&all[STATED_PREFIX_UNIT], page, blocks * BLOCK, "tok");
+    uint64_t tokens = stated_number(page, 1);
+    bool tiered = says(&all[STATED_SYSTEM], said->program->tiered);
+    if (page->value[0] != '\0' && tiered) { /* of a host tier: whole blocks here */
+        set_number(&all[STATED_PREFIX_UNIT], page, (tokens + BLOCK - 1) / BLOCK * BLOCK, "tok");
+    } else if (tokens > 1) {
+        set_number(&all[STATED_PREFIX_BLOCK], page, tokens, "tok");
     }
     complete_drafts(all);
     complete_pool(said, all);
@@ -532,6 +535,9 @@ static bool stated_complete(struct server_text *said, struct error *why)
         uint64_t ranks = stated_number(&all[STATED_TENSOR_PARALLEL], 1) *
                          stated_number(&all[STATED_DATA_PARALLEL], 1);
         set_number(&all[STATED_EXPERT_PARALLEL], &all[STATED_WHOLE_EXPERTS], ranks, "");
+    }
+    if (stated_number(&all[STATED_DATA_PARALLEL], 1) == 1) { /* one rank alone exchanges nothing */
+        all[STATED_EXPERT_EXCHANGE].value[0] = '\0';
     }
     for (int id = STATED_DATA_PARALLEL; id <= STATED_EXPERT_PARALLEL; id++) {
         if (says(&all[id], "1")) { /* the default, which need not be stated */
@@ -565,24 +571,23 @@ bool server_text_read(FILE *in, const char *file, const char *const *overrides, 
         error_set(why, file, said.failed_line, "the server failed: '%s'", said.failure);
         return error_expect(why, "the log of one that started");
     }
+    ok = ok && (said.program == NULL || stated_complete(&said, why));
     if (ok && said.refused.found[0] != '\0') {
         *why = said.refused;
         return false;
     }
-    if (ok && said.program == NULL && manifest_named(file)) {
-        error_set(why, file, 0, "no container of it starts a server");
-        return error_expect(
-            why, "an 'image' with a server's 'command' or 'args'; of a Helm chart what "
-                 "'helm template' prints; of others (KServe's model, Ray Serve, a script in a "
-                 "ConfigMap) the command of a server, in a file of its own");
-    }
     if (ok && said.program == NULL) {
-        error_set(why, file, 0, "no line is a server's");
+        bool manifest = manifest_named(file);
+        error_set(why, file, 0,
+                  manifest ? "no container of it starts a server" : "no line is a server's");
         return error_expect(
-            why, "the start-up log of a server, a command such as 'vllm serve MODEL', or its "
-                 "/metrics");
+            why, "%s",
+            manifest
+                ? "an 'image' with a server's 'command' or 'args'; of a Helm chart what 'helm template' prints; "
+                  "of others (KServe's model, Ray Serve, a script in a ConfigMap) the command of a server, in a "
+                  "file of its own"
+                : "the start-up log of a server, a command such as 'vllm serve MODEL', or its /metrics");
     }
-    ok = ok && stated_complete(&said, why);
     said.keys.says_prefixes = said.keys.all[STATED_GPU_PREFIXES].value[0] != '\0';
     for (int i = STATED_FACTS; i < STATED_KNOWN; i++) {
         said.keys.all[i].value[0] = '\0';

@@ -419,7 +419,6 @@ static const struct {
     {"vllm serve m --block-size 32", ""},
     {"vllm serve m --max-num-seqs 4 5",
      "f:1: a word stands without an option\n  expected: options of vLLM, each with its value"},
-    {"python3 -m sglang.launch_server --model-path m --page-size 64", "page_size"},
 };
 
 static void options_without_effect_are_told(void **state)
