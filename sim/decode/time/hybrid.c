@@ -47,10 +47,12 @@ static struct ledger_row pass_row(const struct pipe *pipe, uint32_t layer, uint3
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
         uint64_t pairs = (uint64_t)cohorts[i] * pipe->plan->offloaded[layer];
         const struct ledger_row *part = pipe_part(pipe, i, layer);
+        bool selected = cpu_attends_selected(pipe->setup, layer); /* by each pair its own */
         uint64_t tokens = pairs > 0 ? part->missed / part->offloaded_heads : 0;
+        uint64_t worst = selected ? part->missed_worst : tokens;
         row.offloaded_heads += (uint32_t)pairs;
-        row.for_cpu_padded += pairs * tokens;
-        row.for_cpu_worst = tokens > row.for_cpu_worst ? tokens : row.for_cpu_worst;
+        row.for_cpu_padded += selected ? part->missed : pairs * tokens;
+        row.for_cpu_worst = worst > row.for_cpu_worst ? worst : row.for_cpu_worst;
     }
     row.for_cpu = row.for_cpu_padded;
     row.for_cpu_worst *= tasks_each(pipe, row.offloaded_heads, threads);

@@ -29,40 +29,40 @@ static uint64_t attended_tokens(const struct pipe *pipe, uint32_t cohort, uint32
     const struct setup *setup = &pipe->setups[cohort];
     const struct head_sizes *sizes = &pipe->plan->cohorts[cohort].sizes;
     uint64_t all = model_layer_attended(&setup->model, layer, setup->context);
-    if (setup_attends_all(setup, layer)) {
+    bool selected = cpu_attends_selected(setup, layer); /* by the CPU */
+    if (setup_attends_all(setup, layer) && !selected) {
         return all;
     }
-    bool chosen = m->policy->chooses_own;
-    uint64_t some =
-        (chosen ? sizes->cache_tokens : sizes->selected_tokens) + m->sinks + setup_recent(setup);
+    uint64_t chosen = m->policy->chooses_own ? sizes->cache_tokens : sizes->selected_tokens;
+    uint64_t some = (selected ? 0 : chosen) + m->sinks + setup_recent(setup);
     return some < all ? some : all;
 }
 
 /* The same, summed over the cohort's sequences in the pass. With a selection margin it is the mean
- * over heads of what the ledger has for the step; where the CPU attends to the selection, of what is
- * not missed. */
+ * over heads of what the ledger has for the step. */
 static uint64_t attended_in_pass(const struct pipe *pipe, uint32_t cohort, uint32_t layer)
 {
     const struct mechanisms *m = pipe->setup->mechanisms;
     const struct setup *setup = &pipe->setups[cohort];
     uint64_t sequences = pipe_cohorts(pipe)[cohort];
-    bool apart = cpu_attends_selected(setup, layer);
-    bool counted = apart || (m->selection_margin > 0 && !setup_attends_all(setup, layer));
-    if (!counted || sequences == 0 || pipe_row(pipe, layer) == NULL) {
+    if (m->selection_margin == 0 || sequences == 0 || setup_attends_all(setup, layer) ||
+        pipe_row(pipe, layer) == NULL || mechanisms_cpu_selects(m)) {
         return sequences * attended_tokens(pipe, cohort, layer);
     }
     const struct ledger_row *row = pipe_part(pipe, cohort, layer);
     uint64_t window = m->sinks + setup_recent(setup);
-    uint64_t wanted = apart ? row->hit : row->wanted;
-    uint64_t some = wanted * sequences / row->offloaded_heads + sequences * window;
+    uint64_t some = row->wanted * sequences / row->offloaded_heads + sequences * window;
     uint64_t all = sequences * model_layer_attended(&setup->model, layer, setup->context);
     return some < all ? some : all;
 }
 
-/* Tokens that the cohorts' sequences in the pass attend to in the layer. */
+/* Tokens that the cohorts' sequences in the pass attend to in the layer: also to what HBM has of
+ * selections of the CPU. */
 static uint64_t attended_by_all(const struct pipe *pipe, uint32_t layer)
 {
-    uint64_t attended = 0;
+    const struct ledger_row *row = pipe_row(pipe, layer);
+    bool selected = row != NULL && cpu_attends_selected(pipe->setup, layer);
+    uint64_t attended = selected ? row->hit / pipe->plan->offloaded[layer] : 0;
     for (uint32_t i = 0; i < pipe->plan->cohort_count; i++) {
         attended += attended_in_pass(pipe, i, layer);
     }
