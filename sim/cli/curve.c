@@ -9,7 +9,6 @@
 #include "core/units.h"
 #include "decode/replay/replay.h"
 #include "policy/policy.h"
-#include "policy/qsac.h"
 #include "store/stored_run.h"
 #include "study/sweep/miss_curve.h"
 #include "study/whatif/whatif_study.h"
@@ -276,41 +275,6 @@ static struct miss_request curve_request(const struct curve_report *report,
                                  .count = (uint32_t)curves->sizes.count};
 }
 
-/* What a trial of eta measures: the smallest cache that QSAC can have. */
-struct curve_trial {
-    const struct trace *trace;
-    struct miss_request request;
-};
-
-/* A set is reused as a whole or missed as a whole. */
-static bool try_eta(void *context, const double *values, double *reused, struct error *why)
-{
-    struct curve_trial *trial = context;
-    struct miss_curve curve = {0};
-    trial->request.values = values;
-    bool ok = miss_curve_of_trace(trial->trace, &trial->request, 0, &curve, why);
-    *reused = ok ? 1 - (double)curve.misses[0] / (double)curve.accesses[0] : 0;
-    miss_curve_release(&curve);
-    return ok;
-}
-
-/* Choose QSAC's eta by the share of sets to reuse, if that was asked for. */
-static bool choose_eta(const struct curve_report *report, struct policy_curves *curves,
-                       struct error *why)
-{
-    uint32_t wanted;
-    if (curves->policy != &policy_qsac || report->trace == NULL ||
-        qsac_reuse(curves->values) == 0) {
-        return true;
-    }
-    struct curve_trial trial = {report->trace, curve_request(report, curves)};
-    trial.request.group = MISS_WHOLE;
-    trial.request.sizes = &wanted;
-    trial.request.count = 1;
-    return replay_wanted(report->trace, report->selection, &wanted, why) &&
-           qsac_choose_eta(curves->values, try_eta, &trial, why);
-}
-
 static bool fill_report(const struct arguments *arguments, struct curve_report *report,
                         struct error *why)
 {
@@ -320,7 +284,7 @@ static bool fill_report(const struct arguments *arguments, struct curve_report *
         char left[PROGRESS_LEFT];
         progress_show(i, report->count, "%s, %u of %u policies%s", curves->policy->name, i + 1,
                       report->count, progress_left((double)i / report->count, left));
-        ok = choose_sizes(arguments, report, curves, why) && choose_eta(report, curves, why);
+        ok = choose_sizes(arguments, report, curves, why);
         const struct miss_request request = curve_request(report, curves);
         ok = ok && (report->trace != NULL
                         ? miss_curve_of_trace(report->trace, &request, 0, &curves->curve, why)

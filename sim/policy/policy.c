@@ -14,7 +14,6 @@
 #include "core/name.h"
 #include "core/text.h"
 #include "policy/plugin.h"
-#include "policy/qsac.h"
 
 const char *const policy_orders[] = {
     [POLICY_BATCH] = "batch", [POLICY_SEQUENTIAL] = "sequential", NULL};
@@ -199,9 +198,8 @@ bool policy_words(const struct node *node, char *text, size_t size)
     }
     snprintf(text, size, "%s", policy_title(kind));
     const struct policy_param *params = kind->params;
-    bool chosen = kind == &policy_qsac && qsac_reuse(values) > 0; /* eta is: it has no value yet */
     for (size_t i = 0; params != NULL && params[i].name != NULL; i++) {
-        if ((i == 0 && !chosen) || values[i] != params[i].value) {
+        if (i == 0 || values[i] != params[i].value) {
             text_append(text, size, ", %s %.15g", params[i].name, values[i]);
         }
     }

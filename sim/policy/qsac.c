@@ -32,14 +32,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { ETA, POWER, ADAPTIVE, AGGREGATE, REUSE, TRIALS = 10 };
+enum { ETA, POWER, ADAPTIVE, AGGREGATE };
 
 static const struct policy_param qsac_params[] = {
     {"eta", 0.8, 0, 1, "cosine that the most important head needs"},
     {"power", 3, 0, 16, "how fast the threshold falls with importance"},
     {"adaptive", 1, 0, 1, "0: eta is the threshold of every head"},
     {"aggregate", 0, 0, 2, "over the query heads: 0 harmonic mean, 1 minimum, 2 mean"},
-    {"reuse", 0, 0, 1, "share of sets to reuse, which chooses eta; 0: eta as it is"},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -118,35 +117,6 @@ double qsac_threshold(const double *values, double importance)
     const double pi = acos(-1.0);
     double share = pow(importance, values[POWER]);
     return cos(share * acos(values[ETA]) + (1 - share) * pi);
-}
-
-double qsac_eta(const double *values)
-{
-    return values[ETA];
-}
-
-double qsac_reuse(const double *values)
-{
-    return values[REUSE];
-}
-
-bool qsac_choose_eta(double *values, qsac_trial *trial, void *context, struct error *why)
-{
-    double least = 0, most = 1, best = values[ETA], off = INFINITY;
-    for (int i = 0; i < TRIALS; i++) {
-        double reused;
-        values[ETA] = round(500 * (least + most)) / 1000; /* no more digits than anybody reads */
-        if (!trial(context, values, &reused, why)) {
-            return false;
-        }
-        if (fabs(reused - values[REUSE]) < off) {
-            off = fabs(reused - values[REUSE]);
-            best = values[ETA];
-        }
-        *(reused > values[REUSE] ? &least : &most) = values[ETA];
-    }
-    values[ETA] = best;
-    return true;
 }
 
 /* Compute the weights of the query heads and the group's threshold from their importances. */

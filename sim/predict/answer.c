@@ -378,7 +378,7 @@ static void note_recorded(const struct setup *setup, uint32_t families, struct r
         result_note(result, note_make(NOTE_model_size, note_real(parameters / 1e9),
                                       note_real(100 * least), note_real(100 * most)));
     }
-    if (ok && !threshold_is_chosen(setup) && mechanisms_policy(setup->mechanisms)->needs_queries) {
+    if (ok && mechanisms_policy(setup->mechanisms)->needs_queries) {
         result_note(result, note_plain(NOTE_eta_carried));
     }
     if (result_cell(result, COLUMN(draft_union))->set && drafts->accepted[drafts->count] < 1) {

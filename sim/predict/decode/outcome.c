@@ -40,9 +40,6 @@ bool outcome_setup(const struct setup *setup, const struct plan *plan, struct re
 {
     snprintf(result->plan_hash, sizeof result->plan_hash, "%016" PRIx64, plan_hash(setup, plan));
     outcome_note_machine(setup, result);
-    if (threshold_is_chosen(setup)) {
-        result_real(result, COLUMN(qsac_eta), qsac_eta(setup->mechanisms->policy_values));
-    }
     return outcome_names(setup, result, why);
 }
 

@@ -11,7 +11,6 @@
 #include "decode/time/prefill.h"
 #include "machine/profile.h"
 #include "policy/policy.h"
-#include "policy/qsac.h"
 #include "predict/decode/outcome.h"
 #include "predict/decode/replays.h"
 #include "trace/stats.h"
@@ -24,8 +23,6 @@
 /* The state of one setup's run; released as a whole. */
 struct run {
     const struct setup *setup;
-    struct setup own; /* with the policy's parameters that were chosen, if they were */
-    struct mechanisms chosen;
     const struct run_context *context;
     struct shared_entry *held; /* the shared replay in use */
     double *cosines;           /* of the trace's heads, owned; NULL: not needed */
@@ -63,94 +60,6 @@ static void *make_cosines(void *context, struct error *why)
 }
 
 static const struct shared_kind cosines_kind = {make_cosines, free};
-
-/* ---- an eta that is chosen ---- */
-
-/* What is replayed with each eta. */
-struct trials {
-    const struct trace *trace;
-    struct replay_plan plan;
-    const struct run_context *context;
-    const double *values; /* as the scenario has them */
-};
-
-bool threshold_is_chosen(const struct setup *setup)
-{
-    const struct mechanisms *m = setup->mechanisms;
-    return setup->trace != NULL && m->policy == &policy_qsac && qsac_reuse(m->policy_values) > 0;
-}
-
-/* The share of pairs that reuse their sets, over layers that are not loaded whole. */
-static bool try_values(void *context, const double *values, double *reused, struct error *why)
-{
-    const struct trials *trials = context;
-    struct replay_plan plan = trials->plan;
-    struct ledger ledger;
-    uint64_t all = 0, reuses = 0;
-    plan.policy_values = values;
-    ledger_init(&ledger);
-    struct replay_means means = run_means(trials->context);
-    means.meter = NULL; /* counts expected replays only */
-    bool good = replay_run_kept(trials->trace, &plan, 1, &means, &ledger, why);
-    for (size_t i = 0; good && i < (size_t)ledger.steps * ledger.layers; i++) {
-        bool counts = i % ledger.layers >= plan.whole_layers;
-        all += counts ? ledger.rows[i].offloaded_heads : 0;
-        reuses += counts ? ledger.rows[i].reused_heads : 0;
-    }
-    *reused = all > 0 ? (double)reuses / (double)all : 0;
-    ledger_release(&ledger);
-    return good;
-}
-
-static void *make_eta(void *context, struct error *why)
-{
-    struct trials *trials = context;
-    double *values = array_zeroed(POLICY_MOST_PARAMS, sizeof *values, why);
-    if (values != NULL) {
-        memcpy(values, trials->values, POLICY_MOST_PARAMS * sizeof *values);
-        if (!qsac_choose_eta(values, try_values, trials, why)) {
-            free(values);
-            values = NULL;
-        }
-    }
-    return values;
-}
-
-static const struct shared_kind eta_kind = {make_eta, free};
-
-/* Set eta in `values`, the setup's parameters of the policy, such that the share is reused by all
- * heads of the longest context together, were all of them offloaded. So eta does not depend on
- * which heads stay in HBM, which depends on eta. `plan` is resolved with any eta. */
-static bool threshold_choose(const struct setup *setup, const struct plan *plan,
-                             const struct run_context *context, double *values, struct error *why)
-{
-    uint32_t longest = plan->cohort_count - 1;
-    struct setup own = setup_at(setup, plan->cohorts[longest].context);
-    size_t count = (size_t)plan->layers * plan->kv_heads;
-    struct replay_head *heads = array_zeroed(count, sizeof *heads, why);
-    struct trials trials = {setup_cohort(setup, longest).trace, plan_replay(&own, plan, longest),
-                            context, setup->mechanisms->policy_values};
-    for (size_t i = 0; heads != NULL && i < count; i++) {
-        heads[i] = (struct replay_head){true, plan->heads[i].importance};
-    }
-    trials.plan.heads = heads;
-    trials.plan.batch = 1;
-    trials.plan.before = trials.plan.behind = 0;
-    uint64_t key;
-    struct shared_entry *entry = NULL;
-    bool good = heads != NULL && trace_hash(trials.trace, &key, why);
-    const double *chosen = NULL;
-    if (good) {
-        key = XXH64("eta", 3, key ^ replay_plan_hash(&trials.plan));
-        chosen = shared_get(context->shared, &eta_kind, key, &trials, &entry, why);
-    }
-    if (chosen != NULL) {
-        memcpy(values, chosen, POLICY_MOST_PARAMS * sizeof *values);
-    }
-    shared_release(context->shared, entry);
-    free(heads);
-    return chosen != NULL;
-}
 
 /* ---- a run ---- */
 
@@ -193,28 +102,10 @@ static bool run_add_all_cosines(struct run *run, struct error *why)
     return good;
 }
 
-static bool run_resolve(struct run *run, struct error *why)
-{
-    return plan_resolve(run->setup, run->cosines, &run->plan, &run->trust, why);
-}
-
 static bool run_make_plan(struct run *run, struct error *why)
 {
-    if (!run_add_all_cosines(run, why) || !run_resolve(run, why)) {
-        return false;
-    }
-    if (!threshold_is_chosen(run->setup)) {
-        return true;
-    }
-    /* Choose the policy's parameters that follow from the trace, and plan again with them. */
-    run->own = *run->setup;
-    run->chosen = *run->setup->mechanisms;
-    run->own.mechanisms = &run->chosen;
-    bool good =
-        threshold_choose(run->setup, &run->plan, run->context, run->chosen.policy_values, why);
-    plan_release(&run->plan);
-    run->setup = &run->own;
-    return good && run_resolve(run, why);
+    return run_add_all_cosines(run, why) &&
+           plan_resolve(run->setup, run->cosines, &run->plan, &run->trust, why);
 }
 
 /* The request for a cohort's replay. */

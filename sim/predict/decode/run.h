@@ -78,9 +78,3 @@ void run_ranges_release(struct run_ranges *ranges);
 /* Write one reported step of the run as a Chrome trace. A setup that does not fit in memory is an
  * error. */
 bool run_timeline(const struct setup *setup, FILE *out, struct error *why);
-
-/* QSAC's eta of a run that says how many sets shall be reused (policy: {name: qsac, reuse:
- * 0.7}). */
-
-/* Does the setup say so, and has it a trace by which eta can be chosen? */
-bool threshold_is_chosen(const struct setup *setup);

@@ -19,7 +19,6 @@ static void a_policy_is_named_with_what_decides(void **state)
         {"{name: qsac}", "qsac, eta 0.8"},
         {"{name: qsac, eta: 60%}", "qsac, eta 0.6"},
         {"{name: qsac, eta: 0.8, power: 0}", "qsac, eta 0.8, power 0"},
-        {"{name: qsac, reuse: 0.5}", "qsac, reuse 0.5"}, /* from which eta follows */
         {"{name: qsac, eta: 2}", NULL},
         {"many", NULL},
     };
