@@ -72,7 +72,6 @@ static void check_form(struct fleet_form *form, const struct run_context *runs)
         return;
     }
     form->price = point.setup.profile.price_per_hour;
-    form->ranks = point_servers(&point);
     form->routing = advice_routing(&form->scenario);
     if (!serving_memory_plan(&point, runs, &memory, &refused)) {
         text_copy(form->refused, sizeof form->refused, refused.found);

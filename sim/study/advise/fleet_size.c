@@ -10,18 +10,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Requests of a cheap run that have a server alone; numbers of servers of a form that are tried in a round;
- * and of how many servers one more or less makes no difference that a run could tell. */
-enum { ALONE = 100, A_ROUND = 2, MANY = 32 };
+/* Numbers of servers of a form that are tried in a round; and of how many servers one more or less makes no
+ * difference that a run could tell. */
+enum { A_ROUND = 2, MANY = 32 };
 
 /* What the tries of a round serve. */
 enum fleet_what {
-    FLEET_AT_ONCE,   /* cheap: one server, a few requests at once */
-    FLEET_ALONE,     /* cheap: one server, each of a few requests alone */
-    FLEET_ALL_ALONE, /* the same in steady state, where a few missed a limit */
-    FLEET_BRIEF,     /* so many servers: do they hold the rate, as far as few requests tell? */
-    FLEET_LONG,      /* the answer's servers, or fewer or more, as far as more tell */
-    FLEET_FULL,      /* the answer, until its figures are known */
+    FLEET_AT_ONCE, /* cheap: one server, a few requests at once */
+    FLEET_BRIEF,   /* so many servers: do they hold the rate, as far as few requests tell? */
+    FLEET_LONG,    /* the answer's servers, or fewer or more, as far as more tell */
+    FLEET_FULL,    /* the answer, until its figures are known */
 };
 
 struct sizing {
@@ -33,16 +31,6 @@ struct sizing {
 };
 
 /* ---- what a try serves ---- */
-
-/* Each request has a server without another: as many clients as there are servers. */
-static bool set_alone(struct scenario *scenario, uint64_t servers, struct error *why)
-{
-    static const char *const keys[] = {"rate", "burstiness", "arrivals", "warm_rate"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        scenario_values_remove(&scenario->values, keys[i]);
-    }
-    return scenario_values_set(&scenario->values, "clients", (double)servers, why);
-}
 
 /* A line is a form, and its values are numbers of servers, less one. */
 static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void *context,
@@ -57,11 +45,7 @@ static bool fleet_set(uint32_t line, uint32_t value, struct scenario *out, void 
     case FLEET_FULL:
         return fleet_scenario(fleet, form, value + 1, out, why);
     default:
-        return fleet_scenario(fleet, form, 1, out, why) &&
-               (sizing->what == FLEET_AT_ONCE ? capacity_set_at_once(out, why)
-                                              : set_alone(out, form->ranks, why)) &&
-               (sizing->what != FLEET_ALONE ||
-                scenario_values_set(&out->values, "limit", ALONE, why));
+        return fleet_scenario(fleet, form, 1, out, why) && capacity_set_at_once(out, why);
     }
 }
 
@@ -94,7 +78,6 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
     struct fleet_form *form = &sizing->fleet->forms[line];
     const struct targets *targets = &sizing->options->targets;
     double violation = targets_violation(targets, result);
-    struct targets times;
     (void)why;
     switch (sizing->what) {
     case FLEET_AT_ONCE:
@@ -102,11 +85,6 @@ static bool fleet_take(uint32_t line, uint32_t value, struct result *result, voi
         if (!result_ok(result)) {
             result_reason(result, form->refused, sizeof form->refused);
         }
-        break;
-    case FLEET_ALONE: /* have no queue */
-    case FLEET_ALL_ALONE:
-        targets_without_queue(targets, &times);
-        form->is_slow = targets_violation(&times, result) > 0;
         break;
     case FLEET_BRIEF:
     case FLEET_LONG:
@@ -129,8 +107,6 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
     bool best = line == sizing->fleet->best;
     values[0] = 0;
     switch (sizing->what) {
-    case FLEET_ALL_ALONE:
-        return form->is_slow;
     case FLEET_BRIEF:
     case FLEET_LONG:
         return form->searched ? grid_next(&form->grid, A_ROUND, values) : 0;
@@ -146,12 +122,12 @@ static uint32_t fleet_next(uint32_t line, uint32_t *values, void *context)
  * known on which side of the limits they are, and that of the answer until its figures are known. */
 static bool fleet_try(struct sizing *sizing, enum fleet_what what, struct error *why)
 {
-    bool rough = what < FLEET_ALL_ALONE;
+    bool rough = what == FLEET_AT_ONCE;
     const struct stream_question question = targets_question(
         &sizing->options->targets, what <= FLEET_BRIEF ? STREAM_FEWEST : STREAM_USUAL);
     const struct rounds rounds = {
         .lines = sizing->fleet->count,
-        .once = what < FLEET_BRIEF || what == FLEET_FULL,
+        .once = rough || what == FLEET_FULL,
         .question = sizing->is_stream && !rough && what < FLEET_FULL ? &question : NULL,
         .rough = rough,
         .study = &sizing->options->study,
@@ -210,13 +186,12 @@ static bool search(struct sizing *sizing, enum fleet_what what, struct error *wh
 
 /* ---- each form, by few requests ---- */
 
-/* Servers at a share of what each answers at most; all that may be, if requests alone seem to miss a
- * limit. */
+/* Servers at a share of what each answers at most. */
 static uint32_t servers_at(const struct fleet_size *fleet, const struct fleet_form *form,
                            double share)
 {
-    double servers = form->most > 0 ? ceil(fleet->rate / (share * form->most)) : 1;
-    return servers < form->most_servers && !form->is_slow ? (uint32_t)servers : form->most_servers;
+    double servers = ceil(fleet->rate / (share * form->most));
+    return servers < form->most_servers ? (uint32_t)servers : form->most_servers;
 }
 
 static bool begin_brief(const struct fleet_size *fleet, struct fleet_form *form, uint32_t most,
@@ -350,8 +325,7 @@ bool fleet_size_run(const struct scenario *scenario, const struct fleet_options 
     bool good = scenario_copy(scenario, &asked, why) &&
                 capacity_set_stream(&asked, &sizing.is_stream, why) &&
                 fleet_list_forms(&asked, options, out, why) &&
-                fleet_try(&sizing, FLEET_AT_ONCE, why) && fleet_try(&sizing, FLEET_ALONE, why) &&
-                fleet_try(&sizing, FLEET_ALL_ALONE, why) && find_any(&sizing, why) &&
+                fleet_try(&sizing, FLEET_AT_ONCE, why) && find_any(&sizing, why) &&
                 confirm(&sizing, why);
     fleet_size_choose(out);
     scenario_release(&asked);

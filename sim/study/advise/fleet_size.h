@@ -16,8 +16,8 @@
  * of the form that is probably the cheapest on a machine, then of every other one with as many servers as cost
  * no more. Then of more, of the answer; it is run until its figures are known, and has to hold there, too.
  *
- * Before that, cheap runs say where to begin: of each form a few hundred requests at once show what a
- * server answers at most, and a few far apart what one alone takes. */
+ * Before that, a cheap run of each form says where to begin: a few hundred requests at once show what a server
+ * answers at most. */
 #pragma once
 
 #include "predict/result/tie.h"
@@ -48,14 +48,12 @@ struct fleet_form {
     char weights[FLEET_WEIGHTS];       /* "bf16" */
     uint32_t gpus;                     /* of a server */
     double price;                      /* dollars an hour of a GPU; 0: unknown */
-    uint64_t ranks;             /* that a server's requests are spread over, by data parallelism */
-    char refused[FLEET_REASON]; /* why it cannot be; "": it can */
-    uint32_t most_servers;      /* that may be */
-    enum routing routing;       /* of several servers; ROUTINGS: as the scenario says */
-    bool is_twin;               /* of the form before it */
-    /* what cheap runs told */
-    double most;  /* requests a second, when all come at once; 0: it cannot run */
-    bool is_slow; /* requests that have the server alone miss a limit */
+    char refused[FLEET_REASON];        /* why it cannot be; "": it can */
+    uint32_t most_servers;             /* that may be */
+    enum routing routing;              /* of several servers; ROUTINGS: as the scenario says */
+    bool is_twin;                      /* of the form before it */
+    /* what a cheap run told */
+    double most; /* requests a second, when all come at once; 0: it cannot run */
     /* answers */
     bool decided;        /* it holds, misses, or costs more */
     struct grid grid;    /* of the number of servers, less one */

@@ -291,16 +291,6 @@ bool targets_add_service(bool timed, struct targets *targets, struct error *why)
            add_unjudged("requests_left_out<=0", targets, why);
 }
 
-void targets_without_queue(const struct targets *targets, struct targets *out)
-{
-    out->count = 0;
-    for (uint32_t i = 0; i < targets->count; i++) {
-        if (targets->all[i].column != COLUMN(queue_grows)) {
-            out->all[out->count++] = targets->all[i];
-        }
-    }
-}
-
 /* ---- how certain it is ---- */
 
 bool target_is_near(const struct target *target, const struct result *result)

@@ -66,9 +66,6 @@ bool targets_judge(const struct targets *targets, const struct column *column);
  * can meet every other target if there are few of them, and a full batch has the most tokens a second. */
 bool targets_add_service(bool timed, struct targets *targets, struct error *why);
 
-/* The targets without that of the queue, which few requests cannot judge. */
-void targets_without_queue(const struct targets *targets, struct targets *out);
-
 /* How certain it is that a run meets or misses a target: a run's error band puts its figure into a
  * range (predict/result/tie.h). If the bound lies in it, the real system may be on either side. */
 
