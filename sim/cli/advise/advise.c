@@ -386,24 +386,6 @@ static void print_untold(const struct advise_answer *answer, const char *without
     point_release(&point);
 }
 
-/* Say which requests were made up, if nobody stated any. */
-static void print_made(const struct arguments *arguments, const struct scenario *ran, FILE *out)
-{
-    char line[TARGET_TEXT + 128];
-    const struct node *made = node_stated(ran->root, "workload");
-    struct scenario asked = {.points = 0};
-    struct error unseen;
-    bool stated = !load_scenario(arguments, &asked, &unseen) || scenario_serves(&asked);
-    scenario_release(&asked);
-    if (!stated && made != NULL && made->kind == NODE_SCALAR) {
-        snprintf(
-            line, sizeof line,
-            "no --workload: requests are as long as the context, %.*s; --workload states yours",
-            TARGET_TEXT, made->text);
-        table_line("note: ", line, out);
-    }
-}
-
 static bool print_rows(const struct arguments *arguments, const struct advise_answer *answer,
                        struct error *why)
 {
@@ -419,7 +401,6 @@ static bool print_rows(const struct arguments *arguments, const struct advise_an
     if (good) {
         answer->print_rest(answer->context, arguments_given(arguments, ADVISE_WIDE), stdout);
         print_untold(answer, is_fleet(arguments) ? "--rate" : "--gpus", stdout);
-        print_made(arguments, answer->ran, stdout);
         if (answer->result != NULL) {
             runs_notes_judge(notes, answer->result);
         }
