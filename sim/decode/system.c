@@ -208,6 +208,20 @@ static bool system_set_overrides(struct node *file, const struct node *overrides
            (policy_open(file, "policy", overrides, why) && node_merge(file, overrides, why));
 }
 
+/* Another key that the reason quotes, as in "a selection needs a 'retrieval'"; NULL: none. */
+static const char *quoted_key(const char *reason, const char *key)
+{
+    for (const struct mechanism_key *row = mechanism_keys; row->name != NULL; row++) {
+        char quoted[64];
+        int length = snprintf(quoted, sizeof quoted, "'%s", row->name);
+        const char *at = strcmp(row->name, key) != 0 ? strstr(reason, quoted) : NULL;
+        if (at != NULL && strchr("':", at[length]) != NULL) {
+            return row->name;
+        }
+    }
+    return NULL;
+}
+
 /* A contradiction is reported at its key if that is overridden; else at the overrides, because presets
  * by themselves are consistent; else in the preset. */
 static bool system_check_sense(const struct mechanisms *mechanisms, const char *name,
@@ -229,9 +243,15 @@ static bool system_check_sense(const struct mechanisms *mechanisms, const char *
                  set != NULL ? set : "", set != NULL ? "'" : "");
     }
     node = node != NULL ? node : node_get(merged, key);
+    const char *other = quoted_key(reason, key);
     node_error(node != NULL ? node : merged, why, "system '%s' cannot have %s '%s'%s: %s", name,
-               with[0] != '\0' ? "its" : "this", key, with, reason);
-    return error_expect(why, "another '%s', or the system's own", key);
+               node == NULL      ? "the default"
+               : with[0] != '\0' ? "its"
+                                 : "this",
+               key, with, reason);
+    return error_expect(why, "another '%s'%s%s%s%s", key, other != NULL ? " or '" : "",
+                        other != NULL ? other : "", other != NULL ? "'" : "",
+                        count > 0 ? ", or the system's own" : "");
 }
 
 struct mechanisms *system_load(struct files *files, const char *name, const struct node *at,
