@@ -84,11 +84,6 @@ static void write_environment(const struct node *all, FILE *out)
     }
 }
 
-static const struct node *earlier(const struct node *a, const struct node *b)
-{
-    return a == NULL || (b != NULL && b->line < a->line) ? b : a;
-}
-
 struct visitor {
     struct server_text *said;
     int before;                  /* lines of the file before the document */
@@ -104,7 +99,9 @@ static bool visit_command(struct container_command *command, const char *replace
     bool good =
         fclose(command->out) == 0 || error_set(why, visitor->said->file, 0, "out of memory");
     container.command = command->text;
-    good = good && server_text_read_container(visitor->said, &container, why);
+    if (good) {
+        server_text_read_container(visitor->said, &container);
+    }
     free(command->text);
     return good;
 }
@@ -114,22 +111,21 @@ static bool visit_container(const struct node *map, const struct node *image,
 {
     const struct node *entry = node_stated(map, "entrypoint"), *args = node_stated(map, "args");
     const struct node *command = node_stated(map, "command");
-    const struct node *first = earlier(earlier(entry, args), command);
-    const struct node *word = first != NULL && first->count > 0 ? first->children[0] : first;
     bool service =
         map->key != NULL && args == NULL; /* whose command stands behind the image's own */
     bool replaces = entry != NULL || (command != NULL && !service);
-    if (first == NULL) {
+    if (entry == NULL && args == NULL && command == NULL) {
         return true;
     }
-    struct container_command written = {.line = word->line};
+    struct container_command written = {.line = map->line};
     written.out = open_memstream(&written.text, &written.size);
     if (written.out == NULL) {
         return error_set(why, map->file, map->line, "out of memory");
     }
     write_environment(node_stated(map, "environment"), written.out);
     write_environment(node_stated(map, "env"), written.out);
-    if (node_stated(map, "env_file") != NULL || node_stated(map, "envFrom") != NULL) {
+    if (node_stated(map, "env_file") != NULL || node_stated(map, "envFrom") != NULL ||
+        node_find(map, "extends.file") != NULL) {
         fputs("EnvironmentFile=x ", written.out); /* as systemd calls it */
     }
     fprintf(written.out, replaces ? "" : "container run %s", image->text);
@@ -140,11 +136,10 @@ static bool visit_container(const struct node *map, const struct node *image,
     const struct node *own = node_find(map, "deploy.replicas"), *replicas = visitor->replicas;
     own = own != NULL ? own : node_get(map, "scale");
     replicas = own != NULL && own->kind == NODE_SCALAR ? own : replicas;
-    struct manifest_container container = {.line = visitor->before + word->line};
-    if (replicas != NULL) {
-        container.replicas = replicas;
-        container.replicas_line = visitor->before + replicas->line;
-    }
+    const struct manifest_container container = {
+        .line = visitor->before + map->line,
+        .replicas = replicas,
+        .replicas_line = visitor->before + (replicas != NULL ? replicas : map)->line};
     return visit_command(&written, replaces ? image->text : "", container, visitor, why);
 }
 
@@ -306,7 +301,8 @@ bool dockerfile_read(struct server_text *said, char *text, struct error *why)
     bool good = write_instruction(stage.entry, said->file, &to, why) &&
                 write_instruction(stage.args, said->file, &to, why);
     good = visit_command(&to, replaces ? stage.image : "",
-                         (struct manifest_container){.line = number}, &visitor, why) &&
+                         (struct manifest_container){.line = number, .replicas_line = number},
+                         &visitor, why) &&
            good;
     free(lines);
     return good;

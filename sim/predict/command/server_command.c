@@ -4,7 +4,9 @@
 #include "core/node.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -227,10 +229,12 @@ void server_command_read_variables(struct server_text *said, const char *line, s
             at += *at != '\0' && *at != '#';
             continue;
         }
-        if (strncmp(word, "--env-file", strlen("--env-file")) == 0) {
+        if (strncmp(word, "--env-file", strlen("--env-file")) == 0 ||
+            fnmatch("*.env", word, 0) == 0 || fnmatch("*env.sh", word, 0) == 0) { /* source .env */
             strcpy(word, "EnvironmentFile=");
         }
-        char *name = word, *value = strchr(word, '=');
+        bool glued = strncmp(word, "-e", 2) == 0 && isupper((unsigned char)word[2]);
+        char *name = word + (glued ? 2 : 0), *value = strchr(word, '=');
         if (strncmp(word, "--env=", 6) == 0 || strncmp(word, "Environment=", 12) == 0) {
             name = value + 1;
             value = strchr(name, '=');
@@ -385,16 +389,20 @@ static void read_command(struct server_text *said, const char **rest)
     said->line = begins;
 }
 
-/* Follow the loops of a shell over a list, up to `end`. Is what stands there started several times? Such as
- * "while true" starts a server again. */
+/* Follow the loops over a list, and the functions, of a shell, up to `end`. May what stands there be started
+ * several times? Such as "while true" starts a server again. */
 static bool starts_several(struct server_text *said, const char *line, const char *end)
 {
     bool several = false;
     for (const char *at = line; at < end; at += strcspn(at, ";&|") + 1) {
         at += strspn(at, " \t\v");
-        bool loop = strncmp(at, "for ", 4) == 0 && (at[4] == '(' || strstr(at, " in ") != NULL);
-        said->loops += loop - (said->loops > 0 && strncmp(at, "done", 4) == 0);
-        several = several || strncmp(at, "xargs ", 6) == 0 || strncmp(at, "parallel ", 9) == 0;
+        bool opens = fnmatch("for [!(]* in *", at, 0) == 0 || fnmatch("for ((*", at, 0) == 0 ||
+                     fnmatch("[a-z_]*() {*", at, 0) == 0;
+        bool closes = said->loops > 0 && (strncmp(at, "done", 4) == 0 || *at == '}');
+        said->loops += opens - closes;
+        const char *tasks = strncmp(at, "srun ", 5) == 0 ? strstr(at, "--ntasks=") : NULL;
+        several = several || fnmatch("xargs *", at, 0) == 0 || fnmatch("parallel *", at, 0) == 0 ||
+                  (tasks != NULL && atoi(tasks + strlen("--ntasks=")) > 1);
     }
     return several || said->loops > 0;
 }
@@ -406,7 +414,7 @@ bool server_command_read(struct server_text *said, const char *line)
     while (*rest != '#' && (line = behind_command(said, rest, &said->program)) != NULL) {
         found = true;
         if (starts_several(said, rest, line) && !server_text_overrides(said, "replicas")) {
-            error_expect(server_text_refuse(said, "a loop starts several servers"),
+            error_expect(server_text_refuse(said, "a loop or a function may start several servers"),
                          "the command of one alone; and --set replicas=N, the number of them");
         }
         server_command_read_variables(said, rest, (size_t)(line - rest));

@@ -272,21 +272,6 @@ static void server_text_read_lines(struct server_text *said, char *text)
     }
 }
 
-/* Count the copies of a server that a container has. */
-static bool read_copies(struct server_text *said, const struct manifest_container *at,
-                        struct error *why)
-{
-    uint64_t count = 1;
-    if (at->replicas != NULL && !server_text_overrides(said, "replicas") &&
-        !units_parse_whole(at->replicas->text, UNIT_COUNT, UINT32_MAX, said->file,
-                           at->replicas_line, "replicas", &count, why)) {
-        return false;
-    }
-    said->copies += count;
-    said->copies_line = at->replicas != NULL ? at->replicas_line : at->line;
-    return true;
-}
-
 static void forget_keys(struct stated_keys *keys)
 {
     *keys = (struct stated_keys){.starts = 0};
@@ -304,10 +289,11 @@ static bool say_the_same(const struct stated_keys *a, const struct stated_keys *
     return same;
 }
 
-bool server_text_read_container(struct server_text *said, const struct manifest_container *at,
-                                struct error *why)
+void server_text_read_container(struct server_text *said, const struct manifest_container *at)
 {
     struct server_text before = *said;
+    struct error why;
+    uint64_t copies = 1;
     forget_keys(&said->keys);
     said->line = at->line;
     said->command_line = 0;
@@ -319,7 +305,14 @@ bool server_text_read_container(struct server_text *said, const struct manifest_
         before.refused = said->refused;
         *said = before;
     }
-    return !found || read_copies(said, at, why);
+    if (found && at->replicas != NULL && !server_text_overrides(said, "replicas") &&
+        !units_parse_whole(at->replicas->text, UNIT_COUNT, UINT32_MAX, NULL, 0, "replicas", &copies,
+                           &why)) {
+        said->line = at->replicas_line;
+        error_expect(server_text_refuse(said, "%s", why.found), "%s", why.expected);
+    }
+    said->copies += found ? copies : 0;
+    said->copies_line = found ? at->replicas_line : said->copies_line;
 }
 
 /* ---- facts that are no keys of scenarios become keys ---- */
