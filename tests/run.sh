@@ -58,6 +58,9 @@ fi
 
 counts=$(mktemp -d)
 trap 'rm -rf "$counts"' EXIT
+# Scripts that run the commands of pages, pictures, notebooks and papers: they ask for the same replays.
+export SHARED_CACHE=$counts/shared.cache
+mkdir "$SHARED_CACHE"
 printf '%s\n' "$@" | awk -v slow="${0%/*}/slow" '
     BEGIN { while ((getline line <slow) > 0) if (line !~ /^(#|$)/) slow_ones[++count] = line }
     {

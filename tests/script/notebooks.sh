@@ -7,5 +7,5 @@ if ! command -v python3 >/dev/null; then
     exit 0
 fi
 SPILLWAY_PROGRAM=$(realpath "${PROGRAM:-build/spillway}")
-export SPILLWAY_PROGRAM PYTHONPATH=$PWD/python PYTHONDONTWRITEBYTECODE=1
+export SPILLWAY_PROGRAM PYTHONPATH=$PWD/python PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME=${SHARED_CACHE:-/dev/null}
 exec python3 tests/script/notebooks.py

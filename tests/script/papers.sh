@@ -13,6 +13,8 @@ page=scenarios/papers/README.md
 figures=scenarios/papers/figures.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+mkdir "$scratch/cache"
+export XDG_CACHE_HOME=${SHARED_CACHE:-$scratch/cache} # answers are the same without it, and take longer
 quick=(papers/{geometry,pcie5,pools} measured/a6000)
 orders=(scenarios/papers/{clo,litecache,hgca,h100-retroinfer,two-tier-server,capture}.yaml)
 claims=4

@@ -14,7 +14,7 @@ program=$(realpath -m "${PROGRAM:-build/spillway}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/cache"
-export XDG_CACHE_HOME=$scratch/cache # answers are the same without it, and take longer
+export XDG_CACHE_HOME=${SHARED_CACHE:-$scratch/cache} # answers are the same without it, and take longer
 export SPILLWAY_DATA=$PWD
 elsewhere=${ELSEWHERE:+$(realpath "$ELSEWHERE")}
 examples=$PWD/plots/examples

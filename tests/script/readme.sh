@@ -13,7 +13,7 @@ program=$(realpath -m "${PROGRAM:-build/spillway}")
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/cache"
-export XDG_CACHE_HOME=$scratch/cache # answers are the same without it, and take longer
+export XDG_CACHE_HOME=${SHARED_CACHE:-$scratch/cache} # answers are the same without it, and take longer
 pages=(README.md docs/*.md hwprofiles/README.md traces/*.md scenarios/guides/*.md)
 generated=(scenarios/papers/{README,figures,rules,kv-pools}.md tests/bench/RESULTS.md)
 guides=(ARCHITECTURE.md sim/*/README.md)
