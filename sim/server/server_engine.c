@@ -237,6 +237,7 @@ static const struct node_field connector_fields[] = {
     NODE_FIELD("steps", SMALL, server_connector, steps, .unit = UNIT_COUNT, .most = 64),
     NODE_FIELD("lookup", MAP, server_connector, lookup, .inside = lookup_fields),
     NODE_FIELD("gpu_units", SMALL, server_connector, gpu_units, .unit = UNIT_COUNT, .most = 64),
+    NODE_FIELD("pool_share", REAL, server_connector, pool_share, .unit = UNIT_SHARE),
     NODE_FIELD("host_ratio", REAL, server_connector, host_ratio, .unit = UNIT_COUNT),
     NODE_FIELD("step", WHOLE, server_connector, step_ns, TIME),
     NODE_FIELD("source", TEXT, server_connector, source, .needed = true),

@@ -181,7 +181,8 @@ struct server_connector {
     uint32_t gpu_units; /* that the GPU keeps room for beside its KV: copies pass there */
     /* Host memory that it takes if none is stated, by the GPU's room for KV; 0: all. */
     double host_ratio;
-    int64_t step_ns; /* CPU time of each step of a model on several GPUs */
+    double pool_share; /* of a pool's memory that it fills; 0: all */
+    int64_t step_ns;   /* CPU time of each step of a model on several GPUs */
 };
 
 /* With what an engine does not start. What is stated holds of the point, all of it; of `below` and `from`, if

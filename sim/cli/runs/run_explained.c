@@ -257,7 +257,6 @@ static void print_tiers(const struct result *result, FILE *out)
 {
     const struct column *const below[] = {COLUMN(hit_tokens_host), COLUMN(hit_tokens_disk),
                                           COLUMN(hit_tokens_pool)};
-    const struct cell *bytes = result_cell(result, COLUMN(prefix_host_bytes));
     double tokens = result_number(result, COLUMN(prompt_tokens)), found = 0;
     double gpu = result_number(result, COLUMN(hit_tokens_gpu)) / tokens;
     double known = result_number(result, COLUMN(hashed_blocks_hit)) /
@@ -266,7 +265,7 @@ static void print_tiers(const struct result *result, FILE *out)
         const struct cell *cell = result_cell(result, below[i]);
         found += cell->set ? (double)cell->integer / tokens : 0;
     }
-    if (!bytes->set || tokens <= 0 || isnan(known)) {
+    if (!result_cell(result, COLUMN(prefix_host_bytes))->set || tokens <= 0 || isnan(known)) {
         return;
     }
     fprintf(

@@ -14,10 +14,8 @@
  * (prompt_block each). Its query heads no longer share their KV in registers: they do in the L2,
  * if that holds the KV of one KV head of all sequences; otherwise those read HBM again that do not
  * run at the same time. (flash_fwd_launch_template.h, run_flash_splitkv_fwd: the grid.)
- *
- * Triton's kernels in SGLang load a tile of K and V, then multiply (extend_attention.py, num_stages=1): each SM
- * waits prompt_wait for it.
- */
+ * Triton's kernels in SGLang load a tile of K and V, then multiply (extend_attention.py, num_stages=1):
+ * each SM waits prompt_wait for it. */
 #pragma once
 
 #include "decode/cost/cost.h"

@@ -28,26 +28,20 @@ uint64_t serving_token_bytes(const struct setup *setup)
     return model_kv_tokens_bytes(&setup->model) * setup->model.tensor_parallel;
 }
 
-/* What vLLM copies for a token where groups of layers keep different things; 0 elsewhere. */
-static double grouped_token_bytes(const struct point *point)
-{
-    const struct model *model = &point->setup.model;
-    const struct kv_limits limits = engine_kv_limits(point);
-    struct kv_groups groups;
-    return kv_groups_divide(model, &limits, &groups)
-               ? kv_groups_token_bytes(&groups) * model->tensor_parallel * model->parallel.pipeline
-               : 0;
-}
-
-/* At least 1: of layers that keep only states a token has none. */
+/* More where vLLM has groups of layers that keep different things. At least 1: of layers that keep only states a
+ * token has none. */
 static uint64_t host_token_bytes(const struct point *point)
 {
     const struct setup *setup = &point->setup;
-    double copies = memory_host_copies(setup) / setup->model.tensor_parallel;
+    const struct model *model = &setup->model;
+    const struct kv_limits limits = engine_kv_limits(point);
+    struct kv_groups groups;
+    double copies = memory_host_copies(setup) / model->tensor_parallel;
     uint64_t bytes = (uint64_t)((double)serving_token_bytes(setup) * copies);
-    if (!mechanisms_offload(setup->mechanisms)) {
-        uint64_t grouped = (uint64_t)grouped_token_bytes(point);
-        bytes = grouped > bytes ? grouped : bytes;
+    if (!mechanisms_offload(setup->mechanisms) && kv_groups_divide(model, &limits, &groups)) {
+        double all =
+            kv_groups_token_bytes(&groups) * model->tensor_parallel * model->parallel.pipeline;
+        bytes = (uint64_t)fmax(all, (double)bytes);
     }
     return bytes > 0 ? bytes : 1;
 }
@@ -268,12 +262,17 @@ static bool plan_tier(const struct point *point, const struct serving_tiers *tie
     bool host = tier == TIER_HOST, evicts = !host || m->prefix_eviction != PREFIX_EVICTION_NONE;
     const char *policy = host ? prefix_evictions[m->prefix_eviction] : "lru";
     struct prefix_tier *out = &memory->prefix.lower[k - 1];
+    const struct server_connector *connector = serving_connector(point);
+    bool limited = tier == TIER_POOL && connector != NULL && connector->pool_share > 0;
+    double share = limited ? connector->pool_share : 1;
     *out = (struct prefix_tier){
-        .blocks =
-            host ? memory->host_blocks : serving_tiers_room(point, tier) / memory->block_bytes,
+        .blocks = host ? memory->host_blocks
+                       : (uint64_t)(share * (double)serving_tiers_room(point, tier)) /
+                             memory->block_bytes,
         .policy = evicts ? policy_find(policy, NULL, 0, why) : NULL,
         .write = (enum prefix_write)m->prefix_write,
         .takes_loads = host,
+        .used_by_loads = tier == TIER_POOL,
         .least_asked = (uint32_t)(k == 1 ? m->prefix_asked : m->prefix_below_asked[tier]),
     };
     if (!host && (k > 1 || below == PREFIX_BELOW_EVICT)) {
@@ -405,8 +404,8 @@ void serving_pieces_waits(const struct point *point, struct server_options *out)
     const struct setup *setup = &point->setup;
     const struct server_connector *connector = serving_connector(point);
     bool by_layers = setup->mechanisms->prefix_load == PREFIX_LOAD_LAYERS;
-    bool in_step = setup->mechanisms->prefix_load == PREFIX_LOAD_STEP;
-    out->layers = by_layers ? setup->model.layer_count : in_step;
+    out->layers =
+        by_layers ? setup->model.layer_count : setup->mechanisms->prefix_load == PREFIX_LOAD_STEP;
     out->layered_tiers = by_layers; /* what a pool or drives have is prefetched before */
     out->step_saves = setup->mechanisms->prefix_save == PREFIX_SAVE_STEP;
     out->copies_block = setup->mechanisms->copy == COPY_SYNCHRONOUS;
@@ -477,8 +476,8 @@ static enum connector_pieces layout_of(const struct point *point,
     if (connector->latents != PIECES_UNIT && has_latents(model)) {
         return connector->latents;
     }
-    bool dense = connector->dense != PIECES_UNIT && !model_is_routed(model);
-    return dense ? connector->dense : way->pieces;
+    return model_is_routed(model) || connector->dense == PIECES_UNIT ? way->pieces
+                                                                     : connector->dense;
 }
 
 /* By how much longer it takes to move `bytes` in pieces than at the link's rate, in ns: a copy engine, than

@@ -13,7 +13,7 @@
  *                      │ saves: when a block has arrived in the tier above, or is evicted there
  *     tier 2  disk     ▼
  *
- * A block that a request finds counts as used in every tier that has it. A tier that `takes_loads`
+ * A block that a request finds counts as used in every tier that has it, but for `used_by_loads`. A tier that `takes_loads`
  * keeps what is loaded through it from below, if it has room or can evict for it. A block that is
  * offered to a tier that has it is offered to the tier below, too, if that takes all that arrives:
  * with LRU, each such tier holds what was used last, and the larger one all that the smaller has.
@@ -44,7 +44,8 @@ struct prefix_tier {
     const struct policy_kind *policy; /* NULL: it never evicts */
     const double *values;             /* of the policy; NULL: its defaults */
     bool takes_loads;                 /* keeps what is loaded through it from tiers below */
-    uint32_t least_asked;             /* a block is saved once this many requests held it; 0: 1 */
+    bool used_by_loads;      /* below tier 1: only a block that is loaded from it counts as used */
+    uint32_t least_asked;    /* a block is saved once this many requests held it; 0: 1 */
     enum prefix_write write; /* when blocks of the tier above are saved here; below tier 1 `finish`
                                 and `fill` both mean: when they have arrived there. Only a tier
                                 with LRU hands on what it evicts */

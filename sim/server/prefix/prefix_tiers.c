@@ -212,7 +212,9 @@ static void offer(struct prefix_lower *lower, uint32_t id)
 
 void prefix_tiers_offer(struct prefix_tiers *tiers, uint32_t tier, uint32_t id)
 {
-    if (!is_rare(tiers, tier, id)) {
+    bool untouched = tiers->options->lower[tier - 1].used_by_loads &&
+                     block_store_knows(tiers->lower[tier].store, id);
+    if (!untouched && !is_rare(tiers, tier, id)) {
         offer(&tiers->lower[tier], id);
     }
 }
@@ -230,7 +232,10 @@ void prefix_tiers_use(struct prefix_tiers *tiers, uint32_t id)
 void prefix_tiers_touch(struct prefix_tiers *tiers, uint32_t id)
 {
     for (uint32_t k = 1; k < tiers->count; k++) {
-        if (!(k == 1 && is_rare(tiers, 1, id)) && tier_has(&tiers->lower[k], id)) {
+        bool loads = prefix_tiers_source(tiers, id) == k && !block_pool_knows(tiers->gpu, id);
+        bool counts =
+            k == 1 ? !is_rare(tiers, 1, id) : loads || !tiers->options->lower[k - 1].used_by_loads;
+        if (counts && tier_has(&tiers->lower[k], id)) {
             block_store_offer(tiers->lower[k].store, id);
         }
     }

@@ -74,6 +74,7 @@ static uint64_t name_of(const struct requests *requests, size_t index, uint64_t 
 
 static struct list gpu[SERVERS], host[SERVERS], pool;
 static uint64_t found[PREFIX_MOST_TIERS], saved[PREFIX_MOST_TIERS];
+static bool by_loads; /* in the pool only what is loaded from it counts as used */
 
 /* Where a block is: on the GPU 0, on the host 1, in the pool 2, nowhere 3. */
 static uint32_t place_of(uint32_t server, uint64_t name)
@@ -104,7 +105,7 @@ static void serve(const struct requests *requests, size_t index, uint32_t server
         if (has(&host[server], name)) {
             use(&host[server], name);
         }
-        if (has(&pool, name)) {
+        if (has(&pool, name) && (!by_loads || source[block] == 2)) {
             use(&pool, name);
         }
     }
@@ -122,7 +123,7 @@ static void serve(const struct requests *requests, size_t index, uint32_t server
     for (uint64_t block = kept / BLOCK; block-- > 0;) {
         uint64_t name = name_of(requests, index, block);
         saved[1] += use(&host[server], name);
-        saved[2] += use(&pool, name);
+        saved[2] += !(by_loads && has(&pool, name)) && use(&pool, name);
         use(&gpu[server], name);
     }
 }
@@ -130,6 +131,7 @@ static void serve(const struct requests *requests, size_t index, uint32_t server
 static struct prefix_options make_options(gsl_rng *random)
 {
     const struct policy_kind *lru = policy_find("lru", NULL, 0, &why);
+    by_loads = gsl_rng_uniform_int(random, 2) > 0;
     struct prefix_options options = {
         .block_tokens = BLOCK,
         .gpu_keeps = true,
@@ -141,6 +143,7 @@ static struct prefix_options make_options(gsl_rng *random)
                      .takes_loads = true},
         .lower[1] = {.blocks = 20 + gsl_rng_uniform_int(random, 300),
                      .policy = lru,
+                     .used_by_loads = by_loads,
                      .write = PREFIX_WRITE_FILL},
     };
     return options;
