@@ -179,11 +179,6 @@ static bool mechanism_value_same_policy(const struct mechanisms *a, const struct
     return same;
 }
 
-static bool same_amount(const struct amount *a, const struct amount *b)
-{
-    return a->rest == b->rest && (a->rest || (a->unit == b->unit && a->value == b->value));
-}
-
 bool mechanism_bounded(const struct mechanism_key *key, const struct mechanisms *mechanisms)
 {
     const void *value = mechanism_value_of(key, mechanisms);
@@ -209,12 +204,13 @@ bool mechanism_same(const struct mechanism_key *key, const struct mechanisms *a,
                     const struct mechanisms *b)
 {
     const void *x = mechanism_value_of(key, a), *y = mechanism_value_of(key, b);
+    const struct amount *p = x, *q = y;
     switch (key->type) {
     case MECHANISM_REAL:
         return *(const double *)x == *(const double *)y;
     case MECHANISM_BUDGET:
     case MECHANISM_EXTENT:
-        return same_amount(x, y);
+        return p->rest == q->rest && (p->rest || (p->unit == q->unit && p->value == q->value));
     case MECHANISM_POLICY:
         return mechanism_value_same_policy(a, b);
     default:

@@ -167,12 +167,6 @@ static double output_bytes(const struct pipe *pipe, double parts)
     return parts * model->query_heads * (model->head_dim + 1.0) * OUTPUT_BYTES;
 }
 
-static double parts_of_head(const struct pipe *pipe, double bytes, struct trust *trust)
-{
-    double most = pipe_figure(pipe, CURVE_GPU_SMS, 0, trust) * PARTS_OF_SM;
-    return fmax(1, floor(fmin(most, bytes / PART_BYTES) / pipe->plan->kv_heads));
-}
-
 /* Attention to `tokens` of the current layer, after `after`, by kernels whose launch is `first`. */
 static bool attend_launched(struct pipe *pipe, uint64_t tokens, engine_task_id first,
                             engine_task_id after, struct error *why)
@@ -180,7 +174,9 @@ static bool attend_launched(struct pipe *pipe, uint64_t tokens, engine_task_id f
     const struct setup *setup = pipe->setup;
     struct trust trust = work_trust;
     double bytes = (double)tokens * pipe->head_bytes, whole = output_bytes(pipe, 1);
-    double parts = output_bytes(pipe, parts_of_head(pipe, bytes, &trust));
+    double most = pipe_figure(pipe, CURVE_GPU_SMS, 0, &trust) * PARTS_OF_SM;
+    double of_head = fmax(1, floor(fmin(most, bytes / PART_BYTES) / pipe->plan->kv_heads));
+    double parts = output_bytes(pipe, of_head);
     struct kernel attend = cost_at_least(setup, kernel_read(&setup->profile, bytes + parts), 1);
     struct kernel merge = cost_at_least(setup, kernel_read(&setup->profile, parts + whole), 1);
     trust_add(&merge.trust, trust);
@@ -315,14 +311,6 @@ static struct split split_of(const struct pipe *pipe)
     return representation_split(pipe->setup, pipe->setup->context, 0, share);
 }
 
-/* Bytes of a layer on the host: K and V of all tokens, or activations of some of them. */
-static double miniature_kept_bytes(const struct pipe *pipe)
-{
-    struct split split = split_of(pipe);
-    return (double)split.kv * pipe->plan->kv_heads * pipe->head_bytes +
-           (double)split.act_host * (double)model_activation_bytes(&pipe->setup->model);
-}
-
 /* Compute K and V of the tokens kept as activations: norm, product, positions. */
 static bool put_making(struct pipe *pipe, engine_task_id after, struct error *why)
 {
@@ -333,10 +321,13 @@ static bool put_making(struct pipe *pipe, engine_task_id after, struct error *wh
                            MAKING_KERNELS, after, NULL, why);
 }
 
-/* Load a whole layer into the buffer that attention last used two layers before it. */
+/* Load a whole layer, K and V of all tokens or activations of some of them, into the buffer that
+ * attention last used two layers before it. */
 static bool load_whole(struct pipe *pipe, engine_task_id *copied, struct error *why)
 {
-    double bytes = miniature_kept_bytes(pipe);
+    struct split split = split_of(pipe);
+    double bytes = (double)split.kv * pipe->plan->kv_heads * pipe->head_bytes +
+                   (double)split.act_host * (double)model_activation_bytes(&pipe->setup->model);
     uint32_t layers = pipe->plan->layers, before = (pipe->layer + layers - 1) % layers;
     engine_task_id freed = is_first(pipe) ? ENGINE_NONE : pipe->at[before].attended;
     const struct fetch_part whole = {bytes, bytes, ENGINE_NONE, freed, false};

@@ -16,16 +16,11 @@
 
 static_assert(sizeof(struct replay_plan) == 248, "every field is part of the hash");
 
-static uint64_t hash_plan_rows(const struct replay_plan *plan)
-{
-    size_t steps = (size_t)plan->warmup + plan->steps + 1;
-    return plan->rows == NULL ? 0 : XXH64(plan->rows, steps * sizeof *plan->rows, 0);
-}
-
 /* The hash of all fields but heads and policy, whose hash is given. The order is part of the hashes
  * under which runs are stored. */
 static uint64_t hash_common(const struct replay_plan *plan, uint64_t hash)
 {
+    size_t rows = ((size_t)plan->warmup + plan->steps + 1) * sizeof *plan->rows;
     const double shares[] = {plan->selection, plan->margin, plan->capacity, plan->manager_unit};
     const uint64_t numbers[] = {
         plan->layers,
@@ -51,7 +46,7 @@ static uint64_t hash_common(const struct replay_plan *plan, uint64_t hash)
         plan->behind,
         plan->rows != NULL ? plan->queries : 1,
         plan->rejected_before,
-        hash_plan_rows(plan),
+        plan->rows != NULL ? XXH64(plan->rows, rows, 0) : 0,
     };
     hash = XXH64(shares, sizeof shares, hash);
     for (uint32_t i = 0; i < REPLAY_ASKS; i++) {

@@ -60,23 +60,18 @@ static bool replay_layer_init(struct replay_layer *layer, const struct replay_jo
     return !arrays->failed;
 }
 
-/* The most units that a demand can have; where sets are reused, that one token's can have. */
-static uint32_t most_wanted(const struct replay_job *job)
-{
-    uint32_t outside = job->shape.end_unit - job->shape.first_unit;
-    bool unions = job->plan->rows != NULL && !job->plan->policy->needs_queries;
-    bool all = replay_fills(job->plan) || unions;
-    return all && outside > job->shape.wanted ? outside : job->shape.wanted;
-}
-
 /* Create empty caches for the next sequence. */
 static bool start_instances(struct replay_layer *layer, uint32_t sequence, struct error *why)
 {
     const struct replay_job *job = layer->job;
     const struct trace_header *header = job->header;
     uint32_t group = header->query_heads / header->kv_heads;
+    uint32_t outside = job->shape.end_unit - job->shape.first_unit, wanted = job->shape.wanted;
+    bool unions = job->plan->rows != NULL && !job->plan->policy->needs_queries;
+    bool all = (replay_fills(job->plan) || unions) && outside > wanted;
     struct policy_env env = {.blocks = header->units,
-                             .wanted = most_wanted(job),
+                             .wanted = all ? outside
+                                           : wanted, /* at most; of a reused set, by one token */
                              .tokens = job->plan->rows != NULL ? job->plan->queries : 1,
                              .order = job->plan->order,
                              .sinks = job->shape.first_unit,

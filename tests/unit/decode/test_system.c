@@ -284,7 +284,7 @@ static const struct {
     {"policy: {name: [lru]}\n", NULL, "x.yaml:1: 'name' is a list\n  expected: a single value"},
     {"policy: {name: qsac, etta: 0.8}\n", NULL,
      "x.yaml:1: unknown key 'etta' in 'policy'\n"
-     "  nearest: 'eta'   expected: name, eta, power, adaptive, aggregate, reuse"},
+     "  nearest: 'eta'   expected: name, eta, power, adaptive, aggregate"},
     {"policy: {name: lru, eta: 0.8}\n", NULL,
      "x.yaml:1: unknown key 'eta' in 'policy'\n  expected: name"},
     {"policy: {name: qsac, eta: 1.5}\n", NULL,
